@@ -1,0 +1,193 @@
+"""Joint bounds: the box in which the vector coordinates of a configuration stay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from liegroups import Space
+from liegroups.errors import EmptyIntervalError
+
+from ..arrays import ArrayLike, Vector
+from ..errors import NotFiniteError, OptionError, SizeError, UnknownJointError, WrongObjectError
+from .coordinates import is_vector, tangent_coordinates
+from .pinocchio import Model
+
+__all__ = ["Bounds", "Violation"]
+
+UNBOUNDED = 1e300
+"""A limit of at least this size is no limit (pinocchio writes the largest float)."""
+
+
+class Violation(NamedTuple):
+    """A coordinate outside its bounds.
+
+    Attributes:
+        joint: name of the joint.
+        index: entry of q.
+        amount: how far outside, negative below the lower bound [m or rad].
+    """
+
+    joint: str
+    index: int
+    amount: float
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    r"""Box :math:`l \le q \le u` on the vector coordinates of a space; infinite where there is no bound.
+
+    Entries of unit vectors, (cos, sin) and quaternions, never have bounds: what is given for them is left out. Values
+    of at least 1e300 are no bounds.
+
+    Args:
+        space: space of the configurations.
+        lower, upper: (nq,) [m or rad by coordinate], infinite where there is none.
+
+    Raises:
+        SizeError: an array is not of size nq.
+        NotFiniteError: a bound is NaN.
+        EmptyIntervalError: a lower bound is above the upper one; the joint is named.
+    """
+
+    space: Space
+    lower: Vector
+    upper: Vector
+
+    def __post_init__(self) -> None:
+        """Own checked, read-only copies."""
+        vector = is_vector(self.space)
+        lower = _side(self.lower, self.space.nq, "lower bounds")
+        upper = _side(self.upper, self.space.nq, "upper bounds")
+        lower[~vector], upper[~vector] = -np.inf, np.inf
+        for array, side in ((lower, "lower"), (upper, "upper")):
+            if np.isnan(array).any():
+                i = int(np.isnan(array).argmax())
+                raise NotFiniteError(f"{side} bounds, joint '{_joint_of(self.space, i)}'", [i])
+        lower[lower <= -UNBOUNDED] = -np.inf
+        upper[upper >= UNBOUNDED] = np.inf
+        wrong = (lower > upper) | (lower >= UNBOUNDED) | (upper <= -UNBOUNDED)
+        if wrong.any():
+            i = int(wrong.argmax())
+            raise EmptyIntervalError(f"joint '{_joint_of(self.space, i)}'", float(lower[i]), float(upper[i]))
+        for array, side in ((lower, "lower"), (upper, "upper")):
+            array.setflags(write=False)
+            object.__setattr__(self, side, array)
+
+    @staticmethod
+    def none(space: Space) -> Bounds:
+        """No bounds at all."""
+        return Bounds(space, np.full(space.nq, -np.inf), np.full(space.nq, np.inf))
+
+    @staticmethod
+    def of(model: Model, space: Space) -> Bounds:
+        """The bounds that a pinocchio model states."""
+        return Bounds(space, model.lowerPositionLimit, model.upperPositionLimit)
+
+    def replace(self, bounds: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Bounds:
+        """The same bounds but for the joints given.
+
+        Args:
+            bounds: joint name -> (lower, upper), each one number for all vector coordinates of the joint, or one for
+                each (three for a free-flyer: its translation).
+
+        Raises:
+            UnknownJointError: lists the joints whose names come closest.
+            OptionError: the joint has no coordinate that takes a bound.
+            EmptyIntervalError, SizeError, NotFiniteError: what is wrong with a bound.
+            WrongObjectError: the value is no pair.
+        """
+        lower, upper = self.lower.copy(), self.upper.copy()
+        vector = is_vector(self.space)
+        factors = {factor.name: factor for factor in self.space.factors}
+        if not isinstance(bounds, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("bounds", "a mapping from joint name to (lower, upper)", bounds)
+        for joint, pair in bounds.items():
+            if joint not in factors:
+                raise UnknownJointError(str(joint), tuple(factors))
+            q = factors[joint].q
+            entries = q.start + np.flatnonzero(vector[q])
+            if not entries.size:
+                raise OptionError(f"joint '{joint}' is a unit vector in q: it takes no bounds")
+            if not isinstance(pair, Sequence | np.ndarray) or isinstance(pair, str) or len(pair) != 2:
+                raise WrongObjectError(f"bounds of joint '{joint}'", "a pair (lower, upper)", repr(pair))
+            for array, value, side in ((lower, pair[0], "lower"), (upper, pair[1], "upper")):
+                array[entries] = _joint_side(value, entries.size, f"{side} bound of joint '{joint}'")
+        return Bounds(self.space, lower, upper)
+
+    def contains(self, q: Vector, tolerance: float = 0.0) -> bool:
+        """Whether q is inside.
+
+        Args:
+            q: configuration (nq,).
+            tolerance: how far outside still counts as inside [m or rad].
+        """
+        return bool(((q >= self.lower - tolerance) & (q <= self.upper + tolerance)).all())
+
+    def violations(self, q: Vector, tolerance: float = 0.0) -> tuple[Violation, ...]:
+        """The coordinates that are outside, in the order of q.
+
+        Args:
+            q: configuration (nq,).
+            tolerance: how far outside still counts as inside [m or rad].
+        """
+        amount = np.maximum(q - self.upper, 0.0) + np.minimum(q - self.lower, 0.0)
+        return tuple(
+            Violation(_joint_of(self.space, int(i)), int(i), float(amount[i]))
+            for i in np.flatnonzero(np.abs(amount) > tolerance)
+        )
+
+    def clip(self, q: Vector) -> Vector:
+        """Copy of q with each coordinate moved to its nearest bound if it is outside."""
+        return np.clip(q, self.lower, self.upper)
+
+    @cached_property
+    def tangent_lower(self) -> Vector:
+        """Lower bounds (nv,) of the tangent columns that are vector coordinates of q; -inf elsewhere."""
+        return self._tangent(self.lower, -np.inf)
+
+    @cached_property
+    def tangent_upper(self) -> Vector:
+        """Upper bounds (nv,) of the tangent columns that are vector coordinates of q; inf elsewhere."""
+        return self._tangent(self.upper, np.inf)
+
+    def _tangent(self, side: Vector, none: float) -> Vector:
+        in_q, in_v = tangent_coordinates(self.space)
+        out = np.full(self.space.nv, none)
+        out[in_v] = side[in_q]
+        out.setflags(write=False)
+        return out
+
+    def __reduce__(self) -> Any:
+        return Bounds, (self.space, self.lower, self.upper)
+
+
+def _side(values: object, size: int, what: str) -> Vector:
+    """Copy of one side of the box as float64."""
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise WrongObjectError(what, f"{size} numbers", values) from None
+    if array.shape != (size,):
+        raise SizeError(what, f"{size} numbers", array.shape)
+    return array
+
+
+def _joint_side(value: object, size: int, what: str) -> Vector:
+    """One side of one joint's bounds, a scalar standing for all coordinates."""
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise WrongObjectError(what, f"a number or {size} numbers", value) from None
+    if array.shape not in ((), (1,), (size,)):
+        raise SizeError(what, f"a number or {size} numbers", array.shape)
+    return np.broadcast_to(array, (size,)) if array.ndim == 0 else np.resize(array, size)
+
+
+def _joint_of(space: Space, entry: int) -> str:
+    """Name of the outermost factor that holds an entry of q."""
+    return next((factor.name for factor in space.factors if factor.q.start <= entry < factor.q.stop), space.name)

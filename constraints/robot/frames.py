@@ -1,0 +1,145 @@
+"""The frames of a robot by name: bodies, joints, fixed joints, operational frames, and those added by the user."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from liegroups.errors import DuplicateNameError
+
+from ..errors import ConstraintError, ModelError, UnknownFrameError, WrongObjectError
+from .frame import Frame, as_placement
+from .pinocchio import Model, pin
+
+__all__ = ["AmbiguousFrameError", "FrameKind", "FrameTable"]
+
+SAME_PLACE = 1e-12
+"""Two frames of one name whose placements differ by less are one frame [m, and entries of the rotation matrix]."""
+
+
+class FrameKind(Enum):
+    """What a frame stands for in the model."""
+
+    JOINT = "joint"
+    FIXED_JOINT = "fixed joint"
+    BODY = "body"
+    OPERATIONAL = "operational frame"
+    SENSOR = "sensor"
+
+
+_KINDS: dict[Any, FrameKind] = {
+    pin.FrameType.JOINT: FrameKind.JOINT,
+    pin.FrameType.FIXED_JOINT: FrameKind.FIXED_JOINT,
+    pin.FrameType.BODY: FrameKind.BODY,
+    pin.FrameType.OP_FRAME: FrameKind.OPERATIONAL,
+    pin.FrameType.SENSOR: FrameKind.SENSOR,
+}
+
+
+class AmbiguousFrameError(ConstraintError):
+    """Several frames at different places share a name.
+
+    Args:
+        name: the name.
+        kinds: the kinds of frame that have it.
+    """
+
+    def __init__(self, name: str, kinds: tuple[FrameKind, ...]) -> None:
+        self.name, self.kinds = name, kinds
+        found = ", ".join(kind.value for kind in kinds)
+        super().__init__(
+            f"{len(kinds)} frames at different places are named {name!r} ({found}): "
+            f"pick one with robot.frame({name!r}, kind=FrameKind.{kinds[0].name})"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class FrameTable:
+    """Frames by name, several kinds sharing a name where the model has it so.
+
+    Attributes:
+        by_name: name -> the frames of that name, by kind.
+        added: the frames that are not the model's own, in the order they were added.
+    """
+
+    by_name: Mapping[str, Mapping[FrameKind, Frame]]
+    added: tuple[Frame, ...] = ()
+
+    @staticmethod
+    def of(model: Model) -> FrameTable:
+        """All frames of a model, and its joints even where it has no frame for them.
+
+        Raises:
+            ModelError: two frames of one kind at different places share a name.
+        """
+        table: dict[str, dict[FrameKind, Frame]] = {"universe": {FrameKind.JOINT: Frame("universe", 0, joint_name="universe")}}
+        for i in range(1, model.njoints):
+            table[model.names[i]] = {FrameKind.JOINT: Frame(model.names[i], i, joint_name=model.names[i])}
+        for given in model.frames:
+            frame = Frame(given.name, given.parentJoint, given.placement, model.names[given.parentJoint])
+            kind = _KINDS[given.type]
+            known = table.setdefault(frame.name, {})
+            if kind in known and not _same_place(known[kind], frame):
+                raise ModelError(f"the model has two frames of kind '{kind.value}' named '{frame.name}'")
+            known[kind] = frame
+        return FrameTable(table)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names, 'universe' first."""
+        return tuple(self.by_name)
+
+    def find(self, name: object, kind: FrameKind | None = None) -> Frame:
+        """The frame of that name.
+
+        Args:
+            name: the name.
+            kind: which one, where several kinds at different places share the name.
+
+        Raises:
+            UnknownFrameError: lists the names that come closest.
+            AmbiguousFrameError: several frames at different places have the name; lists their kinds.
+            WrongObjectError: the name is no string.
+        """
+        if not isinstance(name, str):
+            raise WrongObjectError("frame", "a name or a Frame", name)
+        known = self.by_name.get(name)
+        if known is None:
+            raise UnknownFrameError(name, self.names)
+        frames = tuple(known.values())
+        if kind is not None:
+            if kind not in known:
+                of_kind = [other for other, kinds in self.by_name.items() if kind in kinds]
+                raise UnknownFrameError(name, of_kind)
+            return known[kind]
+        if not all(_same_place(frames[0], other) for other in frames[1:]):
+            raise AmbiguousFrameError(name, tuple(known))
+        return frames[0]
+
+    def offset(self, frame: Frame, placement: object) -> Frame:
+        """A new frame of the same name at a placement relative to a frame: jMf * placement."""
+        fMg = as_placement(placement, f"placement relative to frame '{frame.name}'")
+        return Frame(frame.name, frame.joint, frame.placement * fMg, frame.joint_name)
+
+    def with_frame(self, name: str, on: Frame, placement: object) -> FrameTable:
+        """The table with one more frame.
+
+        Raises:
+            DuplicateNameError: the name is taken.
+        """
+        if not isinstance(name, str) or not name:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("name of a frame", "a string that is not empty", name)
+        if name in self.by_name:
+            raise DuplicateNameError("frame", name)
+        jMf = on.placement * as_placement(placement, f"placement of frame '{name}'")
+        frame = Frame(name, on.joint, jMf, on.joint_name)
+        return FrameTable({**self.by_name, name: {FrameKind.OPERATIONAL: frame}}, (*self.added, frame))
+
+
+def _same_place(a: Frame, b: Frame) -> bool:
+    apart = np.abs(a.placement.homogeneous - b.placement.homogeneous).max()
+    return a.joint == b.joint and bool(apart <= SAME_PLACE)

@@ -1,0 +1,358 @@
+"""A robot: a kinematic tree with its configuration space, named frames, bounds and reference postures."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self, final, overload
+
+import numpy as np
+
+from liegroups import Segments
+from liegroups.errors import DuplicateNameError
+
+from ..arrays import ArrayLike, BoolVector, Vector
+from ..errors import ModelError, UnknownJointError, UnknownNameError, WrongObjectError
+from ..point import Workspace
+from .bounds import Bounds
+from .configuration import joint_value, random_configuration, table
+from .frame import Frame
+from .frames import FrameKind, FrameTable
+from .joints import angular_columns, joint_kind
+from .mimic import Mimic
+from .pinocchio import Model, pin
+from .posture import Motion, Posture
+from .space import RobotSpace
+
+__all__ = ["Robot"]
+
+FULL_TURN = 2 * np.pi - 1e-6
+"""A revolute joint whose range is at least this may be shifted by whole turns [rad]."""
+
+
+@final
+@dataclass(frozen=True, eq=False, init=False)
+class Robot:
+    """A robot: a model, its configuration space, named frames, bounds and reference postures. Immutable.
+
+    It works on its own copy of the model and never writes to the one it was given. Two robots are the same robot
+    when they are one object, or when `robot.space.same_robot(other.space)`.
+
+    Args:
+        model: a `pinocchio.Model`, whoever made it.
+        name: name of the robot; the model's by default.
+        bounds: bounds of its joints; those the model states by default.
+        references: named reference postures (nq,); those of the model are kept beside them.
+        mimics: what the model's file says of joints that follow others (not enforced).
+
+    Attributes:
+        model: the robot's own copy of the model. Not to be written to.
+        space: configuration space, a product whose factors are the joints.
+        name: name of the robot.
+        bounds: bounds of its joints.
+        references: reference postures by name, read-only.
+        mimics: what the model's file says of joints that follow others.
+
+    Raises:
+        WrongObjectError: `model` is no `pinocchio.Model`.
+        ModelError: two joints share a name, or the model has mimic joints.
+        EmptyIntervalError, NotFiniteError: the model states bounds that make no sense; the joint is named.
+
+    Example:
+        >>> robot = Robot(pin.buildSampleModelManipulator())
+        >>> robot.slice_of("elbow_joint")
+        slice(3, 4, None)
+    """
+
+    model: Model
+    space: RobotSpace
+    name: str
+    bounds: Bounds
+    references: Mapping[str, Vector]
+    mimics: tuple[Mimic, ...]
+    _frames: FrameTable
+
+    def __init__(
+        self,
+        model: Model,
+        name: str | None = None,
+        bounds: Bounds | None = None,
+        references: Mapping[str, ArrayLike] | None = None,
+        mimics: Iterable[Mimic] = (),
+    ) -> None:
+        if not isinstance(model, pin.Model):
+            raise WrongObjectError("model", "a pinocchio.Model (for a file: Robot.from_urdf)", model)
+        own: Model = pin.Model(model)
+        names = list(own.names)
+        for joint in names:
+            if names.count(joint) > 1:
+                raise DuplicateNameError("joint", joint)
+        space = RobotSpace(own)
+        values = {entry.key(): entry.data() for entry in getattr(own, "referenceConfigurations", ())}
+        self._set("model", own)
+        self._set("space", space)
+        self._set("name", name or own.name or "robot")
+        self._set("bounds", Bounds.of(own, space) if bounds is None else Bounds(space, bounds.lower, bounds.upper))
+        self._set("references", _read_only(space, {**values, **(references or {})}))
+        self._set("mimics", tuple(mimics))
+        self._set("_frames", FrameTable.of(own))
+
+    def _set(self, field: str, value: object) -> None:
+        object.__setattr__(self, field, value)
+
+    def _with(self, **changes: object) -> Self:
+        """A robot that differs in some fields and shares the others, the space above all."""
+        other = copy.copy(self)
+        for field, value in changes.items():
+            other._set(field, value)
+        return other
+
+    # Sizes and names
+
+    @property
+    def nq(self) -> int:
+        """Number of entries of a configuration."""
+        return self.space.nq
+
+    @property
+    def nv(self) -> int:
+        """Number of degrees of freedom: entries of a tangent vector."""
+        return self.space.nv
+
+    @property
+    def neutral(self) -> Vector:
+        """Neutral configuration (nq,), whether inside the bounds or not."""
+        return np.array(self.space.neutral)
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints in the order of q, without the universe."""
+        return tuple(self.model.names)[1:]
+
+    @property
+    def frame_names(self) -> tuple[str, ...]:
+        """Names of all frames and joints, the world's ("universe") first."""
+        return self._frames.names
+
+    @property
+    def joint_kinds(self) -> tuple[str, ...]:
+        """Types of the joints in words ("revolute z", "free-flyer"), in the order of q."""
+        return tuple(joint_kind(self.model.joints[i]) for i in range(1, self.model.njoints))
+
+    # Frames
+
+    def frame(self, name: str | Frame, placement: object = None, *, kind: FrameKind | None = None) -> Frame:
+        r"""The frame of that name: a body, a joint, a fixed joint, an operational frame, or "universe", the world.
+
+        Args:
+            name: the name, or a frame.
+            placement: gives a new frame g offset from the frame f, :math:`{}^jM_g = {}^jM_f\,{}^fM_g`
+                (`pinocchio.SE3`, a 4 x 4 matrix, or translation [m] and quaternion xyzw).
+            kind: which one, where several frames of different kinds share a name.
+
+        Raises:
+            UnknownFrameError: lists the frames whose names come closest.
+            AmbiguousFrameError: frames at different places share the name; lists their kinds.
+        """
+        if isinstance(name, Frame):
+            frame = name
+            if frame.joint >= self.model.njoints or frame.joint_name not in ("", self.model.names[frame.joint]):
+                raise ModelError(f"frame '{frame}' on joint '{frame.joint_name}' ({frame.joint}) is no frame of {self.name}")
+        else:
+            frame = self._frames.find(name, kind)
+        return frame if placement is None else self._frames.offset(frame, placement)
+
+    def with_frame(self, name: str, on: str | Frame, placement: object = None) -> Self:
+        """The same robot with one more named frame; it shares the space.
+
+        Args:
+            name: name of the new frame.
+            on: the frame it is fixed on.
+            placement: its placement relative to that frame (as in `frame`); the identity by default.
+
+        Raises:
+            DuplicateNameError: the name is taken.
+            UnknownFrameError: lists the frames whose names come closest.
+        """
+        return self._with(_frames=self._frames.with_frame(name, self.frame(on), placement))
+
+    # Bounds
+
+    def with_bounds(self, bounds: Bounds | Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Self:
+        """The same robot with other bounds for some joints; it shares the space.
+
+        Args:
+            bounds: joint name -> (lower, upper) as in `Bounds.replace`, or bounds of the whole robot.
+
+        Raises:
+            UnknownJointError: lists the joints whose names come closest.
+            EmptyIntervalError, OptionError, SizeError, NotFiniteError: what is wrong with a bound.
+        """
+        if isinstance(bounds, Bounds):
+            return self._with(bounds=Bounds(self.space, bounds.lower, bounds.upper))
+        return self._with(bounds=self.bounds.replace(bounds))
+
+    def without_bounds(self) -> Self:
+        """The same robot without any bounds; it shares the space."""
+        return self._with(bounds=Bounds.none(self.space))
+
+    @property
+    def wraps(self) -> BoolVector:
+        """Mask (nv,) of the revolute columns that may be shifted by whole turns: their range is at least 2 pi - 1e-6."""
+        return self.space.revolute & (self.bounds.tangent_upper - self.bounds.tangent_lower >= FULL_TURN)
+
+    # Joints
+
+    def joint_index(self, joint: str) -> int:
+        """Index of a joint in the model; 0 is the universe, the first joint is 1.
+
+        Raises:
+            UnknownJointError: lists the joints whose names come closest.
+        """
+        names = tuple(self.model.names)
+        if joint not in names:
+            raise UnknownJointError(str(joint), names[1:])
+        return names.index(joint)
+
+    def slice_of(self, joint: str) -> slice:
+        """Where a joint's entries lie in q. Raises UnknownJointError."""
+        return self._factor(joint).q
+
+    def velocity_slice_of(self, joint: str) -> slice:
+        """Where a joint's entries lie in a tangent vector. Raises UnknownJointError."""
+        return self._factor(joint).v
+
+    def segments(self, *joints: str) -> Segments:
+        """The block of the space that those joints make, in the order of q. Raises UnknownJointError."""
+        return self.space.segments(*(self._factor(joint).name for joint in joints))
+
+    def _factor(self, joint: str) -> Any:
+        index = self.joint_index(joint)
+        if index == 0:
+            raise UnknownJointError(joint, self.joint_names)
+        return self.space.factors[index - 1]
+
+    # Configurations
+
+    def check(self, q: ArrayLike, what: str = "q") -> Vector:
+        """Validated copy of a configuration as float64: size, numbers finite, unit vectors of norm 1.
+
+        Raises:
+            SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with it.
+        """
+        return self.space.check(q, what)
+
+    def configuration(
+        self, values: Mapping[str, object] | None = None, /, *, start: str | ArrayLike | None = None, **joints: object
+    ) -> Vector:
+        """A configuration made of values by joint.
+
+        Args:
+            values: joint name -> value; what each type of joint takes is said in `joint_value`: a number, an angle
+                for a (cos, sin) joint, (x, y, angle) for a planar one, a matrix or a quaternion for a spherical one, a
+                `pinocchio.SE3` or seven numbers for a free-flyer.
+            start: configuration (nq,), or name of a reference posture, for the joints not given; neutral by default.
+            **joints: the same as `values`, for names that are identifiers.
+
+        Raises:
+            UnknownJointError, UnknownNameError: lists the names that come closest.
+            SizeError, DtypeError, NotFiniteError, NotNormalizedError, WrongObjectError: names the joint.
+            DuplicateNameError: a joint is given twice.
+        """
+        if values is not None and not isinstance(values, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("values", "a mapping from joint name to value", values)
+        if start is None:
+            q = self.neutral
+        else:
+            q = self.reference(start) if isinstance(start, str) else np.array(self.check(start, "start"))
+        given = dict(values or {})
+        for joint, value in joints.items():
+            if joint in given:
+                raise DuplicateNameError("joint value", joint)
+            given[joint] = value
+        for joint, value in given.items():
+            factor = self._factor(joint)
+            q[factor.q] = joint_value(factor.space, value, f"value of joint '{joint}'")
+        return q
+
+    def reference(self, name: str) -> Vector:
+        """Copy (nq,) of a reference posture.
+
+        Raises:
+            UnknownNameError: lists the reference postures whose names come closest.
+        """
+        if name not in self.references:
+            raise UnknownNameError("reference posture", name, tuple(self.references))
+        return np.array(self.references[name])
+
+    def random(self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None) -> Vector:
+        r"""Random configurations: uniform in the bounds, uniform angles, Haar rotations.
+
+        The range of a revolute joint is cut to :math:`[-\pi, \pi]`; coordinates in metres without bounds are drawn in
+        [-1, 1].
+
+        Args:
+            rng: generator, for instance `numpy.random.default_rng(0)`.
+            size: how many; one if absent.
+
+        Returns:
+            (nq,), or (size, nq).
+        """
+        if not isinstance(rng, np.random.Generator):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("rng", "a numpy.random.Generator, as numpy.random.default_rng(0)", rng)
+        shape = () if size is None else (size,) if isinstance(size, int) else tuple(size)
+        return random_configuration(self.bounds, angular_columns(self.model), rng, shape)
+
+    @overload
+    def at(self, q: ArrayLike, v: None = None, workspace: Workspace | None = None) -> Posture: ...
+    @overload
+    def at(self, q: ArrayLike, v: ArrayLike, workspace: Workspace | None = None) -> Motion: ...
+    def at(self, q: ArrayLike, v: ArrayLike | None = None, workspace: Workspace | None = None) -> Posture | Motion:
+        """The posture at q, or the motion at (q, v), whose kinematics are computed once, on demand.
+
+        Args:
+            q: configuration (nq,).
+            v: tangent velocity (nv,).
+            workspace: memory to borrow; the posture raises StalePostureError once it has moved on. Without, the
+                posture never goes stale.
+
+        Raises:
+            SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with q or v.
+        """
+        return self.space.at(q, v, workspace)
+
+    # Reading
+
+    def format(self, q: ArrayLike) -> str:
+        """A configuration as a readable table: a line a joint, with units, and a mark where it is out of bounds."""
+        return table(self.check(q), self.bounds, self.joint_kinds, angular_columns(self.model))
+
+    def describe(self) -> str:
+        """The robot in words: its joints with their types and bounds, its frames and reference postures counted."""
+        lines = [
+            f"{self.name}: {len(self.joint_names)} joints, nq {self.nq}, nv {self.nv}, "
+            f"{len(self.frame_names)} frames, {len(self.references)} reference postures"
+        ]
+        wide = max((len(name) for name in self.joint_names), default=0)
+        for joint, kind in zip(self.joint_names, self.joint_kinds, strict=True):
+            q = self.slice_of(joint)
+            pairs = zip(self.bounds.lower[q].tolist(), self.bounds.upper[q].tolist(), strict=True)
+            box = ", ".join(dict.fromkeys(f"[{low:.6g}, {high:.6g}]" for low, high in pairs if low > -np.inf or high < np.inf))
+            lines.append(f"  {joint:<{wide}}  {kind}, {box or 'no bounds'}")
+        lines += [f"  {m.joint} mimics {m.source} (times {m.multiplier:g} plus {m.offset:g}), not enforced" for m in self.mimics]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return f"Robot {self.name} (nq {self.nq}, nv {self.nv})"
+
+    __repr__ = __str__
+
+
+def _read_only(space: RobotSpace, references: Mapping[str, ArrayLike]) -> dict[str, Vector]:
+    """Checked, read-only copies of reference postures."""
+    out: dict[str, Vector] = {}
+    for name, q in references.items():
+        out[name] = np.array(space.check(q, f"reference posture '{name}'"))
+        out[name].setflags(write=False)
+    return out
