@@ -1,0 +1,98 @@
+"""`Element`: a point that knows its space, for users; solvers work on arrays."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .arrays import Vector
+from .errors import SpaceMismatchError
+from .space import Space
+
+__all__ = ["Element"]
+
+
+@final
+class Element:
+    r"""A point of a space: a checked, read-only array and its space.
+
+    ``e + v`` is :math:`q \oplus v`, ``e1 - e0`` the tangent vector :math:`q_1 \ominus q_0 = \log(q_0^{-1} q_1)`, ``a * b`` the
+    product of the group.
+
+    Args:
+        q: coordinates (nq,); copied.
+        space: the space they belong to.
+
+    Raises:
+        ConstraintError: a child says what is wrong with q (see ``Space.check``).
+
+    Example:
+        >>> from liegroups import SO3
+        >>> turn = Element([0, 0, 0, 1], SO3) + [0, 0, 1.5]
+        >>> print((turn * turn).log())
+        [0. 0. 3.]
+    """
+
+    __slots__ = ("q", "space")
+
+    q: Vector
+    space: Space
+
+    def __init__(self, q: ArrayLike, space: Space) -> None:
+        point = np.array(space.check(q, "element"))
+        point.setflags(write=False)
+        object.__setattr__(self, "q", point)
+        object.__setattr__(self, "space", space)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse: an element is a value."""
+        raise AttributeError(f"an Element is immutable; build another one instead of setting {name!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rebuild by the constructor."""
+        return Element, (self.q, self.space)
+
+    def __add__(self, v: ArrayLike) -> Element:
+        """Move along the tangent vector v (nv,)."""
+        return Element(self.space.integrate(self.q, self.space.check_tangent(v)), self.space)
+
+    def __sub__(self, other: Element) -> Vector:
+        """Return the shortest tangent vector v with ``other + v == self``."""
+        return self.space.difference(self._same(other).q, self.q)
+
+    def __mul__(self, other: Element) -> Element:
+        """Multiply in the group."""
+        return Element(self.space.compose(self.q, self._same(other).q), self.space)
+
+    def inverse(self) -> Element:
+        """Return the inverse in the group."""
+        return Element(self.space.inverse(self.q), self.space)
+
+    def log(self) -> Vector:
+        """Return the shortest v with exp(v) equal to this element."""
+        return self.space.log(self.q)
+
+    def is_close(self, other: Element, tolerance: float = 1e-9) -> bool:
+        """Whether the distance to the other element, the norm of the difference, is at most the tolerance."""
+        v: list[float] = (self - other).tolist()
+        return sqrt(sum(x * x for x in v)) <= tolerance
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are one point of one space, to 1e-12 (a quaternion and its opposite are one rotation)."""
+        if not isinstance(other, Element):
+            return NotImplemented
+        return self.space == other.space and self.is_close(other, 1e-12)
+
+    __hash__ = None  # equality has a tolerance  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """Coordinates and space."""
+        return f"Element({np.array2string(self.q, separator=', ')}, {self.space.name})"
+
+    def _same(self, other: Element) -> Element:
+        if self.space != other.space:
+            raise SpaceMismatchError("element", self.space, other.space)
+        return other

@@ -1,0 +1,181 @@
+"""Errors for bad input: each names the culprit, what was expected and what came, and keeps them as data.
+
+`ConstraintError` is the base of every error that `liegroups` and `constraints` raise. It lives in this package because
+this is the lowest floor, which may import nothing of the other; ``constraints.errors`` hands it out again.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+__all__ = [
+    "ConstraintError",
+    "DtypeError",
+    "DuplicateNameError",
+    "EmptyIntervalError",
+    "NotFiniteError",
+    "NotNormalizedError",
+    "OverlapError",
+    "SizeError",
+    "SpaceMismatchError",
+    "UnknownNameError",
+]
+
+
+def _rebuild(kind: Callable[..., Exception], given: tuple[Any, ...], named: dict[str, Any]) -> Exception:
+    return kind(*given, **named)
+
+
+class ConstraintError(ValueError):
+    """Base of every error raised for bad input by `liegroups` and by `constraints`.
+
+    It is defined here, on the lowest floor, and handed out by ``constraints.errors``. Children keep their data as
+    attributes and pickle whatever the signature of their constructor, because the arguments it was called with are
+    kept and used to build the copy.
+    """
+
+    def __new__(cls, *given: Any, **named: Any) -> ConstraintError:  # noqa: D102
+        error = super().__new__(cls, *given)
+        error._given, error._named = given, named
+        return error
+
+    _given: tuple[Any, ...]
+    _named: dict[str, Any]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rebuild by calling the constructor again, then restore attributes and notes."""
+        return _rebuild, (type(self), self._given, self._named), self.__dict__
+
+
+class SizeError(ConstraintError):
+    """An array has the wrong number of entries.
+
+    Args:
+        what: the array, as the caller knows it.
+        expected: number of entries, or shape, that was expected.
+        received: number of entries, or shape, that came.
+    """
+
+    def __init__(self, what: str, expected: object, received: object) -> None:
+        super().__init__(f"{what}: expected size {expected}, received {received}")
+        self.what, self.expected, self.received = what, expected, received
+
+
+class DtypeError(ConstraintError):
+    """Numbers were expected, and something else came (truth values, complex numbers, strings, objects).
+
+    Args:
+        what: the array, as the caller knows it.
+        received: dtype, or description, of what came.
+    """
+
+    def __init__(self, what: str, received: object) -> None:
+        super().__init__(f"{what}: expected real numbers (float64), received {received}")
+        self.what, self.received = what, received
+
+
+class NotFiniteError(ConstraintError):
+    """An array holds NaN or infinity.
+
+    Args:
+        what: the array, as the caller knows it.
+        where: positions of the offending entries.
+    """
+
+    def __init__(self, what: str, where: Sequence[int]) -> None:
+        self.what, self.where = what, tuple(int(i) for i in where)
+        super().__init__(f"{what}: expected finite numbers, received NaN or infinity at {list(self.where)}")
+
+
+class NotNormalizedError(ConstraintError):
+    """A block that must have unit norm, as a quaternion, has another one.
+
+    Args:
+        what: the array, as the caller knows it.
+        block_name: the block inside it, with its place.
+        norm: the norm it has.
+    """
+
+    def __init__(self, what: str, block_name: str, norm: float) -> None:
+        super().__init__(f"{what}: {block_name} must have norm 1, its norm is {norm:.9g}")
+        self.what, self.block_name, self.norm = what, block_name, norm
+
+
+class SpaceMismatchError(ConstraintError):
+    """A value belongs to another space than the one expected.
+
+    Args:
+        what: the value, as the caller knows it.
+        expected: space (or its name) that was expected.
+        received: space (or its name) that came.
+    """
+
+    def __init__(self, what: str, expected: object, received: object) -> None:
+        super().__init__(f"{what}: expected the space {expected}, received {received}")
+        self.what, self.expected, self.received = what, expected, received
+
+
+class OverlapError(ConstraintError):
+    """Coordinates meet where they must not, or cut a factor in two.
+
+    Args:
+        what: the coordinates, as the caller knows them.
+        where: the place, in words: the factor that is cut, the coordinates that are shared.
+        indices: the tangent coordinates concerned.
+    """
+
+    def __init__(self, what: str, where: str, indices: Sequence[int] = ()) -> None:
+        self.what, self.where, self.indices = what, where, tuple(int(i) for i in indices)
+        at = f" (tangent coordinates {list(self.indices)})" if self.indices else ""
+        super().__init__(f"{what}: {where}{at}")
+
+
+class EmptyIntervalError(ConstraintError):
+    """A lower bound is above its upper bound.
+
+    Args:
+        what: the coordinate, as the caller knows it.
+        lower: its lower bound.
+        upper: its upper bound.
+    """
+
+    def __init__(self, what: str, lower: float, upper: float) -> None:
+        super().__init__(f"{what}: the lower bound {lower:.9g} is above the upper bound {upper:.9g}")
+        self.what, self.lower, self.upper = what, lower, upper
+
+
+class DuplicateNameError(ConstraintError):
+    """A name that must be unique is used twice.
+
+    Args:
+        kind: what is named ("factor", "frame").
+        name: the name.
+    """
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__(f"two {kind}s are named {name!r}")
+        self.kind, self.name = kind, name
+
+
+class UnknownNameError(ConstraintError):
+    """Nothing has this name; the message lists the valid names that come closest.
+
+    Args:
+        kind: what was looked for ("factor", "frame").
+        name: the name that was given.
+        valid: the names that exist.
+    """
+
+    def __init__(self, kind: str, name: object, valid: Sequence[str]) -> None:
+        self.kind, self.name, self.valid = kind, name, tuple(valid)
+        self.nearest = tuple(difflib.get_close_matches(str(name), self.valid, n=5, cutoff=0.5))
+        if self.nearest:
+            hint = f"the nearest names are {', '.join(self.nearest)}"
+        elif self.valid:
+            more = ", ..." if len(self.valid) > 10 else ""
+            hint = f"the valid names are {', '.join(self.valid[:10])}{more}"
+        else:
+            hint = f"there is no {kind} at all"
+        super().__init__(f"no {kind} is named {name!r}; {hint}")

@@ -1,0 +1,224 @@
+"""Products of spaces, and the way they act on one vector: one operation for each run of neighbouring R^n factors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, final
+
+import numpy as np
+
+from .arrays import Matrix, Vector
+from .errors import SizeError
+from .groups import SO3, Rn
+from .layout import Factor, Layout
+from .rows import Rows
+from .space import Space
+
+__all__ = ["ProductSpace", "R3xSO3", "join", "power"]
+
+
+@final
+class ProductSpace(Space):
+    """Direct product of spaces: configurations and tangent vectors are those of the factors, one after the other.
+
+    Args:
+        spaces: the factors, in order; none of them is opened, even if it is a product (``A * B`` flattens).
+        names: names of the factors, all different; made from the names of the spaces if left out.
+
+    Raises:
+        DuplicateNameError: two factors have one name.
+    """
+
+    def __init__(self, spaces: Sequence[Space], names: Sequence[str] | None = None) -> None:
+        if names is not None and len(names) != len(spaces):
+            raise SizeError("names of the factors", len(spaces), len(names))
+        super().__init__(Layout.product(spaces, names))
+        self._named = names is not None
+        self._flats, self._groups = _runs(self.factors if spaces else ())
+        self._rows = ProductRows(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rebuild by the constructor."""
+        factors = self.layout.factors
+        names = tuple(factor.name for factor in factors) if self._named else None
+        return ProductSpace, (tuple(factor.space for factor in factors), names)
+
+    @property
+    def rows(self) -> Rows:
+        """The batch gear."""
+        return self._rows
+
+    @property
+    def flats(self) -> tuple[tuple[slice, slice], ...]:
+        """Slices (q, v) of the runs of neighbouring R^n factors."""
+        return self._flats
+
+    @property
+    def groups(self) -> tuple[tuple[Space, slice, slice], ...]:
+        """The other factors, with their slices of q and v."""
+        return self._groups
+
+    @property
+    def explicit_names(self) -> tuple[str, ...] | None:
+        """Names of the factors if they were given, None if they were made up."""
+        return tuple(factor.name for factor in self.layout.factors) if self._named else None
+
+    def _integrate(self, q: Vector, v: Vector) -> Vector:
+        out = np.empty(self.nq)
+        for at, along in self._flats:
+            out[at] = q[at] + v[along]
+        for space, at, along in self._groups:
+            out[at] = space._integrate(q[at], v[along])
+        return out
+
+    def _difference(self, q0: Vector, q1: Vector) -> Vector:
+        out = np.empty(self.nv)
+        for at, along in self._flats:
+            out[along] = q1[at] - q0[at]
+        for space, at, along in self._groups:
+            out[along] = space._difference(q0[at], q1[at])
+        return out
+
+    def _compose(self, q0: Vector, q1: Vector) -> Vector:
+        out = np.empty(self.nq)
+        for at, _ in self._flats:
+            out[at] = q0[at] + q1[at]
+        for space, at, _ in self._groups:
+            out[at] = space._compose(q0[at], q1[at])
+        return out
+
+    def _inverse(self, q: Vector) -> Vector:
+        out = -q
+        for space, at, _ in self._groups:
+            out[at] = space._inverse(q[at])
+        return out
+
+    def _adjoint(self, q: Vector) -> Matrix:
+        out = np.eye(self.nv)
+        for space, at, along in self._groups:
+            out[along, along] = space._adjoint(q[at])
+        return out
+
+    def _exp_jacobian(self, v: Vector) -> Matrix:
+        out = np.eye(self.nv)
+        for space, _, along in self._groups:
+            out[along, along] = space._exp_jacobian(v[along])
+        return out
+
+    def _log_jacobian(self, v: Vector) -> Matrix:
+        out = np.eye(self.nv)
+        for space, _, along in self._groups:
+            out[along, along] = space._log_jacobian(v[along])
+        return out
+
+
+@final
+class ProductRows(Rows):
+    """The batch gear of a product: the same runs and factors, on leading axes."""
+
+    def __init__(self, space: ProductSpace) -> None:
+        self._nq, self._nv = space.nq, space.nv
+        self._flats, self._groups = space.flats, space.groups
+
+    def integrate(self, q: Vector, v: Vector) -> Vector:
+        """Return q exp(v)."""
+        out = np.empty((*np.broadcast_shapes(q.shape[:-1], v.shape[:-1]), self._nq))
+        for at, along in self._flats:
+            out[..., at] = q[..., at] + v[..., along]
+        for space, at, along in self._groups:
+            out[..., at] = space.rows.integrate(q[..., at], v[..., along])
+        return out
+
+    def difference(self, q0: Vector, q1: Vector) -> Vector:
+        """Return log(q0^-1 q1)."""
+        out = np.empty((*np.broadcast_shapes(q0.shape[:-1], q1.shape[:-1]), self._nv))
+        for at, along in self._flats:
+            out[..., along] = q1[..., at] - q0[..., at]
+        for space, at, along in self._groups:
+            out[..., along] = space.rows.difference(q0[..., at], q1[..., at])
+        return out
+
+    def compose(self, q0: Vector, q1: Vector) -> Vector:
+        """Return q0 q1."""
+        out = np.empty((*np.broadcast_shapes(q0.shape[:-1], q1.shape[:-1]), self._nq))
+        for at, _ in self._flats:
+            out[..., at] = q0[..., at] + q1[..., at]
+        for space, at, _ in self._groups:
+            out[..., at] = space.rows.compose(q0[..., at], q1[..., at])
+        return out
+
+    def inverse(self, q: Vector) -> Vector:
+        """Return q^-1."""
+        out = -q
+        for space, at, _ in self._groups:
+            out[..., at] = space.rows.inverse(q[..., at])
+        return out
+
+    def adjoint(self, q: Vector) -> Matrix:
+        """Return Ad_q."""
+        out = np.zeros((*q.shape[:-1], self._nv, self._nv)) + np.eye(self._nv)
+        for space, at, along in self._groups:
+            out[..., along, along] = space.rows.adjoint(q[..., at])
+        return out
+
+    def exp_jacobian(self, v: Vector) -> Matrix:
+        """Return the right Jacobian of exp."""
+        out = np.zeros((*v.shape, self._nv)) + np.eye(self._nv)
+        for space, _, along in self._groups:
+            out[..., along, along] = space.rows.exp_jacobian(v[..., along])
+        return out
+
+    def log_jacobian(self, v: Vector) -> Matrix:
+        """Return the inverse of the right Jacobian of exp."""
+        out = np.zeros((*v.shape, self._nv)) + np.eye(self._nv)
+        for space, _, along in self._groups:
+            out[..., along, along] = space.rows.log_jacobian(v[..., along])
+        return out
+
+
+def join(left: Space, right: Space) -> Space:
+    """Product of two spaces, factors of products side by side; names that were given are kept where they stay unique."""
+    return _product([*_opened(left), *_opened(right)])
+
+
+def power(space: Space, n: int) -> Space:
+    """Product of n copies of a space."""
+    if n < 0:
+        raise SizeError(f"power of {space.name}", "0 or more", n)
+    return _product(_opened(space) * n)
+
+
+def _product(parts: list[tuple[Space, str | None]]) -> Space:
+    spaces = [space for space, _ in parts]
+    given = [name for _, name in parts if name is not None]
+    if len(given) == len(parts) and len(set(given)) == len(given):
+        return ProductSpace(spaces, given)
+    return ProductSpace(spaces)
+
+
+def _opened(space: Space) -> list[tuple[Space, str | None]]:
+    """Factors of a product with the names they were given; any other space is one factor without a given name."""
+    if not isinstance(space, ProductSpace):
+        return [(space, None)]
+    if space.explicit_names is None:
+        return [(factor.space, None) for factor in space.layout.factors]
+    return [(factor.space, factor.name) for factor in space.layout.factors]
+
+
+def _runs(factors: Sequence[Factor]) -> tuple[tuple[tuple[slice, slice], ...], tuple[tuple[Space, slice, slice], ...]]:
+    """Split factors into runs of neighbouring R^n, each one pair of slices, and the others one by one."""
+    flats: list[tuple[slice, slice]] = []
+    groups: list[tuple[Space, slice, slice]] = []
+    for factor in factors:
+        if not factor.space.is_flat:
+            groups.append((factor.space, factor.q, factor.v))
+        elif flats and flats[-1][0].stop == factor.q.start:
+            q, v = flats[-1]
+            flats[-1] = (slice(q.start, factor.q.stop), slice(v.start, factor.v.stop))
+        else:
+            flats.append((factor.q, factor.v))
+    return tuple(flats), tuple(groups)
+
+
+R3xSO3 = ProductSpace((Rn(3), SO3))
+"""Translations and rotations apart: the difference is (p1 - p0, log of the relative rotation)."""

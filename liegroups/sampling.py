@@ -1,0 +1,61 @@
+"""Random points: uniform in bounds for plain numbers, uniform on the sphere for unit blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .arrays import Vector
+from .errors import EmptyIntervalError, SizeError
+
+__all__ = ["uniform_point"]
+
+UNBOUNDED = 1e100
+"""A bound beyond this is no bound: models write infinity as the largest double."""
+
+
+def uniform_point(
+    nq: int,
+    unit_blocks: Sequence[slice],
+    rng: np.random.Generator,
+    lower: Vector | None,
+    upper: Vector | None,
+    size: int | None,
+) -> Vector:
+    """Draw points of nq coordinates.
+
+    A normalised Gaussian vector is uniform on the sphere: (cos, sin) of a uniform angle, or the quaternion of a Haar
+    rotation. An infinite bound stands for -1 or 1, or for two away from the other bound if that leaves no room.
+
+    Raises:
+        SizeError: a bound has the wrong size.
+        EmptyIntervalError: a lower bound is above its upper bound, or one is NaN.
+    """
+    plain = np.ones(nq, dtype=np.bool_)
+    for block in unit_blocks:
+        plain[block] = False
+    low = np.full(nq, -np.inf) if lower is None else np.array(lower, dtype=np.float64)
+    high = np.full(nq, np.inf) if upper is None else np.array(upper, dtype=np.float64)
+    for what, bound in (("lower bounds", low), ("upper bounds", high)):
+        if bound.shape != (nq,):
+            raise SizeError(what, nq, bound.shape)
+    for i in np.flatnonzero(plain & ~(low <= high)):
+        raise EmptyIntervalError(f"coordinate {i}", float(low[i]), float(high[i]))
+    low[~plain], high[~plain] = -1.0, 1.0
+    no_low, no_high = low < -UNBOUNDED, high > UNBOUNDED
+    low = np.where(no_low, np.where(no_high, -1.0, np.minimum(-1.0, high - 2.0)), low)
+    high = np.where(no_high, np.maximum(1.0, low + 2.0 * ~no_low), high)
+
+    count = 1 if size is None else size
+    u = rng.random((count, nq))
+    out = np.clip(low * (1.0 - u) + high * u, low, high)
+    for block in unit_blocks:
+        width = block.stop - block.start
+        part = rng.standard_normal((count, width))
+        norms = np.sqrt(np.sum(part * part, axis=-1, keepdims=True))
+        while not np.all(norms > 1e-6):
+            part = rng.standard_normal((count, width))
+            norms = np.sqrt(np.sum(part * part, axis=-1, keepdims=True))
+        out[:, block] = part / norms
+    return out[0] if size is None else out
