@@ -1,4 +1,4 @@
-"""Joint bounds: the box in which the vector coordinates of a configuration stay."""
+"""Joint bounds: the box in which the coordinates of a configuration that are plain numbers stay."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ import numpy as np
 from liegroups import Space
 from liegroups.errors import EmptyIntervalError
 
-from ..arrays import ArrayLike, Vector
+from ..arrays import ArrayLike, BoolVector, Vector
 from ..errors import NotFiniteError, OptionError, SizeError, UnknownJointError, WrongObjectError
-from .coordinates import is_vector, tangent_coordinates
 from .pinocchio import Model
 
 __all__ = ["Bounds", "Violation"]
@@ -39,7 +38,7 @@ class Violation(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    r"""Box :math:`l \le q \le u` on the vector coordinates of a space; infinite where there is no bound.
+    r"""Box :math:`l \le q \le u` on the plain numbers of a space's points; infinite where there is no bound.
 
     Entries of unit vectors, (cos, sin) and quaternions, never have bounds: what is given for them is left out. Values
     of at least 1e300 are no bounds.
@@ -60,7 +59,7 @@ class Bounds:
 
     def __post_init__(self) -> None:
         """Own checked, read-only copies."""
-        vector = is_vector(self.space)
+        vector = _is_number(self.space)
         lower = _side(self.lower, self.space.nq, "lower bounds")
         upper = _side(self.upper, self.space.nq, "upper bounds")
         lower[~vector], upper[~vector] = -np.inf, np.inf
@@ -102,7 +101,7 @@ class Bounds:
             WrongObjectError: the value is no pair.
         """
         lower, upper = self.lower.copy(), self.upper.copy()
-        vector = is_vector(self.space)
+        vector = _is_number(self.space)
         factors = {factor.name: factor for factor in self.space.factors}
         if not isinstance(bounds, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise WrongObjectError("bounds", "a mapping from joint name to (lower, upper)", bounds)
@@ -156,14 +155,21 @@ class Bounds:
         return self._tangent(self.upper, np.inf)
 
     def _tangent(self, side: Vector, none: float) -> Vector:
-        in_q, in_v = tangent_coordinates(self.space)
         out = np.full(self.space.nv, none)
-        out[in_v] = side[in_q]
+        out[self.space.vector_v] = side[self.space.vector_q]
         out.setflags(write=False)
         return out
 
     def __reduce__(self) -> Any:
         return Bounds, (self.space, self.lower, self.upper)
+
+
+def _is_number(space: Space) -> BoolVector:
+    """Mask (nq,) of the entries that belong to no unit vector."""
+    mask = np.ones(space.nq, dtype=np.bool_)
+    for block in space.unit_blocks:
+        mask[block] = False
+    return mask
 
 
 def _side(values: object, size: int, what: str) -> Vector:

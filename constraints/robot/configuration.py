@@ -7,12 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from liegroups import SE2, SE3, SO2, SO3, Rn, Space
+from liegroups import SE2, SE3, SO2, SO3, Factor, Space
 
 from ..arrays import BoolVector, Vector
 from ..errors import DtypeError, NotFiniteError, NotNormalizedError, SizeError, WrongObjectError
 from .bounds import Bounds
-from .coordinates import Leaf, leaves, vector_size
 from .frame import as_placement
 from .pinocchio import pin
 
@@ -41,34 +40,33 @@ def joint_value(group: Space, value: object, what: str) -> Vector:
         SizeError, DtypeError, NotFiniteError, NotNormalizedError, WrongObjectError: what is wrong with the value.
     """
     if isinstance(value, pin.SE3):
-        if not isinstance(group, SE3):
+        if group != SE3:
             raise WrongObjectError(what, _expected(group), value)
         return np.array(pin.SE3ToXYZQUAT(value))
     if isinstance(value, pin.Quaternion):
         value = np.array(value.coeffs())
     array = _numbers(value, group, what)
-    if isinstance(group, SO2) and array.size == 1:
+    if group == SO2 and array.size == 1:
         angle = array.item()
         return np.array([math.cos(angle), math.sin(angle)])
-    if isinstance(group, SE2) and array.shape == (3,):
+    if group == SE2 and array.shape == (3,):
         x, y, angle = array.tolist()
         return np.array([x, y, math.cos(angle), math.sin(angle)])
-    if isinstance(group, SO3) and array.shape == (3, 3):
+    if group == SO3 and array.shape == (3, 3):
         homogeneous = np.eye(4)
         homogeneous[:3, :3] = array
         return np.array(pin.SE3ToXYZQUAT(as_placement(homogeneous, what))[3:])
-    if isinstance(group, SE3) and array.shape == (4, 4):
+    if group == SE3 and array.shape == (4, 4):
         return np.array(pin.SE3ToXYZQUAT(as_placement(array, what)))
     if array.ndim > 1 or array.size != group.nq:
         raise SizeError(what, _expected(group), array.shape if array.ndim else 1)
     q = array.reshape(group.nq).astype(np.float64)
-    for leaf in leaves(group):
-        unit = q[leaf.q][vector_size(leaf.group) :]
+    for block in group.unit_blocks:
+        unit = q[block]
         norm = math.sqrt(float(unit @ unit))
-        if unit.size and abs(norm - 1.0) > UNIT:
+        if abs(norm - 1.0) > UNIT:
             raise NotNormalizedError(what, "quaternion xyzw" if unit.size == 4 else "(cos, sin)", norm)
-        if unit.size:
-            unit /= norm
+        unit /= norm
     return q
 
 
@@ -87,7 +85,7 @@ def _numbers(value: object, group: Space, what: str) -> Vector:
 
 def _expected(group: Space) -> str:
     """What a joint of this group takes, in words."""
-    if isinstance(group, Rn):
+    if group.is_flat:
         return "one number" if group.nq == 1 else f"{group.nq} numbers"
     words = {
         SO2: "an angle or 2 numbers (cos, sin)",
@@ -95,95 +93,74 @@ def _expected(group: Space) -> str:
         SO3: "4 numbers (quaternion xyzw), a 3 x 3 matrix or a pinocchio.Quaternion",
         SE3: "7 numbers (translation, quaternion xyzw), a 4 x 4 matrix or a pinocchio.SE3",
     }
-    return words.get(type(group), f"{group.nq} numbers")
+    return words.get(group, f"{group.nq} numbers")
 
 
-def random_configuration(bounds: Bounds, revolute: BoolVector, rng: np.random.Generator, shape: tuple[int, ...]) -> Vector:
+def random_configuration(bounds: Bounds, angular: BoolVector, rng: np.random.Generator, size: int | None) -> Vector:
     r"""Draw configurations, each entry on its own.
 
-    Numbers are uniform in their bounds: angles of revolute joints in what the bounds leave of :math:`[-\pi, \pi]`,
-    others in :math:`[-1, 1]` m where they have no bounds. (cos, sin) is a uniform angle, quaternions are uniform on
-    the rotations (Haar).
+    Plain numbers are uniform in their bounds: angles in what the bounds leave of :math:`[-\pi, \pi]`, others in
+    :math:`[-1, 1]` m where they have none. (cos, sin) is a uniform angle, quaternions are uniform on the rotations (Haar).
 
     Args:
         bounds: bounds, and the space.
-        revolute: (nv,) tangent columns that are the angle of a revolute joint.
+        angular: (nv,) tangent columns that are an angle stored as one number.
         rng: where the numbers come from.
-        shape: leading axes.
+        size: how many; one without leading axis if None.
 
     Returns:
-        (\*shape, nq) configurations.
+        (nq,) or (size, nq).
     """
-    q = np.empty((*shape, bounds.space.nq))
-    for leaf in leaves(bounds.space):
-        n = vector_size(leaf.group)
-        for i in range(n):
-            angle = isinstance(leaf.group, Rn) and bool(revolute[leaf.v.start + i])
-            entry = leaf.q.start + i
-            low, high = _window(float(bounds.lower[entry]), float(bounds.upper[entry]), angle)
-            q[..., entry] = rng.uniform(low, high, shape)
-        unit = q[..., leaf.q.start + n : leaf.q.stop]
-        if unit.shape[-1] == 2:
-            angles = rng.uniform(-np.pi, np.pi, shape)
-            unit[..., 0], unit[..., 1] = np.cos(angles), np.sin(angles)
-        elif unit.shape[-1] == 4:
-            normal = rng.standard_normal((*shape, 4))
-            unit[...] = normal / np.sqrt((normal * normal).sum(axis=-1, keepdims=True))
-    return q
+    space = bounds.space
+    lower, upper = bounds.lower.copy(), bounds.upper.copy()
+    for i in space.vector_q[angular[space.vector_v]]:
+        if lower[i] <= math.pi and upper[i] >= -math.pi:
+            lower[i], upper[i] = max(lower[i], -math.pi), min(upper[i], math.pi)
+    return space.random(rng, lower, upper, size)
 
 
-def _window(low: float, high: float, angle: bool) -> tuple[float, float]:
-    """Finite interval inside [low, high] from which a coordinate is drawn."""
-    reach = math.pi if angle else 1.0
-    if angle and low <= reach and high >= -reach:
-        return max(low, -reach), min(high, reach)
-    if math.isinf(low):
-        low = min(-reach, high - 2 * reach)
-    if math.isinf(high):
-        high = max(reach, low + 2 * reach)
-    return low, high
-
-
-def table(q: Vector, bounds: Bounds, kinds: Sequence[str], revolute: BoolVector) -> str:
+def table(q: Vector, bounds: Bounds, kinds: Sequence[str], angular: BoolVector) -> str:
     """Write a configuration as a table, a joint a line.
 
     Args:
         q: configuration (nq,).
         bounds: bounds, and the space.
         kinds: the type of each joint, in the order of the factors.
-        revolute: (nv,) tangent columns that are the angle of a revolute joint.
+        angular: (nv,) tangent columns that are an angle stored as one number.
     """
+    if not kinds:
+        return "(no joints)"
     outside = {violation.index: violation for violation in bounds.violations(q)}
     rows: list[tuple[str, str, str, str]] = []
     for factor, kind in zip(bounds.space.factors, kinds, strict=True):
         written: list[str] = []
         marks: list[str] = []
-        for leaf in leaves(factor.space):
+        for leaf in factor.space.leaves():
             start = factor.q.start + leaf.q.start
-            written.append(_write(leaf, q[start : start + leaf.group.nq], revolute[factor.v]))
-            for i in range(start, start + leaf.group.nq):
+            written.append(_write(leaf, q[start : start + leaf.space.nq], angular[factor.v]))
+            for i in range(start, start + leaf.space.nq):
                 if i in outside:
                     sign, bound = ("<", bounds.lower[i]) if outside[i].amount < 0 else (">", bounds.upper[i])
                     marks.append(f"{q[i]:.6g} {sign} {bound:.6g}")
         rows.append((factor.name, kind, "; ".join(written), f"  OUT OF BOUNDS: {', '.join(marks)}" if marks else ""))
-    wide = [max((len(row[i]) for row in rows), default=0) for i in range(3)]
+    wide = [max(len(row[i]) for row in rows) for i in range(3)]
     lines = [f"{a:<{wide[0]}}  {b:<{wide[1]}}  {c:<{wide[2]}}{d}".rstrip() for a, b, c, d in rows]
-    return "\n".join(lines) if lines else "(no joints)"
+    return "\n".join(lines)
 
 
-def _write(leaf: Leaf, q: Vector, revolute: BoolVector) -> str:
+def _write(leaf: Factor, q: Vector, angular: BoolVector) -> str:
     """Entries of one leaf with their unit; an angle in degrees too."""
     numbers = [f"{x: .4f}" for x in q.tolist()]
-    if isinstance(leaf.group, Rn):
-        angles = revolute[leaf.v]
+    if leaf.space.is_flat:
+        angles = angular[leaf.v]
         return ", ".join(
             f"{text} rad ({math.degrees(x): .1f} deg)" if angle else f"{text} m"
             for text, x, angle in zip(numbers, q.tolist(), angles, strict=True)
         )
-    if isinstance(leaf.group, SO2):
+    if leaf.space == SO2:
         return f"{', '.join(numbers)} (cos, sin: {math.degrees(math.atan2(q[1], q[0])): .1f} deg)"
-    if isinstance(leaf.group, SE2):
+    if leaf.space == SE2:
         return f"{', '.join(numbers[:2])} m, {', '.join(numbers[2:])} (cos, sin: {math.degrees(math.atan2(q[3], q[2])): .1f} deg)"
-    if isinstance(leaf.group, SE3):
+    if leaf.space == SE3:
         return f"{', '.join(numbers[:3])} m, {', '.join(numbers[3:])} (quaternion xyzw)"
     return f"{', '.join(numbers)} (quaternion xyzw)"

@@ -10,12 +10,11 @@ import numpy as np
 from ..arrays import BoolVector
 from .pinocchio import Model
 
-__all__ = ["angular_columns", "joint_kind"]
+__all__ = ["angular_columns", "joint_kind", "radian_columns"]
 
 _WORDS = {
     "RevoluteUnaligned": "revolute",
     "RevoluteUnboundedUnaligned": "continuous",
-    "RevoluteUnboundedUnalignedTpl": "continuous",
     "PrismaticUnaligned": "prismatic",
     "HelicalUnaligned": "helical",
     "FreeFlyer": "free-flyer",
@@ -28,12 +27,12 @@ _WORDS = {
     "Composite": "composite",
 }
 _ALIGNED = {"R": "revolute", "RUB": "continuous", "P": "prismatic", "H": "helical"}
-_ANGLES = {"revolute", "helical", "spherical zyx", "universal", "ellipsoid"}
+_TURNING = {"revolute", "spherical zyx", "universal", "ellipsoid"}
 
 
 def joint_kind(joint: Any) -> str:
     """Words for the type of a pinocchio joint model: "revolute z", "free-flyer", "composite (translation, spherical)"."""
-    name = str(joint.shortname()).removeprefix("JointModel")
+    name = str(joint.shortname()).removeprefix("JointModel").removesuffix("Tpl")
     if name == "Composite":
         return f"composite ({', '.join(joint_kind(part) for part in _parts(joint))})"
     if name in _WORDS:
@@ -42,22 +41,31 @@ def joint_kind(joint: Any) -> str:
     return f"{kind} {name[-1].lower()}" if kind else name
 
 
-def angular_columns(model: Model) -> BoolVector:
+def radian_columns(model: Model) -> BoolVector:
     """Mask (nv,) of the tangent columns that are an angle stored as one number in q [rad].
 
     Those of revolute, helical, universal, ellipsoid and ZYX joints, inside composite joints too.
     """
-    columns = [angular for i in range(1, model.njoints) for angular in _angular(model.joints[i])]
-    return np.array(columns, dtype=np.bool_)
+    return _columns(model, _TURNING | {"helical"})
 
 
-def _angular(joint: Any) -> Iterator[bool]:
+def angular_columns(model: Model) -> BoolVector:
+    """Mask (nv,) of the angles stored as one number of which a whole turn changes nothing: all but those of helices."""
+    return _columns(model, _TURNING)
+
+
+def _columns(model: Model, kinds: set[str]) -> BoolVector:
+    found = [column for i in range(1, model.njoints) for column in _is_of(model.joints[i], kinds)]
+    return np.array(found, dtype=np.bool_)
+
+
+def _is_of(joint: Any, kinds: set[str]) -> Iterator[bool]:
     kind = joint_kind(joint)
     if kind.startswith("composite"):
         for part in _parts(joint):
-            yield from _angular(part)
+            yield from _is_of(part, kinds)
         return
-    yield from [kind in _ANGLES or kind.split()[0] in _ANGLES] * joint.nv
+    yield from [kind in kinds or kind.split()[0] in kinds] * joint.nv
 
 
 def _parts(joint: Any) -> list[Any]:

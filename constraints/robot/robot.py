@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self, final, overload
+from typing import Self, final, overload
 
 import numpy as np
 
-from liegroups import Segments
+from liegroups import Factor, Segments
 from liegroups.errors import DuplicateNameError
 
 from ..arrays import ArrayLike, BoolVector, Vector
@@ -19,11 +20,14 @@ from .bounds import Bounds
 from .configuration import joint_value, random_configuration, table
 from .frame import Frame
 from .frames import FrameKind, FrameTable
-from .joints import angular_columns, joint_kind
+from .joints import joint_kind, radian_columns
+from .loading import Base, read_urdf
 from .mimic import Mimic
 from .pinocchio import Model, pin
 from .posture import Motion, Posture
 from .space import RobotSpace
+from .srdf import read_references
+from .system import Part, join
 
 __all__ = ["Robot"]
 
@@ -47,7 +51,6 @@ class Robot:
         mimics: what the model's file says of joints that follow others (not enforced).
 
     Attributes:
-        model: the robot's own copy of the model. Not to be written to.
         space: configuration space, a product whose factors are the joints.
         name: name of the robot.
         bounds: bounds of its joints.
@@ -65,7 +68,6 @@ class Robot:
         slice(3, 4, None)
     """
 
-    model: Model
     space: RobotSpace
     name: str
     bounds: Bounds
@@ -90,13 +92,75 @@ class Robot:
                 raise DuplicateNameError("joint", joint)
         space = RobotSpace(own)
         values = {entry.key(): entry.data() for entry in getattr(own, "referenceConfigurations", ())}
-        self._set("model", own)
         self._set("space", space)
         self._set("name", name or own.name or "robot")
         self._set("bounds", Bounds.of(own, space) if bounds is None else Bounds(space, bounds.lower, bounds.upper))
         self._set("references", _read_only(space, {**values, **(references or {})}))
         self._set("mimics", tuple(mimics))
         self._set("_frames", FrameTable.of(own))
+
+    @classmethod
+    def from_urdf(
+        cls,
+        source: str | os.PathLike[str],
+        srdf: str | os.PathLike[str] | None = None,
+        packages: Iterable[str | os.PathLike[str]] = (),
+        base: Base = Base.FIXED,
+        name: str | None = None,
+    ) -> Robot:
+        """A robot from a URDF file; only its kinematic tree is read, no geometry.
+
+        Args:
+            source: path, `package://NAME/rest` address, or the XML text itself. A package is looked for in
+                `packages`, in `ROS_PACKAGE_PATH` and `AMENT_PREFIX_PATH`, and among the robots of the
+                `example-robot-data` distribution.
+            srdf: the same, for the file with the reference postures (`group_state`).
+            packages: folders in which packages are looked for.
+            base: how the root is attached to the world.
+            name: name of the robot; the file's by default.
+
+        Raises:
+            FileError: a file is missing or cannot be read whole; names it and the reason.
+
+        Example:
+            >>> text = "<robot name='box'><link name='body'/></robot>"
+            >>> print(Robot.from_urdf(text, base=Base.FREE_FLYER))
+            Robot box (nq 7, nv 6)
+        """
+        model, mimics = read_urdf(source, packages, base)
+        robot = cls(model, name, mimics=mimics)
+        return robot if srdf is None else robot.with_references(read_references(srdf, robot.space, packages))
+
+    @classmethod
+    def system(cls, parts: Iterable[Part], name: str | None = None) -> Robot:
+        """Several robots and objects as one robot, the names of their joints and frames prefixed ("panda/joint1").
+
+        Bounds, frames, reference postures ("panda/home": the other parts at neutral) and mimics are carried over.
+
+        Args:
+            parts: robots with their names and places; a part may stand on a frame of an earlier one.
+            name: name of the system; the names of the parts by default.
+
+        Raises:
+            DuplicateNameError: two parts have one name.
+            UnknownFrameError: a part stands on a frame that no earlier part has.
+
+        Example:
+            >>> arm = Robot(pin.buildSampleModelManipulator())
+            >>> Robot.system([Part("left", arm), Part("right", arm, [0, 1, 0, 0, 0, 0, 1])]).joint_names[6]
+            'right/shoulder1_joint'
+        """
+        joined = join(parts, name)
+        robot = cls(joined.model, mimics=joined.mimics)
+        lower, upper = robot.bounds.lower.copy(), robot.bounds.upper.copy()
+        for factor in robot.space.factors if robot.nq else ():
+            lower[factor.q], upper[factor.q] = joined.lower[factor.name], joined.upper[factor.name]
+        references: dict[str, Vector] = {}
+        for posture, entries in joined.references.items():
+            references[posture] = robot.neutral
+            for joint, values in entries.items():
+                references[posture][robot.slice_of(joint)] = values
+        return robot.with_bounds(Bounds(robot.space, lower, upper)).with_references(references)
 
     def _set(self, field: str, value: object) -> None:
         object.__setattr__(self, field, value)
@@ -109,6 +173,16 @@ class Robot:
         return other
 
     # Sizes and names
+
+    @property
+    def model(self) -> Model:
+        """The robot's own copy of the model. Not to be written to."""
+        return self.space.model
+
+    @property
+    def added_frames(self) -> tuple[Frame, ...]:
+        """The frames that `with_frame` has added, in order; the model does not have them."""
+        return self._frames.added
 
     @property
     def nq(self) -> int:
@@ -224,10 +298,16 @@ class Robot:
         return self._factor(joint).v
 
     def segments(self, *joints: str) -> Segments:
-        """The block of the space that those joints make, in the order of q. Raises UnknownJointError."""
-        return self.space.segments(*(self._factor(joint).name for joint in joints))
+        """The block of the space that those joints make, in the order of q.
 
-    def _factor(self, joint: str) -> Any:
+        Raises:
+            UnknownJointError: lists the joints whose names come closest.
+            OverlapError: a joint is given twice.
+        """
+        names = [self._factor(joint).name for joint in joints]
+        return Segments.of(self.space, *names) if names else Segments.empty()
+
+    def _factor(self, joint: str) -> Factor:
         index = self.joint_index(joint)
         if index == 0:
             raise UnknownJointError(joint, self.joint_names)
@@ -236,7 +316,7 @@ class Robot:
     # Configurations
 
     def check(self, q: ArrayLike, what: str = "q") -> Vector:
-        """Validated copy of a configuration as float64: size, numbers finite, unit vectors of norm 1.
+        """Validate a configuration: float64 (nq,), finite, unit vectors of norm 1; such an array comes back as it is.
 
         Raises:
             SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with it.
@@ -286,7 +366,15 @@ class Robot:
             raise UnknownNameError("reference posture", name, tuple(self.references))
         return np.array(self.references[name])
 
-    def random(self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None) -> Vector:
+    def with_references(self, references: Mapping[str, ArrayLike]) -> Self:
+        """The same robot with more reference postures (nq,) by name; it shares the space.
+
+        Raises:
+            SizeError, DtypeError, NotFiniteError, NotNormalizedError: names the posture.
+        """
+        return self._with(references={**self.references, **_read_only(self.space, references)})
+
+    def random(self, rng: np.random.Generator, size: int | None = None) -> Vector:
         r"""Random configurations: uniform in the bounds, uniform angles, Haar rotations.
 
         The range of a revolute joint is cut to :math:`[-\pi, \pi]`; coordinates in metres without bounds are drawn in
@@ -301,19 +389,22 @@ class Robot:
         """
         if not isinstance(rng, np.random.Generator):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise WrongObjectError("rng", "a numpy.random.Generator, as numpy.random.default_rng(0)", rng)
-        shape = () if size is None else (size,) if isinstance(size, int) else tuple(size)
-        return random_configuration(self.bounds, angular_columns(self.model), rng, shape)
+        return random_configuration(self.bounds, radian_columns(self.model), rng, size)
 
     @overload
     def at(self, q: ArrayLike, v: None = None, workspace: Workspace | None = None) -> Posture: ...
     @overload
+    def at(self, q: ArrayLike, v: Workspace) -> Posture: ...
+    @overload
     def at(self, q: ArrayLike, v: ArrayLike, workspace: Workspace | None = None) -> Motion: ...
-    def at(self, q: ArrayLike, v: ArrayLike | None = None, workspace: Workspace | None = None) -> Posture | Motion:
+    def at(
+        self, q: ArrayLike, v: ArrayLike | Workspace | None = None, workspace: Workspace | None = None
+    ) -> Posture | Motion:
         """The posture at q, or the motion at (q, v), whose kinematics are computed once, on demand.
 
         Args:
             q: configuration (nq,).
-            v: tangent velocity (nv,).
+            v: tangent velocity (nv,), for a motion; a workspace may stand in its place.
             workspace: memory to borrow; the posture raises StalePostureError once it has moved on. Without, the
                 posture never goes stale.
 
@@ -326,7 +417,7 @@ class Robot:
 
     def format(self, q: ArrayLike) -> str:
         """A configuration as a readable table: a line a joint, with units, and a mark where it is out of bounds."""
-        return table(self.check(q), self.bounds, self.joint_kinds, angular_columns(self.model))
+        return table(self.check(q), self.bounds, self.joint_kinds, radian_columns(self.model))
 
     def describe(self) -> str:
         """The robot in words: its joints with their types and bounds, its frames and reference postures counted."""

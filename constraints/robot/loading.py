@@ -1,0 +1,152 @@
+"""Robots from URDF files: the kinematic tree only, no geometry."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+import tempfile
+import threading
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from ..errors import FileError, WrongObjectError
+from .mimic import Mimic
+from .pinocchio import Model, pin
+from .system import Part
+from .markup import numbers, read_xml
+
+__all__ = ["Base", "Part", "read_urdf"]
+
+_log = logging.getLogger(__package__)
+_stderr = threading.Lock()
+
+
+class Base(Enum):
+    """How the root of a robot is attached to the world; the joint of a moving one is called "root_joint"."""
+
+    FIXED = "fixed to the world"
+    FREE_FLYER = "free in space: seven numbers, translation and quaternion xyzw"
+    PLANAR = "free in the plane z = 0: four numbers (x, y, cos, sin)"
+
+
+def read_urdf(
+    source: str | os.PathLike[str], packages: Iterable[str | os.PathLike[str]] = (), base: Base = Base.FIXED
+) -> tuple[Model, tuple[Mimic, ...]]:
+    """The model of a URDF file and its mimic tags.
+
+    Joints with a mimic tag are joints like the others; the log says that the tags are not enforced.
+
+    Args:
+        source: path, `package://` address, or the XML text itself.
+        packages: folders in which packages are looked for.
+        base: how the root is attached to the world.
+
+    Raises:
+        FileError: the file is missing, or cannot be read whole; the reason says what is wrong with it.
+        WrongObjectError: the base is no `Base`.
+    """
+    if not isinstance(base, Base):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongObjectError("base", "a member of Base (FIXED, FREE_FLYER, PLANAR)", base)
+    root, name = read_xml(source, "robot", "URDF", packages)
+    _check(root, name)
+    text = ElementTree.tostring(root, encoding="unicode")
+    attach: dict[Base, tuple[Any, ...]] = {
+        Base.FIXED: (),
+        Base.FREE_FLYER: (pin.JointModelFreeFlyer(),),
+        Base.PLANAR: (pin.JointModelPlanar(),),
+    }
+    said: list[str] = []
+    with _captured_stderr(said):
+        try:
+            model: Model | None = pin.buildModelFromXML(text, *attach[base])
+        except Exception as error:
+            model = None
+            said.append(str(error))
+    if model is None:
+        raise FileError(name, "; ".join(said))
+    for line in said:
+        _log.warning("%s: %s", name, line)
+    _check_finite(model, name)
+    return model, _mimics(root, name, model)
+
+
+def _check(root: ElementTree.Element, name: str) -> None:
+    """Refuse what the parsers downstream would read as something else."""
+    for element in root.iter():
+        if "xacro" in element.tag:
+            raise FileError(name, "has xacro elements: expand it to a URDF first (xacro file.xacro > file.urdf)")
+    for joint in root.findall("joint"):
+        what, kind, axis = f"joint '{joint.get('name')}'", joint.get("type"), joint.find("axis")
+        if axis is not None and kind in ("revolute", "continuous", "prismatic", "planar"):
+            xyz = numbers(axis.get("xyz"), name, f"{what}, axis")
+            if len(xyz) != 3 or not any(xyz):
+                raise FileError(name, f"{what}: its axis '{axis.get('xyz')}' is no direction")
+            if kind == "planar" and any(xyz[:2]):
+                _log.warning("%s: planar %s: its axis is not z, but pinocchio moves it in its x-y plane", name, what)
+        for tag, attributes in (("limit", ("lower", "upper")), ("origin", ("xyz", "rpy"))):
+            element = joint.find(tag)
+            for attribute in attributes if element is not None else ():
+                numbers(element.get(attribute), name, f"{what}, {attribute} of its {tag}")
+
+
+def _check_finite(model: Model, name: str) -> None:
+    """Refuse a model with a placement or an inertia that is not finite."""
+    for i, joint in enumerate(model.names):
+        if not np.isfinite(model.jointPlacements[i].homogeneous).all():
+            raise FileError(name, f"the placement of joint '{joint}' is not finite")
+        if not np.isfinite(model.inertias[i].matrix()).all():
+            raise FileError(name, f"the inertia carried by joint '{joint}' is not finite")
+
+
+def _mimics(root: ElementTree.Element, name: str, model: Model) -> tuple[Mimic, ...]:
+    """The mimic tags of the joints that move."""
+    joints = set(model.names)
+    mimics: list[Mimic] = []
+    for element in root.findall("joint"):
+        tag, joint = element.find("mimic"), element.get("name")
+        if tag is None or joint not in joints:
+            continue
+        source = tag.get("joint")
+        if source not in joints:
+            raise FileError(name, f"joint '{joint}' mimics '{source}', which is no joint that moves")
+        values = [numbers(tag.get(key, default), name, f"joint '{joint}', {key} of its mimic")
+                  for key, default in (("multiplier", "1"), ("offset", "0"))]  # fmt: skip
+        if any(len(value) != 1 for value in values):
+            raise FileError(name, f"joint '{joint}': multiplier and offset of its mimic must be one number each")
+        mimics.append(Mimic(joint, source, values[0][0], values[1][0]))
+    if mimics:
+        names = ", ".join(mimic.joint for mimic in mimics)
+        _log.warning("%s: mimic tags are not enforced, these joints are independent: %s", name, names)
+    return tuple(mimics)
+
+
+@contextlib.contextmanager
+def _captured_stderr(lines: list[str]) -> Iterator[None]:
+    """Append what compiled code writes to the standard error stream to `lines`, where it can be redirected.
+
+    The URDF parser says there, and only there, what is wrong with a file.
+    """
+    with _stderr, contextlib.ExitStack() as stack:
+        try:
+            saved = os.dup(2)
+        except OSError:  # no such stream
+            yield
+            return
+        stack.callback(os.close, saved)
+        sink = stack.enter_context(tempfile.TemporaryFile())
+        if sys.stderr is not None:
+            sys.stderr.flush()
+        os.dup2(sink.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(saved, 2)
+            sink.seek(0)
+            heard = sink.read().decode(errors="replace").splitlines()
+            lines[:0] = [line.removeprefix("Error:").strip() for line in heard if " at line " not in line and line.strip()]

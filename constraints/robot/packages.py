@@ -1,0 +1,105 @@
+"""Where files are: `package://` addresses, and the robots of the `example-robot-data` distribution."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import importlib.metadata
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..errors import FileError
+
+__all__ = ["find_resource", "robot_data_folder"]
+
+_SCHEME = "package://"
+_ROBOT_DATA = "example-robot-data"
+
+
+@functools.cache
+def robot_data_folder() -> Path | None:
+    """Folder with the robots of the installed `example-robot-data` distribution; None where it is not installed.
+
+    The distribution has no Python module: its share folder is found in the list of its files.
+    """
+    try:
+        files = importlib.metadata.files(_ROBOT_DATA) or ()
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    for file in files:
+        parts = file.parts
+        if parts[-1] == "package.xml" or "robots" in parts:
+            for i in range(len(parts) - 1):
+                if parts[i : i + 2] == ("share", _ROBOT_DATA):
+                    folder = Path(str(file.locate())).parents[len(parts) - i - 3]
+                    if folder.is_dir():
+                        return folder
+    return None
+
+
+def find_resource(url: str | os.PathLike[str], packages: Iterable[str | os.PathLike[str]] = ()) -> Path:
+    """The file that a path or a `package://NAME/rest` address stands for.
+
+    A package is looked for in `packages`, then in the folders of the environment variables `ROS_PACKAGE_PATH` and
+    `AMENT_PREFIX_PATH` (their `share`), then among the robots of `example-robot-data`.
+
+    Args:
+        url: path or address.
+        packages: folders, each a package itself or the parent of packages.
+
+    Raises:
+        FileError: the file does not exist; the reason says where it was looked for.
+    """
+    text = os.fspath(url)
+    if not text.startswith(_SCHEME):
+        path = Path(text).expanduser()
+        if path.is_dir():
+            raise FileError(text, "is a folder, a file was expected")
+        if not path.is_file():
+            raise FileError(text, _missing(path))
+        return path
+    package, _, rest = text.removeprefix(_SCHEME).partition("/")
+    if not package or not rest:
+        raise FileError(text, "expected package://NAME/path/of/the/file")
+    folders = [*_given(packages), *_from_environment()]
+    data = robot_data_folder()
+    if data is not None:
+        folders.append(data.parent)
+    homes = [home for folder in folders for home in _homes(folder, package)]
+    for home in homes:
+        if (home / rest).is_file():
+            return home / rest
+    if homes:
+        raise FileError(text, f"{_missing(homes[0] / rest)} (package '{package}' is {homes[0]})")
+    searched = ", ".join(str(folder) for folder in folders) or "nowhere, since no folder was given"
+    hint = "; it comes with pip install example-robot-data" if package == _ROBOT_DATA else ""
+    raise FileError(text, f"no package '{package}'; looked in {searched}{hint}")
+
+
+def _given(packages: Iterable[str | os.PathLike[str]]) -> list[Path]:
+    """Folders as paths, one alone taken too."""
+    if isinstance(packages, str | os.PathLike):
+        packages = [packages]
+    return [Path(folder).expanduser() for folder in packages]
+
+
+def _from_environment() -> list[Path]:
+    """Folders that ROS names in the environment."""
+    ros = os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep)
+    ament = os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
+    return [*(Path(folder) for folder in ros if folder), *(Path(folder) / "share" for folder in ament if folder)]
+
+
+def _homes(folder: Path, package: str) -> list[Path]:
+    """Folders of that package: inside `folder`, or `folder` itself."""
+    candidates = [folder / package, folder] if folder.name == package else [folder / package]
+    return [home for home in candidates if home.is_dir()]
+
+
+def _missing(path: Path) -> str:
+    """Reason for a file that is not there, with the files beside it whose names come closest."""
+    if not path.parent.is_dir():
+        return f"no such file: the folder {path.parent} does not exist"
+    near = difflib.get_close_matches(path.name, sorted(p.name for p in path.parent.iterdir() if p.is_file()), n=3)
+    return f"no such file; beside it there is {', '.join(near)}" if near else "no such file"

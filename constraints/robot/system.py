@@ -1,0 +1,144 @@
+"""Several robots and objects in one system, with prefixed names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from liegroups.errors import DuplicateNameError
+
+from ..arrays import Vector
+from ..errors import WrongObjectError
+from .frame import as_placement
+from .frames import FrameTable
+from .mimic import Mimic
+from .pinocchio import SE3, Model, pin
+
+if TYPE_CHECKING:
+    from .robot import Robot
+
+__all__ = ["Joined", "Part", "join"]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    r"""A robot or an object of a system.
+
+    Args:
+        name: its joints and frames are called `name/joint`, `name/frame`.
+        robot: the robot.
+        placement: of its world in the system's, :math:`{}^oM_p`, or in the frame it stands on, :math:`{}^fM_p`
+            (`pinocchio.SE3`, a 4 x 4 matrix, or translation [m] and quaternion xyzw); the identity by default.
+        on: frame of an earlier part it is fixed on ("panda/panda_hand"); the world by default.
+    """
+
+    name: str
+    robot: Robot
+    placement: object = None
+    on: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """What a system is made of.
+
+    Attributes:
+        model: the model of the whole.
+        lower, upper: bounds by joint name.
+        references: by name, the entries they give, by joint name.
+        mimics: with prefixed names.
+    """
+
+    model: Model
+    lower: dict[str, Vector]
+    upper: dict[str, Vector]
+    references: dict[str, dict[str, Vector]]
+    mimics: tuple[Mimic, ...]
+
+
+def join(parts: Iterable[Part], name: str | None) -> Joined:
+    """Append the models of the parts to each other, in their order, names prefixed.
+
+    Pinocchio decides the order of the joints: those of a part that stands on a moving frame follow the joints that
+    frame moves with, the others come in the order of the parts.
+
+    Args:
+        parts: the parts.
+        name: name of the system; the names of the parts by default.
+
+    Raises:
+        DuplicateNameError: two parts have one name.
+        UnknownFrameError, AmbiguousFrameError: the frame a part stands on is none, or not one, of the earlier parts'.
+        WrongObjectError: an object is no `Part`, or has a name that is not usable.
+    """
+    parts = tuple(parts)
+    model: Any = None
+    joined = Joined(pin.Model(), {}, {}, {}, ())
+    mimics: list[Mimic] = []
+    seen: set[str] = set()
+    for i, part in enumerate(parts):
+        _check(part, i)
+        if part.name in seen:
+            raise DuplicateNameError("part of the system", part.name)
+        seen.add(part.name)
+        robot, prefix = part.robot, f"{part.name}/"
+        if model is None:
+            model = pin.Model()
+            model.gravity = robot.model.gravity
+        frame, placement = _seat(model, part)
+        model = pin.appendModel(model, _prefixed(robot, prefix), frame, placement)
+        for joint in robot.joint_names:
+            q = robot.slice_of(joint)
+            joined.lower[prefix + joint], joined.upper[prefix + joint] = robot.bounds.lower[q], robot.bounds.upper[q]
+        for posture, q in robot.references.items():
+            joined.references[prefix + posture] = {
+                prefix + joint: q[robot.slice_of(joint)] for joint in robot.joint_names
+            }
+        mimics += [mimic.prefixed(prefix) for mimic in robot.mimics]
+    if model is None:
+        model = pin.Model()
+    model.name = name or " + ".join(part.name for part in parts) or "empty system"
+    return Joined(model, joined.lower, joined.upper, joined.references, tuple(mimics))
+
+
+def _check(part: object, i: int) -> None:
+    from .robot import Robot  # a robot is made of parts here, and parts hold robots
+
+    if not isinstance(part, Part):
+        raise WrongObjectError(f"part {i} of the system", "a Part", part)
+    if not isinstance(part.name, str) or not part.name:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongObjectError(f"name of part {i} of the system", "a string that is not empty", part.name)
+    if not isinstance(part.robot, Robot):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongObjectError(f"part '{part.name}'", "a Robot (Robot(model) for a pinocchio.Model)", part.robot)
+
+
+def _prefixed(robot: Robot, prefix: str) -> Any:
+    """Copy of a robot's model with prefixed names, its added frames among the model's, a frame for each joint."""
+    model: Any = pin.Model(robot.model)
+    for frame in robot.added_frames:
+        model.addFrame(pin.Frame(frame.name, frame.joint, 0, frame.placement, pin.FrameType.OP_FRAME))
+    for i in range(1, model.njoints):
+        model.names[i] = prefix + model.names[i]
+    for frame in model.frames:
+        if frame.name != "universe":
+            frame.name = prefix + frame.name
+    for posture in [entry.key() for entry in model.referenceConfigurations]:
+        del model.referenceConfigurations[posture]
+    framed = {frame.parentJoint for frame in model.frames if frame.type == pin.FrameType.JOINT}
+    for i in range(1, model.njoints):
+        if i not in framed:
+            model.addJointFrame(i)
+    return model
+
+
+def _seat(model: Any, part: Part) -> tuple[int, SE3]:
+    """Index of a frame of the model so far, and the placement of the part relative to it."""
+    what = f"placement of part '{part.name}'"
+    if part.on is None:
+        return 0, as_placement(part.placement, what)
+    seat = FrameTable.of(model).find(part.on)
+    indices = [i for i, frame in enumerate(model.frames) if frame.parentJoint == seat.joint]
+    jMp = seat.placement * as_placement(part.placement, what)
+    return indices[0], model.frames[indices[0]].placement.actInv(jMp)
+
