@@ -32,6 +32,7 @@ FLOORS = {
     "constraints.implicit": 3,
     "constraints.explicit": 3,
     "constraints.stack": 3,
+    "constraints.right_hand_side": 3,
     "constraints.target": 3,
     "constraints.dependency": 4,
     "constraints.problem": 4,
