@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -27,12 +27,12 @@ class Violation(NamedTuple):
 
     Attributes:
         joint: name of the joint.
-        index: entry of q.
+        entry: which entry of q.
         amount: how far outside, negative below the lower bound [m or rad].
     """
 
     joint: str
-    index: int
+    entry: int
     amount: float
 
 
@@ -112,7 +112,7 @@ class Bounds:
             entries = q.start + np.flatnonzero(vector[q])
             if not entries.size:
                 raise OptionError(f"joint '{joint}' is a unit vector in q: it takes no bounds")
-            if not isinstance(pair, Sequence | np.ndarray) or isinstance(pair, str) or len(pair) != 2:
+            if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
                 raise WrongObjectError(f"bounds of joint '{joint}'", "a pair (lower, upper)", repr(pair))
             for array, value, side in ((lower, pair[0], "lower"), (upper, pair[1], "upper")):
                 array[entries] = _joint_side(value, entries.size, f"{side} bound of joint '{joint}'")

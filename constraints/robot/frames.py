@@ -76,11 +76,13 @@ class FrameTable:
         Raises:
             ModelError: two frames of one kind at different places share a name.
         """
-        table: dict[str, dict[FrameKind, Frame]] = {"universe": {FrameKind.JOINT: Frame("universe", 0, joint_name="universe")}}
-        for i in range(1, model.njoints):
-            table[model.names[i]] = {FrameKind.JOINT: Frame(model.names[i], i, joint_name=model.names[i])}
+        table: dict[str, dict[FrameKind, Frame]] = {}
+        joints = [str(joint) for joint in model.names]
+        for i, joint in enumerate(joints):
+            table[joint] = {FrameKind.JOINT: Frame(joint, i, joint_name=joint)}
         for given in model.frames:
-            frame = Frame(given.name, given.parentJoint, given.placement, model.names[given.parentJoint])
+            on = int(given.parentJoint)
+            frame = Frame(given.name, on, given.placement, joints[on])
             kind = _KINDS[given.type]
             known = table.setdefault(frame.name, {})
             if kind in known and not _same_place(known[kind], frame):

@@ -31,7 +31,7 @@ _TURNING = {"revolute", "spherical zyx", "universal", "ellipsoid"}
 
 
 def joint_kind(joint: Any) -> str:
-    """Words for the type of a pinocchio joint model: "revolute z", "free-flyer", "composite (translation, spherical)"."""
+    """Words for the type of a pinocchio joint model: "revolute z", "composite (translation, spherical)"."""
     name = str(joint.shortname()).removeprefix("JointModel").removesuffix("Tpl")
     if name == "Composite":
         return f"composite ({', '.join(joint_kind(part) for part in _parts(joint))})"

@@ -9,17 +9,17 @@ import sys
 import tempfile
 import threading
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from enum import Enum
 from typing import Any
 
 import numpy as np
 
 from ..errors import FileError, WrongObjectError
+from .markup import numbers, read_xml
 from .mimic import Mimic
 from .pinocchio import Model, pin
 from .system import Part
-from .markup import numbers, read_xml
 
 __all__ = ["Base", "Part", "read_urdf"]
 
@@ -91,7 +91,9 @@ def _check(root: ElementTree.Element, name: str) -> None:
                 _log.warning("%s: planar %s: its axis is not z, but pinocchio moves it in its x-y plane", name, what)
         for tag, attributes in (("limit", ("lower", "upper")), ("origin", ("xyz", "rpy"))):
             element = joint.find(tag)
-            for attribute in attributes if element is not None else ():
+            if element is None:
+                continue
+            for attribute in attributes:
                 numbers(element.get(attribute), name, f"{what}, {attribute} of its {tag}")
 
 
@@ -127,7 +129,7 @@ def _mimics(root: ElementTree.Element, name: str, model: Model) -> tuple[Mimic, 
 
 
 @contextlib.contextmanager
-def _captured_stderr(lines: list[str]) -> Iterator[None]:
+def _captured_stderr(lines: list[str]) -> Generator[None]:
     """Append what compiled code writes to the standard error stream to `lines`, where it can be redirected.
 
     The URDF parser says there, and only there, what is wrong with a file.
@@ -149,4 +151,4 @@ def _captured_stderr(lines: list[str]) -> Iterator[None]:
             os.dup2(saved, 2)
             sink.seek(0)
             heard = sink.read().decode(errors="replace").splitlines()
-            lines[:0] = [line.removeprefix("Error:").strip() for line in heard if " at line " not in line and line.strip()]
+            lines[:0] = [line.removeprefix("Error:").strip() for line in heard if " at line " not in line and line]

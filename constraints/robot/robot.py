@@ -17,14 +17,15 @@ from ..arrays import ArrayLike, BoolVector, Vector
 from ..errors import ModelError, UnknownJointError, UnknownNameError, WrongObjectError
 from ..point import Workspace
 from .bounds import Bounds
-from .configuration import joint_value, random_configuration, table
+from .configuration import joint_value, merged, random_configuration
 from .frame import Frame
 from .frames import FrameKind, FrameTable
-from .joints import joint_kind, radian_columns
+from .joints import radian_columns
 from .loading import Base, read_urdf
 from .mimic import Mimic
 from .pinocchio import Model, pin
 from .posture import Motion, Posture
+from .printing import configuration_table, description
 from .space import RobotSpace
 from .srdf import read_references
 from .system import Part, join
@@ -59,8 +60,11 @@ class Robot:
 
     Raises:
         WrongObjectError: `model` is no `pinocchio.Model`.
-        ModelError: two joints share a name, or the model has mimic joints.
+        DuplicateNameError: two joints share a name.
+        ModelError: the model has mimic joints, or two frames of one kind at different places share a name.
         EmptyIntervalError, NotFiniteError: the model states bounds that make no sense; the joint is named.
+        SizeError, NotNormalizedError: a reference posture does not suit the model; it is named.
+        UnknownJointError: a mimic names no joint of the model.
 
     Example:
         >>> robot = Robot(pin.buildSampleModelManipulator())
@@ -94,10 +98,12 @@ class Robot:
         values = {entry.key(): entry.data() for entry in getattr(own, "referenceConfigurations", ())}
         self._set("space", space)
         self._set("name", name or own.name or "robot")
-        self._set("bounds", Bounds.of(own, space) if bounds is None else Bounds(space, bounds.lower, bounds.upper))
+        self._set("bounds", Bounds.of(own, space) if bounds is None else _bounds_in(space, bounds))
         self._set("references", _read_only(space, {**values, **(references or {})}))
         self._set("mimics", tuple(mimics))
         self._set("_frames", FrameTable.of(own))
+        for joint in (joint for mimic in self.mimics for joint in (mimic.joint, mimic.source)):
+            self.joint_index(joint)
 
     @classmethod
     def from_urdf(
@@ -150,17 +156,8 @@ class Robot:
             >>> Robot.system([Part("left", arm), Part("right", arm, [0, 1, 0, 0, 0, 0, 1])]).joint_names[6]
             'right/shoulder1_joint'
         """
-        joined = join(parts, name)
-        robot = cls(joined.model, mimics=joined.mimics)
-        lower, upper = robot.bounds.lower.copy(), robot.bounds.upper.copy()
-        for factor in robot.space.factors if robot.nq else ():
-            lower[factor.q], upper[factor.q] = joined.lower[factor.name], joined.upper[factor.name]
-        references: dict[str, Vector] = {}
-        for posture, entries in joined.references.items():
-            references[posture] = robot.neutral
-            for joint, values in entries.items():
-                references[posture][robot.slice_of(joint)] = values
-        return robot.with_bounds(Bounds(robot.space, lower, upper)).with_references(references)
+        model, mimics = join(parts, name)
+        return cls(model, mimics=mimics)
 
     def _set(self, field: str, value: object) -> None:
         object.__setattr__(self, field, value)
@@ -209,11 +206,6 @@ class Robot:
         """Names of all frames and joints, the world's ("universe") first."""
         return self._frames.names
 
-    @property
-    def joint_kinds(self) -> tuple[str, ...]:
-        """Types of the joints in words ("revolute z", "free-flyer"), in the order of q."""
-        return tuple(joint_kind(self.model.joints[i]) for i in range(1, self.model.njoints))
-
     # Frames
 
     def frame(self, name: str | Frame, placement: object = None, *, kind: FrameKind | None = None) -> Frame:
@@ -232,7 +224,9 @@ class Robot:
         if isinstance(name, Frame):
             frame = name
             if frame.joint >= self.model.njoints or frame.joint_name not in ("", self.model.names[frame.joint]):
-                raise ModelError(f"frame '{frame}' on joint '{frame.joint_name}' ({frame.joint}) is no frame of {self.name}")
+                raise ModelError(
+                    f"frame '{frame}' on joint '{frame.joint_name}' ({frame.joint}) is no frame of {self.name}"
+                )
         else:
             frame = self._frames.find(name, kind)
         return frame if placement is None else self._frames.offset(frame, placement)
@@ -263,9 +257,8 @@ class Robot:
             UnknownJointError: lists the joints whose names come closest.
             EmptyIntervalError, OptionError, SizeError, NotFiniteError: what is wrong with a bound.
         """
-        if isinstance(bounds, Bounds):
-            return self._with(bounds=Bounds(self.space, bounds.lower, bounds.upper))
-        return self._with(bounds=self.bounds.replace(bounds))
+        whole = isinstance(bounds, Bounds)
+        return self._with(bounds=_bounds_in(self.space, bounds) if whole else self.bounds.replace(bounds))
 
     def without_bounds(self) -> Self:
         """The same robot without any bounds; it shares the space."""
@@ -273,7 +266,7 @@ class Robot:
 
     @property
     def wraps(self) -> BoolVector:
-        """Mask (nv,) of the revolute columns that may be shifted by whole turns: their range is at least 2 pi - 1e-6."""
+        """Mask (nv,) of the revolute columns that may be shifted by whole turns (a range of at least 2 pi - 1e-6)."""
         return self.space.revolute & (self.bounds.tangent_upper - self.bounds.tangent_lower >= FULL_TURN)
 
     # Joints
@@ -340,18 +333,11 @@ class Robot:
             SizeError, DtypeError, NotFiniteError, NotNormalizedError, WrongObjectError: names the joint.
             DuplicateNameError: a joint is given twice.
         """
-        if values is not None and not isinstance(values, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("values", "a mapping from joint name to value", values)
         if start is None:
             q = self.neutral
         else:
             q = self.reference(start) if isinstance(start, str) else np.array(self.check(start, "start"))
-        given = dict(values or {})
-        for joint, value in joints.items():
-            if joint in given:
-                raise DuplicateNameError("joint value", joint)
-            given[joint] = value
-        for joint, value in given.items():
+        for joint, value in merged(values, joints).items():
             factor = self._factor(joint)
             q[factor.q] = joint_value(factor.space, value, f"value of joint '{joint}'")
         return q
@@ -411,33 +397,31 @@ class Robot:
         Raises:
             SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with q or v.
         """
-        return self.space.at(q, v, workspace)
+        if isinstance(v, Workspace):
+            return self.space.at(q, v)
+        return self.space.at(q, None, workspace) if v is None else self.space.at(q, v, workspace)
 
     # Reading
 
     def format(self, q: ArrayLike) -> str:
         """A configuration as a readable table: a line a joint, with units, and a mark where it is out of bounds."""
-        return table(self.check(q), self.bounds, self.joint_kinds, radian_columns(self.model))
+        return configuration_table(self.check(q), self.bounds, self.space)
 
     def describe(self) -> str:
-        """The robot in words: its joints with their types and bounds, its frames and reference postures counted."""
-        lines = [
-            f"{self.name}: {len(self.joint_names)} joints, nq {self.nq}, nv {self.nv}, "
-            f"{len(self.frame_names)} frames, {len(self.references)} reference postures"
-        ]
-        wide = max((len(name) for name in self.joint_names), default=0)
-        for joint, kind in zip(self.joint_names, self.joint_kinds, strict=True):
-            q = self.slice_of(joint)
-            pairs = zip(self.bounds.lower[q].tolist(), self.bounds.upper[q].tolist(), strict=True)
-            box = ", ".join(dict.fromkeys(f"[{low:.6g}, {high:.6g}]" for low, high in pairs if low > -np.inf or high < np.inf))
-            lines.append(f"  {joint:<{wide}}  {kind}, {box or 'no bounds'}")
-        lines += [f"  {m.joint} mimics {m.source} (times {m.multiplier:g} plus {m.offset:g}), not enforced" for m in self.mimics]
-        return "\n".join(lines)
+        """The robot in words: its joints with their types and bounds, frames, reference postures, mimics."""
+        return description(self)
 
     def __str__(self) -> str:
         return f"Robot {self.name} (nq {self.nq}, nv {self.nv})"
 
     __repr__ = __str__
+
+
+def _bounds_in(space: RobotSpace, bounds: Bounds) -> Bounds:
+    """The same bounds in the space of this robot."""
+    if not isinstance(bounds, Bounds):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongObjectError("bounds", "a Bounds", bounds)
+    return Bounds(space, bounds.lower, bounds.upper)
 
 
 def _read_only(space: RobotSpace, references: Mapping[str, ArrayLike]) -> dict[str, Vector]:

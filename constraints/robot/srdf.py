@@ -11,8 +11,8 @@ import numpy as np
 from ..arrays import Vector
 from ..errors import ConstraintError, FileError
 from .configuration import joint_value
-from .space import RobotSpace
 from .markup import numbers, read_xml
+from .space import RobotSpace
 
 __all__ = ["read_references"]
 
@@ -26,8 +26,8 @@ def read_references(
 
     Each starts from the neutral configuration. States of one name that belong to different groups make one posture;
     where both give a joint the later one counts, and the log says so. Joints that the robot does not have are named
-    in the log and left out, since an SRDF often describes more than the model at hand (a root joint, hands). Groups, end
-    effectors and collision pairs of the file are not read.
+    in the log and left out, since an SRDF often describes more than the model at hand (a root joint, hands). Groups,
+    end effectors and collision pairs of the file are not read.
 
     Args:
         source: path, `package://` address, or the XML text itself.

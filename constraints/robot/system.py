@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from liegroups.errors import DuplicateNameError
 
 from ..arrays import Vector
@@ -18,7 +20,7 @@ from .pinocchio import SE3, Model, pin
 if TYPE_CHECKING:
     from .robot import Robot
 
-__all__ = ["Joined", "Part", "join"]
+__all__ = ["Part", "join"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,33 +41,19 @@ class Part:
     on: str | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Joined:
-    """What a system is made of.
-
-    Attributes:
-        model: the model of the whole.
-        lower, upper: bounds by joint name.
-        references: by name, the entries they give, by joint name.
-        mimics: with prefixed names.
-    """
-
-    model: Model
-    lower: dict[str, Vector]
-    upper: dict[str, Vector]
-    references: dict[str, dict[str, Vector]]
-    mimics: tuple[Mimic, ...]
-
-
-def join(parts: Iterable[Part], name: str | None) -> Joined:
+def join(parts: Iterable[Part], name: str | None) -> tuple[Model, tuple[Mimic, ...]]:
     """Append the models of the parts to each other, in their order, names prefixed.
 
-    Pinocchio decides the order of the joints: those of a part that stands on a moving frame follow the joints that
-    frame moves with, the others come in the order of the parts.
+    The bounds of the parts become limits of the model, their reference postures postures of the model, the other parts
+    being at neutral. Pinocchio decides the order of the joints: those of a part that stands on a moving frame follow
+    the joints that move with it, the others come in the order of the parts.
 
     Args:
         parts: the parts.
         name: name of the system; the names of the parts by default.
+
+    Returns:
+        the model of the whole, and its mimics.
 
     Raises:
         DuplicateNameError: two parts have one name.
@@ -73,33 +61,36 @@ def join(parts: Iterable[Part], name: str | None) -> Joined:
         WrongObjectError: an object is no `Part`, or has a name that is not usable.
     """
     parts = tuple(parts)
-    model: Any = None
-    joined = Joined(pin.Model(), {}, {}, {}, ())
-    mimics: list[Mimic] = []
-    seen: set[str] = set()
+    model: Any = pin.Model()
+    names: list[str] = []
     for i, part in enumerate(parts):
         _check(part, i)
-        if part.name in seen:
+        if part.name in names:
             raise DuplicateNameError("part of the system", part.name)
-        seen.add(part.name)
-        robot, prefix = part.robot, f"{part.name}/"
-        if model is None:
-            model = pin.Model()
-            model.gravity = robot.model.gravity
+        names.append(part.name)
+        if i == 0:
+            own: Any = part.robot.model
+            model.gravity = own.gravity
         frame, placement = _seat(model, part)
-        model = pin.appendModel(model, _prefixed(robot, prefix), frame, placement)
-        for joint in robot.joint_names:
-            q = robot.slice_of(joint)
-            joined.lower[prefix + joint], joined.upper[prefix + joint] = robot.bounds.lower[q], robot.bounds.upper[q]
+        model = pin.appendModel(model, _prefixed(part.robot, f"{part.name}/"), frame, placement)
+    model.name = name or " + ".join(names) or "empty system"
+    slices = {joint: slice(model.idx_qs[i], model.idx_qs[i] + model.nqs[i]) for i, joint in enumerate(model.names) if i}
+    neutral: Vector = pin.neutral(model)
+    lower, upper = np.array(model.lowerPositionLimit), np.array(model.upperPositionLimit)
+    mimics: list[Mimic] = []
+    for part in parts:
+        robot, prefix = part.robot, f"{part.name}/"
         for posture, q in robot.references.items():
-            joined.references[prefix + posture] = {
-                prefix + joint: q[robot.slice_of(joint)] for joint in robot.joint_names
-            }
+            whole = neutral.copy()
+            for joint in robot.joint_names:
+                whole[slices[prefix + joint]] = q[robot.slice_of(joint)]
+            model.referenceConfigurations[prefix + posture] = whole
+        for joint in robot.joint_names:
+            lower[slices[prefix + joint]] = robot.bounds.lower[robot.slice_of(joint)]
+            upper[slices[prefix + joint]] = robot.bounds.upper[robot.slice_of(joint)]
         mimics += [mimic.prefixed(prefix) for mimic in robot.mimics]
-    if model is None:
-        model = pin.Model()
-    model.name = name or " + ".join(part.name for part in parts) or "empty system"
-    return Joined(model, joined.lower, joined.upper, joined.references, tuple(mimics))
+    model.lowerPositionLimit, model.upperPositionLimit = lower, upper
+    return model, tuple(mimics)
 
 
 def _check(part: object, i: int) -> None:
@@ -141,4 +132,3 @@ def _seat(model: Any, part: Part) -> tuple[int, SE3]:
     indices = [i for i, frame in enumerate(model.frames) if frame.parentJoint == seat.joint]
     jMp = seat.placement * as_placement(part.placement, what)
     return indices[0], model.frames[indices[0]].placement.actInv(jMp)
-
