@@ -1,0 +1,136 @@
+"""Sample robots built in Python, for demonstrations and tests where no robot file is at hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..robot.pinocchio import SE3, pin
+from ..robot.robot import Robot
+
+__all__ = ["sample_arm", "sample_two_arms"]
+
+
+@dataclass(frozen=True)
+class _Link:
+    """A joint of the sample arm and the link it carries.
+
+    Attributes:
+        name: name of the joint.
+        axis: axis of rotation.
+        start: place of the joint on the link before, along its z [m].
+        lower, upper: bounds [rad].
+        home: value in the reference posture [rad].
+        mass: of the link [kg].
+        length: of the link [m].
+    """
+
+    name: str
+    axis: str
+    start: float
+    lower: float
+    upper: float
+    home: float
+    mass: float
+    length: float
+
+
+_ARM = (
+    _Link("shoulder_yaw", "z", 0.16, -2.9, 2.9, 0.0, 3.0, 0.17),
+    _Link("shoulder_pitch", "y", 0.17, -2.0, 2.0, 0.5, 3.0, 0.20),
+    _Link("shoulder_roll", "z", 0.20, -2.9, 2.9, 0.0, 2.5, 0.20),
+    _Link("elbow", "y", 0.20, -0.1, 2.6, 1.2, 2.0, 0.20),
+    _Link("forearm_roll", "z", 0.20, -2.9, 2.9, 0.0, 1.5, 0.20),
+    _Link("wrist_pitch", "y", 0.20, -2.0, 2.0, 0.8, 1.0, 0.08),
+    _Link("wrist_roll", "z", 0.08, -2.9, 2.9, 0.0, 0.5, 0.10),
+)
+"""Stretched straight up where all angles are 0; 0.8 m from the shoulder to the wrist."""
+
+_IN_FRONT = {
+    "shoulder_yaw": 0.57,
+    "shoulder_pitch": 1.38,
+    "shoulder_roll": -0.12,
+    "elbow": 1.82,
+    "forearm_roll": 0.78,
+    "wrist_pitch": -1.4,
+    "wrist_roll": 1.04,
+}
+"""Left arm of the two-armed sample: its hand at about (0.5, 0.2, 1.0) m, pointing forwards."""
+
+
+def sample_arm() -> Robot:
+    """An arm of seven revolute joints on the ground, with the frame "tool" at its end.
+
+    Its joints are called shoulder_yaw, shoulder_pitch, shoulder_roll, elbow, forearm_roll, wrist_pitch, wrist_roll; all
+    have bounds. It reaches 1 m from its shoulder, which is 0.33 m above the ground; the tool's z axis points away from
+    the wrist. The reference posture "home" is bent and far from its bounds.
+
+    Example:
+        >>> robot = sample_arm()
+        >>> robot.nq, robot.frame("tool").joint_name
+        (7, 'wrist_roll')
+    """
+    model: Any = pin.Model()
+    model.name = "sample_arm"
+    _add_arm(model, 0, pin.SE3.Identity(), "")
+    return Robot(model, references={"home": [link.home for link in _ARM]})
+
+
+def sample_two_arms() -> Robot:
+    """Two sample arms on one torso, for tasks of two hands and closed chains.
+
+    The joint "torso" turns about the vertical; the arms leave it to the left and to the right, tilted outwards by 60
+    degrees, 1.1 m above the ground. Joints are called as those of the sample arm with the prefix left_ or right_, the
+    ends are the frames "left_tool" and "right_tool". In the reference posture "home" the hands are in front.
+
+    Example:
+        >>> sample_two_arms().nq
+        15
+    """
+    model: Any = pin.Model()
+    model.name = "sample_two_arms"
+    torso = model.addJoint(
+        0,
+        pin.JointModelRZ(),
+        pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.5])),
+        "torso",
+        np.array([200.0]),
+        np.array([2.0]),
+        np.array([-1.5]),
+        np.array([1.5]),
+    )
+    model.addJointFrame(torso)
+    _add_body(model, torso, "torso_link", 12.0, 0.6)
+    for side, sign in (("left", 1.0), ("right", -1.0)):
+        tilt = pin.utils.rotate("x", -sign * np.pi / 3)
+        _add_arm(model, torso, pin.SE3(tilt, np.array([0.0, 0.15 * sign, 0.6])), f"{side}_")
+    robot = Robot(model)
+    hands = {f"left_{joint}": angle for joint, angle in _IN_FRONT.items()}
+    # The right arm is the mirror image: angles about axes in the plane of symmetry change sign.
+    hands |= {f"right_{joint}": angle if "pitch" in joint or "elbow" in joint else -angle
+              for joint, angle in _IN_FRONT.items()}  # fmt: skip
+    return robot.with_references({"home": robot.configuration(hands)})
+
+
+def _add_arm(model: Any, joint: int, placement: SE3, prefix: str) -> None:
+    """Add the seven joints with their bodies, and the frame `prefix + "tool"`."""
+    kinds = {"y": pin.JointModelRY, "z": pin.JointModelRZ}
+    for link in _ARM:
+        along = placement * pin.SE3(np.eye(3), np.array([0.0, 0.0, link.start]))
+        limits = (np.array([x]) for x in (100.0, 3.0, link.lower, link.upper))
+        joint = model.addJoint(joint, kinds[link.axis](), along, prefix + link.name, *limits)
+        model.addJointFrame(joint)
+        _add_body(model, joint, f"{prefix}{link.name}_link", link.mass, link.length)
+        placement = pin.SE3.Identity()
+    end = pin.SE3(np.eye(3), np.array([0.0, 0.0, _ARM[-1].length]))
+    parent = model.getFrameId(f"{prefix}{_ARM[-1].name}_link")
+    model.addFrame(pin.Frame(f"{prefix}tool", joint, parent, end, pin.FrameType.OP_FRAME))
+
+
+def _add_body(model: Any, joint: int, name: str, mass: float, length: float) -> None:
+    """Add a cylinder of 5 cm radius along z."""
+    middle = pin.SE3(np.eye(3), np.array([0.0, 0.0, length / 2]))
+    model.appendBodyToJoint(joint, pin.Inertia.FromCylinder(mass, 0.05, length), middle)
+    model.addBodyFrame(name, joint, pin.SE3.Identity(), model.getFrameId(model.names[joint]))
