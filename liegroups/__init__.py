@@ -9,8 +9,8 @@ r"""Lie groups as configuration spaces: one interface, plain floats for one vect
     >>> np.allclose(space.difference(space.neutral, q), 0.1)
     True
 
-Conventions are pinocchio's: quaternion xyzw, twist linear then angular, :math:`q \oplus v = q \exp(v)` in the body frame,
-metres and radians. Numpy is all this package needs.
+Conventions are pinocchio's: quaternion xyzw, twist linear then angular, :math:`q \oplus v = q \exp(v)` in the body
+frame, metres and radians. Numpy is all this package needs.
 """
 
 from .element import Element

@@ -1,4 +1,4 @@
-"""The maps of each group on leading axes, in numpy: the twins of `maps`, with the same names, coefficients and switches."""
+"""The maps of each group on leading axes, in numpy: the twins of `maps`, with the same coefficients and switches."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ __all__ = ["SE2Rows", "SE3Rows", "SO2Rows", "SO3Rows", "VectorRows"]
 
 
 # --- coefficients ----------------------------------------------------------------------------------------------------
-# Both branches are evaluated everywhere; `_below` and `_above` move t out of the branch that is not taken, so that no
-# branch divides by zero.
+# Both branches are evaluated everywhere, each with a t moved out of the other's reach, so that none divides by zero.
 
 
 def _above(t: Vector, switch: float) -> tuple[BoolVector, Vector]:

@@ -12,7 +12,7 @@ from .arrays import Vector
 from .errors import DtypeError, NotFiniteError, NotNormalizedError, SizeError
 from .layout import Factor
 
-__all__ = ["finite_vector", "refuse_unnormalized"]
+__all__ = ["finite_vector", "refuse_unnormalized", "stacked"]
 
 
 def finite_vector(values: ArrayLike, n: int, what: str) -> Vector:
@@ -36,6 +36,18 @@ def finite_vector(values: ArrayLike, n: int, what: str) -> Vector:
     if not isfinite(sum(vector.tolist())) and not np.isfinite(vector).all():
         raise NotFiniteError(what, np.flatnonzero(~np.isfinite(vector)).tolist())
     return vector
+
+
+def stacked(values: ArrayLike, n: int, what: str) -> Vector:
+    """Read vectors of n entries stacked along leading axes, as float64; only sizes are checked.
+
+    Raises:
+        SizeError: the last axis has another size.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim == 0 or array.shape[-1] != n:
+        raise SizeError(what, n, array.shape)
+    return array
 
 
 def refuse_unnormalized(q: Vector, leaves: Sequence[Factor], what: str, tolerance: float) -> None:

@@ -19,8 +19,8 @@ __all__ = ["Element"]
 class Element:
     r"""A point of a space: a checked, read-only array and its space.
 
-    ``e + v`` is :math:`q \oplus v`, ``e1 - e0`` the tangent vector :math:`q_1 \ominus q_0 = \log(q_0^{-1} q_1)`, ``a * b`` the
-    product of the group.
+    ``e + v`` is :math:`q \oplus v`, ``e1 - e0`` the tangent vector :math:`q_1 \ominus q_0 = \log(q_0^{-1} q_1)`, and
+    ``a * b`` the product of the group.
 
     Args:
         q: coordinates (nq,); copied.

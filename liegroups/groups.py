@@ -180,7 +180,7 @@ class SO3Group(Space):
 
 @final
 class SE3Group(Space):
-    """Rigid motions of space: translation then quaternion xyzw, tangent the body twist, linear then angular [m, rad]."""
+    """Rigid motions of space: translation, quaternion xyzw; tangent the body twist, linear then angular [m, rad]."""
 
     def __init__(self) -> None:
         super().__init__(Layout.group("SE3", [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], 6, [slice(3, 7)]))

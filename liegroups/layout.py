@@ -41,6 +41,12 @@ class Factor:
         """Hash by value (a slice has no hash of its own)."""
         return hash((self.space, self.q.start, self.q.stop, self.v.start, self.v.stop, self.name))
 
+    def within(self, outer: Factor) -> Factor:
+        """Return the same factor with its places in a space of which its own product is a factor."""
+        q, v = outer.q.start, outer.v.start
+        at_q, at_v = slice(self.q.start + q, self.q.stop + q), slice(self.v.start + v, self.v.stop + v)
+        return Factor(self.space, at_q, at_v, f"{outer.name}.{self.name}")
+
 
 @dataclass(frozen=True, eq=False)
 class Layout:

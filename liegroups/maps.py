@@ -6,7 +6,7 @@ perturbation), :math:`q \oplus v = q \exp(v)`; metres and radians. With the coef
 .. math::
     J_{\exp}(w) = I - b [w] + c [w]^2, \qquad J_{\log}(w) = J_{\exp}^{-1}(w) = I + \tfrac12 [w] + k [w]^2,
 
-and the upper right block of the 6 x 6 Jacobians of SE(3) is the derivative of these in the direction of the linear part.
+and the upper right block of the 6 x 6 Jacobians of SE(3) is the derivative of these along the linear part.
 Inputs are finite float arrays of the right size: `Space` checks sizes, ``Space.check`` the rest.
 """
 
@@ -60,8 +60,15 @@ def quaternion_exp(x: float, y: float, z: float) -> Floats4:
     return s * x, s * y, s * z, c
 
 
-def quaternion_log(x: float, y: float, z: float, w: float) -> Floats3:
-    """Return the rotation vector of a quaternion, of norm at most pi; the same, bit for bit, for its opposite."""
+def rotation_between(a: float, b: float, c: float, d: float, e: float, f: float, g: float, h: float) -> Floats3:
+    """Return the rotation vector, of norm at most pi, of the inverse of the quaternion (a, b, c, d) times (e, f, g, h).
+
+    It is the same, bit for bit, when either quaternion is replaced by its opposite.
+    """
+    x = d * e - h * a - (b * g - c * f)
+    y = d * f - h * b - (c * e - a * g)
+    z = d * g - h * c - (a * f - b * e)
+    w = d * h + (a * e + b * f + c * g)
     n2 = x * x + y * y + z * z
     if n2 < TINY * w * w:
         s = (2.0 - n2 / (w * w) * (2 / 3)) / w
@@ -214,8 +221,7 @@ def so3_difference(q0: Vector, q1: Vector) -> Vector:
     """Return log(q0^-1 q1), of norm at most pi."""
     a, b, c, d = q0.tolist()
     x, y, z, w = q1.tolist()
-    x, y, z, w = quaternion_product(-a, -b, -c, d, x, y, z, w)
-    return np.array(quaternion_log(x, y, z, w))
+    return np.array(rotation_between(a, b, c, d, x, y, z, w))
 
 
 def so3_compose(q0: Vector, q1: Vector) -> Vector:
@@ -283,10 +289,8 @@ def se3_difference(q0: Vector, q1: Vector) -> Vector:
     """Return log(q0^-1 q1), angular part of norm at most pi."""
     px, py, pz, a, b, c, d = q0.tolist()
     x, y, z, e, f, g, w = q1.tolist()
-    a, b, c = -a, -b, -c
-    x, y, z = rotate(a, b, c, d, x - px, y - py, z - pz)
-    e, f, g, w = quaternion_product(a, b, c, d, e, f, g, w)
-    e, f, g = quaternion_log(e, f, g, w)
+    x, y, z = rotate(-a, -b, -c, d, x - px, y - py, z - pz)
+    e, f, g = rotation_between(a, b, c, d, e, f, g, w)
     k = log_coefficient(e * e + f * f + g * g)
     a, b, c = f * z - g * y, g * x - e * z, e * y - f * x
     return np.array(
@@ -324,9 +328,9 @@ def se3_adjoint(q: Vector) -> Matrix:
     rotation = rotation_matrix(a, b, c, d)
     r, s, t, u, v, w, e, f, g = rotation
     corner = (
-        (y * e - z * u, y * f - z * v, y * g - z * w)
-        + (z * r - x * e, z * s - x * f, z * t - x * g)
-        + (x * u - y * r, x * v - y * s, x * w - y * t)
+        *(y * e - z * u, y * f - z * v, y * g - z * w),
+        *(z * r - x * e, z * s - x * f, z * t - x * g),
+        *(x * u - y * r, x * v - y * s, x * w - y * t),
     )
     return _triangular(rotation, corner)
 

@@ -177,7 +177,7 @@ class ProductRows(Rows):
 
 
 def join(left: Space, right: Space) -> Space:
-    """Product of two spaces, factors of products side by side; names that were given are kept where they stay unique."""
+    """Product of two spaces, factors of products side by side; names that were given are kept if unique."""
     return _product([*_opened(left), *_opened(right)])
 
 

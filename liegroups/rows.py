@@ -17,10 +17,10 @@ __all__ = ["RowByRow", "Rows"]
 
 
 class Rows(ABC):
-    """The seven maps of a group on vectors stacked along leading axes, which broadcast; the twins of the one-vector ones.
+    """The seven maps of a group on vectors stacked along leading axes, which broadcast.
 
-    `Space` calls these with float64 arrays whose last axis has the right size. Formulas are those of the methods of
-    `Space` that bear the same names.
+    They are the twins of the one-vector maps of `Space` that bear the same names, with the same formulas. `Space` calls
+    them with float64 arrays whose last axis has the right size.
     """
 
     @abstractmethod

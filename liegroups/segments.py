@@ -31,8 +31,8 @@ class Segments:
         space: its own group, with ``len(q) == space.nq`` and ``len(v) == space.nv``.
 
     Two segments are combined as parts of one bigger space: ``a | b``, ``a & b``, ``a - b`` are exact and sorted,
-    ``len(a)`` counts tangent coordinates, ``i in a`` asks for one of them and ``b in a`` for all those of b. Groups other
-    than R^n are never cut.
+    ``len(a)`` counts tangent coordinates, ``i in a`` asks for one of them and ``b in a`` for all those of b. Groups
+    other than R^n are never cut.
 
     Example:
         >>> from liegroups import Rn, SE3

@@ -25,8 +25,8 @@ Real = TypeVar("Real", float, NDArray[np.float64])
 # form loses a digit each time t falls tenfold, c' two), the eight-term series 2e-16. c' enters times theta^3: 5e-16.
 EXP_SWITCH = 1.0
 
-# The same near t = 1.5: closed k 2e-15, k' 1e-13 (which enters times theta^3 and a factor 1/360: 5e-16), the twelve-term
-# series 2e-16, good up to t = 2.
+# The same near t = 1.5: closed k 2e-15, k' 1e-13 (which enters times theta^3 and a factor 1/360: 5e-16), the
+# twelve-term series 2e-16, good up to t = 2.
 LOG_SWITCH = 1.5
 
 # Guards divisions of nearly zero by nearly zero: below it two terms of h cot h, sin(h)/h and atan(r)/r are exact to

@@ -1,7 +1,7 @@
 r"""`Space`, a configuration space that is a Lie group: the one interface of every group and product.
 
-Conventions: quaternions xyzw, twists linear then angular, right perturbation (``q (+) v`` is in the body frame), Jacobians
-with respect to tangent vectors, metres and radians. Layouts are those of pinocchio.
+Conventions: quaternions xyzw, twists linear then angular, right perturbation (``q (+) v`` is in the body frame),
+Jacobians with respect to tangent vectors, metres and radians. Layouts are those of pinocchio.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .arrays import Matrix, Vector
-from .doors import finite_vector, refuse_unnormalized
+from .doors import finite_vector, refuse_unnormalized, stacked
 from .errors import NotNormalizedError, SizeError
 from .layout import Atom, Factor, Layout
 from .rows import Rows
@@ -34,15 +34,16 @@ class Space(ABC):
     broadcast against each other): two twins behind one method. Maps trust their input to be float arrays and finite;
     sizes are checked, and `check` is the door for everything else. Results are new arrays.
 
-    **To write a space**, call ``super().__init__`` with a `Layout` (``Layout.group(kind, neutral, nv, unit_blocks)``, or
-    ``other.layout`` to share the structure of another space) and implement the abstract members: seven maps for one vector,
+    **To write a space**, call ``super().__init__`` with a `Layout` (``Layout.group(kind, neutral, nv, unit_blocks)``,
+    or ``other.layout`` to share the structure of another space) and implement the abstract members: seven maps for one
+    vector,
 
     ``_integrate(q, v)``, ``_difference(q0, q1)``, ``_compose(q0, q1)``, ``_inverse(q)``, ``_adjoint(q)``,
     ``_exp_jacobian(v)``, ``_log_jacobian(v)``,
 
-    and ``rows``, the batch gear: ``RowByRow(self)``, or the ``rows`` of a space with the same structure. They receive arrays
-    of the right size and return new ones. All the rest is derived here, once, and is final. A space may delegate what it
-    does not do faster: ``def _compose(self, q0, q1): return self._joints.compose(q0, q1)``. A subclass that is
+    and ``rows``, the batch gear: ``RowByRow(self)``, or the ``rows`` of a space with the same structure. They receive
+    arrays of the right size and return new ones. All the rest is derived here, once, and is final. A space may delegate
+    what it does not do faster: ``def _compose(self, q0, q1): return self._joints.compose(q0, q1)``. A subclass that is
     not a `ProductSpace` stays one factor of a product, and keeps its own one-vector maps there.
     ``constraints.testing.check_space`` checks all the laws on any space.
 
@@ -71,6 +72,7 @@ class Space(ABC):
         self._shape_q = (self.nq,)
         self._shape_v = (self.nv,)
         self._is_flat = all(kind == "R" for kind, _ in layout.atoms)
+        self._is_single = not (self._is_flat or layout.factors)
         self._curved = tuple((factor.space, factor.v) for factor in layout.factors if not factor.space.is_flat)
 
     # --- what a group must implement: one vector, sizes already checked ----------------------------------------------
@@ -184,17 +186,19 @@ class Space(ABC):
             raise SizeError("points of error(q0, q1, ...)", self._shape_q, f"{q0.shape} and {q1.shape}")
         d = self._difference(q0, q1)
         e[:] = d
-        if jacobian is not None and not self._is_flat:
-            self._carry(d, jacobian)
+        if jacobian is not None:
+            if self._is_single:
+                jacobian[:] = self._log_jacobian(d).dot(jacobian)
+            else:
+                self._carry(d, jacobian)
 
     @final
     def _carry(self, d: Vector, jacobian: Matrix) -> None:
-        """Multiply in place by the Jacobian of log at d, block by block."""
-        if self._curved:
-            for space, block in self._curved:
-                space._carry(d[block], jacobian[block])
-        else:
+        """Multiply in place by the Jacobian of log at d, group by group."""
+        if self._is_single:
             jacobian[:] = self._log_jacobian(d).dot(jacobian)
+        for space, block in self._curved:
+            space._carry(d[block], jacobian[block])
 
     @final
     def interpolate(self, q0: Vector, q1: Vector, t: float | Vector) -> Vector:
@@ -348,14 +352,8 @@ class Space(ABC):
             return self.factors
         found: list[Factor] = []
         for factor in self.layout.factors:
-            if not factor.space.layout.factors:
-                found.append(factor)
-                continue
-            q, v = factor.q.start, factor.v.start
-            for leaf in factor.space.leaves():
-                place_q = slice(leaf.q.start + q, leaf.q.stop + q)
-                place_v = slice(leaf.v.start + v, leaf.v.stop + v)
-                found.append(Factor(leaf.space, place_q, place_v, f"{factor.name}.{leaf.name}"))
+            is_group = not factor.space.layout.factors
+            found += [factor] if is_group else [leaf.within(factor) for leaf in factor.space.leaves()]
         return tuple(found)
 
     @final
@@ -387,22 +385,13 @@ class Space(ABC):
         """Name of the space."""
         return self.name
 
-    # --- sizes -------------------------------------------------------------------------------------------------------
-
     @final
     def _stacked_q(self, q: ArrayLike) -> Vector:
-        return _stacked(q, self.nq, f"configuration of {self.name}")
+        return stacked(q, self.nq, f"configuration of {self.name}")
 
     @final
     def _stacked_v(self, v: ArrayLike) -> Vector:
-        return _stacked(v, self.nv, f"tangent vector of {self.name}")
-
-
-def _stacked(array: ArrayLike, n: int, what: str) -> Vector:
-    result = np.asarray(array, dtype=np.float64)
-    if result.ndim == 0 or result.shape[-1] != n:
-        raise SizeError(what, n, result.shape)
-    return result
+        return stacked(v, self.nv, f"tangent vector of {self.name}")
 
 
 def _spread(matrices: Matrix, q: Vector, v: Vector) -> Matrix:
