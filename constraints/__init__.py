@@ -1,0 +1,110 @@
+"""Constraint solvers on Lie groups: put configurations of robots onto constraints.
+
+    robot = Robot.from_urdf("arm.urdf")
+    hand = Implicit.equal(Pose(robot, "hand"), target)
+    result = project(robot, [hand], robot.random(rng))
+"""
+
+import liegroups as _liegroups
+
+__version__ = "0.1.0"
+
+if getattr(_liegroups, "__distribution__", None) != "lie-constraints":
+    raise ImportError(
+        f"the package 'liegroups' at {_liegroups.__file__} is not the one of lie-constraints: another distribution "
+        "installed it, or a folder of that name comes first on the path. Uninstall or rename it, then reinstall "
+        "lie-constraints."
+    )
+
+from .comparison import Comparison
+from .errors import ConstraintError
+from .function import Function, Linearisation
+from .functions import (
+    Affine,
+    CenterOfMass,
+    ComBetweenFeet,
+    Composition,
+    Constant,
+    Difference,
+    FromCallable,
+    Identity,
+    Lifted,
+    Orientation,
+    Pose,
+    Position,
+    RelativeCenterOfMass,
+    RelativeOrientation,
+    RelativePose,
+    RelativePosition,
+    RelativeRotation,
+    RelativeTransformation,
+    Restriction,
+    Rotation,
+    Stacked,
+    Transformation,
+)
+from .implicit import Implicit
+from .point import MovingPoint, Point, Workspace
+from .problem import Problem
+from .right_hand_side import RightHandSide
+from .robot import Base, Bounds, Frame, Motion, Part, Posture, Robot
+from .rows import Order, Rows, stack_rows
+from .solvers import Engine, Options, Projection, Projector, Status, Step, project
+from .stack import RowOwner, Stack
+from .target import Target
+
+__all__ = [
+    "Affine",
+    "Base",
+    "Bounds",
+    "CenterOfMass",
+    "ComBetweenFeet",
+    "Comparison",
+    "Composition",
+    "Constant",
+    "ConstraintError",
+    "Difference",
+    "Engine",
+    "Frame",
+    "FromCallable",
+    "Function",
+    "Identity",
+    "Implicit",
+    "Lifted",
+    "Linearisation",
+    "Motion",
+    "MovingPoint",
+    "Options",
+    "Order",
+    "Orientation",
+    "Part",
+    "Point",
+    "Pose",
+    "Position",
+    "Posture",
+    "Problem",
+    "Projection",
+    "Projector",
+    "RelativeCenterOfMass",
+    "RelativeOrientation",
+    "RelativePose",
+    "RelativePosition",
+    "RelativeRotation",
+    "RelativeTransformation",
+    "Restriction",
+    "RightHandSide",
+    "Robot",
+    "Rotation",
+    "RowOwner",
+    "Rows",
+    "Stack",
+    "Stacked",
+    "Status",
+    "Step",
+    "Target",
+    "Transformation",
+    "Workspace",
+    "__version__",
+    "project",
+    "stack_rows",
+]

@@ -1,0 +1,167 @@
+"""How a row of a constraint compares to its right-hand side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from .arrays import ArrayLike, BoolVector, Matrix, Vector
+from .errors import NotFiniteError, OptionError, SizeError, WrongObjectError
+
+__all__ = ["Comparison", "RowTable"]
+
+
+class Comparison(Enum):
+    """Comparison type of a tangent row, in the field's words; the value says what the row asks for."""
+
+    EQUALITY = "equal to a right-hand side that may vary"
+    EQUAL_TO_ZERO = "equal to zero"
+    SUPERIOR = "at least the margin"
+    INFERIOR = "at most minus the margin"
+
+
+@dataclass(frozen=True, eq=False)
+class RowTable:
+    r"""What each tangent row of a constraint asks for.
+
+    With r a row of the logarithm, the error is the signed, scaled distance to the interval of the row:
+
+    .. math:: e = s\,(r - \mathrm{clip}(r, l, u))
+
+    Attributes:
+        lower, upper: (n,) interval [l, u]; infinite on masked rows.
+        scale: (n,) s > 0.
+        free_rhs: (n,) true where the right-hand side may be other than zero (EQUALITY).
+        mask: (n,) true for the rows that count.
+        words: (n) what each row is called in messages.
+    """
+
+    lower: Vector
+    upper: Vector
+    scale: Vector
+    free_rhs: BoolVector
+    mask: BoolVector
+    words: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Make the arrays read-only."""
+        for array in (self.lower, self.upper, self.scale, self.free_rhs, self.mask):
+            array.setflags(write=False)
+
+    @property
+    def is_plain(self) -> bool:
+        """True when every row is an equality of scale 1 at zero: the error is the row itself."""
+        return bool((self.lower == 0.0).all() and (self.upper == 0.0).all() and (self.scale == 1.0).all())
+
+    @property
+    def one_sided(self) -> BoolVector:
+        """(n,) true for rows whose interval is wider than a point: their Jacobian is zero where they are satisfied."""
+        return self.lower < self.upper
+
+    def apply(self, error: Vector, jacobian: Matrix | None = None) -> None:
+        """Turn rows of the logarithm into errors, in place, and their Jacobian along.
+
+        Args:
+            error: (n,) rows on entry, signed scaled distances on return.
+            jacobian: (n, nv); rows inside their interval become zero.
+        """
+        error -= np.clip(error, self.lower, self.upper)
+        if jacobian is not None:
+            inside = self.one_sided & (error == 0.0)
+            if inside.any():
+                jacobian[inside] = 0.0
+            jacobian *= self.scale[:, None]
+        error *= self.scale
+
+    @staticmethod
+    def of(
+        size: int,
+        what: str,
+        comparison: Comparison | Sequence[Comparison | None] | None,
+        mask: ArrayLike | None,
+        scale: ArrayLike | None,
+        margin: ArrayLike,
+        lower: ArrayLike | None,
+        upper: ArrayLike | None,
+    ) -> RowTable:
+        """The table of `size` rows from what a user gives by row, a scalar standing for all of them.
+
+        Args:
+            size: number of tangent rows.
+            what: how messages name the constraint.
+            comparison: by row; None where `lower` and `upper` give the interval. Without any, and without an interval,
+                all rows are EQUAL_TO_ZERO.
+            mask: true for the rows that count.
+            scale: factor of each row's error, positive.
+            margin: how far inside a SUPERIOR or INFERIOR row must be, not negative.
+            lower, upper: intervals of the rows whose comparison is None.
+
+        Raises:
+            SizeError, NotFiniteError, OptionError, WrongObjectError: what is wrong, with the row.
+        """
+        bounded = lower is not None or upper is not None
+        if comparison is None:
+            types: list[Comparison | None] = [None if bounded else Comparison.EQUAL_TO_ZERO] * size
+        elif isinstance(comparison, Comparison):
+            types = [comparison] * size
+        else:
+            types = list(comparison) if isinstance(comparison, Sequence) else _refuse(what, comparison)
+        if len(types) != size:
+            raise SizeError(f"comparison of '{what}'", size, len(types))
+        for entry in types:
+            if entry is not None and not isinstance(entry, Comparison):
+                _refuse(what, entry)
+        if bounded and None not in types:
+            raise OptionError(f"'{what}': lower and upper are given, but every row has a comparison; use None there")
+        low, high = _by_row(lower, -np.inf, size, what, "lower"), _by_row(upper, np.inf, size, what, "upper")
+        margins = _by_row(margin, 0.0, size, what, "margin")
+        scales = _by_row(scale, 1.0, size, what, "scale")
+        if not (np.isfinite(scales) & (scales > 0.0)).all():
+            raise OptionError(f"'{what}': scale must be positive and finite, got {scales.tolist()}")
+        if not (np.isfinite(margins) & (margins >= 0.0)).all():
+            raise OptionError(f"'{what}': margin must not be negative, got {margins.tolist()}")
+        counts = np.array(_mask(mask, size, what))
+        free, words = np.zeros(size, dtype=np.bool_), list[str]()
+        for i, entry in enumerate(types):
+            if entry is None:
+                if low[i] > high[i]:
+                    raise OptionError(f"'{what}': row {i} has lower {low[i]:g} above upper {high[i]:g}")
+                words.append("an interval")
+                continue
+            words.append(entry.name)
+            low[i] = margins[i] if entry is Comparison.SUPERIOR else -np.inf if entry is Comparison.INFERIOR else 0.0
+            high[i] = -margins[i] if entry is Comparison.INFERIOR else np.inf if entry is Comparison.SUPERIOR else 0.0
+            free[i] = entry is Comparison.EQUALITY
+        low[~counts], high[~counts] = -np.inf, np.inf
+        counts &= (low > -np.inf) | (high < np.inf)
+        return RowTable(low, high, scales, free, counts, tuple(words))
+
+
+def _refuse(what: str, given: object) -> list[Comparison | None]:
+    raise WrongObjectError(f"comparison of '{what}'", "a Comparison, or one by row", given)
+
+
+def _by_row(given: ArrayLike | None, default: float, size: int, what: str, name: str) -> Vector:
+    try:
+        array = np.array(default if given is None else given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise WrongObjectError(f"{name} of '{what}'", "numbers by row", given) from None
+    if array.shape not in ((), (size,)):
+        raise SizeError(f"{name} of '{what}'", f"one number or {size}", array.shape)
+    if np.isnan(array).any():
+        raise NotFiniteError(f"{name} of '{what}'", np.flatnonzero(np.isnan(np.atleast_1d(array))).tolist())
+    return np.array(np.broadcast_to(array, (size,)))
+
+
+def _mask(given: ArrayLike | None, size: int, what: str) -> BoolVector:
+    if given is None:
+        return np.ones(size, dtype=np.bool_)
+    array = np.asarray(given)
+    if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
+        raise WrongObjectError(f"mask of '{what}'", "booleans by row", given)
+    if array.shape not in ((), (size,)):
+        raise SizeError(f"mask of '{what}'", size, array.shape)
+    return np.array(np.broadcast_to(array.astype(np.bool_), (size,)))

@@ -1,0 +1,128 @@
+"""What can go wrong with an input: one family, each member with data, naming the culprit and what was expected.
+
+The base and the errors about points of a group are defined on the lowest floor (`liegroups.errors`) because the
+groups raise them; this module hands out the whole family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from liegroups.errors import (
+    ConstraintError,
+    DtypeError,
+    NotFiniteError,
+    NotNormalizedError,
+    OverlapError,
+    SizeError,
+    SpaceMismatchError,
+    UnknownNameError,
+)
+
+__all__ = [
+    "ConstraintError",
+    "DtypeError",
+    "DuplicateError",
+    "EmptyProblemError",
+    "FileError",
+    "ModelError",
+    "NotFiniteError",
+    "NotNormalizedError",
+    "OptionError",
+    "OverlapError",
+    "RightHandSideError",
+    "RobotMismatchError",
+    "SizeError",
+    "SpaceMismatchError",
+    "StalePostureError",
+    "UndefinedError",
+    "UnknownFrameError",
+    "UnknownJointError",
+    "UnknownNameError",
+    "WrongObjectError",
+]
+
+
+class UnknownFrameError(UnknownNameError):
+    """No frame of that name; the message lists the names that come closest, `valid` all of them."""
+
+    def __init__(self, name: str, valid: Sequence[str]) -> None:
+        super().__init__("frame", name, valid)
+
+    def __reduce__(self) -> tuple[type[UnknownFrameError], tuple[str, Sequence[str]]]:
+        return type(self), (self.name, self.valid)
+
+
+class UnknownJointError(UnknownNameError):
+    """No joint of that name; the message lists the names that come closest, `valid` all of them."""
+
+    def __init__(self, name: str, valid: Sequence[str]) -> None:
+        super().__init__("joint", name, valid)
+
+    def __reduce__(self) -> tuple[type[UnknownJointError], tuple[str, Sequence[str]]]:
+        return type(self), (self.name, self.valid)
+
+
+class StalePostureError(ConstraintError):
+    """A posture was used after its borrowed workspace moved on to another configuration."""
+
+
+class UndefinedError(ConstraintError):
+    """A function was asked for its value outside its domain of definition."""
+
+
+class WrongObjectError(ConstraintError):
+    """An object of another kind was given: `expected` and `received` are descriptions."""
+
+    def __init__(self, what: str, expected: str, received: object) -> None:
+        self.what, self.expected = what, expected
+        self.received = received if isinstance(received, str) else type(received).__name__
+        super().__init__(f"{what}: expected {expected}, got {self.received}")
+
+    def __reduce__(self) -> tuple[type[WrongObjectError], tuple[str, str, str]]:
+        return type(self), (self.what, self.expected, self.received)
+
+
+class OptionError(ConstraintError):
+    """An option or bound has a value outside its range."""
+
+
+class ModelError(ConstraintError):
+    """A model holds something that cannot be represented here (the message names it)."""
+
+
+class FileError(ConstraintError):
+    """A file cannot be found, or cannot be read whole: `path` and the reason."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path, self.reason = path, reason
+        super().__init__(f"{path}: {reason}")
+
+    def __reduce__(self) -> tuple[type[FileError], tuple[str, str]]:
+        return type(self), (self.path, self.reason)
+
+
+class RobotMismatchError(ConstraintError):
+    """Functions of two different robots were put in one problem (their spaces may even be equal)."""
+
+
+class DuplicateError(ConstraintError):
+    """The same object was given twice."""
+
+
+class EmptyProblemError(ConstraintError):
+    """A problem without a single row that counts."""
+
+
+class RightHandSideError(ConstraintError):
+    """A right-hand side asks for a value on a row that takes none: `constraint`, `row`, `value` of the log there."""
+
+    def __init__(self, constraint: str, row: int, value: float, comparison: str) -> None:
+        self.constraint, self.row, self.value, self.comparison = constraint, row, value, comparison
+        super().__init__(
+            f"right-hand side of '{constraint}': row {row} is {comparison} and takes no right-hand side, "
+            f"but its logarithm there is {value:.3g} (only EQUALITY rows may be non-zero)"
+        )
+
+    def __reduce__(self) -> tuple[type[RightHandSideError], tuple[str, int, float, str]]:
+        return type(self), (self.constraint, self.row, self.value, self.comparison)

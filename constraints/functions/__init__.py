@@ -1,0 +1,42 @@
+"""Differentiable functions, one idea a file."""
+
+from .affine import Affine, Constant, Identity
+from .center_of_mass import CenterOfMass
+from .com_between_feet import ComBetweenFeet
+from .composition import Composition
+from .difference import Difference
+from .from_callable import FromCallable
+from .lifted import Lifted
+from .orientation import Orientation, RelativeOrientation
+from .pose import Pose, RelativePose
+from .position import Position, RelativePosition
+from .relative_center_of_mass import RelativeCenterOfMass
+from .restriction import Restriction
+from .rotation import RelativeRotation, Rotation
+from .stacked import Stacked
+from .transformation import RelativeTransformation, Transformation
+
+__all__ = [
+    "Affine",
+    "CenterOfMass",
+    "ComBetweenFeet",
+    "Composition",
+    "Constant",
+    "Difference",
+    "FromCallable",
+    "Identity",
+    "Lifted",
+    "Orientation",
+    "Pose",
+    "Position",
+    "RelativeCenterOfMass",
+    "RelativeOrientation",
+    "RelativePose",
+    "RelativePosition",
+    "RelativeRotation",
+    "RelativeTransformation",
+    "Restriction",
+    "Rotation",
+    "Stacked",
+    "Transformation",
+]

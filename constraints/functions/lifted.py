@@ -1,0 +1,97 @@
+"""A function of one factor, seen as a function of the whole product."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from liegroups import Segments, Space
+
+from ..arrays import Matrix, Vector
+from ..errors import SpaceMismatchError
+from ..function import Function, as_function
+from ..point import MovingPoint, PlacedSpace, Point
+
+__all__ = ["Lifted", "lifted"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Lifted(Function):
+    """A function of one block of a space as a function of the whole: it receives the point of its block.
+
+    Args:
+        function: function of the block's space.
+        space: the whole space.
+        block: which block.
+
+    Shapes:
+        value (outputs.nq,), jacobian (outputs.nv, space.nv): zero outside the block.
+
+    Raises:
+        SpaceMismatchError: if the block is not the function's input space.
+    """
+
+    function: Function
+    space: Space
+    block: Segments
+
+    def __post_init__(self) -> None:
+        """Check that the block fits the function."""
+        f, block = as_function(self.function, "function to be lifted"), self.block
+        if block.space != f.inputs:
+            raise SpaceMismatchError(f"block for {f.name}", f.inputs.name, block.space.name)
+        columns, periodic = np.zeros(self.space.nv, dtype=np.bool_), np.ones(self.space.nv, dtype=np.bool_)
+        columns[block.v_indices] = f.columns
+        periodic[block.v_indices] = f.periodic
+        self.declare(self.space, f.outputs, columns, periodic=periodic, name=f.name)
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        part = point.part(self.block)
+        if jacobian is None:
+            self.function.evaluate(part, value)
+            return
+        columns = self.block.v_slice
+        if columns is not None:
+            self.function.evaluate(part, value, jacobian[:, columns])
+            return
+        J = point.scratch(self, "jacobian", (self.outputs.nv, self.function.inputs.nv))
+        self.function.evaluate(part, value, J)
+        jacobian[:, self.block.v_indices] = J
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        self.function.drift(motion.part(self.block), out)
+
+    @property
+    def has_exact_drift(self) -> bool:
+        """As the function on its block."""
+        return self.function.has_exact_drift
+
+
+def lifted(function: Function, space: Space, block: Segments | None = None) -> Function:
+    """The function on a bigger space; itself where it lives there already.
+
+    Args:
+        function: the function.
+        space: the whole space.
+        block: the block it lives on; by default the one factor of the product that is its input space.
+
+    Raises:
+        SpaceMismatchError: if no factor, or more than one, fits.
+    """
+    if block is None:
+        if same_space(function.inputs, space):
+            return function
+        fitting = [i for i, factor in enumerate(space.factors) if same_space(function.inputs, factor.space)]
+        if len(fitting) != 1:
+            found = f"{space.name} ({'no' if not fitting else len(fitting)} fitting factors)"
+            raise SpaceMismatchError(f"space for {function.name}", function.inputs.name, found)
+        block = Segments.of(space, fitting[0])
+    return Lifted(function, space, block)
+
+
+def same_space(a: Space, b: Space) -> bool:
+    """Equal spaces; for robots, the spaces of one robot."""
+    if isinstance(a, PlacedSpace) or isinstance(b, PlacedSpace):
+        return isinstance(a, PlacedSpace) and a.is_same(b)
+    return a == b

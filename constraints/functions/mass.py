@@ -1,0 +1,110 @@
+"""The centre of mass of a set of bodies: what the functions of it share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arrays import BoolVector, Matrix, Vector
+from ..errors import ModelError, OptionError, UnknownJointError, WrongObjectError
+from ..function import Function
+from ..point import MovingPoint, Point
+from ..robot import Robot
+from ..robot.pinocchio import Model, pin
+from .frames import motion_of, posture_of, supporting_columns
+
+__all__ = ["MassFunction"]
+
+
+class MassFunction(Function):
+    r"""A function of the centre of mass :math:`c = \sum_i m_i c_i / \sum_i m_i` of a set of bodies.
+
+    The set is given by joints (the bodies they carry), by the sub-trees that start at joints, or is the whole robot.
+    It is read from a shadow model: the robot's, with the inertias of all other bodies zero, on the same memory.
+    """
+
+    robot: Robot
+    moving_joints: tuple[int, ...]
+    _shadow: Model
+    _levers: tuple[tuple[int, float, Vector], ...]
+
+    def choose_bodies(self, robot: object, joints: Sequence[str] | None, subtrees: Sequence[str] | None) -> Robot:
+        """Find the joints whose bodies count, and make the shadow model (from `__post_init__`).
+
+        Raises:
+            UnknownJointError: a joint the robot does not have.
+            ModelError: if the chosen bodies have no mass.
+        """
+        owner = type(self).__name__
+        if not isinstance(robot, Robot):
+            raise WrongObjectError(f"robot of {owner}", "a Robot", robot)
+        if joints is not None and subtrees is not None:
+            raise OptionError(f"{owner}: give joints or subtrees, not both")
+        model: Any = robot.model
+        if joints is not None:
+            chosen = {_joint(robot, name) for name in _names(joints, f"joints of {owner}")}
+        elif subtrees is not None:
+            chosen: set[int] = set()
+            for name in _names(subtrees, f"subtrees of {owner}"):
+                joint = _joint(robot, name)
+                chosen |= set(range(1, model.njoints)) if joint == 0 else {int(j) for j in model.subtrees[joint]}
+        else:
+            chosen = set(range(1, model.njoints))
+        massive = tuple(j for j in sorted(chosen) if j > 0 and model.inertias[j].mass > 0.0)
+        if not massive:
+            raise ModelError(f"{owner}: the chosen bodies of {robot.name} have no mass")
+        shadow = model.copy()
+        for j in range(model.njoints):
+            if j not in massive:
+                shadow.inertias[j] = pin.Inertia.Zero()
+        total = sum(float(model.inertias[j].mass) for j in massive)
+        levers = tuple((j, float(model.inertias[j].mass) / total, np.array(model.inertias[j].lever)) for j in massive)
+        for attribute, value in (("_shadow", shadow), ("moving_joints", massive), ("_levers", levers)):
+            object.__setattr__(self, attribute, value)
+        return robot
+
+    def columns_seen_from(self, joint: int) -> BoolVector:
+        """Columns on which the centre of mass seen from a joint depends: those that move it and some body apart."""
+        chain = supporting_columns(self.robot, joint)
+        columns = np.zeros(self.robot.nv, dtype=np.bool_)
+        for j in self.moving_joints:
+            columns |= chain ^ supporting_columns(self.robot, j)
+        return columns
+
+    def center(self, point: Point) -> Vector:
+        """Centre of mass (3,) in the world [m]."""
+        k = posture_of(point).placed()
+        return pin.centerOfMass(self._shadow, k.data, pin.KinematicLevel.POSITION, False)
+
+    def center_jacobian(self, point: Point) -> Matrix:
+        """Jacobian (3, nv) of the centre of mass in the world; `center` is then `data.com[0]`."""
+        k = posture_of(point).with_jacobians()
+        return pin.jacobianCenterOfMass(self._shadow, k.data, False)
+
+    def center_motion(self, motion: MovingPoint) -> tuple[Vector, Vector, Vector]:
+        """Position, velocity and acceleration at zero joint acceleration of the centre of mass, in the world."""
+        k = motion_of(motion).with_drift()
+        position, velocity, acceleration = np.zeros(3), np.zeros(3), np.zeros(3)
+        for joint, share, lever in self._levers:
+            R, nu, gamma = k.oMi[joint].rotation, k.data.v[joint], k.data.a[joint]
+            speed = nu.linear + np.cross(nu.angular, lever)
+            position += share * (R @ lever + k.oMi[joint].translation)
+            velocity += share * (R @ speed)
+            acceleration += share * (R @ (gamma.linear + np.cross(gamma.angular, lever) + np.cross(nu.angular, speed)))
+        return position, velocity, acceleration
+
+
+def _names(given: object, what: str) -> Sequence[str]:
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise WrongObjectError(what, "a sequence of joint names", given)
+    return given
+
+
+def _joint(robot: Robot, name: object) -> int:
+    if name == "universe":
+        return 0
+    if not isinstance(name, str):
+        raise UnknownJointError(str(name), robot.joint_names)
+    return robot.joint_index(name)

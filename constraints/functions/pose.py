@@ -1,0 +1,128 @@
+"""Pose of a frame as a point of SE(3) or of R^3 x SO(3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from liegroups import SE3 as SE3_SPACE
+from liegroups import R3xSO3, Space
+
+from ..arrays import Matrix, Vector
+from ..errors import WrongObjectError
+from ..point import MovingPoint, Point
+from ..robot import Frame, Robot
+from ..robot.pinocchio import pin
+from .frames import FrameFunction
+
+if TYPE_CHECKING:
+    from ..robot.pinocchio import SE3
+
+__all__ = ["Pose", "RelativePose"]
+
+
+class _PoseRows(FrameFunction):
+    """The rows both functions share: aMb, its tangent being the body twist (SE(3)) or (translation, body) (R3xSO3)."""
+
+    _body: bool
+
+    def resolve_pose(self, robot: object, a: object, b: object, outputs: Space, name: str | None) -> None:
+        """`resolve`, after a look at the group of the outputs."""
+        if outputs not in (SE3_SPACE, R3xSO3):
+            raise WrongObjectError(f"outputs of {type(self).__name__}", "SE3 or R3xSO3", str(outputs))
+        object.__setattr__(self, "_body", outputs == SE3_SPACE)
+        self.resolve(robot, a, b, outputs, name)
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        aMb = self.relative_placement(point)
+        value[:] = pin.SE3ToXYZQUAT(aMb)
+        if jacobian is not None:
+            rows = point.scratch(self, "rows", (6, 6))
+            rows[3, 3] = rows[4, 4] = rows[5, 5] = 1.0
+            if self._body:
+                rows[0, 0] = rows[1, 1] = rows[2, 2] = 1.0
+            else:
+                rows[:3, :3] = aMb.rotation
+            self.write_jacobian(point, rows, jacobian)
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        aMb, twist, gamma = self.relative_motion(motion)
+        out[:] = gamma
+        if not self._body:
+            out[:3] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pose(_PoseRows):
+    r"""Pose of a frame, in the world or from a reference placement.
+
+    .. math:: f(q) = {}^aM_b \in SE(3) \text{ or } \mathbb{R}^3 \times SO(3)
+
+    The value is the same seven numbers in both groups; the errors differ: against a right-hand side M,
+    :math:`\log_6(M^{-1}\,{}^aM_b)` in SE(3), and translation difference with :math:`\log_3` in R3xSO3.
+
+    Args:
+        robot: robot that owns the frame.
+        frame: frame name or Frame.
+        reference: placement in the world (`pinocchio.SE3`, 4 x 4, or seven numbers) of frame a; the world by default.
+        outputs: `liegroups.SE3` (default) or `liegroups.R3xSO3`.
+        name: name in messages.
+
+    Shapes:
+        value (7,): translation [m], quaternion xyzw.
+        jacobian (6, nv): linear [m] (axes of b in SE(3), of a in R3xSO3), angular [rad] (axes of b).
+
+    Raises:
+        UnknownFrameError: lists the frames whose names come closest.
+
+    Source: `TransformationR3xSO3` of hpp-constraints; the SE(3) form is ours.
+    """
+
+    robot: Robot
+    frame: Frame | str
+    reference: SE3 | Vector | None = None
+    outputs: Space = SE3_SPACE
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Resolve names."""
+        self.resolve_pose(self.robot, self.reference, self.frame, self.outputs, self.name or None)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RelativePose(_PoseRows):
+    r"""Pose of frame b seen from frame a.
+
+    .. math:: f(q) = {}^aM_b = {}^oM_a^{-1}\, {}^oM_b \in SE(3) \text{ or } \mathbb{R}^3 \times SO(3)
+
+    .. math:: J_{SE(3)} = J_b - {}^bX_a J_a
+
+    with :math:`J_a, J_b` body Jacobians.
+
+    Args:
+        robot: robot that owns both frames.
+        a, b: frame names or Frames.
+        outputs: `liegroups.SE3` (default) or `liegroups.R3xSO3`.
+        name: name in messages.
+
+    Shapes:
+        value (7,): translation [m], quaternion xyzw.
+        jacobian (6, nv): as `Pose`; zero outside the joints on exactly one of the two chains.
+
+    Raises:
+        UnknownFrameError: lists the frames whose names come closest.
+
+    Source: `RelativeTransformationR3xSO3` of hpp-constraints; the SE(3) form is ours.
+    """
+
+    robot: Robot
+    a: Frame | str
+    b: Frame | str
+    outputs: Space = SE3_SPACE
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Resolve names."""
+        self.resolve_pose(self.robot, self.a, self.b, self.outputs, self.name or None)

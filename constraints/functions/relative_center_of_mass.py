@@ -1,0 +1,112 @@
+"""Centre of mass seen from a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from liegroups import Rn
+
+from ..arrays import ArrayLike, Matrix, Vector
+from ..errors import SizeError
+from ..point import MovingPoint, Point
+from ..robot import Frame, Robot
+from ..robot.pinocchio import pin
+from .frames import as_frame, motion_of, posture_of
+from .mass import MassFunction
+
+__all__ = ["RelativeCenterOfMass"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RelativeCenterOfMass(MassFunction):
+    r"""Centre of mass seen from a frame, less a reference.
+
+    .. math:: f(q) = {}^oR_a^T\left({}^oc(q) - {}^op_a\right) - r \in \mathbb{R}^3
+
+    .. math:: J = {}^oR_a^T J_c - J_{lin} + [{}^ac]\, J_{ang}
+
+    with :math:`J_c` the Jacobian of the centre of mass and :math:`J_{lin}, J_{ang}` the body Jacobian of a. Joints
+    that carry the frame and all of the mass do not move it: their columns are exactly zero.
+
+    Args:
+        robot: the robot.
+        frame: frame name or Frame, a.
+        reference: r (3,) [m], zero by default.
+        joints: names of the joints whose bodies count; all by default.
+        subtrees: names of joints whose whole sub-trees count, instead of `joints`.
+        name: name in messages.
+
+    Shapes:
+        value (3,): [m] in the axes of the frame.
+        jacobian (3, nv).
+
+    Raises:
+        UnknownFrameError, UnknownJointError: lists the names that come closest.
+        ModelError: if the bodies have no mass.
+
+    Source: `RelativeCom` of hpp-constraints.
+    """
+
+    robot: Robot
+    frame: Frame | str
+    reference: ArrayLike | None = None
+    joints: Sequence[str] | None = None
+    subtrees: Sequence[str] | None = None
+    name: str = field(default="", kw_only=True)
+
+    _frame: Frame = field(init=False)
+    _reference: Vector = field(init=False)
+    _mask: Vector = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Choose the bodies, resolve the frame."""
+        robot = self.choose_bodies(self.robot, self.joints, self.subtrees)
+        frame = as_frame(robot, self.frame, type(self).__name__)
+        reference = Rn(3).check(np.zeros(3) if self.reference is None else self.reference, "reference")
+        if reference.shape != (3,):
+            raise SizeError("reference", (3,), reference.shape)
+        columns = self.columns_seen_from(frame.joint)
+        object.__setattr__(self, "_frame", frame)
+        object.__setattr__(self, "_reference", reference)
+        object.__setattr__(self, "_mask", columns.astype(np.float64))
+        self.declare(robot.space, Rn(3), columns, periodic=True, name=self.name or f"RelativeCenterOfMass({frame})")
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        frame = self._frame
+        if jacobian is None:
+            value[:] = (posture_of(point).placed().oMi[frame.joint] * frame.placement).actInv(self.center(point))
+            value -= self._reference
+            return
+        k = posture_of(point).with_jacobians()
+        J = self.center_jacobian(point)
+        oMa = k.oMi[frame.joint] * frame.placement
+        a_c = oMa.actInv(k.data.com[0])
+        value[:] = a_c
+        value -= self._reference
+        oMa.rotation.T.dot(J, jacobian)
+        if frame.joint != 0:
+            rows = point.scratch(self, "rows", (3, 6))
+            rows[0, 0] = rows[1, 1] = rows[2, 2] = -1.0
+            rows[:, 3:] = pin.skew(a_c)
+            Ja = pin.getJointJacobian(k.model, k.data, frame.joint, pin.LOCAL)
+            jacobian += rows.dot(frame.placement.toActionMatrixInverse()).dot(Ja)
+        jacobian *= self._mask
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        k = motion_of(motion).with_drift()
+        frame = self._frame
+        position, velocity, acceleration = self.center_motion(motion)
+        oMa = k.oMi[frame.joint] * frame.placement
+        R, w = oMa.rotation, np.zeros(3)
+        r, rate = R.T @ (position - oMa.translation), R.T @ velocity
+        out[:] = R.T @ acceleration
+        if frame.joint != 0:
+            nu = frame.placement.actInv(k.data.v[frame.joint])
+            gamma = frame.placement.actInv(k.data.a[frame.joint])
+            w = nu.angular
+            relative = rate - nu.linear - np.cross(w, r)
+            out -= gamma.linear + np.cross(w, nu.linear)  # classical acceleration of the origin
+            out -= np.cross(gamma.angular, r) + np.cross(w, np.cross(w, r)) + 2.0 * np.cross(w, relative)

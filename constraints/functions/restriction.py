@@ -1,0 +1,67 @@
+"""Some rows of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from liegroups import Segments
+
+from ..arrays import Matrix, Vector
+from ..function import Function, as_function
+from ..point import MovingPoint, Point
+
+__all__ = ["Restriction"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Restriction(Function):
+    """Some rows of the value of a function: coordinates of vectors, rotations and poses as a whole.
+
+    Args:
+        function: the function.
+        rows: Segments of its outputs, or tangent row numbers.
+
+    Shapes:
+        value (len of the rows in q,), jacobian (number of rows, inputs.nv).
+
+    Raises:
+        OverlapError, SizeError: rows that cut a rotation in two, or are not there.
+    """
+
+    function: Function
+    rows: Segments | Sequence[int]
+
+    def __post_init__(self) -> None:
+        """Turn row numbers into a block of the outputs."""
+        f = as_function(self.function, "function of a restriction")
+        rows = self.rows if isinstance(self.rows, Segments) else Segments.coordinates(f.outputs, list(self.rows))
+        object.__setattr__(self, "rows", rows)
+        self.declare(
+            f.inputs, rows.space, f.columns, periodic=f.periodic, name=f"{f.name}[{', '.join(map(str, rows.v))}]"
+        )
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        f, rows = self.function, self._rows
+        whole = point.scratch(self, "value", (f.outputs.nq,))
+        if jacobian is None:
+            f.evaluate(point, whole)
+        else:
+            J = point.scratch(self, "jacobian", (f.outputs.nv, f.inputs.nv))
+            f.evaluate(point, whole, J)
+            jacobian[:] = J[rows.v_indices]
+        value[:] = whole[rows.q_indices]
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        whole = motion.point.scratch(self, "drift", (self.function.outputs.nv,))
+        self.function.drift(motion, whole)
+        out[:] = whole[self._rows.v_indices]
+
+    @property
+    def has_exact_drift(self) -> bool:
+        """As the whole function."""
+        return self.function.has_exact_drift
+
+    @property
+    def _rows(self) -> Segments:
+        return self.rows if isinstance(self.rows, Segments) else Segments.empty()

@@ -1,0 +1,100 @@
+"""Orientation as a rotation (SO(3))."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from liegroups import SO3
+
+from ..arrays import Matrix, Vector
+from ..point import MovingPoint, Point
+from ..robot import Frame, Robot
+from ..robot.pinocchio import pin
+from .frames import FrameFunction
+
+if TYPE_CHECKING:
+    from ..robot.pinocchio import SE3
+
+__all__ = ["Rotation", "RelativeRotation"]
+
+
+class _RotationRows(FrameFunction):
+    """The rows both functions share: the rotation of aMb as a quaternion."""
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        value[:] = pin.SE3ToXYZQUAT(self.relative_placement(point))[3:]
+        if jacobian is not None:
+            rows = point.scratch(self, "rows", (3, 6))
+            rows[0, 3] = rows[1, 4] = rows[2, 5] = 1.0
+            self.write_jacobian(point, rows, jacobian)
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        out[:] = self.relative_motion(motion)[2][3:]
+
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rotation(_RotationRows):
+    r"""Rotation of a frame, in the world or from a reference orientation, as a point of SO(3).
+
+    .. math:: f(q) = {}^aR_b \in SO(3), \quad J = J_{ang}
+
+    with :math:`J_{ang}` the angular rows of the body Jacobian of b. Against a right-hand side the error is
+    :math:`\log(R_{rhs}^T\, {}^aR_b)`, so no orientation but the half turn away from the target is a bad place.
+
+    Args:
+        robot: robot that owns the frame.
+        frame: frame name or Frame.
+        reference: placement in the world (`pinocchio.SE3`, 4 x 4, or seven numbers) of frame a; the world by default.
+        name: name in messages.
+
+    Shapes:
+        value (4,): quaternion xyzw.
+        jacobian (3, nv): [rad] in the axes of b.
+
+    Raises:
+        UnknownFrameError: lists the frames whose names come closest.
+
+    Source: `OrientationSO3` of hpp-constraints.
+    """
+
+    robot: Robot
+    frame: Frame | str
+    reference: SE3 | Vector | None = None
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Resolve names."""
+        self.resolve(self.robot, self.reference, self.frame, SO3, self.name or None)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RelativeRotation(_RotationRows):
+    r"""Rotation of frame b seen from frame a, as a point of SO(3).
+
+    .. math:: f(q) = {}^oR_a^T\, {}^oR_b \in SO(3)
+
+    Args:
+        robot: robot that owns both frames.
+        a, b: frame names or Frames.
+        name: name in messages.
+
+    Shapes:
+        value (4,): quaternion xyzw.
+        jacobian (3, nv): [rad] in the axes of b; zero outside the joints on exactly one of the two chains.
+
+    Raises:
+        UnknownFrameError: lists the frames whose names come closest.
+
+    Source: `RelativeOrientationSO3` of hpp-constraints.
+    """
+
+    robot: Robot
+    a: Frame | str
+    b: Frame | str
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Resolve names."""
+        self.resolve(self.robot, self.a, self.b, SO3, self.name or None)

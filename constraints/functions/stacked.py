@@ -1,0 +1,77 @@
+"""Several functions of one argument as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from liegroups import ProductSpace
+
+from ..arrays import Matrix, Vector
+from ..errors import SizeError, SpaceMismatchError
+from ..function import Function, as_function
+from ..point import MovingPoint, Point
+
+__all__ = ["Stacked"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stacked(Function):
+    r"""The values of several functions of one argument, one after the other.
+
+    .. math:: f(q) = (f_1(q), \dots, f_n(q)) \in \mathcal{L}_1 \times \dots \times \mathcal{L}_n
+
+    Args:
+        functions: at least one; all have the same inputs.
+        name: name in messages.
+
+    Shapes:
+        value (sum of outputs.nq,), jacobian (sum of outputs.nv, inputs.nv).
+
+    Raises:
+        SpaceMismatchError: if the inputs differ.
+
+    Source: `DifferentiableFunctionSet` of hpp-constraints.
+    """
+
+    functions: Sequence[Function]
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check that the inputs are one space."""
+        functions = tuple(as_function(f, f"function {i} of a stack") for i, f in enumerate(self.functions))
+        if not functions:
+            raise SizeError("functions of a stack", "at least one", 0)
+        inputs = functions[0].inputs
+        for f in functions:
+            if f.inputs is not inputs and f.inputs != inputs:
+                raise SpaceMismatchError(f"inputs of {f.name}", inputs.name, f.inputs.name)
+        object.__setattr__(self, "functions", functions)
+        self.declare(
+            inputs,
+            ProductSpace([f.outputs for f in functions]),
+            np.logical_or.reduce([f.columns for f in functions]),
+            periodic=np.logical_and.reduce([f.periodic for f in functions]),
+            name=self.name or "[" + ", ".join(f.name for f in functions) + "]",
+        )
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        for f, q, v in self._blocks():
+            f.evaluate(point, value[q], None if jacobian is None else jacobian[v])
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        for f, _, v in self._blocks():
+            f.drift(motion, out[v])
+
+    @property
+    def has_exact_drift(self) -> bool:
+        """True when all drifts are formulas."""
+        return all(f.has_exact_drift for f in self.functions)
+
+    def _blocks(self) -> Iterator[tuple[Function, slice, slice]]:
+        q = v = 0
+        for f in self.functions:
+            yield f, slice(q, q + f.outputs.nq), slice(v, v + f.outputs.nv)
+            q, v = q + f.outputs.nq, v + f.outputs.nv

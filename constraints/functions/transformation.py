@@ -1,0 +1,107 @@
+"""Pose as six numbers (R^6): translation, then rotation vector."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from liegroups import Rn
+
+from ..arrays import Matrix, Vector
+from ..point import MovingPoint, Point
+from ..robot import Frame, Robot
+from ..robot.pinocchio import pin
+from .frames import FrameFunction, drift_of_rotation_log
+
+if TYPE_CHECKING:
+    from ..robot.pinocchio import SE3
+
+__all__ = ["Transformation", "RelativeTransformation"]
+
+
+class _TransformationRows(FrameFunction):
+    """The rows both functions share: translation and rotation logarithm of aMb."""
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        aMb = self.relative_placement(point)
+        R = aMb.rotation
+        value[:3] = aMb.translation
+        value[3:] = pin.log3(R)
+        if jacobian is not None:
+            rows = point.scratch(self, "rows", (6, 6))
+            rows[:3, :3] = R
+            rows[3:, 3:] = pin.Jlog3(R)
+            self.write_jacobian(point, rows, jacobian)
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        aMb, twist, gamma = self.relative_motion(motion)
+        out[:3] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
+        out[3:] = drift_of_rotation_log(pin.log3(aMb.rotation), twist[3:], gamma[3:])
+
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Transformation(_TransformationRows):
+    r"""Pose of a frame as translation and rotation vector, in the world or from a reference placement.
+
+    .. math:: f(q) = \left({}^ap_b,\; \log {}^aR_b\right) \in \mathbb{R}^6
+
+    *Not* the logarithm of SE(3): translation and rotation do not mix. Use `Pose` for values in a group.
+
+    Args:
+        robot: robot that owns the frame.
+        frame: frame name or Frame.
+        reference: placement in the world (`pinocchio.SE3`, 4 x 4, or seven numbers) of frame a; the world by default.
+        name: name in messages.
+
+    Shapes:
+        value (6,): translation [m] in the axes of the reference, rotation vector [rad].
+        jacobian (6, nv).
+
+    Raises:
+        UnknownFrameError: lists the frames whose names come closest.
+
+    Source: `Transformation` of hpp-constraints.
+    """
+
+    robot: Robot
+    frame: Frame | str
+    reference: SE3 | Vector | None = None
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Resolve names."""
+        self.resolve(self.robot, self.reference, self.frame, Rn(6), self.name or None)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RelativeTransformation(_TransformationRows):
+    r"""Pose of frame b seen from frame a as translation and rotation vector.
+
+    .. math:: f(q) = \left({}^ap_b,\; \log {}^aR_b\right) \in \mathbb{R}^6, \quad {}^aM_b = {}^oM_a^{-1}\,{}^oM_b
+
+    Args:
+        robot: robot that owns both frames.
+        a, b: frame names or Frames.
+        name: name in messages.
+
+    Shapes:
+        value (6,): translation [m] in the axes of a, rotation vector [rad].
+        jacobian (6, nv): zero outside the joints on exactly one of the two chains.
+
+    Raises:
+        UnknownFrameError: lists the frames whose names come closest.
+
+    Source: `RelativeTransformation` of hpp-constraints.
+    """
+
+    robot: Robot
+    a: Frame | str
+    b: Frame | str
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Resolve names."""
+        self.resolve(self.robot, self.a, self.b, Rn(6), self.name or None)

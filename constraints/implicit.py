@@ -1,0 +1,230 @@
+"""Implicit (numerical) constraints: a function, a comparison by row, and a right-hand side."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from liegroups import Element, Space
+
+from .arrays import ArrayLike, BoolVector, Matrix, Vector
+from .comparison import Comparison, RowTable
+from .errors import RightHandSideError
+from .function import Function, as_function
+from .point import MovingPoint, Point
+from .robot import as_placement, pose_vector
+from .robot.pinocchio import SE3
+from .stack import RowOwner
+from .target import Target
+
+if TYPE_CHECKING:
+    from typing import Self
+
+__all__ = ["Implicit"]
+
+GivenPoint = ArrayLike | Element | SE3
+"""What is taken for a point of a group: numbers, an Element, or a placement where the group has poses."""
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Implicit(RowOwner):
+    r"""Rows :math:`\log(rhs^{-1}\, h(q))`, each compared to its interval: a numerical constraint.
+
+    EQUAL_TO_ZERO holds a row at zero, EQUALITY holds it at a right-hand side that may change, SUPERIOR asks for at
+    least the margin, INFERIOR for at most minus the margin; where the comparison is None the interval [lower, upper]
+    counts. The error of a row is its signed, scaled distance to its interval.
+
+    Args:
+        function: h.
+        comparison: one Comparison, or one (or None) by tangent row. EQUAL_TO_ZERO by default.
+        rhs: default right-hand side, a point of the outputs; the neutral element by default. Rows of its logarithm that
+            are not EQUALITY must be zero. A `Target` is one that varies in time.
+        mask: by row, true for the rows that count; all by default.
+        scale: factor of each row's error (to weigh metres against radians), 1 by default.
+        margin: how far inside SUPERIOR and INFERIOR rows must end, 0 by default; at least the solver's threshold makes
+            sure that the value ends on the right side of zero.
+        lower, upper: intervals of the rows without comparison.
+        name: name in messages; the function's by default.
+
+    Raises:
+        RightHandSideError: a right-hand side on a row that takes none; the row is named.
+        SizeError, NotFiniteError, NotNormalizedError, OptionError, WrongObjectError: what else is wrong.
+
+    Example:
+        >>> grasp = Implicit.equal(RelativePose(robot, "gripper", "handle"))  # doctest: +SKIP
+
+    Source: `Implicit` of hpp-constraints.
+    """
+
+    function: Function
+    comparison: Comparison | Sequence[Comparison | None] | None = None
+    rhs: GivenPoint | Target | None = None
+    mask: ArrayLike | None = None
+    scale: ArrayLike | None = None
+    margin: ArrayLike = 0.0
+    lower: ArrayLike | None = None
+    upper: ArrayLike | None = None
+    name: str = field(default="", kw_only=True)
+
+    target: Target | None = field(init=False)
+    default_rhs: Vector = field(init=False)
+    lifted_from: Implicit | None = field(init=False, default=None)
+    _flat: bool = field(init=False)
+    _plain: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Check everything once."""
+        f = as_function(self.function, "function of a constraint")
+        name = self.name or f.name
+        rows = RowTable.of(
+            f.outputs.nv, name, self.comparison, self.mask, self.scale, self.margin, self.lower, self.upper
+        )
+        target = self.rhs if isinstance(self.rhs, Target) else None
+        for attribute, value in (
+            ("name", name),
+            ("rows", rows),
+            ("target", target),
+            ("inputs", f.inputs),
+            ("outputs", f.outputs),
+            ("columns", f.columns),
+            ("periodic", f.periodic),
+            ("_flat", f.outputs.is_flat),
+            ("_plain", rows.is_plain),
+        ):
+            object.__setattr__(self, attribute, value)
+        start = target.at(_first_time(target)) if target is not None else self.rhs
+        default = self.check_rhs(self.outputs.neutral if start is None else start)
+        object.__setattr__(self, "default_rhs", default)
+
+    # Constructors, by what they ask for.
+
+    @classmethod
+    def zero(cls, function: Function, *, mask: ArrayLike | None = None, name: str = "") -> Self:
+        """h(q) is the neutral element (zero, or the identity), on the rows of the mask."""
+        return cls(function, Comparison.EQUAL_TO_ZERO, mask=mask, name=name)
+
+    @classmethod
+    def equal(
+        cls, function: Function, rhs: GivenPoint | Target | None = None, *, mask: ArrayLike | None = None, name: str = ""
+    ) -> Self:
+        """h(q) is the right-hand side (the neutral element by default), which may be changed later or vary in time."""
+        return cls(function, Comparison.EQUALITY, rhs, mask=mask, name=name)
+
+    @classmethod
+    def above(cls, function: Function, lower: ArrayLike = 0.0, *, margin: ArrayLike = 0.0, name: str = "") -> Self:
+        """Rows of log h(q) are at least `lower + margin`."""
+        return cls(function, lower=np.asarray(lower, dtype=np.float64) + np.asarray(margin), name=name)
+
+    @classmethod
+    def below(cls, function: Function, upper: ArrayLike = 0.0, *, margin: ArrayLike = 0.0, name: str = "") -> Self:
+        """Rows of log h(q) are at most `upper - margin`."""
+        return cls(function, upper=np.asarray(upper, dtype=np.float64) - np.asarray(margin), name=name)
+
+    @classmethod
+    def between(cls, function: Function, lower: ArrayLike, upper: ArrayLike, *, name: str = "") -> Self:
+        """Rows of log h(q) are in [lower, upper]."""
+        return cls(function, lower=lower, upper=upper, name=name)
+
+    def on(self, space: Space) -> Implicit:
+        """The same constraint on a bigger space, one of whose factors is where it lives; `lifted_from` is this one."""
+        lifted = copy.copy(self)
+        function = self.function.on(space)
+        for attribute, value in (
+            ("function", function),
+            ("inputs", space),
+            ("columns", function.columns),
+            ("periodic", function.periodic),
+            ("lifted_from", self),
+        ):
+            object.__setattr__(lifted, attribute, value)
+        return lifted
+
+    # Right-hand sides.
+
+    def check_rhs(self, rhs: GivenPoint, what: str | None = None) -> Vector:
+        """A right-hand side as a point of the outputs (nq,), read-only.
+
+        Args:
+            rhs: numbers, an Element, or a placement where the outputs are poses.
+            what: how messages name it.
+
+        Raises:
+            RightHandSideError: a row of its logarithm that is not EQUALITY is above 1e-12 (1 + norm of the logarithm).
+        """
+        what = what or f"right-hand side of '{self.name}'"
+        point = np.array(self.outputs.check(_numbers(rhs, self.outputs), what))
+        point.setflags(write=False)
+        fixed = ~self.rows.free_rhs
+        if fixed.any():
+            log = self.outputs.log(point)
+            limit = 1e-12 * (1.0 + float(np.sqrt(log @ log)))
+            wrong = np.flatnonzero(fixed & (np.abs(log) > limit))
+            if wrong.size:
+                row = int(wrong[0])
+                raise RightHandSideError(self.name, row, float(log[row]), self.rows.words[row])
+        return point
+
+    def rhs_at_value(self, value: Vector) -> Vector:
+        """The right-hand side that a value h gives: the EQUALITY rows of log h, zero elsewhere, exp'd back."""
+        if self.rows.free_rhs.all():
+            return self.outputs.normalize(value)
+        return self.outputs.exp(np.where(self.rows.free_rhs, self.outputs.log(value), 0.0))
+
+    # Rows.
+
+    def write_position(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:
+        if self._flat:
+            self.function.evaluate(point, error, jacobian)
+            if rhs is not None:
+                error -= rhs
+        else:
+            value = point.scratch(self, "value", (self.outputs.nq,))
+            self.function.evaluate(point, value, jacobian)
+            self.outputs.error(self.outputs.neutral if rhs is None else rhs, value, error, jacobian)
+        if not self._plain:
+            self.rows.apply(error, jacobian)
+
+    def write_velocity(
+        self, motion: MovingPoint, rhs: Vector | None, rhs_velocity: Vector | None, error: Vector, jacobian: Matrix
+    ) -> None:
+        self.write_position(motion.point, rhs, error, jacobian)
+        inside = self.rows.one_sided & (error == 0.0)
+        np.dot(jacobian, motion.v, error)
+        if rhs_velocity is None:
+            return
+        if self._flat:
+            rate = -rhs_velocity
+        else:
+            value = motion.point.scratch(self, "value", (self.outputs.nq,))
+            rate = self.outputs.difference_dq0(self.outputs.neutral if rhs is None else rhs, value) @ rhs_velocity
+        error += np.where(inside, 0.0, self.rows.scale * rate)
+
+    def rhs_at(self, point: Point) -> Vector:
+        value = np.zeros(self.outputs.nq)
+        self.function.evaluate(point, value)
+        return self.rhs_at_value(value)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"Implicit({self.name!r}, {int(self.rows.mask.sum())} rows)"
+
+
+def _first_time(target: Target) -> float:
+    return float(np.clip(0.0, *target.interval))
+
+
+def _numbers(given: GivenPoint, space: Space) -> ArrayLike:
+    """A given point as numbers."""
+    if isinstance(given, Element):
+        return given.q
+    if hasattr(given, "homogeneous"):
+        pose = pose_vector(as_placement(given))
+        return pose[3:] if space.nq == 4 else pose
+    return given  # pyright: ignore[reportReturnType]  # what is neither is refused by the space's door

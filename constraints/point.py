@@ -1,0 +1,235 @@
+"""Where functions are evaluated: a point of a space, and the workspace that owns the memory. Knows no pinocchio.
+
+A `Workspace` is the only mutable thing of the library. A `Point` is a light handle on it: the workspace counts the
+points placed in it, and a handle whose number is not the last one is stale.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, TypeVar, final
+
+import numpy as np
+
+from liegroups import ProductSpace, Segments, Space
+
+from .arrays import BoolVector, Indices, Vector
+from .errors import StalePostureError
+
+__all__ = ["MovingPoint", "PlacedSpace", "Point", "SpaceMotion", "SpacePoint", "Workspace", "part_vector", "place", "place_motion"]
+
+_T = TypeVar("_T")
+
+
+@final
+class Workspace:
+    """Memory for evaluations: scratch arrays of functions, pinocchio data of robots, stacked rows.
+
+    One a worker; never in a result, never pickled. Each point placed in it gets the next `serial`; only the last one
+    is valid.
+    """
+
+    __slots__ = ("__weakref__", "_child", "_owned", "serial")
+
+    def __init__(self) -> None:
+        self.serial = 0
+        self._owned: dict[int, tuple[object, dict[str, Any]]] = {}
+        self._child: Workspace | None = None
+
+    def _memory(self, owner: object) -> dict[str, Any]:
+        entry = self._owned.get(id(owner))  # by identity: equal spaces of two robots are two owners
+        if entry is None:
+            entry = self._owned[id(owner)] = (owner, {})  # holding the owner keeps its id from being used again
+        return entry[1]
+
+    def scratch(self, owner: object, name: str, shape: tuple[int, ...]) -> Any:
+        """Array of that shape that stays the owner's from call to call (zero when new)."""
+        memory = self._memory(owner)
+        array = memory.get(name)
+        if array is None or array.shape != shape:
+            array = memory[name] = np.zeros(shape)
+        return array
+
+    def resource(self, owner: object, name: str, make: Callable[[], _T]) -> _T:
+        """Whatever `make` returns, made once for this owner and name."""
+        memory = self._memory(owner)
+        found = memory.get(name)
+        if found is None:
+            found = memory[name] = make()
+        return found
+
+    @property
+    def child(self) -> Workspace:
+        """A second workspace inside this one, for evaluations at other configurations (composition, differences)."""
+        if self._child is None:
+            self._child = Workspace()
+        return self._child
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Workspace is never pickled: make a new one in the worker")
+
+
+class Point(ABC):
+    """A configuration in a workspace: what `Function.evaluate` is given.
+
+    Attributes:
+        q: the configuration (nq,), read-only by agreement.
+        space: the space it lives in.
+        workspace: memory of the evaluation.
+        serial: number of the point in its workspace.
+    """
+
+    __slots__ = ("q", "serial", "space", "workspace")
+
+    def __init__(self, space: Space, q: Vector, workspace: Workspace, serial: int) -> None:
+        self.space, self.q, self.workspace, self.serial = space, q, workspace, serial
+
+    @final
+    def check(self) -> None:
+        """Raise StalePostureError if the workspace has moved on to another point."""
+        if self.workspace.serial != self.serial:
+            raise StalePostureError(
+                "this posture is stale: its workspace has moved on to another configuration; "
+                "use robot.at(q) without a workspace, or evaluate before placing the next one"
+            )
+
+    @final
+    def scratch(self, owner: object, name: str, shape: tuple[int, ...]) -> Any:
+        """Array for intermediate results of `owner` (a function), owned by the workspace."""
+        return self.workspace.scratch(owner, name, shape)
+
+    @final
+    def at(self, space: Space, q: Vector) -> Point:
+        """Point of another space in the same workspace (in its child: this point stays valid)."""
+        return place(space, q, self.workspace.child)
+
+    @abstractmethod
+    def part(self, segments: Segments) -> Point:
+        """The point of a factor or block of the space."""
+
+
+class MovingPoint(ABC):
+    """A point with a velocity: what `Function.drift` is given.
+
+    Attributes:
+        point: where.
+        v: tangent velocity (nv,).
+    """
+
+    __slots__ = ("point", "v")
+
+    def __init__(self, point: Point, v: Vector) -> None:
+        self.point, self.v = point, v
+
+    @property
+    def q(self) -> Vector:
+        """Configuration (nq,)."""
+        return self.point.q
+
+    @abstractmethod
+    def part(self, segments: Segments) -> MovingPoint:
+        """The motion of a factor or block of the space."""
+
+    @final
+    def at(self, space: Space, q: Vector, v: Vector) -> MovingPoint:
+        """Motion in another space in the same workspace (in its child: this one stays valid)."""
+        return place_motion(space, q, v, self.point.workspace.child)
+
+
+class PlacedSpace(Space):
+    """A space that brings its own kind of point: a robot's, whose points carry kinematics.
+
+    Attributes:
+        revolute: (nv,) true for the columns that are an angle stored as one number.
+    """
+
+    revolute: BoolVector
+
+    @abstractmethod
+    def place(self, q: Vector, workspace: Workspace, serial: int | None = None) -> Point:
+        """Point at q. With `serial` it is part of a point already placed; else the workspace moves on."""
+
+    @abstractmethod
+    def place_alone(self, q: Vector) -> Point:
+        """Point at q in a workspace of its own, which goes back to a pool with the point: it never goes stale."""
+
+    @abstractmethod
+    def is_same(self, other: Space) -> bool:
+        """True when the other space is this one (of the same robot), not only equal in structure."""
+
+    @abstractmethod
+    def move(self, point: Point, v: Vector) -> MovingPoint:
+        """The point with velocity v."""
+
+
+@final
+class SpacePoint(Point):
+    """Point of a space without kinematics of its own, possibly with a robot as a factor."""
+
+    __slots__ = ()
+
+    def part(self, segments: Segments) -> Point:
+        """The point of a factor or block; the part of a robot's factor is a posture."""
+        factor = _placed_factor(self.space, segments)
+        q = part_vector(self.q, segments.q_slice, segments.q_indices)
+        if factor is None:
+            return SpacePoint(segments.space, q, self.workspace, self.serial)
+        parts: dict[int, Point] = self.workspace.resource(self.space, "parts", dict)
+        part = parts.get(id(factor))
+        if part is None or part.serial != self.serial:
+            part = parts[id(factor)] = factor.place(q, self.workspace, self.serial)
+        return part
+
+
+@final
+class SpaceMotion(MovingPoint):
+    """Motion in a space without kinematics of its own."""
+
+    __slots__ = ()
+
+    def part(self, segments: Segments) -> MovingPoint:
+        """The motion of a factor or block; the part of a robot's factor is a robot's motion."""
+        point = self.point.part(segments)
+        v = part_vector(self.v, segments.v_slice, segments.v_indices)
+        if isinstance(point.space, PlacedSpace):
+            return point.space.move(point, v)
+        return SpaceMotion(point, v)
+
+
+def part_vector(vector: Vector, block: slice | None, indices: Indices) -> Vector:
+    """Entries of a block: a view where it is contiguous."""
+    return vector[block] if block is not None else vector[indices]
+
+
+def _placed_factor(space: Space, segments: Segments) -> PlacedSpace | None:
+    """The robot's space that is exactly this block of a product, if it is one."""
+    if isinstance(segments.space, PlacedSpace):
+        return segments.space
+    if isinstance(space, ProductSpace):
+        for factor in space.factors:
+            if isinstance(factor.space, PlacedSpace) and segments.v == tuple(range(factor.v.start, factor.v.stop)):
+                return factor.space
+    return None
+
+
+def place(space: Space, q: Vector, workspace: Workspace) -> Point:
+    """Place q in the workspace, which moves on to it.
+
+    Args:
+        space: the space of q.
+        q: configuration (nq,), taken as valid (the doors have checked it).
+        workspace: the memory.
+    """
+    if isinstance(space, PlacedSpace):
+        return space.place(q, workspace)
+    workspace.serial += 1
+    return SpacePoint(space, q, workspace, workspace.serial)
+
+
+def place_motion(space: Space, q: Vector, v: Vector, workspace: Workspace) -> MovingPoint:
+    """Place q with velocity v in the workspace, which moves on to it."""
+    point = place(space, q, workspace)
+    if isinstance(space, PlacedSpace):
+        return space.move(point, v)
+    return SpaceMotion(point, v)

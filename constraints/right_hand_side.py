@@ -1,0 +1,126 @@
+"""Right-hand sides of all constraints of a problem: one flat vector beside it."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+
+from .arrays import ArrayLike, Vector
+from .errors import SizeError, SpaceMismatchError, WrongObjectError
+from .implicit import Implicit
+from .stack import RowOwner, Stack
+
+__all__ = ["RightHandSide"]
+
+
+@final
+class RightHandSide:
+    """The right-hand sides of a stack of constraints, one after the other. A value: changing it makes another one.
+
+    Args:
+        stack: the constraints, in order.
+        vector: (stack.rhs_size,), one point of the output group after the other; each is checked. By default each
+            constraint's own default.
+        velocity, acceleration: (sum of outputs.nv,) of targets that move, in their body frames; zero by default.
+
+    Attributes:
+        stack: the constraints.
+        vector: (rhs_size,), read-only.
+        velocity, acceleration: as given, or None.
+        points: id of a constraint -> its point; None for the zero of a vector space.
+
+    Raises:
+        RightHandSideError: a value on a row that takes none; the row is named.
+        SizeError, NotFiniteError, NotNormalizedError: what else is wrong, with the constraint.
+    """
+
+    __slots__ = ("acceleration", "points", "stack", "vector", "velocity")
+
+    def __init__(
+        self,
+        stack: Stack,
+        vector: ArrayLike | None = None,
+        velocity: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+    ) -> None:
+        self.stack = stack
+        if vector is None:
+            parts = [owner.default_rhs for owner in stack]
+        else:
+            given = _vector(vector, stack.rhs_size, "right-hand side")
+            parts = [_checked(owner, given[s]) for owner, s in zip(stack, stack.rhs_slices, strict=True)]
+        self.vector: Vector = np.concatenate(parts) if parts else np.zeros(0)
+        self.vector.setflags(write=False)
+        size = stack.full_size
+        self.velocity = None if velocity is None else _vector(velocity, size, "velocity of right-hand sides")
+        self.acceleration = None if acceleration is None else _vector(acceleration, size, "acceleration")
+        self.points: dict[int, Vector | None] = {}
+        for owner, s in zip(stack, stack.rhs_slices, strict=True):
+            point = self.vector[s]
+            self.points[id(owner)] = None if owner.outputs.is_flat and not point.any() else point
+
+    def of(self, constraint: RowOwner | str | int) -> Vector:
+        """The point (outputs.nq,) of one constraint, given as the object, its position, or its name when unique."""
+        return self.vector[self.stack.rhs_slices[self.stack.index(constraint)]].copy()
+
+    def replace(self, constraint: RowOwner | str | int, point: Any) -> RightHandSide:
+        """The same right-hand sides but for one constraint.
+
+        Args:
+            constraint: the object, its position, or its name when unique.
+            point: numbers, an Element, or a placement where the outputs are poses.
+        """
+        i = self.stack.index(constraint)
+        vector = self.vector.copy()
+        vector[self.stack.rhs_slices[i]] = _checked(self.stack.owners[i], point)
+        return RightHandSide(self.stack, vector, self.velocity, self.acceleration)
+
+    def same_as(self, other: RightHandSide, tolerance: float = 1e-12) -> bool:
+        """True when every point is the same element of its group (q and -q are), within the tolerance in the tangent."""
+        if len(self.stack) != len(other.stack):
+            return False
+        for owner, peer, s in zip(self.stack, other.stack, self.stack.rhs_slices, strict=True):
+            if owner.outputs != peer.outputs:
+                return False
+            apart = owner.outputs.difference(self.vector[s], other.vector[s])
+            if float(np.abs(apart).max(initial=0.0)) > tolerance:
+                return False
+        return True
+
+    def on(self, stack: Stack) -> RightHandSide:
+        """These right-hand sides on a stack of the same constraints (another copy of it, as after unpickling).
+
+        Raises:
+            SpaceMismatchError: the stack has other constraints.
+        """
+        if stack is self.stack:
+            return self
+        mine = [(owner.name, owner.outputs) for owner in self.stack]
+        if mine != [(owner.name, owner.outputs) for owner in stack]:
+            raise SpaceMismatchError("right-hand side of another problem", str(stack), str(self.stack))
+        return RightHandSide(stack, self.vector, self.velocity, self.acceleration)
+
+    def __repr__(self) -> str:
+        parts = (f"{o.name}: {np.array2string(self.of(o), precision=4)}" for o in self.stack)
+        return f"RightHandSide({'; '.join(parts)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RightHandSide, (self.stack, self.vector, self.velocity, self.acceleration)
+
+
+def _checked(owner: RowOwner, point: Any) -> Vector:
+    if isinstance(owner, Implicit):
+        return owner.check_rhs(point)
+    return owner.outputs.check(point, f"right-hand side of '{owner.name}'")
+
+
+def _vector(given: ArrayLike, size: int, what: str) -> Vector:
+    try:
+        vector = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise WrongObjectError(what, f"{size} numbers", given) from None
+    if vector.shape != (size,):
+        raise SizeError(what, size, vector.shape)
+    vector.setflags(write=False)
+    return vector

@@ -1,0 +1,10 @@
+"""Robots: a model, its configuration space, named frames and bounds; postures and motions at which things are read."""
+
+from .bounds import Bounds
+from .frame import Frame, as_placement, pose_vector
+from .loading import Base, Part
+from .posture import Motion, Posture
+from .robot import Robot
+from .space import RobotSpace
+
+__all__ = ["Base", "Bounds", "Frame", "Motion", "Part", "Posture", "Robot", "RobotSpace", "as_placement", "pose_vector"]

@@ -1,0 +1,77 @@
+"""A frame: a placement on a joint, known by a name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..arrays import Vector
+from ..errors import NotFiniteError, NotNormalizedError, SizeError, WrongObjectError
+from .pinocchio import SE3, pin
+
+__all__ = ["Frame", "as_placement", "pose_vector"]
+
+
+def as_placement(placement: object, what: str = "placement") -> SE3:
+    """Turn a `pinocchio.SE3`, a 4 x 4 matrix, or seven numbers (translation [m], quaternion xyzw) into a placement.
+
+    Args:
+        placement: what the user gave; None is the identity.
+        what: how an error message names it.
+
+    Raises:
+        SizeError, NotFiniteError, NotNormalizedError, WrongObjectError: what is wrong with it.
+    """
+    if placement is None:
+        return pin.SE3.Identity()
+    if isinstance(placement, pin.SE3):
+        given = np.asarray(placement.homogeneous)
+    else:
+        try:
+            given = np.asarray(placement, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise WrongObjectError(what, "a pinocchio.SE3, a 4 x 4 matrix or seven numbers", placement) from None
+    if not np.isfinite(given).all():
+        raise NotFiniteError(what, "placement")
+    if given.shape == (7,):
+        norm = float(np.sqrt(given[3:] @ given[3:]))
+        if abs(norm - 1.0) > 1e-6:
+            raise NotNormalizedError(what, "quaternion xyzw", norm)
+        return pin.XYZQUATToSE3(np.r_[given[:3], given[3:] / norm])
+    if given.shape == (4, 4):
+        R = given[:3, :3]
+        worst = float(np.abs(R @ R.T - np.eye(3)).max())
+        if worst > 1e-6 or np.linalg.det(R) < 0.0 or np.abs(given[3] - [0.0, 0.0, 0.0, 1.0]).max() > 1e-6:
+            raise NotNormalizedError(what, "rotation matrix", 1.0 + worst)
+        return pin.SE3(np.ascontiguousarray(R), np.ascontiguousarray(given[:3, 3]))
+    raise SizeError(what, "a 4 x 4 matrix or seven numbers", given.shape)
+
+
+def pose_vector(placement: SE3) -> Vector:
+    """A placement as a point of SE(3): translation [m], quaternion xyzw."""
+    return np.asarray(pin.SE3ToXYZQUAT(placement))
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    r"""Frame f fixed on joint j: :math:`{}^oM_f = {}^oM_j\, {}^jM_f`.
+
+    Args:
+        name: the name by which messages call it.
+        joint: index of the joint that carries it; 0 is the world.
+        placement: :math:`{}^jM_f` (`pinocchio.SE3`; a 4 x 4 matrix and seven numbers are taken too).
+        joint_name: name of the joint, for printing.
+    """
+
+    name: str
+    joint: int
+    placement: SE3 = field(default_factory=lambda: pin.SE3.Identity())
+    joint_name: str = ""
+
+    def __post_init__(self) -> None:
+        """Own a copy of the placement."""
+        object.__setattr__(self, "placement", as_placement(self.placement, f"placement of frame '{self.name}'").copy())
+
+    def __str__(self) -> str:
+        return self.name

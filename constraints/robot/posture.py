@@ -1,0 +1,189 @@
+"""Postures and motions: a robot's configuration (and velocity) in a workspace, computed in stages, on demand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from liegroups import Segments
+
+from ..arrays import Matrix, Vector
+from ..point import MovingPoint, Point, SpaceMotion, SpacePoint, Workspace, part_vector
+from .frame import Frame
+from .pinocchio import SE3, pin
+
+if TYPE_CHECKING:
+    from .space import RobotSpace
+
+__all__ = ["Kinematics", "Motion", "Posture"]
+
+
+@final
+class Kinematics:
+    """Pinocchio's memory for one model in one workspace, and up to which stage it is computed for which point.
+
+    Each mark is the serial number of the point for which the stage has been computed.
+
+    Attributes:
+        model, data: pinocchio's.
+        oMi: live placements of the joints in the world, by joint index.
+    """
+
+    __slots__ = ("bias", "data", "drift", "jacobians", "mass", "model", "motion", "oMi", "placed", "velocities")
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self.data = model.createData()
+        self.oMi: list[SE3] = list(self.data.oMi)  # references: they follow the data
+        self.placed = self.jacobians = 0
+        self.motion: object = None
+        self.velocities = self.drift = self.mass = self.bias = 0
+
+
+@final
+class Posture(Point):
+    """The Point of a robot's space: kinematics at q, computed once, on demand, in stages.
+
+    `robot.at(q)` makes one that never goes stale; `robot.at(q, workspace)` one that borrows the workspace and raises
+    StalePostureError once the workspace has moved on.
+    """
+
+    __slots__ = ("_kinematics", "_lease", "space")
+    space: RobotSpace
+
+    def __init__(self, space: RobotSpace, q: Vector, workspace: Workspace, serial: int, lease: object = None) -> None:
+        self.space, self.q, self.workspace, self.serial = space, q, workspace, serial
+        self._kinematics = workspace.resource(space, "kinematics", space.kinematics)
+        self._lease = lease
+
+    def part(self, segments: Segments) -> Point:
+        """The point of a block of joints (without kinematics); the whole space is the posture itself."""
+        if len(segments) == self.space.nv:
+            return self
+        return SpacePoint(segments.space, part_vector(self.q, segments.q_slice, segments.q_indices), self.workspace, self.serial)
+
+    # Stages: live memory for functions, valid until the workspace moves on.
+
+    def placed(self) -> Kinematics:
+        """Stage 1: the placements of the joints are computed."""
+        k = self._kinematics
+        if self.workspace.serial != self.serial:
+            self.check()
+        if k.placed != self.serial:
+            pin.forwardKinematics(k.model, k.data, self.q)
+            k.placed = self.serial
+        return k
+
+    def with_jacobians(self) -> Kinematics:
+        """Stage 2: the joint Jacobians too (`data.J`: spatial, in the world frame)."""
+        k = self._kinematics
+        if self.workspace.serial != self.serial:
+            self.check()
+        if k.jacobians != self.serial:
+            if k.placed == self.serial:
+                pin.computeJointJacobians(k.model, k.data)
+            else:
+                pin.computeJointJacobians(k.model, k.data, self.q)
+                k.placed = self.serial
+            k.jacobians = self.serial
+        return k
+
+    # Values: copies, for users.
+
+    def placement(self, frame: Frame) -> SE3:
+        r"""Placement :math:`{}^oM_f` of a frame in the world.
+
+        Args:
+            frame: a frame of the robot, `robot.frame(name)`.
+        """
+        return self.placed().oMi[frame.joint] * frame.placement
+
+    def jacobian(self, frame: Frame) -> Matrix:
+        """Body Jacobian (6, nv) of a frame: its twist in its own axes, rows linear [m], angular [rad]."""
+        k = self.with_jacobians()
+        J: Matrix = pin.getJointJacobian(k.model, k.data, frame.joint, pin.LOCAL)
+        return np.asarray(frame.placement.inverse().action @ J)
+
+    def center_of_mass(self) -> Vector:
+        """Centre of mass (3,) of the whole robot in the world [m]."""
+        k = self.placed()
+        return np.array(pin.centerOfMass(k.model, k.data, pin.KinematicLevel.POSITION, False))
+
+
+@final
+class Motion(MovingPoint):
+    """A posture with a velocity: velocities, drift accelerations, mass matrix and bias force as further stages.
+
+    Attributes:
+        point, posture: where.
+        v: tangent velocity (nv,).
+    """
+
+    __slots__ = ("_token",)
+    point: Posture
+
+    def __init__(self, point: Posture, v: Vector) -> None:
+        self.point, self.v = point, v
+        self._token = object()
+
+    @property
+    def posture(self) -> Posture:
+        """The posture that moves."""
+        return self.point
+
+    def part(self, segments: Segments) -> MovingPoint:
+        """The motion of a block of joints (without kinematics); the whole space is the motion itself."""
+        if len(segments) == self.point.space.nv:
+            return self
+        return SpaceMotion(self.point.part(segments), part_vector(self.v, segments.v_slice, segments.v_indices))
+
+    def _stages(self) -> Kinematics:
+        k = self.point.placed()
+        if k.motion is not self._token:  # the memory holds the stages of one motion at a time
+            k.motion = self._token
+            k.velocities = k.drift = k.mass = k.bias = 0
+        return k
+
+    def with_velocities(self) -> Kinematics:
+        """Stage: spatial velocities of the joints, each in its own frame (`data.v`)."""
+        k = self._stages()
+        serial = self.point.serial
+        if k.velocities != serial:
+            pin.forwardKinematics(k.model, k.data, self.point.q, self.v)
+            k.velocities = serial
+        return k
+
+    def with_drift(self) -> Kinematics:
+        """Stage: spatial accelerations at zero joint acceleration (`data.a`), each in its own frame."""
+        k = self._stages()
+        serial = self.point.serial
+        if k.drift != serial:
+            pin.forwardKinematics(k.model, k.data, self.point.q, self.v, self.point.space.zero_velocity)
+            k.velocities = k.drift = serial
+        return k
+
+    def velocity(self, frame: Frame) -> Vector:
+        """Body twist (6,) of a frame: linear [m/s], angular [rad/s]."""
+        return np.asarray(frame.placement.actInv(self.with_velocities().data.v[frame.joint]).vector)
+
+    def drift_acceleration(self, frame: Frame) -> Vector:
+        """Spatial acceleration (6,) of a frame at zero joint acceleration, in its axes [m/s2, rad/s2]."""
+        return np.asarray(frame.placement.actInv(self.with_drift().data.a[frame.joint]).vector)
+
+    def mass_matrix(self) -> Matrix:
+        """Joint-space inertia M(q) (nv, nv), symmetric."""
+        k = self._stages()
+        if k.mass != self.point.serial:
+            pin.crba(k.model, k.data, self.point.q)
+            k.mass = self.point.serial
+        upper = np.triu(k.data.M)
+        return upper + np.triu(upper, 1).T
+
+    def bias_force(self) -> Vector:
+        """Coriolis, centrifugal and gravity forces h(q, v) (nv,): M a + h = tau."""
+        k = self._stages()
+        if k.bias != self.point.serial:
+            pin.nonLinearEffects(k.model, k.data, self.point.q, self.v)
+            k.bias = self.point.serial
+        return np.array(k.data.nle)

@@ -1,0 +1,202 @@
+"""The configuration space of a robot: a product whose factors are its joints."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from functools import cached_property
+from typing import Any, final, overload
+
+import numpy as np
+
+from liegroups import SE2, SE3, SO2, SO3, ProductSpace, Rn, Space
+from liegroups.rows import Rows
+
+from ..arrays import ArrayLike, BoolVector, Matrix, Vector
+from ..errors import ModelError
+from ..point import PlacedSpace, Workspace
+from .joints import angular_columns
+from .pinocchio import Model, pin
+from .posture import Kinematics, Motion, Posture
+
+__all__ = ["RobotSpace"]
+
+_POOL = 16
+"""Workspaces kept for reuse; more than that are in use only where many postures are alive at once."""
+
+
+@final
+class RobotSpace(PlacedSpace):
+    """Configuration space of a kinematic tree; its maps for one vector are pinocchio's, its batches the product's.
+
+    Args:
+        model: the tree, owned by the robot and not written to.
+
+    Attributes:
+        model: the tree.
+        factors: the joints in order: group, slice of q, slice of v, name.
+        revolute: (nv,) true for the columns that are an angle stored as one number.
+        zero_velocity: (nv,) zeros.
+
+    Raises:
+        ModelError: a joint that follows another one (a mimic joint), or of a type unknown here; it is named.
+    """
+
+    def __init__(self, model: Model) -> None:
+        joints = [(str(model.names[i]), _group(model.joints[i], str(model.names[i]))) for i in range(1, model.njoints)]
+        self._joints = ProductSpace([group for _, group in joints], [name for name, _ in joints])
+        super().__init__(self._joints.layout)
+        self.model = model
+        self.revolute: BoolVector = angular_columns(model)
+        self.revolute.setflags(write=False)
+        self.zero_velocity: Vector = np.zeros(self.nv)
+        self._pool: list[Workspace] = []
+
+    # Maps for one vector: pinocchio's where it is faster.
+
+    def _integrate(self, q: Vector, v: Vector) -> Vector:
+        return pin.integrate(self.model, q, v)
+
+    def _difference(self, q0: Vector, q1: Vector) -> Vector:
+        return pin.difference(self.model, q0, q1)
+
+    def _compose(self, q0: Vector, q1: Vector) -> Vector:
+        return self._joints.compose(q0, q1)
+
+    def _inverse(self, q: Vector) -> Vector:
+        return self._joints.inverse(q)
+
+    def _adjoint(self, q: Vector) -> Matrix:
+        return self._joints.adjoint(q)
+
+    def _exp_jacobian(self, v: Vector) -> Matrix:
+        return self._joints.exp_jacobian(v)
+
+    def _log_jacobian(self, v: Vector) -> Matrix:
+        return self._joints.log_jacobian(v)
+
+    @property
+    def rows(self) -> Rows:
+        """The batch gear of the product."""
+        return self._joints.rows
+
+    # Identity
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the model: two robots with one digest are the same robot."""
+        return hashlib.sha256(pickle.dumps(self.model)).hexdigest()
+
+    def same_robot(self, other: Space) -> bool:
+        """True when the other space is that of the same model (after unpickling, the digest decides)."""
+        if self is other:
+            return True
+        return isinstance(other, RobotSpace) and self.atoms == other.atoms and self.digest == other.digest
+
+    def is_same(self, other: Space) -> bool:
+        """As `same_robot`."""
+        return self.same_robot(other)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.model,)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> RobotSpace:
+        return self  # immutable: a copied problem is still one of this robot
+
+    # Points
+
+    @overload
+    def at(self, q: ArrayLike, v: None = None, workspace: Workspace | None = None) -> Posture: ...
+    @overload
+    def at(self, q: ArrayLike, v: Workspace) -> Posture: ...
+    @overload
+    def at(self, q: ArrayLike, v: ArrayLike, workspace: Workspace | None = None) -> Motion: ...
+    def at(
+        self, q: ArrayLike, v: ArrayLike | Workspace | None = None, workspace: Workspace | None = None
+    ) -> Posture | Motion:
+        """Posture at q, or Motion at (q, v).
+
+        Args:
+            q: configuration (nq,), checked and copied.
+            v: tangent velocity (nv,), for a Motion; a workspace may stand in its place.
+            workspace: borrow this one: the posture is stale once the workspace moves on. By default the posture has
+                one of its own, from a pool, and never goes stale.
+        """
+        if isinstance(v, Workspace):
+            v, workspace = None, v
+        q = np.array(self.check(q))
+        q.setflags(write=False)
+        posture = self.place_alone(q) if workspace is None else self.place(q, workspace)
+        return posture if v is None else Motion(posture, np.array(self.check_tangent(v, "velocity")))
+
+    def place(self, q: Vector, workspace: Workspace, serial: int | None = None) -> Posture:
+        """Posture at a q that has been checked; with `serial`, as part of a point placed already."""
+        if serial is None:
+            workspace.serial = serial = workspace.serial + 1
+        return Posture(self, q, workspace, serial)
+
+    def place_alone(self, q: Vector) -> Posture:
+        """Posture at a q that has been checked, in a workspace from the pool."""
+        try:
+            workspace = self._pool.pop()
+        except IndexError:
+            workspace = Workspace()
+        workspace.serial += 1
+        return Posture(self, q, workspace, workspace.serial, _Lease(self._pool, workspace))
+
+    def move(self, point: Any, v: Vector) -> Motion:
+        """The posture with velocity v."""
+        return Motion(point, v)
+
+    def kinematics(self) -> Kinematics:
+        """New pinocchio memory for this model (about 1 ms for a humanoid)."""
+        return Kinematics(self.model)
+
+
+@final
+class _Lease:
+    """Gives the workspace of a posture back to the pool when the posture is gone."""
+
+    __slots__ = ("_pool", "_workspace")
+
+    def __init__(self, pool: list[Workspace], workspace: Workspace) -> None:
+        self._pool, self._workspace = pool, workspace
+
+    def __del__(self) -> None:
+        if len(self._pool) < _POOL:
+            self._pool.append(self._workspace)
+
+
+_GROUPS: dict[str, Space] = {
+    "FreeFlyer": SE3,
+    "Planar": SE2,
+    "Spherical": SO3,
+    "RevoluteUnboundedUnaligned": SO2,
+    "RUBX": SO2,
+    "RUBY": SO2,
+    "RUBZ": SO2,
+}
+_VECTORS = {
+    **dict.fromkeys(("RX", "RY", "RZ", "PX", "PY", "PZ", "HX", "HY", "HZ"), 1),
+    **dict.fromkeys(("RevoluteUnaligned", "PrismaticUnaligned", "HelicalUnaligned"), 1),
+    **dict.fromkeys(("SphericalZYX", "Translation", "Ellipsoid"), 3),
+    "Universal": 2,
+}
+
+
+def _group(joint: Any, name: str) -> Space:
+    """Group of a joint model."""
+    kind = str(joint.shortname()).removeprefix("JointModel").removesuffix("Tpl")
+    if kind == "Composite":
+        whole = joint.extract() if hasattr(joint, "extract") else joint
+        return ProductSpace([_group(part, name) for part in whole.joints])
+    if kind in _GROUPS:
+        return _GROUPS[kind]
+    if kind in _VECTORS:
+        return Rn(_VECTORS[kind])
+    if "Mimic" in kind:
+        raise ModelError(
+            f"joint '{name}' is a pinocchio mimic joint: build the model with mimic=False, so that both joints are "
+            "independent, and let a constraint couple them"
+        )
+    raise ModelError(f"joint '{name}' has the type {kind}, which is unknown here")

@@ -1,0 +1,105 @@
+"""`stack_rows`, the only code that stacks rows."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple, final
+
+import numpy as np
+
+from .arrays import Matrix, Vector
+from .errors import WrongObjectError
+from .point import MovingPoint, Point
+from .right_hand_side import RightHandSide
+from .stack import RowOwner, Stack
+
+__all__ = ["Order", "Rows", "stack_rows"]
+
+
+class Order(Enum):
+    """At which level rows are asked for."""
+
+    POSITION = "errors of the configuration"
+    VELOCITY = "J v less the velocity of the targets"
+
+
+class Rows(NamedTuple):
+    """Stacked rows, in the order of the stack: views of the workspace, valid until the next stacking there.
+
+    Attributes:
+        error: (stack.size,).
+        jacobian: (stack.size, nv); not up to date where it was not asked for.
+    """
+
+    error: Vector
+    jacobian: Matrix
+
+
+@final
+class _Memory:
+    """Stacked rows of one stack in one workspace, with a view for each owner."""
+
+    __slots__ = ("all_rows", "blocks", "error", "full_error", "full_jacobian", "jacobian", "rows")
+
+    def __init__(self, stack: Stack, nv: int) -> None:
+        self.full_error = np.zeros(stack.full_size)
+        self.full_jacobian = np.zeros((stack.full_size, nv))
+        self.all_rows = stack.size == stack.full_size
+        self.error = self.full_error if self.all_rows else np.zeros(stack.size)
+        self.jacobian = self.full_jacobian if self.all_rows else np.zeros((stack.size, nv))
+        self.rows = Rows(self.error, self.jacobian)
+        self.blocks: list[tuple[RowOwner, int, Vector, Matrix]] = [
+            (owner, id(owner), self.full_error[s], self.full_jacobian[s])
+            for owner, s in zip(stack.owners, stack.full_slices, strict=True)
+        ]
+
+
+def stack_rows(
+    stack: Stack,
+    point: Point | MovingPoint,
+    order: Order = Order.POSITION,
+    rhs: RightHandSide | None = None,
+    *,
+    jacobian: bool = True,
+) -> Rows:
+    r"""Evaluate and stack the rows of all owners that count.
+
+    POSITION: the error of each row and its Jacobian. VELOCITY: the time derivative of the errors,
+    :math:`J v + \partial_{rhs} e\; \nu_{rhs}`, and the same Jacobian.
+
+    Args:
+        stack: whose rows.
+        point: where; for VELOCITY a motion.
+        order: at which level.
+        rhs: right-hand sides; each owner's default if absent.
+        jacobian: False leaves the Jacobian out (POSITION only).
+
+    Returns:
+        Views of the workspace of the point.
+
+    Raises:
+        WrongObjectError: VELOCITY at a point without velocity.
+        UndefinedError: a function has no value there.
+    """
+    where = point.point if isinstance(point, MovingPoint) else point
+    memory = where.workspace.resource(stack, "rows", lambda: _Memory(stack, where.space.nv))
+    points = (RightHandSide(stack) if rhs is None else rhs).points
+    if order is Order.VELOCITY:
+        motion = _moving(point)
+        for (owner, key, error, J), s in zip(memory.blocks, stack.full_slices, strict=True):
+            rate = None if rhs is None or rhs.velocity is None else rhs.velocity[s]
+            owner.write_velocity(motion, points[key], rate, error, J)
+    else:
+        for owner, key, error, J in memory.blocks:
+            owner.write_position(where, points[key], error, J if jacobian else None)
+    if not memory.all_rows:
+        memory.full_error.take(stack.active, 0, memory.error, "clip")
+        if jacobian:
+            memory.full_jacobian.take(stack.active, 0, memory.jacobian, "clip")
+    return memory.rows
+
+
+def _moving(point: Point | MovingPoint) -> MovingPoint:
+    if isinstance(point, MovingPoint):
+        return point
+    raise WrongObjectError("point of velocity rows", "a motion, robot.at(q, v)", point)

@@ -1,0 +1,120 @@
+"""Bounds in the solver: saturate and redistribute, wrap, check."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+
+from ..arrays import BoolVector, Matrix, Vector
+from ..problem import Problem
+from .step import DampedCholesky
+
+__all__ = ["Box"]
+
+TURN = 2.0 * np.pi
+
+
+@final
+class Box:
+    """The bounds of a problem as the solver uses them: full tangent-sized arrays with infinities, no index sets.
+
+    Args:
+        problem: whose bounds.
+        wrap: whether joints that may be shifted by whole turns are free while the solver runs.
+
+    Attributes:
+        lower, upper: (nv,) bounds that steps keep; infinite where there is none, and for joints that wrap.
+        is_open: True when no step has anything to keep.
+    """
+
+    def __init__(self, problem: Problem, wrap: bool) -> None:
+        bounds, space = problem.bounds, problem.space
+        self._bounds = bounds
+        self._wraps = problem.wraps if wrap else np.zeros(space.nv, dtype=np.bool_)
+        self.lower = np.where(self._wraps, -np.inf, bounds.tangent_lower)
+        self.upper = np.where(self._wraps, np.inf, bounds.tangent_upper)
+        self.is_open = not (np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
+        coordinate = np.zeros(space.nv, dtype=np.intp)  # entry of q of each tangent column; any where there is none
+        coordinate[space.vector_v] = space.vector_q
+        self._coordinate = coordinate
+        self._same = space.nq == space.nv and bool((coordinate == np.arange(space.nv)).all())
+        inner = np.full(space.nq, -np.inf), np.full(space.nq, np.inf)
+        for array, limits in zip(inner, (self.lower, self.upper), strict=True):
+            array[space.vector_q] = limits[space.vector_v]
+        self._inner_lower, self._inner_upper = inner
+        columns = np.flatnonzero(self._wraps)
+        self._turning = coordinate[columns]
+        self._bounded = bool(np.isfinite(bounds.lower).any() or np.isfinite(bounds.upper).any())
+
+    def clamp(self, q: Vector) -> Vector:
+        """A configuration inside the bounds that steps keep; a new array."""
+        return q.copy() if self.is_open else np.clip(q, self._inner_lower, self._inner_upper)
+
+    def saturate(
+        self, q: Vector, step: Vector, e: Vector, J: Matrix, mu: float, solver: DampedCholesky, passes: int
+    ) -> tuple[Vector, BoolVector | None]:
+        """The step, kept within bounds: what would leave is set to its bound, and the others make up for it.
+
+        Each dof that would leave [lower, upper] gets the step to its bound, its column is left out, its effect moves to
+        the right-hand side, and the others are solved again; what still leaves after the last pass is clipped.
+
+        Args:
+            q: configuration (nq,).
+            step: the free step (nv,).
+            e, J, mu: errors, their Jacobian and damping.
+            solver: solves again.
+            passes: at most this often.
+
+        Returns:
+            The step, and which dofs are at a bound after it (None where none is).
+        """
+        x = q if self._same else q.take(self._coordinate)
+        target = x + step
+        inside = np.minimum(np.maximum(target, self.lower), self.upper)
+        if inside.tobytes() == target.tobytes():
+            return step, None
+        held = np.zeros(step.size, dtype=np.bool_)
+        for _ in range(passes):
+            leaving = inside != target
+            if not (leaving & ~held).any():
+                break
+            held |= leaving
+            to_bound = np.where(held, np.where(target > inside, self.upper - x, self.lower - x), 0.0)
+            to_bound = np.where(held & ~leaving, step, to_bound)
+            step = solver.solve(e + J.dot(to_bound), J * ~held, mu) + to_bound
+            target = x + step
+            inside = np.minimum(np.maximum(target, self.lower), self.upper)
+        leaving = inside != target
+        return np.where(leaving, inside - x, step), held | leaving
+
+    def projected(self, q: Vector, gradient: Vector) -> Vector:
+        """A gradient (nv,) without the components whose descent would leave the bounds."""
+        if self.is_open:
+            return gradient
+        x = q if self._same else q.take(self._coordinate)
+        outward = ((x <= self.lower) & (gradient > 0.0)) | ((x >= self.upper) & (gradient < 0.0))
+        return np.where(outward, 0.0, gradient)
+
+    def hold(self, q: Vector, held: BoolVector | None) -> Vector:
+        """q with the coordinates of held dofs exactly at their bounds: q + (bound - q) is not always the bound."""
+        return q if held is None else np.minimum(np.maximum(q, self._inner_lower), self._inner_upper)
+
+    def wrap(self, q: Vector) -> Vector:
+        """q with joints that may turn shifted by whole turns into their bounds, only where they are outside."""
+        if not self._turning.size:
+            return q
+        lower, upper = self._bounds.lower[self._turning], self._bounds.upper[self._turning]
+        x = q[self._turning]
+        outside = (x < lower) | (x > upper)
+        if not outside.any():
+            return q
+        shifted = np.where(x < lower, x + TURN * np.ceil((lower - x) / TURN), x - TURN * np.ceil((x - upper) / TURN))
+        shifted = np.clip(shifted, lower, upper)  # a range of a full turn less rounding
+        q = q.copy()
+        q[self._turning[outside]] = shifted[outside]
+        return q
+
+    def contains(self, q: Vector) -> bool:
+        """Whether q is within all its bounds, also those that steps do not keep."""
+        return not self._bounded or self._bounds.contains(q)

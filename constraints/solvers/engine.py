@@ -1,0 +1,56 @@
+"""Engines: what turns a problem into a program, and runs it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NamedTuple
+
+from ..arrays import Vector
+from ..point import Workspace
+from ..problem import Problem
+from ..right_hand_side import RightHandSide
+from .options import Options
+from .projection import Status, Step
+
+__all__ = ["Engine", "Outcome", "Program"]
+
+
+class Outcome(NamedTuple):
+    """What a program gives back: plain data.
+
+    Attributes:
+        q: solution or best iterate (nq,).
+        status: why it ended.
+        iterations, restarts: how many.
+        residual: largest error norm of a constraint at q.
+        trace: the iterates, if asked for.
+    """
+
+    q: Vector
+    status: Status
+    iterations: int
+    restarts: int
+    residual: float
+    trace: tuple[Step, ...] | None
+
+
+class Program(ABC):
+    """A problem made ready to be solved many times. Immutable: what changes is in the workspace."""
+
+    @abstractmethod
+    def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Outcome:
+        """Project one configuration.
+
+        Args:
+            q0: start (nq,), checked; not changed.
+            rhs: right-hand sides, of this problem.
+            workspace: memory of this worker.
+        """
+
+
+class Engine(ABC):
+    """Compiles problems to programs. The readable one, in Python and numpy, is the default and the oracle of others."""
+
+    @abstractmethod
+    def compile(self, problem: Problem, options: Options) -> Program:
+        """A program for a problem."""

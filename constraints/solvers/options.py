@@ -1,0 +1,103 @@
+"""Options of a projector."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import OptionError
+
+__all__ = ["Options"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a projector works. Frozen; the defaults are for planning queries from anywhere.
+
+    Attributes:
+        threshold: a constraint is satisfied when the norm of its scaled error is at most this; the solver iterates to
+            half of it, so that a solution stays one when it is tested again.
+        max_iterations: budget; an iteration is one Jacobian with its step, or one restart.
+        restarts: start again from a random configuration when a try stalls, within the same budget.
+        seed: of the table of restart configurations; with the bytes of the start it determines everything.
+        wrap: shift revolute joints whose range is a full turn by whole turns into their bounds; such joints are then
+            free to turn while the solver runs.
+        trace: keep every iterate in `projection.trace`.
+        damping: mu = damping * squared error + 1e-12 in (J J^T + mu I) y = e.
+        cap: largest move of a coordinate in one step [rad or m].
+        saturating_passes: how often dofs that reached a bound are set to it and the others solved again, a step.
+        stall_ratio, stall_count: a try with restarts left ends after `stall_count` iterations in a row whose residual
+            is not below `stall_ratio` times the best one.
+        patience_ratio, patience_count: the same for a try without restarts.
+        restart_table: number of random configurations drawn once per projector.
+    """
+
+    threshold: float = 1e-4
+    max_iterations: int = 40
+    restarts: bool = True
+    seed: int = 0
+    wrap: bool = True
+    trace: bool = False
+    damping: float = 0.03
+    cap: float = 1.5
+    saturating_passes: int = 2
+    stall_ratio: float = 0.9
+    stall_count: int = 2
+    patience_ratio: float = 0.98
+    patience_count: int = 4
+    restart_table: int = 256
+
+    def __post_init__(self) -> None:
+        """Check ranges.
+
+        Raises:
+            OptionError: names the option, its range, and what came.
+        """
+        positive = ("threshold", "cap", "stall_ratio", "patience_ratio")
+        for name in positive:
+            self._require(name, _number(getattr(self, name)) and getattr(self, name) > 0.0, "a positive number")
+        self._require("damping", _number(self.damping) and self.damping >= 0.0, "a number that is not negative")
+        for name, least in (
+            ("max_iterations", 0),
+            ("seed", 0),
+            ("saturating_passes", 0),
+            ("stall_count", 1),
+            ("patience_count", 1),
+            ("restart_table", 1),
+        ):
+            value = getattr(self, name)
+            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            self._require(name, whole and value >= least, f"a whole number from {least}")
+        for name in ("restarts", "wrap", "trace"):
+            self._require(name, isinstance(getattr(self, name), bool | np.bool_), "True or False")
+
+    def _require(self, name: str, holds: bool, expected: str) -> None:
+        if not holds:
+            raise OptionError(f"option '{name}': expected {expected}, got {getattr(self, name)!r}")
+
+    @staticmethod
+    def local(**changes: Any) -> Options:
+        """For steps of planners and paths: no restarts, no wrapping, so that the result is near the start.
+
+        Args:
+            **changes: other options.
+
+        Raises:
+            OptionError: an option that does not exist, or a value outside its range.
+        """
+        return Options(**_known({"restarts": False, "wrap": False} | changes))
+
+
+def _number(value: object) -> bool:
+    real = isinstance(value, int | float | np.floating | np.integer) and not isinstance(value, bool)
+    return real and bool(np.isfinite(value))
+
+
+def _known(options: dict[str, Any]) -> dict[str, Any]:
+    names = tuple(Options.__dataclass_fields__)
+    for name in options:
+        if name not in names:
+            raise OptionError(f"no option is called '{name}'; there are: {', '.join(names)}")
+    return options

@@ -1,0 +1,163 @@
+"""The result of a projection: a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+import numpy as np
+
+from ..arrays import Matrix, Vector
+from ..errors import ConstraintError
+from ..problem import Problem
+from ..right_hand_side import RightHandSide
+from ..stack import RowOwner
+
+if TYPE_CHECKING:
+    from ..robot.bounds import Violation
+
+__all__ = ["NotProjectedError", "Projection", "Status", "Step"]
+
+
+class Status(Enum):
+    """Why a projection ended. The value is the sentence for humans."""
+
+    CONVERGED = "The configuration satisfies all constraints and is within its bounds."
+    STATIONARY = "No small motion within bounds lowers the error: a local minimum; the target may be out of reach."
+    STALLED = "The error stopped falling although a direction to lower it is left: constraints may contradict."
+    MAX_ITERATIONS = "The budget of iterations ended while the error was still falling."
+    OUT_OF_BOUNDS = "The constraints are satisfied, but by a configuration outside its bounds."
+    UNDEFINED = "A function has no value at a configuration that was met."
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.value}"
+
+
+class NotProjectedError(ConstraintError):
+    """Raised by `projection.or_raise()`; `projection` is the result with its best iterate."""
+
+    def __init__(self, projection: Projection) -> None:
+        self.projection = projection
+        super().__init__(str(projection))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.projection,)
+
+
+class Step(NamedTuple):
+    """One iterate of a trace.
+
+    Attributes:
+        q: configuration (nq,).
+        residual: largest error norm of a constraint.
+        restarted: whether this iterate is the first of a new try.
+    """
+
+    q: Vector
+    residual: float
+    restarted: bool
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
+class Projection:
+    """What a projection gave. On failure q is the best iterate; nothing is raised and no input changed.
+
+    Attributes:
+        q: configuration (nq,), read-only: the solution, or the iterate of least residual.
+        status: why it ended.
+        iterations: Jacobians with their steps, and restart draws.
+        residual: largest error norm of a constraint at q.
+        restarts: how often it started again.
+        seconds: how long it took.
+        trace: the iterates, if asked for.
+        problem, rhs: what was solved.
+    """
+
+    q: Vector
+    status: Status
+    iterations: int
+    residual: float
+    restarts: int
+    seconds: float
+    problem: Problem = field(repr=False)
+    rhs: RightHandSide = field(repr=False)
+    trace: tuple[Step, ...] | None = None
+
+    @property
+    def success(self) -> bool:
+        """Whether q satisfies all constraints within its bounds."""
+        return self.status is Status.CONVERGED
+
+    def error(self, constraint: RowOwner | str | int | None = None) -> Vector:
+        """Errors of the rows that count, of all constraints or of one (the object, its position, or unique name)."""
+        return self.problem.error(self.q, constraint, self.rhs)
+
+    @property
+    def active_bounds(self) -> tuple[str, ...]:
+        """Joints at a bound or outside it, as "name at its lower bound", in the order of q."""
+        bounds, words = self.problem.bounds, list[str]()
+        for factor in self.problem.space.leaves():
+            for i in range(factor.q.start, factor.q.stop):
+                for side, reached in (("lower", self.q[i] <= bounds.lower[i]), ("upper", self.q[i] >= bounds.upper[i])):
+                    if reached:
+                        words.append(f"{factor.name} at its {side} bound")
+        return tuple(words)
+
+    @property
+    def violations(self) -> tuple[Violation, ...]:
+        """Coordinates outside their bounds."""
+        return self.problem.bounds.violations(self.q)
+
+    def singular_values(self) -> tuple[Vector, ...]:
+        """Singular values of the Jacobian at q, by level, largest first: of this configuration, whatever came before."""
+        J, start = self.problem.jacobian(self.q, self.rhs), 0
+        values: list[Vector] = []
+        for level in self.problem.levels:
+            block: Matrix = J[start : start + level.size]
+            values.append(np.linalg.svd(block, compute_uv=False))
+            start += level.size
+        return tuple(values)
+
+    def or_raise(self) -> Projection:
+        """The projection itself if it succeeded.
+
+        Raises:
+            NotProjectedError: it failed; the error carries the projection.
+        """
+        if not self.success:
+            raise NotProjectedError(self)
+        return self
+
+    def describe(self) -> str:
+        """The result in words: status, errors by constraint, active bounds."""
+        lines = [str(self)]
+        stack = self.problem.constraints
+        error = self.error()
+        for owner, rows in zip(stack, stack.slices, strict=True):
+            lines.append(f"  '{owner.name}': error {np.sqrt(error[rows] @ error[rows]):.3g}")
+        lines += [f"  {words}" for words in self.active_bounds]
+        return "\n".join(lines)
+
+    def plot(self, path: str | None = None) -> Any:
+        """Figure of the trace: residual by iteration, restarts marked, the threshold not known here left to the eye.
+
+        Args:
+            path: also write it there.
+
+        Returns:
+            The matplotlib figure (extra `plot`).
+
+        Raises:
+            OptionError: without a trace; project with `Options(trace=True)`.
+        """
+        from ..plots import plot_trace
+
+        return plot_trace(self, path)
+
+    def __str__(self) -> str:
+        tries = f", {self.restarts} restarts" if self.restarts else ""
+        return f"{self.status} (residual {self.residual:.3g}, {self.iterations} iterations{tries})"
+
+    __repr__ = __str__

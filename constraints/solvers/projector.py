@@ -1,0 +1,129 @@
+"""The projector: the door through which configurations are put onto constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+from typing import Any, final
+
+import numpy as np
+
+from liegroups import Space
+
+from ..arrays import ArrayLike
+from ..errors import WrongObjectError
+from ..point import Workspace
+from ..problem import Problem
+from ..right_hand_side import RightHandSide
+from ..robot import Robot
+from ..stack import RowOwner
+from .engine import Engine
+from .options import Options
+from .projection import Projection
+from .readable import ReadableEngine
+
+__all__ = ["Projector", "project"]
+
+
+@final
+class Projector:
+    """Puts configurations onto the constraints of a problem. Immutable; safe to share between threads.
+
+    Args:
+        problem: the constraints.
+        options: how; the defaults are for queries from anywhere, `Options.local()` for steps of a planner.
+        engine: what solves; the readable engine by default.
+
+    Attributes:
+        problem, options, engine: as given.
+
+    Example:
+        >>> import numpy as np
+        >>> from liegroups import Rn
+        >>> from constraints import Function, Implicit, Problem, Projector
+        >>> circle = Function.from_callable(lambda q: q @ q - 1.0, Rn(2), Rn(1), lambda q: 2.0 * q, name="circle")
+        >>> result = Projector(Problem(Rn(2), [Implicit.zero(circle)])).project([3.0, 4.0])
+        >>> bool(np.abs(result.q - [0.6, 0.8]).max() < 1e-4)
+        True
+    """
+
+    def __init__(self, problem: Problem, options: Options | None = None, engine: Engine | None = None) -> None:
+        if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("problem of a projector", "a Problem", problem)
+        if options is not None and not isinstance(options, Options):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("options of a projector", "Options", options)
+        if engine is not None and not isinstance(engine, Engine):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("engine of a projector", "an Engine", engine)
+        self.problem = problem
+        self.options = Options() if options is None else options
+        self.engine = ReadableEngine() if engine is None else engine
+        self._program = self.engine.compile(problem, self.options)
+        self._pool: list[Workspace] = []
+
+    def project(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Projection:
+        """Put a configuration onto the constraints.
+
+        A q that satisfies every constraint and its bounds comes back bit for bit, with CONVERGED and 0 iterations.
+
+        Args:
+            q: start (nq,); not changed.
+            rhs: right-hand sides; those of the constraints if absent.
+
+        Returns:
+            The solution, or the iterate of least residual with the status that says why.
+
+        Raises:
+            SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with q or rhs.
+            RightHandSideError: a right-hand side on a row that takes none.
+        """
+        start = perf_counter()
+        q0 = self.problem.space.check(q, "q")
+        sides = self.problem.check_rhs(rhs)
+        try:
+            workspace = self._pool.pop()
+        except IndexError:
+            workspace = Workspace()
+        outcome = self._program.run(q0, sides, workspace)
+        self._pool.append(workspace)
+        q1 = np.array(q0) if outcome.q is q0 else outcome.q
+        q1.setflags(write=False)
+        return Projection(
+            q1,
+            outcome.status,
+            outcome.iterations,
+            outcome.residual,
+            outcome.restarts,
+            perf_counter() - start,
+            self.problem,
+            sides,
+            outcome.trace,
+        )
+
+    def is_satisfied(
+        self, q: ArrayLike, constraint: RowOwner | str | int | None = None, rhs: RightHandSide | ArrayLike | None = None
+    ) -> bool:
+        """Whether q satisfies every constraint and its bounds, or one constraint, to the threshold of the options."""
+        return self.problem.is_satisfied(q, constraint, rhs, self.options.threshold)
+
+    def __repr__(self) -> str:
+        return f"Projector({self.problem!r}, {self.options})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Projector, (self.problem, self.options, self.engine)
+
+
+def project(
+    where: Robot | Space, constraints: Sequence[RowOwner], q: ArrayLike, options: Options | None = None
+) -> Projection:
+    """Put one configuration onto constraints: the front door.
+
+    Args:
+        where: the robot, or a space.
+        constraints: constraints, in one level or by level.
+        q: start (nq,).
+        options: how.
+
+    Returns:
+        The projection. For many configurations make a `Projector` once.
+    """
+    return Projector(Problem(where, constraints), options).project(q)

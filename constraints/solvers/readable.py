@@ -1,0 +1,208 @@
+"""The readable engine: Newton projection in Python, numpy and LAPACK."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import final
+
+import numpy as np
+
+from ..arrays import Vector
+from ..errors import UndefinedError
+from ..point import Workspace, place
+from ..problem import Problem
+from ..right_hand_side import RightHandSide
+from ..rows import Order, Rows, stack_rows
+from .bounds import Box
+from .engine import Engine, Outcome, Program
+from .options import Options
+from .projection import Status, Step
+from .restart import Restarts
+from .step import DampedCholesky
+
+__all__ = ["ReadableEngine", "ReadableProgram"]
+
+CHEAP_RESIDUAL, CHEAP_STEP = 1e-2, 0.1
+"""After a step this short from a residual this small, values alone are evaluated first: it is most likely the last."""
+STATIONARY_RATIO = 0.02
+"""A projected gradient of at most this part of the error norm is no way down."""
+
+
+@final
+class ReadableEngine(Engine):
+    """Compiles problems to `ReadableProgram`."""
+
+    def compile(self, problem: Problem, options: Options) -> Program:
+        """A program for a problem."""
+        return ReadableProgram(problem, options)
+
+
+@final
+class _Search:
+    """State of one projection: budget, the best iterate and the try it came from."""
+
+    __slots__ = ("best", "best_merit", "best_residual", "iterations", "restarts", "rhs", "status", "trace", "workspace")
+
+    def __init__(self, rhs: RightHandSide, workspace: Workspace, q: Vector, trace: bool) -> None:
+        self.rhs, self.workspace = rhs, workspace
+        self.iterations = self.restarts = 0
+        self.best, self.best_residual, self.best_merit = q, np.inf, np.inf
+        self.status = Status.STALLED
+        self.trace: list[Step] | None = [] if trace else None
+
+    def keep(self, q: Vector, residual: float, merit: float) -> bool:
+        """Remember an iterate if it is the best so far."""
+        if residual > self.best_residual or (residual == self.best_residual and merit >= self.best_merit):
+            return False
+        self.best, self.best_residual, self.best_merit = q, residual, merit
+        return True
+
+    def outcome(self, status: Status) -> Outcome:
+        """The best iterate as plain data."""
+        trace = None if self.trace is None else tuple(self.trace)
+        return Outcome(self.best, status, self.iterations, self.restarts, self.best_residual, trace)
+
+
+@final
+class ReadableProgram(Program):
+    """Newton projection with damped steps, saturated bounds and restarts; `docs/solver.md` is its text.
+
+    Args:
+        problem: what is solved.
+        options: how.
+    """
+
+    def __init__(self, problem: Problem, options: Options) -> None:
+        self.problem, self.options = problem, options
+        self._space = problem.space
+        self._level = problem.levels[0]
+        self._slices = tuple(s for s in self._level.slices if s.stop > s.start)
+        self._box = Box(problem, options.wrap)
+        self._restarts = Restarts(problem, options.seed, options.restart_table) if options.restarts else None
+        self._half = 0.5 * options.threshold
+
+    # The whole projection.
+
+    def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Outcome:
+        """Project one configuration: tries from the start and from restarts, within one budget."""
+        search = _Search(rhs, workspace, q0, self.options.trace)
+        try:
+            rows = self._rows(q0, search)
+            residual, merit = self._measure(rows.error)
+            search.keep(q0, residual, merit)
+            if residual <= self.options.threshold and self._box.contains(q0):
+                return search.outcome(Status.CONVERGED)
+            q = self._box.clamp(q0)
+            if q.tobytes() != q0.tobytes():
+                search.best_residual = search.best_merit = np.inf  # a start outside its bounds is no iterate
+                rows = None
+            return self._tries(q0, q, rows, search)
+        except UndefinedError:
+            return search.outcome(Status.UNDEFINED)
+
+    def _tries(self, q0: Vector, q: Vector, rows: Rows | None, search: _Search) -> Outcome:
+        """One try after the other until one succeeds or the budget is spent."""
+        options, restarts = self.options, self._restarts
+        row = -1
+        while True:
+            if self._descend(q, rows, search):
+                return search.outcome(Status.CONVERGED)
+            if restarts is None or restarts.is_empty or search.iterations >= options.max_iterations:
+                return search.outcome(self._failure(search))
+            row = restarts.first(q0) if row < 0 else row + 1
+            search.iterations += 1
+            search.restarts += 1
+            q, rows = restarts.configuration(self._box.clamp(q0), row), None
+
+    def _descend(self, q: Vector, rows: Rows | None, search: _Search) -> bool:
+        """One try: damped, saturated, capped Newton steps, all accepted, until success, stall or end of budget."""
+        options = self.options
+        ratio, patience = (
+            (options.patience_ratio, options.patience_count)
+            if self._restarts is None
+            else (options.stall_ratio, options.stall_count)
+        )
+        reference, count, cheap, first = np.inf, 0, False, search.restarts > 0
+        while True:
+            if rows is None:
+                rows = self._rows(q, search, jacobian=not cheap)
+            residual, merit = self._measure(rows.error)
+            if search.trace is not None:
+                search.trace.append(Step(q, residual, first))
+            first = False
+            improved = search.keep(q, residual, merit)
+            if residual <= self._half:
+                return self._accept(q, search)
+            if residual < ratio * reference:
+                reference, count = residual, 0
+            else:
+                count += 1
+            if count >= patience or search.iterations >= options.max_iterations:
+                status = Status.STALLED if count >= patience else Status.MAX_ITERATIONS
+                if improved or search.best_residual == reference:
+                    search.status = status
+                return False
+            if cheap:
+                rows = self._rows(q, search)
+            search.iterations += 1
+            q, length = self._move(q, rows, merit, search.workspace)
+            cheap, rows = residual < CHEAP_RESIDUAL and length < CHEAP_STEP, None
+
+    def _accept(self, q: Vector, search: _Search) -> bool:
+        """End of a try that satisfied the constraints: wrap, and look at all bounds."""
+        q = self._box.wrap(q)
+        search.best = q
+        if self._box.contains(q):
+            return True
+        search.status = Status.OUT_OF_BOUNDS
+        return False
+
+    def _failure(self, search: _Search) -> Status:
+        """Status of a projection whose tries are spent: that of the best iterate."""
+        if search.best_residual <= self.options.threshold:
+            search.best = self._box.wrap(search.best)
+            return Status.CONVERGED if self._box.contains(search.best) else Status.OUT_OF_BOUNDS
+        rows = self._rows(search.best, search)
+        gradient = self._box.projected(search.best, rows.error.dot(rows.jacobian))
+        if float(gradient.dot(gradient)) <= STATIONARY_RATIO**2 * float(rows.error.dot(rows.error)):
+            return Status.STATIONARY
+        return search.status
+
+    # Its parts.
+
+    def _rows(self, q: Vector, search: _Search, jacobian: bool = True) -> Rows:
+        point = place(self._space, q, search.workspace)
+        return stack_rows(self._level, point, Order.POSITION, search.rhs, jacobian=jacobian)
+
+    def _measure(self, error: Vector) -> tuple[float, float]:
+        """Residual (largest norm over constraints) and merit (squared norm of all rows)."""
+        merit = float(error.dot(error))
+        if len(self._slices) == 1:
+            return sqrt(merit), merit
+        worst = 0.0
+        for s in self._slices:
+            part = error[s]
+            worst = max(worst, part.dot(part))
+        return sqrt(worst), merit
+
+    def _move(self, q: Vector, rows: Rows, merit: float, workspace: Workspace) -> tuple[Vector, float]:
+        """The next iterate, and the length of the step."""
+        options, box = self.options, self._box
+        error, J = rows
+        mu = options.damping * merit + 1e-12
+        solver = workspace.resource(self, "step", self._solver)
+        step, held = solver.solve(error, J, mu), None
+        if not box.is_open:
+            step, held = box.saturate(q, step, error, J, mu, solver, options.saturating_passes)
+        length2 = float(step.dot(step))
+        if length2 > options.cap**2:
+            longest = float(np.abs(step).max())
+            if longest > options.cap:
+                step = step * (options.cap / longest)
+                held = None
+                length2 *= (options.cap / longest) ** 2
+        q = self._space.integrate(q, step)
+        return box.hold(q, held), sqrt(length2)
+
+    def _solver(self) -> DampedCholesky:
+        return DampedCholesky(self._level.size)

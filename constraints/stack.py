@@ -1,0 +1,164 @@
+"""Stacks: ordered, named, sliced rows, whoever owns them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any, final
+
+import numpy as np
+
+from liegroups import Space
+
+from .arrays import BoolVector, Indices, Matrix, Vector
+from .comparison import RowTable
+from .errors import DuplicateError, SizeError, SpaceMismatchError, UnknownNameError, WrongObjectError
+from .point import MovingPoint, Point
+
+__all__ = ["RowOwner", "Stack"]
+
+
+class RowOwner(ABC):
+    """Whoever has rows to stack: an implicit constraint, a loop closure, a contact.
+
+    Attributes:
+        name: in messages.
+        inputs: space in which it is evaluated.
+        outputs: group in which its right-hand side lives.
+        rows: what each tangent row of the outputs asks for.
+        columns, periodic: (inputs.nv,) as those of a Function.
+        default_rhs: (outputs.nq,) right-hand side used where none is given.
+        lifted_from: the owner that the user gave, where this one is the same on a bigger space.
+    """
+
+    name: str
+    inputs: Space
+    outputs: Space
+    rows: RowTable
+    columns: BoolVector
+    periodic: BoolVector
+    default_rhs: Vector
+    lifted_from: RowOwner | None
+
+    @abstractmethod
+    def write_position(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:
+        """Write the errors of all rows, masked ones included (as zero), and their Jacobian where one is given.
+
+        Args:
+            point: where.
+            rhs: right-hand side (outputs.nq,); None for the neutral element.
+            error: (outputs.nv,) to be filled.
+            jacobian: (outputs.nv, inputs.nv) to be filled; as in `Function.evaluate`.
+        """
+
+    @abstractmethod
+    def write_velocity(
+        self, motion: MovingPoint, rhs: Vector | None, rhs_velocity: Vector | None, error: Vector, jacobian: Matrix
+    ) -> None:
+        """Write the time derivative of the errors, and the Jacobian.
+
+        Args:
+            motion: where, and how fast.
+            rhs: right-hand side (outputs.nq,); None for the neutral element.
+            rhs_velocity: its body velocity (outputs.nv,); None where it rests.
+            error: (outputs.nv,) to be filled.
+            jacobian: (outputs.nv, inputs.nv) to be filled.
+        """
+
+    @abstractmethod
+    def rhs_at(self, point: Point) -> Vector:
+        """The right-hand side (outputs.nq,) that the point satisfies, on the rows that take one."""
+
+
+@final
+class Stack:
+    """Row owners in order, with the place of each in stacked rows and in stacked right-hand sides. Immutable.
+
+    Args:
+        owners: row owners on one space.
+
+    Attributes:
+        owners: as given.
+        slices: rows of each owner that count, in the stack.
+        rhs_slices: the right-hand side of each owner, in the stacked vector.
+        size: number of rows that count.
+        active: indices of these rows among all, masked ones included.
+        rhs_size: size of the stacked right-hand side.
+
+    Raises:
+        DuplicateError: the same object twice.
+        SpaceMismatchError: owners on different spaces.
+    """
+
+    def __init__(self, owners: Sequence[RowOwner]) -> None:
+        self.owners = tuple(owners)
+        seen: set[int] = set()
+        for owner in self.owners:
+            if id(owner) in seen:
+                raise DuplicateError(f"constraint '{owner.name}' is given twice (the same object)")
+            seen.add(id(owner))
+            if owner.inputs != self.owners[0].inputs:
+                raise SpaceMismatchError(f"space of '{owner.name}'", self.owners[0].inputs.name, owner.inputs.name)
+        counts = [int(owner.rows.mask.sum()) for owner in self.owners]
+        self.slices = _slices(counts)
+        self.full_slices = _slices([owner.outputs.nv for owner in self.owners])
+        self.rhs_slices = _slices([owner.outputs.nq for owner in self.owners])
+        self.size = sum(counts)
+        self.full_size = sum(owner.outputs.nv for owner in self.owners)
+        self.rhs_size = sum(owner.outputs.nq for owner in self.owners)
+        masks = [owner.rows.mask for owner in self.owners]
+        self.active: Indices = np.flatnonzero(np.concatenate(masks)) if masks else np.zeros(0, dtype=np.intp)
+        self._position = {id(owner.lifted_from): i for i, owner in enumerate(self.owners)}
+        self._position |= {id(owner): i for i, owner in enumerate(self.owners)}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the owners, in order."""
+        return tuple(owner.name for owner in self.owners)
+
+    def index(self, which: RowOwner | str | int) -> int:
+        """Position of an owner, given as the object, its position, or its name when unique.
+
+        Raises:
+            UnknownNameError: not there; or a name that several owners have.
+            SizeError: no such position.
+        """
+        if isinstance(which, RowOwner):
+            i = self._position.get(id(which))
+            if i is None:
+                raise UnknownNameError("constraint object", which.name, self.names)
+            return i
+        if isinstance(which, str):
+            found = [i for i, name in enumerate(self.names) if name == which]
+            if len(found) == 1:
+                return found[0]
+            kind = "constraint" if not found else f"unique constraint ({len(found)} share the name; give the object)"
+            raise UnknownNameError(kind, which, self.names)
+        if isinstance(which, int | np.integer) and not isinstance(which, bool):
+            if not -len(self.owners) <= which < len(self.owners):
+                raise SizeError("position of a constraint", f"below {len(self.owners)}", int(which))
+            return int(which) % len(self.owners)
+        raise WrongObjectError("constraint", "the object, its position, or its name", which)
+
+    def __len__(self) -> int:
+        return len(self.owners)
+
+    def __iter__(self) -> Iterator[RowOwner]:
+        return iter(self.owners)
+
+    def __getitem__(self, which: RowOwner | str | int) -> RowOwner:
+        return self.owners[self.index(which)]
+
+    def __add__(self, other: Stack) -> Stack:
+        return Stack(self.owners + other.owners)
+
+    def __repr__(self) -> str:
+        return f"Stack({self.size} rows: {', '.join(self.names)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Stack, (self.owners,)
+
+
+def _slices(sizes: Sequence[int]) -> tuple[slice, ...]:
+    ends = np.cumsum([0, *sizes]).tolist()
+    return tuple(slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True))

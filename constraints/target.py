@@ -1,0 +1,121 @@
+"""Right-hand sides that vary in time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from liegroups import Space
+
+from .arrays import ArrayLike, Vector
+from .errors import NotFiniteError, OptionError, WrongObjectError
+
+__all__ = ["Target"]
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    r"""A point of a group as a function of time, with its velocity and acceleration.
+
+    Evaluation never reads a clock: t is an argument. Velocity and acceleration are in the body frame of the moving
+    point; where they are not given they are central differences along the group,
+
+    .. math:: \nu(t) \approx \frac{y(t + h) \ominus y(t - h)}{2h}
+
+    (errors about 1e-9 and 1e-5 for motions of unit speed).
+
+    Args:
+        value: t [s] -> point of the output group (nq,).
+        velocity: t [s] -> tangent (nv,) [unit/s].
+        acceleration: t [s] -> tangent (nv,) [unit/s2].
+        interval: (start, end) where it is defined [s]; everywhere by default.
+
+    Example:
+        >>> rise = Target(lambda t: [0.3, 0.0, 0.4 + 0.1 * t], interval=(0.0, 2.0))
+        >>> rise.restricted(2.0, 0.5).at(0.0)
+        array([0.3, 0. , 0.6])
+    """
+
+    value: Callable[[float], ArrayLike]
+    velocity: Callable[[float], ArrayLike] | None = None
+    acceleration: Callable[[float], ArrayLike] | None = None
+    interval: tuple[float, float] = (-np.inf, np.inf)
+
+    def __post_init__(self) -> None:
+        """Check what was given."""
+        for what, f in (("value", self.value), ("velocity", self.velocity), ("acceleration", self.acceleration)):
+            if not callable(f) and (f is not None or what == "value"):
+                raise WrongObjectError(f"{what} of a Target", "a function of time", f)
+        start, end = self.interval
+        if not start <= end:
+            raise OptionError(f"interval of a Target: start {start:g} is after end {end:g}")
+
+    def at(self, t: float) -> Vector:
+        """The point at time t, unchecked."""
+        self._check_time(t)
+        return np.atleast_1d(np.asarray(self.value(t), dtype=np.float64))
+
+    def velocity_at(self, t: float, space: Space) -> Vector:
+        """Body velocity (space.nv,) at time t."""
+        self._check_time(t)
+        if self.velocity is not None:
+            return space.check_tangent(self.velocity(t), "velocity of a target")
+        behind, ahead, h = self._around(t, 1e-5)
+        return space.difference(self._point(behind, space), self._point(ahead, space)) / h
+
+    def acceleration_at(self, t: float, space: Space) -> Vector:
+        """Derivative of the body velocity (space.nv,) at time t."""
+        self._check_time(t)
+        if self.acceleration is not None:
+            return space.check_tangent(self.acceleration(t), "acceleration of a target")
+        behind, ahead, h = self._around(t, 1e-4)
+        return (self.velocity_at(ahead, space) - self.velocity_at(behind, space)) / h
+
+    def restricted(self, start: float, end: float) -> Target:
+        """The target on a sub-interval, with its own time from 0 to abs(end - start); reversed if end < start.
+
+        Args:
+            start, end: times of this target [s].
+
+        Raises:
+            OptionError: if they are outside its interval.
+        """
+        for t in (start, end):
+            self._check_time(t)
+        sign = 1.0 if end >= start else -1.0
+        return Target(
+            _Shifted(self.value, start, sign, 1.0),
+            None if self.velocity is None else _Shifted(self.velocity, start, sign, sign),
+            None if self.acceleration is None else _Shifted(self.acceleration, start, sign, 1.0),
+            (0.0, abs(end - start)),
+        )
+
+    def _point(self, t: float, space: Space) -> Vector:
+        return space.check(self.value(t), f"value of a target at t = {t:g}")
+
+    def _around(self, t: float, h: float) -> tuple[float, float, float]:
+        """Two times around t inside the interval, and their distance."""
+        behind, ahead = max(t - h, self.interval[0]), min(t + h, self.interval[1])
+        return behind, ahead, ahead - behind
+
+    def _check_time(self, t: float) -> None:
+        if not np.isfinite(t):
+            raise NotFiniteError("time of a Target", t)
+        if not self.interval[0] - 1e-12 <= t <= self.interval[1] + 1e-12:
+            raise OptionError(f"time {t:g} s is outside the interval {self.interval} of the target")
+
+
+@dataclass(frozen=True)
+class _Shifted:
+    """A function of time, shifted and possibly reversed; a class, so that it pickles when the function does."""
+
+    f: Callable[[float], Any]
+    start: float
+    sign: float
+    factor: float
+
+    def __call__(self, t: float) -> Vector:
+        return self.factor * np.asarray(self.f(self.start + self.sign * t), dtype=np.float64)
