@@ -40,7 +40,8 @@ def read_urdf(
 ) -> tuple[Model, tuple[Mimic, ...]]:
     """The model of a URDF file and its mimic tags.
 
-    Joints with a mimic tag are joints like the others; the log says that the tags are not enforced.
+    Joints with a mimic tag are joints like the others; the log says that the tags are not enforced, and which of them
+    follow no joint that moves (these are left out of the list).
 
     Args:
         source: path, `package://` address, or the XML text itself.
@@ -116,7 +117,10 @@ def _mimics(root: ElementTree.Element, name: str, model: Model) -> tuple[Mimic, 
             continue
         source = tag.get("joint")
         if source not in joints:
-            raise FileError(name, f"joint '{joint}' mimics '{source}', which is no joint that moves")
+            _log.warning("%s: joint '%s' mimics '%s', which is no joint that moves: left out", name, joint, source)
+            continue
+        if source == joint:
+            raise FileError(name, f"joint '{joint}' mimics itself")
         values = [numbers(tag.get(key, default), name, f"joint '{joint}', {key} of its mimic")
                   for key, default in (("multiplier", "1"), ("offset", "0"))]  # fmt: skip
         if any(len(value) != 1 for value in values):
