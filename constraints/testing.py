@@ -1,0 +1,352 @@
+r"""Checks for what users write: the laws that any space must keep, run on random and on nearly equal points.
+
+>>> from constraints.testing import check_space
+>>> from liegroups import SE3, Rn
+>>> check_space(SE3 * Rn(2), samples=3)
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liegroups import SE3, SO3, ConstraintError, ProductSpace, Rn, Space
+
+__all__ = ["CheckFailed", "check_space"]
+
+Vector = NDArray[np.float64]
+
+
+class CheckFailed(AssertionError):
+    """A law does not hold.
+
+    Attributes:
+        law: the law, as a formula or a sentence.
+        where: the arguments at which it fails.
+        amount: by how much it fails.
+        tolerance: by how much it may fail.
+        mend: what to look at.
+    """
+
+    def __init__(self, law: str, where: dict[str, Any], amount: float, tolerance: float, mend: str) -> None:
+        super().__init__(law, where, amount, tolerance, mend)
+        self.law, self.where, self.amount, self.tolerance, self.mend = law, where, amount, tolerance, mend
+
+    def __str__(self) -> str:
+        """The law, by how much it fails, where, and what to mend."""
+        points = "".join(f"\n  {name} = {_words(value)}" for name, value in self.where.items())
+        size = f"off by {self.amount:.3g}, {self.tolerance:.1g} is allowed"
+        return f"{self.law}: {size}{points}\n  mend: {self.mend}"
+
+
+def _words(value: Any) -> str:
+    return np.array2string(value, separator=", ") if isinstance(value, np.ndarray) else str(value)
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """Three points and a tangent vector: v is well inside the injectivity radius, and p is q (+) v."""
+
+    q: Vector
+    p: Vector
+    r: Vector
+    v: Vector
+
+
+def check_space(space: Space, rng_seed: int = 0, samples: int = 20, twins: float = 1e-12) -> None:
+    """Check every law of `Space` on random points, and say which one fails, where, by how much, and what to mend.
+
+    Points are drawn with ``space.random``; each comes with a tangent vector of ordinary size, or with one of size 1e-7,
+    as many formulas fail only near zero. The laws: group axioms, integration against difference, adjoint, Jacobians
+    against central differences along the space (value and slope), the in-place error, both gears of each map, products,
+    interpolation, random points in bounds, the door for user input, and copies.
+
+    Args:
+        space: any space, your own included.
+        rng_seed: seed of the points.
+        samples: number of points.
+        twins: largest relative distance of a row of a batch to the same map on one vector.
+
+    Raises:
+        CheckFailed: a law does not hold.
+    """
+    _check_structure(space)
+    _check_copies(space)
+    rng = np.random.default_rng(rng_seed)
+    drawn = list(_samples(space, rng, samples))
+    for index, sample in enumerate(drawn):
+        _check_group(space, sample)
+        _check_moves(space, sample)
+        _check_error(space, sample, rng)
+        _check_opposites(space, sample)
+        _check_parts(space, sample)
+        if index < 10:
+            _check_jacobians(space, sample)
+    _check_twins(space, drawn, twins)
+    _check_random(space, rng)
+    _check_door(space, rng)
+
+
+def _samples(space: Space, rng: np.random.Generator, count: int) -> Iterator[_Sample]:
+    for index in range(count):
+        q, far, r = space.random(rng, size=3)
+        v = 0.9 * space.difference(q, far)
+        if index % 3 == 1:
+            v = v * (1e-7 / max(1e-3, _norm(v)))
+        if index == 2:
+            v = np.zeros(space.nv)
+        p = space.integrate(q, v)
+        for array in (q, p, r, v):
+            array.setflags(write=False)  # a map that writes to its arguments fails here
+        yield _Sample(q, p, r, v)
+
+
+def _norm(array: Vector) -> float:
+    return float(np.max(np.abs(array))) if array.size else 0.0
+
+
+def _hold(law: str, amount: float, tolerance: float, mend: str, **where: Any) -> None:
+    if not amount <= tolerance:
+        raise CheckFailed(law, where, amount, tolerance, mend)
+
+
+def _true(law: str, holds: bool, mend: str, **where: Any) -> None:
+    if not holds:
+        raise CheckFailed(law, where, 1.0, 0.0, mend)
+
+
+def _apart(space: Space, a: Vector, b: Vector) -> float:
+    return _norm(space.difference(a, b)) / (1.0 + _norm(a))
+
+
+# --- the laws --------------------------------------------------------------------------------------------------------
+
+
+def _check_structure(space: Space) -> None:
+    q = v = 0
+    for factor in space.factors:
+        fits = (factor.q.start, factor.v.start) == (q, v)
+        q, v = q + factor.space.nq, v + factor.space.nv
+        fits = fits and (factor.q.stop, factor.v.stop) == (q, v)
+        _true("factors follow each other without gaps", fits, "slices of the factors", factor=factor)
+    _true("factors fill the space", (q, v) == (space.nq, space.nv), "nq, nv or the factors", sizes=(q, v))
+    _true("neutral has nq entries", space.neutral.shape == (space.nq,), "the Layout", neutral=space.neutral)
+    _true("unit blocks of neutral have norm 1", space.is_normalized(space.neutral, 1e-14), "the Layout")
+    same = space.vector_q.shape == space.vector_v.shape
+    _true("vector_q and vector_v go together", same, "the Layout", q=space.vector_q, v=space.vector_v)
+    for array in (space.neutral, space.vector_q, space.vector_v):
+        _true("shared arrays are read-only", not array.flags.writeable, "the Layout, or how the space unpickles")
+    _hold("log(neutral) = 0", _norm(space.log(space.neutral)), 1e-14, "_difference")
+
+
+def _check_copies(space: Space) -> None:
+    for how, twin in (("pickle", pickle.loads(pickle.dumps(space))), ("deepcopy", copy.deepcopy(space))):
+        same = twin == space and hash(twin) == hash(space) and twin.name == space.name
+        _true(f"a {how} is the same space", same, "__reduce__, or attributes that do not pickle", copy=twin)
+        frozen = not (twin.neutral.flags.writeable or twin.vector_q.flags.writeable)
+        _true(f"arrays of a {how} are read-only", frozen, "call super().__init__ with the Layout when rebuilding")
+
+
+def _check_group(space: Space, s: _Sample) -> None:
+    q, p, r, v = s.q, s.p, s.r, s.v
+    compose, inverse, neutral = space.compose, space.inverse, space.neutral
+    left, right = compose(compose(q, p), r), compose(q, compose(p, r))
+    _hold("(q p) r = q (p r)", _apart(space, left, right), 1e-12, "_compose", q=q, p=p, r=r)
+    _hold("q 1 = q", _apart(space, q, compose(q, neutral)), 1e-13, "_compose or neutral", q=q)
+    _hold("1 q = q", _apart(space, q, compose(neutral, q)), 1e-13, "_compose or neutral", q=q)
+    _hold("q^-1 q = 1", _apart(space, neutral, compose(inverse(q), q)), 1e-12, "_inverse or _compose", q=q)
+    _hold("q q^-1 = 1", _apart(space, neutral, compose(q, inverse(q))), 1e-12, "_inverse or _compose", q=q)
+    _hold("exp(log q) = q", _apart(space, q, space.exp(space.log(q))), 1e-11, "_integrate, _difference", q=q)
+    moved = compose(q, space.exp(v))
+    _hold("q (+) v = q exp(v)", _apart(space, moved, p), 1e-12, "_integrate or _compose", q=q, v=v)
+    d = space.log(compose(inverse(q), p))
+    _hold("p (-) q = log(q^-1 p)", _norm(d - space.difference(q, p)), 1e-11, "_difference or _inverse", q=q, p=p)
+    left, right = p, compose(space.exp(space.adjoint(q) @ v), q)
+    _hold("q exp(v) = exp(Ad_q v) q", _apart(space, left, right), 1e-11, "_adjoint", q=q, v=v)
+
+
+def _check_moves(space: Space, s: _Sample) -> None:
+    q, p, r, v = s.q, s.p, s.r, s.v
+    back = space.difference(q, p)
+    _hold("(q (+) v) (-) q = v", _norm(back - v), 1e-11 * (1.0 + _norm(v)), "_integrate, _difference", q=q, v=v)
+    arrived = space.integrate(q, space.difference(q, r))
+    _hold("q (+) (r (-) q) = r", _apart(space, r, arrived), 1e-11, "_integrate, _difference", q=q, r=r)
+    for name, point in (("q (+) v", p), ("q r", space.compose(q, r)), ("q^-1", space.inverse(q))):
+        normal = space.is_normalized(point, 1e-14)
+        _true(f"unit blocks of {name} have norm 1", normal, "normalise the result", q=q, v=v, result=point)
+    for name, array in (("_integrate", p), ("_difference", back), ("_inverse", space.inverse(q))):
+        fresh = not np.shares_memory(array, q) and array.dtype == np.float64
+        _true("results are new arrays of doubles", fresh, f"{name} returns its argument", q=q)
+    for t, end in ((0.0, q), (1.0, r)):
+        between = space.interpolate(q, r, t)
+        _hold(f"interpolate(q, r, {t}) is an end", _apart(space, end, between), 1e-11, "_difference", q=q, r=r)
+    half = space.interpolate(q, p, np.array([0.5, 1.0]))
+    law = "interpolate(q, q (+) v, 1/2) = q (+) v/2"
+    _hold(law, _apart(space, space.integrate(q, 0.5 * v), half[0]), 1e-11, "_difference, rows", q=q, v=v)
+
+
+def _check_jacobians(space: Space, s: _Sample) -> None:
+    q, p, v = s.q, s.p, s.v
+    zero = np.zeros(space.nv)
+    laws: list[tuple[str, Vector, Callable[[Vector], Vector], str]] = [
+        (
+            "integrate_dq is the derivative of q (+) v by q",
+            space.integrate_dq(q, v),
+            lambda e: space.difference(p, space.integrate(space.integrate(q, e), v)),
+            "_adjoint: integrate_dq is the adjoint of exp(-v)",
+        ),
+        (
+            "integrate_dv is the derivative of q (+) v by v",
+            space.integrate_dv(q, v),
+            lambda e: space.difference(p, space.integrate(q, v + e)),
+            "_exp_jacobian",
+        ),
+        (
+            "difference_dq0 is the derivative of p (-) q by q",
+            space.difference_dq0(q, p),
+            lambda e: space.difference(space.integrate(q, e), p),
+            "_log_jacobian: difference_dq0 is -_log_jacobian(-d)",
+        ),
+        (
+            "difference_dq1 is the derivative of p (-) q by p",
+            space.difference_dq1(q, p),
+            lambda e: space.difference(q, space.integrate(p, e)),
+            "_log_jacobian",
+        ),
+    ]
+    for law, jacobian, move, mend in laws:
+        _true(law, jacobian.shape == (space.nv, space.nv), f"{mend}: shape", shape=jacobian.shape)
+        errors = {h: _norm(_central(move, zero, h) - jacobian) / (1.0 + _norm(jacobian)) for h in (4e-2, 4e-3, 1e-5)}
+        _hold(law, errors[1e-5], 1e-7, mend, q=q, v=v)
+        # An error of a central difference falls like h^2, a wrong Jacobian stays wrong: a factor 100 a decade.
+        slope = max(errors[4e-3] - 1e-11, 0.0) / max(errors[4e-2], 1e-300)
+        _hold(f"{law}, by slope", slope, 0.05, mend, q=q, v=v, errors=errors)
+    both = space.log_jacobian(v) @ space.exp_jacobian(v)
+    _hold("log_jacobian(v) exp_jacobian(v) = 1", _norm(both - np.eye(space.nv)), 1e-11, "_log_jacobian", v=v)
+
+
+def _central(move: Callable[[Vector], Vector], zero: Vector, h: float) -> Vector:
+    columns: list[Vector] = []
+    for i in range(zero.size):
+        step = zero.copy()
+        step[i] = h
+        columns.append((move(step) - move(-step)) / (2.0 * h))
+    return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
+
+
+def _check_error(space: Space, s: _Sample, rng: np.random.Generator) -> None:
+    q, p = s.q, s.p
+    wide = rng.standard_normal((space.nv, 7))
+    e, jacobian = np.full(space.nv, np.nan), wide[:, 1:6]
+    expected = space.difference_dq1(q, p) @ jacobian
+    space.error(q, p, e)
+    _hold("error writes p (-) q", _norm(e - space.difference(q, p)), 0.0, "_difference", q=q, p=p)
+    space.error(q, p, e, jacobian)
+    mend = "_log_jacobian, or factors that do not fit it"
+    _hold("error multiplies by difference_dq1 in place", _norm(wide[:, 1:6] - expected), 1e-12, mend, q=q, p=p)
+
+
+def _check_opposites(space: Space, s: _Sample) -> None:
+    for leaf in space.leaves():
+        if leaf.space not in (SO3, SE3):
+            continue
+        opposite = s.r.copy()
+        opposite[leaf.q.stop - 4 : leaf.q.stop] *= -1.0
+        law = "a quaternion and its opposite are one rotation"
+        for name, a, b in (
+            ("_difference", space.difference(s.q, opposite), space.difference(s.q, s.r)),
+            ("_difference", space.difference(opposite, s.q), space.difference(s.r, s.q)),
+            ("_adjoint", space.adjoint(opposite), space.adjoint(s.r)),
+        ):
+            _hold(law, _norm(a - b) / (1.0 + _norm(b)), 1e-12, name, q=s.q, r=s.r, factor=leaf.name)
+
+
+def _check_parts(space: Space, s: _Sample) -> None:
+    whole = ProductSpace((Rn(1), space, Rn(2)))
+    q, v = np.r_[0.5, s.q, 1.0, 2.0], np.r_[0.1, s.v, 0.2, 0.3]
+    expected = np.r_[0.6, s.p, 1.2, 2.3]
+    mend = "the maps of the space behave otherwise inside a product"
+    _hold("product = parts", _norm(whole.integrate(q, v) - expected), 1e-14 * (1.0 + _norm(q)), mend, q=s.q, v=s.v)
+    d = np.r_[0.0, space.difference(s.q, s.r), 0.0, 0.0]
+    moved = q.copy()
+    moved[1:-2] = s.r
+    _hold("product = parts", _norm(whole.difference(q, moved) - d), 1e-14 * (1.0 + _norm(d)), mend, q=s.q, r=s.r)
+
+
+def _check_twins(space: Space, samples: list[_Sample], tolerance: float) -> None:
+    q, p, v = (np.array([getattr(s, name) for s in samples]) for name in ("q", "p", "v"))
+    pairs: dict[str, tuple[Callable[..., Vector], tuple[Vector, ...]]] = {
+        "integrate": (space.integrate, (q, v)),
+        "difference": (space.difference, (q, p)),
+        "compose": (space.compose, (q, p)),
+        "inverse": (space.inverse, (q,)),
+        "exp": (space.exp, (v,)),
+        "log": (space.log, (q,)),
+        "adjoint": (space.adjoint, (q,)),
+        "exp_jacobian": (space.exp_jacobian, (v,)),
+        "log_jacobian": (space.log_jacobian, (v,)),
+        "integrate_dq": (space.integrate_dq, (q, v)),
+        "integrate_dv": (space.integrate_dv, (q, v)),
+        "difference_dq0": (space.difference_dq0, (q, p)),
+        "difference_dq1": (space.difference_dq1, (q, p)),
+    }
+    for name, (call, arguments) in pairs.items():
+        batch = call(*arguments)
+        mend = f"rows.{name.split('_d')[0]} and _{name.split('_d')[0]} must compute the same"
+        for i in range(len(samples)):
+            single = call(*(a[i] for a in arguments))
+            amount = _norm(batch[i] - single) / (1.0 + _norm(single)) if batch[i].shape == single.shape else np.inf
+            where = {f"argument {j}": a[i] for j, a in enumerate(arguments)}
+            _hold(f"{name} of a batch = {name} of each row", amount, tolerance, mend, **where)
+        if len(arguments) == 2:
+            a, b = arguments
+            grid = call(a[:, None], b[None, :2])
+            law = f"{name} broadcasts leading axes"
+            rows = len(samples), min(2, len(samples))
+            _true(law, grid.shape[:2] == rows, mend, shape=grid.shape)
+            amount = _norm(grid[:, 0] - call(a, b[0])) / (1.0 + _norm(grid))
+            _hold(law, amount, tolerance, mend, a=a, b=b[0])
+
+
+def _check_random(space: Space, rng: np.random.Generator) -> None:
+    lower, upper = np.full(space.nq, -0.5), np.full(space.nq, 3.0)
+    lower[::3], upper[1::3] = -np.inf, np.inf
+    plain = np.ones(space.nq, dtype=np.bool_)
+    for block in space.unit_blocks:
+        plain[block] = False
+    points = space.random(rng, lower, upper, size=50)
+    _true("random has one row a point", points.shape == (50, space.nq), "random", shape=points.shape)
+    for q in points:
+        _true("random points are finite", bool(np.isfinite(q).all()), "unit_blocks", q=q)
+        _true("random points are normalised", space.is_normalized(q, 1e-14), "unit_blocks of the Layout", q=q)
+        inside = bool(np.all((lower <= q) & (q <= upper) | ~plain))
+        _true("random points are within bounds", inside, "vector_q or unit_blocks", q=q, lower=lower, upper=upper)
+    again = [space.random(np.random.default_rng(5)) for _ in range(2)]
+    _true("random depends on the generator alone", bool(np.array_equal(*again)), "use no other source", q=again[0])
+
+
+def _check_door(space: Space, rng: np.random.Generator) -> None:
+    q = space.random(rng)
+    _true("check accepts a point", bool(np.array_equal(space.check(q.tolist()), q)), "unit_blocks", q=q)
+    bad: dict[str, Any] = {"a wrong size": np.ones(space.nq + 1)}
+    if space.nq:
+        bad |= {
+            "NaN": np.full(space.nq, np.nan),
+            "truth values": np.ones(space.nq, np.bool_),
+            "words": ["a"] * space.nq,
+        }
+    if space.unit_blocks:
+        bad["a wrong norm"] = 1.1 * q
+        _hold("normalize mends a norm", _norm(space.normalize(1.1 * q)[space.unit_blocks[0]]), 1.0, "unit_blocks", q=q)
+    for what, value in bad.items():
+        try:
+            space.check(value)
+        except ConstraintError:
+            continue
+        raise CheckFailed(f"check refuses {what}", {"q": value}, 1.0, 0.0, "unit_blocks of the Layout")
