@@ -87,6 +87,10 @@ class Bounds:
         """The bounds that a pinocchio model states."""
         return Bounds(space, model.lowerPositionLimit, model.upperPositionLimit)
 
+    def on(self, space: Space) -> Bounds:
+        """The same box in another space with the same layout of q (a copy of the robot). Raises SizeError."""
+        return self if space is self.space else Bounds(space, self.lower, self.upper)
+
     def replace(self, bounds: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Bounds:
         """The same bounds but for the joints given.
 

@@ -11,13 +11,13 @@ import numpy as np
 from liegroups import SE2, SE3, SO2, SO3, Space
 from liegroups.errors import DuplicateNameError
 
-from ..arrays import BoolVector, Vector
+from ..arrays import ArrayLike, BoolVector, Vector
 from ..errors import DtypeError, NotFiniteError, NotNormalizedError, SizeError, WrongObjectError
 from .bounds import Bounds
 from .frame import as_placement
 from .pinocchio import pin
 
-__all__ = ["joint_value", "merged", "random_configuration"]
+__all__ = ["checked_postures", "joint_value", "merged", "random_configuration"]
 
 UNIT = 1e-6
 """A vector whose norm differs from 1 by less is normalised, any other is refused."""
@@ -112,6 +112,19 @@ def merged(values: Mapping[str, object] | None, named: Mapping[str, object]) -> 
     return {**(values or {}), **named}
 
 
+def checked_postures(space: Space, postures: Mapping[str, ArrayLike]) -> dict[str, Vector]:
+    """Checked, read-only copies of configurations by name.
+
+    Raises:
+        SizeError, DtypeError, NotFiniteError, NotNormalizedError: names the posture.
+    """
+    out: dict[str, Vector] = {}
+    for name, q in postures.items():
+        out[name] = np.array(space.check(q, f"reference posture '{name}'"))
+        out[name].setflags(write=False)
+    return out
+
+
 def random_configuration(bounds: Bounds, radians: BoolVector, rng: np.random.Generator, size: int | None) -> Vector:
     r"""Draw configurations, each entry on its own.
 
@@ -127,7 +140,12 @@ def random_configuration(bounds: Bounds, radians: BoolVector, rng: np.random.Gen
 
     Returns:
         (nq,) or (size, nq).
+
+    Raises:
+        WrongObjectError: rng is no generator.
     """
+    if not isinstance(rng, np.random.Generator):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongObjectError("rng", "a numpy.random.Generator, as numpy.random.default_rng(0)", rng)
     space = bounds.space
     lower, upper = bounds.lower.copy(), bounds.upper.copy()
     for i in space.vector_q[radians[space.vector_v]]:

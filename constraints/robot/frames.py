@@ -74,11 +74,14 @@ class FrameTable:
         """All frames of a model, and its joints even where it has no frame for them.
 
         Raises:
+            DuplicateNameError: two joints share a name.
             ModelError: two frames of one kind at different places share a name.
         """
         table: dict[str, dict[FrameKind, Frame]] = {}
         joints = [str(joint) for joint in model.names]
         for i, joint in enumerate(joints):
+            if joint in table:
+                raise DuplicateNameError("joint", joint)
             table[joint] = {FrameKind.JOINT: Frame(joint, i, joint_name=joint)}
         for given in model.frames:
             on = int(given.parentJoint)

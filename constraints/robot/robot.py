@@ -11,13 +11,12 @@ from typing import Self, final, overload
 import numpy as np
 
 from liegroups import Factor, Segments
-from liegroups.errors import DuplicateNameError
 
 from ..arrays import ArrayLike, BoolVector, Vector
 from ..errors import ModelError, UnknownJointError, UnknownNameError, WrongObjectError
 from ..point import Workspace
 from .bounds import Bounds
-from .configuration import joint_value, merged, random_configuration
+from .configuration import checked_postures, joint_value, merged, random_configuration
 from .frame import Frame
 from .frames import FrameKind, FrameTable
 from .joints import radian_columns
@@ -53,18 +52,13 @@ class Robot:
 
     Attributes:
         space: configuration space, a product whose factors are the joints.
-        name: name of the robot.
-        bounds: bounds of its joints.
-        references: reference postures by name, read-only.
-        mimics: what the model's file says of joints that follow others.
 
     Raises:
         WrongObjectError: `model` is no `pinocchio.Model`.
         DuplicateNameError: two joints share a name.
         ModelError: the model has mimic joints, or two frames of one kind at different places share a name.
         EmptyIntervalError, NotFiniteError: the model states bounds that make no sense; the joint is named.
-        SizeError, NotNormalizedError: a reference posture does not suit the model; it is named.
-        UnknownJointError: a mimic names no joint of the model.
+        SizeError, NotNormalizedError, UnknownJointError: a reference posture or a mimic does not suit the model.
 
     Example:
         >>> robot = Robot(pin.buildSampleModelManipulator())
@@ -89,21 +83,22 @@ class Robot:
     ) -> None:
         if not isinstance(model, pin.Model):
             raise WrongObjectError("model", "a pinocchio.Model (for a file: Robot.from_urdf)", model)
+        if not isinstance(bounds, Bounds | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("bounds", "a Bounds", bounds)
         own: Model = pin.Model(model)
-        names = list(own.names)
-        for joint in names:
-            if names.count(joint) > 1:
-                raise DuplicateNameError("joint", joint)
+        frames = FrameTable.of(own)
         space = RobotSpace(own)
         values = {entry.key(): entry.data() for entry in getattr(own, "referenceConfigurations", ())}
-        self._set("space", space)
-        self._set("name", name or own.name or "robot")
-        self._set("bounds", Bounds.of(own, space) if bounds is None else _bounds_in(space, bounds))
-        self._set("references", _read_only(space, {**values, **(references or {})}))
-        self._set("mimics", tuple(mimics))
-        self._set("_frames", FrameTable.of(own))
-        for joint in (joint for mimic in self.mimics for joint in (mimic.joint, mimic.source)):
-            self.joint_index(joint)
+        self.__dict__.update(  # frozen: no attribute is assigned to
+            space=space,
+            name=name or own.name or "robot",
+            bounds=Bounds.of(own, space) if bounds is None else bounds.on(space),
+            references=checked_postures(space, {**values, **(references or {})}),
+            mimics=tuple(mimics),
+            _frames=frames,
+        )
+        for mimic in self.mimics:
+            self.segments(mimic.joint, mimic.source)
 
     @classmethod
     def from_urdf(
@@ -117,11 +112,10 @@ class Robot:
         """A robot from a URDF file; only its kinematic tree is read, no geometry.
 
         Args:
-            source: path, `package://NAME/rest` address, or the XML text itself. A package is looked for in
-                `packages`, in `ROS_PACKAGE_PATH` and `AMENT_PREFIX_PATH`, and among the robots of the
-                `example-robot-data` distribution.
+            source: path, `package://NAME/rest` address, or the XML text itself.
             srdf: the same, for the file with the reference postures (`group_state`).
-            packages: folders in which packages are looked for.
+            packages: folders in which packages are looked for; then come `ROS_PACKAGE_PATH`, `AMENT_PREFIX_PATH` and
+                the robots of the `example-robot-data` distribution.
             base: how the root is attached to the world.
             name: name of the robot; the file's by default.
 
@@ -150,23 +144,14 @@ class Robot:
         Raises:
             DuplicateNameError: two parts have one name.
             UnknownFrameError: a part stands on a frame that no earlier part has.
-
-        Example:
-            >>> arm = Robot(pin.buildSampleModelManipulator())
-            >>> Robot.system([Part("left", arm), Part("right", arm, [0, 1, 0, 0, 0, 0, 1])]).joint_names[6]
-            'right/shoulder1_joint'
         """
         model, mimics = join(parts, name)
         return cls(model, mimics=mimics)
 
-    def _set(self, field: str, value: object) -> None:
-        object.__setattr__(self, field, value)
-
     def _with(self, **changes: object) -> Self:
         """A robot that differs in some fields and shares the others, the space above all."""
         other = copy.copy(self)
-        for field, value in changes.items():
-            other._set(field, value)
+        other.__dict__.update(changes)
         return other
 
     # Sizes and names
@@ -258,7 +243,7 @@ class Robot:
             EmptyIntervalError, OptionError, SizeError, NotFiniteError: what is wrong with a bound.
         """
         whole = isinstance(bounds, Bounds)
-        return self._with(bounds=_bounds_in(self.space, bounds) if whole else self.bounds.replace(bounds))
+        return self._with(bounds=bounds.on(self.space) if whole else self.bounds.replace(bounds))
 
     def without_bounds(self) -> Self:
         """The same robot without any bounds; it shares the space."""
@@ -272,15 +257,15 @@ class Robot:
     # Joints
 
     def joint_index(self, joint: str) -> int:
-        """Index of a joint in the model; 0 is the universe, the first joint is 1.
+        """Index of a joint in the model, at least 1: the universe is 0.
 
         Raises:
             UnknownJointError: lists the joints whose names come closest.
         """
-        names = tuple(self.model.names)
+        names = self.joint_names
         if joint not in names:
-            raise UnknownJointError(str(joint), names[1:])
-        return names.index(joint)
+            raise UnknownJointError(str(joint), names)
+        return names.index(joint) + 1
 
     def slice_of(self, joint: str) -> slice:
         """Where a joint's entries lie in q. Raises UnknownJointError."""
@@ -301,10 +286,7 @@ class Robot:
         return Segments.of(self.space, *names) if names else Segments.empty()
 
     def _factor(self, joint: str) -> Factor:
-        index = self.joint_index(joint)
-        if index == 0:
-            raise UnknownJointError(joint, self.joint_names)
-        return self.space.factors[index - 1]
+        return self.space.factors[self.joint_index(joint) - 1]
 
     # Configurations
 
@@ -322,9 +304,8 @@ class Robot:
         """A configuration made of values by joint.
 
         Args:
-            values: joint name -> value; what each type of joint takes is said in `joint_value`: a number, an angle
-                for a (cos, sin) joint, (x, y, angle) for a planar one, a matrix or a quaternion for a spherical one, a
-                `pinocchio.SE3` or seven numbers for a free-flyer.
+            values: joint name -> value: its entries of q, or an angle for a (cos, sin) joint, (x, y, angle) for a
+                planar one, a rotation matrix for a spherical one, a `pinocchio.SE3` for a free-flyer.
             start: configuration (nq,), or name of a reference posture, for the joints not given; neutral by default.
             **joints: the same as `values`, for names that are identifiers.
 
@@ -358,7 +339,7 @@ class Robot:
         Raises:
             SizeError, DtypeError, NotFiniteError, NotNormalizedError: names the posture.
         """
-        return self._with(references={**self.references, **_read_only(self.space, references)})
+        return self._with(references={**self.references, **checked_postures(self.space, references)})
 
     def random(self, rng: np.random.Generator, size: int | None = None) -> Vector:
         r"""Random configurations: uniform in the bounds, uniform angles, Haar rotations.
@@ -373,8 +354,6 @@ class Robot:
         Returns:
             (nq,), or (size, nq).
         """
-        if not isinstance(rng, np.random.Generator):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("rng", "a numpy.random.Generator, as numpy.random.default_rng(0)", rng)
         return random_configuration(self.bounds, radian_columns(self.model), rng, size)
 
     @overload
@@ -404,7 +383,7 @@ class Robot:
     # Reading
 
     def format(self, q: ArrayLike) -> str:
-        """A configuration as a readable table: a line a joint, with units, and a mark where it is out of bounds."""
+        """A configuration as a table: a line a joint, with units, and a mark where it is out of bounds."""
         return configuration_table(self.check(q), self.bounds, self.space)
 
     def describe(self) -> str:
@@ -415,19 +394,3 @@ class Robot:
         return f"Robot {self.name} (nq {self.nq}, nv {self.nv})"
 
     __repr__ = __str__
-
-
-def _bounds_in(space: RobotSpace, bounds: Bounds) -> Bounds:
-    """The same bounds in the space of this robot."""
-    if not isinstance(bounds, Bounds):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("bounds", "a Bounds", bounds)
-    return Bounds(space, bounds.lower, bounds.upper)
-
-
-def _read_only(space: RobotSpace, references: Mapping[str, ArrayLike]) -> dict[str, Vector]:
-    """Checked, read-only copies of reference postures."""
-    out: dict[str, Vector] = {}
-    for name, q in references.items():
-        out[name] = np.array(space.check(q, f"reference posture '{name}'"))
-        out[name].setflags(write=False)
-    return out
