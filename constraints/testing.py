@@ -46,7 +46,7 @@ class CheckFailed(AssertionError):
 
 
 def _words(value: Any) -> str:
-    return np.array2string(value, separator=", ") if isinstance(value, np.ndarray) else str(value)
+    return str(value.tolist() if hasattr(value, "tolist") else value)
 
 
 @dataclass(frozen=True)
@@ -327,8 +327,8 @@ def _check_random(space: Space, rng: np.random.Generator) -> None:
         _true("random points are normalised", space.is_normalized(q, 1e-14), "unit_blocks of the Layout", q=q)
         inside = bool(np.all((lower <= q) & (q <= upper) | ~plain))
         _true("random points are within bounds", inside, "vector_q or unit_blocks", q=q, lower=lower, upper=upper)
-    again = [space.random(np.random.default_rng(5)) for _ in range(2)]
-    _true("random depends on the generator alone", bool(np.array_equal(*again)), "use no other source", q=again[0])
+    first, again = (space.random(np.random.default_rng(5)) for _ in range(2))
+    _true("random depends on the generator alone", bool(np.array_equal(first, again)), "use no other source", q=first)
 
 
 def _check_door(space: Space, rng: np.random.Generator) -> None:
