@@ -1,0 +1,399 @@
+"""Every law on every space, spaces written by users, structure, the door for user input, elements, errors."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, seed, settings
+from hypothesis import strategies as st
+
+from constraints.testing import CheckFailed, check_space
+from liegroups import (
+    SE2,
+    SE3,
+    SO2,
+    SO3,
+    ConstraintError,
+    DtypeError,
+    DuplicateNameError,
+    Element,
+    EmptyIntervalError,
+    Layout,
+    NotFiniteError,
+    NotNormalizedError,
+    OverlapError,
+    ProductSpace,
+    R3xSO3,
+    Rn,
+    RowByRow,
+    Rows,
+    SizeError,
+    Space,
+    SpaceMismatchError,
+    UnknownNameError,
+    errors,
+)
+
+SPACES = [Rn(0), Rn(1), Rn(7), SO2, SE2, SO3, SE3, R3xSO3]
+PRODUCTS = [SE3 * Rn(2), SO3**2, SO2 * Rn(1) * SE2 * Rn(1) ** 3, Rn(1) ** 5, ProductSpace([SE3 * Rn(2), SO3, Rn(0)])]
+
+
+class Heisenberg(Space):
+    """Upper triangular 3 x 3 matrices with ones on the diagonal: (x, y, z)(a, b, c) = (x + a, y + b, z + c + x b).
+
+    ``broken`` names a map that is to be slightly wrong.
+    """
+
+    def __init__(self, broken: str = "") -> None:
+        super().__init__(Layout.group("Heisenberg", [0.0, 0.0, 0.0], 3))
+        self.broken = broken
+
+    def _spoil(self, name: str, result: np.ndarray) -> np.ndarray:
+        return result + 1e-5 * np.arange(result.size).reshape(result.shape) if name == self.broken else result
+
+    def _integrate(self, q, v):
+        result = self._product(q, np.array([v[0], v[1], v[2] + v[0] * v[1] / 2]))
+        return self._spoil("_integrate", result)
+
+    def _difference(self, q0, q1):
+        a, b, c = q1 - q0
+        return self._spoil("_difference", np.array([a, b, c - q0[0] * b - a * b / 2]))
+
+    def _product(self, q0, q1):
+        return q0 + q1 + np.array([0, 0, q0[0] * q1[1]])
+
+    def _compose(self, q0, q1):
+        return self._spoil("_compose", self._product(q0, q1))
+
+    def _inverse(self, q):
+        return self._spoil("_inverse", np.array([-q[0], -q[1], -q[2] + q[0] * q[1]]))
+
+    def _adjoint(self, q):
+        return self._spoil("_adjoint", np.array([[1, 0, 0], [0, 1, 0], [-q[1], q[0], 1.0]]))
+
+    def _exp_jacobian(self, v):
+        return self._spoil("_exp_jacobian", np.array([[1, 0, 0], [0, 1, 0], [v[1] / 2, -v[0] / 2, 1.0]]))
+
+    def _log_jacobian(self, v):
+        return self._spoil("_log_jacobian", np.array([[1, 0, 0], [0, 1, 0], [-v[1] / 2, v[0] / 2, 1.0]]))
+
+    @property
+    def rows(self) -> Rows:
+        return RowByRow(self)
+
+
+class Arm(Space):
+    """A space with the structure of another one and maps of its own, as that of a robot."""
+
+    def __init__(self) -> None:
+        self.joints = ProductSpace([SE3, Rn(1), SO2, Rn(2)], ["base", "lift", "wheel", "wrist"])
+        super().__init__(self.joints.layout)
+        self.calls = 0
+
+    def _integrate(self, q, v):
+        self.calls += 1
+        return self.joints.integrate(q, v)
+
+    def _difference(self, q0, q1):
+        return self.joints.difference(q0, q1)
+
+    def _compose(self, q0, q1):
+        return self.joints.compose(q0, q1)
+
+    def _inverse(self, q):
+        return self.joints.inverse(q)
+
+    def _adjoint(self, q):
+        return self.joints.adjoint(q)
+
+    def _exp_jacobian(self, v):
+        return self.joints.exp_jacobian(v)
+
+    def _log_jacobian(self, v):
+        return self.joints.log_jacobian(v)
+
+    @property
+    def rows(self) -> Rows:
+        return self.joints.rows
+
+
+# --- laws ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("space", SPACES + PRODUCTS, ids=str)
+def test_laws(space: Space) -> None:
+    check_space(space, rng_seed=1, samples=60, twins=1e-14)
+
+
+@pytest.mark.parametrize("space", [Heisenberg(), Arm(), Arm() * SO3, Heisenberg() * Rn(1)], ids=repr)
+def test_laws_of_spaces_written_by_users(space: Space) -> None:
+    check_space(space, samples=20)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    ["_integrate", "_difference", "_compose", "_inverse", "_adjoint", "_exp_jacobian", "_log_jacobian"],
+)
+def test_check_space_finds_a_wrong_map(broken: str) -> None:
+    with pytest.raises(CheckFailed) as caught:
+        check_space(Heisenberg(broken))
+    assert broken in caught.value.mend
+    assert caught.value.amount > caught.value.tolerance
+    assert "off by" in str(caught.value)
+    assert "mend: " in str(caught.value)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+@seed(7)
+@settings(max_examples=200, deadline=None, derandomize=False, database=None)
+@given(
+    space=st.sampled_from([SO2, SE2, SO3, SE3, SE3 * Rn(1)]),
+    scale=st.sampled_from([0.0, 1e-12, 1e-8, 1e-6, 1e-4, 1e-2, 1.0, 3.1, 3.1415926]),
+    number=st.integers(0, 2**32 - 1),
+)
+def test_integrate_and_difference_are_inverse(space: Space, scale: float, number: int) -> None:
+    rng = np.random.default_rng(number)
+    q, v = space.random(rng), rng.standard_normal(space.nv)
+    v *= scale / np.linalg.norm(v)  # so every rotation is below pi
+    p = space.integrate(q, v)
+    back = space.difference(q, p)
+    assert np.max(np.abs(back - v)) < 1e-13
+    assert np.max(np.abs(space.difference(p, q) + v)) < 1e-13
+    assert np.max(np.abs(space.difference(p, space.integrate(q, back)))) < 1e-13
+
+
+def test_many_coordinates_are_one_operation() -> None:
+    space = Rn(1) ** 30
+    assert isinstance(space, ProductSpace)
+    assert space.flats == ((slice(0, 30), slice(0, 30)),)
+    assert space.groups == ()
+
+
+def test_a_factor_keeps_its_own_maps() -> None:
+    arm = Arm()
+    whole = arm * SO3 * Rn(2)
+    assert [factor.space for factor in whole.factors] == [arm, SO3, Rn(2)]
+    whole.integrate(whole.neutral, np.zeros(whole.nv))
+    assert arm.calls == 1
+
+
+# --- structure -------------------------------------------------------------------------------------------------------
+
+
+def test_equality_is_that_of_structures() -> None:
+    assert Rn(1) ** 3 == Rn(3)
+    assert hash(Rn(1) ** 3) == hash(Rn(3))
+    assert Rn(3) * SO3 == R3xSO3 != SE3
+    assert SO3 * Rn(3) != R3xSO3
+    assert Rn(1) * (Rn(2) * SO3) * Rn(0) == R3xSO3
+    assert Arm() == SE3 * Rn(1) * SO2 * Rn(2)
+    assert Arm() != Arm().layout
+    assert Rn(0) * SO3 == SO3
+    assert SO3**0 == Rn(0)
+
+
+def test_names_and_atoms() -> None:
+    space = SE3 * Rn(2) * Rn(1) * SO3 * SO3
+    assert repr(space) == space.name == "SE3xR3xSO3^2"
+    assert space.atoms == (("SE3", 1), ("R", 3), ("SO3", 1), ("SO3", 1))
+    assert [factor.name for factor in space.factors] == ["SE3", "R2", "R1", "SO3[0]", "SO3[1]"]
+    assert (Rn(0)).name == "R0"
+    assert SO3.factors[0].space is SO3
+
+
+def test_leaves_have_places_in_the_whole() -> None:
+    leaves = (SO3 * Arm()).leaves()
+    assert [leaf.name for leaf in leaves] == ["SO3", "SE3xR1xSO2xR2.base"] + [
+        f"SE3xR1xSO2xR2.{name}" for name in ("lift", "wheel", "wrist")
+    ]
+    assert [(leaf.q.start, leaf.v.start) for leaf in leaves] == [(0, 0), (4, 3), (11, 9), (12, 10), (14, 11)]
+
+
+def test_coordinates_of_vectors_and_unit_blocks() -> None:
+    space = SE2 * Rn(2) * SE3 * Rn(1) * SO2
+    assert space.vector_q.tolist() == [4, 5, 13]
+    assert space.vector_v.tolist() == [3, 4, 11]
+    assert space.unit_blocks == (slice(2, 4), slice(9, 13), slice(14, 16))
+
+
+def test_given_names_survive_products() -> None:
+    left = ProductSpace([SE3, Rn(2)], ["base", "arm"])
+    right = ProductSpace([SO3], ["head"])
+    assert [factor.name for factor in (left * right).factors] == ["base", "arm", "head"]
+    assert len({factor.name for factor in (left * left).factors}) == 4
+    with pytest.raises(DuplicateNameError):
+        ProductSpace([SO3, SO3], ["a", "a"])
+    with pytest.raises(SizeError):
+        ProductSpace([SO3, SO3], ["a"])
+
+
+@pytest.mark.parametrize("space", SPACES + PRODUCTS + [Heisenberg(), Arm()], ids=repr)
+def test_copies(space: Space) -> None:
+    for twin in (pickle.loads(pickle.dumps(space)), copy.deepcopy(space)):
+        assert twin == space
+        assert [f.name for f in twin.factors] == [f.name for f in space.factors]
+        with pytest.raises(ValueError, match="read-only"):
+            twin.neutral[...] = 1.0
+
+
+# --- the door --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "error"),
+    [
+        ([True, False, False, True, False, False, False], DtypeError),
+        ([1j, 0, 0, 0, 0, 0, 1], DtypeError),
+        (list("abcdefg"), DtypeError),
+        ([None] * 7, DtypeError),
+        ([[1.0], [1.0, 2.0]], DtypeError),
+        (None, DtypeError),
+        ([0, 0, 0, 0, 0, 1], SizeError),
+        (0.0, SizeError),
+        ([[0, 0, 0, 0, 0, 0, 1]], SizeError),
+        ([0, 0, np.nan, 0, 0, 0, 1], NotFiniteError),
+        ([0, np.inf, 0, 0, 0, 0, 1], NotFiniteError),
+        ([0, 0, 0, 0, 0, 0, 1.1], NotNormalizedError),
+        ([0, 0, 0, 0, 0, 0, 0], NotNormalizedError),
+    ],
+)
+def test_check_refuses(value, error) -> None:
+    with pytest.raises(error) as caught:
+        SE3.check(value, "start")
+    assert "start" in str(caught.value)
+    assert "SE3" in str(caught.value)
+    assert isinstance(caught.value, ConstraintError)
+
+
+def test_check_converts_and_does_not_copy_without_need() -> None:
+    q = np.array([1.0, 2, 3, 0, 0, 0, 1])
+    assert SE3.check(q) is q
+    assert SE3.check([1, 2, 3, 0, 0, 0, 1]).dtype == np.float64
+    assert SE3.check(np.array([1, 2, 3, 0, 0, 0, 1], dtype=np.float32)).tolist() == q.tolist()
+    near = q * np.r_[1, 1, 1, 1, 1, 1, 1 + 5e-7]
+    assert SE3.check(near) is near
+    with pytest.raises(NotNormalizedError):
+        SE3.check(near, tolerance=1e-7)
+    assert Rn(2).check([1e308, 1e308]).tolist() == [1e308, 1e308]
+    with pytest.raises(NotNormalizedError, match=r"factor 'SO3'.*q\[2:6\]"):
+        (Rn(2) * SO3).check(np.ones(6))
+    with pytest.raises(NotFiniteError, match=r"\[1\]"):
+        Rn(2).check([0, np.nan])
+
+
+def test_maps_refuse_wrong_sizes() -> None:
+    q = SE3.neutral
+    for call in (
+        lambda: SE3.integrate(q, np.zeros(7)),
+        lambda: SE3.difference(q, np.zeros(6)),
+        lambda: SE3.exp(np.zeros((2, 7))),
+        lambda: SE3.error(q, np.zeros(6), np.zeros(6)),
+        lambda: SE3.adjoint(np.zeros(())),
+        lambda: Rn(-1),
+        lambda: SO3**-1,
+    ):
+        with pytest.raises(SizeError):
+            call()
+
+
+def test_normalize() -> None:
+    space = SE3 * SO2
+    q = 3.0 * np.r_[1.0, 2, 3, 0.5, 0.5, 0.5, 0.5, 0.6, 0.8]
+    assert space.normalize(q).tolist() == pytest.approx([3, 6, 9, 0.5, 0.5, 0.5, 0.5, 0.6, 0.8])
+    assert not space.is_normalized(q)
+    assert space.normalize(np.stack([q, q])).shape == (2, 9)
+    with pytest.raises(NotNormalizedError):
+        space.normalize(np.zeros(9))
+
+
+def test_random_points_and_bounds() -> None:
+    rng = np.random.default_rng(0)
+    space = Rn(6) * SE3
+    lower = np.r_[-1.0, 5.0, -np.inf, -np.inf, -np.finfo(float).max, 2.0, 1.0, 1.0, 1.0, np.full(4, 7.0)]
+    upper = np.r_[-0.5, np.inf, -5.0, np.inf, np.finfo(float).max, 2.0, 2.0, 2.0, 2.0, np.full(4, -7.0)]
+    q = space.random(rng, lower, upper, size=500)
+    assert np.all((lower <= q)[:, :9] & (q <= upper)[:, :9])
+    assert np.all(np.abs(q[:, 3:5]) <= 1.0)
+    assert np.all(q[:, 5] == 2.0)
+    assert np.allclose(np.linalg.norm(q[:, 9:], axis=1), 1.0, atol=1e-15)
+    with pytest.raises(EmptyIntervalError):
+        Rn(1).random(rng, np.array([1.0]), np.array([0.0]))
+    with pytest.raises(EmptyIntervalError):
+        Rn(1).random(rng, np.array([np.nan]))
+    with pytest.raises(SizeError):
+        Rn(2).random(rng, np.array([1.0]))
+
+
+def test_random_rotations_are_uniform() -> None:
+    q = SO3.random(np.random.default_rng(1), size=20000)
+    angle = np.linalg.norm(SO3.log(q), axis=1)
+    assert np.mean(angle) == pytest.approx(np.pi / 2 + 2 / np.pi, abs=0.02)  # mean angle of Haar rotations
+    turns = SO2.log(SO2.random(np.random.default_rng(1), size=20000))
+    assert np.mean(turns**2) == pytest.approx(np.pi**2 / 3, rel=0.03)
+
+
+# --- elements and errors ---------------------------------------------------------------------------------------------
+
+
+def test_elements() -> None:
+    e = Element([1, 2, 3, 0, 0, 0, 1], SE3)
+    v = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+    moved = e + v
+    assert np.allclose(moved - e, v, atol=1e-14)
+    assert e * e.inverse() == Element(SE3.neutral, SE3)
+    assert (e.inverse() * moved).log() == pytest.approx(v)
+    assert Element(-SO3.neutral, SO3) == Element(SO3.neutral, SO3)
+    assert moved != e
+    assert e != 3
+    assert moved.is_close(e, 2.0)
+    assert not moved.is_close(e + 1e-3 * v)
+    assert pickle.loads(pickle.dumps(moved)) == moved
+    assert copy.deepcopy(moved) == moved
+    assert "SE3" in repr(moved)
+    with pytest.raises(ValueError, match="read-only"):
+        moved.q[0] = 1.0
+    with pytest.raises(AttributeError):
+        moved.q = v
+    with pytest.raises(SpaceMismatchError):
+        moved - Element([0, 0, 0, 1], SO3)
+    with pytest.raises(SizeError):
+        e + np.ones(1)
+    with pytest.raises(NotNormalizedError):
+        Element([0, 0, 0, 2], SO3)
+
+
+ERRORS = [
+    ConstraintError("in words"),
+    SizeError("q", 7, 6),
+    DtypeError("q", np.dtype(bool)),
+    NotFiniteError("q", [1, 2]),
+    NotNormalizedError("q", "quaternion", 1.5),
+    SpaceMismatchError("value", SE3, R3xSO3),
+    OverlapError("segments", "factor 'a' is cut", [3]),
+    EmptyIntervalError("coordinate 3", 1.0, 0.0),
+    DuplicateNameError("factor", "a"),
+    UnknownNameError("frame", "gripprr", ["gripper", "base", "grip"]),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_errors_pickle_with_their_data(error: ConstraintError) -> None:
+    error.add_note("seen twice")
+    for twin in (pickle.loads(pickle.dumps(error)), copy.deepcopy(error)):
+        assert type(twin) is type(error)
+        assert str(twin) == str(error)
+        assert {k: str(v) for k, v in vars(twin).items()} == {k: str(v) for k, v in vars(error).items()}
+    assert isinstance(error, ValueError)
+
+
+def test_every_error_is_tested() -> None:
+    assert {type(error).__name__ for error in ERRORS} == set(errors.__all__)
+
+
+def test_unknown_names_list_the_nearest() -> None:
+    assert "gripper" in str(UnknownNameError("frame", "gripprr", ["gripper", "base"]))
+    assert "base" in str(UnknownNameError("frame", "zzz", ["gripper", "base"]))
+    assert "no frame at all" in str(UnknownNameError("frame", "zzz", []))
