@@ -53,8 +53,9 @@ class RowTable:
 
     @property
     def is_plain(self) -> bool:
-        """True when every row is an equality of scale 1 at zero: the error is the row itself."""
-        return bool((self.lower == 0.0).all() and (self.upper == 0.0).all() and (self.scale == 1.0).all())
+        """True when every row that counts is an equality of scale 1 at zero: the error is the row itself."""
+        on = self.mask
+        return bool((self.lower[on] == 0.0).all() and (self.upper[on] == 0.0).all() and (self.scale[on] == 1.0).all())
 
     @property
     def one_sided(self) -> BoolVector:

@@ -30,33 +30,30 @@ class Workspace:
     is valid.
     """
 
-    __slots__ = ("__weakref__", "_child", "_owned", "serial")
+    __slots__ = ("__weakref__", "_child", "_memory", "_owners", "serial")
 
     def __init__(self) -> None:
         self.serial = 0
-        self._owned: dict[int, tuple[object, dict[str, Any]]] = {}
+        self._memory: dict[tuple[int, str], Any] = {}
+        self._owners: dict[int, object] = {}  # holding an owner keeps its id from being used again
         self._child: Workspace | None = None
-
-    def _memory(self, owner: object) -> dict[str, Any]:
-        entry = self._owned.get(id(owner))  # by identity: equal spaces of two robots are two owners
-        if entry is None:
-            entry = self._owned[id(owner)] = (owner, {})  # holding the owner keeps its id from being used again
-        return entry[1]
 
     def scratch(self, owner: object, name: str, shape: tuple[int, ...]) -> Any:
         """Array of that shape that stays the owner's from call to call (zero when new)."""
-        memory = self._memory(owner)
-        array = memory.get(name)
+        key = (id(owner), name)  # by identity: equal spaces of two robots are two owners
+        array = self._memory.get(key)
         if array is None or array.shape != shape:
-            array = memory[name] = np.zeros(shape)
+            self._owners[key[0]] = owner
+            array = self._memory[key] = np.zeros(shape)
         return array
 
     def resource(self, owner: object, name: str, make: Callable[[], _T]) -> _T:
         """Whatever `make` returns, made once for this owner and name."""
-        memory = self._memory(owner)
-        found = memory.get(name)
+        key = (id(owner), name)
+        found = self._memory.get(key)
         if found is None:
-            found = memory[name] = make()
+            self._owners[key[0]] = owner
+            found = self._memory[key] = make()
         return found
 
     @property

@@ -165,7 +165,7 @@ class Problem:
     def rows(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Rows:
         """Errors of all rows that count and their Jacobian, all levels one after the other; copies."""
         rows = stack_rows(self.constraints, self.at(q), Order.POSITION, self.check_rhs(rhs))
-        return Rows(rows.error.copy(), rows.jacobian.copy())
+        return Rows(rows.error.copy(), rows.jacobian.copy(), self.constraints.slices)
 
     def error(
         self, q: ArrayLike, constraint: RowOwner | str | int | None = None, rhs: RightHandSide | ArrayLike | None = None
@@ -182,8 +182,7 @@ class Problem:
 
     def residual(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> float:
         """Largest norm over the constraints of their errors at q."""
-        error = self.error(q, None, rhs)
-        return max(float(np.sqrt(error[s] @ error[s])) for s in self.constraints.slices)
+        return stack_rows(self.constraints, self.at(q), Order.POSITION, self.check_rhs(rhs), jacobian=False).residual
 
     def jacobian(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Matrix:
         """Jacobian (rows that count, nv) of the errors at q."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
-from typing import NamedTuple, final
+from math import sqrt
+from typing import final
 
 import numpy as np
 
@@ -23,16 +25,36 @@ class Order(Enum):
     VELOCITY = "J v less the velocity of the targets"
 
 
-class Rows(NamedTuple):
+@final
+class Rows:
     """Stacked rows, in the order of the stack: views of the workspace, valid until the next stacking there.
 
     Attributes:
         error: (stack.size,).
         jacobian: (stack.size, nv); not up to date where it was not asked for.
+        parts: views of the error, one for each owner with rows that count.
     """
 
-    error: Vector
-    jacobian: Matrix
+    __slots__ = ("error", "jacobian", "parts")
+
+    def __init__(self, error: Vector, jacobian: Matrix, slices: Sequence[slice]) -> None:
+        self.error, self.jacobian = error, jacobian
+        self.parts = tuple(error[s] for s in slices if s.stop > s.start)
+
+    @property
+    def merit(self) -> float:
+        """Squared norm of all rows."""
+        return float(self.error.dot(self.error))
+
+    @property
+    def residual(self) -> float:
+        """Largest norm of the rows of one owner."""
+        worst = 0.0
+        for part in self.parts:
+            square = part.dot(part)
+            if square > worst:
+                worst = square
+        return sqrt(worst)
 
 
 @final
@@ -47,7 +69,7 @@ class _Memory:
         self.all_rows = stack.size == stack.full_size
         self.error = self.full_error if self.all_rows else np.zeros(stack.size)
         self.jacobian = self.full_jacobian if self.all_rows else np.zeros((stack.size, nv))
-        self.rows = Rows(self.error, self.jacobian)
+        self.rows = Rows(self.error, self.jacobian, stack.slices)
         self.blocks: list[tuple[RowOwner, int, Vector, Matrix]] = [
             (owner, id(owner), self.full_error[s], self.full_jacobian[s])
             for owner, s in zip(stack.owners, stack.full_slices, strict=True)

@@ -42,7 +42,7 @@ class RowOwner(ABC):
 
     @abstractmethod
     def write_position(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:
-        """Write the errors of all rows, masked ones included (as zero), and their Jacobian where one is given.
+        """Write the errors of all rows, and their Jacobian where one is given; what masked rows hold does not count.
 
         Args:
             point: where.

@@ -67,11 +67,16 @@ class FrameFunction(Function):
         object.__setattr__(self, "frame_b", frame_b)
         chain_a, chain_b = supporting_columns(robot, frame_a.joint), supporting_columns(robot, frame_b.joint)
         sign = chain_b.astype(np.float64) - chain_a.astype(np.float64)  # zero on the joints both chains share
-        object.__setattr__(self, "_sign", sign)
-        outer, inner = frame_a.placement.inverse(), frame_b.placement
-        object.__setattr__(self, "_a_inverse", outer)
-        object.__setattr__(self, "_b_inverse_action", np.ascontiguousarray(inner.inverse().action))
-        object.__setattr__(self, "_b_is_joint", bool(np.array_equal(inner.homogeneous, np.eye(4))))
+        inner = frame_b.placement
+        for attribute, value in (
+            ("_sign", sign),
+            ("_joints", (frame_a.joint, frame_b.joint)),
+            ("_a_inverse", frame_a.placement.inverse()),
+            ("_b_placement", inner),
+            ("_b_inverse_action", np.ascontiguousarray(inner.inverse().action)),
+            ("_b_is_joint", bool(np.array_equal(inner.homogeneous, np.eye(4)))),
+        ):
+            object.__setattr__(self, attribute, value)
         if name is None:
             name = f"{type(self).__name__}({frame_b.name})" if frame_a.joint == 0 else f"{type(self).__name__}({frame_a.name}, {frame_b.name})"
         self.declare(robot.space, outputs, sign != 0.0, periodic=True, name=name)
@@ -79,16 +84,18 @@ class FrameFunction(Function):
     # Kinematics, in raw arrays: this is the inside of the solver's loop.
 
     _sign: Vector
+    _joints: tuple[int, int]
     _a_inverse: SE3
+    _b_placement: SE3
     _b_inverse_action: Matrix
     _b_is_joint: bool
 
     def relative_placement(self, point: Point) -> Any:
         r""":math:`{}^aM_b` at the point (a placement that owns its memory)."""
         oMi = posture_of(point).placed().oMi
-        joint_a, oMj = self.frame_a.joint, oMi[self.frame_b.joint]
-        aMj = self._a_inverse * (oMj if joint_a == 0 else oMi[joint_a].actInv(oMj))
-        return aMj if self._b_is_joint else aMj * self.frame_b.placement
+        a, b = self._joints
+        aMj = self._a_inverse * (oMi[b] if a == 0 else oMi[a].actInv(oMi[b]))
+        return aMj if self._b_is_joint else aMj * self._b_placement
 
     def write_jacobian(self, point: Point, rows: Matrix, jacobian: Matrix) -> None:
         r"""Write `rows` (k x 6) times the Jacobian of the body twist of b relative to a.
@@ -98,15 +105,13 @@ class FrameFunction(Function):
         with :math:`S` the columns on the chain of a frame: shared columns are exactly zero.
         """
         k = posture_of(point).with_jacobians()
-        if self.frame_a.joint == 0:
-            J = pin.getJointJacobian(k.model, k.data, self.frame_b.joint, pin.LOCAL)
-            if not self._b_is_joint:
-                rows = rows.dot(self._b_inverse_action)
-            rows.dot(J, jacobian)
-            return
-        J = np.multiply(k.data.J, self._sign)
-        rows = rows.dot(self._b_inverse_action) if not self._b_is_joint else rows
-        rows.dot(k.oMi[self.frame_b.joint].toActionMatrixInverse()).dot(J, jacobian)
+        a, b = self._joints
+        if not self._b_is_joint:
+            rows = rows.dot(self._b_inverse_action)
+        if a == 0:
+            rows.dot(pin.getJointJacobian(k.model, k.data, b, pin.LOCAL), jacobian)
+        else:
+            rows.dot(k.oMi[b].toActionMatrixInverse()).dot(k.J * self._sign, jacobian)
 
     def relative_motion(self, motion: MovingPoint) -> tuple[Any, Vector, Vector]:
         r"""Pose, twist and drift acceleration of b relative to a, in b: what the drift of a subclass needs.

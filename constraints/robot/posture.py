@@ -28,14 +28,16 @@ class Kinematics:
     Attributes:
         model, data: pinocchio's.
         oMi: live placements of the joints in the world, by joint index.
+        J: live joint Jacobians (6, nv), spatial, in the world frame.
     """
 
-    __slots__ = ("bias", "data", "drift", "jacobians", "mass", "model", "motion", "oMi", "placed", "velocities")
+    __slots__ = ("J", "bias", "data", "drift", "jacobians", "mass", "model", "motion", "oMi", "placed", "velocities")
 
     def __init__(self, model: Any) -> None:
         self.model = model
         self.data = model.createData()
         self.oMi: list[SE3] = list(self.data.oMi)  # references: they follow the data
+        self.J: Matrix = self.data.J
         self.placed = self.jacobians = 0
         self.motion: object = None
         self.velocities = self.drift = self.mass = self.bias = 0

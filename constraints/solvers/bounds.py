@@ -48,8 +48,11 @@ class Box:
         self._bounded = bool(np.isfinite(bounds.lower).any() or np.isfinite(bounds.upper).any())
 
     def clamp(self, q: Vector) -> Vector:
-        """A configuration inside the bounds that steps keep; a new array."""
-        return q.copy() if self.is_open else np.clip(q, self._inner_lower, self._inner_upper)
+        """The nearest configuration inside the bounds that steps keep: q itself where it is inside."""
+        if self.is_open:
+            return q
+        inside = np.minimum(np.maximum(q, self._inner_lower), self._inner_upper)
+        return q if (inside == q).all() else inside
 
     def saturate(
         self, q: Vector, step: Vector, e: Vector, J: Matrix, mu: float, solver: DampedCholesky, passes: int
@@ -117,4 +120,9 @@ class Box:
 
     def contains(self, q: Vector) -> bool:
         """Whether q is within all its bounds, also those that steps do not keep."""
-        return not self._bounded or self._bounds.contains(q)
+        if not self._bounded:
+            return True
+        lower, upper = self._bounds.lower, self._bounds.upper
+        if np.minimum(np.maximum(q, lower), upper).tobytes() == q.tobytes():
+            return True
+        return self._bounds.contains(q)  # -0.0 is 0.0

@@ -76,7 +76,6 @@ class ReadableProgram(Program):
         self.problem, self.options = problem, options
         self._space = problem.space
         self._level = problem.levels[0]
-        self._slices = tuple(s for s in self._level.slices if s.stop > s.start)
         self._box = Box(problem, options.wrap)
         self._restarts = Restarts(problem, options.seed, options.restart_table) if options.restarts else None
         self._half = 0.5 * options.threshold
@@ -88,12 +87,12 @@ class ReadableProgram(Program):
         search = _Search(rhs, workspace, q0, self.options.trace)
         try:
             rows = self._rows(q0, search)
-            residual, merit = self._measure(rows.error)
+            residual, merit = rows.residual, rows.merit
             search.keep(q0, residual, merit)
             if residual <= self.options.threshold and self._box.contains(q0):
                 return search.outcome(Status.CONVERGED)
             q = self._box.clamp(q0)
-            if q.tobytes() != q0.tobytes():
+            if q is not q0:
                 search.best_residual = search.best_merit = np.inf  # a start outside its bounds is no iterate
                 rows = None
             return self._tries(q0, q, rows, search)
@@ -126,7 +125,7 @@ class ReadableProgram(Program):
         while True:
             if rows is None:
                 rows = self._rows(q, search, jacobian=not cheap)
-            residual, merit = self._measure(rows.error)
+            residual, merit = rows.residual, rows.merit
             if search.trace is not None:
                 search.trace.append(Step(q, residual, first))
             first = False
@@ -174,21 +173,10 @@ class ReadableProgram(Program):
         point = place(self._space, q, search.workspace)
         return stack_rows(self._level, point, Order.POSITION, search.rhs, jacobian=jacobian)
 
-    def _measure(self, error: Vector) -> tuple[float, float]:
-        """Residual (largest norm over constraints) and merit (squared norm of all rows)."""
-        merit = float(error.dot(error))
-        if len(self._slices) == 1:
-            return sqrt(merit), merit
-        worst = 0.0
-        for s in self._slices:
-            part = error[s]
-            worst = max(worst, part.dot(part))
-        return sqrt(worst), merit
-
     def _move(self, q: Vector, rows: Rows, merit: float, workspace: Workspace) -> tuple[Vector, float]:
         """The next iterate, and the length of the step."""
         options, box = self.options, self._box
-        error, J = rows
+        error, J = rows.error, rows.jacobian
         mu = options.damping * merit + 1e-12
         solver = workspace.resource(self, "step", self._solver)
         step, held = solver.solve(error, J, mu), None
