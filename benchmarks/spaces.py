@@ -2,8 +2,8 @@
 
     python benchmarks/spaces.py [--json FILE]
 
-Times are medians in microseconds. A batch has 1000 rows. The Jacobian of ``error`` has 7 columns. Pinocchio's ``error`` is
-its difference, and with a Jacobian its difference, its dDifference and the product. Budgets are those of one vector.
+Times are medians in microseconds. A batch has 1000 rows. The Jacobian of ``error`` has 7 columns. Pinocchio's ``error``
+is its difference, and with a Jacobian its difference, its dDifference and the product. Budgets are those of one vector.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 
-from constraints.robot.pinocchio import pin
 from liegroups import SE2, SE3, SO2, SO3, R3xSO3, Rn, Space
 
 ROWS = 1000
@@ -58,8 +58,8 @@ def measure(space: Space, other: Any, seconds: float) -> dict[str, tuple[float, 
     first, second = pin.ArgumentPosition.ARG0, pin.ArgumentPosition.ARG1
 
     def pinocchio_error() -> None:
-        e[:] = other.difference(q, p)
-        jacobian[:] = other.dDifference(q, p, second) @ jacobian
+        e[...] = other.difference(q, p)
+        jacobian[...] = other.dDifference(q, p, second) @ jacobian
 
     calls: dict[str, tuple[Callable[[], Any], Callable[[], Any] | None, Callable[[], Any] | None]] = {
         "integrate": (lambda: space.integrate(q, v), lambda: space.integrate(qs, vs), lambda: other.integrate(q, v)),

@@ -185,10 +185,10 @@ class Space(ABC):
         if q0.shape != self._shape_q or q1.shape != self._shape_q:
             raise SizeError("points of error(q0, q1, ...)", self._shape_q, f"{q0.shape} and {q1.shape}")
         d = self._difference(q0, q1)
-        e[:] = d
+        e[...] = d
         if jacobian is not None:
             if self._is_single:
-                jacobian[:] = self._log_jacobian(d).dot(jacobian)
+                jacobian[...] = self._log_jacobian(d).dot(jacobian)
             else:
                 self._carry(d, jacobian)
 
@@ -196,7 +196,7 @@ class Space(ABC):
     def _carry(self, d: Vector, jacobian: Matrix) -> None:
         """Multiply in place by the Jacobian of log at d, group by group."""
         if self._is_single:
-            jacobian[:] = self._log_jacobian(d).dot(jacobian)
+            jacobian[...] = self._log_jacobian(d).dot(jacobian)
         for space, block in self._curved:
             space._carry(d[block], jacobian[block])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ def fifty_digits():
         yield
 
 
-def exact(name: str, t: float) -> mpf:
+def exact(name: str, t: float) -> Any:
     """The coefficient in 50 digits, from its definition and numerical differentiation in 100."""
     formulas = {
         "b": lambda t: (1 - mp.cos(mp.sqrt(t))) / t,
