@@ -78,6 +78,17 @@ def check_space(space: Space, rng_seed: int = 0, samples: int = 20, twins: float
     """
     _check_structure(space)
     _check_copies(space)
+    try:
+        _check_maps(space, rng_seed, samples, twins)
+    except ValueError as error:  # the points are read-only
+        if "read-only" not in str(error):
+            raise
+        raise CheckFailed(
+            "maps leave their arguments alone", {"error": error}, 1.0, 0.0, "write to new arrays"
+        ) from error
+
+
+def _check_maps(space: Space, rng_seed: int, samples: int, twins: float) -> None:
     rng = np.random.default_rng(rng_seed)
     drawn = list(_samples(space, rng, samples))
     for index, sample in enumerate(drawn):

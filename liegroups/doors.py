@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite, sqrt
+from operator import index
+from typing import SupportsIndex
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +14,7 @@ from .arrays import Vector
 from .errors import DtypeError, NotFiniteError, NotNormalizedError, SizeError
 from .layout import Factor
 
-__all__ = ["finite_vector", "refuse_unnormalized", "stacked"]
+__all__ = ["finite_vector", "natural_number", "refuse_unnormalized", "stacked"]
 
 
 def finite_vector(values: ArrayLike, n: int, what: str) -> Vector:
@@ -48,6 +50,21 @@ def stacked(values: ArrayLike, n: int, what: str) -> Vector:
     if array.ndim == 0 or array.shape[-1] != n:
         raise SizeError(what, n, array.shape)
     return array
+
+
+def natural_number(n: SupportsIndex, what: str) -> int:
+    """Read a number of dimensions or of copies.
+
+    Raises:
+        SizeError: not an integer, or below zero.
+    """
+    try:
+        number = index(n)
+    except TypeError as error:
+        raise SizeError(what, "an integer", repr(n)) from error
+    if number < 0:
+        raise SizeError(what, "0 or more", number)
+    return number
 
 
 def refuse_unnormalized(q: Vector, leaves: Sequence[Factor], what: str, tolerance: float) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import batch, maps
 from .arrays import Matrix, Vector
-from .errors import SizeError
+from .doors import natural_number
 from .layout import Layout
 from .rows import Rows
 from .space import Space
@@ -29,9 +29,7 @@ class Rn(Space):
     """R^n: points add like vectors. ``Rn(3)`` is R^3; ``Rn(0)`` is the empty space."""
 
     def __init__(self, n: int) -> None:
-        if n < 0:
-            raise SizeError("dimension of R^n", "0 or more", n)
-        super().__init__(Layout.vector(int(n)))
+        super().__init__(Layout.vector(natural_number(n, "dimension of R^n")))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Rebuild by the constructor."""

@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from .arrays import Matrix, Vector
+from .doors import natural_number
 from .errors import SizeError
 from .groups import SO3, Rn
 from .layout import Factor, Layout
@@ -183,9 +184,7 @@ def join(left: Space, right: Space) -> Space:
 
 def power(space: Space, n: int) -> Space:
     """Product of n copies of a space."""
-    if n < 0:
-        raise SizeError(f"power of {space.name}", "0 or more", n)
-    return _product(_opened(space) * n)
+    return _product(_opened(space) * natural_number(n, f"power of {space.name}"))
 
 
 def _product(parts: list[tuple[Space, str | None]]) -> Space:

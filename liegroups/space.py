@@ -357,11 +357,11 @@ class Space(ABC):
         return tuple(found)
 
     @final
-    def __mul__(self, other: Space) -> Space:
+    def __mul__(self, other: object) -> Space:
         """Product of two spaces: the factors of products follow each other, any other space is one factor."""
         from .product import join  # products are spaces: imported on use
 
-        return join(self, other)
+        return join(self, other) if isinstance(other, Space) else NotImplemented
 
     @final
     def __pow__(self, n: int) -> Space:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -92,9 +93,12 @@ class Arm(Space):
         self.joints = ProductSpace([SE3, Rn(1), SO2, Rn(2)], ["base", "lift", "wheel", "wrist"])
         super().__init__(self.joints.layout)
         self.calls = 0
+        self.writes = False
 
     def _integrate(self, q, v):
         self.calls += 1
+        if self.writes:
+            v *= 1.0
         return self.joints.integrate(q, v)
 
     def _difference(self, q0, q1):
@@ -145,6 +149,13 @@ def test_check_space_finds_a_wrong_map(broken: str) -> None:
     assert "off by" in str(caught.value)
     assert "mend: " in str(caught.value)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_check_space_finds_a_map_that_writes_to_its_arguments() -> None:
+    space = Arm()
+    space.writes = True
+    with pytest.raises(CheckFailed, match="leave their arguments alone"):
+        check_space(space)
 
 
 @seed(7)
@@ -286,6 +297,7 @@ def test_check_converts_and_does_not_copy_without_need() -> None:
 
 def test_maps_refuse_wrong_sizes() -> None:
     q = SE3.neutral
+    half: Any = 0.5
     for call in (
         lambda: SE3.integrate(q, np.zeros(7)),
         lambda: SE3.difference(q, np.zeros(6)),
@@ -294,9 +306,17 @@ def test_maps_refuse_wrong_sizes() -> None:
         lambda: SE3.adjoint(np.zeros(())),
         lambda: Rn(-1),
         lambda: SO3**-1,
+        lambda: Rn(half),
+        lambda: SO3**half,
     ):
         with pytest.raises(SizeError):
             call()
+
+
+def test_products_are_of_spaces() -> None:
+    for other in (3, "SO3", None):
+        with pytest.raises(TypeError):
+            SO3 * other
 
 
 def test_normalize() -> None:
