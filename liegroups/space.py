@@ -1,7 +1,7 @@
 r"""`Space`, a configuration space that is a Lie group: the one interface of every group and product.
 
 Conventions: quaternions xyzw, twists linear then angular, right perturbation (``q (+) v`` is in the body frame),
-Jacobians with respect to tangent vectors, metres and radians. Layouts are those of pinocchio.
+Jacobians with respect to tangent vectors, metres and radians. Layouts are those of pinocchio (``docs/conventions.md``).
 """
 
 from __future__ import annotations
