@@ -162,6 +162,13 @@ def test_arrays_of_the_wrong_size_are_refused():
         Bounds(Rn(3), np.zeros(2), np.ones(3))
 
 
+def test_configurations_of_the_wrong_size_are_refused():
+    bounds = Bounds.none(Rn(3))
+    for ask in (bounds.contains, bounds.violations, bounds.clip):
+        with pytest.raises(SizeError, match="3 numbers"):
+            ask(np.zeros(2))
+
+
 def test_the_model_with_crossed_limits_is_refused_with_the_joint_named():
     model = mixed_model()
     upper = np.array(model.upperPositionLimit)

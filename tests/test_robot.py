@@ -17,6 +17,7 @@ from constraints.errors import (
     ModelError,
     NotFiniteError,
     NotNormalizedError,
+    OptionError,
     SizeError,
     UnknownFrameError,
     UnknownJointError,
@@ -385,6 +386,9 @@ def test_random_ranges():
     assert np.abs(R.var(axis=0) - 1 / 3).max() < 0.03
     with pytest.raises(WrongObjectError, match="default_rng"):
         robot.random(3)  # pyright: ignore[reportArgumentType]
+    for size in (-1, 2.5, (2, 3)):
+        with pytest.raises(OptionError, match="size"):
+            robot.random(np.random.default_rng(0), size)  # pyright: ignore[reportArgumentType]
 
 
 def test_which_joints_wrap():
@@ -519,6 +523,13 @@ def test_bad_systems_are_refused():
     with pytest.raises(NotNormalizedError, match="'a'"):
         Robot.system([Part("a", arm(), [0, 0, 0, 1, 1, 1, 1])])
     assert Robot.system([]).nq == 0
+
+
+@pytest.mark.parametrize("given", [None, 3, [], {}, b"elbow"])
+def test_what_is_no_name_is_refused(given):
+    for door in (arm().frame, arm().slice_of, arm().segments, arm().reference, arm().joint_index):
+        with pytest.raises(ConstraintError):
+            door(given)
 
 
 def test_fuzzed_names_end_in_errors_that_name_the_culprit():

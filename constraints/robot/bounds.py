@@ -122,31 +122,46 @@ class Bounds:
                 array[entries] = _joint_side(value, entries.size, f"{side} bound of joint '{joint}'")
         return Bounds(self.space, lower, upper)
 
-    def contains(self, q: Vector, tolerance: float = 0.0) -> bool:
+    def contains(self, q: ArrayLike, tolerance: float = 0.0) -> bool:
         """Whether q is inside.
 
         Args:
             q: configuration (nq,).
             tolerance: how far outside still counts as inside [m or rad].
+
+        Raises:
+            SizeError: q is not of size nq.
         """
+        q = self._sized(q)
         return bool(((q >= self.lower - tolerance) & (q <= self.upper + tolerance)).all())
 
-    def violations(self, q: Vector, tolerance: float = 0.0) -> tuple[Violation, ...]:
+    def violations(self, q: ArrayLike, tolerance: float = 0.0) -> tuple[Violation, ...]:
         """The coordinates that are outside, in the order of q.
 
         Args:
             q: configuration (nq,).
             tolerance: how far outside still counts as inside [m or rad].
+
+        Raises:
+            SizeError: q is not of size nq.
         """
+        q = self._sized(q)
         amount = np.maximum(q - self.upper, 0.0) + np.minimum(q - self.lower, 0.0)
         return tuple(
             Violation(_joint_of(self.space, int(i)), int(i), float(amount[i]))
             for i in np.flatnonzero(np.abs(amount) > tolerance)
         )
 
-    def clip(self, q: Vector) -> Vector:
-        """Copy of q with each coordinate moved to its nearest bound if it is outside."""
-        return np.clip(q, self.lower, self.upper)
+    def clip(self, q: ArrayLike) -> Vector:
+        """Copy of q with each coordinate moved to its nearest bound if it is outside. Raises SizeError."""
+        return np.clip(self._sized(q), self.lower, self.upper)
+
+    def _sized(self, q: ArrayLike) -> Vector:
+        """The configuration as an array, its size checked."""
+        array = np.asarray(q, dtype=np.float64)
+        if array.shape != self.lower.shape:
+            raise SizeError("q", f"{self.space.nq} numbers", array.shape)
+        return array
 
     @cached_property
     def tangent_lower(self) -> Vector:

@@ -12,7 +12,7 @@ from liegroups import SE2, SE3, SO2, SO3, Space
 from liegroups.errors import DuplicateNameError
 
 from ..arrays import ArrayLike, BoolVector, Vector
-from ..errors import DtypeError, NotFiniteError, NotNormalizedError, SizeError, WrongObjectError
+from ..errors import DtypeError, NotFiniteError, NotNormalizedError, OptionError, SizeError, WrongObjectError
 from .bounds import Bounds
 from .frame import as_placement
 from .pinocchio import pin
@@ -143,9 +143,12 @@ def random_configuration(bounds: Bounds, radians: BoolVector, rng: np.random.Gen
 
     Raises:
         WrongObjectError: rng is no generator.
+        OptionError: size is no number of configurations.
     """
     if not isinstance(rng, np.random.Generator):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WrongObjectError("rng", "a numpy.random.Generator, as numpy.random.default_rng(0)", rng)
+    if size is not None and (not isinstance(size, int | np.integer) or size < 0):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise OptionError(f"size of random configurations: expected a number of them or None, got {size!r}")
     space = bounds.space
     lower, upper = bounds.lower.copy(), bounds.upper.copy()
     for i in space.vector_q[radians[space.vector_v]]:

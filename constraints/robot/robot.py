@@ -329,7 +329,7 @@ class Robot:
         Raises:
             UnknownNameError: lists the reference postures whose names come closest.
         """
-        if name not in self.references:
+        if not isinstance(name, str) or name not in self.references:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise UnknownNameError("reference posture", name, tuple(self.references))
         return np.array(self.references[name])
 
