@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar, final
 
 import numpy as np
@@ -17,7 +18,7 @@ from liegroups import ProductSpace, Segments, Space
 from .arrays import BoolVector, Indices, Vector
 from .errors import StalePostureError
 
-__all__ = ["MovingPoint", "PlacedSpace", "Point", "SpaceMotion", "SpacePoint", "Workspace", "part_vector", "place", "place_motion"]
+__all__ = ["MovingPoint", "PlacedSpace", "Point", "SpaceMotion", "SpacePoint", "Workspace", "part_vector", "place", "place_motion", "placer"]
 
 _T = TypeVar("_T")
 
@@ -47,13 +48,13 @@ class Workspace:
             array = self._memory[key] = np.zeros(shape)
         return array
 
-    def resource(self, owner: object, name: str, make: Callable[[], _T]) -> _T:
-        """Whatever `make` returns, made once for this owner and name."""
+    def resource(self, owner: object, name: str, make: Callable[..., _T], *arguments: Any) -> _T:
+        """Whatever `make(*arguments)` returns, made once for this owner and name."""
         key = (id(owner), name)
         found = self._memory.get(key)
         if found is None:
             self._owners[key[0]] = owner
-            found = self._memory[key] = make()
+            found = self._memory[key] = make(*arguments)
         return found
 
     @property
@@ -123,6 +124,16 @@ class MovingPoint(ABC):
     def q(self) -> Vector:
         """Configuration (nq,)."""
         return self.point.q
+
+    @property
+    def space(self) -> Space:
+        """The space it moves in."""
+        return self.point.space
+
+    @property
+    def workspace(self) -> Workspace:
+        """Memory of the evaluation."""
+        return self.point.workspace
 
     @abstractmethod
     def part(self, segments: Segments) -> MovingPoint:
@@ -222,6 +233,11 @@ def place(space: Space, q: Vector, workspace: Workspace) -> Point:
         return space.place(q, workspace)
     workspace.serial += 1
     return SpacePoint(space, q, workspace, workspace.serial)
+
+
+def placer(space: Space) -> Callable[[Vector, Workspace], Point]:
+    """`place` for one space, with what depends on the space decided once."""
+    return space.place if isinstance(space, PlacedSpace) else partial(place, space)
 
 
 def place_motion(space: Space, q: Vector, v: Vector, workspace: Workspace) -> MovingPoint:

@@ -103,8 +103,7 @@ def stack_rows(
         WrongObjectError: VELOCITY at a point without velocity.
         UndefinedError: a function has no value there.
     """
-    where = point.point if isinstance(point, MovingPoint) else point
-    memory = where.workspace.resource(stack, "rows", lambda: _Memory(stack, where.space.nv))
+    memory = point.workspace.resource(stack, "rows", _Memory, stack, point.space.nv)
     points = (RightHandSide(stack) if rhs is None else rhs).points
     if order is Order.VELOCITY:
         motion = _moving(point)
@@ -113,7 +112,7 @@ def stack_rows(
             owner.write_velocity(motion, points[key], rate, error, J)
     else:
         for owner, key, error, J in memory.blocks:
-            owner.write_position(where, points[key], error, J if jacobian else None)
+            owner.write_position(point, points[key], error, J if jacobian else None)
     if not memory.all_rows:
         memory.full_error.take(stack.active, 0, memory.error, "clip")
         if jacobian:

@@ -14,9 +14,10 @@ from ..errors import WrongObjectError
 from ..function import Function
 from ..point import MovingPoint, Point
 from ..robot import Frame, Motion, Posture, Robot, as_placement
+from ..robot.posture import Kinematics
 from ..robot.pinocchio import SE3, pin
 
-__all__ = ["FrameFunction", "as_frame", "drift_of_rotation_log", "motion_of", "posture_of", "supporting_columns", "world_or_frame"]
+__all__ = ["FrameFunction", "as_frame", "drift_of_rotation_log", "kinematics_at", "motion_of", "posture_of", "supporting_columns", "world_or_frame"]
 
 
 def supporting_columns(robot: Robot, joint: int) -> BoolVector:
@@ -90,21 +91,23 @@ class FrameFunction(Function):
     _b_inverse_action: Matrix
     _b_is_joint: bool
 
-    def relative_placement(self, point: Point) -> Any:
-        r""":math:`{}^aM_b` at the point (a placement that owns its memory)."""
-        oMi = posture_of(point).placed().oMi
+    def relative_placement(self, k: Kinematics) -> Any:
+        r""":math:`{}^aM_b`, a placement that owns its memory.
+
+        Args:
+            k: kinematics at the point, of `kinematics_at`.
+        """
         a, b = self._joints
-        aMj = self._a_inverse * (oMi[b] if a == 0 else oMi[a].actInv(oMi[b]))
+        aMj = self._a_inverse * (k.oMi[b] if a == 0 else k.oMi[a].actInv(k.oMi[b]))
         return aMj if self._b_is_joint else aMj * self._b_placement
 
-    def write_jacobian(self, point: Point, rows: Matrix, jacobian: Matrix) -> None:
+    def write_jacobian(self, k: Kinematics, rows: Matrix, jacobian: Matrix) -> None:
         r"""Write `rows` (k x 6) times the Jacobian of the body twist of b relative to a.
 
         .. math:: J = {}^bX_o (S_b - S_a)\,J_{world}
 
         with :math:`S` the columns on the chain of a frame: shared columns are exactly zero.
         """
-        k = posture_of(point).with_jacobians()
         a, b = self._joints
         if not self._b_is_joint:
             rows = rows.dot(self._b_inverse_action)
@@ -122,7 +125,7 @@ class FrameFunction(Function):
         """
         moving = motion_of(motion)
         k = moving.with_drift()
-        aMb = self.relative_placement(moving.point)
+        aMb = self.relative_placement(k)
         a, b = self.frame_a, self.frame_b
         twist = b.placement.actInv(k.data.v[b.joint])
         acceleration = b.placement.actInv(k.data.a[b.joint])
@@ -132,6 +135,12 @@ class FrameFunction(Function):
             twist = twist - twist_a
             acceleration = acceleration + twist.cross(twist_a)
         return aMb, np.array(twist.vector), np.array(acceleration.vector)
+
+
+def kinematics_at(point: Point, jacobian: Matrix | None) -> Kinematics:
+    """Kinematics at a posture, with joint Jacobians where they are needed; a typed error for another kind of point."""
+    posture = point if isinstance(point, Posture) else posture_of(point)
+    return posture.placed() if jacobian is None else posture.with_jacobians()
 
 
 def posture_of(point: Point) -> Posture:

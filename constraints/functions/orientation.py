@@ -11,7 +11,7 @@ from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
-from .frames import FrameFunction, drift_of_rotation_log
+from .frames import FrameFunction, drift_of_rotation_log, kinematics_at
 
 if TYPE_CHECKING:
     from ..robot.pinocchio import SE3
@@ -23,12 +23,13 @@ class _RotationLogRows(FrameFunction):
     """The rows both functions share: the logarithm of the rotation of aMb."""
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        R = self.relative_placement(point).rotation
+        k = kinematics_at(point, jacobian)
+        R = self.relative_placement(k).rotation
         value[:] = pin.log3(R)
         if jacobian is not None:
             rows = point.scratch(self, "rows", (3, 6))
             rows[:, 3:] = pin.Jlog3(R)
-            self.write_jacobian(point, rows, jacobian)
+            self.write_jacobian(k, rows, jacobian)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)

@@ -15,7 +15,7 @@ from ..errors import WrongObjectError
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
-from .frames import FrameFunction
+from .frames import FrameFunction, kinematics_at
 
 if TYPE_CHECKING:
     from ..robot.pinocchio import SE3
@@ -36,7 +36,8 @@ class _PoseRows(FrameFunction):
         self.resolve(robot, a, b, outputs, name)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        aMb = self.relative_placement(point)
+        k = kinematics_at(point, jacobian)
+        aMb = self.relative_placement(k)
         value[:] = pin.SE3ToXYZQUAT(aMb)
         if jacobian is not None:
             rows = point.scratch(self, "rows", (6, 6))
@@ -45,7 +46,7 @@ class _PoseRows(FrameFunction):
                 rows[0, 0] = rows[1, 1] = rows[2, 2] = 1.0
             else:
                 rows[:3, :3] = aMb.rotation
-            self.write_jacobian(point, rows, jacobian)
+            self.write_jacobian(k, rows, jacobian)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)

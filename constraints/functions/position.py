@@ -12,7 +12,7 @@ from liegroups import Rn
 from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
-from .frames import FrameFunction
+from .frames import FrameFunction, kinematics_at
 
 if TYPE_CHECKING:
     from ..robot.pinocchio import SE3
@@ -24,12 +24,13 @@ class _PositionRows(FrameFunction):
     """The rows both functions share: the translation of aMb."""
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        aMb = self.relative_placement(point)
+        k = kinematics_at(point, jacobian)
+        aMb = self.relative_placement(k)
         value[:] = aMb.translation
         if jacobian is not None:
             rows = point.scratch(self, "rows", (3, 6))
             rows[:, :3] = aMb.rotation
-            self.write_jacobian(point, rows, jacobian)
+            self.write_jacobian(k, rows, jacobian)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)

@@ -11,7 +11,7 @@ from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
-from .frames import FrameFunction
+from .frames import FrameFunction, kinematics_at
 
 if TYPE_CHECKING:
     from ..robot.pinocchio import SE3
@@ -23,11 +23,12 @@ class _RotationRows(FrameFunction):
     """The rows both functions share: the rotation of aMb as a quaternion."""
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        value[:] = pin.SE3ToXYZQUAT(self.relative_placement(point))[3:]
+        k = kinematics_at(point, jacobian)
+        value[:] = pin.SE3ToXYZQUAT(self.relative_placement(k))[3:]
         if jacobian is not None:
             rows = point.scratch(self, "rows", (3, 6))
             rows[0, 3] = rows[1, 4] = rows[2, 5] = 1.0
-            self.write_jacobian(point, rows, jacobian)
+            self.write_jacobian(k, rows, jacobian)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         out[:] = self.relative_motion(motion)[2][3:]

@@ -13,7 +13,7 @@ from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
-from .frames import FrameFunction, drift_of_rotation_log
+from .frames import FrameFunction, drift_of_rotation_log, kinematics_at
 
 if TYPE_CHECKING:
     from ..robot.pinocchio import SE3
@@ -25,7 +25,8 @@ class _TransformationRows(FrameFunction):
     """The rows both functions share: translation and rotation logarithm of aMb."""
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        aMb = self.relative_placement(point)
+        k = kinematics_at(point, jacobian)
+        aMb = self.relative_placement(k)
         R = aMb.rotation
         value[:3] = aMb.translation
         value[3:] = pin.log3(R)
@@ -33,7 +34,7 @@ class _TransformationRows(FrameFunction):
             rows = point.scratch(self, "rows", (6, 6))
             rows[:3, :3] = R
             rows[3:, 3:] = pin.Jlog3(R)
-            self.write_jacobian(point, rows, jacobian)
+            self.write_jacobian(k, rows, jacobian)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)

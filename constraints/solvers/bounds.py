@@ -77,19 +77,17 @@ class Box:
         inside = np.minimum(np.maximum(target, self.lower), self.upper)
         if inside.tobytes() == target.tobytes():
             return step, None
-        held = np.zeros(step.size, dtype=np.bool_)
+        leaving = held = inside != target
         for _ in range(passes):
-            leaving = inside != target
-            if not (leaving & ~held).any():
-                break
-            held |= leaving
-            to_bound = np.where(held, np.where(target > inside, self.upper - x, self.lower - x), 0.0)
-            to_bound = np.where(held & ~leaving, step, to_bound)
+            to_bound = (inside - x) * held
             step = solver.solve(e + J.dot(to_bound), J * ~held, mu) + to_bound
             target = x + step
             inside = np.minimum(np.maximum(target, self.lower), self.upper)
-        leaving = inside != target
-        return np.where(leaving, inside - x, step), held | leaving
+            leaving = (inside != target) > held  # x + (bound - x) may miss the bound by a rounding
+            if b"\x01" not in leaving.tobytes():
+                return step, held
+            held = held | leaving
+        return inside - x, held
 
     def projected(self, q: Vector, gradient: Vector) -> Vector:
         """A gradient (nv,) without the components whose descent would leave the bounds."""

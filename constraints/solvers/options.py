@@ -32,6 +32,7 @@ class Options:
             is not below `stall_ratio` times the best one.
         patience_ratio, patience_count: the same for a try without restarts.
         restart_table: number of random configurations drawn once per projector.
+        screen: configurations a restart looks at, by value only; it goes on from the one of least residual.
     """
 
     threshold: float = 1e-4
@@ -48,6 +49,7 @@ class Options:
     patience_ratio: float = 0.98
     patience_count: int = 4
     restart_table: int = 256
+    screen: int = 8
 
     def __post_init__(self) -> None:
         """Check ranges.
@@ -66,6 +68,7 @@ class Options:
             ("stall_count", 1),
             ("patience_count", 1),
             ("restart_table", 1),
+            ("screen", 1),
         ):
             value = getattr(self, name)
             whole = isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import final
+from typing import Any, final
 
 import numpy as np
+from scipy.linalg import blas
 
 from ..arrays import Vector
 from ..errors import UndefinedError
-from ..point import Workspace, place
+from ..point import Workspace, placer
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..rows import Order, Rows, stack_rows
@@ -21,6 +22,8 @@ from .restart import Restarts
 from .step import DampedCholesky
 
 __all__ = ["ReadableEngine", "ReadableProgram"]
+
+_idamax: Any = blas.idamax  # index of the largest entry in size: a third of the time of numpy.abs(step).max()
 
 CHEAP_RESIDUAL, CHEAP_STEP = 1e-2, 0.1
 """After a step this short from a residual this small, values alone are evaluated first: it is most likely the last."""
@@ -75,9 +78,12 @@ class ReadableProgram(Program):
     def __init__(self, problem: Problem, options: Options) -> None:
         self.problem, self.options = problem, options
         self._space = problem.space
+        self._place = placer(problem.space)
         self._level = problem.levels[0]
         self._box = Box(problem, options.wrap)
         self._restarts = Restarts(problem, options.seed, options.restart_table) if options.restarts else None
+        self._step = DampedCholesky(self._level.size)
+        self._single = sum(s.stop > s.start for s in self._level.slices) == 1
         self._half = 0.5 * options.threshold
 
     # The whole projection.
@@ -108,10 +114,20 @@ class ReadableProgram(Program):
                 return search.outcome(Status.CONVERGED)
             if restarts is None or restarts.is_empty or search.iterations >= options.max_iterations:
                 return search.outcome(self._failure(search))
-            row = restarts.first(q0) if row < 0 else row + 1
+            row = restarts.first(q0) if row < 0 else row + options.screen
             search.iterations += 1
             search.restarts += 1
-            q, rows = restarts.configuration(self._box.clamp(q0), row), None
+            q, rows = self._draw(self._box.clamp(q0), row, search), None
+
+    def _draw(self, start: Vector, row: int, search: _Search) -> Vector:
+        """The configuration to start again from: of the next `screen` rows the one of least residual."""
+        restarts, screen = self._restarts, self.options.screen
+        if restarts is None:
+            return start
+        candidates = [restarts.configuration(start, row + i) for i in range(screen)]
+        if screen == 1:
+            return candidates[0]
+        return min(candidates, key=lambda q: self._rows(q, search, jacobian=False).residual)
 
     def _descend(self, q: Vector, rows: Rows | None, search: _Search) -> bool:
         """One try: damped, saturated, capped Newton steps, all accepted, until success, stall or end of budget."""
@@ -125,7 +141,8 @@ class ReadableProgram(Program):
         while True:
             if rows is None:
                 rows = self._rows(q, search, jacobian=not cheap)
-            residual, merit = rows.residual, rows.merit
+            merit = rows.merit
+            residual = sqrt(merit) if self._single else rows.residual
             if search.trace is not None:
                 search.trace.append(Step(q, residual, first))
             first = False
@@ -144,7 +161,7 @@ class ReadableProgram(Program):
             if cheap:
                 rows = self._rows(q, search)
             search.iterations += 1
-            q, length = self._move(q, rows, merit, search.workspace)
+            q, length = self._move(q, rows, merit)
             cheap, rows = residual < CHEAP_RESIDUAL and length < CHEAP_STEP, None
 
     def _accept(self, q: Vector, search: _Search) -> bool:
@@ -170,27 +187,22 @@ class ReadableProgram(Program):
     # Its parts.
 
     def _rows(self, q: Vector, search: _Search, jacobian: bool = True) -> Rows:
-        point = place(self._space, q, search.workspace)
-        return stack_rows(self._level, point, Order.POSITION, search.rhs, jacobian=jacobian)
+        return stack_rows(self._level, self._place(q, search.workspace), Order.POSITION, search.rhs, jacobian=jacobian)
 
-    def _move(self, q: Vector, rows: Rows, merit: float, workspace: Workspace) -> tuple[Vector, float]:
+    def _move(self, q: Vector, rows: Rows, merit: float) -> tuple[Vector, float]:
         """The next iterate, and the length of the step."""
         options, box = self.options, self._box
         error, J = rows.error, rows.jacobian
         mu = options.damping * merit + 1e-12
-        solver = workspace.resource(self, "step", self._solver)
-        step, held = solver.solve(error, J, mu), None
+        step, held = self._step.solve(error, J, mu), None
         if not box.is_open:
-            step, held = box.saturate(q, step, error, J, mu, solver, options.saturating_passes)
+            step, held = box.saturate(q, step, error, J, mu, self._step, options.saturating_passes)
         length2 = float(step.dot(step))
         if length2 > options.cap**2:
-            longest = float(np.abs(step).max())
+            longest = abs(step.item(_idamax(step)))
             if longest > options.cap:
                 step = step * (options.cap / longest)
                 held = None
                 length2 *= (options.cap / longest) ** 2
         q = self._space.integrate(q, step)
         return box.hold(q, held), sqrt(length2)
-
-    def _solver(self) -> DampedCholesky:
-        return DampedCholesky(self._level.size)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, final
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from ..arrays import Matrix, Vector
 
 __all__ = ["DampedCholesky"]
 
 _dposv: Any = lapack.dposv
+_dsyrk: Any = blas.dsyrk
 
 
 @final
@@ -20,33 +21,29 @@ class DampedCholesky:
 
     .. math:: dq = -J^T y, \qquad (J J^T + \mu I)\, y = e
 
-    It minimises :math:`|J\,dq + e|^2 + \mu |dq|^2`. Memory of one level in one workspace.
+    It minimises :math:`|J\,dq + e|^2 + \mu |dq|^2`.
 
     Args:
         rows: number of rows.
     """
 
-    __slots__ = ("_diagonal", "_normal")
+    __slots__ = ("_identity",)
 
     def __init__(self, rows: int) -> None:
-        self._normal = np.zeros((rows, rows))
-        self._diagonal = self._normal.reshape(-1)[:: rows + 1]
+        self._identity = np.eye(rows, order="F")
 
     def solve(self, e: Vector, J: Matrix, mu: float) -> Vector:
         """The step (nv,).
 
         Args:
             e: errors (rows,).
-            J: their Jacobian (rows, nv).
+            J: their Jacobian (rows, nv), contiguous by rows.
             mu: damping, positive.
         """
-        np.dot(J, J.T, self._normal)
-        self._diagonal += mu
-        _, y, info = _dposv(self._normal, e)
-        while info != 0:  # J J^T + mu I lost definiteness to rounding: rows of very different size
-            np.dot(J, J.T, self._normal)
-            mu = 10.0 * mu + 1e-12 * float(self._diagonal.max())
-            self._diagonal += mu
-            _, y, info = _dposv(self._normal, e)
+        normal = _dsyrk(1.0, J.T, mu, self._identity, 1)  # upper half of J J^T + mu I
+        _, y, info = _dposv(normal, e, 0, 1)
+        while info != 0:  # rounding took definiteness: rows of very different size
+            mu = 10.0 * mu + 1e-12 * float(np.abs(J).max()) ** 2
+            _, y, info = _dposv(_dsyrk(1.0, J.T, mu, self._identity, 1), e, 0, 1)
         step = y.dot(J)
         return np.negative(step, step)
