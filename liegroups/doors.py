@@ -16,6 +16,8 @@ from .layout import Factor
 
 __all__ = ["finite_vector", "natural_number", "refuse_unnormalized", "stacked"]
 
+_FLOAT64 = np.dtype(np.float64)
+
 
 def finite_vector(values: ArrayLike, n: int, what: str) -> Vector:
     """Read n finite real numbers as a float64 vector; an array that is one already comes back as it is.
@@ -25,6 +27,10 @@ def finite_vector(values: ArrayLike, n: int, what: str) -> Vector:
         SizeError: another shape than (n,).
         NotFiniteError: NaN or infinity.
     """
+    if isinstance(values, np.ndarray) and values.dtype is _FLOAT64 and values.shape == (n,):
+        square = float(values.dot(values))
+        if square - square == 0.0:  # neither NaN nor infinity; what overflows is looked at below
+            return values
     try:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:
