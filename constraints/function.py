@@ -105,8 +105,8 @@ class Function(ABC):
         Args:
             point: where; `point.q` is the configuration, a robot's point gives its kinematics too.
             value: (outputs.nq,) to be filled.
-            jacobian: (outputs.nv, inputs.nv) or None. Columns outside `columns` are zero on entry and must stay so;
-                every other one is written, not added to.
+            jacobian: (outputs.nv, inputs.nv), C-contiguous, or None. Columns outside `columns` are zero on entry and
+                must stay so; every other one is written, not added to.
 
         Raises:
             UndefinedError: where the function has no value.

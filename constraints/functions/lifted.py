@@ -51,10 +51,7 @@ class Lifted(Function):
         if jacobian is None:
             self.function.evaluate(part, value)
             return
-        columns = self.block.v_slice
-        if columns is not None:
-            self.function.evaluate(part, value, jacobian[:, columns])
-            return
+        # Functions write into contiguous memory, which a block of columns is not.
         J = point.scratch(self, "jacobian", (self.outputs.nv, self.function.inputs.nv))
         self.function.evaluate(part, value, J)
         jacobian[:, self.block.v_indices] = J

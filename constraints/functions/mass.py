@@ -81,7 +81,10 @@ class MassFunction(Function):
     def center_jacobian(self, point: Point) -> Matrix:
         """Jacobian (3, nv) of the centre of mass in the world; `center` is then `data.com[0]`."""
         k = posture_of(point).with_jacobians()
-        return pin.jacobianCenterOfMass(self._shadow, k.data, False)
+        J = pin.jacobianCenterOfMass(self._shadow, k.data, False)
+        # It sums in another order than `center`: with this the value has the same bits with and without a Jacobian.
+        pin.centerOfMass(self._shadow, k.data, pin.KinematicLevel.POSITION, False)
+        return J
 
     def center_motion(self, motion: MovingPoint) -> tuple[Vector, Vector, Vector]:
         """Position, velocity and acceleration at zero joint acceleration of the centre of mass, in the world."""
