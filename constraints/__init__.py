@@ -1,8 +1,8 @@
 """Constraint solvers on Lie groups: put configurations of robots onto constraints.
 
-    robot = Robot.from_urdf("arm.urdf")
-    hand = Implicit.equal(Pose(robot, "hand"), target)
-    result = project(robot, [hand], robot.random(rng))
+robot = Robot.from_urdf("arm.urdf")
+hand = Implicit.equal(Pose(robot, "hand"), target)
+result = project(robot, [hand], robot.random(rng))
 """
 
 import liegroups as _liegroups

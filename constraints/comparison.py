@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 import numpy as np
 
@@ -81,7 +82,7 @@ class RowTable:
     def of(
         size: int,
         what: str,
-        comparison: Comparison | Sequence[Comparison | None] | None,
+        comparison: Any,
         mask: ArrayLike | None,
         scale: ArrayLike | None,
         margin: ArrayLike,
@@ -104,17 +105,20 @@ class RowTable:
             SizeError, NotFiniteError, OptionError, WrongObjectError: what is wrong, with the row.
         """
         bounded = lower is not None or upper is not None
+        types: list[Comparison | None] = []
         if comparison is None:
-            types: list[Comparison | None] = [None if bounded else Comparison.EQUAL_TO_ZERO] * size
+            types = [None if bounded else Comparison.EQUAL_TO_ZERO] * size
         elif isinstance(comparison, Comparison):
             types = [comparison] * size
         else:
-            types = list(comparison) if isinstance(comparison, Sequence) else _refuse(what, comparison)
+            types = (
+                list[Comparison | None](comparison) if isinstance(comparison, Sequence) else _refuse(what, comparison)
+            )
         if len(types) != size:
             raise SizeError(f"comparison of '{what}'", size, len(types))
-        for entry in types:
-            if entry is not None and not isinstance(entry, Comparison):
-                _refuse(what, entry)
+        strangers: list[object] = [entry for entry in types if entry is not None and entry not in set(Comparison)]
+        if strangers:
+            _refuse(what, strangers[0])
         if bounded and None not in types:
             raise OptionError(f"'{what}': lower and upper are given, but every row has a comparison; use None there")
         low, high = _by_row(lower, -np.inf, size, what, "lower"), _by_row(upper, np.inf, size, what, "upper")

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from liegroups.errors import (
     ConstraintError,
     DtypeError,
+    DuplicateNameError,
+    EmptyIntervalError,
     NotFiniteError,
     NotNormalizedError,
     OverlapError,
@@ -23,6 +25,8 @@ __all__ = [
     "ConstraintError",
     "DtypeError",
     "DuplicateError",
+    "DuplicateNameError",
+    "EmptyIntervalError",
     "EmptyProblemError",
     "FileError",
     "ModelError",
@@ -49,18 +53,12 @@ class UnknownFrameError(UnknownNameError):
     def __init__(self, name: str, valid: Sequence[str]) -> None:
         super().__init__("frame", name, valid)
 
-    def __reduce__(self) -> tuple[type[UnknownFrameError], tuple[str, Sequence[str]]]:
-        return type(self), (self.name, self.valid)
-
 
 class UnknownJointError(UnknownNameError):
     """No joint of that name; the message lists the names that come closest, `valid` all of them."""
 
     def __init__(self, name: str, valid: Sequence[str]) -> None:
         super().__init__("joint", name, valid)
-
-    def __reduce__(self) -> tuple[type[UnknownJointError], tuple[str, Sequence[str]]]:
-        return type(self), (self.name, self.valid)
 
 
 class StalePostureError(ConstraintError):
@@ -79,9 +77,6 @@ class WrongObjectError(ConstraintError):
         self.received = received if isinstance(received, str) else type(received).__name__
         super().__init__(f"{what}: expected {expected}, got {self.received}")
 
-    def __reduce__(self) -> tuple[type[WrongObjectError], tuple[str, str, str]]:
-        return type(self), (self.what, self.expected, self.received)
-
 
 class OptionError(ConstraintError):
     """An option or bound has a value outside its range."""
@@ -97,9 +92,6 @@ class FileError(ConstraintError):
     def __init__(self, path: str, reason: str) -> None:
         self.path, self.reason = path, reason
         super().__init__(f"{path}: {reason}")
-
-    def __reduce__(self) -> tuple[type[FileError], tuple[str, str]]:
-        return type(self), (self.path, self.reason)
 
 
 class RobotMismatchError(ConstraintError):
@@ -123,6 +115,3 @@ class RightHandSideError(ConstraintError):
             f"right-hand side of '{constraint}': row {row} is {comparison} and takes no right-hand side, "
             f"but its logarithm there is {value:.3g} (only EQUALITY rows may be non-zero)"
         )
-
-    def __reduce__(self) -> tuple[type[RightHandSideError], tuple[str, int, float, str]]:
-        return type(self), (self.constraint, self.row, self.value, self.comparison)

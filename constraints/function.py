@@ -81,7 +81,9 @@ class Function(ABC):
             on = np.ones(inputs.nv, dtype=np.bool_)
         else:
             on = np.array(columns, dtype=np.bool_)
-        turns = np.array(np.broadcast_to(periodic, on.shape) if isinstance(periodic, bool) else periodic, dtype=np.bool_)
+        turns = np.array(
+            np.broadcast_to(periodic, on.shape) if isinstance(periodic, bool) else periodic, dtype=np.bool_
+        )
         for what, vector in (("columns", on), ("periodic", turns)):
             if vector.shape != (inputs.nv,):
                 raise SizeError(f"{what} of {type(self).__name__}", (inputs.nv,), vector.shape)

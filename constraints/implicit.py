@@ -5,19 +5,19 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from liegroups import Element, Space
 
-from .arrays import ArrayLike, BoolVector, Matrix, Vector
+from .arrays import ArrayLike, Matrix, Vector
 from .comparison import Comparison, RowTable
 from .errors import RightHandSideError
 from .function import Function, as_function
 from .point import MovingPoint, Point
 from .robot import as_placement, pose_vector
-from .robot.pinocchio import SE3
+from .robot.pinocchio import Placement
 from .stack import RowOwner
 from .target import Target
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Implicit"]
 
-GivenPoint = ArrayLike | Element | SE3
+GivenPoint = ArrayLike | Element | Placement
 """What is taken for a point of a group: numbers, an Element, or a placement where the group has poses."""
 
 
@@ -73,7 +73,6 @@ class Implicit(RowOwner):
 
     target: Target | None = field(init=False)
     default_rhs: Vector = field(init=False)
-    lifted_from: Implicit | None = field(init=False, default=None)
     _flat: bool = field(init=False)
     _plain: bool = field(init=False)
 
@@ -110,7 +109,12 @@ class Implicit(RowOwner):
 
     @classmethod
     def equal(
-        cls, function: Function, rhs: GivenPoint | Target | None = None, *, mask: ArrayLike | None = None, name: str = ""
+        cls,
+        function: Function,
+        rhs: GivenPoint | Target | None = None,
+        *,
+        mask: ArrayLike | None = None,
+        name: str = "",
     ) -> Self:
         """h(q) is the right-hand side (the neutral element by default), which may be changed later or vary in time."""
         return cls(function, Comparison.EQUALITY, rhs, mask=mask, name=name)
@@ -146,7 +150,7 @@ class Implicit(RowOwner):
 
     # Right-hand sides.
 
-    def check_rhs(self, rhs: GivenPoint, what: str | None = None) -> Vector:
+    def check_rhs(self, rhs: Any, what: str | None = None) -> Vector:
         """A right-hand side as a point of the outputs (nq,), read-only.
 
         Args:
@@ -178,6 +182,7 @@ class Implicit(RowOwner):
     # Rows.
 
     def write_position(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:
+        """As `RowOwner.write_position`."""
         if self._flat:
             self.function.evaluate(point, error, jacobian)
             if rhs is not None:
@@ -192,6 +197,7 @@ class Implicit(RowOwner):
     def write_velocity(
         self, motion: MovingPoint, rhs: Vector | None, rhs_velocity: Vector | None, error: Vector, jacobian: Matrix
     ) -> None:
+        """As `RowOwner.write_velocity`."""
         self.write_position(motion.point, rhs, error, jacobian)
         inside = self.rows.one_sided & (error == 0.0)
         np.dot(jacobian, motion.v, error)
@@ -205,6 +211,7 @@ class Implicit(RowOwner):
         error += np.where(inside, 0.0, self.rows.scale * rate)
 
     def rhs_at(self, point: Point) -> Vector:
+        """The right-hand side (outputs.nq,) that the point satisfies, on the EQUALITY rows."""
         value = np.zeros(self.outputs.nq)
         self.function.evaluate(point, value)
         return self.rhs_at_value(value)
@@ -220,11 +227,11 @@ def _first_time(target: Target) -> float:
     return float(np.clip(0.0, *target.interval))
 
 
-def _numbers(given: GivenPoint, space: Space) -> ArrayLike:
+def _numbers(given: Any, space: Space) -> Any:
     """A given point as numbers."""
     if isinstance(given, Element):
         return given.q
     if hasattr(given, "homogeneous"):
         pose = pose_vector(as_placement(given))
         return pose[3:] if space.nq == 4 else pose
-    return given  # pyright: ignore[reportReturnType]  # what is neither is refused by the space's door
+    return given  # what is neither is refused by the space's door

@@ -18,7 +18,18 @@ from liegroups import ProductSpace, Segments, Space
 from .arrays import BoolVector, Indices, Vector
 from .errors import StalePostureError
 
-__all__ = ["MovingPoint", "PlacedSpace", "Point", "SpaceMotion", "SpacePoint", "Workspace", "part_vector", "place", "place_motion", "placer"]
+__all__ = [
+    "MovingPoint",
+    "PlacedSpace",
+    "Point",
+    "SpaceMotion",
+    "SpacePoint",
+    "Workspace",
+    "part_vector",
+    "place",
+    "place_motion",
+    "placer",
+]
 
 _T = TypeVar("_T")
 
@@ -183,7 +194,7 @@ class SpacePoint(Point):
         q = part_vector(self.q, segments.q_slice, segments.q_indices)
         if factor is None:
             return SpacePoint(segments.space, q, self.workspace, self.serial)
-        parts: dict[int, Point] = self.workspace.resource(self.space, "parts", dict)
+        parts: dict[int, Point] = self.workspace.resource(self.space, "parts", _no_parts)
         part = parts.get(id(factor))
         if part is None or part.serial != self.serial:
             part = parts[id(factor)] = factor.place(q, self.workspace, self.serial)
@@ -203,6 +214,10 @@ class SpaceMotion(MovingPoint):
         if isinstance(point.space, PlacedSpace):
             return point.space.move(point, v)
         return SpaceMotion(point, v)
+
+
+def _no_parts() -> dict[int, Point]:
+    return {}
 
 
 def part_vector(vector: Vector, block: slice | None, indices: Indices) -> Vector:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -21,21 +21,21 @@ from .robot import Bounds, Robot
 from .rows import Order, Rows, stack_rows
 from .stack import RowOwner, Stack
 
-__all__ = ["Problem", "RANK_TOLERANCE"]
+__all__ = ["RANK_TOLERANCE", "Problem"]
 
 RANK_TOLERANCE = 1e-6
 """Pivots of a Jacobian smaller than this part of the largest one count as zero."""
 
 
 @final
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Problem:
     """Constraints on a configuration space, by level, with bounds. Immutable; right-hand sides are arguments.
 
     Args:
         where: a Robot (which brings its bounds) or a Space (which has none), such as `robot.space * Rn(k)`. Functions
             on one factor of a product are lifted to it.
-        given: constraints; or sequences of them, one a level, the most important first.
+        constraints: constraints; or sequences of them, one a level, the most important first.
         bounds: other bounds than the robot's; `Bounds.none(space)` drops them.
 
     Attributes:
@@ -57,52 +57,44 @@ class Problem:
         SpaceMismatchError: a function on another space.
     """
 
-    where: Robot | Space
-    given: Sequence[RowOwner] | Sequence[Sequence[RowOwner]]
-    bounds: Bounds | None = None  # pyright: ignore[reportAssignmentType]  # Bounds once built
+    robot: Robot | None
+    space: Space
+    levels: tuple[Stack, ...]
+    constraints: Stack
+    rhs: RightHandSide
+    bounds: Bounds
+    columns: BoolVector
+    revolute: BoolVector
+    wraps: BoolVector
+    _given: tuple[Any, ...]
 
-    robot: Robot | None = field(init=False)
-    space: Space = field(init=False)
-    levels: tuple[Stack, ...] = field(init=False)
-    constraints: Stack = field(init=False)
-    rhs: RightHandSide = field(init=False)
-    columns: BoolVector = field(init=False)
-    revolute: BoolVector = field(init=False)
-    wraps: BoolVector = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Lift, check and stack."""
-        robot = self.where if isinstance(self.where, Robot) else None
-        space = self.where.space if isinstance(self.where, Robot) else self.where
-        if not isinstance(space, Space):
-            raise WrongObjectError("space of a problem", "a Robot or a Space", space)
-        levels = tuple(
-            Stack([_on_space(constraint, space) for constraint in level]) for level in _by_level(self.given)
-        )
+    def __init__(
+        self,
+        where: Robot | Space,
+        constraints: Sequence[RowOwner] | Sequence[Sequence[RowOwner]],
+        bounds: Bounds | None = None,
+    ) -> None:
+        robot = where if isinstance(where, Robot) else None
+        space = _space_of(where)
+        levels = tuple(Stack([_on_space(owner, space) for owner in level]) for level in _by_level(constraints))
         everything = Stack([owner for level in levels for owner in level])
         if everything.size == 0:
             raise EmptyProblemError("a problem needs at least one row that counts: no constraint, or all rows masked")
-        bounds = self.bounds
-        if bounds is None:
-            bounds = robot.bounds if robot is not None else Bounds.none(space)
-        if not isinstance(bounds, Bounds):
-            raise WrongObjectError("bounds of a problem", "Bounds", bounds)
-        if bounds.space != space:
-            raise SpaceMismatchError("bounds of a problem", space.name, bounds.space.name)
-        columns = np.logical_or.reduce([owner.columns for owner in everything])
+        box = _bounds_on(space, robot, bounds)
         periodic = np.logical_and.reduce([owner.periodic for owner in everything])
+        turns = box.tangent_upper - box.tangent_lower >= 2.0 * np.pi - 1e-6
         revolute = _revolute(space)
-        turns = bounds.tangent_upper - bounds.tangent_lower >= 2.0 * np.pi - 1e-6
         for attribute, value in (
             ("robot", robot),
             ("space", space),
             ("levels", levels),
             ("constraints", everything),
             ("rhs", RightHandSide(everything)),
-            ("bounds", bounds),
-            ("columns", columns),
+            ("bounds", box),
+            ("columns", np.logical_or.reduce([owner.columns for owner in everything])),
             ("revolute", revolute),
             ("wraps", periodic & turns & revolute),
+            ("_given", (where, constraints, bounds)),
         ):
             object.__setattr__(self, attribute, value)
 
@@ -178,7 +170,11 @@ class Problem:
             rhs: right-hand sides; the default ones if absent.
         """
         error = stack_rows(self.constraints, self.at(q), Order.POSITION, self.check_rhs(rhs), jacobian=False).error
-        return error.copy() if constraint is None else error[self.constraints.slices[self.constraints.index(constraint)]].copy()
+        return (
+            error.copy()
+            if constraint is None
+            else error[self.constraints.slices[self.constraints.index(constraint)]].copy()
+        )
 
     def residual(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> float:
         """Largest norm over the constraints of their errors at q."""
@@ -217,7 +213,9 @@ class Problem:
         """
         J = self.jacobian(q, rhs)
         Q, R, _ = qr(J.T, pivoting=True)
-        return np.ascontiguousarray(Q[:, _rank(R) :])
+        pivots = np.abs(np.diag(R))
+        rank = int((pivots > RANK_TOLERANCE * pivots.max(initial=0.0)).sum())
+        return np.array(Q[:, rank:], dtype=np.float64)
 
     def dimension(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> int:
         """Dimension of the set of solutions around q: nv less the rank of the Jacobian (relative tolerance 1e-6)."""
@@ -253,16 +251,35 @@ class Problem:
         return f"Problem({self.space.nv} dofs, {self.constraints.size} rows: {', '.join(self.constraints.names)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Problem, (self.where, self.given, self.bounds)
+        return Problem, self._given
 
 
-def _by_level(given: object) -> list[list[RowOwner]]:
+def _space_of(where: object) -> Space:
+    if isinstance(where, Robot):
+        return where.space
+    if isinstance(where, Space):
+        return where
+    raise WrongObjectError("space of a problem", "a Robot or a Space", where)
+
+
+def _bounds_on(space: Space, robot: Robot | None, bounds: object) -> Bounds:
+    if bounds is None:
+        return robot.bounds if robot is not None else Bounds.none(space)
+    if not isinstance(bounds, Bounds):
+        raise WrongObjectError("bounds of a problem", "Bounds", bounds)
+    if bounds.space != space:
+        raise SpaceMismatchError("bounds of a problem", space.name, bounds.space.name)
+    return bounds
+
+
+def _by_level(given: Any) -> list[list[RowOwner]]:
     """Constraints by level, from one sequence of them or one sequence a level."""
     if isinstance(given, RowOwner):
         raise WrongObjectError("constraints of a problem", "a sequence of constraints, [constraint]", given)
     if not isinstance(given, Sequence) or isinstance(given, str):
         raise WrongObjectError("constraints of a problem", "a sequence of constraints", given)
-    entries: list[Any] = list(given)
+    entries: list[Any] = []
+    entries += given
     nested = bool(entries) and all(isinstance(e, Sequence) and not isinstance(e, str) for e in entries)
     levels: list[list[Any]] = [list(level) for level in entries] if nested else [entries]
     for i, level in enumerate(levels):
@@ -308,8 +325,3 @@ def _describe(owner: RowOwner) -> str:
     words = [word for word, counts in zip(owner.rows.words, owner.rows.mask, strict=True) if counts]
     kinds = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
     return f"'{owner.name}' in {owner.outputs.name}, {len(words)} of {owner.outputs.nv} rows ({kinds})"
-
-
-def _rank(R: Matrix) -> int:
-    pivots = np.abs(np.diag(R))
-    return int((pivots > RANK_TOLERANCE * pivots.max(initial=0.0)).sum()) if pivots.size else 0

@@ -77,7 +77,7 @@ class RightHandSide:
         return RightHandSide(self.stack, vector, self.velocity, self.acceleration)
 
     def same_as(self, other: RightHandSide, tolerance: float = 1e-12) -> bool:
-        """True when every point is the same element of its group (q and -q are), within the tolerance in the tangent."""
+        """True when every point is the same element of its group (q and -q are one), within a tangent tolerance."""
         if len(self.stack) != len(other.stack):
             return False
         for owner, peer, s in zip(self.stack, other.stack, self.stack.rhs_slices, strict=True):

@@ -105,22 +105,19 @@ def stack_rows(
     """
     memory = point.workspace.resource(stack, "rows", _Memory, stack, point.space.nv)
     points = (RightHandSide(stack) if rhs is None else rhs).points
-    if order is Order.VELOCITY:
-        motion = _moving(point)
-        for (owner, key, error, J), s in zip(memory.blocks, stack.full_slices, strict=True):
-            rate = None if rhs is None or rhs.velocity is None else rhs.velocity[s]
-            owner.write_velocity(motion, points[key], rate, error, J)
+    if isinstance(point, Point):
+        if order is Order.VELOCITY:
+            raise WrongObjectError("point of velocity rows", "a motion, robot.at(q, v)", point)
+        for owner, key, error, block in memory.blocks:
+            owner.write_position(point, points[key], error, block if jacobian else None)
+    elif order is Order.POSITION:
+        raise WrongObjectError("point of position rows", "a point, robot.at(q)", point)
     else:
-        for owner, key, error, J in memory.blocks:
-            owner.write_position(point, points[key], error, J if jacobian else None)
+        for (owner, key, error, block), s in zip(memory.blocks, stack.full_slices, strict=True):
+            rate = None if rhs is None or rhs.velocity is None else rhs.velocity[s]
+            owner.write_velocity(point, points[key], rate, error, block)
     if not memory.all_rows:
         memory.full_error.take(stack.active, 0, memory.error, "clip")
         if jacobian:
             memory.full_jacobian.take(stack.active, 0, memory.jacobian, "clip")
     return memory.rows
-
-
-def _moving(point: Point | MovingPoint) -> MovingPoint:
-    if isinstance(point, MovingPoint):
-        return point
-    raise WrongObjectError("point of velocity rows", "a motion, robot.at(q, v)", point)

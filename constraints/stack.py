@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, final
 
 import numpy as np
@@ -38,7 +39,7 @@ class RowOwner(ABC):
     columns: BoolVector
     periodic: BoolVector
     default_rhs: Vector
-    lifted_from: RowOwner | None
+    lifted_from: RowOwner | None = None
 
     @abstractmethod
     def write_position(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:
@@ -116,7 +117,7 @@ class Stack:
         """Names of the owners, in order."""
         return tuple(owner.name for owner in self.owners)
 
-    def index(self, which: RowOwner | str | int) -> int:
+    def index(self, which: object) -> int:
         """Position of an owner, given as the object, its position, or its name when unique.
 
         Raises:
@@ -134,7 +135,7 @@ class Stack:
                 return found[0]
             kind = "constraint" if not found else f"unique constraint ({len(found)} share the name; give the object)"
             raise UnknownNameError(kind, which, self.names)
-        if isinstance(which, int | np.integer) and not isinstance(which, bool):
+        if isinstance(which, int) and not isinstance(which, bool):
             if not -len(self.owners) <= which < len(self.owners):
                 raise SizeError("position of a constraint", f"below {len(self.owners)}", int(which))
             return int(which) % len(self.owners)
@@ -146,7 +147,7 @@ class Stack:
     def __iter__(self) -> Iterator[RowOwner]:
         return iter(self.owners)
 
-    def __getitem__(self, which: RowOwner | str | int) -> RowOwner:
+    def __getitem__(self, which: object) -> RowOwner:
         return self.owners[self.index(which)]
 
     def __add__(self, other: Stack) -> Stack:
@@ -161,4 +162,4 @@ class Stack:
 
 def _slices(sizes: Sequence[int]) -> tuple[slice, ...]:
     ends = np.cumsum([0, *sizes]).tolist()
-    return tuple(slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True))
+    return tuple(slice(a, b) for a, b in pairwise(ends))

@@ -103,7 +103,7 @@ class Target:
 
     def _check_time(self, t: float) -> None:
         if not np.isfinite(t):
-            raise NotFiniteError("time of a Target", t)
+            raise NotFiniteError("time of a Target", [0])
         if not self.interval[0] - 1e-12 <= t <= self.interval[1] + 1e-12:
             raise OptionError(f"time {t:g} s is outside the interval {self.interval} of the target")
 

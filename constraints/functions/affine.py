@@ -61,7 +61,7 @@ class Affine(Function):
             raise SizeError("vector of an affine function", (A.shape[0],), b.shape)
         for what, array in (("matrix of an affine function", A), ("vector of an affine function", b)):
             if not np.isfinite(array).all():
-                raise NotFiniteError(what, "its entries")
+                raise NotFiniteError(what, np.flatnonzero(~np.isfinite(array)).tolist())
         used = (A != 0.0).any(axis=0)
         vector = np.zeros(inputs.nv, dtype=np.bool_)
         vector[inputs.vector_v] = True

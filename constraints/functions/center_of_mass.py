@@ -10,7 +10,7 @@ from liegroups import Rn
 from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
 from ..robot import Robot
-from .frames import posture_of
+from .frames import kinematics_at
 from .mass import MassFunction
 
 __all__ = ["CenterOfMass"]
@@ -50,11 +50,12 @@ class CenterOfMass(MassFunction):
         self.declare(robot.space, Rn(3), self.columns_seen_from(0), periodic=True, name=self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        k = kinematics_at(point, jacobian)
         if jacobian is None:
-            value[:] = self.center(point)
+            value[:] = self.center(k)
             return
-        jacobian[:] = self.center_jacobian(point)
-        value[:] = posture_of(point).placed().data.com[0]
+        jacobian[:] = self.center_jacobian(k)
+        value[:] = k.center
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         out[:] = self.center_motion(motion)[2]

@@ -13,7 +13,8 @@ from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
-from .frames import as_frame, motion_of, posture_of, supporting_columns
+from ..robot.posture import Kinematics
+from .frames import as_frame, kinematics_at, motion_of, supporting_columns
 from .mass import MassFunction
 
 __all__ = ["ComBetweenFeet"]
@@ -71,13 +72,10 @@ class ComBetweenFeet(MassFunction):
         self.declare(robot.space, Rn(4), columns, periodic=True, name=self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        posture = posture_of(point)
-        if jacobian is None:
-            c = self.center(point)
-        else:
-            Jc = self.center_jacobian(point)
-            c = posture.with_jacobians().data.com[0]
-        oMi = posture.placed().oMi
+        k = kinematics_at(point, jacobian)
+        Jc = None if jacobian is None else self.center_jacobian(k)
+        c = self.center(k) if Jc is None else k.center
+        oMi = k.oMi
         oML, oMR, oMr = (oMi[f.joint] * f.placement for f in self._frames)
         xL, xR, R = oML.translation, oMR.translation, oMr.rotation
         u, lever = xR - xL, c - 0.5 * (xL + xR)
@@ -87,11 +85,11 @@ class ComBetweenFeet(MassFunction):
         value[1] = z @ moment
         value[2] = (c - xL) @ u
         value[3] = (c - xR) @ u
-        if jacobian is None:
+        if jacobian is None or Jc is None:
             return
-        JL, _ = self._world_jacobian(point, self._frames[0], oML)
-        JR, _ = self._world_jacobian(point, self._frames[1], oMR)
-        Jr, Wr = self._world_jacobian(point, self._frames[2], oMr)
+        JL, _ = _world_jacobian(k, self._frames[0])
+        JR, _ = _world_jacobian(k, self._frames[1])
+        Jr, Wr = _world_jacobian(k, self._frames[2])
         Ju, Jlever = JR - JL, Jc - 0.5 * (JL + JR)
         jacobian[0] = Jc[2] - Jr[2]
         jacobian[1] = _cross(u, z) @ Jlever + _cross(z, lever) @ Ju + _cross(z, moment) @ Wr
@@ -102,20 +100,19 @@ class ComBetweenFeet(MassFunction):
         k = motion_of(motion).with_drift()
         c, dc, ddc = self.center_motion(motion)
         states: list[tuple[Vector, Vector, Vector]] = []
-        R, w, alpha = np.eye(3), np.zeros(3), np.zeros(3)
+        z, w, alpha = np.zeros(3), np.zeros(3), np.zeros(3)
         for frame in self._frames:
             oMf = k.oMi[frame.joint] * frame.placement
             nu, gamma = frame.placement.actInv(k.data.v[frame.joint]), frame.placement.actInv(k.data.a[frame.joint])
-            R = oMf.rotation
-            w, alpha = R @ nu.angular, R @ gamma.angular
-            states.append((oMf.translation, R @ nu.linear, R @ (gamma.linear + np.cross(nu.angular, nu.linear))))
+            z, w, alpha = oMf.rotation[:, 2], oMf.rotation @ nu.angular, oMf.rotation @ gamma.angular
+            classical = gamma.linear + np.cross(nu.angular, nu.linear)
+            states.append((oMf.translation, oMf.rotation @ nu.linear, oMf.rotation @ classical))
         (xL, dL, ddL), (xR, dR, ddR), (_, _, ddr) = states
         u, du, ddu = xR - xL, dR - dL, ddR - ddL
         lever, dlever, ddlever = c - 0.5 * (xL + xR), dc - 0.5 * (dL + dR), ddc - 0.5 * (ddL + ddR)
         m = np.cross(lever, u)
         dm = np.cross(dlever, u) + np.cross(lever, du)
         ddm = np.cross(ddlever, u) + 2.0 * np.cross(dlever, du) + np.cross(lever, ddu)
-        z = R[:, 2]
         dz = np.cross(w, z)
         ddz = np.cross(alpha, z) + np.cross(w, dz)
         out[0] = ddc[2] - ddr[2]
@@ -123,13 +120,12 @@ class ComBetweenFeet(MassFunction):
         out[2] = (ddc - ddL) @ u + 2.0 * (dc - dL) @ du + (c - xL) @ ddu
         out[3] = (ddc - ddR) @ u + 2.0 * (dc - dR) @ du + (c - xR) @ ddu
 
-    @staticmethod
-    def _world_jacobian(point: Point, frame: Frame, oMf: object) -> tuple[Matrix, Matrix]:
-        """Velocity of the frame's origin and angular velocity, both in world axes, as (3, nv) each."""
-        k = posture_of(point).with_jacobians()
-        J = pin.getJointJacobian(k.model, k.data, frame.joint, pin.LOCAL_WORLD_ALIGNED)
-        offset = k.oMi[frame.joint].rotation @ frame.placement.translation
-        return J[:3] - pin.skew(offset) @ J[3:], J[3:]
+
+def _world_jacobian(k: Kinematics, frame: Frame) -> tuple[Matrix, Matrix]:
+    """Velocity of the frame's origin and angular velocity, both in world axes, as (3, nv) each."""
+    J = pin.getJointJacobian(k.model, k.data, frame.joint, pin.LOCAL_WORLD_ALIGNED)
+    offset = k.oMi[frame.joint].rotation @ frame.placement.translation
+    return J[:3] - pin.skew(offset) @ J[3:], J[3:]
 
 
 def _cross(a: Vector, b: Vector) -> Vector:

@@ -14,10 +14,19 @@ from ..errors import WrongObjectError
 from ..function import Function
 from ..point import MovingPoint, Point
 from ..robot import Frame, Motion, Posture, Robot, as_placement
+from ..robot.pinocchio import Placement, pin
 from ..robot.posture import Kinematics
-from ..robot.pinocchio import SE3, pin
 
-__all__ = ["FrameFunction", "as_frame", "drift_of_rotation_log", "kinematics_at", "motion_of", "posture_of", "supporting_columns", "world_or_frame"]
+__all__ = [
+    "FrameFunction",
+    "as_frame",
+    "drift_of_rotation_log",
+    "kinematics_at",
+    "motion_of",
+    "posture_of",
+    "supporting_columns",
+    "world_or_frame",
+]
 
 
 def supporting_columns(robot: Robot, joint: int) -> BoolVector:
@@ -69,25 +78,30 @@ class FrameFunction(Function):
         chain_a, chain_b = supporting_columns(robot, frame_a.joint), supporting_columns(robot, frame_b.joint)
         sign = chain_b.astype(np.float64) - chain_a.astype(np.float64)  # zero on the joints both chains share
         inner = frame_b.placement
-        for attribute, value in (
+        fields: tuple[tuple[str, object], ...] = (
             ("_sign", sign),
             ("_joints", (frame_a.joint, frame_b.joint)),
             ("_a_inverse", frame_a.placement.inverse()),
             ("_b_placement", inner),
             ("_b_inverse_action", np.ascontiguousarray(inner.inverse().action)),
-            ("_b_is_joint", bool(np.array_equal(inner.homogeneous, np.eye(4)))),
-        ):
+            ("_b_is_joint", frame_b.is_joint),
+        )
+        for attribute, value in fields:
             object.__setattr__(self, attribute, value)
         if name is None:
-            name = f"{type(self).__name__}({frame_b.name})" if frame_a.joint == 0 else f"{type(self).__name__}({frame_a.name}, {frame_b.name})"
+            name = (
+                f"{type(self).__name__}({frame_b.name})"
+                if frame_a.joint == 0
+                else f"{type(self).__name__}({frame_a.name}, {frame_b.name})"
+            )
         self.declare(robot.space, outputs, sign != 0.0, periodic=True, name=name)
 
     # Kinematics, in raw arrays: this is the inside of the solver's loop.
 
     _sign: Vector
     _joints: tuple[int, int]
-    _a_inverse: SE3
-    _b_placement: SE3
+    _a_inverse: Placement
+    _b_placement: Placement
     _b_inverse_action: Matrix
     _b_is_joint: bool
 
@@ -114,7 +128,7 @@ class FrameFunction(Function):
         if a == 0:
             rows.dot(pin.getJointJacobian(k.model, k.data, b, pin.LOCAL), jacobian)
         else:
-            rows.dot(k.oMi[b].toActionMatrixInverse()).dot(k.J * self._sign, jacobian)
+            rows.dot(k.oMi[b].toActionMatrixInverse()).dot(k.world_jacobian * self._sign, jacobian)
 
     def relative_motion(self, motion: MovingPoint) -> tuple[Any, Vector, Vector]:
         r"""Pose, twist and drift acceleration of b relative to a, in b: what the drift of a subclass needs.
@@ -187,18 +201,26 @@ def drift_of_rotation_log(r: Vector, w: Vector, alpha: Vector) -> Vector:
     theta = math.sqrt(theta2)
     # Below 1 rad the series (truncated at 1e-13 relative); above, the closed form loses at most 1e-13.
     if theta < 1.0:
-        c = _even_series(theta2, (1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160, 691 / 1307674368000, 1 / 74724249600))
+        c = _even_series(
+            theta2, (1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160, 691 / 1307674368000, 1 / 74724249600)
+        )
         slope = _even_series(theta2, (1 / 360, 1 / 7560, 1 / 201600, 1 / 5987520, 691 / 130767436800, 1 / 6227020800))
     else:
         half = 0.5 * theta
         cotangent = math.cos(half) / math.sin(half)
         c = (1.0 - half * cotangent) / theta2
-        slope = ((0.25 * theta / math.sin(half) ** 2 - 0.5 * cotangent) * theta - 2.0 * (1.0 - half * cotangent)) / theta2**2
+        slope = (
+            (0.25 * theta / math.sin(half) ** 2 - 0.5 * cotangent) * theta - 2.0 * (1.0 - half * cotangent)
+        ) / theta2**2
     rate = w - 0.5 * (W @ r) + c * (S @ (S @ w))  # J_log w, as [r] w = -[w] r
     Sdot = pin.skew(rate)
     return np.asarray(
-        alpha + 0.5 * (S @ alpha) + c * (S @ (S @ alpha))
-        + 0.5 * (Sdot @ w) + c * (Sdot @ (S @ w) + S @ (Sdot @ w)) + slope * float(r @ rate) * (S @ (S @ w))
+        alpha
+        + 0.5 * (S @ alpha)
+        + c * (S @ (S @ alpha))
+        + 0.5 * (Sdot @ w)
+        + c * (Sdot @ (S @ w) + S @ (Sdot @ w))
+        + slope * float(r @ rate) * (S @ (S @ w))
     )
 
 

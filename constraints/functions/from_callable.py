@@ -47,7 +47,8 @@ class FromCallable(Function):
         """Declare it."""
         if not callable(self.f):
             raise WrongObjectError("function", "a callable of a configuration", self.f)
-        for what, space in (("inputs", self.inputs), ("outputs", self.outputs)):
+        for what in ("inputs", "outputs"):
+            space: object = getattr(self, what)
             if not isinstance(space, Space):
                 raise WrongObjectError(what, "a Space", space)
         used: BoolVector | None = None if self.used is None else np.array(self.used, dtype=np.bool_)

@@ -10,10 +10,11 @@ import numpy as np
 from ..arrays import BoolVector, Matrix, Vector
 from ..errors import ModelError, OptionError, UnknownJointError, WrongObjectError
 from ..function import Function
-from ..point import MovingPoint, Point
+from ..point import MovingPoint
 from ..robot import Robot
 from ..robot.pinocchio import Model, pin
-from .frames import motion_of, posture_of, supporting_columns
+from ..robot.posture import Kinematics
+from .frames import motion_of, supporting_columns
 
 __all__ = ["MassFunction"]
 
@@ -73,18 +74,18 @@ class MassFunction(Function):
             columns |= chain ^ supporting_columns(self.robot, j)
         return columns
 
-    def center(self, point: Point) -> Vector:
-        """Centre of mass (3,) in the world [m]."""
-        k = posture_of(point).placed()
+    def center(self, k: Kinematics) -> Vector:
+        """Centre of mass (3,) in the world [m].
+
+        Args:
+            k: kinematics at the point, of `kinematics_at`.
+        """
         return pin.centerOfMass(self._shadow, k.data, pin.KinematicLevel.POSITION, False)
 
-    def center_jacobian(self, point: Point) -> Matrix:
-        """Jacobian (3, nv) of the centre of mass in the world; `center` is then `data.com[0]`."""
-        k = posture_of(point).with_jacobians()
-        J = pin.jacobianCenterOfMass(self._shadow, k.data, False)
-        # It sums in another order than `center`: with this the value has the same bits with and without a Jacobian.
-        pin.centerOfMass(self._shadow, k.data, pin.KinematicLevel.POSITION, False)
-        return J
+    def center_jacobian(self, k: Kinematics) -> Matrix:
+        """Jacobian (3, nv) of the centre of mass in the world, live; `k.center` is then the centre itself."""
+        pin.jacobianCenterOfMass(self._shadow, k.data, False)
+        return k.center_jacobian
 
     def center_motion(self, motion: MovingPoint) -> tuple[Vector, Vector, Vector]:
         """Position, velocity and acceleration at zero joint acceleration of the centre of mass, in the world."""
@@ -99,10 +100,12 @@ class MassFunction(Function):
         return position, velocity, acceleration
 
 
-def _names(given: object, what: str) -> Sequence[str]:
+def _names(given: Any, what: str) -> Sequence[str]:
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise WrongObjectError(what, "a sequence of joint names", given)
-    return given
+    names: list[str] = []
+    names += given
+    return names
 
 
 def _joint(robot: Robot, name: object) -> int:

@@ -14,7 +14,7 @@ from ..robot.pinocchio import pin
 from .frames import FrameFunction, drift_of_rotation_log, kinematics_at
 
 if TYPE_CHECKING:
-    from ..robot.pinocchio import SE3
+    from ..robot.pinocchio import Placement
 
 __all__ = ["Orientation", "RelativeOrientation"]
 
@@ -34,7 +34,6 @@ class _RotationLogRows(FrameFunction):
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)
         out[:] = drift_of_rotation_log(pin.log3(aMb.rotation), twist[3:], gamma[3:])
-
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,7 +62,7 @@ class Orientation(_RotationLogRows):
 
     robot: Robot
     frame: Frame | str
-    reference: SE3 | Vector | None = None
+    reference: Placement | Vector | None = None
     name: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:

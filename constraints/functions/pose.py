@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from liegroups import SE3 as SE3_SPACE
-from liegroups import R3xSO3, Space
+from liegroups import SE3, R3xSO3, Space
 
 from ..arrays import Matrix, Vector
 from ..errors import WrongObjectError
@@ -18,7 +17,7 @@ from ..robot.pinocchio import pin
 from .frames import FrameFunction, kinematics_at
 
 if TYPE_CHECKING:
-    from ..robot.pinocchio import SE3
+    from ..robot.pinocchio import Placement
 
 __all__ = ["Pose", "RelativePose"]
 
@@ -30,9 +29,9 @@ class _PoseRows(FrameFunction):
 
     def resolve_pose(self, robot: object, a: object, b: object, outputs: Space, name: str | None) -> None:
         """`resolve`, after a look at the group of the outputs."""
-        if outputs not in (SE3_SPACE, R3xSO3):
+        if outputs not in (SE3, R3xSO3):
             raise WrongObjectError(f"outputs of {type(self).__name__}", "SE3 or R3xSO3", str(outputs))
-        object.__setattr__(self, "_body", outputs == SE3_SPACE)
+        object.__setattr__(self, "_body", outputs == SE3)
         self.resolve(robot, a, b, outputs, name)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
@@ -83,8 +82,8 @@ class Pose(_PoseRows):
 
     robot: Robot
     frame: Frame | str
-    reference: SE3 | Vector | None = None
-    outputs: Space = SE3_SPACE
+    reference: Placement | Vector | None = None
+    outputs: Space = SE3
     name: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -121,7 +120,7 @@ class RelativePose(_PoseRows):
     robot: Robot
     a: Frame | str
     b: Frame | str
-    outputs: Space = SE3_SPACE
+    outputs: Space = SE3
     name: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:

@@ -15,7 +15,7 @@ from ..robot import Frame, Robot
 from .frames import FrameFunction, kinematics_at
 
 if TYPE_CHECKING:
-    from ..robot.pinocchio import SE3
+    from ..robot.pinocchio import Placement
 
 __all__ = ["Position", "RelativePosition"]
 
@@ -63,7 +63,7 @@ class Position(_PositionRows):
 
     robot: Robot
     frame: Frame | str
-    reference: SE3 | Vector | None = None
+    reference: Placement | Vector | None = None
     name: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:

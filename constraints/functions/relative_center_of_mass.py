@@ -14,7 +14,7 @@ from ..errors import SizeError
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
-from .frames import as_frame, motion_of, posture_of
+from .frames import as_frame, kinematics_at, motion_of
 from .mass import MassFunction
 
 __all__ = ["RelativeCenterOfMass"]
@@ -60,6 +60,8 @@ class RelativeCenterOfMass(MassFunction):
     _frame: Frame = field(init=False)
     _reference: Vector = field(init=False)
     _mask: Vector = field(init=False)
+    _is_joint: bool = field(init=False)
+    _action_inverse: Matrix = field(init=False)
 
     def __post_init__(self) -> None:
         """Choose the bodies, resolve the frame."""
@@ -69,31 +71,35 @@ class RelativeCenterOfMass(MassFunction):
         if reference.shape != (3,):
             raise SizeError("reference", (3,), reference.shape)
         columns = self.columns_seen_from(frame.joint)
-        object.__setattr__(self, "_frame", frame)
-        object.__setattr__(self, "_reference", reference)
-        object.__setattr__(self, "_mask", columns.astype(np.float64))
+        fields: tuple[tuple[str, object], ...] = (
+            ("_frame", frame),
+            ("_reference", reference),
+            ("_mask", columns.astype(np.float64)),
+            ("_is_joint", frame.is_joint),
+            ("_action_inverse", np.ascontiguousarray(frame.placement.inverse().action)),
+        )
+        for attribute, value in fields:
+            object.__setattr__(self, attribute, value)
         self.declare(robot.space, Rn(3), columns, periodic=True, name=self.name or f"RelativeCenterOfMass({frame})")
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        frame = self._frame
+        k = kinematics_at(point, jacobian)
+        oMa = k.oMi[self._frame.joint] if self._is_joint else k.oMi[self._frame.joint] * self._frame.placement
         if jacobian is None:
-            value[:] = (posture_of(point).placed().oMi[frame.joint] * frame.placement).actInv(self.center(point))
-            value -= self._reference
+            np.subtract(oMa.actInv(self.center(k)), self._reference, value)
             return
-        k = posture_of(point).with_jacobians()
-        J = self.center_jacobian(point)
-        oMa = k.oMi[frame.joint] * frame.placement
-        a_c = oMa.actInv(k.data.com[0])
-        value[:] = a_c
-        value -= self._reference
-        oMa.rotation.T.dot(J, jacobian)
-        if frame.joint != 0:
+        center_jacobian = self.center_jacobian(k)
+        a_c = oMa.actInv(k.center)
+        np.subtract(a_c, self._reference, value)
+        J = oMa.rotation.T.dot(center_jacobian)
+        if self._frame.joint != 0:
             rows = point.scratch(self, "rows", (3, 6))
             rows[0, 0] = rows[1, 1] = rows[2, 2] = -1.0
             rows[:, 3:] = pin.skew(a_c)
-            Ja = pin.getJointJacobian(k.model, k.data, frame.joint, pin.LOCAL)
-            jacobian += rows.dot(frame.placement.toActionMatrixInverse()).dot(Ja)
-        jacobian *= self._mask
+            if not self._is_joint:
+                rows = rows.dot(self._action_inverse)
+            np.add(J, rows.dot(pin.getJointJacobian(k.model, k.data, self._frame.joint, pin.LOCAL)), J)
+        np.multiply(J, self._mask, jacobian)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         k = motion_of(motion).with_drift()

@@ -14,9 +14,9 @@ from ..robot.pinocchio import pin
 from .frames import FrameFunction, kinematics_at
 
 if TYPE_CHECKING:
-    from ..robot.pinocchio import SE3
+    from ..robot.pinocchio import Placement
 
-__all__ = ["Rotation", "RelativeRotation"]
+__all__ = ["RelativeRotation", "Rotation"]
 
 
 class _RotationRows(FrameFunction):
@@ -32,7 +32,6 @@ class _RotationRows(FrameFunction):
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         out[:] = self.relative_motion(motion)[2][3:]
-
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,7 +61,7 @@ class Rotation(_RotationRows):
 
     robot: Robot
     frame: Frame | str
-    reference: SE3 | Vector | None = None
+    reference: Placement | Vector | None = None
     name: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:

@@ -16,9 +16,9 @@ from ..robot.pinocchio import pin
 from .frames import FrameFunction, drift_of_rotation_log, kinematics_at
 
 if TYPE_CHECKING:
-    from ..robot.pinocchio import SE3
+    from ..robot.pinocchio import Placement
 
-__all__ = ["Transformation", "RelativeTransformation"]
+__all__ = ["RelativeTransformation", "Transformation"]
 
 
 class _TransformationRows(FrameFunction):
@@ -40,7 +40,6 @@ class _TransformationRows(FrameFunction):
         aMb, twist, gamma = self.relative_motion(motion)
         out[:3] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
         out[3:] = drift_of_rotation_log(pin.log3(aMb.rotation), twist[3:], gamma[3:])
-
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,7 +68,7 @@ class Transformation(_TransformationRows):
 
     robot: Robot
     frame: Frame | str
-    reference: SE3 | Vector | None = None
+    reference: Placement | Vector | None = None
     name: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:

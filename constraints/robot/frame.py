@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from ..arrays import Vector
+from ..arrays import Matrix, Vector
 from ..errors import NotFiniteError, NotNormalizedError, SizeError, WrongObjectError
-from .pinocchio import SE3, pin
+from .pinocchio import Placement, pin
 
 __all__ = ["Frame", "as_placement", "pose_vector"]
 
 
-def as_placement(placement: object, what: str = "placement") -> SE3:
+def as_placement(placement: object, what: str = "placement") -> Placement:
     """Turn a `pinocchio.SE3`, a 4 x 4 matrix, or seven numbers (translation [m], quaternion xyzw) into a placement.
 
     Args:
@@ -25,15 +26,13 @@ def as_placement(placement: object, what: str = "placement") -> SE3:
     """
     if placement is None:
         return pin.SE3.Identity()
-    if isinstance(placement, pin.SE3):
-        given = np.asarray(placement.homogeneous)
-    else:
-        try:
-            given = np.asarray(placement, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise WrongObjectError(what, "a pinocchio.SE3, a 4 x 4 matrix or seven numbers", placement) from None
+    numbers: Any = getattr(placement, "homogeneous", placement)
+    try:
+        given: Matrix = np.asarray(numbers, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise WrongObjectError(what, "a pinocchio.SE3, a 4 x 4 matrix or seven numbers", placement) from None
     if not np.isfinite(given).all():
-        raise NotFiniteError(what, "placement")
+        raise NotFiniteError(what, np.flatnonzero(~np.isfinite(given)).tolist())
     if given.shape == (7,):
         norm = float(np.sqrt(given[3:] @ given[3:]))
         if abs(norm - 1.0) > 1e-6:
@@ -48,7 +47,7 @@ def as_placement(placement: object, what: str = "placement") -> SE3:
     raise SizeError(what, "a 4 x 4 matrix or seven numbers", given.shape)
 
 
-def pose_vector(placement: SE3) -> Vector:
+def pose_vector(placement: Placement) -> Vector:
     """A placement as a point of SE(3): translation [m], quaternion xyzw."""
     return np.asarray(pin.SE3ToXYZQUAT(placement))
 
@@ -66,12 +65,17 @@ class Frame:
 
     name: str
     joint: int
-    placement: SE3 = field(default_factory=lambda: pin.SE3.Identity())
+    placement: Placement = field(default_factory=lambda: pin.SE3.Identity())
     joint_name: str = ""
 
     def __post_init__(self) -> None:
         """Own a copy of the placement."""
         object.__setattr__(self, "placement", as_placement(self.placement, f"placement of frame '{self.name}'").copy())
+
+    @property
+    def is_joint(self) -> bool:
+        """True when the frame is the joint's own."""
+        return bool(np.array_equal(self.placement.homogeneous, np.eye(4)))
 
     def __str__(self) -> str:
         return self.name

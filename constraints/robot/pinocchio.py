@@ -13,12 +13,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SE3", "Model", "pin"]
+__all__ = ["Model", "Placement", "pin"]
 
 pin: Any = importlib.import_module("pinocchio")
 
 
-class SE3(Protocol):
+class Placement(Protocol):
     """A placement (`pinocchio.SE3`): `aMb` maps coordinates in b to coordinates in a."""
 
     @property
@@ -36,9 +36,18 @@ class SE3(Protocol):
         """Homogeneous matrix (4, 4)."""
         ...
 
+    @property
+    def action(self) -> NDArray[np.float64]:
+        """Matrix (6, 6) that maps twists in b to twists in a."""
+        ...
+
+    def toActionMatrixInverse(self) -> NDArray[np.float64]:  # pinocchio's name
+        """Inverse of `action`."""
+        ...
+
     def __mul__(self, other: Any) -> Any: ...
 
-    def inverse(self) -> SE3:
+    def inverse(self) -> Placement:
         """The inverse placement."""
         ...
 
@@ -46,7 +55,7 @@ class SE3(Protocol):
         """`self^-1 * other`."""
         ...
 
-    def copy(self) -> SE3:
+    def copy(self) -> Placement:
         """A copy that owns its memory."""
         ...
 

@@ -11,7 +11,7 @@ from liegroups import Segments
 from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point, SpaceMotion, SpacePoint, Workspace, part_vector
 from .frame import Frame
-from .pinocchio import SE3, pin
+from .pinocchio import Placement, pin
 
 if TYPE_CHECKING:
     from .space import RobotSpace
@@ -28,16 +28,33 @@ class Kinematics:
     Attributes:
         model, data: pinocchio's.
         oMi: live placements of the joints in the world, by joint index.
-        J: live joint Jacobians (6, nv), spatial, in the world frame.
+        world_jacobian: live joint Jacobians (6, nv), spatial, in the world frame.
+        center, center_jacobian: live results (3,), (3, nv) of the last centre of mass that was computed.
     """
 
-    __slots__ = ("J", "bias", "data", "drift", "jacobians", "mass", "model", "motion", "oMi", "placed", "velocities")
+    __slots__ = (
+        "bias",
+        "center",
+        "center_jacobian",
+        "data",
+        "drift",
+        "jacobians",
+        "mass",
+        "model",
+        "motion",
+        "oMi",
+        "placed",
+        "velocities",
+        "world_jacobian",
+    )
 
     def __init__(self, model: Any) -> None:
         self.model = model
         self.data = model.createData()
-        self.oMi: list[SE3] = list(self.data.oMi)  # references: they follow the data
-        self.J: Matrix = self.data.J
+        self.oMi: list[Placement] = list(self.data.oMi)  # references: they follow the data
+        self.world_jacobian: Matrix = self.data.J
+        self.center: Vector = self.data.com[0]
+        self.center_jacobian: Matrix = self.data.Jcom
         self.placed = self.jacobians = 0
         self.motion: object = None
         self.velocities = self.drift = self.mass = self.bias = 0
@@ -63,7 +80,9 @@ class Posture(Point):
         """The point of a block of joints (without kinematics); the whole space is the posture itself."""
         if len(segments) == self.space.nv:
             return self
-        return SpacePoint(segments.space, part_vector(self.q, segments.q_slice, segments.q_indices), self.workspace, self.serial)
+        return SpacePoint(
+            segments.space, part_vector(self.q, segments.q_slice, segments.q_indices), self.workspace, self.serial
+        )
 
     # Stages: live memory for functions, valid until the workspace moves on.
 
@@ -93,7 +112,7 @@ class Posture(Point):
 
     # Values: copies, for users.
 
-    def placement(self, frame: Frame) -> SE3:
+    def placement(self, frame: Frame) -> Placement:
         r"""Placement :math:`{}^oM_f` of a frame in the world.
 
         Args:

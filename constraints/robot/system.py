@@ -15,7 +15,7 @@ from ..errors import WrongObjectError
 from .frame import as_placement
 from .frames import FrameTable
 from .mimic import Mimic
-from .pinocchio import SE3, Model, pin
+from .pinocchio import Model, Placement, pin
 
 if TYPE_CHECKING:
     from .robot import Robot
@@ -123,7 +123,7 @@ def _prefixed(robot: Robot, prefix: str) -> Any:
     return model
 
 
-def _seat(model: Any, part: Part) -> tuple[int, SE3]:
+def _seat(model: Any, part: Part) -> tuple[int, Placement]:
     """Index of a frame of the model so far, and the placement of the part relative to it."""
     what = f"placement of part '{part.name}'"
     if part.on is None:

@@ -98,11 +98,11 @@ class Box:
         return np.where(outward, 0.0, gradient)
 
     def hold(self, q: Vector, held: BoolVector | None) -> Vector:
-        """q with the coordinates of held dofs exactly at their bounds: q + (bound - q) is not always the bound."""
+        """Return q with held dofs exactly at their bounds: q + (bound - q) is not always the bound."""
         return q if held is None else np.minimum(np.maximum(q, self._inner_lower), self._inner_upper)
 
     def wrap(self, q: Vector) -> Vector:
-        """q with joints that may turn shifted by whole turns into their bounds, only where they are outside."""
+        """Return q with joints that may turn shifted by whole turns into their bounds, only where they are outside."""
         if not self._turning.size:
             return q
         lower, upper = self._bounds.lower[self._turning], self._bounds.upper[self._turning]

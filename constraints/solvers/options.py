@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
-
-import numpy as np
 
 from ..errors import OptionError
 
@@ -71,10 +70,10 @@ class Options:
             ("screen", 1),
         ):
             value = getattr(self, name)
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+            whole = isinstance(value, int) and not isinstance(value, bool)
             self._require(name, whole and value >= least, f"a whole number from {least}")
         for name in ("restarts", "wrap", "trace"):
-            self._require(name, isinstance(getattr(self, name), bool | np.bool_), "True or False")
+            self._require(name, isinstance(getattr(self, name), bool), "True or False")
 
     def _require(self, name: str, holds: bool, expected: str) -> None:
         if not holds:
@@ -94,8 +93,7 @@ class Options:
 
 
 def _number(value: object) -> bool:
-    real = isinstance(value, int | float | np.floating | np.integer) and not isinstance(value, bool)
-    return real and bool(np.isfinite(value))
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 def _known(options: dict[str, Any]) -> dict[str, Any]:

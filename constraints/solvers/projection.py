@@ -111,12 +111,12 @@ class Projection:
         return self.problem.bounds.violations(self.q)
 
     def singular_values(self) -> tuple[Vector, ...]:
-        """Singular values of the Jacobian at q, by level, largest first: of this configuration, whatever came before."""
+        """Singular values of the Jacobian at q by level, largest first; nothing that came before counts."""
         J, start = self.problem.jacobian(self.q, self.rhs), 0
         values: list[Vector] = []
         for level in self.problem.levels:
             block: Matrix = J[start : start + level.size]
-            values.append(np.linalg.svd(block, compute_uv=False))
+            values.append(np.asarray(np.linalg.svd(block, compute_uv=False), dtype=np.float64))
             start += level.size
         return tuple(values)
 
