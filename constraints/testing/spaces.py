@@ -1,4 +1,4 @@
-r"""Checks for what users write: the laws that any space must keep, run on random and on nearly equal points.
+r"""The laws that any space must keep, run on random and on nearly equal points.
 
 >>> from constraints.testing import check_space
 >>> from liegroups import SE3, Rn
@@ -14,39 +14,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from liegroups import SE3, SO3, ConstraintError, ProductSpace, Rn, Space
 
-__all__ = ["CheckFailed", "check_space"]
+from ..arrays import Vector
+from .failure import CheckFailed, largest, require, within
 
-Vector = NDArray[np.float64]
-
-
-class CheckFailed(AssertionError):
-    """A law does not hold.
-
-    Attributes:
-        law: the law, as a formula or a sentence.
-        where: the arguments at which it fails.
-        amount: by how much it fails.
-        tolerance: by how much it may fail.
-        mend: what to look at.
-    """
-
-    def __init__(self, law: str, where: dict[str, Any], amount: float, tolerance: float, mend: str) -> None:
-        super().__init__(law, where, amount, tolerance, mend)
-        self.law, self.where, self.amount, self.tolerance, self.mend = law, where, amount, tolerance, mend
-
-    def __str__(self) -> str:
-        """The law, by how much it fails, where, and what to mend."""
-        points = "".join(f"\n  {name} = {_words(value)}" for name, value in self.where.items())
-        size = f"off by {self.amount:.3g}, {self.tolerance:.1g} is allowed"
-        return f"{self.law}: {size}{points}\n  mend: {self.mend}"
-
-
-def _words(value: Any) -> str:
-    return str(value.tolist() if hasattr(value, "tolist") else value)
+__all__ = ["check_space"]
 
 
 @dataclass(frozen=True)
@@ -84,7 +58,7 @@ def check_space(space: Space, rng_seed: int = 0, samples: int = 20, twins: float
         if "read-only" not in str(error):
             raise
         raise CheckFailed(
-            "maps leave their arguments alone", {"error": error}, 1.0, 0.0, "write to new arrays"
+            "maps leave their arguments alone", {"error": error}, None, 0.0, "write to new arrays"
         ) from error
 
 
@@ -109,7 +83,7 @@ def _samples(space: Space, rng: np.random.Generator, count: int) -> Iterator[_Sa
         q, far, r = space.random(rng, size=3)
         v = 0.9 * space.difference(q, far)
         if index % 3 == 1:
-            v = v * (1e-7 / max(1e-3, _norm(v)))
+            v = v * (1e-7 / max(1e-3, largest(v)))
         if index == 2:
             v = np.zeros(space.nv)
         p = space.integrate(q, v)
@@ -118,22 +92,8 @@ def _samples(space: Space, rng: np.random.Generator, count: int) -> Iterator[_Sa
         yield _Sample(q, p, r, v)
 
 
-def _norm(array: Vector) -> float:
-    return float(np.max(np.abs(array))) if array.size else 0.0
-
-
-def _hold(law: str, amount: float, tolerance: float, mend: str, **where: Any) -> None:
-    if not amount <= tolerance:
-        raise CheckFailed(law, where, amount, tolerance, mend)
-
-
-def _true(law: str, holds: bool, mend: str, **where: Any) -> None:
-    if not holds:
-        raise CheckFailed(law, where, 1.0, 0.0, mend)
-
-
 def _apart(space: Space, a: Vector, b: Vector) -> float:
-    return _norm(space.difference(a, b)) / (1.0 + _norm(a))
+    return largest(space.difference(a, b)) / (1.0 + largest(a))
 
 
 # --- the laws --------------------------------------------------------------------------------------------------------
@@ -145,61 +105,61 @@ def _check_structure(space: Space) -> None:
         fits = (factor.q.start, factor.v.start) == (q, v)
         q, v = q + factor.space.nq, v + factor.space.nv
         fits = fits and (factor.q.stop, factor.v.stop) == (q, v)
-        _true("factors follow each other without gaps", fits, "slices of the factors", factor=factor)
-    _true("factors fill the space", (q, v) == (space.nq, space.nv), "nq, nv or the factors", sizes=(q, v))
-    _true("neutral has nq entries", space.neutral.shape == (space.nq,), "the Layout", neutral=space.neutral)
-    _true("unit blocks of neutral have norm 1", space.is_normalized(space.neutral, 1e-14), "the Layout")
+        require("factors follow each other without gaps", fits, "slices of the factors", factor=factor)
+    require("factors fill the space", (q, v) == (space.nq, space.nv), "nq, nv or the factors", sizes=(q, v))
+    require("neutral has nq entries", space.neutral.shape == (space.nq,), "the Layout", neutral=space.neutral)
+    require("unit blocks of neutral have norm 1", space.is_normalized(space.neutral, 1e-14), "the Layout")
     same = space.vector_q.shape == space.vector_v.shape
-    _true("vector_q and vector_v go together", same, "the Layout", q=space.vector_q, v=space.vector_v)
+    require("vector_q and vector_v go together", same, "the Layout", q=space.vector_q, v=space.vector_v)
     for array in (space.neutral, space.vector_q, space.vector_v):
-        _true("shared arrays are read-only", not array.flags.writeable, "the Layout, or how the space unpickles")
-    _hold("log(neutral) = 0", _norm(space.log(space.neutral)), 1e-14, "_difference")
+        require("shared arrays are read-only", not array.flags.writeable, "the Layout, or how the space unpickles")
+    within("log(neutral) = 0", largest(space.log(space.neutral)), 1e-14, "_difference")
 
 
 def _check_copies(space: Space) -> None:
     for how, twin in (("pickle", pickle.loads(pickle.dumps(space))), ("deepcopy", copy.deepcopy(space))):
         same = twin == space and hash(twin) == hash(space) and twin.name == space.name
-        _true(f"a {how} is the same space", same, "__reduce__, or attributes that do not pickle", copy=twin)
+        require(f"a {how} is the same space", same, "__reduce__, or attributes that do not pickle", copy=twin)
         frozen = not (twin.neutral.flags.writeable or twin.vector_q.flags.writeable)
-        _true(f"arrays of a {how} are read-only", frozen, "call super().__init__ with the Layout when rebuilding")
+        require(f"arrays of a {how} are read-only", frozen, "call super().__init__ with the Layout when rebuilding")
 
 
 def _check_group(space: Space, s: _Sample) -> None:
     q, p, r, v = s.q, s.p, s.r, s.v
     compose, inverse, neutral = space.compose, space.inverse, space.neutral
     left, right = compose(compose(q, p), r), compose(q, compose(p, r))
-    _hold("(q p) r = q (p r)", _apart(space, left, right), 1e-12, "_compose", q=q, p=p, r=r)
-    _hold("q 1 = q", _apart(space, q, compose(q, neutral)), 1e-13, "_compose or neutral", q=q)
-    _hold("1 q = q", _apart(space, q, compose(neutral, q)), 1e-13, "_compose or neutral", q=q)
-    _hold("q^-1 q = 1", _apart(space, neutral, compose(inverse(q), q)), 1e-12, "_inverse or _compose", q=q)
-    _hold("q q^-1 = 1", _apart(space, neutral, compose(q, inverse(q))), 1e-12, "_inverse or _compose", q=q)
-    _hold("exp(log q) = q", _apart(space, q, space.exp(space.log(q))), 1e-11, "_integrate, _difference", q=q)
+    within("(q p) r = q (p r)", _apart(space, left, right), 1e-12, "_compose", q=q, p=p, r=r)
+    within("q 1 = q", _apart(space, q, compose(q, neutral)), 1e-13, "_compose or neutral", q=q)
+    within("1 q = q", _apart(space, q, compose(neutral, q)), 1e-13, "_compose or neutral", q=q)
+    within("q^-1 q = 1", _apart(space, neutral, compose(inverse(q), q)), 1e-12, "_inverse or _compose", q=q)
+    within("q q^-1 = 1", _apart(space, neutral, compose(q, inverse(q))), 1e-12, "_inverse or _compose", q=q)
+    within("exp(log q) = q", _apart(space, q, space.exp(space.log(q))), 1e-11, "_integrate, _difference", q=q)
     moved = compose(q, space.exp(v))
-    _hold("q (+) v = q exp(v)", _apart(space, moved, p), 1e-12, "_integrate or _compose", q=q, v=v)
+    within("q (+) v = q exp(v)", _apart(space, moved, p), 1e-12, "_integrate or _compose", q=q, v=v)
     d = space.log(compose(inverse(q), p))
-    _hold("p (-) q = log(q^-1 p)", _norm(d - space.difference(q, p)), 1e-11, "_difference or _inverse", q=q, p=p)
+    within("p (-) q = log(q^-1 p)", largest(d - space.difference(q, p)), 1e-11, "_difference or _inverse", q=q, p=p)
     left, right = p, compose(space.exp(space.adjoint(q) @ v), q)
-    _hold("q exp(v) = exp(Ad_q v) q", _apart(space, left, right), 1e-11, "_adjoint", q=q, v=v)
+    within("q exp(v) = exp(Ad_q v) q", _apart(space, left, right), 1e-11, "_adjoint", q=q, v=v)
 
 
 def _check_moves(space: Space, s: _Sample) -> None:
     q, p, r, v = s.q, s.p, s.r, s.v
     back = space.difference(q, p)
-    _hold("(q (+) v) (-) q = v", _norm(back - v), 1e-11 * (1.0 + _norm(v)), "_integrate, _difference", q=q, v=v)
+    within("(q (+) v) (-) q = v", largest(back - v), 1e-11 * (1.0 + largest(v)), "_integrate, _difference", q=q, v=v)
     arrived = space.integrate(q, space.difference(q, r))
-    _hold("q (+) (r (-) q) = r", _apart(space, r, arrived), 1e-11, "_integrate, _difference", q=q, r=r)
+    within("q (+) (r (-) q) = r", _apart(space, r, arrived), 1e-11, "_integrate, _difference", q=q, r=r)
     for name, point in (("q (+) v", p), ("q r", space.compose(q, r)), ("q^-1", space.inverse(q))):
         normal = space.is_normalized(point, 1e-14)
-        _true(f"unit blocks of {name} have norm 1", normal, "normalise the result", q=q, v=v, result=point)
+        require(f"unit blocks of {name} have norm 1", normal, "normalise the result", q=q, v=v, result=point)
     for name, array in (("_integrate", p), ("_difference", back), ("_inverse", space.inverse(q))):
         fresh = not np.shares_memory(array, q) and array.dtype == np.float64
-        _true("results are new arrays of doubles", fresh, f"{name} returns its argument", q=q)
+        require("results are new arrays of doubles", fresh, f"{name} returns its argument", q=q)
     for t, end in ((0.0, q), (1.0, r)):
         between = space.interpolate(q, r, t)
-        _hold(f"interpolate(q, r, {t}) is an end", _apart(space, end, between), 1e-11, "_difference", q=q, r=r)
+        within(f"interpolate(q, r, {t}) is an end", _apart(space, end, between), 1e-11, "_difference", q=q, r=r)
     half = space.interpolate(q, p, np.array([0.5, 1.0]))
     law = "interpolate(q, q (+) v, 1/2) = q (+) v/2"
-    _hold(law, _apart(space, space.integrate(q, 0.5 * v), half[0]), 1e-11, "_difference, rows", q=q, v=v)
+    within(law, _apart(space, space.integrate(q, 0.5 * v), half[0]), 1e-11, "_difference, rows", q=q, v=v)
 
 
 def _check_jacobians(space: Space, s: _Sample) -> None:
@@ -232,14 +192,16 @@ def _check_jacobians(space: Space, s: _Sample) -> None:
         ),
     ]
     for law, jacobian, move, mend in laws:
-        _true(law, jacobian.shape == (space.nv, space.nv), f"{mend}: shape", shape=jacobian.shape)
-        errors = {h: _norm(_central(move, zero, h) - jacobian) / (1.0 + _norm(jacobian)) for h in (4e-2, 4e-3, 1e-5)}
-        _hold(law, errors[1e-5], 1e-7, mend, q=q, v=v)
+        require(law, jacobian.shape == (space.nv, space.nv), f"{mend}: shape", shape=jacobian.shape)
+        errors = {
+            h: largest(_central(move, zero, h) - jacobian) / (1.0 + largest(jacobian)) for h in (4e-2, 4e-3, 1e-5)
+        }
+        within(law, errors[1e-5], 1e-7, mend, q=q, v=v)
         # An error of a central difference falls like h^2, a wrong Jacobian stays wrong: a factor 100 a decade.
         slope = max(errors[4e-3] - 1e-11, 0.0) / max(errors[4e-2], 1e-300)
-        _hold(f"{law}, by slope", slope, 0.05, mend, q=q, v=v, errors=errors)
+        within(f"{law}, by slope", slope, 0.05, mend, q=q, v=v, errors=errors)
     both = space.log_jacobian(v) @ space.exp_jacobian(v)
-    _hold("log_jacobian(v) exp_jacobian(v) = 1", _norm(both - np.eye(space.nv)), 1e-11, "_log_jacobian", v=v)
+    within("log_jacobian(v) exp_jacobian(v) = 1", largest(both - np.eye(space.nv)), 1e-11, "_log_jacobian", v=v)
 
 
 def _central(move: Callable[[Vector], Vector], zero: Vector, h: float) -> Vector:
@@ -257,10 +219,10 @@ def _check_error(space: Space, s: _Sample, rng: np.random.Generator) -> None:
     e, jacobian = np.full(space.nv, np.nan), wide[:, 1:6]
     expected = space.difference_dq1(q, p) @ jacobian
     space.error(q, p, e)
-    _hold("error writes p (-) q", _norm(e - space.difference(q, p)), 0.0, "_difference", q=q, p=p)
+    within("error writes p (-) q", largest(e - space.difference(q, p)), 0.0, "_difference", q=q, p=p)
     space.error(q, p, e, jacobian)
     mend = "_log_jacobian, or factors that do not fit it"
-    _hold("error multiplies by difference_dq1 in place", _norm(wide[:, 1:6] - expected), 1e-12, mend, q=q, p=p)
+    within("error multiplies by difference_dq1 in place", largest(wide[:, 1:6] - expected), 1e-12, mend, q=q, p=p)
 
 
 def _check_opposites(space: Space, s: _Sample) -> None:
@@ -275,7 +237,7 @@ def _check_opposites(space: Space, s: _Sample) -> None:
             ("_difference", space.difference(opposite, s.q), space.difference(s.r, s.q)),
             ("_adjoint", space.adjoint(opposite), space.adjoint(s.r)),
         ):
-            _hold(law, _norm(a - b) / (1.0 + _norm(b)), 1e-12, name, q=s.q, r=s.r, factor=leaf.name)
+            within(law, largest(a - b) / (1.0 + largest(b)), 1e-12, name, q=s.q, r=s.r, factor=leaf.name)
 
 
 def _check_parts(space: Space, s: _Sample) -> None:
@@ -283,11 +245,11 @@ def _check_parts(space: Space, s: _Sample) -> None:
     q, v = np.r_[0.5, s.q, 1.0, 2.0], np.r_[0.1, s.v, 0.2, 0.3]
     expected = np.r_[0.6, s.p, 1.2, 2.3]
     mend = "the maps of the space behave otherwise inside a product"
-    _hold("product = parts", _norm(whole.integrate(q, v) - expected), 1e-14 * (1.0 + _norm(q)), mend, q=s.q, v=s.v)
+    within("product = parts", largest(whole.integrate(q, v) - expected), 1e-14 * (1.0 + largest(q)), mend, q=s.q, v=s.v)
     d = np.r_[0.0, space.difference(s.q, s.r), 0.0, 0.0]
     moved = q.copy()
     moved[1:-2] = s.r
-    _hold("product = parts", _norm(whole.difference(q, moved) - d), 1e-14 * (1.0 + _norm(d)), mend, q=s.q, r=s.r)
+    within("product = parts", largest(whole.difference(q, moved) - d), 1e-14 * (1.0 + largest(d)), mend, q=s.q, r=s.r)
 
 
 def _check_twins(space: Space, samples: list[_Sample], tolerance: float) -> None:
@@ -312,17 +274,17 @@ def _check_twins(space: Space, samples: list[_Sample], tolerance: float) -> None
         mend = f"rows.{name.split('_d')[0]} and _{name.split('_d')[0]} must compute the same"
         for i in range(len(samples)):
             single = call(*(a[i] for a in arguments))
-            amount = _norm(batch[i] - single) / (1.0 + _norm(single)) if batch[i].shape == single.shape else np.inf
+            amount = largest(batch[i] - single) / (1.0 + largest(single)) if batch[i].shape == single.shape else np.inf
             where = {f"argument {j}": a[i] for j, a in enumerate(arguments)}
-            _hold(f"{name} of a batch = {name} of each row", amount, tolerance, mend, **where)
+            within(f"{name} of a batch = {name} of each row", amount, tolerance, mend, **where)
         if len(arguments) == 2:
             a, b = arguments
             grid = call(a[:, None], b[None, :2])
             law = f"{name} broadcasts leading axes"
             rows = len(samples), min(2, len(samples))
-            _true(law, grid.shape[:2] == rows, mend, shape=grid.shape)
-            amount = _norm(grid[:, 0] - call(a, b[0])) / (1.0 + _norm(grid))
-            _hold(law, amount, tolerance, mend, a=a, b=b[0])
+            require(law, grid.shape[:2] == rows, mend, shape=grid.shape)
+            amount = largest(grid[:, 0] - call(a, b[0])) / (1.0 + largest(grid))
+            within(law, amount, tolerance, mend, a=a, b=b[0])
 
 
 def _check_random(space: Space, rng: np.random.Generator) -> None:
@@ -332,19 +294,19 @@ def _check_random(space: Space, rng: np.random.Generator) -> None:
     for block in space.unit_blocks:
         plain[block] = False
     points = space.random(rng, lower, upper, size=50)
-    _true("random has one row a point", points.shape == (50, space.nq), "random", shape=points.shape)
+    require("random has one row a point", points.shape == (50, space.nq), "random", shape=points.shape)
     for q in points:
-        _true("random points are finite", bool(np.isfinite(q).all()), "unit_blocks", q=q)
-        _true("random points are normalised", space.is_normalized(q, 1e-14), "unit_blocks of the Layout", q=q)
+        require("random points are finite", bool(np.isfinite(q).all()), "unit_blocks", q=q)
+        require("random points are normalised", space.is_normalized(q, 1e-14), "unit_blocks of the Layout", q=q)
         inside = bool(np.all((lower <= q) & (q <= upper) | ~plain))
-        _true("random points are within bounds", inside, "vector_q or unit_blocks", q=q, lower=lower, upper=upper)
+        require("random points are within bounds", inside, "vector_q or unit_blocks", q=q, lower=lower, upper=upper)
     first, again = (space.random(np.random.default_rng(5)) for _ in range(2))
-    _true("random depends on the generator alone", bool(np.array_equal(first, again)), "use no other source", q=first)
+    require("random depends on the generator alone", bool(np.array_equal(first, again)), "use no other source", q=first)
 
 
 def _check_door(space: Space, rng: np.random.Generator) -> None:
     q = space.random(rng)
-    _true("check accepts a point", bool(np.array_equal(space.check(q.tolist()), q)), "unit_blocks", q=q)
+    require("check accepts a point", bool(np.array_equal(space.check(q.tolist()), q)), "unit_blocks", q=q)
     bad: dict[str, Any] = {"a wrong size": np.ones(space.nq + 1)}
     if space.nq:
         bad |= {
@@ -354,10 +316,12 @@ def _check_door(space: Space, rng: np.random.Generator) -> None:
         }
     if space.unit_blocks:
         bad["a wrong norm"] = 1.1 * q
-        _hold("normalize mends a norm", _norm(space.normalize(1.1 * q)[space.unit_blocks[0]]), 1.0, "unit_blocks", q=q)
+        within(
+            "normalize mends a norm", largest(space.normalize(1.1 * q)[space.unit_blocks[0]]), 1.0, "unit_blocks", q=q
+        )
     for what, value in bad.items():
         try:
             space.check(value)
         except ConstraintError:
             continue
-        raise CheckFailed(f"check refuses {what}", {"q": value}, 1.0, 0.0, "unit_blocks of the Layout")
+        raise CheckFailed(f"check refuses {what}", {"q": value}, None, 0.0, "unit_blocks of the Layout")

@@ -1,0 +1,195 @@
+"""The laws of derivatives: Jacobian, declared columns and drift against central differences along the manifold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from ..arrays import Matrix, Vector
+from ..function import Function
+from ..point import Workspace, place, place_motion
+from .failure import largest, require, within
+from .places import column_name
+
+__all__ = ["check_drift", "check_drift_derivatives", "check_jacobian", "drift_error", "jacobian_error"]
+
+_STEP = 1e-5
+"""Near the cube root of the rounding unit, where a central difference is best (about 1e-10)."""
+_LADDER = (1e-2, 1e-3, 1e-4)
+"""Two decades in which the error of a central difference is above rounding for functions of ordinary size."""
+
+
+def _values(f: Function, points: Iterator[Vector]) -> Iterator[Vector]:
+    workspace = Workspace()
+    for q in points:
+        value = np.zeros(f.outputs.nq)
+        f.evaluate(place(f.inputs, q, workspace), value)
+        yield value
+
+
+def _quotient(f: Function, q: Vector, v: Vector, h: float) -> Vector:
+    """(f(q (+) h v) (-) f(q (+) -h v)) / 2 h."""
+    behind, ahead = _values(f, iter((f.inputs.integrate(q, -h * v), f.inputs.integrate(q, h * v))))
+    return f.outputs.difference(behind, ahead) / (2.0 * h)
+
+
+def _differences(f: Function, q: Vector) -> Matrix:
+    """Central differences, column by column."""
+    steps = _STEP * np.eye(f.inputs.nv)
+    values = _values(f, (f.inputs.integrate(q, sign * step) for step in steps for sign in (-1.0, 1.0)))
+    columns = [
+        f.outputs.difference(behind, ahead) / (2.0 * _STEP) for behind, ahead in zip(values, values, strict=True)
+    ]
+    return np.stack(columns, axis=1) if columns else np.zeros((f.outputs.nv, 0))
+
+
+def jacobian_error(f: Function, q: Vector) -> float:
+    """Largest distance of the Jacobian at q to central differences, relative to 1 + its largest entry."""
+    J = f.jacobian(q)
+    return largest(J - _differences(f, q)) / (1.0 + largest(J))
+
+
+def check_jacobian(f: Function, q: Vector, rng: np.random.Generator, tolerance: float) -> None:
+    """Jacobian by value and by slope, and dependence on declared columns alone.
+
+    Args:
+        f: function.
+        q: configuration.
+        rng: where directions come from.
+        tolerance: relative to 1 + the largest entry of the Jacobian.
+    """
+    J, differences = f.jacobian(q), _differences(f, q)
+    error = np.abs(J - differences)
+    limit = tolerance * (1.0 + largest(J))
+    _check_columns(f, q)
+    for row, column in np.argwhere(~(error <= limit))[:1]:
+        law = (
+            f"row {row}, column {column_name(f.inputs, column)} of the Jacobian of {f.name} is {J[row, column]:.9g}, "
+            f"but by central differences {differences[row, column]:.9g}"
+        )
+        within(law, float(error[row, column]), limit, _diagnosis(f, q, J, differences, int(row), int(column)), q=q)
+    _check_slope(f, q, J, rng, tolerance)
+
+
+def _check_columns(f: Function, q: Vector) -> None:
+    value = f.value(q)
+    for column in np.flatnonzero(~f.columns).tolist():
+        step = np.zeros(f.inputs.nv)
+        step[column] = 0.1
+        (moved,) = _values(f, iter((f.inputs.integrate(q, step),)))
+        change = largest(f.outputs.difference(value, moved))
+        law = (
+            f"column {column_name(f.inputs, column)} is not declared in `columns` of {f.name} "
+            "but the value changes with it (a move of 0.1)"
+        )
+        mend = "declare the column (without `columns` all are declared)"
+        within(law, change, 1e-9 * (1.0 + largest(value)), mend, q=q)
+
+
+def _check_slope(f: Function, q: Vector, J: Matrix, rng: np.random.Generator, tolerance: float) -> None:
+    v = rng.uniform(-1.0, 1.0, f.inputs.nv)
+    rate = J @ v
+    scale = 1.0 + largest(rate)
+    errors = {h: largest(_quotient(f, q, v, h) - rate) / scale for h in _LADDER}
+    for h, smaller in pairwise(_LADDER):
+        if errors[h] > 1e-2:  # the step is too large to tell, or crosses a jump (a rotation vector at half a turn)
+            continue
+        # The square law gives a factor 100 a decade; a wrong Jacobian gives a plateau at its error.
+        law = f"differences of {f.name} tend to its Jacobian like the square of the step (errors by step: {errors})"
+        mend = (
+            "the Jacobian is slightly wrong, or the value is not smooth or not exact: look for series, switches, noise"
+        )
+        within(law, errors[smaller], 0.05 * errors[h] + 0.01 * tolerance, mend, q=q, v=v)
+
+
+def _diagnosis(f: Function, q: Vector, J: Matrix, differences: Matrix, row: int, column: int) -> str:
+    step = np.zeros(f.inputs.nv)
+    step[column] = _STEP
+    behind, here, ahead = _values(f, iter((f.inputs.integrate(q, -step), q, f.inputs.integrate(q, step))))
+    left, right = (f.outputs.difference(a, b)[row] / _STEP for a, b in ((behind, here), (here, ahead)))
+    if abs(left - right) > 1e-2 * (1.0 + abs(left) + abs(right)):
+        return f"the value jumps or has a kink here (slopes {left:.6g} and {right:.6g} on the two sides)"
+    wrong, true = float(J[row, column]), float(differences[row, column])
+    if abs(wrong + true) <= 1e-4 * abs(true):
+        return "its sign"
+    if wrong == 0.0:
+        return "a term that is missing"
+    if abs(true) < 1e-9:
+        return "a term too much"
+    return "derivatives are by tangent vectors, in the body frame on both sides: f(q (+) v) = f(q) (+) J v"
+
+
+def drift_error(f: Function, q: Vector, v: Vector) -> tuple[Vector, Vector]:
+    """Drift at (q, v), and central differences of J(q (+) t v) v along the manifold."""
+    out = np.full(f.outputs.nv, np.nan)
+    f.drift(place_motion(f.inputs, q, v, Workspace()), out)
+    h = _STEP / max(largest(v), 1e-3)
+    workspace, rates = Workspace(), list[Vector]()
+    for t in (-h, h):
+        value, J = np.zeros(f.outputs.nq), np.zeros((f.outputs.nv, f.inputs.nv))
+        f.evaluate(place(f.inputs, f.inputs.integrate(q, t * v), workspace), value, J)
+        rates.append(J @ v)
+    return out, (rates[1] - rates[0]) / (2.0 * h)
+
+
+def check_drift(f: Function, q: Vector, rng: np.random.Generator, tolerance: float) -> None:
+    """A drift of the function's own is d(J v)/dt at constant v, leaves the point valid, and gives the same bits twice.
+
+    Args:
+        f: function.
+        q: configuration.
+        rng: where velocities come from.
+        tolerance: relative to 1 + the largest entry.
+    """
+    if not f.has_exact_drift:
+        return
+    v = rng.standard_normal(f.inputs.nv)
+    given, workspace = v.copy(), Workspace()
+    out, differences = drift_error(f, q, given)
+    require(f"drift of {f.name} leaves its arguments alone", bool(np.all(given == v)), "work on copies", q=q, v=v)
+    for row in np.flatnonzero(~np.isfinite(out)):
+        law = f"row {row} of the drift of {f.name} is written, and finite"
+        require(law, False, "drift writes every entry of out with =", q=q, v=v)
+    for row in np.argsort(-np.abs(out - differences))[:1]:
+        law = (
+            f"row {row} of the drift of {f.name} is {out[row]:.9g}, but d(J v)/dt by differences {differences[row]:.9g}"
+        )
+        mend = "drift; without one of your own, an exact enough default is there"
+        within(law, float(abs(out[row] - differences[row])), tolerance * (1.0 + largest(differences)), mend, q=q, v=v)
+    motion = place_motion(f.inputs, q, v, workspace)
+    again, value, after = np.zeros_like(out), np.zeros(f.outputs.nq), np.zeros(f.outputs.nq)
+    f.evaluate(motion.point, value)
+    f.drift(motion, again)
+    f.evaluate(motion.point, after)
+    mend = "drift has the same rules as evaluate: no state, and scratch memory of its own names"
+    require(f"drift of {f.name} gives the same bits twice", bool(np.all(again == out)), mend, q=q, v=v)
+    require(f"drift of {f.name} leaves the point as it is", bool(np.all(after == value)), mend, q=q, v=v)
+
+
+def check_drift_derivatives(f: Function, q: Vector, rng: np.random.Generator, tolerance: float) -> None:
+    """Derivatives of J a + drift of the function's own against central differences.
+
+    Args:
+        f: function.
+        q: configuration.
+        rng: where velocity and acceleration come from.
+        tolerance: relative to 1 + the largest entry.
+    """
+    if type(f).drift_derivatives is Function.drift_derivatives:
+        return
+    v, a = rng.standard_normal((2, f.inputs.nv))
+    shape = (f.outputs.nv, f.inputs.nv)
+    motion = place_motion(f.inputs, q, v, Workspace())
+    own, default = [np.full(shape, np.nan) for _ in range(2)], [np.zeros(shape) for _ in range(2)]
+    f.drift_derivatives(motion, a, *own)
+    Function.drift_derivatives(f, motion, a, *default)
+    for name, mine, differences in zip(("dq", "dv"), own, default, strict=True):
+        error, limit = np.abs(mine - differences), tolerance * (1.0 + largest(differences))
+        for row, column in np.argwhere(~(error <= limit))[:1]:
+            law = (
+                f"{name} of the drift derivatives of {f.name}, row {row}, column {column_name(f.inputs, column)}, is "
+                f"{mine[row, column]:.9g}, but by differences {differences[row, column]:.9g}"
+            )
+            within(law, float(error[row, column]), limit, "drift_derivatives", q=q, v=v, a=a)

@@ -1,0 +1,226 @@
+r"""The laws that any differentiable function must keep, run on random configurations.
+
+>>> from constraints import Pose
+>>> from constraints.models import sample_arm
+>>> from constraints.testing import check_function
+>>> check_function(Pose(sample_arm(), "tool"), samples=3)
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Iterator
+from typing import Any, cast
+
+import numpy as np
+
+from liegroups import Space
+
+from ..arrays import ArrayLike, Matrix, Vector
+from ..errors import UndefinedError
+from ..function import Function, as_function
+from ..point import Workspace, place
+from ..robot import Robot
+from ..robot.space import RobotSpace
+from .derivatives import check_drift, check_drift_derivatives, check_jacobian
+from .failure import CheckFailed, largest, require, within
+from .places import column_name, turning_entries
+
+__all__ = ["check_function"]
+
+
+def check_function(
+    function: Function,
+    configurations: ArrayLike | None = None,
+    *,
+    rng_seed: int = 0,
+    samples: int = 20,
+    tolerance: float = 1e-6,
+    pickles: bool = True,
+) -> None:
+    """Check every law of `Function`, and say which one fails, where, by how much, and what to mend.
+
+    The laws: all of the value and of the declared columns of the Jacobian is written and nothing else; the value is a
+    point of the outputs; the same bits come with and without Jacobian, twice, in a used workspace, after pickling and
+    from a deep copy; q and the function stay as they are; the Jacobian agrees with central differences along the
+    manifold, by value and by slope (their error falls like the square of the step); the value depends on declared
+    columns alone; a drift of one's own, and derivatives of it, agree with differences; whole turns of revolute joints
+    declared periodic leave the value.
+
+    Args:
+        function: any function, your own included.
+        configurations: (inputs.nq,) or (n, inputs.nq), where to check; by default random ones, within the bounds of the
+            function's `robot` if it has one.
+        rng_seed: seed of the configurations and velocities.
+        samples: number of random configurations. Those where the function is undefined are drawn again.
+        tolerance: largest distance of a derivative to its difference, relative to 1 + the largest entry.
+        pickles: False for a function of lambdas, which cannot be pickled.
+
+    Raises:
+        CheckFailed: a law does not hold.
+        SizeError, NotFiniteError, NotNormalizedError: what is wrong with a configuration.
+    """
+    f = as_function(function, "function to be checked")
+    declared = all(hasattr(f, name) for name in ("inputs", "outputs", "columns", "periodic", "name"))
+    require("a function says what it maps", declared, "call self.declare(inputs, outputs, ...) in __post_init__")
+    by_identity = type(f).__eq__ is object.__eq__ and type(f).__hash__ is object.__hash__
+    require("functions are compared by identity", by_identity, "write @dataclass(frozen=True, eq=False, repr=False)")
+    rng = np.random.default_rng(rng_seed)
+    places = list(_given(f, configurations) if configurations is not None else _drawn(f, rng, samples))
+    before = _state(f)
+    used = Workspace()
+    for q in places:
+        _check_buffers(f, q)
+        _check_bits(f, q, places[0], used)
+        check_jacobian(f, q, rng, tolerance)
+        _check_turns(f, q)
+        check_drift(f, q, rng, tolerance)
+    if places:
+        check_drift_derivatives(f, places[0], rng, tolerance)
+        _check_copies(f, places[0], pickles)
+    mend = "keep no state and no cache: intermediate results belong in point.scratch(self, name, shape)"
+    for name, value in _state(f).items():
+        require(f"evaluation leaves the function as it is: attribute '{name}' changes", before.get(name) == value, mend)
+
+
+# --- where ------------------------------------------------------------------------------------------------------------
+
+
+def _given(f: Function, configurations: ArrayLike) -> Iterator[Vector]:
+    for q in np.atleast_2d(np.asarray(configurations, dtype=np.float64)):
+        yield np.array(f.inputs.check(q, f"configuration for {f.name}"))
+
+
+def _drawn(f: Function, rng: np.random.Generator, samples: int) -> Iterator[Vector]:
+    found = drawn = 0
+    while found < samples:
+        q, drawn = _random(f, rng), drawn + 1
+        try:
+            f.value(q)
+        except UndefinedError as error:
+            lost = drawn >= 20 * samples + 20
+            mend = f"give `configurations` where it is defined, or look at the condition for: {error}"
+            require("the function has a value at random configurations", not lost, mend, q=q)
+            continue
+        found += 1
+        yield q
+
+
+def _random(f: Function, rng: np.random.Generator) -> Vector:
+    robot = getattr(f, "robot", None)
+    if isinstance(robot, Robot) and robot.space is f.inputs:
+        return robot.random(rng)
+    return _random_point(f.inputs, rng)
+
+
+def _random_point(space: Space, rng: np.random.Generator) -> Vector:
+    """Within the bounds that the models of robots state, the unit box elsewhere."""
+    if isinstance(space, RobotSpace):
+        return Robot(space.model).random(rng)
+    if len(space.factors) > 1:
+        return np.concatenate([_random_point(factor.space, rng) for factor in space.factors])
+    return space.random(rng)
+
+
+# --- the laws of one evaluation ---------------------------------------------------------------------------------------
+
+
+def _evaluated(f: Function, q: Vector, workspace: Workspace, poison: float = np.nan) -> tuple[Vector, Matrix]:
+    """Value and Jacobian from buffers full of poison, but for the undeclared columns, which are zero."""
+    value, jacobian = np.full(f.outputs.nq, poison), np.zeros((f.outputs.nv, f.inputs.nv))
+    jacobian[:, f.columns] = poison
+    f.evaluate(place(f.inputs, q, workspace), value, jacobian)
+    return value, jacobian
+
+
+def _check_buffers(f: Function, q: Vector) -> None:
+    given = q.copy()
+    value, jacobian = _evaluated(f, given, Workspace())
+    require(
+        f"evaluate of {f.name} leaves its argument alone", _same(given, q), "work on a copy of point.q", q=q, left=given
+    )
+    clean_value, clean_jacobian = _evaluated(f, q, Workspace(), 0.0)
+    for row in np.flatnonzero(~np.isfinite(value)):
+        _refuse(f, f"row {row} of the value", bool(np.isfinite(clean_value[row])), q)
+    for row, column in np.argwhere(~np.isfinite(jacobian)):
+        what = f"row {row} of the Jacobian, column {column_name(f.inputs, column)},"
+        _refuse(f, what, bool(np.isfinite(clean_jacobian[row, column])), q)
+    for row, column in np.argwhere((jacobian != 0.0) & ~f.columns):
+        entry, name = jacobian[row, column], column_name(f.inputs, column)
+        law = (
+            f"column {name} of {f.name} is not declared in `columns` but row {row} of the Jacobian is {entry:.6g} there"
+        )
+        require(law, False, "declare the column, or write exact zeros (or nothing) there", q=q)
+    mend = "normalise rotations: the value of a rotation is a unit quaternion xyzw, or (cos, sin)"
+    require(f"the value of {f.name} is a point of {f.outputs.name}", f.outputs.is_normalized(value, 1e-9), mend, q=q)
+
+
+def _refuse(f: Function, what: str, is_finite_from_zero: bool, q: Vector) -> None:
+    if is_finite_from_zero:
+        law = f"{what} of {f.name} is not written, or is added to what was there"
+        require(law, False, "evaluate writes every entry with =, in every case", q=q)
+    mend = "look for a division by zero; raise UndefinedError where there is no value"
+    require(f"{what} of {f.name} is finite", False, mend, q=q)
+
+
+def _check_bits(f: Function, q: Vector, elsewhere: Vector, used: Workspace) -> None:
+    value, jacobian = _evaluated(f, q, Workspace())
+    alone = np.full(f.outputs.nq, np.nan)
+    f.evaluate(place(f.inputs, q, Workspace()), alone)
+    law = f"{f.name} gives the same bits with and without a Jacobian"
+    mend = "compute the value by the same lines in both cases"
+    require(law, _same(alone, value), mend, q=q, without=alone, difference=value - alone)
+    mend = "keep no state and no cache; write all of the scratch memory before reading it"
+    point = place(f.inputs, q, used)
+    for what in ("in a workspace used elsewhere", "twice at one point"):
+        again, again_jacobian = np.full_like(value, np.nan), np.zeros_like(jacobian)
+        f.evaluate(point, again, again_jacobian)
+        law = f"{f.name} gives the same bits {what}"
+        require(law, _same(again, value) and _same(again_jacobian, jacobian), mend, q=q, difference=again - value)
+    _evaluated(f, elsewhere, used)
+    f.evaluate(place(f.inputs, q, used), again)
+    require(f"{f.name} gives the same bits by value after a Jacobian elsewhere", _same(again, value), mend, q=q)
+
+
+def _check_turns(f: Function, q: Vector) -> None:
+    value, workspace = f.value(q), Workspace()
+    for column, entry in turning_entries(f.inputs):
+        if not (f.periodic[column] and f.columns[column]):
+            continue
+        turned, after = q.copy(), np.zeros(f.outputs.nq)
+        turned[entry] += 2.0 * np.pi
+        f.evaluate(place(f.inputs, turned, workspace), after)
+        law = f"{f.name} is declared periodic in column {column_name(f.inputs, column)}: a whole turn leaves the value"
+        mend = "declare(..., periodic=False), or by column; only functions of sin and cos of an angle are periodic"
+        within(law, largest(f.outputs.difference(value, after)), 1e-9 * (1.0 + largest(value)), mend, q=q)
+
+
+def _check_copies(f: Function, q: Vector, pickles: bool) -> None:
+    expected = f.linearise(q)
+    twins: dict[str, Function] = {"a deep copy": copy.deepcopy(f)}
+    if pickles:
+        try:
+            twins["a pickled copy"] = pickle.loads(pickle.dumps(f))
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            mend = "hold data, frames and functions with a name at the top of a module; for lambdas pass pickles=False"
+            raise CheckFailed(f"{f.name} can be pickled ({error})", {}, None, 0.0, mend) from error
+    for what, twin in twins.items():
+        value, jacobian = twin.linearise(q)
+        holds = _same(value, expected.value) and _same(jacobian, expected.jacobian)
+        require(f"{what} of {f.name} gives the same bits", holds, "hold all data in fields", q=q)
+
+
+def _same(a: Vector, b: Vector) -> bool:
+    return a.shape == b.shape and bool(np.all((a == b) | (np.isnan(a) & np.isnan(b))))
+
+
+def _state(f: Function) -> dict[str, Any]:
+    """Identity and content of the attributes, to see whether any changes."""
+    state: dict[str, Any] = {}
+    for name, value in vars(f).items():
+        content: object = value.tobytes() if isinstance(value, np.ndarray) else None
+        if isinstance(value, list | dict):
+            content = str(cast("object", value))
+        state[name] = (id(cast("object", value)), content)
+    return state

@@ -1,0 +1,35 @@
+"""Tangent columns by name, and the entries of q that are angles: for messages and checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from liegroups import Space
+
+from ..point import PlacedSpace
+
+__all__ = ["column_name", "turning_entries"]
+
+
+def column_name(space: Space, column: int) -> str:
+    """A tangent column in words: "3 (elbow_joint)", "4 (root_joint, 5 of 6)", or only its number in a single group."""
+    if not space.layout.factors:
+        return str(column)
+    for leaf in space.leaves():
+        if leaf.v.start <= column < leaf.v.stop:
+            size = leaf.v.stop - leaf.v.start
+            part = f", {column - leaf.v.start + 1} of {size}" if size > 1 else ""
+            return f"{column} ({leaf.name}{part})"
+    return str(column)
+
+
+def turning_entries(space: Space) -> Iterator[tuple[int, int]]:
+    """The revolute joints of robots: their tangent column, and the entry of q that is the angle."""
+    if isinstance(space, PlacedSpace):
+        for column, entry in zip(space.vector_v.tolist(), space.vector_q.tolist(), strict=True):
+            if space.revolute[column]:
+                yield column, entry
+    elif space.layout.factors:
+        for factor in space.factors:
+            for column, entry in turning_entries(factor.space):
+                yield column + factor.v.start, entry + factor.q.start
