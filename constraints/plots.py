@@ -1,0 +1,235 @@
+"""Pictures: the trace of a projection, and configurations as stick figures. Matplotlib (extra `plot`) on use only."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .arrays import ArrayLike, Vector
+from .errors import ConstraintError, FileError, OptionError, WrongObjectError
+from .robot import Frame, Robot, as_placement
+
+if TYPE_CHECKING:
+    from .solvers import Projection
+
+__all__ = [
+    "MissingExtraError",
+    "draw_configuration",
+    "draw_frame",
+    "new_figure",
+    "plot_trace",
+    "save_figure",
+    "stick_figure",
+    "tidy_axes",
+]
+
+LEAST_RESIDUAL = 1e-17
+"""A residual of zero has no place on a logarithmic axis: it is drawn here."""
+_AXIS_COLOURS = ("#d62728", "#2ca02c", "#1f77b4")
+
+
+class MissingExtraError(ConstraintError):
+    """A library is wanted that comes with an extra: `library` and `extra` are their names."""
+
+    def __init__(self, library: str, extra: str) -> None:
+        self.library, self.extra = library, extra
+        super().__init__(
+            f"{library} is not installed: it comes with the extra '{extra}', pip install 'lie-constraints[{extra}]'"
+        )
+
+
+def new_figure(width: float, height: float, layout: str = "constrained") -> Any:
+    """An empty matplotlib figure that belongs to no window.
+
+    Args:
+        width, height: size [inch].
+        layout: matplotlib's layout engine ("none" for places by hand).
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    try:
+        module = importlib.import_module("matplotlib.figure")
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith("matplotlib"):
+            raise
+        raise MissingExtraError("matplotlib", "plot") from None
+    return module.Figure(figsize=(width, height), layout=layout)
+
+
+def save_figure(figure: Any, path: str | os.PathLike[str], dpi: int = 100) -> None:
+    """Write a figure to a file, whose ending says the format.
+
+    Args:
+        figure: a matplotlib figure.
+        path: the file.
+        dpi: pixels an inch.
+
+    Raises:
+        FileError: the file cannot be written, with the reason.
+    """
+    try:
+        figure.savefig(path, dpi=dpi)
+    except OSError as error:
+        raise FileError(os.fspath(path), error.strerror or str(error)) from None
+    except ValueError as error:  # an ending that is no format
+        raise FileError(os.fspath(path), str(error)) from None
+
+
+def plot_trace(
+    projection: Projection, path: str | os.PathLike[str] | None = None, threshold: float | None = None
+) -> Any:
+    """Residual by iteration on a logarithmic axis, one line a try, restarts marked.
+
+    Args:
+        projection: made with `Options(trace=True)`.
+        path: also write the figure there.
+        threshold: drawn as a line where it is known (`projector.options.threshold`).
+
+    Returns:
+        the matplotlib figure; a notebook shows it, `figure.savefig` writes it.
+
+    Raises:
+        OptionError: the projection has no trace.
+        MissingExtraError: matplotlib is not installed.
+        FileError: the file cannot be written.
+    """
+    trace = getattr(projection, "trace", None)
+    if trace is None:
+        raise OptionError("the projection has no trace to plot: project with Options(trace=True)")
+    figure = new_figure(7.0, 4.0)
+    axes = figure.add_subplot()
+    residuals = np.maximum(np.array([step.residual for step in trace], dtype=np.float64), LEAST_RESIDUAL)
+    starts = [0, *(i for i, step in enumerate(trace) if step.restarted and i), len(trace)]
+    for i, (begin, end) in enumerate(pairwise(starts)):
+        reached = i == len(starts) - 2 and projection.success
+        colour = "#1f77b4" if reached or len(starts) == 2 else "#9a9a9a"
+        axes.semilogy(np.arange(begin, end), residuals[begin:end], "o-", color=colour, markersize=4, linewidth=1.5)
+        if i:
+            axes.axvline(begin - 0.5, color="#ff7f0e", linestyle=":", label="restart" if i == 1 else None)
+    if threshold is not None:
+        axes.axhline(threshold, color="#2ca02c", linestyle="--", linewidth=1.0, label=f"threshold {threshold:g}")
+    if threshold is not None or len(starts) > 2:
+        axes.legend(frameon=False)
+    axes.set_xlabel("iterate")
+    axes.set_ylabel("residual: largest error norm of a constraint")
+    axes.set_title(
+        f"{projection.status.name.replace('_', ' ').lower()}, {projection.iterations} iterations", loc="left"
+    )
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.grid(True, which="major", color="#e4e4e4")
+    axes.spines[["top", "right"]].set_visible(False)
+    if path is not None:
+        save_figure(figure, path)
+    return figure
+
+
+def stick_figure(robot: Robot, q: ArrayLike, tips: Sequence[str | Frame] = ()) -> list[tuple[Vector, Vector]]:
+    """The robot as line segments in the world: from each joint to those it carries, and to the tips.
+
+    Args:
+        robot: the robot.
+        q: configuration (nq,).
+        tips: frames at the ends, for instance a hand.
+
+    Returns:
+        pairs of points (3,) [m].
+
+    Raises:
+        SizeError, NotFiniteError, NotNormalizedError, DtypeError: what is wrong with q.
+        UnknownFrameError: a tip is no frame of the robot; lists the names that come closest.
+    """
+    posture, model = robot.at(q), robot.model
+    origins: list[Vector] = [np.array(oMi.translation) for oMi in posture.placed().oMi]
+    sticks: list[tuple[Vector, Vector]] = []
+    for joint in range(1, model.njoints):
+        parent = int(model.parents[joint])
+        if parent or model.joints[joint].nv == 1:  # nothing holds an object that moves freely
+            sticks.append((origins[parent], origins[joint]))
+    for tip in tips:
+        frame = robot.frame(tip)
+        sticks.append((origins[frame.joint], np.array(posture.placement(frame).translation)))
+    return [(a, b) for a, b in sticks if float(np.abs(a - b).max()) > 1e-9]
+
+
+def draw_configuration(
+    axes: Any,
+    robot: Robot,
+    q: ArrayLike,
+    *,
+    tips: Sequence[str | Frame] = (),
+    colour: str | Sequence[float] = "#1f77b4",
+    width: float = 2.0,
+    alpha: float = 1.0,
+) -> None:
+    """Draw a configuration as a stick figure, joints as dots, tips as bigger ones.
+
+    Args:
+        axes: matplotlib axes with `projection="3d"`.
+        robot: the robot.
+        q: configuration (nq,).
+        tips: frames at the ends, for instance a hand.
+        colour: of everything.
+        width: of the sticks [points].
+        alpha: opacity.
+
+    Raises:
+        WrongObjectError: the axes are flat.
+        SizeError, NotFiniteError, NotNormalizedError, DtypeError, UnknownFrameError: as `stick_figure`.
+    """
+    if not hasattr(axes, "get_zlim"):
+        raise WrongObjectError("axes", "matplotlib axes made with projection='3d'", axes)
+    sticks = stick_figure(robot, q, tips)
+    for a, b in sticks:
+        axes.plot(*np.stack([a, b], axis=1), color=colour, linewidth=width, alpha=alpha, solid_capstyle="round")
+    ends = np.array([end for _, end in sticks])
+    inner = ends[: len(ends) - len(tips)] if tips else ends
+    if len(inner):
+        axes.plot(*inner.T, ".", color=colour, markersize=2.0 * width, alpha=alpha)
+    if tips:
+        posture = robot.at(q)
+        points = np.array([posture.placement(robot.frame(tip)).translation for tip in tips])
+        axes.plot(*points.T, "o", color=colour, markersize=2.6 * width, alpha=alpha, markeredgecolor="white")
+
+
+def draw_frame(axes: Any, placement: object, length: float = 0.2, width: float = 3.0) -> None:
+    """Draw a placement as three arrows: x red, y green, z blue.
+
+    Args:
+        axes: matplotlib axes with `projection="3d"`.
+        placement: of the frame in the world (`pinocchio.SE3`, 4 x 4, or seven numbers).
+        length: of the arrows [m].
+        width: of the arrows [points].
+    """
+    oMf: Any = as_placement(placement)
+    for column, colour in zip(np.asarray(oMf.rotation).T, _AXIS_COLOURS, strict=True):
+        arrow = axes.quiver(*oMf.translation, *(length * column), color=colour, linewidth=width, arrow_length_ratio=0.3)
+        arrow.set_zorder(10)
+
+
+def tidy_axes(axes: Any, middle: ArrayLike, reach: float, grid: float = 0.5) -> None:
+    """Show a cube of the world with a grid, and nothing else around it.
+
+    Args:
+        axes: matplotlib axes with `projection="3d"`.
+        middle: of the cube (3,) [m].
+        reach: half of its width [m].
+        grid: distance between two lines [m].
+    """
+    axes.set_box_aspect((1.0, 1.0, 1.0), zoom=1.3)
+    axes.view_init(elev=18.0, azim=-58.0)
+    for name, centre in zip("xyz", np.asarray(middle, dtype=np.float64), strict=True):
+        first, last = np.ceil((centre - reach) / grid), np.floor((centre + reach) / grid)
+        axes.set(**{f"{name}lim": (centre - reach, centre + reach), f"{name}ticks": grid * np.arange(first, last + 1)})
+        axis = getattr(axes, f"{name}axis")
+        axis.set_ticklabels([])
+        axis.set_pane_color((0.97, 0.97, 0.97))
+        axis.line.set_color("#d0d0d0")
+        axis._axinfo["grid"].update(color="#dcdcdc", linewidth=0.8)
+        axis.set_tick_params(color="#d0d0d0")
+    axes.grid(True)
