@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..robot.pinocchio import SE3, pin
+from ..robot.pinocchio import Placement, pin
 from ..robot.robot import Robot
 
 __all__ = ["sample_arm", "sample_two_arms"]
@@ -114,7 +114,7 @@ def sample_two_arms() -> Robot:
     return robot.with_references({"home": robot.configuration(hands)})
 
 
-def _add_arm(model: Any, joint: int, placement: SE3, prefix: str) -> None:
+def _add_arm(model: Any, joint: int, placement: Placement, prefix: str) -> None:
     """Add the seven joints with their bodies, and the frame `prefix + "tool"`."""
     kinds = {"y": pin.JointModelRY, "z": pin.JointModelRZ}
     for link in _ARM:
