@@ -85,6 +85,8 @@ class MassFunction(Function):
     def center_jacobian(self, k: Kinematics) -> Matrix:
         """Jacobian (3, nv) of the centre of mass in the world, live; `k.center` is then the centre itself."""
         pin.jacobianCenterOfMass(self._shadow, k.data, False)
+        # It sums in another order than `center`: with this the value has the same bits with and without a Jacobian.
+        pin.centerOfMass(self._shadow, k.data, pin.KinematicLevel.POSITION, False)
         return k.center_jacobian
 
     def center_motion(self, motion: MovingPoint) -> tuple[Vector, Vector, Vector]:
