@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -111,12 +110,10 @@ class RowTable:
         elif isinstance(comparison, Comparison):
             types = [comparison] * size
         else:
-            types = (
-                list[Comparison | None](comparison) if isinstance(comparison, Sequence) else _refuse(what, comparison)
-            )
+            types = _listed(comparison) if isinstance(comparison, list | tuple) else _refuse(what, comparison)
         if len(types) != size:
             raise SizeError(f"comparison of '{what}'", size, len(types))
-        strangers: list[object] = [entry for entry in types if entry is not None and entry not in set(Comparison)]
+        strangers = [entry for entry in _objects(types) if entry is not None and not isinstance(entry, Comparison)]
         if strangers:
             _refuse(what, strangers[0])
         if bounded and None not in types:
@@ -143,6 +140,14 @@ class RowTable:
         low[~counts], high[~counts] = -np.inf, np.inf
         counts &= (low > -np.inf) | (high < np.inf)
         return RowTable(low, high, scales, free, counts, tuple(words))
+
+
+def _listed(given: Any) -> list[Comparison | None]:
+    return list(given)
+
+
+def _objects(given: list[Comparison | None]) -> list[object]:
+    return list(given)
 
 
 def _refuse(what: str, given: object) -> list[Comparison | None]:

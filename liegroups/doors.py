@@ -27,10 +27,12 @@ def finite_vector(values: ArrayLike, n: int, what: str) -> Vector:
         SizeError: another shape than (n,).
         NotFiniteError: NaN or infinity.
     """
-    if isinstance(values, np.ndarray) and values.dtype is _FLOAT64 and values.shape == (n,):
-        square = float(values.dot(values))
-        if square - square == 0.0:  # neither NaN nor infinity; what overflows is looked at below
-            return values
+    if isinstance(values, np.ndarray) and values.dtype is _FLOAT64:
+        given: Vector = values
+        if given.shape == (n,):
+            square = float(given.dot(given))
+            if square - square == 0.0:  # neither NaN nor infinity; what overflows is looked at below
+                return given
     try:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:

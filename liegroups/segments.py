@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -151,22 +152,22 @@ class Segments:
 
     # --- indices -----------------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def q_indices(self) -> Indices:
         """``q`` as an array."""
         return np.array(self.q, dtype=np.intp)
 
-    @property
+    @cached_property
     def v_indices(self) -> Indices:
         """``v`` as an array."""
         return np.array(self.v, dtype=np.intp)
 
-    @property
+    @cached_property
     def q_slice(self) -> slice | None:
         """``q`` as a slice if the coordinates are contiguous, else None."""
         return _contiguous(self.q)
 
-    @property
+    @cached_property
     def v_slice(self) -> slice | None:
         """``v`` as a slice if the coordinates are contiguous, else None."""
         return _contiguous(self.v)
