@@ -88,8 +88,8 @@ class Implicit(RowOwner):
             ("name", name),
             ("rows", rows),
             ("target", target),
-            ("inputs", f.inputs),
-            ("outputs", f.outputs),
+            ("space", f.inputs),
+            ("group", f.outputs),
             ("columns", f.columns),
             ("periodic", f.periodic),
             ("_flat", f.outputs.is_flat),
@@ -97,7 +97,7 @@ class Implicit(RowOwner):
         ):
             object.__setattr__(self, attribute, value)
         start = target.at(_first_time(target)) if target is not None else self.rhs
-        default = self.check_rhs(self.outputs.neutral if start is None else start)
+        default = self.check_rhs(self.group.neutral if start is None else start)
         object.__setattr__(self, "default_rhs", default)
 
     # Constructors, by what they ask for.
@@ -140,7 +140,7 @@ class Implicit(RowOwner):
         function = self.function.on(space)
         for attribute, value in (
             ("function", function),
-            ("inputs", space),
+            ("space", space),
             ("columns", function.columns),
             ("periodic", function.periodic),
             ("lifted_from", self),
@@ -161,11 +161,11 @@ class Implicit(RowOwner):
             RightHandSideError: a row of its logarithm that is not EQUALITY is above 1e-12 (1 + norm of the logarithm).
         """
         what = what or f"right-hand side of '{self.name}'"
-        point = np.array(self.outputs.check(_numbers(rhs, self.outputs), what))
+        point = np.array(self.group.check(_numbers(rhs, self.group), what))
         point.setflags(write=False)
         fixed = ~self.rows.free_rhs
         if fixed.any():
-            log = self.outputs.log(point)
+            log = self.group.log(point)
             limit = 1e-12 * (1.0 + float(np.sqrt(log @ log)))
             wrong = np.flatnonzero(fixed & (np.abs(log) > limit))
             if wrong.size:
@@ -176,8 +176,8 @@ class Implicit(RowOwner):
     def rhs_at_value(self, value: Vector) -> Vector:
         """The right-hand side that a value h gives: the EQUALITY rows of log h, zero elsewhere, exp'd back."""
         if self.rows.free_rhs.all():
-            return self.outputs.normalize(value)
-        return self.outputs.exp(np.where(self.rows.free_rhs, self.outputs.log(value), 0.0))
+            return self.group.normalize(value)
+        return self.group.exp(np.where(self.rows.free_rhs, self.group.log(value), 0.0))
 
     # Rows.
 
@@ -188,9 +188,9 @@ class Implicit(RowOwner):
             if rhs is not None:
                 error -= rhs
         else:
-            value = point.scratch(self, "value", (self.outputs.nq,))
+            value = point.scratch(self, "value", (self.group.nq,))
             self.function.evaluate(point, value, jacobian)
-            self.outputs.error(self.outputs.neutral if rhs is None else rhs, value, error, jacobian)
+            self.group.error(self.group.neutral if rhs is None else rhs, value, error, jacobian)
         if not self._plain:
             self.rows.apply(error, jacobian)
 
@@ -206,13 +206,13 @@ class Implicit(RowOwner):
         if self._flat:
             rate = -rhs_velocity
         else:
-            value = motion.point.scratch(self, "value", (self.outputs.nq,))
-            rate = self.outputs.difference_dq0(self.outputs.neutral if rhs is None else rhs, value) @ rhs_velocity
+            value = motion.point.scratch(self, "value", (self.group.nq,))
+            rate = self.group.difference_dq0(self.group.neutral if rhs is None else rhs, value) @ rhs_velocity
         error += np.where(inside, 0.0, self.rows.scale * rate)
 
     def rhs_at(self, point: Point) -> Vector:
-        """The right-hand side (outputs.nq,) that the point satisfies, on the EQUALITY rows."""
-        value = np.zeros(self.outputs.nq)
+        """The right-hand side (group.nq,) that the point satisfies, on the EQUALITY rows."""
+        value = np.zeros(self.group.nq)
         self.function.evaluate(point, value)
         return self.rhs_at_value(value)
 

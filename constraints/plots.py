@@ -230,6 +230,5 @@ def tidy_axes(axes: Any, middle: ArrayLike, reach: float, grid: float = 0.5) -> 
         axis.set_ticklabels([])
         axis.set_pane_color((0.97, 0.97, 0.97))
         axis.line.set_color("#d0d0d0")
-        axis._axinfo["grid"].update(color="#dcdcdc", linewidth=0.8)
         axis.set_tick_params(color="#d0d0d0")
     axes.grid(True)

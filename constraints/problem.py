@@ -121,8 +121,8 @@ class Problem:
         for owner, q, v in zip(stack, stack.rhs_slices, stack.full_slices, strict=True):
             if isinstance(owner, Implicit) and owner.target is not None:
                 vector[q] = owner.check_rhs(owner.target.at(t))
-                velocity[v] = owner.target.velocity_at(t, owner.outputs)
-                acceleration[v] = owner.target.acceleration_at(t, owner.outputs)
+                velocity[v] = owner.target.velocity_at(t, owner.group)
+                acceleration[v] = owner.target.acceleration_at(t, owner.group)
         return RightHandSide(stack, vector, velocity, acceleration)
 
     def check_rhs(self, rhs: RightHandSide | ArrayLike | None) -> RightHandSide:
@@ -291,9 +291,9 @@ def _by_level(given: Any) -> list[list[RowOwner]]:
 
 def _on_space(constraint: RowOwner, space: Space) -> RowOwner:
     """The constraint on the space of the problem, lifted where it lives on one factor."""
-    if same_space(constraint.inputs, space):
+    if same_space(constraint.space, space):
         return constraint
-    mine, theirs = _robots(space), _robots(constraint.inputs)
+    mine, theirs = _robots(space), _robots(constraint.space)
     if theirs and not any(a.is_same(b) for a in mine for b in theirs):
         raise RobotMismatchError(
             f"'{constraint.name}' is a function of another robot than the problem's: "
@@ -301,7 +301,7 @@ def _on_space(constraint: RowOwner, space: Space) -> RowOwner:
         )
     if isinstance(constraint, Implicit):
         return constraint.on(space)
-    raise SpaceMismatchError(f"space of '{constraint.name}'", space.name, constraint.inputs.name)
+    raise SpaceMismatchError(f"space of '{constraint.name}'", space.name, constraint.space.name)
 
 
 def _robots(space: Space) -> list[PlacedSpace]:
@@ -324,4 +324,4 @@ def _revolute(space: Space) -> BoolVector:
 def _describe(owner: RowOwner) -> str:
     words = [word for word, counts in zip(owner.rows.words, owner.rows.mask, strict=True) if counts]
     kinds = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
-    return f"'{owner.name}' in {owner.outputs.name}, {len(words)} of {owner.outputs.nv} rows ({kinds})"
+    return f"'{owner.name}' in {owner.group.name}, {len(words)} of {owner.group.nv} rows ({kinds})"

@@ -22,7 +22,7 @@ class RightHandSide:
         stack: the constraints, in order.
         vector: (stack.rhs_size,), one point of the output group after the other; each is checked. By default each
             constraint's own default.
-        velocity, acceleration: (sum of outputs.nv,) of targets that move, in their body frames; zero by default.
+        velocity, acceleration: (sum of group.nv,) of targets that move, in their body frames; zero by default.
 
     Attributes:
         stack: the constraints.
@@ -58,10 +58,10 @@ class RightHandSide:
         self.points: dict[int, Vector | None] = {}
         for owner, s in zip(stack, stack.rhs_slices, strict=True):
             point = self.vector[s]
-            self.points[id(owner)] = None if owner.outputs.is_flat and not point.any() else point
+            self.points[id(owner)] = None if owner.group.is_flat and not point.any() else point
 
     def of(self, constraint: RowOwner | str | int) -> Vector:
-        """The point (outputs.nq,) of one constraint, given as the object, its position, or its name when unique."""
+        """The point (group.nq,) of one constraint, given as the object, its position, or its name when unique."""
         return self.vector[self.stack.rhs_slices[self.stack.index(constraint)]].copy()
 
     def replace(self, constraint: RowOwner | str | int, point: Any) -> RightHandSide:
@@ -81,9 +81,9 @@ class RightHandSide:
         if len(self.stack) != len(other.stack):
             return False
         for owner, peer, s in zip(self.stack, other.stack, self.stack.rhs_slices, strict=True):
-            if owner.outputs != peer.outputs:
+            if owner.group != peer.group:
                 return False
-            apart = owner.outputs.difference(self.vector[s], other.vector[s])
+            apart = owner.group.difference(self.vector[s], other.vector[s])
             if float(np.abs(apart).max(initial=0.0)) > tolerance:
                 return False
         return True
@@ -96,8 +96,8 @@ class RightHandSide:
         """
         if stack is self.stack:
             return self
-        mine = [(owner.name, owner.outputs) for owner in self.stack]
-        if mine != [(owner.name, owner.outputs) for owner in stack]:
+        mine = [(owner.name, owner.group) for owner in self.stack]
+        if mine != [(owner.name, owner.group) for owner in stack]:
             raise SpaceMismatchError("right-hand side of another problem", str(stack), str(self.stack))
         return RightHandSide(stack, self.vector, self.velocity, self.acceleration)
 
@@ -112,7 +112,7 @@ class RightHandSide:
 def _checked(owner: RowOwner, point: Any) -> Vector:
     if isinstance(owner, Implicit):
         return owner.check_rhs(point)
-    return owner.outputs.check(point, f"right-hand side of '{owner.name}'")
+    return owner.group.check(point, f"right-hand side of '{owner.name}'")
 
 
 def _vector(given: ArrayLike, size: int, what: str) -> Vector:

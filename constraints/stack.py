@@ -24,17 +24,17 @@ class RowOwner(ABC):
 
     Attributes:
         name: in messages.
-        inputs: space in which it is evaluated.
-        outputs: group in which its right-hand side lives.
-        rows: what each tangent row of the outputs asks for.
-        columns, periodic: (inputs.nv,) as those of a Function.
-        default_rhs: (outputs.nq,) right-hand side used where none is given.
+        space: where it is evaluated.
+        group: where its right-hand side lives.
+        rows: what each tangent row of the group asks for.
+        columns, periodic: (space.nv,) as those of a Function.
+        default_rhs: (group.nq,) right-hand side used where none is given.
         lifted_from: the owner that the user gave, where this one is the same on a bigger space.
     """
 
     name: str
-    inputs: Space
-    outputs: Space
+    space: Space
+    group: Space
     rows: RowTable
     columns: BoolVector
     periodic: BoolVector
@@ -47,9 +47,9 @@ class RowOwner(ABC):
 
         Args:
             point: where.
-            rhs: right-hand side (outputs.nq,); None for the neutral element.
-            error: (outputs.nv,) to be filled.
-            jacobian: (outputs.nv, inputs.nv) to be filled; as in `Function.evaluate`.
+            rhs: right-hand side (group.nq,); None for the neutral element.
+            error: (group.nv,) to be filled.
+            jacobian: (group.nv, space.nv) to be filled; as in `Function.evaluate`.
         """
 
     @abstractmethod
@@ -60,15 +60,15 @@ class RowOwner(ABC):
 
         Args:
             motion: where, and how fast.
-            rhs: right-hand side (outputs.nq,); None for the neutral element.
-            rhs_velocity: its body velocity (outputs.nv,); None where it rests.
-            error: (outputs.nv,) to be filled.
-            jacobian: (outputs.nv, inputs.nv) to be filled.
+            rhs: right-hand side (group.nq,); None for the neutral element.
+            rhs_velocity: its body velocity (group.nv,); None where it rests.
+            error: (group.nv,) to be filled.
+            jacobian: (group.nv, space.nv) to be filled.
         """
 
     @abstractmethod
     def rhs_at(self, point: Point) -> Vector:
-        """The right-hand side (outputs.nq,) that the point satisfies, on the rows that take one."""
+        """The right-hand side (group.nq,) that the point satisfies, on the rows that take one."""
 
 
 @final
@@ -98,15 +98,15 @@ class Stack:
             if id(owner) in seen:
                 raise DuplicateError(f"constraint '{owner.name}' is given twice (the same object)")
             seen.add(id(owner))
-            if owner.inputs != self.owners[0].inputs:
-                raise SpaceMismatchError(f"space of '{owner.name}'", self.owners[0].inputs.name, owner.inputs.name)
+            if owner.space != self.owners[0].space:
+                raise SpaceMismatchError(f"space of '{owner.name}'", self.owners[0].space.name, owner.space.name)
         counts = [int(owner.rows.mask.sum()) for owner in self.owners]
         self.slices = _slices(counts)
-        self.full_slices = _slices([owner.outputs.nv for owner in self.owners])
-        self.rhs_slices = _slices([owner.outputs.nq for owner in self.owners])
+        self.full_slices = _slices([owner.group.nv for owner in self.owners])
+        self.rhs_slices = _slices([owner.group.nq for owner in self.owners])
         self.size = sum(counts)
-        self.full_size = sum(owner.outputs.nv for owner in self.owners)
-        self.rhs_size = sum(owner.outputs.nq for owner in self.owners)
+        self.full_size = sum(owner.group.nv for owner in self.owners)
+        self.rhs_size = sum(owner.group.nq for owner in self.owners)
         masks = [owner.rows.mask for owner in self.owners]
         self.active: Indices = np.flatnonzero(np.concatenate(masks)) if masks else np.zeros(0, dtype=np.intp)
         self._position = {id(owner.lifted_from): i for i, owner in enumerate(self.owners)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite, sqrt
+from typing import TypeGuard
 from operator import index
 from typing import SupportsIndex
 
@@ -19,6 +20,10 @@ __all__ = ["finite_vector", "natural_number", "refuse_unnormalized", "stacked"]
 _FLOAT64 = np.dtype(np.float64)
 
 
+def _is_float64(values: object) -> TypeGuard[Vector]:
+    return isinstance(values, np.ndarray) and getattr(values, "dtype", None) is _FLOAT64  # pyright sees no dtype
+
+
 def finite_vector(values: ArrayLike, n: int, what: str) -> Vector:
     """Read n finite real numbers as a float64 vector; an array that is one already comes back as it is.
 
@@ -27,12 +32,10 @@ def finite_vector(values: ArrayLike, n: int, what: str) -> Vector:
         SizeError: another shape than (n,).
         NotFiniteError: NaN or infinity.
     """
-    if isinstance(values, np.ndarray) and values.dtype is _FLOAT64:
-        given: Vector = values
-        if given.shape == (n,):
-            square = float(given.dot(given))
-            if square - square == 0.0:  # neither NaN nor infinity; what overflows is looked at below
-                return given
+    if _is_float64(values) and values.shape == (n,):
+        square = float(values.dot(values))
+        if square - square == 0.0:  # neither NaN nor infinity; what overflows is looked at below
+            return values
     try:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:
