@@ -1,0 +1,208 @@
+"""One sample a function, by name: tests run the laws on all of them, and a function without one fails the suite.
+
+A sample is a factory without arguments. Robots are the fixed arm, two arms on a torso, the humanoid on a free-flyer,
+and the tree with every joint type; frames have placements that are not the identity.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import numpy as np
+import pinocchio as pin
+from robots import arm, humanoid, mixed_tree, two_arms
+
+from constraints import (
+    Affine,
+    CenterOfMass,
+    ComBetweenFeet,
+    Constant,
+    Function,
+    Identity,
+    Orientation,
+    Pose,
+    Position,
+    RelativeCenterOfMass,
+    RelativeOrientation,
+    RelativePose,
+    RelativePosition,
+    RelativeRotation,
+    RelativeTransformation,
+    Robot,
+    Rotation,
+    Stacked,
+    Transformation,
+)
+from constraints.functions._template import DistanceBetween
+from liegroups import SE3, SO3, R3xSO3, Rn
+
+__all__ = [
+    "ROBOTS",
+    "SAMPLES",
+    "arm_frames",
+    "humanoid_frames",
+    "kinematic_samples",
+    "mixed_frames",
+    "placement",
+    "two_arms_frames",
+]
+
+
+def placement(seed: int) -> pin.SE3:
+    """A placement far from the identity, always the same."""
+    rng = np.random.default_rng(seed)
+    return pin.XYZQUATToSE3(SE3.random(rng, np.full(7, -0.3), np.full(7, 0.3)))
+
+
+# Robots with frames "a" and "b": on one chain, on two branches, on sub-trees.
+
+
+@functools.cache
+def arm_frames() -> Robot:
+    """Frames on one chain."""
+    return arm().with_frame("a", "shoulder_roll", placement(1)).with_frame("b", "tool", placement(2))
+
+
+@functools.cache
+def two_arms_frames() -> Robot:
+    """Frames on two branches; "c" is on the torso, below both."""
+    robot = two_arms().with_frame("a", "left_tool", placement(3)).with_frame("b", "right_wrist_pitch", placement(4))
+    return robot.with_frame("c", "torso", placement(5))
+
+
+@functools.cache
+def humanoid_frames() -> Robot:
+    """Frames on two branches of a free-flyer; "c" is on the free-flyer itself."""
+    robot = humanoid().with_frame("a", "rleg6_joint", placement(6)).with_frame("b", "larm6_joint", placement(7))
+    return robot.with_frame("c", "root_joint", placement(8))
+
+
+@functools.cache
+def mixed_frames() -> Robot:
+    """Frames on two branches that share four joints; "c" is at the end of a third, which starts at the world."""
+    robot = mixed_tree().with_frame("a", "prismatic", placement(9)).with_frame("b", "helical", placement(10))
+    return robot.with_frame("c", "chain", placement(11))
+
+
+ROBOTS: dict[str, Callable[[], Robot]] = {
+    "arm": arm_frames,
+    "two arms": two_arms_frames,
+    "humanoid": humanoid_frames,
+    "mixed": mixed_frames,
+}
+
+
+def kinematic_samples(robot: Callable[[], Robot]) -> dict[str, Callable[[], Function]]:
+    """Every kinematic function on one robot, seen from and at its frames "a" and "b"."""
+    return {
+        "Position": lambda: Position(robot(), "b"),
+        "Position, reference": lambda: Position(robot(), "b", placement(20)),
+        "RelativePosition": lambda: RelativePosition(robot(), "a", "b"),
+        "Orientation": lambda: Orientation(robot(), "b"),
+        "Orientation, reference": lambda: Orientation(robot(), "b", placement(21).homogeneous),
+        "RelativeOrientation": lambda: RelativeOrientation(robot(), "a", "b"),
+        "Transformation": lambda: Transformation(robot(), "b"),
+        "Transformation, reference": lambda: Transformation(robot(), "b", pin.SE3ToXYZQUAT(placement(22))),
+        "RelativeTransformation": lambda: RelativeTransformation(robot(), "a", "b"),
+        "Rotation": lambda: Rotation(robot(), "b"),
+        "Rotation, reference": lambda: Rotation(robot(), "b", placement(23)),
+        "RelativeRotation": lambda: RelativeRotation(robot(), "a", "b"),
+        "Pose": lambda: Pose(robot(), "b"),
+        "Pose, reference": lambda: Pose(robot(), "b", placement(24)),
+        "Pose, R3xSO3": lambda: Pose(robot(), "b", placement(25), R3xSO3),
+        "RelativePose": lambda: RelativePose(robot(), "a", "b"),
+        "RelativePose, R3xSO3": lambda: RelativePose(robot(), "a", "b", R3xSO3),
+        "CenterOfMass": lambda: CenterOfMass(robot()),
+        "RelativeCenterOfMass": lambda: RelativeCenterOfMass(robot(), "b", [0.1, -0.2, 0.3]),
+        "ComBetweenFeet": lambda: ComBetweenFeet(robot(), "a", "b", "b"),
+        "DistanceBetween": lambda: DistanceBetween(robot(), "a", "b"),
+    }
+
+
+def _twice_the_norm(q: np.ndarray) -> float:
+    return 2.0 * float(np.sqrt(q @ q))
+
+
+def _twice_the_direction(q: np.ndarray) -> np.ndarray:
+    return 2.0 * q / np.sqrt(q @ q)
+
+
+def _tool_height(q: np.ndarray) -> float:
+    return float(arm_frames().at(q).placement(arm_frames().frame("b")).translation[2])
+
+
+def _swing(q: np.ndarray) -> np.ndarray:
+    return SO3.exp(np.array([q[0] * q[1], np.sin(q[0]), q[1]]))
+
+
+_ALGEBRA: dict[str, Callable[[], Function]] = {
+    "CenterOfMass of joints": lambda: CenterOfMass(humanoid_frames(), ["lleg2_joint", "larm3_joint", "chest_joint"]),
+    "CenterOfMass of sub-trees": lambda: CenterOfMass(mixed_frames(), subtrees=["pz", "composite"]),
+    "RelativeCenterOfMass of joints": lambda: RelativeCenterOfMass(
+        two_arms_frames(), "a", joints=["right_elbow", "left_wrist_roll"]
+    ),
+    "RelativeCenterOfMass of a sub-tree": lambda: RelativeCenterOfMass(mixed_frames(), "c", subtrees=["rubx"]),
+    "RelativeCenterOfMass from the world": lambda: RelativeCenterOfMass(arm_frames(), "universe"),
+    "ComBetweenFeet, three frames": lambda: ComBetweenFeet(humanoid_frames(), "a", "lleg6_joint", "b"),
+    "ComBetweenFeet of sub-trees": lambda: ComBetweenFeet(mixed_frames(), "a", "b", "c", subtrees=["hx", "free"]),
+    "RelativePose, one chain": lambda: RelativePose(two_arms_frames(), "c", "a"),
+    "RelativePose, from the end": lambda: RelativePose(two_arms_frames(), "a", "c"),
+    "RelativePose, third branch": lambda: RelativePose(mixed_frames(), "b", "c"),
+    "RelativeTransformation, of the world": lambda: RelativeTransformation(arm_frames(), "b", "universe"),
+    "RelativePose, of itself": lambda: RelativePose(arm_frames(), "b", "b"),
+    "Pose, of the free-flyer": lambda: Pose(humanoid_frames(), "c"),
+    "Affine": lambda: Affine([[1.0, -2.0, 0.0], [0.0, 0.5, 0.0]], [1.0, 2.0]),
+    "Affine of joints": lambda: Affine(
+        np.arange(48.0) * np.isin(np.arange(48), mixed_frames().space.vector_v), 0.5, mixed_frames().space
+    ),
+    "Identity": lambda: Identity(Rn(3)),
+    "Identity of a robot": lambda: Identity(mixed_frames().space),
+    "Constant": lambda: Constant(SE3.random(np.random.default_rng(3)), SE3, humanoid_frames().space),
+    "Constant of nothing": lambda: Constant([1.0, 2.0]),
+    "FromCallable": lambda: Function.from_callable(_twice_the_norm, Rn(4), Rn(1), _twice_the_direction),
+    "FromCallable, differences": lambda: Function.from_callable(_tool_height, arm_frames().space, Rn(1)),
+    "FromCallable, to rotations": lambda: Function.from_callable(
+        _swing, Rn(3), SO3, columns=[True, True, False], name="swing"
+    ),
+    "Composition": lambda: (
+        Affine([[1.0, -1.0, 2.0]]) @ Position(humanoid_frames(), "a", placement(30))
+    ),
+    "Composition, to a group": lambda: (
+        Function.from_callable(_twice_the_norm, Rn(3), Rn(1), _twice_the_direction)
+        @ (Rotation(arm_frames(), "b") - Constant(SO3.exp(np.array([0.3, 0.2, -0.5])), SO3, arm_frames().space))
+    ),
+    "Composition, three deep": lambda: (
+        Affine([[2.0], [3.0]]) @ (Affine([[1.0, 1.0, 1.0]]) @ RelativePosition(mixed_frames(), "a", "b"))
+    ),
+    "Composition, through a robot": lambda: Pose(arm_frames(), "b") @ Affine(0.5 * np.eye(7, 3)),
+    "Difference": lambda: Pose(arm_frames(), "b", placement(31)) - Pose(arm_frames(), "a"),
+    "Difference, R3xSO3": lambda: (
+        RelativePose(two_arms_frames(), "a", "b", R3xSO3) - RelativePose(two_arms_frames(), "c", "b", R3xSO3)
+    ),
+    "Difference of vectors": lambda: CenterOfMass(humanoid_frames()) - Position(humanoid_frames(), "a"),
+    "Restriction": lambda: Transformation(humanoid_frames(), "b").restricted([0, 2, 4]),
+    "Restriction to a rotation": lambda: Pose(mixed_frames(), "c", outputs=R3xSO3).restricted([3, 4, 5]),
+    "Stacked": lambda: Stacked(
+        [Pose(humanoid_frames(), "a"), CenterOfMass(humanoid_frames()), RelativeRotation(humanoid_frames(), "a", "b")]
+    ),
+    "Stacked of stacked": lambda: Stacked(
+        [Stacked([Position(arm_frames(), "a"), Rotation(arm_frames(), "b")]), Pose(arm_frames(), "a")]
+    ),
+    "Lifted": lambda: Pose(arm_frames(), "b").on(arm_frames().space * Rn(2)),
+    "Lifted, last factor": lambda: RelativeTransformation(mixed_frames(), "a", "b").on(Rn(3) * mixed_frames().space),
+    "Lifted, a number": lambda: Affine([[2.0, 1.0]], 0.1).on(humanoid_frames().space * Rn(2)),
+    "Lifted, by differences": lambda: Function.from_callable(_tool_height, arm_frames().space, Rn(1)).on(
+        SO3 * arm_frames().space
+    ),
+    "Lifted, composed": lambda: (
+        (Affine([[1.0, 2.0, 3.0]]) @ Position(arm_frames(), "b")).on(arm_frames().space * Rn(1))
+        - Affine([[1.5]]).on(arm_frames().space * Rn(1))
+    ),
+}  # fmt: skip
+
+SAMPLES: dict[str, Callable[[], Function]] = _ALGEBRA | {
+    f"{function} ({robot})": sample
+    for robot, factory in ROBOTS.items()
+    for function, sample in kinematic_samples(factory).items()
+}
