@@ -97,7 +97,7 @@ def _drawn(f: Function, rng: np.random.Generator, samples: int) -> Iterator[Vect
     while found < samples:
         q, drawn = _random(f, rng), drawn + 1
         try:
-            f.value(q)
+            f.value(q.copy())
         except UndefinedError as error:
             lost = drawn >= 20 * samples + 20
             mend = f"give `configurations` where it is defined, or look at the condition for: {error}"
