@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from .arrays import ArrayLike, BoolVector, Matrix, Vector
-from .errors import NotFiniteError, OptionError, SizeError, WrongObjectError
+from .errors import DtypeError, NotFiniteError, OptionError, SizeError, WrongObjectError
 
-__all__ = ["Comparison", "RowTable"]
+__all__ = ["Comparison", "RowTable", "by_row"]
 
 
 class Comparison(Enum):
@@ -118,9 +118,9 @@ class RowTable:
             _refuse(what, strangers[0])
         if bounded and None not in types:
             raise OptionError(f"'{what}': lower and upper are given, but every row has a comparison; use None there")
-        low, high = _by_row(lower, -np.inf, size, what, "lower"), _by_row(upper, np.inf, size, what, "upper")
-        margins = _by_row(margin, 0.0, size, what, "margin")
-        scales = _by_row(scale, 1.0, size, what, "scale")
+        low, high = by_row(lower, -np.inf, size, what, "lower"), by_row(upper, np.inf, size, what, "upper")
+        margins = by_row(margin, 0.0, size, what, "margin")
+        scales = by_row(scale, 1.0, size, what, "scale")
         if not (np.isfinite(scales) & (scales > 0.0)).all():
             raise OptionError(f"'{what}': scale must be positive and finite, got {scales.tolist()}")
         if not (np.isfinite(margins) & (margins >= 0.0)).all():
@@ -154,11 +154,19 @@ def _refuse(what: str, given: object) -> list[Comparison | None]:
     raise WrongObjectError(f"comparison of '{what}'", "a Comparison, or one by row", given)
 
 
-def _by_row(given: ArrayLike | None, default: float, size: int, what: str, name: str) -> Vector:
+def by_row(given: ArrayLike | None, default: float, size: int, what: str, name: str) -> Vector:
+    """Numbers by row (size,), a scalar standing for all; infinities pass.
+
+    Raises:
+        WrongObjectError, DtypeError, SizeError, NotFiniteError: what is wrong, with `name` and `what`.
+    """
     try:
-        array = np.array(default if given is None else given, dtype=np.float64)
+        array = np.asarray(default if given is None else given)
     except (TypeError, ValueError):
         raise WrongObjectError(f"{name} of '{what}'", "numbers by row", given) from None
+    if array.dtype.kind not in "iuf":
+        raise DtypeError(f"{name} of '{what}'", array.dtype)
+    array = array.astype(np.float64)
     if array.shape not in ((), (size,)):
         raise SizeError(f"{name} of '{what}'", f"one number or {size}", array.shape)
     if np.isnan(array).any():

@@ -12,8 +12,8 @@ import numpy as np
 from liegroups import Element, Space
 
 from .arrays import ArrayLike, Matrix, Vector
-from .comparison import Comparison, RowTable
-from .errors import RightHandSideError
+from .comparison import Comparison, RowTable, by_row
+from .errors import RightHandSideError, SpaceMismatchError, WrongObjectError
 from .function import Function, as_function
 from .point import MovingPoint, Point
 from .robot import as_placement, pose_vector
@@ -79,6 +79,8 @@ class Implicit(RowOwner):
     def __post_init__(self) -> None:
         """Check everything once."""
         f = as_function(self.function, "function of a constraint")
+        if not isinstance(self.name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError(f"name of the constraint on {f.name}", "a string", self.name)
         name = self.name or f.name
         rows = RowTable.of(
             f.outputs.nv, name, self.comparison, self.mask, self.scale, self.margin, self.lower, self.upper
@@ -122,12 +124,12 @@ class Implicit(RowOwner):
     @classmethod
     def above(cls, function: Function, lower: ArrayLike = 0.0, *, margin: ArrayLike = 0.0, name: str = "") -> Self:
         """Rows of log h(q) are at least `lower + margin`."""
-        return cls(function, lower=np.asarray(lower, dtype=np.float64) + np.asarray(margin), name=name)
+        return cls(function, lower=_moved(function, name, ("lower", lower), margin, 1.0), name=name)
 
     @classmethod
     def below(cls, function: Function, upper: ArrayLike = 0.0, *, margin: ArrayLike = 0.0, name: str = "") -> Self:
         """Rows of log h(q) are at most `upper - margin`."""
-        return cls(function, upper=np.asarray(upper, dtype=np.float64) - np.asarray(margin), name=name)
+        return cls(function, upper=_moved(function, name, ("upper", upper), margin, -1.0), name=name)
 
     @classmethod
     def between(cls, function: Function, lower: ArrayLike, upper: ArrayLike, *, name: str = "") -> Self:
@@ -137,7 +139,10 @@ class Implicit(RowOwner):
     def on(self, space: Space) -> Implicit:
         """The same constraint on a bigger space, one of whose factors is where it lives; `lifted_from` is this one."""
         lifted = copy.copy(self)
-        function = self.function.on(space)
+        try:
+            function = self.function.on(space)
+        except SpaceMismatchError as error:
+            raise SpaceMismatchError(f"space for '{self.name}'", error.expected, error.received) from None
         for attribute, value in (
             ("function", function),
             ("space", space),
@@ -221,6 +226,14 @@ class Implicit(RowOwner):
 
     def __repr__(self) -> str:
         return f"Implicit({self.name!r}, {int(self.rows.mask.sum())} rows)"
+
+
+def _moved(function: Function, name: str, side: tuple[str, ArrayLike], margin: ArrayLike, sign: float) -> Vector:
+    """One side of the intervals of all rows, moved inside by the margin."""
+    f = as_function(function, "function of a constraint")
+    which, given = side
+    by_rows = (f.outputs.nv, name or f.name)
+    return by_row(given, 0.0, *by_rows, which) + sign * by_row(margin, 0.0, *by_rows, "margin")
 
 
 def _first_time(target: Target) -> float:
