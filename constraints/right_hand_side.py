@@ -6,8 +6,10 @@ from typing import Any, final
 
 import numpy as np
 
+from liegroups.doors import finite_vector
+
 from .arrays import ArrayLike, Vector
-from .errors import SizeError, SpaceMismatchError, WrongObjectError
+from .errors import SpaceMismatchError, WrongObjectError
 from .implicit import Implicit
 from .stack import RowOwner, Stack
 
@@ -44,6 +46,8 @@ class RightHandSide:
         velocity: ArrayLike | None = None,
         acceleration: ArrayLike | None = None,
     ) -> None:
+        if not isinstance(stack, Stack):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("stack of right-hand sides", "a Stack (problem.constraints)", stack)
         self.stack = stack
         if vector is None:
             parts = [owner.default_rhs for owner in stack]
@@ -54,7 +58,9 @@ class RightHandSide:
         self.vector.setflags(write=False)
         size = stack.full_size
         self.velocity = None if velocity is None else _vector(velocity, size, "velocity of right-hand sides")
-        self.acceleration = None if acceleration is None else _vector(acceleration, size, "acceleration")
+        self.acceleration = (
+            None if acceleration is None else _vector(acceleration, size, "acceleration of right-hand sides")
+        )
         self.points: dict[int, Vector | None] = {}
         for owner, s in zip(stack, stack.rhs_slices, strict=True):
             point = self.vector[s]
@@ -116,11 +122,6 @@ def _checked(owner: RowOwner, point: Any) -> Vector:
 
 
 def _vector(given: ArrayLike, size: int, what: str) -> Vector:
-    try:
-        vector = np.array(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise WrongObjectError(what, f"{size} numbers", given) from None
-    if vector.shape != (size,):
-        raise SizeError(what, size, vector.shape)
+    vector = np.array(finite_vector(given, size, what))
     vector.setflags(write=False)
     return vector

@@ -11,7 +11,7 @@ import numpy as np
 from liegroups import Space
 
 from .arrays import ArrayLike, Vector
-from .errors import NotFiniteError, OptionError, WrongObjectError
+from .errors import DtypeError, NotFiniteError, OptionError, WrongObjectError
 
 __all__ = ["Target"]
 
@@ -49,14 +49,23 @@ class Target:
         for what, f in (("value", self.value), ("velocity", self.velocity), ("acceleration", self.acceleration)):
             if not callable(f) and (f is not None or what == "value"):
                 raise WrongObjectError(f"{what} of a Target", "a function of time", f)
+        interval: Any = self.interval
+        if not hasattr(interval, "__len__") or len(interval) != 2 or not all(map(_is_number, interval)):
+            raise WrongObjectError("interval of a Target", "two numbers (start, end)", repr(interval))
         start, end = self.interval
         if not start <= end:
-            raise OptionError(f"interval of a Target: start {start:g} is after end {end:g}")
+            raise OptionError(f"interval of a Target: start {start:g} is after end {end:g}, or one is no number")
 
     def at(self, t: float) -> Vector:
         """The point at time t, unchecked."""
         self._check_time(t)
-        return np.atleast_1d(np.asarray(self.value(t), dtype=np.float64))
+        try:
+            point = np.atleast_1d(np.asarray(self.value(t)))
+        except ValueError as error:
+            raise DtypeError(f"value of a target at t = {t:g}", error) from None
+        if point.dtype.kind not in "iuf":
+            raise DtypeError(f"value of a target at t = {t:g}", point.dtype)
+        return point.astype(np.float64)
 
     def velocity_at(self, t: float, space: Space) -> Vector:
         """Body velocity (space.nv,) at time t."""
@@ -102,10 +111,16 @@ class Target:
         return behind, ahead, ahead - behind
 
     def _check_time(self, t: float) -> None:
+        if not _is_number(t):
+            raise WrongObjectError("time of a Target", "a number [s]", t)
         if not np.isfinite(t):
             raise NotFiniteError("time of a Target", [0])
         if not self.interval[0] - 1e-12 <= t <= self.interval[1] + 1e-12:
             raise OptionError(f"time {t:g} s is outside the interval {self.interval} of the target")
+
+
+def _is_number(given: object) -> bool:
+    return isinstance(given, int | float | np.integer | np.floating)
 
 
 @dataclass(frozen=True)
