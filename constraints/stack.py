@@ -92,9 +92,13 @@ class Stack:
     """
 
     def __init__(self, owners: Sequence[RowOwner]) -> None:
+        if not isinstance(owners, Sequence) or isinstance(owners, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("constraints of a stack", "a sequence of constraints", owners)
         self.owners = tuple(owners)
         seen: set[int] = set()
-        for owner in self.owners:
+        for i, owner in enumerate(self.owners):
+            if not isinstance(owner, RowOwner):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise WrongObjectError(f"constraint {i} of a stack", "a constraint", owner)
             if id(owner) in seen:
                 raise DuplicateError(f"constraint '{owner.name}' is given twice (the same object)")
             seen.add(id(owner))
@@ -151,6 +155,8 @@ class Stack:
         return self.owners[self.index(which)]
 
     def __add__(self, other: Stack) -> Stack:
+        if not isinstance(other, Stack):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("stack to be added", "a Stack", other)
         return Stack(self.owners + other.owners)
 
     def __repr__(self) -> str:
