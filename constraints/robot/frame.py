@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Matrix, Vector
-from ..errors import NotFiniteError, NotNormalizedError, SizeError, WrongObjectError
+from ..errors import DtypeError, NotFiniteError, NotNormalizedError, SizeError, WrongObjectError
 from .pinocchio import Placement, pin
 
 __all__ = ["Frame", "as_placement", "pose_vector"]
@@ -28,9 +28,14 @@ def as_placement(placement: object, what: str = "placement") -> Placement:
         return pin.SE3.Identity()
     numbers: Any = getattr(placement, "homogeneous", placement)
     try:
-        given: Matrix = np.asarray(numbers, dtype=np.float64)
+        given: Matrix = np.asarray(numbers)
     except (TypeError, ValueError):
         raise WrongObjectError(what, "a pinocchio.SE3, a 4 x 4 matrix or seven numbers", placement) from None
+    if given.dtype == object or given.ndim == 0:
+        raise WrongObjectError(what, "a pinocchio.SE3, a 4 x 4 matrix or seven numbers", placement)
+    if given.dtype.kind not in "iuf":
+        raise DtypeError(what, given.dtype)
+    given = given.astype(np.float64, copy=False)
     if not np.isfinite(given).all():
         raise NotFiniteError(what, np.flatnonzero(~np.isfinite(given)).tolist())
     if given.shape == (7,):
@@ -70,6 +75,12 @@ class Frame:
 
     def __post_init__(self) -> None:
         """Own a copy of the placement."""
+        name: Any = self.name
+        joint: Any = self.joint
+        if not isinstance(name, str):
+            raise WrongObjectError("name of a frame", "a string", name)
+        if not isinstance(joint, int | np.integer) or isinstance(joint, bool) or joint < 0:
+            raise WrongObjectError(f"joint of frame '{name}'", "the index of a joint, 0 or more", repr(self.joint))
         object.__setattr__(self, "placement", as_placement(self.placement, f"placement of frame '{self.name}'").copy())
 
     @property
