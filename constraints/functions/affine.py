@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from liegroups import Rn, Space
+from liegroups.doors import finite_vector
 
 from ..arrays import ArrayLike, Matrix, Vector
-from ..errors import NotFiniteError, OptionError, SizeError
+from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, WrongObjectError
 from ..function import Function
 from ..point import MovingPoint, Point
 
@@ -52,16 +54,12 @@ class Affine(Function):
 
     def __post_init__(self) -> None:
         """Check sizes and columns."""
-        A = np.atleast_2d(np.array(self.A, dtype=np.float64))
-        b = np.zeros(A.shape[0]) if self.b is None else np.atleast_1d(np.array(self.b, dtype=np.float64))
-        inputs = Rn(A.shape[1]) if self.inputs is None else self.inputs
-        if A.ndim != 2 or A.shape[1] != inputs.nv:
-            raise SizeError("matrix of an affine function", (b.size, inputs.nv), A.shape)
-        if b.shape != (A.shape[0],):
-            raise SizeError("vector of an affine function", (A.shape[0],), b.shape)
-        for what, array in (("matrix of an affine function", A), ("vector of an affine function", b)):
-            if not np.isfinite(array).all():
-                raise NotFiniteError(what, np.flatnonzero(~np.isfinite(array)).tolist())
+        A = _matrix(self.A)
+        inputs = Rn(A.shape[1]) if self.inputs is None else _space(self.inputs, "inputs of an affine function")
+        if A.shape[1] != inputs.nv:
+            raise SizeError("matrix of an affine function", (A.shape[0], inputs.nv), A.shape)
+        offset = np.zeros(A.shape[0]) if self.b is None else self.b
+        b = np.array(finite_vector(_listed(offset), A.shape[0], "vector of an affine function"))
         used = (A != 0.0).any(axis=0)
         vector = np.zeros(inputs.nv, dtype=np.bool_)
         vector[inputs.vector_v] = True
@@ -104,7 +102,8 @@ class Identity(Function):
 
     def __post_init__(self) -> None:
         """Declare it."""
-        self.declare(self.space, self.space, name=self.name or None)
+        space = _space(self.space, "space of an identity")
+        self.declare(space, space, name=self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         value[:] = point.q
@@ -141,9 +140,10 @@ class Constant(Function):
 
     def __post_init__(self) -> None:
         """Check the value."""
-        outputs = Rn(np.size(np.asarray(self.constant))) if self.outputs is None else self.outputs
-        inputs = Rn(0) if self.inputs is None else self.inputs
-        object.__setattr__(self, "_constant", outputs.check(np.atleast_1d(self.constant), "constant"))
+        given = _listed(self.constant)
+        outputs = Rn(np.size(np.asarray(given))) if self.outputs is None else _space(self.outputs, "outputs")
+        inputs = Rn(0) if self.inputs is None else _space(self.inputs, "inputs of a constant")
+        object.__setattr__(self, "_constant", np.array(outputs.check(given, "constant")))
         self.declare(inputs, outputs, np.zeros(inputs.nv, dtype=np.bool_), name=self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
@@ -151,3 +151,30 @@ class Constant(Function):
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         out[:] = 0.0
+
+
+def _space(given: object, what: str) -> Space:
+    if not isinstance(given, Space):
+        raise WrongObjectError(what, "a Space", given)
+    return given
+
+
+def _listed(given: Any) -> Any:
+    """A number as a vector of one."""
+    return [given] if np.isscalar(given) else given
+
+
+def _matrix(given: ArrayLike) -> Matrix:
+    """The matrix of an affine function, a copy; one row may be given as a vector."""
+    what = "matrix of an affine function"
+    try:
+        A = np.atleast_2d(np.asarray(given))
+    except (TypeError, ValueError):
+        raise WrongObjectError(what, "a matrix of numbers", given) from None
+    if A.dtype.kind not in "iuf":
+        raise DtypeError(what, A.dtype)
+    if A.ndim != 2:
+        raise SizeError(what, "two axes", A.shape)
+    if not np.isfinite(A).all():
+        raise NotFiniteError(what, np.flatnonzero(~np.isfinite(A)).tolist())
+    return np.array(A, dtype=np.float64)

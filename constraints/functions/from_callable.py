@@ -10,7 +10,7 @@ import numpy as np
 from liegroups import Space
 
 from ..arrays import ArrayLike, BoolVector, Matrix, Vector
-from ..errors import SizeError, WrongObjectError
+from ..errors import DtypeError, SizeError, WrongObjectError
 from ..function import Function
 from ..point import Point
 
@@ -51,8 +51,10 @@ class FromCallable(Function):
             space: object = getattr(self, what)
             if not isinstance(space, Space):
                 raise WrongObjectError(what, "a Space", space)
-        used: BoolVector | None = None if self.used is None else np.array(self.used, dtype=np.bool_)
         name = self.label or getattr(self.f, "__name__", type(self.f).__name__)
+        if self.jac is not None and not callable(self.jac):
+            raise WrongObjectError(f"jacobian of {name}", "a callable of a configuration", self.jac)
+        used: BoolVector | None = None if self.used is None else _truth_values(self.used, f"columns of {name}")
         self.declare(self.inputs, self.outputs, used, name=name)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
@@ -61,9 +63,9 @@ class FromCallable(Function):
         if jacobian is None:
             return
         if self.jac is not None:
-            J = np.asarray(self.jac(q.copy()), dtype=np.float64)
+            J = _numbers(self.jac(q.copy()), f"Jacobian of {self.name}")
             shape = (self.outputs.nv, self.inputs.nv)
-            if J.shape != shape and J.size != self.outputs.nv * self.inputs.nv:
+            if J.shape != shape and not (J.ndim < 2 and 1 in shape and J.size == shape[0] * shape[1]):
                 raise SizeError(f"Jacobian of {self.name}", shape, J.shape)
             jacobian[:, self.columns] = J.reshape(shape)[:, self.columns]
             return
@@ -75,7 +77,25 @@ class FromCallable(Function):
             jacobian[:, i] = self.outputs.difference(behind, ahead) / (2.0 * h)
 
     def _call(self, q: Vector) -> Vector:
-        value = np.asarray(self.f(q.copy()), dtype=np.float64)  # a copy: the user's function cannot spoil the point
+        value = _numbers(self.f(q.copy()), f"value of {self.name}")  # a copy: the function cannot spoil the point
         if value.size != self.outputs.nq:
             raise SizeError(f"value of {self.name}", (self.outputs.nq,), value.shape)
         return value.reshape(-1)
+
+
+def _numbers(given: ArrayLike, what: str) -> Vector:
+    """What a user's function returned, as real numbers."""
+    try:
+        array = np.asarray(given)
+    except (TypeError, ValueError) as error:
+        raise DtypeError(what, error) from None
+    if array.dtype.kind not in "iuf":
+        raise DtypeError(what, array.dtype)
+    return array.astype(np.float64, copy=False)
+
+
+def _truth_values(given: ArrayLike, what: str) -> BoolVector:
+    array = np.asarray(given)
+    if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
+        raise WrongObjectError(what, "booleans by tangent column", given)
+    return array.astype(np.bool_)

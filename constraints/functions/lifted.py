@@ -9,7 +9,7 @@ import numpy as np
 from liegroups import Segments, Space
 
 from ..arrays import Matrix, Vector
-from ..errors import SpaceMismatchError
+from ..errors import SpaceMismatchError, WrongObjectError
 from ..function import Function, as_function
 from ..point import MovingPoint, PlacedSpace, Point
 
@@ -39,6 +39,8 @@ class Lifted(Function):
     def __post_init__(self) -> None:
         """Check that the block fits the function."""
         f, block = as_function(self.function, "function to be lifted"), self.block
+        if not isinstance(block, Segments):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError(f"block for {f.name}", "Segments of the space", block)
         if block.space != f.inputs:
             raise SpaceMismatchError(f"block for {f.name}", f.inputs.name, block.space.name)
         columns, periodic = np.zeros(self.space.nv, dtype=np.bool_), np.ones(self.space.nv, dtype=np.bool_)
@@ -76,6 +78,8 @@ def lifted(function: Function, space: Space, block: Segments | None = None) -> F
     Raises:
         SpaceMismatchError: if no factor, or more than one, fits.
     """
+    if not isinstance(space, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongObjectError(f"space for {function.name}", "a Space", space)
     if block is None:
         if same_space(function.inputs, space):
             return function

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
 
 from liegroups import Segments
 
 from ..arrays import Matrix, Vector
+from ..errors import WrongObjectError
 from ..function import Function, as_function
 from ..point import MovingPoint, Point
 
@@ -35,7 +39,9 @@ class Restriction(Function):
     def __post_init__(self) -> None:
         """Turn row numbers into a block of the outputs."""
         f = as_function(self.function, "function of a restriction")
-        rows = self.rows if isinstance(self.rows, Segments) else Segments.coordinates(f.outputs, list(self.rows))
+        rows = self.rows
+        if not isinstance(rows, Segments):
+            rows = Segments.coordinates(f.outputs, _row_numbers(rows, f"rows of {f.name}"))
         object.__setattr__(self, "rows", rows)
         self.declare(
             f.inputs, rows.space, f.columns, periodic=f.periodic, name=f"{f.name}[{', '.join(map(str, rows.v))}]"
@@ -65,3 +71,13 @@ class Restriction(Function):
     @property
     def _rows(self) -> Segments:
         return self.rows if isinstance(self.rows, Segments) else Segments.empty()
+
+
+def _row_numbers(given: Any, what: str) -> list[int]:
+    """Row numbers, as whole numbers."""
+    if not isinstance(given, Sequence | np.ndarray):
+        raise WrongObjectError(what, "Segments, or row numbers", given)
+    numbers: list[Any] = list(cast(Any, given))
+    if not all(isinstance(i, int | np.integer) and not isinstance(i, bool) for i in numbers):
+        raise WrongObjectError(what, "Segments, or row numbers", given)
+    return [int(i) for i in numbers]

@@ -10,7 +10,7 @@ import numpy as np
 from liegroups import ProductSpace
 
 from ..arrays import Matrix, Vector
-from ..errors import SizeError, SpaceMismatchError
+from ..errors import SizeError, SpaceMismatchError, WrongObjectError
 from ..function import Function, as_function
 from ..point import MovingPoint, Point
 
@@ -41,6 +41,8 @@ class Stacked(Function):
 
     def __post_init__(self) -> None:
         """Check that the inputs are one space."""
+        if not isinstance(self.functions, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("functions of a stack", "a sequence of functions", self.functions)
         functions = tuple(as_function(f, f"function {i} of a stack") for i, f in enumerate(self.functions))
         if not functions:
             raise SizeError("functions of a stack", "at least one", 0)
