@@ -1,0 +1,393 @@
+"""Functions made of functions: composition, difference, stacks, rows, bigger spaces, callables; what they refuse."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from robots import arm, humanoid, mixed_tree, two_arms
+from samples import arm_frames, humanoid_frames, placement, two_arms_frames
+
+from constraints import (
+    Affine,
+    CenterOfMass,
+    Composition,
+    Constant,
+    Difference,
+    Function,
+    Identity,
+    Lifted,
+    Orientation,
+    Pose,
+    Position,
+    RelativePose,
+    Restriction,
+    Robot,
+    Rotation,
+    Stacked,
+    Transformation,
+)
+from constraints.errors import (
+    NotFiniteError,
+    NotNormalizedError,
+    OptionError,
+    OverlapError,
+    SizeError,
+    SpaceMismatchError,
+    UnknownNameError,
+    WrongObjectError,
+)
+from constraints.models import sample_arm
+from liegroups import SE3, SO2, SO3, ProductSpace, R3xSO3, Rn, Segments
+
+
+def drawn(f: Function, count: int = 5) -> Any:
+    return [f.inputs.random(np.random.default_rng(i)) for i in range(count)]
+
+
+# --- composition -----------------------------------------------------------------------------------------------------
+
+
+def test_composition_is_the_inner_function_then_the_outer() -> None:
+    inner, outer = Position(arm(), "tool"), Affine([[1.0, 2.0, 3.0], [0.0, -1.0, 0.5]], [4.0, 5.0])
+    f = outer @ inner
+    assert isinstance(f, Composition)
+    assert (f.inputs, f.outputs, str(f)) == (arm().space, Rn(2), "Affine @ Position(tool)")
+    for q in drawn(f):
+        p, J = inner.linearise(q)
+        np.testing.assert_array_equal(f.value(q), outer.value(p))
+        np.testing.assert_allclose(f.jacobian(q), outer.jacobian(p) @ J, rtol=0, atol=1e-15)
+
+
+def test_composition_is_associative() -> None:
+    f, g, h = Affine([[2.0, 1.0]]), Affine([[1.0, -1.0, 0.0], [0.0, 1.0, 3.0]]), CenterOfMass(humanoid())
+    for q in drawn(h):
+        np.testing.assert_allclose(((f @ g) @ h).value(q), (f @ (g @ h)).value(q), rtol=1e-14)
+        np.testing.assert_allclose(((f @ g) @ h).jacobian(q), (f @ (g @ h)).jacobian(q), rtol=0, atol=1e-14)
+
+
+def test_identity_changes_nothing() -> None:
+    f = Pose(arm(), "tool")
+    for q in drawn(f):
+        for g in (f @ Identity(arm().space), Identity(SE3) @ f):
+            np.testing.assert_array_equal(g.value(q), f.value(q))
+            np.testing.assert_array_equal(g.jacobian(q), f.jacobian(q))
+
+
+def test_composition_says_where_columns_periodicity_and_drift_come_from() -> None:
+    inner = RelativePose(two_arms(), "left_tool", "right_tool").restricted([0, 1, 2, 3, 4, 5])
+    f = Affine(np.ones((1, 6)), inputs=Rn(6)) @ Transformation(two_arms(), "left_tool")
+    assert f.columns[:8].all()
+    assert not f.columns[8:].any()
+    assert f.periodic.all()
+    assert f.has_exact_drift
+    assert not (Function.from_callable(np.sum, Rn(6), Rn(1)) @ Transformation(two_arms(), "left_tool")).has_exact_drift
+    assert not (Pose(arm(), "tool") @ Affine(np.eye(7))).periodic.any()
+    assert inner.outputs == SE3
+
+
+# --- difference ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("outputs", [SE3, R3xSO3], ids=str)
+def test_difference_is_taken_in_the_tangent_space(outputs: Any) -> None:
+    left, right = Pose(two_arms(), "left_tool", outputs=outputs), Pose(two_arms(), "right_tool", outputs=outputs)
+    f = left - right
+    assert isinstance(f, Difference)
+    assert f.outputs == Rn(6)
+    assert str(f) == "Pose(left_tool) - Pose(right_tool)"
+    np.testing.assert_array_equal(f.columns, left.columns | right.columns)
+    for q in drawn(f):
+        np.testing.assert_array_equal(f.value(q), outputs.difference(right.value(q), left.value(q)))
+        np.testing.assert_allclose((left - left).value(q), 0.0, rtol=0, atol=1e-15)
+        np.testing.assert_allclose((left - left).jacobian(q), 0.0, rtol=0, atol=1e-14)
+
+
+def test_difference_to_a_constant_is_the_error_of_a_target() -> None:
+    q = arm().random(np.random.default_rng(1))
+    target = Pose(arm(), "tool").value(q)
+    f = Pose(arm(), "tool") - Constant(target, SE3, arm().space)
+    np.testing.assert_array_equal(f.value(q), 0.0)
+    np.testing.assert_allclose(f.jacobian(q), Pose(arm(), "tool").jacobian(q), rtol=0, atol=1e-15)
+
+
+# --- stacks and rows -------------------------------------------------------------------------------------------------
+
+
+def test_stacked_values_follow_each_other() -> None:
+    parts = [Pose(humanoid(), "larm6_body"), CenterOfMass(humanoid()), Rotation(humanoid(), "rleg6_body")]
+    f = Stacked(parts, name="all")
+    assert f.outputs == SE3 * Rn(3) * SO3
+    assert str(f) == "all"
+    assert str(Stacked(parts[:2])) == "[Pose(larm6_body), CenterOfMass]"
+    np.testing.assert_array_equal(f.columns, np.logical_or.reduce([part.columns for part in parts]))
+    for q in drawn(f):
+        np.testing.assert_array_equal(f.value(q), np.concatenate([part.value(q) for part in parts]))
+        np.testing.assert_array_equal(f.jacobian(q), np.vstack([part.jacobian(q) for part in parts]))
+        np.testing.assert_array_equal(f.restricted(range(6, 9)).value(q), parts[1].value(q))
+
+
+def test_one_function_may_stand_twice_in_a_stack() -> None:
+    f = Transformation(arm(), "tool")
+    g = Stacked([f, f])
+    for q in drawn(g):
+        np.testing.assert_array_equal(g.value(q), np.tile(f.value(q), 2))
+
+
+def test_restriction_takes_rows() -> None:
+    f = Transformation(two_arms(), "left_tool")
+    rows = f.restricted([0, 5, 2])
+    assert isinstance(rows, Restriction)
+    assert rows.outputs == Rn(3)
+    assert str(rows) == "Transformation(left_tool)[0, 2, 5]"
+    np.testing.assert_array_equal(rows.columns, f.columns)
+    for q in drawn(f):
+        np.testing.assert_array_equal(rows.value(q), f.value(q)[[0, 2, 5]])
+        np.testing.assert_array_equal(rows.jacobian(q), f.jacobian(q)[[0, 2, 5]])
+
+
+def test_restriction_takes_rotations_whole() -> None:
+    f = Pose(arm(), "tool", outputs=R3xSO3)
+    rotation = f.restricted([3, 4, 5])
+    assert rotation.outputs == SO3
+    for q in drawn(f):
+        np.testing.assert_array_equal(rotation.value(q), Rotation(arm(), "tool").value(q))
+    by_block = f.restricted(Segments.of(f.outputs, 0))
+    assert by_block.outputs == Rn(3)
+    for rows in ([3, 4], [0, 5], range(5)):
+        with pytest.raises(OverlapError, match="is cut in two"):
+            f.restricted(rows)
+    with pytest.raises(OverlapError, match="is cut in two"):
+        Pose(arm(), "tool").restricted([0, 1, 2])
+
+
+# --- bigger spaces ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("before", [0, 2])
+def test_on_a_product_the_function_sees_its_factor(before: int) -> None:
+    robot = humanoid_frames()
+    space = ProductSpace([*([Rn(before)] if before else []), robot.space, SO3])
+    f = Stacked([Pose(robot, "a"), CenterOfMass(robot)])
+    g = f.on(space)
+    assert isinstance(g, Lifted)
+    columns = np.r_[np.zeros(before, bool), f.columns, np.zeros(3, bool)]
+    np.testing.assert_array_equal(g.columns, columns)
+    assert g.periodic.all()
+    for q in drawn(g):
+        inside = q[before : before + robot.nq]
+        np.testing.assert_array_equal(g.value(q), f.value(inside))
+        np.testing.assert_array_equal(g.jacobian(q)[:, before : before + robot.nv], f.jacobian(inside))
+        np.testing.assert_array_equal(g.jacobian(q)[:, ~columns], 0.0)
+
+
+def test_on_its_own_space_a_function_is_itself() -> None:
+    f = Pose(arm(), "tool")
+    assert f.on(arm().space) is f
+    assert f.on(arm().with_frame("x", "tool").space) is f
+
+
+def test_on_a_block_of_joints() -> None:
+    robot = two_arms()
+    f = Affine([[1.0, -1.0]], inputs=Rn(2))
+    mimic = f.on(robot.space, robot.segments("left_elbow", "right_elbow"))
+    left, right = robot.velocity_slice_of("left_elbow").start, robot.velocity_slice_of("right_elbow").start
+    assert set(np.flatnonzero(mimic.columns)) == {left, right}
+    for q in drawn(mimic):
+        np.testing.assert_allclose(mimic.value(q), [q[left] - q[right]], rtol=0, atol=1e-15)
+
+
+def test_on_refuses_what_does_not_fit_or_fits_twice() -> None:
+    f = Affine([[1.0, 2.0]])
+    with pytest.raises(SpaceMismatchError, match="no fitting factors"):
+        f.on(SE3 * SO3)
+    with pytest.raises(SpaceMismatchError, match="2 fitting factors"):
+        f.on(ProductSpace([Rn(2), SO3, Rn(2)]))
+    with pytest.raises(SpaceMismatchError, match="block for Affine"):
+        f.on(SE3 * Rn(2), Segments.of(SE3 * Rn(2), 0))
+    with pytest.raises(SpaceMismatchError, match=r"space for Pose\(tool\).*no fitting factors"):
+        Pose(arm(), "tool").on(Rn(7) * Rn(1))  # equal structure, but no robot
+
+
+def test_a_robot_is_not_taken_for_another_one_of_equal_structure() -> None:
+    other = sample_arm().with_frame("tip", "tool")
+    same = Pose(arm(), "tool").on(other.space * Rn(1))  # the same model, loaded twice
+    assert same.columns[:7].all()
+    longer: Any = pin.Model(two_arms().model)
+    longer.jointPlacements[1].translation[2] += 0.1
+    with pytest.raises(SpaceMismatchError, match="no fitting factors"):
+        Pose(two_arms(), "left_tool").on(Robot(longer).space * Rn(1))
+
+
+# --- callables -------------------------------------------------------------------------------------------------------
+
+
+def test_from_callable_with_and_without_jacobian_agree() -> None:
+    def spiral(q: np.ndarray) -> np.ndarray:
+        return np.array([np.cos(q[0]) * q[1], np.sin(q[0]) * q[1]])
+
+    def jacobian(q: np.ndarray) -> list[list[float]]:
+        c, s = np.cos(q[0]), np.sin(q[0])
+        return [[-s * q[1], c], [c * q[1], s]]
+
+    exact = Function.from_callable(spiral, Rn(2), Rn(2), jacobian)
+    by_differences = Function.from_callable(spiral, Rn(2), Rn(2))
+    assert exact.name == "spiral"
+    for q in drawn(exact):
+        np.testing.assert_allclose(by_differences.jacobian(q), exact.jacobian(q), rtol=0, atol=1e-9)
+
+
+def test_from_callable_differences_run_along_the_manifold() -> None:
+    f = Function.from_callable(SO3.log, SO3, Rn(3))
+    g = Function.from_callable(SO3.exp, Rn(3), SO3)
+    for q in drawn(f):
+        np.testing.assert_allclose(f.jacobian(q), SO3.log_jacobian(SO3.log(q)), rtol=0, atol=1e-8)
+        v = SO3.log(q)
+        np.testing.assert_allclose(g.jacobian(v), SO3.exp_jacobian(v), rtol=0, atol=1e-8)
+
+
+def test_from_callable_takes_numbers_lists_and_undeclared_columns() -> None:
+    f = Function.from_callable(lambda q: q[0] ** 2, Rn(2), Rn(1), lambda q: [2.0 * q[0], 7.0], columns=[True, False])
+    np.testing.assert_array_equal(f.jacobian([3.0, 1.0]), [[6.0, 0.0]])
+    np.testing.assert_array_equal(f.value([3.0, 1.0]), [9.0])
+
+
+def test_from_callable_cannot_spoil_the_configuration() -> None:
+    def spoils(q: np.ndarray) -> float:
+        q[:] = 0.0
+        return 1.0
+
+    q = np.array([1.0, 2.0])
+    Function.from_callable(spoils, Rn(2), Rn(1)).jacobian(q)
+    np.testing.assert_array_equal(q, [1.0, 2.0])
+
+
+ANYTHING: Any = 3.0
+"""What is neither function, callable nor space."""
+
+
+@pytest.mark.parametrize(
+    ("build", "error", "said"),
+    [
+        (lambda: Function.from_callable(ANYTHING, Rn(1), Rn(1)), WrongObjectError, "function: expected a callable"),
+        (lambda: Function.from_callable(np.sin, ANYTHING, Rn(1)), WrongObjectError, "inputs: expected a Space"),
+        (lambda: Function.from_callable(np.sin, Rn(1), ANYTHING), WrongObjectError, "outputs: expected a Space"),
+        (lambda: Function.from_callable(np.sin, Rn(2), Rn(1)).value([1.0, 2.0]), SizeError, "value of sin"),
+        (
+            lambda: Function.from_callable(np.sin, Rn(2), Rn(2), np.cos, name="wave").jacobian([1.0, 2.0]),
+            SizeError,
+            "Jacobian of wave",
+        ),
+        (lambda: Function.from_callable(np.sin, Rn(2), Rn(2), columns=[True]), SizeError, "columns of FromCallable"),
+        (lambda: Affine(np.eye(2)) @ Position(arm(), "tool"), SpaceMismatchError, r"Affine @ Position\(tool\)"),
+        (lambda: Affine(np.eye(2)) @ ANYTHING, WrongObjectError, "inner function: expected a Function"),
+        (lambda: Position(arm(), "tool") - Pose(arm(), "tool"), SpaceMismatchError, "outputs of Position"),
+        (lambda: Position(arm(), "tool") - CenterOfMass(humanoid()), SpaceMismatchError, "inputs of Position"),
+        (lambda: Position(arm(), "tool") - ANYTHING, WrongObjectError, "right of a difference: expected a Function"),
+        (lambda: Stacked([]), SizeError, "functions of a stack: expected size at least one"),
+        (lambda: Stacked([Position(arm(), "tool"), Identity(Rn(2))]), SpaceMismatchError, "inputs of Identity"),
+        (lambda: Stacked([Position(arm(), "tool"), ANYTHING]), WrongObjectError, "function 1 of a stack"),
+        (lambda: Position(arm(), "tool").restricted([0, 3]), UnknownNameError, "tangent coordinate"),
+        (lambda: Position(arm(), "tool").restricted([0, 0]), OverlapError, "twice"),
+        (lambda: Affine(np.eye(2), [1.0]), SizeError, "vector of an affine function"),
+        (lambda: Affine(np.eye(2), inputs=Rn(3)), SizeError, "matrix of an affine function"),
+        (lambda: Affine([[np.nan]]), NotFiniteError, "matrix of an affine function"),
+        (lambda: Affine([[1.0]], [np.inf]), NotFiniteError, "vector of an affine function"),
+        (lambda: Affine(np.ones((1, 8)), inputs=SE3 * Rn(2)), OptionError, r"columns \[0, 1, 2, 3, 4, 5\]"),
+        (lambda: Affine(np.ones((1, 1)), inputs=SO2), OptionError, r"columns \[0\] belong to rotations"),
+        (lambda: Constant([0.0, 0.0, 0.0, 2.0], SO3), NotNormalizedError, "constant"),
+        (lambda: Constant([np.nan]), NotFiniteError, "constant"),
+        (lambda: Constant([1.0, 2.0], Rn(3)), SizeError, "constant"),
+        (lambda: Identity(Rn(2)).value([1.0]), SizeError, "argument of Identity"),
+    ],
+)
+def test_wrong_input_is_named(build: Callable[[], object], error: Any, said: str) -> None:
+    with pytest.raises(error, match=said):
+        build()
+
+
+# --- affine, identity, constant --------------------------------------------------------------------------------------
+
+
+def test_affine_takes_vector_coordinates_of_any_space() -> None:
+    space = SE3 * Rn(2) * SO2 * Rn(1)
+    A = np.zeros((2, space.nv))
+    A[0, 6], A[1, 7], A[1, 9] = 2.0, -1.0, 3.0
+    f = Affine(A, [0.5, 0.0], space)
+    assert set(np.flatnonzero(f.columns)) == {6, 7, 9}
+    assert not f.periodic[[6, 7, 9]].any()
+    assert f.periodic[[0, 8]].all()
+    for q in drawn(f):
+        np.testing.assert_allclose(f.value(q), [2.0 * q[7] + 0.5, -q[8] + 3.0 * q[11]], rtol=0, atol=1e-15)
+        np.testing.assert_array_equal(f.jacobian(q), A)
+
+
+def test_affine_owns_its_data() -> None:
+    A = np.eye(2)
+    f = Affine(A)
+    A[:] = 7.0
+    np.testing.assert_array_equal(f.jacobian([0.0, 0.0]), np.eye(2))
+
+
+def test_constant_and_identity() -> None:
+    f = Constant([1.0, 2.0], inputs=arm().space)
+    assert not f.columns.any()
+    np.testing.assert_array_equal(f.value(arm().neutral), [1.0, 2.0])
+    np.testing.assert_array_equal(f.jacobian(arm().neutral), np.zeros((2, 7)))
+    assert Constant(3.0).value([]).tolist() == [3.0]
+    q = mixed_tree().random(np.random.default_rng(0))
+    value, jacobian = Identity(mixed_tree().space).linearise(q)
+    np.testing.assert_array_equal(value, q)
+    np.testing.assert_array_equal(jacobian, np.eye(mixed_tree().nv))
+
+
+# --- values of functions ---------------------------------------------------------------------------------------------
+
+
+def test_functions_are_equal_when_they_are_one_object() -> None:
+    f, g = Orientation(arm(), "tool"), Orientation(arm(), "tool")
+    assert f == Stacked([f]).functions[0]
+    assert f != g
+    assert len({f, g, f}) == 2
+
+
+def test_functions_are_frozen() -> None:
+    f = Pose(arm_frames(), "b", placement(1))
+    with pytest.raises(AttributeError):
+        f.frame = "a"  # pyright: ignore[reportAttributeAccessIssue]
+    for array in (f.columns, f.periodic):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = False
+
+
+def test_results_belong_to_the_caller() -> None:
+    f = Stacked([Pose(arm(), "tool"), CenterOfMass(arm())])
+    q = arm().neutral
+    value, jacobian = f.linearise(q)
+    kept = value.copy(), jacobian.copy()
+    f.linearise(arm().random(np.random.default_rng(0)))
+    np.testing.assert_array_equal(value, kept[0])
+    np.testing.assert_array_equal(jacobian, kept[1])
+    value[:] = 0.0
+    np.testing.assert_array_equal(f.value(q), kept[0])
+
+
+def test_a_whole_expression_pickles_and_copies() -> None:
+    """Property 21: functions of functions are picklable and deep-copyable, with the same bits."""
+    robot = two_arms_frames()
+    f = Stacked(
+        [
+            Affine([[1.0, 2.0, 3.0]]) @ Position(robot, "a"),
+            (Pose(robot, "a") - Pose(robot, "b")).restricted([0, 4]),
+            CenterOfMass(robot, subtrees=["left_elbow"]),
+        ]
+    ).on(robot.space * Rn(2))
+    for q in drawn(f):
+        for twin in (pickle.loads(pickle.dumps(f)), copy.deepcopy(f)):
+            np.testing.assert_array_equal(twin.value(q), f.value(q))
+            np.testing.assert_array_equal(twin.jacobian(q), f.jacobian(q))
