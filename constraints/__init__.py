@@ -18,6 +18,7 @@ if getattr(_liegroups, "__distribution__", None) != "lie-constraints":
 
 from .comparison import Comparison
 from .errors import ConstraintError
+from .explicit import Explicit, LockedJoint, mimic_constraints
 from .function import Function, Linearisation
 from .functions import (
     Affine,
@@ -65,6 +66,7 @@ __all__ = [
     "ConstraintError",
     "Difference",
     "Engine",
+    "Explicit",
     "Frame",
     "FromCallable",
     "Function",
@@ -72,6 +74,7 @@ __all__ = [
     "Implicit",
     "Lifted",
     "Linearisation",
+    "LockedJoint",
     "Motion",
     "MovingPoint",
     "Options",
@@ -105,6 +108,7 @@ __all__ = [
     "Transformation",
     "Workspace",
     "__version__",
+    "mimic_constraints",
     "project",
     "stack_rows",
 ]

@@ -152,6 +152,16 @@ class Function(ABC):
             ahead = self._acceleration(q, v + step, a, workspace)
             dv[:, i] = (ahead - self._acceleration(q, v - step, a, workspace)) / (2.0 * h)
 
+    def translated(self, element: Vector) -> Function:
+        """This function times a constant element of its outputs, on the right; subclasses may know a cheaper form.
+
+        Args:
+            element: c (outputs.nq,).
+        """
+        from .functions.translation import RightTranslation
+
+        return RightTranslation(self.outputs, element) @ self
+
     # What follows from it.
 
     @property

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from scipy.linalg import qr
 
-from liegroups import Space
+from liegroups import Segments, Space
 
 from .arrays import ArrayLike, BoolVector, Matrix, Vector
-from .errors import EmptyProblemError, RobotMismatchError, SpaceMismatchError, WrongObjectError
-from .functions.lifted import same_space
+from .dependency import Resolution, dof_names, order
+from .errors import EmptyProblemError
+from .explicit import Explicit
+from .given import bounds_on, by_level, costs, frozen_columns, on_space, revolute_columns, space_of, unique_owners
 from .implicit import Implicit
 from .point import PlacedSpace, Point, Workspace, place
 from .right_hand_side import RightHandSide
-from .robot import Bounds, Robot
 from .rows import Order, Rows, stack_rows
 from .stack import RowOwner, Stack
+
+if TYPE_CHECKING:
+    from .robot import Bounds, Robot
 
 __all__ = ["RANK_TOLERANCE", "Problem"]
 
@@ -37,14 +41,22 @@ class Problem:
             on one factor of a product are lifted to it.
         constraints: constraints; or sequences of them, one a level, the most important first.
         bounds: other bounds than the robot's; `Bounds.none(space)` drops them.
+        weights: costs of motion, (nv,) or by joint: larger moves less, 0 moves freely; ones by default.
+        frozen: joints (by name) or Segments that do not move.
+        optional_last: the last level shapes the step, but need not be satisfied.
 
     Attributes:
         robot: the robot, or None.
         space: where configurations live.
-        levels: one Stack a level.
-        constraints: all of them as one Stack: the layout of right-hand sides.
+        levels: one Stack a level, of what Newton steps solve.
+        resolution: which explicit constraints are resolved, in which order, and why others are not.
+        explicits: those that are, as a Stack, in resolution order.
+        constraints: all as one Stack, the levels and then the explicits: the layout of right-hand sides.
         rhs: the constraints' default right-hand sides.
         bounds: bounds in force.
+        weights: (nv,) costs of motion.
+        frozen: (nv,) true for columns that do not move.
+        free: (nv,) true for columns that steps move: neither computed nor frozen.
         columns: (nv,) true for the tangent columns some row depends on.
         revolute: (nv,) true for the columns that are an angle stored as one number.
         wraps: (nv,) true for revolute columns that may be shifted by whole turns: their range allows it, and every
@@ -60,41 +72,62 @@ class Problem:
     robot: Robot | None
     space: Space
     levels: tuple[Stack, ...]
+    resolution: Resolution
+    explicits: Stack
     constraints: Stack
     rhs: RightHandSide
     bounds: Bounds
+    weights: Vector
+    frozen: BoolVector
+    free: BoolVector
+    optional_last: bool
     columns: BoolVector
     revolute: BoolVector
     wraps: BoolVector
-    _given: tuple[Any, ...]
+    _given: tuple[Any, Any, dict[str, Any]]
 
     def __init__(
         self,
         where: Robot | Space,
         constraints: Sequence[RowOwner] | Sequence[Sequence[RowOwner]],
         bounds: Bounds | None = None,
+        *,
+        weights: ArrayLike | Mapping[str, float] | None = None,
+        frozen: Sequence[str | Segments] | Segments = (),
+        optional_last: bool = False,
     ) -> None:
-        robot = where if isinstance(where, Robot) else None
-        space = _space_of(where)
-        levels = tuple(Stack([_on_space(owner, space) for owner in level]) for level in _by_level(constraints))
-        everything = Stack([owner for level in levels for owner in level])
+        space, robot = space_of(where)
+        given = by_level(constraints)
+        unique_owners(given)
+        owners = [[on_space(owner, space) for owner in level] for level in given]
+        resolution = order(space, [o for level in owners for o in level if isinstance(o, Explicit)])
+        levels = _stacks(owners, resolution)
+        everything = Stack([*(owner for level in levels for owner in level), *resolution.explicits])
         if everything.size == 0:
             raise EmptyProblemError("a problem needs at least one row that counts: no constraint, or all rows masked")
-        box = _bounds_on(space, robot, bounds)
+        box = bounds_on(space, robot, bounds)
         periodic = np.logical_and.reduce([owner.periodic for owner in everything])
         turns = box.tangent_upper - box.tangent_lower >= 2.0 * np.pi - 1e-6
-        revolute = _revolute(space)
+        revolute = revolute_columns(space)
+        held = frozen_columns(space, frozen)
+        options = {"bounds": bounds, "weights": weights, "frozen": frozen, "optional_last": optional_last}
         for attribute, value in (
             ("robot", robot),
             ("space", space),
             ("levels", levels),
+            ("resolution", resolution),
+            ("explicits", Stack(resolution.explicits)),
             ("constraints", everything),
             ("rhs", RightHandSide(everything)),
             ("bounds", box),
+            ("weights", costs(space, weights)),
+            ("frozen", held),
+            ("free", ~(resolution.outputs | held)),
+            ("optional_last", bool(optional_last) and len(levels) > 1),
             ("columns", np.logical_or.reduce([owner.columns for owner in everything])),
             ("revolute", revolute),
-            ("wraps", periodic & turns & revolute),
-            ("_given", (where, constraints, bounds)),
+            ("wraps", periodic & turns & revolute & ~resolution.outputs & ~held),
+            ("_given", (where, constraints, options)),
         ):
             object.__setattr__(self, attribute, value)
 
@@ -119,7 +152,7 @@ class Problem:
         vector = self.rhs.vector.copy()
         velocity, acceleration = np.zeros(stack.full_size), np.zeros(stack.full_size)
         for owner, q, v in zip(stack, stack.rhs_slices, stack.full_slices, strict=True):
-            if isinstance(owner, Implicit) and owner.target is not None:
+            if isinstance(owner, Implicit | Explicit) and owner.target is not None:
                 vector[q] = owner.check_rhs(owner.target.at(t))
                 velocity[v] = owner.target.velocity_at(t, owner.group)
                 acceleration[v] = owner.target.acceleration_at(t, owner.group)
@@ -177,8 +210,10 @@ class Problem:
         )
 
     def residual(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> float:
-        """Largest norm over the constraints of their errors at q."""
-        return stack_rows(self.constraints, self.at(q), Order.POSITION, self.check_rhs(rhs), jacobian=False).residual
+        """Largest norm over the constraints of their errors at q; an optional last level is left out."""
+        point, sides = self.at(q), self.check_rhs(rhs)
+        residuals = [stack_rows(s, point, Order.POSITION, sides, jacobian=False).residual for s in self._mandatory]
+        return max(residuals)
 
     def jacobian(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Matrix:
         """Jacobian (rows that count, nv) of the errors at q."""
@@ -212,36 +247,111 @@ class Problem:
             rhs: right-hand sides; the default ones if absent.
         """
         J = self.jacobian(q, rhs)
-        Q, R, _ = qr(J.T, pivoting=True)
-        pivots = np.abs(np.diag(R))
-        rank = int((pivots > RANK_TOLERANCE * pivots.max(initial=0.0)).sum())
-        return np.array(Q[:, rank:], dtype=np.float64)
+        moving = np.flatnonzero(~self.frozen)
+        Q, rank = _row_space(J[:, moving])
+        basis = np.zeros((self.space.nv, moving.size - rank))
+        basis[moving] = Q[:, rank:]
+        return basis
 
     def dimension(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> int:
         """Dimension of the set of solutions around q: nv less the rank of the Jacobian (relative tolerance 1e-6)."""
         return self.tangent_basis(q, rhs).shape[1]
 
     def project_tangent(self, q: ArrayLike, v: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Vector:
-        """The part of v that keeps all errors: the nearest velocity with J v = 0.
+        r"""The part of v that keeps all errors: the nearest motion of the free dofs, computed dofs following.
+
+        .. math:: v' = T P\, v_{free}, \qquad P = I - J_r^+ J_r, \quad J_r = J T
+
+        with :math:`T` the derivative of the configuration by its free dofs. P is symmetric and idempotent.
 
         Args:
             q: configuration (nq,).
-            v: velocity (nv,).
+            v: velocity (nv,); its components on computed and frozen dofs do not count.
             rhs: right-hand sides; the default ones if absent.
         """
-        N = self.tangent_basis(q, rhs)
-        return N @ (N.T @ self.space.check_tangent(v, "velocity"))
+        velocity = np.where(self.free, self.space.check_tangent(v, "velocity"), 0.0)
+        point, sides = self.at(q), self.check_rhs(rhs)
+        T = self.resolution_jacobian(point, sides)
+        J = np.concatenate([stack_rows(s, point, Order.POSITION, sides).jacobian.copy() for s in self.levels]) @ T
+        Q, rank = _row_space(J)
+        return T @ (velocity - Q[:, :rank] @ (Q[:, :rank].T @ velocity))
+
+    def resolution_jacobian(self, point: Point, rhs: RightHandSide | None = None) -> Matrix:
+        r"""Derivative T (nv, nv) of the configuration by its free dofs, by the chain rule in resolution order.
+
+        Identity on the free dofs, :math:`\partial q_{out}/\partial q_{free}` on the computed ones, zero columns on
+        computed and frozen dofs.
+
+        Args:
+            point: a point at which the explicit constraints are resolved.
+            rhs: right-hand sides; the default ones if absent.
+        """
+        T = np.diag(self.free.astype(np.float64))
+        for explicit in self.resolution.explicits:
+            side = None if rhs is None else rhs.of(explicit)
+            f = explicit.output_function(side)
+            value, J = np.zeros(f.outputs.nq), np.zeros((f.outputs.nv, self.space.nv))
+            f.evaluate(point, value, J)
+            T[explicit.outputs.v_indices] = J @ T
+        return T
+
+    @property
+    def _mandatory(self) -> tuple[Stack, ...]:
+        levels = self.levels[:-1] if self.optional_last else self.levels
+        return tuple(stack for stack in (*levels, self.explicits) if stack.size)
+
+    # Relations.
+
+    def contains(self, constraint: object) -> bool:
+        """Whether the constraint (the object) is one of this problem's."""
+        return any(constraint is owner or constraint is owner.lifted_from for owner in self.constraints)
+
+    def implies(self, other: Problem) -> bool:
+        """Whether every constraint of the other problem (the objects) is one of this problem's."""
+        return all(self.contains(owner) or self.contains(owner.lifted_from) for owner in other.constraints)
+
+    @property
+    def reduced_size(self) -> int:
+        """Number of rows left to Newton steps, all levels."""
+        return sum(level.size for level in self.levels)
+
+    @property
+    def implicit_dofs(self) -> BoolVector:
+        """(nv,) true for the dofs that Newton steps may change: some implicit row depends on them, computed dofs too."""
+        rows = [owner.columns for level in self.levels for owner in level]
+        moved = np.logical_or.reduce(rows) if rows else np.zeros(self.space.nv, dtype=np.bool_)
+        moved = moved & ~self.frozen
+        for explicit in reversed(self.resolution.explicits):
+            if moved[explicit.outputs.v_indices].any():
+                moved |= explicit.map.columns & ~self.frozen
+        for explicit in self.resolution.explicits:
+            if (moved & explicit.map.columns).any():
+                moved[explicit.outputs.v_indices] = True
+            else:
+                moved[explicit.outputs.v_indices] = False
+        return moved
 
     # Reading.
 
     def describe(self) -> str:
         """The problem in words: its space, its constraints with their rows and how each is resolved, its bounds."""
         who = self.robot.name if self.robot is not None else self.space.name
-        free = int(self.columns.sum())
-        lines = [f"Problem on {who}: {self.space.nv} dofs ({free} in the constraints), {self.constraints.size} rows"]
+        lines = [
+            f"Problem on {who}: {self.space.nv} dofs ({int(self.free.sum())} free), {self.constraints.size} rows, "
+            f"{self.reduced_size} of them left to Newton steps"
+        ]
+        reasons = {id(refusal.constraint): refusal.reason for refusal in self.resolution.refused}
         for i, level in enumerate(self.levels):
+            optional = " (optional)" if self.optional_last and i == len(self.levels) - 1 else ""
             for owner in level:
-                lines.append(f"  level {i}: {_describe(owner)}; implicit: solved by Newton steps")
+                because = f" because {reasons[id(owner)]}" if id(owner) in reasons else ": solved by Newton steps"
+                lines.append(f"  level {i}{optional}: {_describe(owner)}; implicit{because}")
+        for i, generation in enumerate(self.resolution.generations):
+            for owner in generation:
+                computed = dof_names(self.space, owner.outputs.v)
+                lines.append(f"  generation {i}: {_describe(owner)}; explicit: computes {computed}")
+        if self.frozen.any():
+            lines.append(f"  frozen: {dof_names(self.space, np.flatnonzero(self.frozen).tolist())}")
         lower, upper = self.bounds.tangent_lower, self.bounds.tangent_upper
         bounded = int((np.isfinite(lower) | np.isfinite(upper)).sum())
         lines.append(f"  bounds on {bounded} dofs, {int(self.wraps.sum())} of them free to turn by whole turns")
@@ -251,74 +361,33 @@ class Problem:
         return f"Problem({self.space.nv} dofs, {self.constraints.size} rows: {', '.join(self.constraints.names)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Problem, self._given
+        return _rebuilt, self._given
 
 
-def _space_of(where: object) -> Space:
-    if isinstance(where, Robot):
-        return where.space
-    if isinstance(where, Space):
-        return where
-    raise WrongObjectError("space of a problem", "a Robot or a Space", where)
+def _rebuilt(where: Any, constraints: Any, options: dict[str, Any]) -> Problem:
+    return Problem(where, constraints, **options)
 
 
-def _bounds_on(space: Space, robot: Robot | None, bounds: object) -> Bounds:
-    if bounds is None:
-        return robot.bounds if robot is not None else Bounds.none(space)
-    if not isinstance(bounds, Bounds):
-        raise WrongObjectError("bounds of a problem", "Bounds", bounds)
-    if bounds.space != space:
-        raise SpaceMismatchError("bounds of a problem", space.name, bounds.space.name)
-    return bounds
+def _stacks(owners: list[list[RowOwner]], resolution: Resolution) -> tuple[Stack, ...]:
+    """One Stack a level, of implicit constraints and of explicit ones that became implicit."""
+    resolved = {id(explicit) for explicit in resolution.explicits}
+    deepest = max((r.constraint.level for r in resolution.refused), default=0)
+    levels: list[list[RowOwner]] = [[] for _ in range(max(len(owners), deepest + 1, 1))]
+    for i, level in enumerate(owners):
+        for owner in level:
+            if id(owner) not in resolved:
+                levels[max(i, owner.level) if isinstance(owner, Explicit) else i].append(owner)
+    return tuple(Stack(level) for level in levels)
 
 
-def _by_level(given: Any) -> list[list[RowOwner]]:
-    """Constraints by level, from one sequence of them or one sequence a level."""
-    if isinstance(given, RowOwner):
-        raise WrongObjectError("constraints of a problem", "a sequence of constraints, [constraint]", given)
-    if not isinstance(given, Sequence) or isinstance(given, str):
-        raise WrongObjectError("constraints of a problem", "a sequence of constraints", given)
-    entries: list[Any] = []
-    entries += given
-    nested = bool(entries) and all(isinstance(e, Sequence) and not isinstance(e, str) for e in entries)
-    levels: list[list[Any]] = [list(level) for level in entries] if nested else [entries]
-    for i, level in enumerate(levels):
-        for j, constraint in enumerate(level):
-            if not isinstance(constraint, RowOwner):
-                raise WrongObjectError(f"constraint {j} of level {i}", "an Implicit constraint", constraint)
-    return levels
-
-
-def _on_space(constraint: RowOwner, space: Space) -> RowOwner:
-    """The constraint on the space of the problem, lifted where it lives on one factor."""
-    if same_space(constraint.space, space):
-        return constraint
-    mine, theirs = _robots(space), _robots(constraint.space)
-    if theirs and not any(a.is_same(b) for a in mine for b in theirs):
-        raise RobotMismatchError(
-            f"'{constraint.name}' is a function of another robot than the problem's: "
-            "build all functions on one Robot object"
-        )
-    if isinstance(constraint, Implicit):
-        return constraint.on(space)
-    raise SpaceMismatchError(f"space of '{constraint.name}'", space.name, constraint.space.name)
-
-
-def _robots(space: Space) -> list[PlacedSpace]:
-    if isinstance(space, PlacedSpace):
-        return [space]
-    return [factor.space for factor in space.factors if isinstance(factor.space, PlacedSpace)]
-
-
-def _revolute(space: Space) -> BoolVector:
-    """Columns (nv,) of a robot's revolute joints, also where the robot is one factor of a product."""
-    revolute = np.zeros(space.nv, dtype=np.bool_)
-    if isinstance(space, PlacedSpace):
-        return space.revolute
-    for factor in space.factors:
-        if isinstance(factor.space, PlacedSpace):
-            revolute[factor.v] = factor.space.revolute
-    return revolute
+def _row_space(J: Matrix) -> tuple[Matrix, int]:
+    """Orthogonal matrix whose first columns span the rows of J, and how many: its rank by pivoted QR."""
+    if not J.size:
+        return np.eye(J.shape[1]), 0
+    Q, R, _ = qr(J.T, pivoting=True)
+    pivots = np.abs(np.diag(R))
+    rank = int((pivots > RANK_TOLERANCE * pivots.max(initial=0.0)).sum())
+    return np.array(Q, dtype=np.float64), rank
 
 
 def _describe(owner: RowOwner) -> str:

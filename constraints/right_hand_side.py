@@ -10,6 +10,8 @@ from liegroups.doors import finite_vector
 
 from .arrays import ArrayLike, Vector
 from .errors import SpaceMismatchError, WrongObjectError
+from .explicit import Explicit
+from .function import Function
 from .implicit import Implicit
 from .stack import RowOwner, Stack
 
@@ -30,6 +32,8 @@ class RightHandSide:
         stack: the constraints.
         vector: (rhs_size,), read-only.
         velocity, acceleration: as given, or None.
+        maps, constants: id of an explicit constraint -> its map with this right-hand side, and its outputs where the map
+            is constant; found on first use.
         points: id of a constraint -> its point; None for the zero of a vector space.
 
     Raises:
@@ -37,7 +41,7 @@ class RightHandSide:
         SizeError, NotFiniteError, NotNormalizedError: what else is wrong, with the constraint.
     """
 
-    __slots__ = ("acceleration", "points", "stack", "vector", "velocity")
+    __slots__ = ("acceleration", "constants", "maps", "points", "stack", "vector", "velocity")
 
     def __init__(
         self,
@@ -61,6 +65,8 @@ class RightHandSide:
         self.acceleration = (
             None if acceleration is None else _vector(acceleration, size, "acceleration of right-hand sides")
         )
+        self.maps: dict[int, Function] = {}
+        self.constants: dict[int, Vector] = {}
         self.points: dict[int, Vector | None] = {}
         for owner, s in zip(stack, stack.rhs_slices, strict=True):
             point = self.vector[s]
@@ -116,7 +122,7 @@ class RightHandSide:
 
 
 def _checked(owner: RowOwner, point: Any) -> Vector:
-    if isinstance(owner, Implicit):
+    if isinstance(owner, Implicit | Explicit):
         return owner.check_rhs(point)
     return owner.group.check(point, f"right-hand side of '{owner.name}'")
 

@@ -35,6 +35,7 @@ FLOORS = {
     "constraints.right_hand_side": 3,
     "constraints.target": 3,
     "constraints.dependency": 4,
+    "constraints.given": 4,
     "constraints.problem": 4,
     "constraints.rows": 4,
     "constraints.solvers": 5,
@@ -44,7 +45,7 @@ FLOORS = {
     "constraints.compiled": 8,
     "constraints.interop": 8,
     "constraints.testing": 8,
-    "constraints.plots": 8,
+    "constraints.plots": 5,
     "constraints.demo": 8,
     "constraints.__main__": 8,
 }

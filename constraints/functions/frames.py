@@ -115,8 +115,8 @@ class FrameFunction(Function):
         aMj = self._a_inverse * (k.oMi[b] if a == 0 else k.oMi[a].actInv(k.oMi[b]))
         return aMj if self._b_is_joint else aMj * self._b_placement
 
-    def write_jacobian(self, k: Kinematics, rows: Matrix, jacobian: Matrix) -> None:
-        r"""Write `rows` (k x 6) times the Jacobian of the body twist of b relative to a.
+    def write_jacobian(self, k: Kinematics, rows: Matrix | None, jacobian: Matrix) -> None:
+        r"""Write `rows` (k x 6; None for the identity) times the Jacobian of the body twist of b relative to a.
 
         .. math:: J = {}^bX_o (S_b - S_a)\,J_{world}
 
@@ -124,11 +124,17 @@ class FrameFunction(Function):
         """
         a, b = self._joints
         if not self._b_is_joint:
-            rows = rows.dot(self._b_inverse_action)
+            rows = self._b_inverse_action if rows is None else rows.dot(self._b_inverse_action)
         if a == 0:
-            rows.dot(pin.getJointJacobian(k.model, k.data, b, pin.LOCAL), jacobian)
+            columns: Matrix = pin.getJointJacobian(k.model, k.data, b, pin.LOCAL)
         else:
-            rows.dot(k.oMi[b].toActionMatrixInverse()).dot(k.world_jacobian * self._sign, jacobian)
+            X = k.oMi[b].toActionMatrixInverse()
+            rows = X if rows is None else rows.dot(X)
+            columns = k.world_jacobian * self._sign
+        if rows is None:
+            jacobian[:] = columns
+        else:
+            rows.dot(columns, jacobian)
 
     def relative_motion(self, motion: MovingPoint) -> tuple[Any, Vector, Vector]:
         r"""Pose, twist and drift acceleration of b relative to a, in b: what the drift of a subclass needs.

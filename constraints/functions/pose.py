@@ -11,6 +11,7 @@ from liegroups import SE3, R3xSO3, Space
 
 from ..arrays import Matrix, Vector
 from ..errors import WrongObjectError
+from ..function import Function
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
@@ -38,14 +39,23 @@ class _PoseRows(FrameFunction):
         k = kinematics_at(point, jacobian)
         aMb = self.relative_placement(k)
         value[:] = pin.SE3ToXYZQUAT(aMb)
-        if jacobian is not None:
+        if jacobian is None:
+            return
+        if self._body:
+            self.write_jacobian(k, None, jacobian)
+        else:
             rows = point.scratch(self, "rows", (6, 6))
             rows[3, 3] = rows[4, 4] = rows[5, 5] = 1.0
-            if self._body:
-                rows[0, 0] = rows[1, 1] = rows[2, 2] = 1.0
-            else:
-                rows[:3, :3] = aMb.rotation
+            rows[:3, :3] = aMb.rotation
             self.write_jacobian(k, rows, jacobian)
+
+    def translated(self, element: Vector) -> Function:
+        """The pose of a frame that is offset from b by the element, where the outputs are SE(3)."""
+        if not self._body:
+            return super().translated(element)
+        b = self.frame_b
+        shifted = Frame(b.name, b.joint, b.placement * pin.XYZQUATToSE3(element), b.joint_name)
+        return RelativePose(self.robot, self.frame_a, shifted, name=self.name)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)

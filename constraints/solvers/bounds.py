@@ -32,8 +32,9 @@ class Box:
         bounds, space = problem.bounds, problem.space
         self._bounds = bounds
         self._wraps = problem.wraps if wrap else np.zeros(space.nv, dtype=np.bool_)
-        self.lower = np.where(self._wraps, -np.inf, bounds.tangent_lower)
-        self.upper = np.where(self._wraps, np.inf, bounds.tangent_upper)
+        unkept = self._wraps | ~problem.free
+        self.lower = np.where(unkept, -np.inf, bounds.tangent_lower)
+        self.upper = np.where(unkept, np.inf, bounds.tangent_upper)
         self.is_open = not (np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
         coordinate = np.zeros(space.nv, dtype=np.intp)  # entry of q of each tangent column; any where there is none
         coordinate[space.vector_v] = space.vector_q

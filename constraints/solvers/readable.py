@@ -14,12 +14,14 @@ from ..point import Workspace, placer
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..rows import Order, Rows, stack_rows
+from ..stack import Stack
 from .bounds import Box
 from .engine import Engine, Outcome, Program
 from .options import Options
 from .projection import Status, Step
 from .restart import Restarts
 from .step import DampedCholesky
+from .substitution import Substitution
 
 __all__ = ["ReadableEngine", "ReadableProgram"]
 
@@ -44,10 +46,21 @@ class ReadableEngine(Engine):
 class _Search:
     """State of one projection: budget, the best iterate and the try it came from."""
 
-    __slots__ = ("best", "best_merit", "best_residual", "iterations", "restarts", "rhs", "status", "trace", "workspace")
+    __slots__ = (
+        "best",
+        "best_merit",
+        "best_residual",
+        "given",
+        "iterations",
+        "restarts",
+        "rhs",
+        "status",
+        "trace",
+        "workspace",
+    )
 
     def __init__(self, rhs: RightHandSide, workspace: Workspace, q: Vector, trace: bool) -> None:
-        self.rhs, self.workspace = rhs, workspace
+        self.rhs, self.workspace, self.given = rhs, workspace, q
         self.iterations = self.restarts = 0
         self.best, self.best_residual, self.best_merit = q, np.inf, np.inf
         self.status = Status.STALLED
@@ -81,6 +94,8 @@ class ReadableProgram(Program):
         self._place = placer(problem.space)
         self._level = problem.levels[0]
         self._box = Box(problem, options.wrap)
+        self._substitution = Substitution(problem)
+        self._twins = tuple(Stack([explicit]) for explicit in problem.explicits)
         self._restarts = Restarts(problem, options.seed, options.restart_table) if options.restarts else None
         self._step = DampedCholesky(self._level.size)
         self._single = sum(s.stop > s.start for s in self._level.slices) == 1
@@ -92,32 +107,42 @@ class ReadableProgram(Program):
         """Project one configuration: tries from the start and from restarts, within one budget."""
         search = _Search(rhs, workspace, q0, self.options.trace)
         try:
-            rows = self._rows(q0, search)
-            residual, merit = rows.residual, rows.merit
-            search.keep(q0, residual, merit)
-            if residual <= self.options.threshold and self._box.contains(q0):
+            rows = self._at_start(q0, search)
+            if search.best_residual <= self.options.threshold and self._box.contains(q0):
                 return search.outcome(Status.CONVERGED)
-            q = self._box.clamp(q0)
-            if q is not q0:
-                search.best_residual = search.best_merit = np.inf  # a start outside its bounds is no iterate
+            q = self._substitution.start(self._box.clamp(q0), rhs)
+            if q is not q0 or self._substitution.has_maps:
+                search.best_residual = search.best_merit = np.inf  # no iterate: outside its bounds, or unresolved
                 rows = None
-            return self._tries(q0, q, rows, search)
+            return self._tries(q, rows, search)
         except UndefinedError:
             return search.outcome(Status.UNDEFINED)
 
-    def _tries(self, q0: Vector, q: Vector, rows: Rows | None, search: _Search) -> Outcome:
+    def _at_start(self, q0: Vector, search: _Search) -> Rows | None:
+        """Look at the start as it is; rows that the first step can use, or None."""
+        point, worst = self._place(q0, search.workspace), 0.0
+        for twin in self._twins:
+            worst = max(worst, stack_rows(twin, point, Order.POSITION, search.rhs, jacobian=False).residual)
+            if worst > self.options.threshold:
+                search.keep(q0, worst, worst)
+                return None
+        rows = stack_rows(self._level, point, Order.POSITION, search.rhs)
+        search.keep(q0, max(worst, rows.residual), rows.merit)
+        return rows if self._substitution.is_empty else None
+
+    def _tries(self, start: Vector, rows: Rows | None, search: _Search) -> Outcome:
         """One try after the other until one succeeds or the budget is spent."""
         options, restarts = self.options, self._restarts
-        row = -1
+        row, q = -1, start
         while True:
             if self._descend(q, rows, search):
                 return search.outcome(Status.CONVERGED)
             if restarts is None or restarts.is_empty or search.iterations >= options.max_iterations:
                 return search.outcome(self._failure(search))
-            row = restarts.first(q0) if row < 0 else row + options.screen
+            row = restarts.first(search.given) if row < 0 else row + options.screen
             search.iterations += 1
             search.restarts += 1
-            q, rows = self._draw(self._box.clamp(q0), row, search), None
+            q, rows = self._draw(start, row, search), None
 
     def _draw(self, start: Vector, row: int, search: _Search) -> Vector:
         """The configuration to start again from: of the next `screen` rows the one of least residual."""
@@ -127,7 +152,7 @@ class ReadableProgram(Program):
         candidates = [restarts.configuration(start, row + i) for i in range(screen)]
         if screen == 1:
             return candidates[0]
-        return min(candidates, key=lambda q: self._rows(q, search, jacobian=False).residual)
+        return min(candidates, key=lambda q: self._rows(q, search, jacobian=False)[1].residual)
 
     def _descend(self, q: Vector, rows: Rows | None, search: _Search) -> bool:
         """One try: damped, saturated, capped Newton steps, all accepted, until success, stall or end of budget."""
@@ -140,7 +165,7 @@ class ReadableProgram(Program):
         reference, count, cheap, first = np.inf, 0, False, search.restarts > 0
         while True:
             if rows is None:
-                rows = self._rows(q, search, jacobian=not cheap)
+                q, rows = self._rows(q, search, jacobian=not cheap)
             merit = rows.merit
             residual = sqrt(merit) if self._single else rows.residual
             if search.trace is not None:
@@ -159,7 +184,7 @@ class ReadableProgram(Program):
                     search.status = status
                 return False
             if cheap:
-                rows = self._rows(q, search)
+                q, rows = self._rows(q, search)
             search.iterations += 1
             q, length = self._move(q, rows, merit)
             cheap, rows = residual < CHEAP_RESIDUAL and length < CHEAP_STEP, None
@@ -178,7 +203,7 @@ class ReadableProgram(Program):
         if search.best_residual <= self.options.threshold:
             search.best = self._box.wrap(search.best)
             return Status.CONVERGED if self._box.contains(search.best) else Status.OUT_OF_BOUNDS
-        rows = self._rows(search.best, search)
+        _, rows = self._rows(search.best, search)
         gradient = self._box.projected(search.best, rows.error.dot(rows.jacobian))
         if float(gradient.dot(gradient)) <= STATIONARY_RATIO**2 * float(rows.error.dot(rows.error)):
             return Status.STATIONARY
@@ -186,8 +211,16 @@ class ReadableProgram(Program):
 
     # Its parts.
 
-    def _rows(self, q: Vector, search: _Search, jacobian: bool = True) -> Rows:
-        return stack_rows(self._level, self._place(q, search.workspace), Order.POSITION, search.rhs, jacobian=jacobian)
+    def _rows(self, q: Vector, search: _Search, jacobian: bool = True) -> tuple[Vector, Rows]:
+        """The configuration with its computed outputs, and the rows there with their reduced Jacobian."""
+        substitution = self._substitution
+        if substitution.has_maps:
+            q = substitution.resolve(q, search.rhs, search.workspace, jacobian)
+        point = self._place(q, search.workspace)
+        rows = stack_rows(self._level, point, Order.POSITION, search.rhs, jacobian=jacobian)
+        if jacobian and not substitution.is_empty:
+            substitution.reduce(rows.jacobian, search.workspace)
+        return q, rows
 
     def _move(self, q: Vector, rows: Rows, merit: float) -> tuple[Vector, float]:
         """The next iterate, and the length of the step."""

@@ -42,9 +42,9 @@ class Restarts:
             if leaf.space.atoms[:1] in ((("SE3", 1),), (("SE2", 1),)):
                 continue
             if leaf.space.is_flat:
-                drawn[leaf.q] = problem.columns[leaf.v]
+                drawn[leaf.q] = (problem.columns & problem.free)[leaf.v]
             else:
-                drawn[leaf.q] = problem.columns[leaf.v].any()
+                drawn[leaf.q] = (problem.columns & problem.free)[leaf.v].any()
         self._drawn = np.flatnonzero(drawn)
 
     @property

@@ -1,0 +1,133 @@
+"""The order in which explicit constraints are resolved, and why some cannot be."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import networkx as nx
+import numpy as np
+
+from liegroups import Space
+
+from .arrays import BoolVector
+from .explicit import Explicit
+
+__all__ = ["Refusal", "Resolution", "dof_names", "order"]
+
+_nx: Any = nx  # for the calls whose stubs leave types open
+_log = logging.getLogger(__package__)
+
+
+class Refusal(NamedTuple):
+    """An explicit constraint that became implicit.
+
+    Attributes:
+        constraint: which.
+        reason: why, with the dofs and the constraints in the way.
+    """
+
+    constraint: Explicit
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Resolution:
+    """How explicit constraints are resolved.
+
+    Attributes:
+        generations: constraints by generation; those of one depend on none of it nor of later ones.
+        refused: constraints that became implicit, with the reason.
+        outputs: (nv,) true for the columns that are computed.
+    """
+
+    generations: tuple[tuple[Explicit, ...], ...]
+    refused: tuple[Refusal, ...]
+    outputs: BoolVector
+    _graph: Any = field(repr=False)
+
+    @property
+    def explicits(self) -> tuple[Explicit, ...]:
+        """The constraints that are resolved explicitly, in resolution order."""
+        return tuple(e for generation in self.generations for e in generation)
+
+    def edges(self) -> tuple[tuple[Explicit, Explicit], ...]:
+        """Pairs (first, second) where an output of the first is an input of the second."""
+        nodes = self._graph.nodes
+        return tuple((nodes[a]["constraint"], nodes[b]["constraint"]) for a, b in self._graph.edges)
+
+
+def order(space: Space, explicits: Sequence[Explicit]) -> Resolution:
+    """Order explicit constraints by their dependencies; what cannot be explicit is refused, with the reason.
+
+    Constraints are taken in the given order: of two that compute one dof the first stays explicit.
+
+    Args:
+        space: the whole space.
+        explicits: constraints bound to it.
+    """
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    computed: dict[int, int] = {}
+    refused: list[Refusal] = []
+    for i, explicit in enumerate(explicits):
+        reason = explicit.refusal() or _taken(space, explicits, computed, explicit) or _cycle(space, graph, explicit, i)
+        if reason is not None:
+            refused.append(Refusal(explicit, reason))
+            _log.info("explicit constraint '%s' becomes implicit: %s", explicit.name, reason)
+            continue
+        computed |= dict.fromkeys(explicit.outputs.v, i)
+    layers: Iterable[set[int]] = _nx.topological_generations(graph)
+    generations = tuple(tuple(explicits[i] for i in sorted(layer)) for layer in layers)
+    outputs = np.zeros(space.nv, dtype=np.bool_)
+    outputs[list(computed)] = True
+    outputs.setflags(write=False)
+    return Resolution(generations, tuple(refused), outputs, graph)
+
+
+def dof_names(space: Space, columns: Sequence[int]) -> str:
+    """Tangent columns in words: the joints they belong to, with the row of the joint where it has several."""
+    words: list[str] = []
+    for factor in space.leaves():
+        inside = [i for i in columns if factor.v.start <= i < factor.v.stop]
+        if not inside:
+            continue
+        whole = len(inside) == factor.space.nv
+        words.append(factor.name if whole else f"{factor.name}{[i - factor.v.start for i in inside]}")
+    return ", ".join(words)
+
+
+def _taken(space: Space, explicits: Sequence[Explicit], computed: dict[int, int], explicit: Explicit) -> str | None:
+    """Whether another constraint computes its outputs."""
+    shared = [v for v in explicit.outputs.v if v in computed]
+    if not shared:
+        return None
+    others = ", ".join(f"'{explicits[i].name}'" for i in dict.fromkeys(computed[v] for v in shared))
+    return f"its output {dof_names(space, shared)} is already computed by {others}"
+
+
+def _cycle(space: Space, graph: Any, explicit: Explicit, i: int) -> str | None:
+    """Add the constraint to the graph, unless it closes a cycle."""
+    reads = set(np.flatnonzero(explicit.map.columns).tolist())
+    graph.add_node(i, constraint=explicit, reads=reads, writes=set(explicit.outputs.v))
+    for j, data in list(graph.nodes(data=True)):
+        if j == i:
+            continue
+        if data["writes"] & reads:
+            graph.add_edge(j, i)
+        if data["reads"] & set(explicit.outputs.v):
+            graph.add_edge(i, j)
+    try:
+        edges: list[tuple[int, int]] = list(_nx.find_cycle(graph, i))
+    except nx.NetworkXNoCycle:
+        return None
+    start = next(k for k, (a, _) in enumerate(edges) if a == i)
+    edges = edges[start:] + edges[:start]
+    nodes = graph.nodes
+    steps: list[str] = []
+    for a, b in edges:
+        through = dof_names(space, sorted(nodes[a]["writes"] & nodes[b]["reads"]))
+        steps.append(f"'{nodes[a]['constraint'].name}' -[{through}]-> '{nodes[b]['constraint'].name}'")
+    graph.remove_node(i)
+    return "it closes a cycle: " + ", ".join(steps)

@@ -1,0 +1,374 @@
+"""Explicit constraints: some variables are a function of others."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from liegroups import Segments, Space
+
+from .arrays import ArrayLike, Matrix, Vector
+from .comparison import Comparison
+from .errors import OverlapError, SpaceMismatchError, WrongObjectError
+from .function import Function, as_function
+from .functions.affine import Affine, Constant, Identity
+from .functions.composition import Composition
+from .functions.lifted import Lifted
+from .functions.pose import Pose, RelativePose
+from .functions.pose_from_rows import PoseFromRows
+from .functions.transformation import RelativeTransformation
+from .functions.translation import RightTranslation
+from .functions.twin import Twin
+from .implicit import Implicit
+from .point import MovingPoint, Point
+from .robot import Frame, Robot, pose_vector
+from .robot.configuration import joint_value
+from .stack import RowOwner
+from .target import Target
+
+if TYPE_CHECKING:
+    from typing import Self
+
+__all__ = ["Explicit", "LockedJoint", "mimic_constraints"]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Explicit(RowOwner):
+    r"""Output variables that are a function of input variables.
+
+    .. math:: q_{out} = g^{-1}\left( f(q_{in})\; rhs \right)
+
+    the product in the output group of f. Errors, satisfaction and fall-back are those of its implicit twin
+    :math:`h(q) = f(q_{in})^{-1} g(q_{out})`, compared to the same right-hand side.
+
+    Args:
+        f: function of the input block, or of the whole space (its declared columns are then the inputs).
+        outputs: block of the whole space that is computed; may be several segments.
+        inputs: block of the whole space on which f lives; None where f lives on the whole space.
+        g: function of the output block into the group of f; the identity by default.
+        g_inverse: its inverse, from the group of f to the output block.
+        implicit: another twin, a function of the whole space, in whose coordinates the right-hand side is then given.
+        rhs_map: function from the output space of that twin to the group of f, that converts right-hand sides.
+        comparison: as in `Implicit`; EQUAL_TO_ZERO by default. Rows that are no equality, or masked, make the
+            constraint implicit.
+        rhs: default right-hand side; the neutral element by default.
+        mask: rows that count, as in `Implicit`.
+        level: the level at which it is solved if it must fall back to its twin.
+        whole: the whole space; known from f where f lives on it, from the problem otherwise.
+        name: name in messages; f's by default.
+
+    Raises:
+        OverlapError: inputs and outputs share coordinates.
+        SpaceMismatchError: spaces that do not meet.
+
+    Source: `Explicit` of hpp-constraints.
+    """
+
+    f: Function
+    outputs: Segments
+    inputs: Segments | None = None
+    g: Function | None = None
+    g_inverse: Function | None = None
+    implicit: Function | None = None
+    rhs_map: Function | None = None
+    comparison: Comparison | Sequence[Comparison | None] | None = None
+    rhs: Any = None
+    mask: ArrayLike | None = None
+    level: int = 0
+    whole: Space | None = field(default=None, kw_only=True)
+    name: str = field(default="", kw_only=True)
+
+    twin: Implicit = field(init=False)
+    map: Function = field(init=False)
+    target: Target | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Check what can be checked without the whole space; bind where it is known."""
+        f = as_function(self.f, "f of an explicit constraint")
+        object.__setattr__(self, "name", self.name or f.name)
+        for what, block in (("outputs", self.outputs), ("inputs", self.inputs)):
+            if not isinstance(block, Segments) and not (block is None and what == "inputs"):
+                raise WrongObjectError(f"{what} of '{self.name}'", "Segments of the whole space", block)
+        if not self.outputs.v:
+            raise WrongObjectError(f"outputs of '{self.name}'", "at least one coordinate", "none")
+        if (self.g is None) != (self.g_inverse is None):
+            raise WrongObjectError(f"g of '{self.name}'", "g together with g_inverse", "only one of them")
+        if self.inputs is not None:
+            if self.inputs.space != f.inputs:
+                raise SpaceMismatchError(f"inputs of '{self.name}'", f.inputs.name, self.inputs.space.name)
+            if self.inputs.overlaps(self.outputs):
+                shared = sorted(set(self.inputs.v) & set(self.outputs.v))
+                raise OverlapError(f"inputs and outputs of '{self.name}'", "share coordinates", shared)
+        target = f.outputs if self.g is None else self.g.inputs
+        if self.outputs.space != target:
+            raise SpaceMismatchError(f"outputs of '{self.name}'", target.name, self.outputs.space.name)
+        if self.g is not None and self.g_inverse is not None:
+            for what, a, b in (
+                ("g", self.g.outputs, f.outputs),
+                ("argument of g_inverse", self.g_inverse.inputs, f.outputs),
+                ("value of g_inverse", self.g_inverse.outputs, self.outputs.space),
+            ):
+                if a != b:
+                    raise SpaceMismatchError(f"{what} of '{self.name}'", b.name, a.name)
+        space = f.inputs if self.inputs is None else self.whole
+        if space is not None:
+            self._bind(space)
+
+    def _bind(self, space: Space) -> None:
+        """Make the map and the twin on the whole space."""
+        f = self.f if self.inputs is None else Lifted(self.f, space, self.inputs)
+        reads = f.columns.copy()
+        if reads[self.outputs.v_indices].any():
+            shared = [i for i in self.outputs.v if reads[i]]
+            raise OverlapError(f"inputs and outputs of '{self.name}'", "f depends on its own outputs", shared)
+        inner = Identity(self.outputs.space) if self.g is None else self.g
+        h = self.implicit if self.implicit is not None else Twin(f, Lifted(inner, space, self.outputs))
+        if self.implicit is not None and self.implicit.inputs is not space and self.implicit.inputs != space:
+            raise SpaceMismatchError(f"twin of '{self.name}'", space.name, self.implicit.inputs.name)
+        twin = Implicit(h, self.comparison, self.rhs, mask=self.mask, name=self.name)
+        for attribute, value in (
+            ("map", f),
+            ("twin", twin),
+            ("space", space),
+            ("group", twin.group),
+            ("rows", twin.rows),
+            ("columns", twin.columns),
+            ("periodic", twin.periodic),
+            ("default_rhs", twin.default_rhs),
+            ("target", twin.target),
+        ):
+            object.__setattr__(self, attribute, value)
+
+    def on(self, space: Space) -> Explicit:
+        """The same constraint on a whole space: bound to it, or moved to the factor of it where it lives."""
+        if self.is_bound:
+            if self.space is space:
+                return self
+            return self._moved(space)
+        bound = copy.copy(self)
+        object.__setattr__(bound, "whole", space)
+        bound._bind(space)
+        object.__setattr__(bound, "lifted_from", self.lifted_from or self)
+        return bound
+
+    def _moved(self, space: Space) -> Explicit:
+        """The constraint of one factor as a constraint of the product."""
+        f = self.map.on(space)
+        block = f.block if isinstance(f, Lifted) else Segments.all(space)
+        q0, v0 = block.q[0], block.v[0]
+        outputs = Segments(
+            tuple(i + q0 for i in self.outputs.q), tuple(i + v0 for i in self.outputs.v), self.outputs.space
+        )
+        implicit = None if self.implicit is None else self.implicit.on(space)
+        moved = Explicit(
+            f, outputs, None, self.g, self.g_inverse, implicit, self.rhs_map, self.comparison, self.rhs, self.mask,
+            self.level, name=self.name,
+        )  # fmt: skip
+        object.__setattr__(moved, "lifted_from", self.lifted_from or self)
+        return moved
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the whole space is known."""
+        return hasattr(self, "twin")
+
+    # Constructors.
+
+    @classmethod
+    def relative_pose(
+        cls,
+        robot: Robot,
+        a: Frame | str,
+        b: Frame | str,
+        rhs: Any = None,
+        *,
+        comparison: Comparison | Sequence[Comparison | None] | None = None,
+        level: int = 0,
+        name: str = "",
+    ) -> Self:
+        r"""Pose of a free-flying object, from frame b of it seen from frame a.
+
+        With M2 the free-flyer joint of b, :math:`{}^{2}F_b` the placement of b on it, P its parent's frame,
+
+        .. math:: q_{out} = {}^PM_a(q_{in})\; rhs\; {}^2F_b^{-1}
+
+        The twin is `RelativeTransformation(a, b)`, in whose coordinates (t, w) the right-hand side is given and read.
+        Inputs are the joints on exactly one of the chains of a and of the object's parent.
+
+        Args:
+            robot: the robot.
+            a, b: frames; b is on a joint that is a free-flyer.
+            rhs: (t, w) of b seen from a, (6,) [m, rad]; zero by default.
+            comparison: EQUAL_TO_ZERO by default.
+            level: where the twin is solved if it cannot be explicit.
+            name: name in messages.
+
+        Raises:
+            WrongObjectError: b is not on a free-flyer joint.
+            OverlapError: a moves with the object.
+        """
+        frame_a, frame_b = robot.frame(a), robot.frame(b)
+        model: Any = robot.model
+        factor = robot.space.factors[frame_b.joint - 1] if frame_b.joint else None
+        if factor is None or factor.space.name != "SE3":
+            raise WrongObjectError(f"frame '{frame_b}'", "a frame on a free-flyer joint", "another joint")
+        parent = int(model.parents[frame_b.joint])
+        placement = model.jointPlacements[frame_b.joint]
+        if parent == 0:
+            f: Function = Pose(robot, frame_a, placement, name=f"Pose({frame_a})")
+        else:
+            f = RelativePose(robot, Frame("parent", parent, placement, str(model.names[parent])), frame_a)
+        shift = RightTranslation(factor.space, pose_vector(frame_b.placement))
+        twin = RelativeTransformation(robot, frame_a, frame_b)
+        return cls(
+            f,
+            robot.segments(factor.name),
+            None,
+            shift,
+            shift.inverted(),
+            twin,
+            PoseFromRows(),
+            comparison,
+            rhs,
+            level=level,
+            name=name or f"relative_pose({frame_a}, {frame_b})",
+        )
+
+    @classmethod
+    def linear(
+        cls, robot: Robot, joint: str, sources: Mapping[str, float], offset: float = 0.0, *, name: str = ""
+    ) -> Self:
+        r"""A joint that is a linear function of others: :math:`q_j = \sum_i m_i q_i + b`.
+
+        Args:
+            robot: the robot.
+            joint: the joint that follows, of one coordinate.
+            sources: joint name -> multiplier.
+            offset: b [rad or m].
+            name: name in messages.
+
+        Raises:
+            UnknownJointError: lists the joints whose names come closest.
+            WrongObjectError: a joint that is not one number.
+        """
+        A = np.zeros((1, robot.nv))
+        for source, multiplier in sources.items():
+            A[0, _single(robot, source)] += multiplier
+        _single(robot, joint)
+        f = Affine(A, [offset], robot.space, name=f"{joint} = linear({', '.join(sources)})")
+        return cls(f, robot.segments(joint), name=name or f.name)
+
+    # Resolution.
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the outputs depend on no input."""
+        return not self.map.columns.any()
+
+    def group_rhs(self, rhs: Vector) -> Vector:
+        """A right-hand side in the coordinates of the twin, as a point of the group of f."""
+        return rhs if self.rhs_map is None else self.rhs_map.value(rhs)
+
+    def refusal(self) -> str | None:
+        """Why it cannot be resolved explicitly, whatever the others are; None where it can."""
+        for row, (word, counts) in enumerate(zip(self.rows.words, self.rows.mask, strict=True)):
+            if not counts:
+                return f"row {row} is masked: the outputs would not be determined"
+            if self.rows.lower[row] != 0.0 or self.rows.upper[row] != 0.0:
+                return f"row {row} is {word}: only equalities determine the outputs"
+        return None
+
+    def output_function(self, rhs: Vector | None = None) -> Function:
+        r"""The map :math:`q \mapsto q_{out}` as a function of the whole space, with value, Jacobian and drift.
+
+        Args:
+            rhs: right-hand side in the coordinates of the twin; the default one if absent.
+        """
+        group, g_inverse = self.map.outputs, self.g_inverse
+        element = self.group_rhs(self.default_rhs if rhs is None else rhs)
+        if isinstance(g_inverse, RightTranslation):
+            element, g_inverse = group.compose(element, g_inverse.constant), None
+        f = self.map if not group.log(element).any() else self.map.translated(element)
+        return f if g_inverse is None else Composition(g_inverse, f)
+
+    # Rows: those of the twin.
+
+    def write_position(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:
+        """As `RowOwner.write_position`, of the twin."""
+        self.twin.write_position(point, rhs, error, jacobian)
+
+    def write_velocity(
+        self, motion: MovingPoint, rhs: Vector | None, rhs_velocity: Vector | None, error: Vector, jacobian: Matrix
+    ) -> None:
+        """As `RowOwner.write_velocity`, of the twin."""
+        self.twin.write_velocity(motion, rhs, rhs_velocity, error, jacobian)
+
+    def rhs_at(self, point: Point) -> Vector:
+        """As `RowOwner.rhs_at`, of the twin."""
+        return self.twin.rhs_at(point)
+
+    def check_rhs(self, rhs: Any, what: str | None = None) -> Vector:
+        """As `Implicit.check_rhs`, in the coordinates of the twin."""
+        return self.twin.check_rhs(rhs, what)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"Explicit({self.name!r}: {len(self.outputs)} dofs)"
+
+
+def LockedJoint(  # a constraint by its name in the field
+    where: Robot | Space, joint: str | Segments, value: object = None, *, name: str = ""
+) -> Explicit:
+    """A joint held at a value: an explicit constraint without input, all rows EQUALITY.
+
+    Its right-hand side is the difference from the value, so `problem.rhs_from(q)` holds the joint where q has it.
+
+    Args:
+        where: the robot; or the whole space, for extra variables.
+        joint: name of the joint; or Segments, for a part of a vector joint or for extra variables.
+        value: what `robot.configuration` takes for the joint; the neutral element by default.
+        name: name in messages.
+
+    Raises:
+        UnknownJointError: lists the joints whose names come closest.
+        SizeError, NotNormalizedError, WrongObjectError: what is wrong with the value.
+
+    Source: `LockedJoint` of hpp-constraints.
+    """
+    whole = where.space if isinstance(where, Robot) else where
+    if isinstance(joint, Segments):
+        block, label = joint, str(list(joint.v))
+    elif isinstance(where, Robot):
+        block, label = where.segments(joint), joint
+    else:
+        block, label = Segments.of(whole, joint), joint
+    point = block.space.neutral if value is None else joint_value(block.space, value, f"value of locked '{label}'")
+    f = Constant(point, block.space, whole, name=f"locked {label}")
+    return Explicit(f, block, None, comparison=Comparison.EQUALITY, name=name or f"locked {label}")
+
+
+def mimic_constraints(robot: Robot) -> tuple[Explicit, ...]:
+    """The robot's mimic tags as explicit constraints: each joint a linear function of its source.
+
+    Args:
+        robot: the robot; see `robot.mimics`.
+    """
+    return tuple(
+        Explicit.linear(robot, m.joint, {m.source: m.multiplier}, m.offset, name=f"{m.joint} mimics {m.source}")
+        for m in robot.mimics
+    )
+
+
+def _single(robot: Robot, joint: str) -> int:
+    """Column of a joint of one number."""
+    factor = robot.space.factors[robot.joint_index(joint) - 1]
+    if factor.space.atoms != (("R", 1),):
+        raise WrongObjectError(f"joint '{joint}' in a linear coupling", "a joint of one number", factor.space.name)
+    return factor.v.start

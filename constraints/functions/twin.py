@@ -1,0 +1,105 @@
+"""The implicit twin of an explicit map: f(q_in)^-1 g(q_out)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from liegroups import SE2, SE3, SO3, Space
+
+from ..arrays import Matrix, Vector
+from ..errors import SpaceMismatchError
+from ..function import Function
+from ..point import MovingPoint, Point
+
+__all__ = ["Twin"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Twin(Function):
+    r"""What an explicit map leaves to be explained: :math:`h(q) = f(q)^{-1}\, g(q)`, a point of their group.
+
+    .. math:: J = J_g - \mathrm{Ad}_{h}^{-1} J_f
+
+    With :math:`\log(rhs^{-1} h)` the rows are those of the explicit constraint: for SO(3),
+    :math:`J_{log}(R_f^T R_{out})` on the outputs and :math:`-J_{log}(R_f^T R_{out})\, R_{out}^T R_f\, \partial f` on the
+    inputs; for vectors, 1 and :math:`-\partial f`. Columns that are neither are exactly zero.
+
+    Args:
+        f, g: functions of the whole space into one group; f of the inputs, g of the outputs.
+
+    Shapes:
+        value (group.nq,), jacobian (group.nv, inputs.nv).
+
+    Raises:
+        SpaceMismatchError: if their spaces differ.
+
+    Source: `explicit_::ImplicitFunction` of hpp-constraints, right on all groups.
+    """
+
+    f: Function
+    g: Function
+
+    def __post_init__(self) -> None:
+        """Check that both are functions of one space into one group."""
+        f, g = self.f, self.g
+        for what, a, b in (("inputs", f.inputs, g.inputs), ("outputs", f.outputs, g.outputs)):
+            if a != b:
+                raise SpaceMismatchError(f"{what} of {g.name}", a.name, b.name)
+        self.declare(
+            f.inputs, f.outputs, f.columns | g.columns, periodic=f.periodic & g.periodic, name=f"twin of {f.name}"
+        )
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        group = self.outputs
+        f, g = point.scratch(self, "f", (group.nq,)), point.scratch(self, "g", (group.nq,))
+        if jacobian is None:
+            self.f.evaluate(point, f)
+            self.g.evaluate(point, g)
+            value[:] = group.compose(group.inverse(f), g)
+            return
+        Jf = point.scratch(self, "Jf", (group.nv, self.inputs.nv))
+        Jg = point.scratch(self, "Jg", (group.nv, self.inputs.nv))
+        self.f.evaluate(point, f, Jf)
+        self.g.evaluate(point, g, Jg)
+        h = group.compose(group.inverse(f), g)
+        value[:] = h
+        np.subtract(Jg, group.adjoint(group.inverse(h)) @ Jf, jacobian)
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        r"""Write :math:`\dot\nu_g - d(\mathrm{Ad}_h^{-1}\nu_f)/dt`, with the body velocities of f and g."""
+        group, point = self.outputs, motion.point
+        f, g = point.scratch(self, "f", (group.nq,)), point.scratch(self, "g", (group.nq,))
+        Jf = point.scratch(self, "Jf", (group.nv, self.inputs.nv))
+        Jg = point.scratch(self, "Jg", (group.nv, self.inputs.nv))
+        self.f.evaluate(point, f, Jf)
+        self.g.evaluate(point, g, Jg)
+        drift_f, drift_g = np.zeros(group.nv), np.zeros(group.nv)
+        self.f.drift(motion, drift_f)
+        self.g.drift(motion, drift_g)
+        h = group.compose(group.inverse(f), g)
+        A = group.adjoint(group.inverse(h))
+        seen = A @ (Jf @ motion.v)
+        rate = Jg @ motion.v - seen
+        # d/dt Ad_h^-1 x = -[rate, Ad_h^-1 x], the bracket of the group at the neutral element
+        out[:] = drift_g - A @ drift_f + _bracket(group, rate, seen)
+
+    @property
+    def has_exact_drift(self) -> bool:
+        """True when both drifts are formulas."""
+        return self.f.has_exact_drift and self.g.has_exact_drift
+
+
+def _bracket(group: Space, x: Vector, y: Vector) -> Vector:
+    """Lie bracket [x, y] of a group, block by block."""
+    out = np.zeros(x.size)
+    for leaf in group.leaves():
+        a, b = x[leaf.v], y[leaf.v]
+        if leaf.space == SO3:
+            out[leaf.v] = np.cross(a, b)
+        elif leaf.space == SE3:
+            out[leaf.v] = np.r_[np.cross(a[3:], b[:3]) + np.cross(a[:3], b[3:]), np.cross(a[3:], b[3:])]
+        elif leaf.space == SE2:
+            out[leaf.v] = [-a[2] * b[1] + a[1] * b[2], a[2] * b[0] - a[0] * b[2], 0.0]
+    return out

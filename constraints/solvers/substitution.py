@@ -1,0 +1,136 @@
+"""Substitution: explicit outputs written into configurations, and their derivatives into Jacobians."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+
+from ..arrays import Matrix, Vector
+from ..explicit import Explicit
+from ..function import Function
+from ..point import Workspace, placer
+from ..problem import Problem
+from ..right_hand_side import RightHandSide
+
+__all__ = ["Substitution"]
+
+
+@final
+class Substitution:
+    r"""The explicit constraints of a problem as the solver uses them.
+
+    Outputs are always computed from inputs, generation by generation: place the joints, evaluate the maps, write the
+    outputs, place again. With T the derivative of the configuration by the free dofs, the reduced Jacobian is
+
+    .. math:: J_r = J T = J_{:,free} + J_{:,out}\, \partial q_{out}/\partial q_{free}
+
+    as a matrix of full width whose columns on computed and frozen dofs are zero.
+
+    Args:
+        problem: whose constraints.
+
+    Attributes:
+        is_empty: True when nothing is computed and nothing frozen.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self._space = problem.space
+        self._place = placer(problem.space)
+        resolution = problem.resolution
+        self._constant = tuple(e for e in resolution.explicits if e.is_constant)
+        generations = [[e for e in generation if not e.is_constant] for generation in resolution.generations]
+        self._generations = tuple(tuple(generation) for generation in generations if generation)
+        self._moving = tuple(e for generation in self._generations for e in generation)
+        self._dead = _runs(~problem.free)
+        computed = [v for e in self._moving for v in e.outputs.v]
+        self._rows = len(computed)
+        self._columns = np.array(computed, dtype=np.intp)
+        self._block = slice(computed[0], computed[-1] + 1) if _is_run(computed) else None
+        self._chained = len(self._generations) > 1
+        self.is_empty = not (self._moving or self._dead)
+        self.has_maps = bool(self._moving)
+
+    def start(self, q: Vector, rhs: RightHandSide) -> Vector:
+        """The configuration with the outputs of constant maps; a new array where there are any."""
+        if not self._constant:
+            return q
+        q = q.copy()
+        for explicit in self._constant:
+            q[explicit.outputs.q_indices] = _constant(explicit, rhs, q)
+        return q
+
+    def resolve(self, q: Vector, rhs: RightHandSide, workspace: Workspace, jacobian: bool = False) -> Vector:
+        """The configuration with all computed outputs; a new array.
+
+        Args:
+            q: configuration whose outputs may be anything.
+            rhs: right-hand sides.
+            workspace: memory; it keeps the derivative of the outputs for `reduce`.
+            jacobian: whether the derivative is wanted.
+        """
+        q, row = q.copy(), 0
+        Je: Matrix | None = workspace.scratch(self, "Je", (self._rows, self._space.nv)) if jacobian else None
+        for generation in self._generations:
+            point = self._place(q, workspace)
+            values: list[tuple[Explicit, Vector]] = []
+            for explicit in generation:
+                block = None if Je is None else Je[row : row + len(explicit.outputs)]
+                function = _map(explicit, rhs)
+                value = np.empty(function.outputs.nq)
+                function.evaluate(point, value, block)
+                values.append((explicit, value))
+                if block is not None and self._chained and row:
+                    self._chain(block, row, workspace)
+                row += len(explicit.outputs)
+            for explicit, value in values:
+                if explicit.outputs.q_slice is not None:
+                    q[explicit.outputs.q_slice] = value
+                else:
+                    q[explicit.outputs.q_indices] = value
+        return q
+
+    def reduce(self, J: Matrix, workspace: Workspace) -> Matrix:
+        """Turn a Jacobian of full width into the reduced one, in place; the derivatives are those of `resolve`."""
+        if self._rows:
+            Je: Matrix = workspace.scratch(self, "Je", (self._rows, self._space.nv))
+            out = J[:, self._block] if self._block is not None else J[:, self._columns]
+            np.add(J, out.dot(Je), J)
+        for run in self._dead:
+            J[:, run] = 0.0
+        return J
+
+    def _chain(self, block: Matrix, row: int, workspace: Workspace) -> None:
+        """Replace derivatives by outputs of earlier generations by those of their own inputs."""
+        Je: Matrix = workspace.scratch(self, "Je", (self._rows, self._space.nv))
+        earlier = self._columns[:row]
+        through = block[:, earlier].dot(Je[:row])
+        block[:, earlier] = 0.0
+        block += through
+
+
+def _constant(explicit: Explicit, rhs: RightHandSide, q: Vector) -> Vector:
+    """Outputs of a constant map, found once for each right-hand side."""
+    found = rhs.constants.get(id(explicit))
+    if found is None:
+        found = rhs.constants[id(explicit)] = _map(explicit, rhs).value(q)
+    return found
+
+
+def _map(explicit: Explicit, rhs: RightHandSide) -> Function:
+    """The map with its right-hand side, found once for each right-hand side."""
+    key = id(explicit)
+    found = rhs.maps.get(key)
+    if found is None:
+        found = rhs.maps[key] = explicit.output_function(rhs.of(explicit))
+    return found
+
+
+def _is_run(columns: list[int]) -> bool:
+    return bool(columns) and columns == list(range(columns[0], columns[0] + len(columns)))
+
+
+def _runs(mask: np.ndarray) -> tuple[slice, ...]:  # type: ignore[type-arg]
+    """The true entries of a mask as slices."""
+    edges = np.flatnonzero(np.diff(np.r_[False, mask, False].astype(np.int8))).tolist()
+    return tuple(slice(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True))
