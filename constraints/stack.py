@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from numbers import Integral
 from typing import Any, final
 
 import numpy as np
@@ -139,7 +140,7 @@ class Stack:
                 return found[0]
             kind = "constraint" if not found else f"unique constraint ({len(found)} share the name; give the object)"
             raise UnknownNameError(kind, which, self.names)
-        if isinstance(which, int) and not isinstance(which, bool):
+        if isinstance(which, Integral) and not isinstance(which, bool):
             if not -len(self.owners) <= which < len(self.owners):
                 raise SizeError("position of a constraint", f"below {len(self.owners)}", int(which))
             return int(which) % len(self.owners)
