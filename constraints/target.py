@@ -72,16 +72,23 @@ class Target:
         self._check_time(t)
         if self.velocity is not None:
             return space.check_tangent(self.velocity(t), "velocity of a target")
-        behind, ahead, h = self._around(t, 1e-5)
-        return space.difference(self._point(behind, space), self._point(ahead, space)) / h
+        behind, ahead = self._around(t, 1e-5, *self.interval)
+        if ahead == behind:
+            return np.zeros(space.nv)
+        return space.difference(self._point(behind, space), self._point(ahead, space)) / (ahead - behind)
 
     def acceleration_at(self, t: float, space: Space) -> Vector:
         """Derivative of the body velocity (space.nv,) at time t."""
         self._check_time(t)
         if self.acceleration is not None:
             return space.check_tangent(self.acceleration(t), "acceleration of a target")
-        behind, ahead, h = self._around(t, 1e-4)
-        return (self.velocity_at(ahead, space) - self.velocity_at(behind, space)) / h
+        start, end = self.interval
+        if end - start > 1e-4:  # velocities at the very ends are one-sided: they belong to a time inside
+            start, end = start + 1e-5, end - 1e-5
+        behind, ahead = self._around(t, 1e-4, start, end)
+        if ahead == behind:
+            return np.zeros(space.nv)
+        return (self.velocity_at(ahead, space) - self.velocity_at(behind, space)) / (ahead - behind)
 
     def restricted(self, start: float, end: float) -> Target:
         """The target on a sub-interval, with its own time from 0 to abs(end - start); reversed if end < start.
@@ -105,10 +112,10 @@ class Target:
     def _point(self, t: float, space: Space) -> Vector:
         return space.check(self.value(t), f"value of a target at t = {t:g}")
 
-    def _around(self, t: float, h: float) -> tuple[float, float, float]:
-        """Two times around t inside the interval, and their distance."""
-        behind, ahead = max(t - h, self.interval[0]), min(t + h, self.interval[1])
-        return behind, ahead, ahead - behind
+    @staticmethod
+    def _around(t: float, h: float, start: float, end: float) -> tuple[float, float]:
+        """Two times around t inside an interval."""
+        return max(t - h, start), min(t + h, end)
 
     def _check_time(self, t: float) -> None:
         if not _is_number(t):
