@@ -140,10 +140,11 @@ class Stack:
                 return found[0]
             kind = "constraint" if not found else f"unique constraint ({len(found)} share the name; give the object)"
             raise UnknownNameError(kind, which, self.names)
-        if isinstance(which, Integral) and not isinstance(which, bool):
-            if not -len(self.owners) <= which < len(self.owners):
-                raise SizeError("position of a constraint", f"below {len(self.owners)}", int(which))
-            return int(which) % len(self.owners)
+        if isinstance(which, Integral) and which.__class__ is not bool:
+            position = int(which)
+            if not -len(self.owners) <= position < len(self.owners):
+                raise SizeError("position of a constraint", f"below {len(self.owners)}", position)
+            return position % len(self.owners)
         raise WrongObjectError("constraint", "the object, its position, or its name", which)
 
     def __len__(self) -> int:
