@@ -1,0 +1,200 @@
+"""The stacking code: errors, Jacobians and velocities against differences in time and along the manifold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from robots import arm, humanoid, mixed_tree, two_arms
+
+from constraints import (
+    CenterOfMass,
+    Comparison,
+    Identity,
+    Implicit,
+    Order,
+    Pose,
+    Position,
+    Problem,
+    RelativePose,
+    RightHandSide,
+    Stack,
+    Target,
+    Transformation,
+    Workspace,
+    stack_rows,
+)
+from constraints.errors import DuplicateError, SpaceMismatchError, StalePostureError, UnknownNameError, WrongObjectError
+from liegroups import SE3, SO3, R3xSO3, Rn
+
+EQUALITY, ZERO, SUPERIOR, INFERIOR = Comparison
+
+
+def constraints_of(robot, a: str, b: str) -> list[Implicit]:
+    """Every kind of output and row: SE3, R3xSO3, vectors; masks, scales, one-sided rows, intervals."""
+    return [
+        Implicit.equal(Pose(robot, b), name="se3"),
+        Implicit(
+            Pose(robot, b, outputs=R3xSO3), EQUALITY, mask=[1, 0, 1, 1, 1, 1], scale=[1, 2, 3, 1, 1, 1], name="r3"
+        ),
+        Implicit.equal(RelativePose(robot, a, b), mask=[0, 0, 0, 1, 1, 1], name="relative"),
+        Implicit(Position(robot, b), [EQUALITY, SUPERIOR, INFERIOR], margin=0.05, name="sides"),
+        Implicit.between(Transformation(robot, a), -0.2, 0.2, name="box"),
+        Implicit.equal(CenterOfMass(robot), mask=[True, True, False], name="com"),
+    ]
+
+
+CASES = [(arm(), "elbow", "tool"), (two_arms(), "left_tool", "right_tool"), (humanoid(), "lleg6_joint", "rarm6_joint")]
+
+
+def random_rhs(stack: Stack, rng) -> np.ndarray:
+    """Right-hand sides near nothing special, zero on the rows that take none."""
+    parts = []
+    for owner in stack:
+        log = np.where(owner.rows.free_rhs, rng.uniform(-0.6, 0.6, owner.group.nv), 0.0)
+        parts.append(owner.group.exp(log))
+    return np.concatenate(parts)
+
+
+@pytest.mark.parametrize(("robot", "a", "b"), CASES, ids=str)
+def test_jacobian_of_the_errors(robot, a, b):
+    """Property 3: the stacked Jacobian is the difference of the stacked errors along the manifold."""
+    rng, stack, h, worst = np.random.default_rng(50), Stack(constraints_of(robot, a, b)), 1e-6, 0.0
+    for _ in range(8):
+        q, rhs = robot.random(rng), RightHandSide(stack, random_rhs(stack, rng))
+
+        def error(q, rhs=rhs):
+            return stack_rows(stack, robot.at(q), rhs=rhs, jacobian=False).error.copy()
+
+        rows = stack_rows(stack, robot.at(q), rhs=rhs)
+        J, e = rows.jacobian.copy(), rows.error.copy()
+        np.testing.assert_array_equal(error(q), e)
+        for i, step in enumerate(h * np.eye(robot.nv)):
+            ahead, behind = error(robot.space.integrate(q, step)), error(robot.space.integrate(q, -step))
+            smooth = (np.abs(ahead - e) < 1e-3) & ((e == 0.0) == (ahead == 0.0)) & ((e == 0.0) == (behind == 0.0))
+            worst = max(worst, np.abs(J[:, i] - (ahead - behind) / (2 * h))[smooth].max())
+    assert worst < 1e-6
+
+
+@pytest.mark.parametrize(("robot", "a", "b"), CASES, ids=str)
+@pytest.mark.parametrize("moving", [False, True])
+def test_velocity_rows_are_differences_in_time(robot, a, b, moving):
+    """Property 3: VELOCITY rows are the time derivative of the POSITION rows, with targets at rest and moving, in
+    SE3 and R3xSO3, masked, scaled and one-sided."""
+    rng, stack, h, worst = np.random.default_rng(51), Stack(constraints_of(robot, a, b)), 1e-6, 0.0
+    groups = [owner.group for owner in stack]
+    free = [owner.rows.free_rhs for owner in stack]
+    for _ in range(8):
+        q, v = robot.random(rng), rng.uniform(-1.0, 1.0, robot.nv)
+        start = random_rhs(stack, rng)
+        flat = [owner.group.is_flat for owner in stack]
+        rate = np.concatenate(
+            [
+                rng.uniform(-1.0, 1.0, g.nv) * (f if is_flat else f.all()) * moving
+                for g, f, is_flat in zip(groups, free, flat, strict=True)
+            ]
+        )
+
+        def errors(t, q=q, v=v, start=start, rate=rate):
+            points = [
+                g.integrate(start[s], t * rate[w])
+                for g, s, w in zip(groups, stack.rhs_slices, stack.full_slices, strict=True)
+            ]
+            rhs = RightHandSide(stack, np.concatenate(points))
+            return stack_rows(stack, robot.at(robot.space.integrate(q, t * v)), rhs=rhs, jacobian=False).error.copy()
+
+        rhs = RightHandSide(stack, start, rate)
+        rows = stack_rows(stack, robot.at(q, v), Order.VELOCITY, rhs)
+        speed, J = rows.error.copy(), rows.jacobian.copy()
+        np.testing.assert_array_equal(J, stack_rows(stack, robot.at(q), rhs=rhs).jacobian)
+        if not moving:
+            np.testing.assert_allclose(speed, J @ v, rtol=0, atol=1e-12)
+        ahead, behind = errors(h), errors(-h)
+        smooth = (np.abs(ahead - behind) < 1e-3) & ((ahead == 0.0) == (behind == 0.0))
+        worst = max(worst, np.abs(speed - (ahead - behind) / (2 * h))[smooth].max())
+    assert worst < 1e-6
+
+
+def test_velocity_of_a_target_over_time():
+    """Property 3: with the velocities of `problem.rhs_at(t)` the rows are differences in time, the target moving on
+    a screw."""
+    robot = arm()
+    screw = np.array([0.1, -0.2, 0.3, 0.4, 0.5, -0.6])
+    start = SE3.random(np.random.default_rng(52))
+    problem = Problem(robot, [Implicit.equal(Pose(robot, "tool"), Target(lambda t: SE3.integrate(start, t * screw)))])
+    q, v, h = robot.random(np.random.default_rng(53)), np.linspace(-1.0, 1.0, 7), 1e-6
+
+    def error(t):
+        return problem.error(q + (t - 0.5) * v, rhs=problem.rhs_at(t))
+
+    speed = stack_rows(problem.constraints, robot.at(q, v), Order.VELOCITY, problem.rhs_at(0.5)).error.copy()
+    np.testing.assert_allclose(speed, (error(0.5 + h) - error(0.5 - h)) / (2 * h), rtol=0, atol=1e-6)
+
+
+def test_order_and_slices():
+    """Property 4: rows come in the order of the stack, each owner at its slice; right-hand sides too."""
+    stack = Stack(constraints_of(*CASES[0]))
+    assert stack.size == 6 + 5 + 3 + 3 + 6 + 2 == sum(s.stop - s.start for s in stack.slices)
+    assert stack.rhs_size == 7 + 7 + 7 + 3 + 6 + 3
+    assert stack.names == ("se3", "r3", "relative", "sides", "box", "com")
+    q = arm().random(np.random.default_rng(54))
+    whole = stack_rows(stack, arm().at(q))
+    error, J = whole.error.copy(), whole.jacobian.copy()
+    for owner, s in zip(stack, stack.slices, strict=True):
+        alone = stack_rows(Stack([owner]), arm().at(q))
+        np.testing.assert_array_equal(alone.error, error[s])
+        np.testing.assert_array_equal(alone.jacobian, J[s])
+    assert [stack[name] for name in stack.names] == list(stack)
+    assert (stack + Stack([Implicit.zero(Position(arm(), "tool"))])).size == stack.size + 3
+
+
+def test_residual_is_the_largest_norm_of_one_owner():
+    """DESIGN 3.2: the residual is the largest norm over the constraints, the merit the square of the whole."""
+    f = Identity(Rn(4))
+    stack = Stack(
+        [Implicit.zero(f, mask=[1, 1, 0, 0]), Implicit.zero(f, mask=[0, 0, 1, 1]), Implicit.zero(f, mask=False)]
+    )
+    rows = stack_rows(stack, Problem(Rn(4), [stack[0]]).at([3.0, 4.0, 6.0, 8.0]))
+    assert rows.residual == 10.0
+    assert rows.merit == 125.0
+
+
+def test_rows_are_written_not_added():
+    """Property 3: a workspace used for other points and stacks gives the same bits."""
+    robot, rng, workspace = mixed_tree(), np.random.default_rng(55), Workspace()
+    stack = Stack([Implicit.equal(Pose(robot, "chain_tip")), Implicit.zero(Position(robot, "planar_tip"))])
+    other = Stack([Implicit.equal(RelativePose(robot, "free_tip", "spherical_tip"))])
+    for _ in range(20):
+        q = robot.random(rng)
+        rows = stack_rows(stack, robot.at(q, workspace))
+        error, J = rows.error.copy(), rows.jacobian.copy()
+        fresh = stack_rows(stack, robot.at(q))
+        np.testing.assert_array_equal(error, fresh.error)
+        np.testing.assert_array_equal(J, fresh.jacobian)
+        stack_rows(other, robot.at(robot.random(rng), workspace))
+
+
+def test_stale_postures_are_refused():
+    """Property 9: rows at a posture whose workspace has moved on are refused, not read from the wrong place."""
+    workspace, stack = Workspace(), Stack([Implicit.zero(Position(arm(), "tool"))])
+    old = arm().at(arm().neutral, workspace)
+    arm().at(arm().neutral, workspace)
+    with pytest.raises(StalePostureError, match="moved on"):
+        stack_rows(stack, old)
+
+
+def test_refusals():
+    """Property 9: stacks of several spaces, of one object twice, and velocity rows without velocity are refused."""
+    hand = Implicit.zero(Position(arm(), "tool"), name="hand")
+    with pytest.raises(DuplicateError, match="'hand' is given twice"):
+        Stack([hand, hand])
+    with pytest.raises(SpaceMismatchError, match="'there'"):
+        Stack([hand, Implicit.zero(Identity(SO3), name="there")])
+    with pytest.raises(WrongObjectError, match=r"motion, robot\.at\(q, v\)"):
+        stack_rows(Stack([hand]), arm().at(arm().neutral), Order.VELOCITY)
+    with pytest.raises(UnknownNameError, match="constraint object"):
+        Stack([hand]).index(Implicit.zero(Position(arm(), "tool"), name="hand"))
+    nothing: Any = None
+    with pytest.raises(WrongObjectError, match="constraints of a stack"):
+        Stack(nothing)
