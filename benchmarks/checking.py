@@ -1,0 +1,183 @@
+"""An independent judge: residuals and bounds of a problem file's configurations by plain pinocchio, and fresh starts.
+
+It shares nothing with the library but the search for files: the model is put together again from the description, and
+the rows are written from the formulas of the format.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from constraints.robot.packages import find_resource
+
+Vector = NDArray[np.float64]
+
+BOUND_TOLERANCE = 1e-9
+"""How far outside a bound still counts as inside [m or rad], for every solver alike."""
+
+
+class Judge:
+    """Measures configurations of one problem.
+
+    Args:
+        description: the JSON of the problem file.
+    """
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        self.description = description
+        self.model = _model(description["models"])
+        if list(self.model.names)[1:] != description["joints"][1:]:
+            raise ValueError(f"joints {list(self.model.names)[1:]} differ from those of the file")
+        self.data = self.model.createData()
+        self.lower, self.upper = np.array(description["lower"]), np.array(description["upper"])
+        for joint in self._joints():
+            if (joint.nq, joint.nv) in ((2, 1), (7, 6), (4, 3)):  # entries of unit vectors have no bounds
+                unit = slice(joint.idx_q + {2: 0, 7: 3, 4: 2}[joint.nq], joint.idx_q + joint.nq)
+                self.lower[unit], self.upper[unit] = -np.inf, np.inf
+        self._references: list[Vector | None] = [None] * len(description["constraints"])
+        for i, constraint in enumerate(description["constraints"]):
+            if constraint.get("rhs") == "from qref":
+                self._place(np.array(description["qref"]))
+                self._references[i] = self._value(constraint, np.array(description["qref"]))
+
+    def residual(self, q: Vector) -> float:
+        """Largest error norm over the constraints."""
+        self._place(q)
+        worst = 0.0
+        for constraint, reference in zip(self.description["constraints"], self._references, strict=True):
+            h = self._value(constraint, q)
+            kept = h[np.array(constraint.get("mask", np.ones(h.size)), dtype=bool)]
+            words = constraint.get("comparison", ["EqualToZero"] * kept.size)
+            if reference is not None:
+                fixed = reference[np.array(constraint.get("mask", np.ones(h.size)), dtype=bool)]
+                kept = kept - np.where(np.array(words) == "Equality", fixed, 0.0)
+            for row, word in enumerate(words):
+                if word == "Superior":
+                    kept[row] = min(kept[row], 0.0)
+                elif word == "Inferior":
+                    kept[row] = max(kept[row], 0.0)
+            worst = max(worst, float(np.sqrt(kept @ kept)))
+        return worst
+
+    def in_bounds(self, q: Vector) -> bool:
+        """Whether q is finite and within its bounds."""
+        inside = (q >= self.lower - BOUND_TOLERANCE) & (q <= self.upper + BOUND_TOLERANCE)
+        return bool(inside.all() and np.isfinite(q).all())
+
+    def starts(self, count: int, seed: int) -> Vector:
+        """Fresh starts (count, nq), drawn as the file says its own were.
+
+        Raises:
+            ValueError: the sampler is not known, or a coordinate to be drawn in its bounds has none.
+        """
+        kind, given = self.description["sampler"]
+        if kind not in ("uniform", "near"):
+            raise ValueError(f"the sampler '{kind}' is not known")
+        rng, qref = np.random.default_rng(seed), np.array(self.description["qref"])
+        kept = set(given.get("keep", self.description.get("keep", ())))
+        names = list(self.model.names)
+        out = np.empty((count, self.model.nq))
+        for q in out:
+            near = kind == "near"
+            q[:] = (
+                pin.integrate(self.model, qref, given["sigma"] * rng.standard_normal(self.model.nv)) if near else qref
+            )
+            for joint in self._joints():
+                block = slice(joint.idx_q, joint.idx_q + joint.nq)
+                if names[joint.id] in kept:
+                    q[block] = qref[block]
+                elif joint.nq == joint.nv and near:
+                    q[block] = np.clip(q[block], self.lower[block], self.upper[block])
+                elif not near:
+                    q[block] = self._draw(joint, qref[block], self.lower[block], self.upper[block], given, rng)
+        return out
+
+    def _draw(self, joint: Any, qref: Vector, lower: Vector, upper: Vector, given: dict[str, Any], rng: Any) -> Vector:
+        """A joint's entries, by the sampler `uniform`."""
+        if (joint.nq, joint.nv) == (7, 6):
+            box, spread = given.get("box", 0.3), given.get("rot", np.pi)
+            translation = qref[:3] + rng.uniform(-box, box, 3)
+            turn = pin.exp3(spread * rng.uniform(-1, 1, 3) / np.sqrt(3))
+            return np.r_[translation, (pin.Quaternion(qref[3:].copy()) * pin.Quaternion(turn)).coeffs()]
+        if (joint.nq, joint.nv) == (2, 1):
+            angle = rng.uniform(-np.pi, np.pi)
+            return np.array([np.cos(angle), np.sin(angle)])
+        if (joint.nq, joint.nv) == (4, 3):
+            if not np.isfinite([lower[:2], upper[:2]]).all():
+                raise ValueError("a planar root without bounds cannot be drawn in them")
+            place, angle = rng.uniform(lower[:2], upper[:2]), rng.uniform(-np.pi, np.pi)
+            return np.r_[place, np.cos(angle), np.sin(angle)]
+        if joint.nq != joint.nv:
+            raise ValueError(f"joint {joint.id} of {joint.nq} entries cannot be drawn")
+        return rng.uniform(np.maximum(lower, -np.pi), np.minimum(upper, np.pi))
+
+    # Rows by the formulas of the format.
+
+    def _joints(self) -> list[Any]:
+        return list(self.model.joints)[1:]
+
+    def _place(self, q: Vector) -> None:
+        pin.forwardKinematics(self.model, self.data, q)
+
+    def _oMj(self, joint: str) -> Any:
+        if not self.model.existJointName(joint):
+            raise ValueError(f"no joint '{joint}'")
+        return self.data.oMi[self.model.getJointId(joint)]
+
+    def _value(self, given: dict[str, Any], q: Vector) -> Vector:
+        """All rows of a constraint, before mask and comparison, after `_place(q)`."""
+        kind = given["kind"]
+        if kind in ("transformation", "relative_transformation"):
+            one = (
+                _pose(given["frame1_world"])
+                if kind == "transformation"
+                else self._oMj(given["joint1"]) * _pose(given["frame1"])
+            )
+            M = one.actInv(self._oMj(given["joint2"]) * _pose(given["frame2"]))
+            return np.r_[M.translation, pin.log3(M.rotation)]
+        if kind == "relative_com":
+            first, last = given.get("com_joints", (1, self.model.njoints - 1))
+            bodies = range(first, last + 1)
+            masses = np.array([self.model.inertias[i].mass for i in bodies])
+            centres = np.array([self.data.oMi[i].act(self.model.inertias[i].lever) for i in bodies])
+            return self._oMj(given["joint"]).actInv(masses @ centres / masses.sum()) - np.array(given["reference"])
+        if kind == "locked_joint":
+            joint = self.model.joints[self.model.getJointId(given["joint"])]
+            return _locked(q[joint.idx_q : joint.idx_q + joint.nq], np.array(given["value"]), joint.nv)
+        raise ValueError(f"constraints of kind '{kind}' cannot be measured yet")
+
+
+def _pose(numbers: list[float]) -> Any:
+    return pin.XYZQUATToSE3(np.array(numbers, dtype=np.float64))
+
+
+def _locked(q: Vector, value: Vector, nv: int) -> Vector:
+    """Rows of a joint held at a value."""
+    if q.size == nv:
+        return q - value
+    if nv == 1:
+        return np.array([np.arctan2(value[0] * q[1] - value[1] * q[0], value @ q)])
+    group: Any = {6: pin.liegroups.SE3, 3: pin.liegroups.SE2 if q.size == 4 else pin.liegroups.SO3}[nv]()
+    return group.difference(value, q)
+
+
+def _model(models: list[Any]) -> Any:
+    """The models of the file appended to each other, names prefixed."""
+    roots = {"anchor": (), "freeflyer": (pin.JointModelFreeFlyer(),), "planar": (pin.JointModelPlanar(),)}
+    whole: Any = pin.Model()
+    for prefix, root, source, placement, *frame in models:
+        if source.startswith("<"):
+            model = pin.buildModelFromXML(source, *roots[root])
+        else:
+            model = pin.buildModelFromUrdf(str(find_resource(source)), *roots[root])
+        for i in range(1, model.njoints):
+            model.names[i] = f"{prefix}/{model.names[i]}"
+        for entry in model.frames:
+            if entry.name != "universe":
+                entry.name = f"{prefix}/{entry.name}"
+        whole = pin.appendModel(whole, model, whole.getFrameId(frame[0]) if frame else 0, _pose(placement))
+    return whole

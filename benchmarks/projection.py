@@ -1,0 +1,345 @@
+"""Success and cost of projections on problem files, and those of hpp-constraints on the same starts in the same run.
+
+    python benchmarks/projection.py [PROBLEM.npz ...] [--engine readable] [--json FILE] [--solutions OUT.npz]
+                                    [--hpp-python PATH] [--starts N --seed S] [--repeats R]
+
+Without files, those in `benchmarks/problems` (their format: `benchmarks/problems/README.md`). `--starts` draws fresh
+starts by the sampler of the file. `--hpp-python` names an interpreter that has the wheel `hpp-python`.
+
+A success is a configuration that the solver claims to be one, whose residual, measured by plain pinocchio with formulas
+of our own, is at most the threshold, and which is within its bounds. Times are wall-clock medians over the repeats of
+each start; a *usable* solution costs the sum of these over all starts, divided by the successes. The solvers take turns
+in short chunks of starts, with a calibration loop before each, and times are divided by the speed it shows: what
+the machine does besides slows down all of them, and the ratio stays.
+"""
+
+# ruff: noqa: E402  # the number of threads is set before numpy is imported
+from __future__ import annotations
+
+import os
+
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_variable] = "1"
+
+import argparse
+import json
+import logging
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from checking import Judge
+from numpy.typing import NDArray
+from problem_files import ProblemFile, Skipped, build, read
+
+from constraints import Options, Projector
+from constraints.solvers import Engine
+from constraints.solvers.readable import ReadableEngine
+
+HERE = Path(__file__).resolve().parent
+PROBLEMS = HERE / "problems"
+CHUNK = 10
+"""Starts that one solver projects before it is the turn of the next."""
+ROUNDING = 1e-9
+"""Relative slack of the threshold: two formulas for one residual differ by rounding."""
+ENGINES: dict[str, Callable[[], Engine]] = {"readable": ReadableEngine}
+Row = dict[str, Any]
+
+
+@dataclass
+class Run:
+    """What one solver did with all starts; times in microseconds, by start and repeat, at the speed of the machine."""
+
+    ends: NDArray[np.float64]
+    claimed: NDArray[np.bool_]
+    us: NDArray[np.float64]
+    iterations: NDArray[np.float64]
+    usable: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    errors: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+
+    @staticmethod
+    def empty(count: int, nq: int, repeats: int) -> Run:
+        return Run(np.zeros((count, nq)), np.zeros(count, dtype=np.bool_), np.zeros((count, repeats)), np.zeros(count))
+
+    def judge(self, judge: Judge, threshold: float) -> None:
+        """Look at every claimed success."""
+        self.errors = np.array(
+            [judge.residual(q) if ok else np.inf for q, ok in zip(self.ends, self.claimed, strict=True)]
+        )
+        within = np.array([judge.in_bounds(q) for q in self.ends], dtype=np.bool_)
+        self.usable = self.claimed & within & (self.errors <= threshold * (1.0 + ROUNDING))
+
+    @property
+    def success(self) -> float:
+        return float(self.usable.mean())
+
+    @property
+    def us_by_start(self) -> NDArray[np.float64]:
+        return np.median(self.us, axis=1)
+
+    @property
+    def us_per_usable(self) -> float | None:
+        return float(self.us_by_start.sum() / self.usable.sum()) if self.usable.any() else None
+
+
+class Hpp:
+    """The child process that runs hpp-constraints.
+
+    Args:
+        interpreter: a Python that has `hpp-python`.
+        file: the problem.
+        starts: (n, nq).
+
+    Raises:
+        Skipped: it does not run, or does not build the problem; with the reason.
+    """
+
+    def __init__(self, interpreter: str, file: ProblemFile, starts: NDArray[np.float64]) -> None:
+        command = [interpreter, str(HERE / "hpp_driver.py")]
+        try:
+            self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        except OSError as error:
+            raise Skipped(f"{interpreter} does not run: {error.strerror}") from None
+        try:
+            answer = self.ask({"open": str(file.path.resolve()), "starts": starts.tolist()})
+        except Skipped:
+            self.close()
+            raise
+        self.line_searches: list[str] = answer["line_searches"]
+
+    def ask(self, what: Row) -> Row:
+        """One question, one answer."""
+        child = self._child
+        assert child.stdin is not None
+        assert child.stdout is not None
+        try:
+            child.stdin.write(json.dumps(what) + "\n")
+            child.stdin.flush()
+            line = child.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            raise Skipped(f"the process ended with exit code {child.wait()}")
+        answer: Row = json.loads(line)
+        if "refused" in answer:
+            raise Skipped(answer["refused"])
+        return answer
+
+    def close(self) -> None:
+        """End the process."""
+        for stream in (self._child.stdin, self._child.stdout):
+            if stream is not None:
+                stream.close()
+        self._child.wait()
+
+
+def calibration() -> float:
+    """Seconds that a fixed piece of work takes now: Python, small arrays, as in a projection."""
+    a, best = np.linspace(0.0, 1.0, 36).reshape(6, 6), np.inf
+    for _ in range(3):
+        began = time.perf_counter()
+        for i in range(400):
+            b = a.dot(a)
+            b += float(i)
+        best = min(best, time.perf_counter() - began)
+    return best
+
+
+def project_ours(
+    projector: Projector, starts: NDArray[np.float64], first: int, last: int, repeats: int, run: Run
+) -> None:
+    """Project some starts, `repeats` times each."""
+    clock, project = time.perf_counter, projector.project
+    project(starts[first])
+    for i in range(first, last):
+        for k in range(repeats):
+            began = clock()
+            result = project(starts[i])
+            run.us[i, k] = 1e6 * (clock() - began)
+        run.ends[i], run.claimed[i], run.iterations[i] = result.q, result.success, result.iterations
+
+
+def measure(file: ProblemFile, options: argparse.Namespace) -> tuple[Row, Run, list[str]]:
+    """Figures of one problem, its run, and remarks.
+
+    Raises:
+        Skipped: the problem cannot be built or judged.
+    """
+    problem = build(file)
+    try:
+        judge = Judge(file.description)
+        starts = file.q0 if options.starts is None else judge.starts(options.starts, options.seed)
+    except ValueError as error:
+        raise Skipped(str(error)) from None
+    starts = starts[:8] if options.check else starts
+    budget = Options(threshold=file.threshold, max_iterations=file.max_iterations)
+    alone = Options(threshold=file.threshold, max_iterations=file.max_iterations, restarts=False)
+    engine = ENGINES[options.engine]()
+    projector, single = Projector(problem, budget, engine), Projector(problem, alone, engine)
+    count, repeats, remarks = len(starts), options.repeats, list[str]()
+    ours, without = Run.empty(count, file.q0.shape[1], repeats), Run.empty(count, file.q0.shape[1], 1)
+    hpp: Hpp | None = None
+    theirs: dict[str, Run] = {}
+    if options.hpp_python is not None:
+        try:
+            hpp = Hpp(options.hpp_python, file, starts)
+            theirs = {name: Run.empty(count, file.q0.shape[1], repeats) for name in hpp.line_searches}
+        except Skipped as why:
+            remarks.append(f"no HPP: {why}")
+    speeds: list[tuple[Run, int, int, float]] = []
+    for first in range(0, count, CHUNK):
+        last = min(first + CHUNK, count)
+        before = calibration()
+        project_ours(projector, starts, first, last, repeats, ours)
+        after = calibration()
+        speeds.append((ours, first, last, 0.5 * (before + after)))
+        for name, run in theirs.items():
+            assert hpp is not None
+            before = after
+            answer = hpp.ask({"line_search": name, "first": first, "last": last, "repeats": repeats})
+            after = calibration()
+            run.us[first:last], run.claimed[first:last], run.ends[first:last] = (
+                answer["us"],
+                answer["success"],
+                answer["q"],
+            )
+            speeds.append((run, first, last, 0.5 * (before + after)))
+        project_ours(single, starts, first, last, 1, without)
+    if hpp is not None:
+        hpp.close()
+    usual = float(np.median([seconds for *_, seconds in speeds]))
+    for run, first, last, seconds in speeds:
+        run.us[first:last] *= usual / seconds
+    for run in (ours, without, *theirs.values()):
+        run.judge(judge, file.threshold)
+    drift = np.percentile([seconds for *_, seconds in speeds], [5, 95])
+    if drift[1] > 1.25 * drift[0]:
+        remarks.append(f"the speed of the machine changed by a factor {drift[1] / drift[0]:.1f} meanwhile")
+    if ours.claimed.any() and not ours.usable[ours.claimed].all():
+        wrong = int((ours.claimed & ~ours.usable).sum())
+        remarks.append(f"{wrong} of {int(ours.claimed.sum())} claimed successes do not hold")
+    return figures(file.name, options.engine, ours, without, theirs), ours, remarks
+
+
+def figures(name: str, engine: str, ours: Run, without: Run, theirs: dict[str, Run]) -> Row:
+    """One entry of the JSON."""
+    costs = {search: run.us_per_usable for search, run in theirs.items()}
+    best = min((cost, search) for search, cost in costs.items() if cost is not None) if any(costs.values()) else None
+    iterations = float(ours.iterations.sum())
+    mine, claimed = ours.us_per_usable, ours.errors[ours.claimed]
+    return {
+        "problem": name,
+        "engine": engine,
+        "success": ours.success,
+        "success_without_restarts": without.success,
+        "us_per_projection": float(np.median(ours.us_by_start)),
+        "us_per_usable": mine,
+        "iterations": float(ours.iterations.mean()),
+        "us_per_iteration": float(ours.us_by_start.sum() / iterations) if iterations else None,
+        "max_error": float(claimed.max()) if claimed.size else None,
+        "hpp": None if best is None else {
+            "success": theirs[best[1]].success, "us_per_usable": best[0], "line_search": best[1]
+        },
+        "ratio": None if best is None or mine is None else mine / best[0],
+    }  # fmt: skip
+
+
+COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
+    ("problem", lambda row: row["problem"]),
+    ("success", lambda row: f"{100 * row['success']:.1f} %"),
+    ("no restarts", lambda row: f"{100 * row['success_without_restarts']:.1f} %"),
+    ("us each", lambda row: f"{row['us_per_projection']:.0f}"),
+    ("us usable", lambda row: _number(row["us_per_usable"], ".0f")),
+    ("iterations", lambda row: f"{row['iterations']:.1f}"),
+    ("us iteration", lambda row: _number(row["us_per_iteration"], ".1f")),
+    ("max error", lambda row: _number(row["max_error"], ".1e")),
+    ("HPP success", lambda row: f"{100 * row['hpp']['success']:.1f} %" if row["hpp"] else "-"),
+    ("HPP usable", lambda row: f"{row['hpp']['us_per_usable']:.0f}" if row["hpp"] else "-"),
+    ("line search", lambda row: row["hpp"]["line_search"] if row["hpp"] else "-"),
+    ("ratio", lambda row: _number(row["ratio"], ".2f")),
+)
+
+
+def _number(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)
+
+
+def table(rows: list[Row]) -> str:
+    """The figures as text, a line a problem."""
+    cells = [[head for head, _ in COLUMNS], *([cell(row) for _, cell in COLUMNS] for row in rows)]
+    widths = [max(len(line[i]) for line in cells) for i in range(len(COLUMNS))]
+    return "\n".join("  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in cells)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("problems", nargs="*", type=Path, metavar="PROBLEM.npz", help="problem files")
+    parser.add_argument("--engine", choices=sorted(ENGINES), default="readable")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
+    parser.add_argument("--solutions", type=Path, metavar="OUT.npz", help="write the projected configurations there")
+    parser.add_argument("--hpp-python", metavar="PATH", help="interpreter that has hpp-python")
+    parser.add_argument("--starts", type=int, metavar="N", help="draw N fresh starts instead of those of the file")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the fresh starts (%(default)s)")
+    parser.add_argument("--repeats", type=int, default=5, metavar="R", help="of each projection (%(default)s)")
+    parser.add_argument("--check", action="store_true", help="a short run that only shows that everything holds")
+    options = parser.parse_args()
+    for name, least in (("starts", 1), ("repeats", 1), ("seed", 0)):
+        if getattr(options, name) is not None and getattr(options, name) < least:
+            parser.error(f"--{name}: expected a whole number from {least}, got {getattr(options, name)}")
+    if options.check:
+        options.repeats, options.hpp_python = 1, None
+    return options
+
+
+def check(rows: list[Row], ours: dict[str, Run]) -> None:
+    """What must hold on any machine.
+
+    Raises:
+        AssertionError: it does not.
+    """
+    for row in rows:
+        run = ours[row["problem"]]
+        assert run.usable[run.claimed].all(), f"{row['problem']}: a claimed success does not hold"
+        assert row["success"] >= row["success_without_restarts"] - 1e-12, row
+        assert row["success"] > 0.0, row
+        assert row["us_per_projection"] > 0.0, row
+
+
+def main() -> int:
+    options = arguments()
+    logging.disable(logging.WARNING)  # remarks on the robots' files
+    rows: list[Row] = []
+    runs: dict[str, Run] = {}
+    for path in options.problems or sorted(PROBLEMS.glob("*.npz")):
+        try:
+            row, run, remarks = measure(read(path), options)
+        except Skipped as why:
+            print(f"{path.stem}: skipped, {why}", file=sys.stderr)
+            continue
+        rows.append(row)
+        runs[row["problem"]] = run
+        for remark in remarks:
+            print(f"{row['problem']}: {remark}", file=sys.stderr)
+    if not rows:
+        print("no problem was run", file=sys.stderr)
+        return 1
+    print(table(rows))
+    if options.json is not None:
+        options.json.write_text(json.dumps(rows, indent=1) + "\n")
+    if options.solutions is not None:
+        stored: dict[str, Any] = {}
+        for name, run in runs.items():
+            stored |= {f"{name}_q": run.ends, f"{name}_success": run.claimed}
+        np.savez_compressed(options.solutions, **stored)
+    if options.check:
+        check(rows, runs)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
