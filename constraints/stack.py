@@ -140,7 +140,7 @@ class Stack:
                 return found[0]
             kind = "constraint" if not found else f"unique constraint ({len(found)} share the name; give the object)"
             raise UnknownNameError(kind, which, self.names)
-        if isinstance(which, Integral) and which.__class__ is not bool:
+        if not isinstance(which, bool) and isinstance(which, Integral):
             position = int(which)
             if not -len(self.owners) <= position < len(self.owners):
                 raise SizeError("position of a constraint", f"below {len(self.owners)}", position)
