@@ -11,7 +11,6 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Iterator
-from typing import Any, cast
 
 import numpy as np
 
@@ -66,9 +65,9 @@ def check_function(
     require("a function says what it maps", declared, "call self.declare(inputs, outputs, ...) in __post_init__")
     by_identity = type(f).__eq__ is object.__eq__ and type(f).__hash__ is object.__hash__
     require("functions are compared by identity", by_identity, "write @dataclass(frozen=True, eq=False, repr=False)")
+    before = _state(f)
     rng = np.random.default_rng(rng_seed)
     places = list(_given(f, configurations) if configurations is not None else _drawn(f, rng, samples))
-    before = _state(f)
     used = Workspace()
     for q in places:
         _check_buffers(f, q)
@@ -80,8 +79,9 @@ def check_function(
         check_drift_derivatives(f, places[0], rng, tolerance)
         _check_copies(f, places[0], pickles)
     mend = "keep no state and no cache: intermediate results belong in point.scratch(self, name, shape)"
-    for name, value in _state(f).items():
-        require(f"evaluation leaves the function as it is: attribute '{name}' changes", before.get(name) == value, mend)
+    for name, (value, content) in _state(f).items():
+        holds = name in before and before[name][0] is value and before[name][1] == content
+        require(f"evaluation leaves the function as it is: attribute '{name}' changes", holds, mend)
 
 
 # --- where ------------------------------------------------------------------------------------------------------------
@@ -215,12 +215,13 @@ def _same(a: Vector, b: Vector) -> bool:
     return a.shape == b.shape and bool(np.all((a == b) | (np.isnan(a) & np.isnan(b))))
 
 
-def _state(f: Function) -> dict[str, Any]:
-    """Identity and content of the attributes, to see whether any changes."""
-    state: dict[str, Any] = {}
+def _state(f: Function) -> dict[str, tuple[object, object]]:
+    """The attributes, each with its content if it can change, to see whether any does."""
+    state: dict[str, tuple[object, object]] = {}
     for name, value in vars(f).items():
+        kept: object = value
         content: object = value.tobytes() if isinstance(value, np.ndarray) else None
         if isinstance(value, list | dict):
-            content = str(cast("object", value))
-        state[name] = (id(cast("object", value)), content)
+            content = str(kept)
+        state[name] = (kept, content)
     return state
