@@ -76,6 +76,8 @@ class Substitution:
             values: list[tuple[Explicit, Vector]] = []
             for explicit in generation:
                 block = None if Je is None else Je[row : row + len(explicit.outputs)]
+                if block is not None and self._chained and row:
+                    block[:] = 0.0  # what the chain rule left in columns that the map does not write
                 function = _map(explicit, rhs)
                 value = np.empty(function.outputs.nq)
                 function.evaluate(point, value, block)
