@@ -10,8 +10,7 @@ from liegroups import Rn
 from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
-from ..robot.pinocchio import pin
-from .frames import FrameFunction, drift_of_rotation_log, kinematics_at
+from .frames import FrameFunction, drift_of_rotation_log, kinematics_at, rotation_log, rotation_log_jacobian
 
 if TYPE_CHECKING:
     from ..robot.pinocchio import Placement
@@ -25,15 +24,15 @@ class _RotationLogRows(FrameFunction):
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian)
         R = self.relative_placement(k).rotation
-        value[:] = pin.log3(R)
+        value[:] = r = rotation_log(R)
         if jacobian is not None:
             rows = point.scratch(self, "rows", (3, 6))
-            rows[:, 3:] = pin.Jlog3(R)
+            rows[:, 3:] = rotation_log_jacobian(R, r)
             self.write_jacobian(k, rows, jacobian)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)
-        out[:] = drift_of_rotation_log(pin.log3(aMb.rotation), twist[3:], gamma[3:])
+        out[:] = drift_of_rotation_log(rotation_log(aMb.rotation), twist[3:], gamma[3:])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,8 +12,7 @@ from liegroups import Rn
 from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
-from ..robot.pinocchio import pin
-from .frames import FrameFunction, drift_of_rotation_log, kinematics_at
+from .frames import FrameFunction, drift_of_rotation_log, kinematics_at, rotation_log, rotation_log_jacobian
 
 if TYPE_CHECKING:
     from ..robot.pinocchio import Placement
@@ -29,17 +28,17 @@ class _TransformationRows(FrameFunction):
         aMb = self.relative_placement(k)
         R = aMb.rotation
         value[:3] = aMb.translation
-        value[3:] = pin.log3(R)
+        value[3:] = r = rotation_log(R)
         if jacobian is not None:
             rows = point.scratch(self, "rows", (6, 6))
             rows[:3, :3] = R
-            rows[3:, 3:] = pin.Jlog3(R)
+            rows[3:, 3:] = rotation_log_jacobian(R, r)
             self.write_jacobian(k, rows, jacobian)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)
         out[:3] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
-        out[3:] = drift_of_rotation_log(pin.log3(aMb.rotation), twist[3:], gamma[3:])
+        out[3:] = drift_of_rotation_log(rotation_log(aMb.rotation), twist[3:], gamma[3:])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
