@@ -64,7 +64,7 @@ from constraints.testing import check_function
 from constraints.testing.derivatives import drift_error, jacobian_error
 from liegroups import SE3, SO2, SO3, R3xSO3, Rn
 
-ANGLES = [0.0, 1e-12, 1e-9, 1e-8, 1e-4, 1.0, math.pi - 1e-4, math.pi - 1e-8]
+ANGLES = [0.0, 1e-12, 1e-9, 1e-8, 1e-4, 1.0, 2.499, 2.501, 3.1, 3.135, math.pi - 1e-4, math.pi - 1e-8]
 KINEMATIC = (
     *(Position, Orientation, Transformation, Rotation, Pose),
     *(RelativePosition, RelativeOrientation, RelativeTransformation, RelativeRotation, RelativePose),
