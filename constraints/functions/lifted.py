@@ -92,7 +92,14 @@ def lifted(function: Function, space: Space, block: Segments | None = None) -> F
 
 
 def same_space(a: Space, b: Space) -> bool:
-    """Equal spaces; for robots, the spaces of one robot."""
+    """Equal spaces; where a is a robot's, or has robots as factors, those of the same robots."""
     if isinstance(a, PlacedSpace) or isinstance(b, PlacedSpace):
         return isinstance(a, PlacedSpace) and a.is_same(b)
-    return a == b
+    if a != b:
+        return False
+    mine, theirs = _robots(a), _robots(b)
+    return not mine or (len(mine) == len(theirs) and all(x.is_same(y) for x, y in zip(mine, theirs, strict=True)))
+
+
+def _robots(space: Space) -> list[PlacedSpace]:
+    return [factor.space for factor in space.factors if isinstance(factor.space, PlacedSpace)]
