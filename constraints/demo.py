@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import Indices, Matrix, Vector
+from .arrays import BoolVector, Indices, Matrix, Vector
 from .errors import FileError, OptionError
 from .functions import Pose, RelativePose
 from .implicit import Implicit
@@ -20,7 +20,6 @@ from .models import sample_arm, sample_two_arms
 from .plots import MissingExtraError, draw_configuration, draw_frame, new_figure, save_figure, tidy_axes
 from .problem import Problem
 from .robot import Robot
-from .robot.packages import robot_data_folder
 from .solvers import Options, Projector
 
 __all__ = ["Outcome", "Scene", "draw", "placement_by_hand", "run", "sample_scenes", "scenes", "table"]
@@ -69,7 +68,7 @@ class Outcome(NamedTuple):
     scene: Scene
     starts: Matrix
     ends: Matrix
-    success: Vector
+    success: BoolVector
     iterations: Vector
     seconds: Vector
     largest_error: float
@@ -139,10 +138,11 @@ def _onto_a_pose(name: str, robot: Robot, tip: str, q: Any) -> Scene:
 
 def scenes() -> tuple[list[Scene], str]:
     """The problems, and a line that says which robots are not there, or nothing."""
-    if robot_data_folder() is not None:
+    try:
         return [_panda(), _ur5()], ""
-    missing = "example-robot-data is not installed (pip install 'lie-constraints[robots]', a 131 MB download): "
-    return sample_scenes(), missing + "sample robots take the place of Panda and UR5."
+    except FileError:
+        missing = "The robots of example-robot-data are not there (pip install 'lie-constraints[robots]', 131 MB): "
+        return sample_scenes(), missing + "sample robots take the place of Panda and UR5."
 
 
 def sample_scenes() -> list[Scene]:
@@ -223,7 +223,7 @@ def table(outcomes: Sequence[Outcome]) -> str:
             f"{int(outcome.success.sum())} of {len(outcome.success)}",
             f"{float(np.median(outcome.iterations)):.0f}",
             f"{1e3 * float(np.median(outcome.seconds)):.2f} ms",
-            f"{outcome.largest_error:.1e}",
+            "-" if math.isnan(outcome.largest_error) else f"{outcome.largest_error:.1e}",
         ))  # fmt: skip
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     text = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines]
@@ -232,6 +232,8 @@ def table(outcomes: Sequence[Outcome]) -> str:
 
 def draw(outcomes: Sequence[Outcome], path: str | os.PathLike[str]) -> None:
     """Write the picture: a row a scene, configurations before on the left and the same ones after on the right.
+
+    The first successes are shown.
 
     Args:
         outcomes: what to show.
@@ -278,7 +280,7 @@ def _view(outcome: Outcome, shown: Indices) -> tuple[Vector, float]:
     ends = [np.asarray(placement_by_hand(robot, tip, q).translation) for q in configurations for tip in tips]
     points = np.array([np.zeros(3), *ends])
     lowest, highest = points.min(axis=0), points.max(axis=0)
-    return 0.5 * (lowest + highest), 0.53 * float((highest - lowest).max())
+    return 0.5 * (lowest + highest), max(0.53 * float((highest - lowest).max()), 0.5)
 
 
 def run(output: str | os.PathLike[str] = "demo.png", starts: int = 500, seed: int = 0) -> int:
@@ -315,4 +317,4 @@ def run(output: str | os.PathLike[str] = "demo.png", starts: int = 500, seed: in
         print(f"\nPicture: {os.fspath(output)} ({perf_counter() - began:.1f} s in all)")
     except MissingExtraError as missing:
         print(f"\nNo picture: {missing}")
-    return sum(int((~outcome.success.astype(bool)).sum()) for outcome in outcomes)
+    return sum(int((~outcome.success).sum()) for outcome in outcomes)

@@ -1,0 +1,165 @@
+"""The demonstration: figures that hold, a picture, and errors of one line."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from constraints import Options, Problem, Projector, demo
+from constraints.__main__ import main
+from constraints.errors import FileError
+
+ROOT = Path(__file__).resolve().parent.parent
+EVERY = [*demo.scenes()[0], *demo.sample_scenes()]
+
+
+@pytest.mark.parametrize("scene", EVERY, ids=lambda scene: scene.name)
+def test_successes_hold_by_an_independent_measure(scene: demo.Scene) -> None:
+    outcome = demo.project_all(scene, 40, seed=1)
+    assert outcome.success.mean() >= 0.8
+    assert outcome.largest_error <= 1e-4
+    for q in outcome.ends[outcome.success]:
+        assert scene.robot.bounds.contains(q)
+        assert scene.problem.is_satisfied(q)
+    np.testing.assert_array_equal(outcome.starts, demo.project_all(scene, 40, seed=1).starts)
+
+
+@pytest.mark.parametrize("scene", EVERY, ids=lambda scene: scene.name)
+def test_measure_agrees_with_the_kinematics_of_pinocchio(scene: demo.Scene) -> None:
+    model: Any = scene.robot.model
+    data = model.createData()
+    for q in scene.robot.random(np.random.default_rng(2), 5):
+        pin.framesForwardKinematics(model, data, q)
+        for tip in scene.tips:
+            expected = data.oMf[model.getFrameId(tip)].homogeneous
+            np.testing.assert_allclose(demo.placement_by_hand(scene.robot, tip, q).homogeneous, expected, atol=1e-12)
+        assert scene.measure(q) > 1e-2  # a random configuration is no solution
+
+
+def test_measure_sees_angles_near_zero_and_near_half_a_turn() -> None:
+    scene = demo.sample_scenes()[0]
+    wrist = scene.robot.slice_of("wrist_roll").start
+    home = scene.robot.reference("home")
+    assert scene.measure(home) < 1e-12
+    for angle in (1e-9, 1e-4, 1.0, np.pi - 1e-6):
+        q = home.copy()
+        q[wrist] += angle
+        assert scene.measure(q) == pytest.approx(angle, rel=1e-6)
+
+
+def test_command_prints_a_table_and_writes_a_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    picture = tmp_path / "demo.png"
+    assert main(["demo", "--output", str(picture), "--starts", "8"]) == 0
+    said = capsys.readouterr()
+    for words in ("Panda", "UR5", "dofs", "rows", "success", "iterations", "time each", "largest error", str(picture)):
+        assert words in said.out
+    assert said.err == ""
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.stat().st_size > 20_000
+
+
+def test_module_runs_from_another_folder(tmp_path: Path) -> None:
+    environment = dict(os.environ, PYTHONPATH=str(ROOT))
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "constraints", "demo", "--starts", "3"],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "demo.png").stat().st_size > 20_000
+
+
+def test_sample_robots_take_the_place_of_absent_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def absent(*_: Any, **__: Any) -> Any:
+        raise FileError("package://example-robot-data/robots/any.urdf", "no package 'example-robot-data'")
+
+    monkeypatch.setattr(demo.Robot, "from_urdf", absent)
+    assert main(["demo", "--output", str(tmp_path / "demo.png"), "--starts", "5"]) == 0
+    said = capsys.readouterr().out
+    for words in ("example-robot-data", "[robots]", "131 MB", "Sample arm", "Two arms"):
+        assert words in said
+    assert (tmp_path / "demo.png").is_file()
+
+
+def test_without_matplotlib_there_is_the_table_and_a_hint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hide_matplotlib(monkeypatch)
+    assert main(["demo", "--output", str(tmp_path / "demo.png"), "--starts", "3"]) == 0
+    said = capsys.readouterr().out
+    assert "Panda" in said
+    assert "pip install 'lie-constraints[plot]'" in said
+    assert not (tmp_path / "demo.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        (["--starts", "0"], "0"),
+        (["--seed", "-1"], "-1"),
+        (["--output", "nowhere/demo.png"], "nowhere"),
+        (["--output", "demo.nonsense", "--starts", "2"], "nonsense"),
+    ],
+)
+def test_errors_are_one_line_and_an_exit_code(
+    given: list[str], named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo", *given]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("error: ")
+    assert said.count("\n") == 1
+    assert named in said
+
+
+@pytest.mark.parametrize("given", [[], ["dance"], ["demo", "--starts", "many"]])
+def test_wrong_commands_end_with_the_usage(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as done:
+        main(given)
+    assert done.value.code == 2
+    assert "usage" in capsys.readouterr().err
+
+
+def test_table_and_picture_stand_when_nothing_succeeded(tmp_path: Path) -> None:
+    scene = demo.sample_scenes()[0]
+    away = scene.problem.rhs.vector + np.array([9.0, 0, 0, 0, 0, 0, 0])
+    q = scene.robot.reference("home")
+    result = Projector(Problem(scene.robot, list(scene.problem.constraints)), Options()).project(q, away)
+    none = demo.Outcome(
+        scene, q[None], result.q[None], np.array([False]), np.array([result.iterations]), np.array([0.1]), np.nan
+    )
+    text = demo.table([none])
+    assert "0 of 1" in text
+    assert "nan" not in text
+    demo.draw([none], tmp_path / "demo.png")
+    assert (tmp_path / "demo.png").is_file()
+
+
+def hide_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let imports of matplotlib fail, whether it has been imported or not."""
+    real, real_module = builtins.__import__, importlib.import_module
+
+    def refuse(name: str) -> None:
+        if name.split(".")[0] in ("matplotlib", "mpl_toolkits"):
+            raise ModuleNotFoundError(f"No module named '{name}'", name=name)
+
+    def import_statement(name: str, *given: Any, **named: Any) -> Any:
+        refuse(name)
+        return real(name, *given, **named)
+
+    def import_function(name: str, package: str | None = None) -> Any:
+        refuse(name)
+        return real_module(name, package)
+
+    monkeypatch.setattr(builtins, "__import__", import_statement)
+    monkeypatch.setattr(importlib, "import_module", import_function)
