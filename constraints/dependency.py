@@ -59,7 +59,7 @@ class Resolution:
         return tuple((nodes[a]["constraint"], nodes[b]["constraint"]) for a, b in self._graph.edges)
 
 
-def order(space: Space, explicits: Sequence[Explicit]) -> Resolution:
+def order(space: Space, explicits: Sequence[Explicit], frozen: BoolVector | None = None) -> Resolution:
     """Order explicit constraints by their dependencies; what cannot be explicit is refused, with the reason.
 
     Constraints are taken in the given order: of two that compute one dof the first stays explicit.
@@ -67,12 +67,19 @@ def order(space: Space, explicits: Sequence[Explicit]) -> Resolution:
     Args:
         space: the whole space.
         explicits: constraints bound to it.
+        frozen: (nv,) true for columns that must not move, and so cannot be computed.
     """
+    held = np.zeros(space.nv, dtype=np.bool_) if frozen is None else frozen
     graph: nx.DiGraph[int] = nx.DiGraph()
     computed: dict[int, int] = {}
     refused: list[Refusal] = []
     for i, explicit in enumerate(explicits):
-        reason = explicit.refusal() or _taken(space, explicits, computed, explicit) or _cycle(space, graph, explicit, i)
+        reason = (
+            explicit.refusal()
+            or _frozen(space, held, explicit)
+            or _taken(space, explicits, computed, explicit)
+            or _cycle(space, graph, explicit, i)
+        )
         if reason is not None:
             refused.append(Refusal(explicit, reason))
             _log.info("explicit constraint '%s' becomes implicit: %s", explicit.name, reason)
@@ -96,6 +103,12 @@ def dof_names(space: Space, columns: Sequence[int]) -> str:
         whole = len(inside) == factor.space.nv
         words.append(factor.name if whole else f"{factor.name}{[i - factor.v.start for i in inside]}")
     return ", ".join(words)
+
+
+def _frozen(space: Space, held: BoolVector, explicit: Explicit) -> str | None:
+    """Whether an output must not move."""
+    shared = [v for v in explicit.outputs.v if held[v]]
+    return f"its output {dof_names(space, shared)} is frozen" if shared else None
 
 
 def _taken(space: Space, explicits: Sequence[Explicit], computed: dict[int, int], explicit: Explicit) -> str | None:

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from liegroups import Segments, Space
+from liegroups.doors import finite_vector
 
 from .arrays import ArrayLike, Matrix, Vector
 from .comparison import Comparison
-from .errors import OverlapError, SpaceMismatchError, WrongObjectError
+from .errors import OptionError, OverlapError, SizeError, SpaceMismatchError, WrongObjectError
 from .function import Function, as_function
 from .functions.affine import Affine, Constant, Identity
 from .functions.composition import Composition
-from .functions.lifted import Lifted
-from .functions.pose import Pose, RelativePose
+from .functions.lifted import Lifted, same_space
+from .functions.pose import RelativePose
 from .functions.pose_from_rows import PoseFromRows
 from .functions.transformation import RelativeTransformation
 from .functions.translation import RightTranslation
@@ -65,6 +66,8 @@ class Explicit(RowOwner):
     Raises:
         OverlapError: inputs and outputs share coordinates.
         SpaceMismatchError: spaces that do not meet.
+        SizeError: segments that reach beyond the whole space.
+        OptionError, WrongObjectError: what else is wrong.
 
     Source: `Explicit` of hpp-constraints.
     """
@@ -91,65 +94,81 @@ class Explicit(RowOwner):
         """Check what can be checked without the whole space; bind where it is known."""
         f = as_function(self.f, "f of an explicit constraint")
         object.__setattr__(self, "name", self.name or f.name)
-        for what, block in (("outputs", self.outputs), ("inputs", self.inputs)):
-            if not isinstance(block, Segments) and not (block is None and what == "inputs"):
-                raise WrongObjectError(f"{what} of '{self.name}'", "Segments of the whole space", block)
+        self._check_kinds()
         if not self.outputs.v:
             raise WrongObjectError(f"outputs of '{self.name}'", "at least one coordinate", "none")
         if (self.g is None) != (self.g_inverse is None):
             raise WrongObjectError(f"g of '{self.name}'", "g together with g_inverse", "only one of them")
-        if self.inputs is not None:
-            if self.inputs.space != f.inputs:
-                raise SpaceMismatchError(f"inputs of '{self.name}'", f.inputs.name, self.inputs.space.name)
-            if self.inputs.overlaps(self.outputs):
-                shared = sorted(set(self.inputs.v) & set(self.outputs.v))
-                raise OverlapError(f"inputs and outputs of '{self.name}'", "share coordinates", shared)
-        target = f.outputs if self.g is None else self.g.inputs
-        if self.outputs.space != target:
-            raise SpaceMismatchError(f"outputs of '{self.name}'", target.name, self.outputs.space.name)
-        if self.g is not None and self.g_inverse is not None:
-            for what, a, b in (
-                ("g", self.g.outputs, f.outputs),
-                ("argument of g_inverse", self.g_inverse.inputs, f.outputs),
-                ("value of g_inverse", self.g_inverse.outputs, self.outputs.space),
-            ):
-                if a != b:
-                    raise SpaceMismatchError(f"{what} of '{self.name}'", b.name, a.name)
-        space = f.inputs if self.inputs is None else self.whole
+        if self.inputs is not None and self.inputs.overlaps(self.outputs):
+            shared = sorted(set(self.inputs.v) & set(self.outputs.v))
+            raise OverlapError(f"inputs and outputs of '{self.name}'", "share coordinates", shared)
+        self._check_spaces(f)
+        space = self.whole if self.inputs is not None else f.inputs
         if space is not None:
             self._bind(space)
 
+    def _check_kinds(self) -> None:
+        """What each argument is; and a level that is one."""
+        if not isinstance(self.name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("name of an explicit constraint", "a string", self.name)
+        kinds: dict[type[Any], dict[str, object]] = {
+            Segments: {"outputs": self.outputs, "inputs": self.inputs},
+            Function: {"g": self.g, "g_inverse": self.g_inverse, "implicit": self.implicit, "rhs_map": self.rhs_map},
+            Space: {"whole": self.whole},
+        }
+        for kind, arguments in kinds.items():
+            for what, given in arguments.items():
+                if not (isinstance(given, kind) or (given is None and what != "outputs")):
+                    raise WrongObjectError(f"{what} of '{self.name}'", kind.__name__, given)
+        if type(self.level) is not int or self.level < 0:
+            raise OptionError(f"level of '{self.name}': expected 0, 1, 2, ..., got {self.level!r}")
+
+    def _check_spaces(self, f: Function) -> None:
+        """Each space that must be another one; a function that is not given is the identity."""
+        block, group = self.outputs.space, f.outputs
+        twin = group if self.implicit is None else self.implicit.outputs
+        g = self.g or Identity(group)
+        g_inverse, rhs_map = self.g_inverse or g, self.rhs_map or Identity(group)
+        for what, received, expected in (
+            ("inputs", f.inputs if self.inputs is None else self.inputs.space, f.inputs),
+            ("whole space", f.inputs if self.inputs is not None or self.whole is None else self.whole, f.inputs),
+            ("outputs", block, g.inputs),
+            ("g", g.outputs, group),
+            ("argument of g_inverse", g_inverse.inputs, group),
+            ("value of g_inverse", g_inverse.outputs, block),
+            ("twin" if self.rhs_map is None else "argument of rhs_map", twin, rhs_map.inputs),
+            ("value of rhs_map", rhs_map.outputs, group),
+        ):
+            if received != expected:
+                raise SpaceMismatchError(f"{what} of '{self.name}'", expected.name, received.name)
+
     def _bind(self, space: Space) -> None:
         """Make the map and the twin on the whole space."""
+        for what, block in (("outputs", self.outputs), ("inputs", self.inputs)):
+            if block is not None:
+                _check_block(block, space, f"{what} of '{self.name}'")
         f = self.f if self.inputs is None else Lifted(self.f, space, self.inputs)
-        reads = f.columns.copy()
+        reads = f.columns
         if reads[self.outputs.v_indices].any():
             shared = [i for i in self.outputs.v if reads[i]]
             raise OverlapError(f"inputs and outputs of '{self.name}'", "f depends on its own outputs", shared)
         inner = Identity(self.outputs.space) if self.g is None else self.g
         h = self.implicit if self.implicit is not None else Twin(f, Lifted(inner, space, self.outputs))
-        if self.implicit is not None and self.implicit.inputs is not space and self.implicit.inputs != space:
-            raise SpaceMismatchError(f"twin of '{self.name}'", space.name, self.implicit.inputs.name)
+        if not same_space(h.inputs, space):
+            raise SpaceMismatchError(f"twin of '{self.name}'", space.name, h.inputs.name)
         twin = Implicit(h, self.comparison, self.rhs, mask=self.mask, name=self.name)
-        for attribute, value in (
-            ("map", f),
-            ("twin", twin),
-            ("space", space),
-            ("group", twin.group),
-            ("rows", twin.rows),
-            ("columns", twin.columns),
-            ("periodic", twin.periodic),
-            ("default_rhs", twin.default_rhs),
-            ("target", twin.target),
-        ):
+        values: dict[str, Any] = {"map": f, "twin": twin, "space": space}
+        for attribute in ("group", "rows", "columns", "periodic", "default_rhs", "target"):
+            values[attribute] = getattr(twin, attribute)
+        for attribute, value in values.items():
             object.__setattr__(self, attribute, value)
 
     def on(self, space: Space) -> Explicit:
         """The same constraint on a whole space: bound to it, or moved to the factor of it where it lives."""
+        if not isinstance(space, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError(f"space for '{self.name}'", "a Space", space)
         if self.is_bound:
-            if self.space is space:
-                return self
-            return self._moved(space)
+            return self if same_space(self.space, space) else self._moved(space)
         bound = copy.copy(self)
         object.__setattr__(bound, "whole", space)
         bound._bind(space)
@@ -158,9 +177,11 @@ class Explicit(RowOwner):
 
     def _moved(self, space: Space) -> Explicit:
         """The constraint of one factor as a constraint of the product."""
-        f = self.map.on(space)
-        block = f.block if isinstance(f, Lifted) else Segments.all(space)
-        q0, v0 = block.q[0], block.v[0]
+        try:
+            f = self.map.on(space)
+        except SpaceMismatchError as error:
+            raise SpaceMismatchError(f"space for '{self.name}'", error.expected, error.received) from None
+        q0, v0 = (f.block.q[0], f.block.v[0]) if isinstance(f, Lifted) else (0, 0)
         outputs = Segments(
             tuple(i + q0 for i in self.outputs.q), tuple(i + v0 for i in self.outputs.v), self.outputs.space
         )
@@ -219,25 +240,13 @@ class Explicit(RowOwner):
             raise WrongObjectError(f"frame '{frame_b}'", "a frame on a free-flyer joint", "another joint")
         parent = int(model.parents[frame_b.joint])
         placement = model.jointPlacements[frame_b.joint]
-        if parent == 0:
-            f: Function = Pose(robot, frame_a, placement, name=f"Pose({frame_a})")
-        else:
-            f = RelativePose(robot, Frame("parent", parent, placement, str(model.names[parent])), frame_a)
+        f = RelativePose(robot, Frame("parent", parent, placement, str(model.names[parent])), frame_a)
         shift = RightTranslation(factor.space, pose_vector(frame_b.placement))
-        twin = RelativeTransformation(robot, frame_a, frame_b)
         return cls(
-            f,
-            robot.segments(factor.name),
-            None,
-            shift,
-            shift.inverted(),
-            twin,
-            PoseFromRows(),
-            comparison,
-            rhs,
-            level=level,
-            name=name or f"relative_pose({frame_a}, {frame_b})",
-        )
+            f, robot.segments(factor.name), None, shift, shift.inverted(),
+            RelativeTransformation(robot, frame_a, frame_b), PoseFromRows(), comparison, rhs,
+            level=level, name=name or f"relative_pose({frame_a}, {frame_b})",
+        )  # fmt: skip
 
     @classmethod
     def linear(
@@ -255,11 +264,14 @@ class Explicit(RowOwner):
         Raises:
             UnknownJointError: lists the joints whose names come closest.
             WrongObjectError: a joint that is not one number.
+            OverlapError: the joint among its own sources.
+            DtypeError, NotFiniteError: a multiplier or offset that is no number.
         """
-        A = np.zeros((1, robot.nv))
-        for source, multiplier in sources.items():
-            A[0, _single(robot, source)] += multiplier
         _single(robot, joint)
+        multipliers = finite_vector(list(sources.values()), len(sources), f"multipliers of '{joint}'")
+        A = np.zeros((1, robot.nv))
+        for source, multiplier in zip(sources, multipliers, strict=True):
+            A[0, _single(robot, source)] += multiplier
         f = Affine(A, [offset], robot.space, name=f"{joint} = linear({', '.join(sources)})")
         return cls(f, robot.segments(joint), name=name or f.name)
 
@@ -343,12 +355,12 @@ def LockedJoint(  # a constraint by its name in the field
     Source: `LockedJoint` of hpp-constraints.
     """
     whole = where.space if isinstance(where, Robot) else where
+    if not isinstance(whole, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongObjectError("where of a locked joint", "a Robot or a Space", where)
     if isinstance(joint, Segments):
         block, label = joint, str(list(joint.v))
-    elif isinstance(where, Robot):
-        block, label = where.segments(joint), joint
     else:
-        block, label = Segments.of(whole, joint), joint
+        block, label = where.segments(joint) if isinstance(where, Robot) else Segments.of(whole, joint), joint
     point = block.space.neutral if value is None else joint_value(block.space, value, f"value of locked '{label}'")
     f = Constant(point, block.space, whole, name=f"locked {label}")
     return Explicit(f, block, None, comparison=Comparison.EQUALITY, name=name or f"locked {label}")
@@ -359,11 +371,24 @@ def mimic_constraints(robot: Robot) -> tuple[Explicit, ...]:
 
     Args:
         robot: the robot; see `robot.mimics`.
+
+    Raises:
+        WrongObjectError: a tag on a joint that is not one number, as a continuous one.
     """
     return tuple(
         Explicit.linear(robot, m.joint, {m.source: m.multiplier}, m.offset, name=f"{m.joint} mimics {m.source}")
         for m in robot.mimics
     )
+
+
+def _check_block(block: Segments, space: Space, what: str) -> None:
+    """Refuse segments that are no block of the space: beyond it, other groups there, not in order."""
+    if not set(block.v) <= set(range(space.nv)):
+        raise SizeError(f"{what} on {space.name}: tangent coordinates", f"below {space.nv}", list(block.v))
+    there = Segments.coordinates(space, block.v)
+    if there != block:
+        names = [f"{b.space.name} at {list(b.q)}" for b in (there, block)]
+        raise SpaceMismatchError(f"{what} on {space.name}", *names)
 
 
 def _single(robot: Robot, joint: str) -> int:
