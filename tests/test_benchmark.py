@@ -1,0 +1,237 @@
+"""The benchmark of projections measures what it says: its reader, its judge, its sampler, its figures."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from constraints import Projector
+
+BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
+PROBLEMS = sorted((BENCHMARKS / "problems").glob("*.npz"))
+KEYS = [
+    "problem", "engine", "success", "success_without_restarts", "us_per_projection", "us_per_usable", "iterations",
+    "us_per_iteration", "max_error", "hpp", "ratio",
+]  # fmt: skip
+
+HAND = """<robot name='hand'><link name='palm'><inertial><mass value='2'/><origin xyz='0 0 0.1'/>
+<inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>
+<link name='finger'><inertial><mass value='1'/><origin xyz='0 0 0.2'/>
+<inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link><link name='wheel'/>
+<joint name='bend' type='revolute'><parent link='palm'/><child link='finger'/><origin xyz='0 0 0.3'/>
+<axis xyz='0 1 0'/><limit lower='-1' upper='1' effort='1' velocity='1'/></joint>
+<joint name='roll' type='continuous'><parent link='finger'/><child link='wheel'/><origin xyz='0 0 0.3'/>
+<axis xyz='0 0 1'/></joint></robot>"""
+HERE = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def on_path() -> Iterator[None]:
+    sys.path.insert(0, str(BENCHMARKS))
+    yield
+    sys.path.remove(str(BENCHMARKS))
+
+
+@pytest.fixture(scope="module")
+def files(on_path: None) -> Any:
+    return importlib.import_module("problem_files")
+
+
+@pytest.fixture(scope="module")
+def judging(on_path: None) -> Any:
+    return importlib.import_module("checking")
+
+
+def two_hands(*constraints: dict[str, Any]) -> dict[str, Any]:
+    """A free hand, a second one on its finger that slides on nothing, and a cart: each kind of joint and root."""
+    unit = [0.0, 0.0, 0.0, 1.0]
+    joints = ["universe", "a/root_joint", "a/bend", "a/roll", "b/bend", "b/roll", "cart/root_joint"]
+    qref = [0.1, 0.2, 0.3, *unit, 0.2, 1.0, 0.0, -0.3, 1.0, 0.0, 0.5, -0.5, 1.0, 0.0]
+    lower = [-2.0] * 3 + [-1.01] * 4 + [-1.0] + [-1.01] * 2 + [-1.0] + [-1.01] * 2 + [-2.0, -2.0, -1.01, -1.01]
+    return {
+        "name": "two_hands",
+        "doc": "",
+        "models": [
+            ["a", "freeflyer", HAND, HERE],
+            ["b", "anchor", HAND, [0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0], "a/wheel"],
+            ["cart", "planar", "<robot name='cart'><link name='body'/></robot>", HERE],
+        ],
+        "joints": joints,
+        "nq": len(qref),
+        "nv": 13,
+        "lower": lower,
+        "upper": [-x for x in lower],
+        "qref": qref,
+        "sampler": ["uniform", {"box": 0.2, "rot": 1.0}],
+        "constraints": list(constraints),
+    }
+
+
+def write(path: Path, description: dict[str, Any], count: int = 3) -> Path:
+    q0 = np.tile(description["qref"], (count, 1))
+    np.savez(path, problem=json.dumps(description), q0=q0, error_threshold=1e-4, max_iterations=40)
+    return path
+
+
+def pose(**changes: Any) -> dict[str, Any]:
+    given = {"kind": "transformation", "joint2": "b/roll", "frame2": HERE, "frame1_world": [0.1, 0.0, 1.0, 0, 0, 0, 1]}
+    return given | {"mask": [1] * 6, "comparison": ["EqualToZero"] * 6, "priority": 0} | changes
+
+
+MANY = (
+    pose(),
+    pose(mask=[1, 0, 0, 0, 1, 0], comparison=["Superior", "Inferior"]),
+    pose(mask=[0, 0, 1, 0, 0, 0], comparison=["Equality"], rhs="from qref"),
+    {
+        "kind": "relative_transformation", "joint1": "cart/root_joint", "frame1": [0.1, 0, 0, 0, 0, 1, 0],
+        "joint2": "a/bend", "frame2": [0, 0, 0.1, 1, 0, 0, 0], "mask": [1, 1, 1, 0, 1, 1],
+        "comparison": ["EqualToZero", "Superior", "Inferior", "EqualToZero", "EqualToZero"],
+    },
+    {"kind": "relative_com", "joint": "a/bend", "reference": [0.1, 0.0, 0.0], "com_joints": [1, 2], "mask": [1, 1, 0],
+     "comparison": ["EqualToZero"] * 2},
+    {"kind": "relative_com", "joint": "b/bend", "reference": [0.0, 0.0, 0.1], "mask": [1] * 3,
+     "comparison": ["EqualToZero"] * 3},
+    {"kind": "locked_joint", "joint": "a/bend", "value": [0.4], "comparison": ["Equality"]},
+    {"kind": "locked_joint", "joint": "b/roll", "value": [0.6, 0.8], "comparison": ["Equality"]},
+    {"kind": "locked_joint", "joint": "a/root_joint", "value": [0.1, 0.2, 0.3, 0.6, 0.0, 0.0, 0.8],
+     "comparison": ["Equality"] * 6},
+    {"kind": "locked_joint", "joint": "cart/root_joint", "value": [0.1, 0.2, 0.0, 1.0], "comparison": ["Equality"] * 3},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(MANY)))
+def test_reader_and_judge_agree_on_each_kind(files: Any, judging: Any, tmp_path: Path, number: int) -> None:
+    """Two roads from one description: the library's functions, and formulas in plain pinocchio."""
+    file = files.read(write(tmp_path / "p.npz", two_hands(MANY[number])))
+    problem, judge = files.build(file), judging.Judge(file.description)
+    for q in judge.starts(20, 0):
+        assert problem.bounds.contains(q) == judge.in_bounds(q)
+        assert problem.residual(q) == pytest.approx(judge.residual(q), abs=1e-9)
+
+
+def test_all_kinds_make_one_problem(files: Any, judging: Any, tmp_path: Path) -> None:
+    file = files.read(write(tmp_path / "p.npz", two_hands(*MANY)))
+    problem, judge = files.build(file), judging.Judge(file.description)
+    worst = [judge.residual(q) for q in judge.starts(5, 1)]
+    np.testing.assert_allclose([problem.residual(q) for q in judge.starts(5, 1)], worst, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("description", "named"),
+    [
+        (two_hands(pose(kind="explicit_relative_pose")), "explicit_relative_pose"),
+        (two_hands(pose(kind="explicit_convex_shape_contact")), "explicit_convex_shape_contact"),
+        (two_hands(pose(comparison=["EqualToZero"])), "comparison"),
+        (two_hands(pose(comparison=["Roughly"] * 6)), "Roughly"),
+        (two_hands(pose(mask=[1] * 5, comparison=["EqualToZero"] * 5)), "mask"),
+        (two_hands(pose(joint2="b/rol")), "b/rol"),
+        (two_hands(pose(rhs=[1.0])), "right-hand side"),
+        (two_hands({"kind": "transformation"}), "joint2"),
+        (two_hands(pose()) | {"joints": ["universe", "a/bend"]}, "a/bend"),
+        (two_hands(pose()) | {"models": [["a", "anchor", "package://nowhere/arm.urdf", HERE]]}, "nowhere"),
+        (two_hands(pose()) | {"models": [["a", "hovering", HAND, HERE]]}, "hovering"),
+    ],
+)
+def test_what_cannot_be_built_is_named(files: Any, tmp_path: Path, description: dict[str, Any], named: str) -> None:
+    with pytest.raises(files.Skipped, match=named):
+        files.build(files.read(write(tmp_path / "p.npz", description)))
+
+
+def test_files_in_another_format_are_skipped(files: Any, tmp_path: Path) -> None:
+    (tmp_path / "text.npz").write_text("no archive")
+    np.savez(tmp_path / "other.npz", q=np.zeros(3))
+    for name in ("text.npz", "other.npz", "absent.npz"):
+        with pytest.raises(files.Skipped):
+            files.read(tmp_path / name)
+
+
+@pytest.mark.parametrize("path", PROBLEMS, ids=lambda path: path.stem)
+def test_sampler_draws_the_recorded_starts_again(files: Any, judging: Any, path: Path) -> None:
+    file = files.read(path)
+    assert file.name == path.stem
+    judge = judging.Judge(file.description)
+    np.testing.assert_allclose(judge.starts(len(file.q0), 20240607), file.q0, rtol=0, atol=1e-12)
+    assert all(judge.in_bounds(q) for q in file.q0)
+
+
+def test_sampler_near_and_joints_to_keep(judging: Any) -> None:
+    description = two_hands(pose()) | {"sampler": ["near", {"sigma": 0.5, "keep": ["b/bend", "cart/root_joint"]}]}
+    judge, qref = judging.Judge(description), np.array(description["qref"])
+    starts = judge.starts(50, 0)
+    np.testing.assert_array_equal(starts[:, 10], qref[10])
+    np.testing.assert_array_equal(starts[:, 13:], np.tile(qref[13:], (50, 1)))
+    assert np.abs(starts[:, 7]).max() <= 1.0
+    assert starts[:, 7].std() > 0.1
+    np.testing.assert_allclose(np.linalg.norm(starts[:, 3:7], axis=1), 1.0)
+    np.testing.assert_allclose(np.linalg.norm(starts[:, 8:10], axis=1), 1.0)
+
+
+@pytest.mark.parametrize("path", PROBLEMS, ids=lambda path: path.stem)
+def test_successes_on_shipped_problems_are_true_ones(files: Any, judging: Any, path: Path) -> None:
+    file = files.read(path)
+    problem, judge = files.build(file), judging.Judge(file.description)
+    projector = Projector(problem)
+    results = [projector.project(q) for q in file.q0[:40]]
+    good = [result.q for result in results if result.success]
+    assert len(good) >= 34
+    assert max(judge.residual(q) for q in good) <= file.threshold
+    assert all(judge.in_bounds(q) for q in good)
+
+
+def run(*given: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(BENCHMARKS / "projection.py"), *given]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_json_has_the_agreed_keys_and_fractions(tmp_path: Path) -> None:
+    outputs = ["--json", "out.json", "--solutions", "out.npz"]
+    done = run(*outputs, "--starts", "6", "--seed", "3", "--repeats", "2", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads((tmp_path / "out.json").read_text())
+    assert [row["problem"] for row in rows] == [path.stem for path in PROBLEMS]
+    stored = np.load(tmp_path / "out.npz")
+    for row in rows:
+        assert list(row) == KEYS
+        assert row["engine"] == "readable"
+        assert 0.0 <= row["success_without_restarts"] <= row["success"] <= 1.0
+        assert row["us_per_usable"] > 0.0
+        assert row["max_error"] <= 1e-4
+        assert row["hpp"] is None
+        assert row["ratio"] is None
+        assert stored[f"{row['problem']}_q"].shape[0] == 6
+        assert stored[f"{row['problem']}_success"].mean() == row["success"]
+        assert row["problem"] in done.stdout
+
+
+def test_files_of_the_user_run_and_skipped_ones_are_named(tmp_path: Path) -> None:
+    write(tmp_path / "mine.npz", two_hands(pose(), MANY[6]), count=2)
+    write(tmp_path / "later.npz", two_hands(pose(kind="explicit_relative_pose")))
+    done = run("mine.npz", "later.npz", "--repeats", "1", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "two_hands" in done.stdout
+    assert "later: skipped, constraints of kind 'explicit_relative_pose'" in done.stderr
+    alone = run("later.npz", folder=tmp_path)
+    assert alone.returncode == 1
+
+
+def test_interpreter_without_hpp_is_a_remark(tmp_path: Path) -> None:
+    done = run(
+        str(PROBLEMS[-1]), "--hpp-python", str(tmp_path / "python"), "--starts", "2", "--repeats", "1", folder=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert "no HPP: " in done.stderr
+
+
+@pytest.mark.parametrize("given", [["--starts", "0"], ["--repeats", "0"], ["--engine", "warp"], ["--seed", "-1"]])
+def test_wrong_options_end_with_the_usage(given: list[str], tmp_path: Path) -> None:
+    done = run(*given, folder=tmp_path)
+    assert done.returncode == 2
+    assert given[0] in done.stderr
