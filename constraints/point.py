@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
-from typing import Any, TypeVar, final
+from typing import Any, Literal, TypeVar, final
 
 import numpy as np
 
@@ -90,6 +90,7 @@ class Point(ABC):
     """
 
     __slots__ = ("q", "serial", "space", "workspace")
+    is_moving: Literal[False] = False
 
     def __init__(self, space: Space, q: Vector, workspace: Workspace, serial: int) -> None:
         self.space, self.q, self.workspace, self.serial = space, q, workspace, serial
@@ -127,6 +128,7 @@ class MovingPoint(ABC):
     """
 
     __slots__ = ("point", "v")
+    is_moving: Literal[True] = True
 
     def __init__(self, point: Point, v: Vector) -> None:
         self.point, self.v = point, v
@@ -194,11 +196,20 @@ class SpacePoint(Point):
         q = part_vector(self.q, segments.q_slice, segments.q_indices)
         if factor is None:
             return SpacePoint(segments.space, q, self.workspace, self.serial)
-        parts: dict[int, Point] = self.workspace.resource(self.space, "parts", _no_parts)
-        part = parts.get(id(factor))
+        parts: dict[tuple[int, int], Point] = self.workspace.resource(self.space, "parts", _no_parts)
+        key = (id(factor), segments.v[0])  # one robot may be two factors
+        part = parts.get(key)
         if part is None or part.serial != self.serial:
-            part = parts[id(factor)] = factor.place(q, self.workspace, self.serial)
+            part = parts[key] = factor.place(q, self._workspace_of(factor, segments.v[0]), self.serial)
         return part
+
+    def _workspace_of(self, factor: PlacedSpace, start: int) -> Workspace:
+        """The workspace of the point; another one for a robot that is there a second time."""
+        if all(f.space is not factor or f.v.start >= start for f in self.space.factors):
+            return self.workspace
+        workspace = self.workspace.resource(factor, f"part {start}", Workspace)
+        workspace.serial = self.serial
+        return workspace
 
 
 @final
@@ -216,7 +227,7 @@ class SpaceMotion(MovingPoint):
         return SpaceMotion(point, v)
 
 
-def _no_parts() -> dict[int, Point]:
+def _no_parts() -> dict[tuple[int, int], Point]:
     return {}
 
 

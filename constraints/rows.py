@@ -105,8 +105,8 @@ def stack_rows(
     """
     memory = point.workspace.resource(stack, "rows", _Memory, stack, point.space.nv)
     points = (RightHandSide(stack) if rhs is None else rhs).points
-    if isinstance(point, Point):
-        if order is Order.VELOCITY:
+    if point.is_moving is False:
+        if order is not Order.POSITION:
             raise WrongObjectError("point of velocity rows", "a motion, robot.at(q, v)", point)
         for owner, key, error, block in memory.blocks:
             owner.write_position(point, points[key], error, block if jacobian else None)

@@ -10,7 +10,7 @@ from liegroups import Rn
 from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
-from .frames import FrameFunction, drift_of_rotation_log, kinematics_at, rotation_log, rotation_log_jacobian
+from .frames import FrameFunction, drift_of_rotation_log, kinematics_at, rotation_log
 
 if TYPE_CHECKING:
     from ..robot.pinocchio import Placement
@@ -24,11 +24,12 @@ class _RotationLogRows(FrameFunction):
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian)
         R = self.relative_placement(k).rotation
-        value[:] = r = rotation_log(R)
-        if jacobian is not None:
-            rows = point.scratch(self, "rows", (3, 6))
-            rows[:, 3:] = rotation_log_jacobian(R, r)
-            self.write_jacobian(k, rows, jacobian)
+        if jacobian is None:
+            value[:] = rotation_log(R)
+            return
+        rows = point.scratch(self, "rows", (3, 6))
+        value[:] = rotation_log(R, rows[:, 3:])
+        self.write_jacobian(k, rows, jacobian)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)

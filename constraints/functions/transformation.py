@@ -12,7 +12,7 @@ from liegroups import Rn
 from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
-from .frames import FrameFunction, drift_of_rotation_log, kinematics_at, rotation_log, rotation_log_jacobian
+from .frames import FrameFunction, drift_of_rotation_log, kinematics_at, rotation_log
 
 if TYPE_CHECKING:
     from ..robot.pinocchio import Placement
@@ -28,12 +28,13 @@ class _TransformationRows(FrameFunction):
         aMb = self.relative_placement(k)
         R = aMb.rotation
         value[:3] = aMb.translation
-        value[3:] = r = rotation_log(R)
-        if jacobian is not None:
-            rows = point.scratch(self, "rows", (6, 6))
-            rows[:3, :3] = R
-            rows[3:, 3:] = rotation_log_jacobian(R, r)
-            self.write_jacobian(k, rows, jacobian)
+        if jacobian is None:
+            value[3:] = rotation_log(R)
+            return
+        rows = point.scratch(self, "rows", (6, 6))
+        rows[:3, :3] = R
+        value[3:] = rotation_log(R, rows[3:, 3:])
+        self.write_jacobian(k, rows, jacobian)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)

@@ -90,6 +90,21 @@ class Box:
             held = held | leaving
         return inside - x, held
 
+    def leaving(self, q: Vector, step: Vector, part: Vector) -> BoolVector | None:
+        """Which dofs `part` takes out of bounds after `step`; None where it takes none."""
+        if self.is_open:
+            return None
+        target = (q if self._same else q.take(self._coordinate)) + step + part
+        outside = ((target < self.lower) | (target > self.upper)) & (part != 0.0)
+        return outside if outside.any() else None
+
+    def fraction(self, q: Vector, step: Vector, part: Vector) -> float:
+        """How much of `part` can be added to `step` within bounds, in [0, 1]."""
+        x = (q if self._same else q.take(self._coordinate)) + step
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = np.where(part > 0.0, (self.upper - x) / part, np.where(part < 0.0, (self.lower - x) / part, np.inf))
+        return float(np.clip(room.min(), 0.0, 1.0))
+
     def projected(self, q: Vector, gradient: Vector) -> Vector:
         """A gradient (nv,) without the components whose descent would leave the bounds."""
         if self.is_open:
@@ -98,9 +113,9 @@ class Box:
         outward = ((x <= self.lower) & (gradient > 0.0)) | ((x >= self.upper) & (gradient < 0.0))
         return np.where(outward, 0.0, gradient)
 
-    def hold(self, q: Vector, held: BoolVector | None) -> Vector:
+    def hold(self, q: Vector) -> Vector:
         """Return q with held dofs exactly at their bounds: q + (bound - q) is not always the bound."""
-        return q if held is None else np.minimum(np.maximum(q, self._inner_lower), self._inner_upper)
+        return np.minimum(np.maximum(q, self._inner_lower), self._inner_upper)
 
     def wrap(self, q: Vector) -> Vector:
         """Return q with joints that may turn shifted by whole turns into their bounds, only where they are outside."""

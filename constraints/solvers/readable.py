@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import sqrt
-from typing import Any, final
+from typing import final
 
 import numpy as np
-from scipy.linalg import blas
 
 from ..arrays import Vector
 from ..errors import UndefinedError
@@ -17,18 +17,20 @@ from ..rows import Order, Rows, stack_rows
 from ..stack import Stack
 from .bounds import Box
 from .engine import Engine, Outcome, Program
+from .hierarchy import Hierarchy
 from .options import Options
 from .projection import Status, Step
 from .restart import Restarts
-from .step import DampedCholesky
+from .search import Patience, Score, Search
+from .step import DampedCholesky, capped
 from .substitution import Substitution
 
 __all__ = ["ReadableEngine", "ReadableProgram"]
 
-_idamax: Any = blas.idamax  # index of the largest entry in size: a third of the time of numpy.abs(step).max()
-
 CHEAP_RESIDUAL, CHEAP_STEP = 1e-2, 0.1
 """After a step this short from a residual this small, values alone are evaluated first: it is most likely the last."""
+LEAST_CAP = 1e-3
+"""A lower level that may still move this much [rad or m] may be what keeps the levels above from settling."""
 STATIONARY_RATIO = 0.02
 """A projected gradient of at most this part of the error norm is no way down."""
 
@@ -43,45 +45,8 @@ class ReadableEngine(Engine):
 
 
 @final
-class _Search:
-    """State of one projection: budget, the best iterate and the try it came from."""
-
-    __slots__ = (
-        "best",
-        "best_merit",
-        "best_residual",
-        "given",
-        "iterations",
-        "restarts",
-        "rhs",
-        "status",
-        "trace",
-        "workspace",
-    )
-
-    def __init__(self, rhs: RightHandSide, workspace: Workspace, q: Vector, trace: bool) -> None:
-        self.rhs, self.workspace, self.given = rhs, workspace, q
-        self.iterations = self.restarts = 0
-        self.best, self.best_residual, self.best_merit = q, np.inf, np.inf
-        self.status = Status.STALLED
-        self.trace: list[Step] | None = [] if trace else None
-
-    def keep(self, q: Vector, residual: float, merit: float) -> bool:
-        """Remember an iterate if it is the best so far."""
-        if residual > self.best_residual or (residual == self.best_residual and merit >= self.best_merit):
-            return False
-        self.best, self.best_residual, self.best_merit = q, residual, merit
-        return True
-
-    def outcome(self, status: Status) -> Outcome:
-        """The best iterate as plain data."""
-        trace = None if self.trace is None else tuple(self.trace)
-        return Outcome(self.best, status, self.iterations, self.restarts, self.best_residual, trace)
-
-
-@final
 class ReadableProgram(Program):
-    """Newton projection with damped steps, saturated bounds and restarts; `docs/solver.md` is its text.
+    """Newton projection with damped steps, priority levels, saturated bounds and restarts.
 
     Args:
         problem: what is solved.
@@ -90,47 +55,57 @@ class ReadableProgram(Program):
 
     def __init__(self, problem: Problem, options: Options) -> None:
         self.problem, self.options = problem, options
-        self._space = problem.space
-        self._place = placer(problem.space)
-        self._level = problem.levels[0]
-        self._box = Box(problem, options.wrap)
+        self._space, self._place = problem.space, placer(problem.space)
+        mandatory = problem.levels[:-1] if problem.optional_last else problem.levels
+        self._mandatory = tuple(level for level in mandatory if level.size)
+        self._levels = tuple(level for level in problem.levels if level.size)
+        self._alone = len(self._mandatory) == 1
+        self._single = self._alone and _counting(self._mandatory[0]) == 1
         self._substitution = Substitution(problem)
         self._twins = tuple(Stack([explicit]) for explicit in problem.explicits)
+        self._box = Box(problem, options.wrap)
         self._restarts = Restarts(problem, options.seed, options.restart_table) if options.restarts else None
-        self._step = DampedCholesky(self._level.size)
-        self._single = sum(s.stop > s.start for s in self._level.slices) == 1
         self._half = 0.5 * options.threshold
+        sizes = [level.size for level in self._levels]
+        scale = _scale(problem.weights)
+        self._step = DampedCholesky(sizes[0] if sizes else 0, scale)
+        self._hierarchy = Hierarchy(sizes, self._box, options.damping, options.saturating_passes, scale)
+        frozen = np.zeros(self._space.nq, dtype=np.bool_)
+        for leaf in self._space.leaves():
+            frozen[leaf.q] = problem.frozen[leaf.v] if leaf.space.is_flat else problem.frozen[leaf.v].any()
+        self._frozen = np.flatnonzero(frozen)
 
     # The whole projection.
 
     def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Outcome:
         """Project one configuration: tries from the start and from restarts, within one budget."""
-        search = _Search(rhs, workspace, q0, self.options.trace)
+        search = Search(rhs, workspace, q0, self.options.trace)
         try:
             rows = self._at_start(q0, search)
-            if search.best_residual <= self.options.threshold and self._box.contains(q0):
+            if search.residual <= self.options.threshold and self._box.contains(q0):
                 return search.outcome(Status.CONVERGED)
             q = self._substitution.start(self._box.clamp(q0), rhs)
             if q is not q0 or self._substitution.has_maps:
-                search.best_residual = search.best_merit = np.inf  # no iterate: outside its bounds, or unresolved
+                search.forget()  # no iterate: outside its bounds, or unresolved
                 rows = None
             return self._tries(q, rows, search)
         except UndefinedError:
             return search.outcome(Status.UNDEFINED)
 
-    def _at_start(self, q0: Vector, search: _Search) -> Rows | None:
+    def _at_start(self, q0: Vector, search: Search) -> Sequence[Rows] | None:
         """Look at the start as it is; rows that the first step can use, or None."""
         point, worst = self._place(q0, search.workspace), 0.0
         for twin in self._twins:
             worst = max(worst, stack_rows(twin, point, Order.POSITION, search.rhs, jacobian=False).residual)
             if worst > self.options.threshold:
-                search.keep(q0, worst, worst)
+                search.keep(q0, [np.inf], worst, worst)
                 return None
-        rows = stack_rows(self._level, point, Order.POSITION, search.rhs)
-        search.keep(q0, max(worst, rows.residual), rows.merit)
+        rows = [stack_rows(level, point, Order.POSITION, search.rhs) for level in self._levels]
+        score, residual, merit = self._measure(rows)
+        search.keep(q0, score, max(worst, residual), merit)
         return rows if self._substitution.is_empty else None
 
-    def _tries(self, start: Vector, rows: Rows | None, search: _Search) -> Outcome:
+    def _tries(self, start: Vector, rows: Sequence[Rows] | None, search: Search) -> Outcome:
         """One try after the other until one succeeds or the budget is spent."""
         options, restarts = self.options, self._restarts
         row, q = -1, start
@@ -144,7 +119,7 @@ class ReadableProgram(Program):
             search.restarts += 1
             q, rows = self._draw(start, row, search), None
 
-    def _draw(self, start: Vector, row: int, search: _Search) -> Vector:
+    def _draw(self, start: Vector, row: int, search: Search) -> Vector:
         """The configuration to start again from: of the next `screen` rows the one of least residual."""
         restarts, screen = self._restarts, self.options.screen
         if restarts is None:
@@ -152,90 +127,134 @@ class ReadableProgram(Program):
         candidates = [restarts.configuration(start, row + i) for i in range(screen)]
         if screen == 1:
             return candidates[0]
-        return min(candidates, key=lambda q: self._rows(q, search, jacobian=False)[1].residual)
+        return min(candidates, key=lambda q: self._measure(self._rows(q, search, jacobian=False)[1])[1])
 
-    def _descend(self, q: Vector, rows: Rows | None, search: _Search) -> bool:
+    def _descend(self, q: Vector, rows: Sequence[Rows] | None, search: Search) -> bool:
         """One try: damped, saturated, capped Newton steps, all accepted, until success, stall or end of budget."""
-        options = self.options
-        ratio, patience = (
-            (options.patience_ratio, options.patience_count)
-            if self._restarts is None
-            else (options.stall_ratio, options.stall_count)
-        )
-        reference, count, cheap, first = np.inf, 0, False, search.restarts > 0
+        options, patience = self.options, self._patience()
+        search.caps, search.residuals = [options.cap] * (len(self._levels) - 1), []
+        cheap, first, tried_best = False, search.restarts > 0, False
         while True:
             if rows is None:
                 q, rows = self._rows(q, search, jacobian=not cheap)
-            merit = rows.merit
-            residual = sqrt(merit) if self._single else rows.residual
+            if self._single:
+                merit = rows[0].merit
+                residual = sqrt(merit)
+                score = [residual]
+            else:
+                score, residual, merit = self._measure(rows)
             if search.trace is not None:
                 search.trace.append(Step(q, residual, first))
             first = False
-            improved = search.keep(q, residual, merit)
+            tried_best |= search.keep(q, score, residual, merit)
             if residual <= self._half:
                 return self._accept(q, search)
-            if residual < ratio * reference:
-                reference, count = residual, 0
-            else:
-                count += 1
-            if count >= patience or search.iterations >= options.max_iterations:
-                status = Status.STALLED if count >= patience else Status.MAX_ITERATIONS
-                if improved or search.best_residual == reference:
-                    search.status = status
+            stalled = not (search.caps and self._adapt(search, rows)) and patience.is_over(score)
+            if stalled or search.iterations >= options.max_iterations:
+                if tried_best:
+                    search.status = Status.STALLED if stalled else Status.MAX_ITERATIONS
                 return False
             if cheap:
                 q, rows = self._rows(q, search)
             search.iterations += 1
-            q, length = self._move(q, rows, merit)
-            cheap, rows = residual < CHEAP_RESIDUAL and length < CHEAP_STEP, None
+            q, length2 = self._move(q, rows, merit if self._alone else rows[0].merit, search)
+            cheap, rows = residual < CHEAP_RESIDUAL and length2 < CHEAP_STEP**2, None
 
-    def _accept(self, q: Vector, search: _Search) -> bool:
-        """End of a try that satisfied the constraints: wrap, and look at all bounds."""
-        q = self._box.wrap(q)
-        search.best = q
-        if self._box.contains(q):
+    def _accept(self, q: Vector, search: Search) -> bool:
+        """End of a try that satisfied the constraints: wrap, resolve again if anything wrapped, look at all bounds."""
+        wrapped = self._box.wrap(q)
+        if wrapped is not q and self._substitution.has_maps:
+            wrapped = self._substitution.resolve(wrapped, search.rhs, search.workspace)
+        search.best = wrapped
+        if self._box.contains(wrapped):
             return True
         search.status = Status.OUT_OF_BOUNDS
         return False
 
-    def _failure(self, search: _Search) -> Status:
+    def _failure(self, search: Search) -> Status:
         """Status of a projection whose tries are spent: that of the best iterate."""
-        if search.best_residual <= self.options.threshold:
-            search.best = self._box.wrap(search.best)
-            return Status.CONVERGED if self._box.contains(search.best) else Status.OUT_OF_BOUNDS
+        if search.residual <= self.options.threshold:
+            return Status.CONVERGED if self._accept(search.best, search) else Status.OUT_OF_BOUNDS
         _, rows = self._rows(search.best, search)
-        gradient = self._box.projected(search.best, rows.error.dot(rows.jacobian))
-        if float(gradient.dot(gradient)) <= STATIONARY_RATIO**2 * float(rows.error.dot(rows.error)):
+        if len(rows) > 1:  # lower levels may hold the errors that are left: no single gradient tells
+            return search.status
+        error = rows[0].error
+        gradient = self._box.projected(search.best, error.dot(rows[0].jacobian))
+        if float(gradient.dot(gradient)) <= STATIONARY_RATIO**2 * float(error.dot(error)):
             return Status.STATIONARY
         return search.status
 
     # Its parts.
 
-    def _rows(self, q: Vector, search: _Search, jacobian: bool = True) -> tuple[Vector, Rows]:
-        """The configuration with its computed outputs, and the rows there with their reduced Jacobian."""
-        substitution = self._substitution
+    def _rows(self, q: Vector, search: Search, jacobian: bool = True) -> tuple[Vector, Sequence[Rows]]:
+        """The configuration with its computed outputs, and the rows there with their reduced Jacobians, by level."""
+        substitution, workspace = self._substitution, search.workspace
         if substitution.has_maps:
-            q = substitution.resolve(q, search.rhs, search.workspace, jacobian)
-        point = self._place(q, search.workspace)
-        rows = stack_rows(self._level, point, Order.POSITION, search.rhs, jacobian=jacobian)
+            q = substitution.resolve(q, search.rhs, workspace, jacobian)
+        point = self._place(q, workspace)
+        rows = [stack_rows(s, point, Order.POSITION, search.rhs, jacobian=jacobian) for s in self._levels]
         if jacobian and not substitution.is_empty:
-            substitution.reduce(rows.jacobian, search.workspace)
+            for level in rows:
+                substitution.reduce(level.jacobian, workspace)
         return q, rows
 
-    def _move(self, q: Vector, rows: Rows, merit: float) -> tuple[Vector, float]:
-        """The next iterate, and the length of the step."""
+    def _measure(self, rows: Sequence[Rows]) -> tuple[Score, float, float]:
+        """Score by level, residual (largest norm of a constraint) and merit (sum of squares) of the mandatory levels."""
+        mandatory = rows[: len(self._mandatory)]
+        residuals = [level.residual for level in mandatory]
+        score = residuals if self._alone else [r if r > self._half else 0.0 for r in residuals]
+        return score, max(residuals, default=0.0), sum([level.merit for level in mandatory])
+
+    def _move(self, q: Vector, rows: Sequence[Rows], merit: float, search: Search) -> tuple[Vector, float]:
+        """The next iterate, and the squared length of the step."""
         options, box = self.options, self._box
-        error, J = rows.error, rows.jacobian
+        error, J = rows[0].error, rows[0].jacobian
         mu = options.damping * merit + 1e-12
         step, held = self._step.solve(error, J, mu), None
         if not box.is_open:
             step, held = box.saturate(q, step, error, J, mu, self._step, options.saturating_passes)
         length2 = float(step.dot(step))
         if length2 > options.cap**2:
-            longest = abs(step.item(_idamax(step)))
-            if longest > options.cap:
-                step = step * (options.cap / longest)
-                held = None
-                length2 *= (options.cap / longest) ** 2
-        q = self._space.integrate(q, step)
-        return box.hold(q, held), sqrt(length2)
+            step = capped(step, options.cap)
+        if search.caps:
+            step = self._hierarchy.extend(q, step, held, rows, search.caps)
+            length2 = float(step.dot(step))
+        after = self._space.integrate(q, step)
+        if held is not None:
+            after = box.hold(after)
+        if self._frozen.size:
+            after[self._frozen] = q[self._frozen]
+        return after, length2
+
+    def _adapt(self, search: Search, rows: Sequence[Rows]) -> bool:
+        """Change the caps of the lower levels by how the levels above fare; true while some cap is on its way down.
+
+        The cap of a level is doubled when each level above it is satisfied or has halved its error, quartered otherwise.
+        """
+        residuals = [level.residual for level in rows]
+        before, search.residuals = search.residuals or [np.inf] * len(rows), residuals
+        falling, good = False, True
+        for i in range(len(search.caps)):
+            good = good and (residuals[i] <= self._half or residuals[i] < 0.5 * before[i])
+            search.caps[i] = min(2.0 * search.caps[i], self.options.cap) if good else 0.25 * search.caps[i]
+            falling = falling or (not good and search.caps[i] > LEAST_CAP)
+        return falling
+
+    def _patience(self) -> Patience:
+        options = self.options
+        if self._restarts is None:
+            return Patience(options.patience_ratio, options.patience_count)
+        return Patience(options.stall_ratio, options.stall_count)
+
+
+def _counting(stack: Stack) -> int:
+    """Number of owners with rows that count."""
+    return sum(s.stop > s.start for s in stack.slices)
+
+
+def _scale(weights: Vector) -> Vector | None:
+    """Factor of each dof, the root of its inverse cost; None for equal costs. No cost counts as 1e-6 of the least one."""
+    positive = weights[weights > 0.0]
+    if positive.size == weights.size and (weights == weights[0]).all():
+        return None
+    return np.sqrt(positive.mean() / np.maximum(weights, 1e-6 * positive.min()))

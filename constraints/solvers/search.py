@@ -1,0 +1,100 @@
+"""State of one projection: budget, the best iterate, and how a try goes."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+
+from ..arrays import Vector
+from ..point import Workspace
+from ..right_hand_side import RightHandSide
+from .engine import Outcome
+from .projection import Status, Step
+
+__all__ = ["Patience", "Score", "Search"]
+
+Score = list[float]
+"""Residual of each mandatory level, most important first, compared in this order; where there are several, one that is
+satisfied counts as 0."""
+
+
+@final
+class Search:
+    """Budget spent so far, and the best iterate with the try it came from.
+
+    Args:
+        rhs, workspace: of the projection.
+        q: the start.
+        trace: whether iterates are kept.
+    """
+
+    __slots__ = (
+        "best",
+        "caps",
+        "given",
+        "iterations",
+        "merit",
+        "residual",
+        "residuals",
+        "restarts",
+        "rhs",
+        "score",
+        "status",
+        "trace",
+        "workspace",
+    )
+
+    def __init__(self, rhs: RightHandSide, workspace: Workspace, q: Vector, trace: bool) -> None:
+        self.rhs, self.workspace, self.given = rhs, workspace, q
+        self.iterations = self.restarts = 0
+        self.status = Status.STALLED
+        self.trace: list[Step] | None = [] if trace else None
+        self.caps: list[float] = []
+        self.residuals: list[float] = []
+        self.best = q
+        self.score: Score = [np.inf]
+        self.residual = self.merit = np.inf
+
+    def forget(self) -> None:
+        """No iterate is the best one yet."""
+        self.score, self.residual, self.merit = [np.inf], np.inf, np.inf
+
+    def keep(self, q: Vector, score: Score, residual: float, merit: float) -> bool:
+        """Remember an iterate if it is the best so far: least score, ties by merit."""
+        if score >= self.score and (score > self.score or merit >= self.merit):
+            return False
+        self.best, self.score, self.residual, self.merit = q, score, residual, merit
+        return True
+
+    def outcome(self, status: Status) -> Outcome:
+        """The best iterate as plain data."""
+        trace = None if self.trace is None else tuple(self.trace)
+        return Outcome(self.best, status, self.iterations, self.restarts, self.residual, trace)
+
+
+@final
+class Patience:
+    """When a try has stalled: its score did not fall below `ratio` times the reference for `count` iterations in a row.
+
+    Args:
+        ratio, count: as said.
+    """
+
+    __slots__ = ("_count", "_ratio", "_reference", "_waited")
+
+    def __init__(self, ratio: float, count: int) -> None:
+        self._ratio, self._count = ratio, count
+        self._waited = 0
+        self._reference: Score = [np.inf]
+
+    def is_over(self, score: Score) -> bool:
+        """Take the score of the next iterate; true when the try should end."""
+        for new, old in zip(score, self._reference, strict=False):  # the most important level that is not satisfied
+            if new < self._ratio * old:
+                self._reference, self._waited = score, 0
+                return False
+            if new > 0.0 or old > 0.0:
+                break
+        self._waited += 1
+        return self._waited >= self._count
