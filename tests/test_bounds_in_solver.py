@@ -56,7 +56,7 @@ def tip_at(robot: Robot, angle: float) -> Implicit:
 
 @pytest.mark.parametrize("options", [Options(trace=True), Options.local(trace=True)], ids=["restarts", "local"])
 def test_every_iterate_is_within_bounds(options):
-    """DESIGN 3.7: every iterate of a trace is within the bounds that steps keep, whether the goal is in reach or not."""
+    """DESIGN 3.7: every iterate of a trace is within the bounds that steps keep, in reach of the goal or not."""
     robot, rng = two_arms(), np.random.default_rng(90)
     grip = RelativePose(robot, "left_tool", "right_tool")
     far = Implicit.equal(Position(robot, "left_tool"), [2.0, 2.0, 2.0])
