@@ -105,6 +105,12 @@ class Point(ABC):
             )
 
     @final
+    def move(self, q: Vector) -> None:
+        """Place another configuration with this handle: cheaper than a new point, for whoever owns it alone."""
+        self.q = q
+        self.workspace.serial = self.serial = self.workspace.serial + 1
+
+    @final
     def scratch(self, owner: object, name: str, shape: tuple[int, ...]) -> Any:
         """Array for intermediate results of `owner` (a function), owned by the workspace."""
         return self.workspace.scratch(owner, name, shape)

@@ -9,6 +9,7 @@ import numpy as np
 from liegroups import Space
 
 from ..arrays import ArrayLike, Matrix, Vector
+from ..errors import WrongObjectError
 from ..function import Function
 from ..point import MovingPoint, Point
 
@@ -28,6 +29,9 @@ class RightTranslation(Function):
 
     Shapes:
         value (nq,), jacobian (nv, nv), constant.
+
+    Raises:
+        WrongObjectError, SizeError, NotFiniteError, NotNormalizedError: what is wrong with the space or the element.
     """
 
     space: Space
@@ -39,6 +43,8 @@ class RightTranslation(Function):
 
     def __post_init__(self) -> None:
         """Check the element."""
+        if not isinstance(self.space, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("space of a translation", "a Space", self.space)
         element = np.array(self.space.check(self.element, "element"))
         object.__setattr__(self, "constant", element)
         object.__setattr__(self, "inverse_adjoint", self.space.adjoint(self.space.inverse(element)))

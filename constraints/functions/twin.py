@@ -10,7 +10,7 @@ from liegroups import SE2, SE3, SO3, Space
 
 from ..arrays import Matrix, Vector
 from ..errors import SpaceMismatchError
-from ..function import Function
+from ..function import Function, as_function
 from ..point import MovingPoint, Point
 
 __all__ = ["Twin"]
@@ -43,7 +43,7 @@ class Twin(Function):
 
     def __post_init__(self) -> None:
         """Check that both are functions of one space into one group."""
-        f, g = self.f, self.g
+        f, g = as_function(self.f, "f of a twin"), as_function(self.g, "g of a twin")
         for what, a, b in (("inputs", f.inputs, g.inputs), ("outputs", f.outputs, g.outputs)):
             if a != b:
                 raise SpaceMismatchError(f"{what} of {g.name}", a.name, b.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import final
 
 import numpy as np
@@ -44,8 +45,10 @@ class Box:
         for array, limits in zip(inner, (self.lower, self.upper), strict=True):
             array[space.vector_q] = limits[space.vector_v]
         self._inner_lower, self._inner_upper = inner
-        columns = np.flatnonzero(self._wraps)
-        self._turning = coordinate[columns]
+        turning = coordinate[np.flatnonzero(self._wraps)]
+        self._turning: list[tuple[int, float, float]] = [
+            (int(i), float(bounds.lower[i]), float(bounds.upper[i])) for i in turning
+        ]
         self._bounded = bool(np.isfinite(bounds.lower).any() or np.isfinite(bounds.upper).any())
 
     def clamp(self, q: Vector) -> Vector:
@@ -119,18 +122,16 @@ class Box:
 
     def wrap(self, q: Vector) -> Vector:
         """Return q with joints that may turn shifted by whole turns into their bounds, only where they are outside."""
-        if not self._turning.size:
+        if not self._turning or self.contains(q):
             return q
-        lower, upper = self._bounds.lower[self._turning], self._bounds.upper[self._turning]
-        x = q[self._turning]
-        outside = (x < lower) | (x > upper)
-        if not outside.any():
-            return q
-        shifted = np.where(x < lower, x + TURN * np.ceil((lower - x) / TURN), x - TURN * np.ceil((x - upper) / TURN))
-        shifted = np.clip(shifted, lower, upper)  # a range of a full turn less rounding
-        q = q.copy()
-        q[self._turning[outside]] = shifted[outside]
-        return q
+        wrapped = q.copy()
+        for i, lower, upper in self._turning:
+            x = q.item(i)
+            if x < lower:
+                wrapped[i] = min(x + TURN * ceil((lower - x) / TURN), upper)  # a range of a full turn less rounding
+            elif x > upper:
+                wrapped[i] = max(x - TURN * ceil((x - upper) / TURN), lower)
+        return wrapped
 
     def contains(self, q: Vector) -> bool:
         """Whether q is within all its bounds, also those that steps do not keep."""

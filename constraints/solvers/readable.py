@@ -94,7 +94,8 @@ class ReadableProgram(Program):
 
     def _at_start(self, q0: Vector, search: Search) -> Sequence[Rows] | None:
         """Look at the start as it is; rows that the first step can use, or None."""
-        point, worst = self._place(q0, search.workspace), 0.0
+        point = search.point = self._place(q0, search.workspace)
+        worst = 0.0
         for twin in self._twins:
             worst = max(worst, stack_rows(twin, point, Order.POSITION, search.rhs, jacobian=False).residual)
             if worst > self.options.threshold:
@@ -191,7 +192,8 @@ class ReadableProgram(Program):
         substitution, workspace = self._substitution, search.workspace
         if substitution.has_maps:
             q = substitution.resolve(q, search.rhs, workspace, jacobian)
-        point = self._place(q, workspace)
+        point = search.point
+        point.move(q)
         rows = [stack_rows(s, point, Order.POSITION, search.rhs, jacobian=jacobian) for s in self._levels]
         if jacobian and not substitution.is_empty:
             for level in rows:

@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 
 from ..arrays import Vector
-from ..point import Workspace
+from ..point import Point, Workspace
 from ..right_hand_side import RightHandSide
 from .engine import Outcome
 from .projection import Status, Step
@@ -24,7 +24,7 @@ class Search:
     """Budget spent so far, and the best iterate with the try it came from.
 
     Args:
-        rhs, workspace: of the projection.
+        rhs, workspace: of the projection; `point` is the handle that the program moves along.
         q: the start.
         trace: whether iterates are kept.
     """
@@ -35,6 +35,7 @@ class Search:
         "given",
         "iterations",
         "merit",
+        "point",
         "residual",
         "residuals",
         "restarts",
@@ -49,6 +50,7 @@ class Search:
         self.rhs, self.workspace, self.given = rhs, workspace, q
         self.iterations = self.restarts = 0
         self.status = Status.STALLED
+        self.point: Point
         self.trace: list[Step] | None = [] if trace else None
         self.caps: list[float] = []
         self.residuals: list[float] = []
@@ -90,7 +92,10 @@ class Patience:
 
     def is_over(self, score: Score) -> bool:
         """Take the score of the next iterate; true when the try should end."""
-        for new, old in zip(score, self._reference, strict=False):  # the most important level that is not satisfied
+        if score[0] < self._ratio * self._reference[0]:
+            self._reference, self._waited = score, 0
+            return False
+        for new, old in zip(score[1:], self._reference[1:], strict=False) if score[0] == 0.0 else ():
             if new < self._ratio * old:
                 self._reference, self._waited = score, 0
                 return False
