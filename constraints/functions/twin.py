@@ -23,8 +23,8 @@ class Twin(Function):
     .. math:: J = J_g - \mathrm{Ad}_{h}^{-1} J_f
 
     With :math:`\log(rhs^{-1} h)` the rows are those of the explicit constraint: for SO(3),
-    :math:`J_{log}(R_f^T R_{out})` on the outputs and :math:`-J_{log}(R_f^T R_{out})\, R_{out}^T R_f\, \partial f` on the
-    inputs; for vectors, 1 and :math:`-\partial f`. Columns that are neither are exactly zero.
+    :math:`J_{log}(R_f^T R_{out})` on the outputs and :math:`-J_{log}(R_f^T R_{out})\, R_{out}^T R_f\, \partial f` on
+    the inputs; for vectors, 1 and :math:`-\partial f`. Columns that are neither are exactly zero.
 
     Args:
         f, g: functions of the whole space into one group; f of the inputs, g of the outputs.
