@@ -10,6 +10,7 @@ from ..arrays import Matrix, Vector
 from ..errors import SpaceMismatchError
 from ..function import Function, as_function
 from ..point import Point
+from .lifted import common_inputs
 
 __all__ = ["Difference"]
 
@@ -30,7 +31,7 @@ class Difference(Function):
         value (outputs.nv of f,), jacobian (outputs.nv of f, inputs.nv).
 
     Raises:
-        SpaceMismatchError: if inputs or outputs differ.
+        SpaceMismatchError, RobotMismatchError: if inputs or outputs differ.
 
     Source: `function::Difference` of hpp-constraints.
     """
@@ -41,11 +42,11 @@ class Difference(Function):
     def __post_init__(self) -> None:
         """Check that the spaces agree."""
         f, g = as_function(self.left, "left of a difference"), as_function(self.right, "right of a difference")
-        for what, a, b in (("inputs", f.inputs, g.inputs), ("outputs", f.outputs, g.outputs)):
-            if a != b:
-                raise SpaceMismatchError(f"{what} of {f.name} - {g.name}", a.name, b.name)
+        inputs = common_inputs((f, g))
+        if f.outputs != g.outputs:
+            raise SpaceMismatchError(f"outputs of {f.name} - {g.name}", f.outputs.name, g.outputs.name)
         self.declare(
-            f.inputs,
+            inputs,
             Rn(f.outputs.nv),
             f.columns | g.columns,
             periodic=f.periodic & g.periodic,

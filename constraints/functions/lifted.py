@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from liegroups import Segments, Space
 
 from ..arrays import Matrix, Vector
-from ..errors import SpaceMismatchError, WrongObjectError
+from ..errors import RobotMismatchError, SpaceMismatchError, WrongObjectError
 from ..function import Function, as_function
 from ..point import MovingPoint, PlacedSpace, Point
 
@@ -101,5 +102,25 @@ def same_space(a: Space, b: Space) -> bool:
     return not mine or (len(mine) == len(theirs) and all(x.is_same(y) for x, y in zip(mine, theirs, strict=True)))
 
 
+def common_inputs(functions: Sequence[Function]) -> Space:
+    """The one input space of some functions: a robot's, if one of them is of a robot.
+
+    Raises:
+        SpaceMismatchError, RobotMismatchError: spaces of different structure, or of two robots.
+    """
+    of_robots = [f.inputs for f in functions if _robots(f.inputs)]
+    inputs = (of_robots or [functions[0].inputs])[0]
+    for f in functions:
+        if f.inputs != inputs:
+            raise SpaceMismatchError(f"inputs of {f.name}", inputs.name, f.inputs.name)
+        if not same_space(f.inputs, inputs) and _robots(f.inputs):
+            raise RobotMismatchError(
+                f"inputs of {f.name}: expected functions of one robot; build all of them on one Robot object"
+            )
+    return inputs
+
+
 def _robots(space: Space) -> list[PlacedSpace]:
+    if isinstance(space, PlacedSpace):
+        return [space]
     return [factor.space for factor in space.factors if isinstance(factor.space, PlacedSpace)]

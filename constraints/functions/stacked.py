@@ -10,9 +10,10 @@ import numpy as np
 from liegroups import ProductSpace
 
 from ..arrays import Matrix, Vector
-from ..errors import SizeError, SpaceMismatchError, WrongObjectError
+from ..errors import SizeError, WrongObjectError
 from ..function import Function, as_function
 from ..point import MovingPoint, Point
+from .lifted import common_inputs
 
 __all__ = ["Stacked"]
 
@@ -31,7 +32,7 @@ class Stacked(Function):
         value (sum of outputs.nq,), jacobian (sum of outputs.nv, inputs.nv).
 
     Raises:
-        SpaceMismatchError: if the inputs differ.
+        SpaceMismatchError, RobotMismatchError: if the inputs differ.
 
     Source: `DifferentiableFunctionSet` of hpp-constraints.
     """
@@ -46,10 +47,7 @@ class Stacked(Function):
         functions = tuple(as_function(f, f"function {i} of a stack") for i, f in enumerate(self.functions))
         if not functions:
             raise SizeError("functions of a stack", "at least one", 0)
-        inputs = functions[0].inputs
-        for f in functions:
-            if f.inputs is not inputs and f.inputs != inputs:
-                raise SpaceMismatchError(f"inputs of {f.name}", inputs.name, f.inputs.name)
+        inputs = common_inputs(functions)
         object.__setattr__(self, "functions", functions)
         self.declare(
             inputs,
