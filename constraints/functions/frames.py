@@ -80,7 +80,7 @@ class FrameFunction(Function):
         sign = chain_b.astype(np.float64) - chain_a.astype(np.float64)  # zero on the joints both chains share
         inner = frame_b.placement
         fields: tuple[tuple[str, object], ...] = (
-            ("_sign", sign),
+            ("_sign", np.asfortranarray(np.tile(sign, (6, 1)))),  # as the world Jacobian: one run through memory
             ("_joints", (frame_a.joint, frame_b.joint)),
             ("_a_inverse", frame_a.placement.inverse()),
             ("_b_placement", inner),
@@ -99,7 +99,7 @@ class FrameFunction(Function):
 
     # Kinematics, in raw arrays: this is the inside of the solver's loop.
 
-    _sign: Vector
+    _sign: Matrix
     _joints: tuple[int, int]
     _a_inverse: Placement
     _b_placement: Placement

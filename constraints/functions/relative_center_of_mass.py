@@ -59,7 +59,7 @@ class RelativeCenterOfMass(MassFunction):
 
     _frame: Frame = field(init=False)
     _reference: Vector = field(init=False)
-    _mask: Vector = field(init=False)
+    _mask: Matrix = field(init=False)
     _is_joint: bool = field(init=False)
     _action_inverse: Matrix = field(init=False)
 
@@ -74,7 +74,7 @@ class RelativeCenterOfMass(MassFunction):
         fields: tuple[tuple[str, object], ...] = (
             ("_frame", frame),
             ("_reference", reference),
-            ("_mask", columns.astype(np.float64)),
+            ("_mask", np.tile(columns.astype(np.float64), (3, 1))),
             ("_is_joint", frame.is_joint),
             ("_action_inverse", np.ascontiguousarray(frame.placement.inverse().action)),
         )
