@@ -102,8 +102,12 @@ def same_space(a: Space, b: Space) -> bool:
     return not mine or (len(mine) == len(theirs) and all(x.is_same(y) for x, y in zip(mine, theirs, strict=True)))
 
 
-def common_inputs(functions: Sequence[Function]) -> Space:
+def common_inputs(functions: Sequence[Function], what: str = "") -> Space:
     """The one input space of some functions: a robot's, if one of them is of a robot.
+
+    Args:
+        functions: at least one.
+        what: how messages name the inputs; by the function that does not fit, if absent.
 
     Raises:
         SpaceMismatchError, RobotMismatchError: spaces of different structure, or of two robots.
@@ -112,10 +116,10 @@ def common_inputs(functions: Sequence[Function]) -> Space:
     inputs = (of_robots or [functions[0].inputs])[0]
     for f in functions:
         if f.inputs != inputs:
-            raise SpaceMismatchError(f"inputs of {f.name}", inputs.name, f.inputs.name)
+            raise SpaceMismatchError(what or f"inputs of {f.name}", inputs.name, f.inputs.name)
         if not same_space(f.inputs, inputs) and _robots(f.inputs):
             raise RobotMismatchError(
-                f"inputs of {f.name}: expected functions of one robot; build all of them on one Robot object"
+                f"{what or f'inputs of {f.name}'}: expected functions of one robot; build them on one Robot object"
             )
     return inputs
 
