@@ -48,7 +48,7 @@ from .implicit import Implicit
 from .point import MovingPoint, Point, Workspace
 from .problem import Problem
 from .right_hand_side import RightHandSide
-from .robot import Base, Bounds, Frame, Motion, Part, Posture, Robot
+from .robot import Base, Bounds, Frame, FrameKind, Motion, Part, Posture, Robot
 from .rows import Order, Rows, stack_rows
 from .solvers import Engine, Options, Projection, Projector, Status, Step, project
 from .stack import RowOwner, Stack
@@ -68,6 +68,7 @@ __all__ = [
     "Engine",
     "Explicit",
     "Frame",
+    "FrameKind",
     "FromCallable",
     "Function",
     "Identity",

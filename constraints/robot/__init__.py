@@ -2,9 +2,22 @@
 
 from .bounds import Bounds
 from .frame import Frame, as_placement, pose_vector
+from .frames import FrameKind
 from .loading import Base, Part
 from .posture import Motion, Posture
 from .robot import Robot
 from .space import RobotSpace
 
-__all__ = ["Base", "Bounds", "Frame", "Motion", "Part", "Posture", "Robot", "RobotSpace", "as_placement", "pose_vector"]
+__all__ = [
+    "Base",
+    "Bounds",
+    "Frame",
+    "FrameKind",
+    "Motion",
+    "Part",
+    "Posture",
+    "Robot",
+    "RobotSpace",
+    "as_placement",
+    "pose_vector",
+]

@@ -128,7 +128,7 @@ def _mimics(root: ElementTree.Element, name: str, model: Model) -> tuple[Mimic, 
         mimics.append(Mimic(joint, source, values[0][0], values[1][0]))
     if mimics:
         names = ", ".join(mimic.joint for mimic in mimics)
-        _log.warning("%s: mimic tags are not enforced, these joints are independent: %s", name, names)
+        _log.info("%s: mimic tags are not enforced, these joints are independent: %s", name, names)
     return tuple(mimics)
 
 

@@ -13,6 +13,7 @@ from ..errors import ConstraintError
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..stack import RowOwner
+from .options import Options
 
 if TYPE_CHECKING:
     from ..robot.bounds import Violation
@@ -24,8 +25,8 @@ class Status(Enum):
     """Why a projection ended. The value is the sentence for humans."""
 
     CONVERGED = "The configuration satisfies all constraints and is within its bounds."
-    STATIONARY = "No small motion within bounds lowers the error: a local minimum; the target may be out of reach."
-    STALLED = "The error stopped falling although a direction to lower it is left: constraints may contradict."
+    STATIONARY = "No small motion within bounds lowers the error: a local minimum, or a target out of reach."
+    STALLED = "The error stopped falling: a target out of reach, constraints that contradict, or a hard start."
     MAX_ITERATIONS = "The budget of iterations ended while the error was still falling."
     OUT_OF_BOUNDS = "The constraints are satisfied, but by a configuration outside its bounds."
     UNDEFINED = "A function has no value at a configuration that was met."
@@ -72,7 +73,7 @@ class Projection:
         restarts: how often it started again.
         seconds: how long it took.
         trace: the iterates, if asked for.
-        problem, rhs: what was solved.
+        problem, rhs, options: what was solved, and how.
     """
 
     q: Vector
@@ -83,6 +84,7 @@ class Projection:
     seconds: float
     problem: Problem = field(repr=False)
     rhs: RightHandSide = field(repr=False)
+    options: Options = field(repr=False)
     trace: tuple[Step, ...] | None = None
 
     @property
@@ -141,7 +143,7 @@ class Projection:
         return "\n".join(lines)
 
     def plot(self, path: str | None = None) -> Any:
-        """Figure of the trace: residual by iteration, restarts marked, the threshold not known here left to the eye.
+        """Figure of the trace: residual by iteration, restarts and the threshold marked.
 
         Args:
             path: also write it there.
@@ -154,7 +156,7 @@ class Projection:
         """
         from ..plots import plot_trace
 
-        return plot_trace(self, path)
+        return plot_trace(self, path, self.options.threshold)
 
     def __str__(self) -> str:
         tries = f", {self.restarts} restarts" if self.restarts else ""

@@ -96,6 +96,7 @@ class Projector:
             perf_counter() - start,
             self.problem,
             sides,
+            self.options,
             outcome.trace,
         )
 
