@@ -1,0 +1,1270 @@
+"""Bad inputs, one after the other, each with the culprit that the error must name.
+
+`bad_inputs(seed, count)` walks through every public entry point and breaks one argument at random; `verdict` says what
+is wrong with the answer, or None when it is a `ConstraintError` that names the culprit and what was expected.
+
+    for bad in bad_inputs(seed=0, count=1000):
+        assert verdict(bad) is None, bad.label
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import pinocchio as pin
+
+from constraints import (
+    Affine,
+    Base,
+    Bounds,
+    CenterOfMass,
+    ComBetweenFeet,
+    Comparison,
+    Constant,
+    Explicit,
+    Frame,
+    Function,
+    Identity,
+    Implicit,
+    LockedJoint,
+    Options,
+    Order,
+    Orientation,
+    Part,
+    Pose,
+    Position,
+    Problem,
+    Projector,
+    RelativeCenterOfMass,
+    RelativeOrientation,
+    RelativePose,
+    RelativePosition,
+    RelativeRotation,
+    RelativeTransformation,
+    RightHandSide,
+    Robot,
+    Rotation,
+    Stack,
+    Stacked,
+    Target,
+    Transformation,
+    Workspace,
+    mimic_constraints,
+    project,
+    stack_rows,
+)
+from constraints.errors import ConstraintError
+from constraints.models import sample_arm, sample_two_arms
+from liegroups import SE3, SO2, SO3, Element, ProductSpace, R3xSO3, Rn, Segments, Space
+
+__all__ = ["BadInput", "Chaos", "bad_inputs", "entry_points", "verdict"]
+
+
+@dataclass(frozen=True)
+class BadInput:
+    """A call that must be refused.
+
+    Attributes:
+        entry: the public entry point.
+        kind: what was broken, in words.
+        call: does it.
+        culprits: the message must have one of them.
+        seed, number: make it again with `bad_input(seed, number)`.
+    """
+
+    entry: str
+    kind: str
+    call: Callable[[], object]
+    culprits: tuple[str, ...]
+    seed: int
+    number: int
+
+    @property
+    def label(self) -> str:
+        return f"{self.entry}: {self.kind} (seed {self.seed}, number {self.number})"
+
+
+EXPECTATION = re.compile(
+    r"expected|must|takes|needs|named|nearest|valid|above|after|outside|only|twice|give |needs|not both|no such|"
+    r"below|cut in two|build all|are given|belong|there are|cannot|misses|missing|no mass|not found|does not|share|"
+    r"is no |root|line \d|parse",
+)
+"""Words with which messages say what was expected, or what is wrong."""
+
+
+def verdict(bad: BadInput) -> str | None:
+    """What is wrong with the answer to a bad input; None if it is as it should be."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            result = bad.call()
+        except ConstraintError as error:
+            said = str(error)
+            if not any(culprit.lower() in said.lower() for culprit in bad.culprits):
+                return f"the message names none of {bad.culprits}: {said}"
+            if not EXPECTATION.search(said):
+                return f"the message does not say what was expected: {said}"
+            return None
+        except Warning as warning:
+            return f"a warning: {type(warning).__name__}: {warning}"
+        except Exception as error:
+            return f"not a ConstraintError but {type(error).__name__}: {error}"
+    return f"accepted silently, gave a {type(result).__name__}"
+
+
+def bad_inputs(seed: int = 0, count: int = 1000) -> Iterator[BadInput]:
+    """`count` bad inputs, every entry point in turn; the same for the same seed."""
+    for number in range(count):
+        yield bad_input(seed, number)
+
+
+def bad_input(seed: int, number: int) -> BadInput:
+    """One of them."""
+    name, make = _ENTRIES[number % len(_ENTRIES)]
+    chaos = Chaos(np.random.default_rng([seed, number]))
+    call, culprits = make(chaos)
+    return BadInput(name, chaos.kind, call, (culprits,) if isinstance(culprits, str) else tuple(culprits), seed, number)
+
+
+def entry_points() -> tuple[str, ...]:
+    """Names of the entry points that are tried."""
+    return tuple(dict.fromkeys(name for name, _ in _ENTRIES))
+
+
+# Values that are wrong
+
+
+class Chaos:
+    """Makes wrong values; `kind` says in words what the last one was."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+        self.kind = ""
+
+    def pick(self, *options: Any) -> Any:
+        return options[int(self.rng.integers(len(options)))]
+
+    def say(self, kind: str, value: Any) -> Any:
+        kind = re.sub(r" at 0x\w+", "", kind)
+        self.kind = f"{self.kind}, {kind}" if self.kind else kind
+        return value
+
+    def thing(self, *allowed: type) -> Any:
+        """An object of another kind than the allowed ones."""
+        things: tuple[Any, ...] = (None, {}, {"a": 1}, print, 3, -2.5, "nonsense", b"bytes", [1, 2], (), object(), True)
+        things += (np.arange(3), np.zeros((2, 2)), 1j, SO3, Comparison.EQUALITY, {1, 2}, type)
+        thing = self.pick(*(t for t in things if not isinstance(t, allowed)))
+        return self.say(f"a {type(thing).__name__} instead", thing)
+
+    def vector(self, n: int, scalar: bool = False) -> Any:
+        """No vector of n numbers; nor a number, where one may stand for all (`scalar`)."""
+        good = self.rng.uniform(-0.5, 0.5, n)
+        kind = self.pick("size", "size", "rank", "finite", "finite", "dtype", "thing")
+        if kind == "size":
+            m = self.pick(*(m for m in range(n + 4) if m != n and not (scalar and m == 1)))
+            return self.say(f"{m} numbers for {n}", self.rng.uniform(-0.5, 0.5, m))
+        if kind == "rank":
+            ranks = [good[None], np.stack([good, good]), good[:, None, None]]
+            return self.say("wrong rank", self.pick(*ranks) if n else good[None, None])
+        if kind == "finite" and n:
+            good[int(self.rng.integers(n))] = self.pick(np.nan, np.inf, -np.inf)
+            return self.say("not finite", self.pick(good, good.tolist(), good.astype(np.float32)))
+        if kind == "dtype":
+            typed = [
+                good.astype(str),
+                good.astype(object),
+                good + 1j,
+                good > 0,
+                [*good.tolist(), [1.0]],
+                ["x"] * max(n, 1),
+            ]
+            return self.say("wrong dtype", self.pick(*typed))
+        things = [{}, {"q": 1.0}, print, "nonsense", object(), {1.0, 2.0}, *([] if n == 0 else [()])]
+        return self.say("no numbers", self.pick(*things))
+
+    def point(self, space: Space) -> Any:
+        """No point of the space."""
+        if space.unit_blocks and self.rng.random() < 0.3:
+            q = space.random(self.rng)
+            block = self.pick(*space.unit_blocks)
+            q[block] *= self.pick(0.0, 0.5, 1.01, 2.0, -1.001)
+            return self.say("not normalised", self.pick(q, q.tolist()))
+        return self.vector(space.nq)
+
+    def name(self, valid: Sequence[str]) -> Any:
+        """A name that is not there: a typo, or no name at all."""
+        name = list(str(self.pick(*valid)))
+        at = int(self.rng.integers(len(name)))
+        way = self.pick("drop", "double", "swap", "case", "empty", "thing")
+        if way == "thing":
+            return self.say("no name", self.pick(3, 2.5, b"tool", ("tool",), object(), True, print))
+        if way == "empty":
+            return self.say("an empty name", "")
+        name[at] = {"drop": "", "double": name[at] * 2, "swap": "#", "case": "Q"}[way]
+        typo = "".join(name)
+        return self.say(f"typo {typo!r}", typo if typo not in valid else typo + "?")
+
+    def placement(self) -> Any:
+        """No placement."""
+        pose = SE3.random(self.rng)
+        matrix = pin.XYZQUATToSE3(pose).homogeneous
+        way = self.pick("quaternion", "rotation", "row", "finite", "vector", "thing", "mirror")
+        if way == "quaternion":
+            pose[3:] *= self.pick(0.0, 0.9, 1.1, 3.0)
+            return self.say("quaternion not normalised", self.pick(pose, pose.tolist()))
+        if way in ("rotation", "row", "mirror"):
+            if way == "row":
+                matrix[3] = [0.0, 0.0, self.pick(0.1, 1.0), 1.0]
+            elif way == "rotation":
+                matrix[:3, :3] *= self.pick(0.0, 0.5, 1.1)
+            else:
+                matrix[:3, 0] *= -1.0
+            return self.say(f"matrix with a wrong {way}", matrix)
+        if way == "finite":
+            array = self.pick(pose, matrix)
+            array.flat[int(self.rng.integers(array.size))] = self.pick(np.nan, np.inf)
+            return self.say("placement not finite", array)
+        if way == "vector":
+            return self.say(
+                "wrong size", np.zeros(self.pick((0,), (3,), (6,), (8,), (3, 3), (3, 4), (4, 4, 1), (7, 1)))
+            )
+        return self.say("no placement", self.pick({}, print, object(), [[1.0], [1.0, 2.0]], {"a": 1}, 3, 1.0, 1j))
+
+    def number(self) -> Any:
+        """No finite number."""
+        number = self.pick("x", "1", None, {}, [], [1.0, 2.0], np.nan, np.inf, -np.inf, print, 1j, object(), b"1")
+        return self.say(f"no number but {number!r}"[:60], number)
+
+
+# What they are tried on
+
+
+@functools.cache
+def _arm() -> Robot:
+    return sample_arm()
+
+
+@functools.cache
+def _other() -> Robot:
+    return sample_two_arms()
+
+
+@functools.cache
+def _box() -> Robot:
+    return Robot.from_urdf("<robot name='box'><link name='body'/></robot>", base=Base.FREE_FLYER)
+
+
+SPACES = (Rn(3), SO2, SO3, SE3, R3xSO3, SE3 * Rn(2), SO2 * Rn(1) * SO3)
+
+
+@functools.cache
+def _pose(outputs: Space = R3xSO3) -> Pose:
+    return Pose(_arm(), "tool", outputs=outputs)
+
+
+@functools.cache
+def _moving() -> Implicit:
+    return Implicit.equal(Position(_arm(), "tool"), Target(lambda t: [0.3, 0.1 * t, 0.6]), name="moving")
+
+
+@functools.cache
+def _problem() -> Problem:
+    return Problem(_arm(), [Implicit.equal(_pose(), name="hand"), Implicit.above(Position(_arm(), "elbow"), name="up")])
+
+
+@functools.cache
+def _projector() -> Projector:
+    return Projector(_problem())
+
+
+@functools.cache
+def _space_problem() -> Problem:
+    return Problem(SE3 * Rn(2), [Implicit.equal(Identity(SE3 * Rn(2)), name="whole")])
+
+
+Made = tuple[Callable[[], object], "str | tuple[str, ...]"]
+_ENTRIES: list[tuple[str, Callable[[Chaos], Made]]] = []
+
+
+def entry(name: str) -> Callable[[Callable[[Chaos], Made]], Callable[[Chaos], Made]]:
+    """Adds an entry point."""
+
+    def add(make: Callable[[Chaos], Made]) -> Callable[[Chaos], Made]:
+        _ENTRIES.append((name, make))
+        return make
+
+    return add
+
+
+def given(culprits: str | tuple[str, ...], f: Callable[..., Any], *values: Any, **named: Any) -> Made:
+    """The call f(*values, **named), and who is to blame."""
+    return lambda: f(*values, **named), culprits
+
+
+Q_CULPRITS = ("q of", "q:")
+
+
+# Spaces, elements, segments
+
+
+@entry("Space.check")
+def _(c: Chaos) -> Made:
+    space = c.pick(*SPACES)
+    return given("elbow pose", space.check, c.point(space), "elbow pose")
+
+
+@entry("Space.check_tangent")
+def _(c: Chaos) -> Made:
+    space = c.pick(*SPACES)
+    return given("speed", space.check_tangent, c.vector(space.nv), "speed")
+
+
+@entry("Space maps")
+def _(c: Chaos) -> Made:
+    space = c.pick(*SPACES)
+    wrong = c.say("wrong size", np.ones(c.pick(space.nq + 1, space.nq + 2, 0)))
+    q, v = space.neutral, np.zeros(space.nv)
+    way = c.pick("integrate q", "integrate v", "difference", "compose", "exp", "log", "inverse", "adjoint", "error")
+    calls: dict[str, Made] = {
+        "integrate q": given(("configuration",), space.integrate, wrong, v),
+        "integrate v": given("tangent", space.integrate, q, wrong),
+        "difference": given("configuration", space.difference, q, wrong),
+        "compose": given("configuration", space.compose, wrong, q),
+        "exp": given("tangent", space.exp, wrong),
+        "log": given("configuration", space.log, wrong),
+        "inverse": given("configuration", space.inverse, wrong),
+        "adjoint": given("configuration", space.adjoint, wrong),
+        "error": given("points", space.error, wrong, q, np.zeros(space.nv)),
+    }
+    return calls[way]
+
+
+@entry("Rn")
+def _(c: Chaos) -> Made:
+    return given(("dimension", "Rn", "integer", "R^n"), Rn, c.say("no dimension", c.pick(-1, 1.5, "3", None, [2], -7)))
+
+
+@entry("Space ** n")
+def _(c: Chaos) -> Made:
+    n = c.say("no power", c.pick(-1, 0.5, "2", None, [2], -3))
+    return given("power", lambda: SE3**n)
+
+
+@entry("ProductSpace")
+def _(c: Chaos) -> Made:
+    way = c.pick("names", "twice", "thing", "no sequence")
+    if way == "names":
+        return given("names", ProductSpace, [SO3, Rn(2)], c.say("names", c.pick(["a"], ["a", "b", "c"], [])))
+    if way == "twice":
+        return given("same", ProductSpace, [SO3, Rn(2)], ["same", c.say("a name twice", "same")])
+    if way == "thing":
+        return given(("factor", "space"), ProductSpace, [SO3, c.thing(Space)])
+    return given(("factor", "space"), ProductSpace, c.say("no sequence", c.pick(3, None, SO3, print)))
+
+
+@entry("Space.random")
+def _(c: Chaos) -> Made:
+    space, rng = SE3 * Rn(2), np.random.default_rng(0)
+    way = c.pick("lower", "upper", "crossed")
+    if way == "crossed":
+        return given("lower bound", space.random, rng, np.full(9, 1.0), c.say("bounds crossed", np.full(9, -1.0)))
+    wrong = c.say("wrong size", np.zeros(c.pick(0, 1, 8, 10)))
+    return given("bound", space.random, rng, **{way: wrong})
+
+
+@entry("Element")
+def _(c: Chaos) -> Made:
+    space = c.pick(*SPACES)
+    return given("element", Element, c.point(space), space)
+
+
+@entry("Element space")
+def _(c: Chaos) -> Made:
+    return given("space", Element, [0.0, 0.0, 0.0, 1.0], c.thing(Space))
+
+
+@entry("Element operators")
+def _(c: Chaos) -> Made:
+    space = c.pick(*SPACES)
+    e, way = Element(space.neutral, space), c.pick("+", "-", "*", "is_close")
+    if way == "+":
+        v = c.vector(space.nv)
+        return given("tangent vector", lambda: e + v)
+    other = c.pick(c.thing(Space, type(None)), Element(Rn(9).neutral, Rn(9)))
+    return given(
+        "element", {"-": lambda: e - other, "*": lambda: e * other, "is_close": lambda: e.is_close(other)}[way]
+    )
+
+
+@entry("Segments")
+def _(c: Chaos) -> Made:
+    space = SE3 * Rn(4)
+    way = c.pick("factor", "twice", "coordinate", "cut", "repeated", "sizes", "thing", "mix")
+    if way == "factor":
+        return given("factor", Segments.of, space, c.say("no such factor", c.pick("SE33", 2, -1, "", 7, 1.5, None)))
+    if way == "twice":
+        return given("twice", Segments.of, space, c.say("a factor twice", 1), 1)
+    if way == "coordinate":
+        return given("coordinate", Segments.coordinates, space, [6, c.say("no such coordinate", c.pick(-1, 10, 99))])
+    if way == "cut":
+        return given("cut", Segments.coordinates, space, c.say("cut", c.pick([0], [0, 1, 2], [5, 6], [0, 1, 2, 3, 4])))
+    if way == "repeated":
+        return given("twice", Segments.coordinates, space, c.say("repeated", [7, 8, 7]))
+    if way == "sizes":
+        return given("indices", Segments, c.say("sizes", c.pick((0,), (0, 1, 2))), (0, 1), Rn(2))
+    if way == "thing":
+        wrong = c.pick("x", None, 3, [1.5], ["a"], [None], print, [7, 8.5])
+        return given(("coordinate", "segments"), Segments.coordinates, space, c.say("no coordinates", wrong))
+    return given("segments", lambda: Segments.of(space, 0) | Segments.coordinates(Rn(10), c.say("of another", [2, 7])))
+
+
+# Robots, frames, bounds
+
+
+@entry("Robot")
+def _(c: Chaos) -> Made:
+    model, way = _arm().model, c.pick("model", "bounds", "references", "reference", "mimics")
+    if way == "model":
+        return given("model", Robot, c.thing())
+    if way == "bounds":
+        return given("bounds", Robot, model, bounds=c.thing(type(None)))
+    if way == "references":
+        return given("reference", Robot, model, references=c.say("no mapping", c.pick(3, print, [1], "home", 2.5)))
+    if way == "reference":
+        return given("folded", Robot, model, references={"folded": c.vector(7)})
+    return given("mimic", Robot, model, mimics=c.say("no mimics", c.pick([3], ["a"], [None], 5, print)))
+
+
+@entry("Robot.from_urdf")
+def _(c: Chaos) -> Made:
+    box = "<robot name='box'><link name='body'/></robot>"
+    way = c.pick("path", "thing", "text", "base", "srdf", "package")
+    if way == "path":
+        return given("nowhere", Robot.from_urdf, c.say("no file", c.pick("/nowhere.urdf", "nowhere/arm.urdf")))
+    if way == "thing":
+        return given(("source", "URDF", "urdf"), Robot.from_urdf, c.thing(str, bytes))
+    if way == "text":
+        broken = (
+            "<robot",
+            "<robot name='a'><link/></robot>",
+            "<thing/>",
+            "<robot name='a'><joint name='j'/></robot>",
+            "",
+        )
+        return given(("URDF", "text", "robot", "XML", "path"), Robot.from_urdf, c.say("broken text", c.pick(*broken)))
+    if way == "base":
+        return given("base", Robot.from_urdf, box, base=c.thing(type(None)))
+    if way == "srdf":
+        return given(("srdf", "nowhere"), Robot.from_urdf, box, c.say("no SRDF", c.pick("/nowhere.srdf", 3, print, {})))
+    return given("nowhere", Robot.from_urdf, c.say("no package", "package://nowhere/arm.urdf"))
+
+
+@entry("Robot.system")
+def _(c: Chaos) -> Made:
+    way = c.pick("twice", "parent", "thing", "none", "placement")
+    if way == "twice":
+        return given("left", Robot.system, [Part("left", _arm()), Part(c.say("a name twice", "left"), _arm())])
+    if way == "parent":
+        parts = [Part("left", _arm()), Part("right", _arm(), on=c.name(["left/tool"]))]
+        return given(("frame", "on"), lambda: Robot.system(parts))
+    if way == "thing":
+        return given("part", Robot.system, [c.thing()])
+    if way == "none":
+        return given("part", Robot.system, c.say("no parts", c.pick(3, None, print, 2.5)))
+    placement = c.placement()
+    return given("placement", lambda: Robot.system([Part("left", _arm(), placement)]))
+
+
+@entry("Robot.frame")
+def _(c: Chaos) -> Made:
+    name = c.name(_arm().frame_names)
+    return given(("frame", str(name)), _arm().frame, name)
+
+
+@entry("Robot.frame placement")
+def _(c: Chaos) -> Made:
+    return given("placement", _arm().frame, "tool", c.placement())
+
+
+@entry("Robot.frame of another robot")
+def _(c: Chaos) -> Made:
+    frame = c.say("frame of another robot", _other().frame(c.pick("left_tool", "right_tool", "right_wrist_roll")))
+    return given(frame.name, c.pick(_arm().frame, functools.partial(Position, _arm())), frame)
+
+
+@entry("Robot.with_frame")
+def _(c: Chaos) -> Made:
+    way = c.pick("name", "on", "placement", "taken")
+    if way == "name":
+        return given("name of a frame", _arm().with_frame, c.say("no name", c.pick("", 3, None, {}, b"x")), "tool")
+    if way == "on":
+        return given("frame", _arm().with_frame, "tip", c.name(_arm().frame_names))
+    if way == "taken":
+        return given("tool", _arm().with_frame, c.say("taken", "tool"), "elbow")
+    return given("placement of frame 'tip'", _arm().with_frame, "tip", "tool", c.placement())
+
+
+@entry("Robot.with_bounds")
+def _(c: Chaos) -> Made:
+    way = c.pick("joint", "crossed", "pair", "value", "thing", "rotation")
+    if way == "joint":
+        return given("joint", _arm().with_bounds, {c.name(_arm().joint_names): (-1.0, 1.0)})
+    if way == "crossed":
+        return given("elbow", _arm().with_bounds, {"elbow": c.say("crossed", c.pick((1.0, -1.0), (np.inf, 1.0)))})
+    if way == "pair":
+        wrong = c.pick(3, None, "ab", (1.0,), (1.0, 2.0, 3.0), print)
+        return given("elbow", _arm().with_bounds, {"elbow": c.say("no pair", wrong)})
+    if way == "value":
+        wrong = c.pick("x", "1", None, {}, [1.0, 2.0], np.nan, print, 1j, object(), True)
+        pair = c.pick((wrong, 1.0), (-1.0, wrong))
+        return given("elbow", _arm().with_bounds, {"elbow": c.say(f"no bound {wrong!r}"[:60], pair)})
+    if way == "rotation":
+        box = Robot.from_urdf("<robot name='b'><link name='a'/></robot>", base=Base.FREE_FLYER)
+        return given("root_joint", box.with_bounds, {"root_joint": c.say("seven bounds", (np.zeros(7), np.ones(7)))})
+    return given("bounds", _arm().with_bounds, c.thing(dict))
+
+
+@entry("Bounds")
+def _(c: Chaos) -> Made:
+    way = c.pick("lower", "upper", "crossed", "space", "nan")
+    low, high = np.full(3, -1.0), np.full(3, 1.0)
+    if way == "space":
+        return given("space", Bounds, c.thing(Space), low, high)
+    if way == "crossed":
+        return given("bound", Bounds, Rn(3), high, c.say("crossed", low))
+    if way == "nan":
+        low[c.pick(0, 1, 2)] = np.nan
+        return given("lower bounds", Bounds, Rn(3), c.say("NaN", low), high)
+    wrong = c.say(
+        "no side", c.pick(np.zeros(2), np.zeros((1, 3)), "x", None, {}, print, ["1", "2", "3"], high + 1j, high > 0)
+    )
+    return given(f"{way} bounds", Bounds, Rn(3), *((wrong, high) if way == "lower" else (low, wrong)))
+
+
+@entry("Bounds methods")
+def _(c: Chaos) -> Made:
+    method = c.pick(_arm().bounds.contains, _arm().bounds.violations, _arm().bounds.clip)
+    wrong = c.pick(np.zeros(6), np.zeros((1, 7)), "x", None, {}, print, ["a"] * 7, [True] * 7, np.zeros(7) + 1j)
+    return given("q", method, c.say("no configuration", wrong))
+
+
+@entry("Bounds.none, Bounds.replace")
+def _(c: Chaos) -> Made:
+    if c.rng.random() < 0.5:
+        return given("space", Bounds.none, c.thing(Space))
+    return given("bounds", _arm().bounds.replace, c.thing(dict))
+
+
+@entry("Frame")
+def _(c: Chaos) -> Made:
+    way = c.pick("placement", "name", "joint")
+    if way == "placement":
+        return given("placement of frame 'tip'", Frame, "tip", 1, c.placement())
+    if way == "name":
+        return given("name", Frame, c.thing(str), 1)
+    return given("joint", Frame, "tip", c.say("no joint", c.pick("elbow", None, 1.5, -1, {}, [1])))
+
+
+@entry("Robot.configuration")
+def _(c: Chaos) -> Made:
+    way = c.pick("joint", "value", "start", "reference", "mapping", "free")
+    if way == "joint":
+        return given("joint", _arm().configuration, {c.name(_arm().joint_names): 0.1})
+    if way == "value":
+        wrong = c.pick("x", {}, [1.0, 2.0], np.nan, np.inf, print, 1j, object(), True, [[1.0]], pin.SE3.Identity())
+        return given("elbow", _arm().configuration, {"elbow": c.say(f"no value {wrong!r}"[:60], wrong)})
+    if way == "start":
+        return given(
+            "start", _arm().configuration, start=c.say("no start", c.pick(np.zeros(6), np.full(7, np.nan), 3, {}))
+        )
+    if way == "reference":
+        return given("reference posture", _arm().configuration, start=c.say("typo", c.pick("hom", "", "Home")))
+    if way == "free":
+        return given("root_joint", _box().configuration, {"root_joint": c.placement()})
+    return given("values", _arm().configuration, c.say("no mapping", c.pick(3, [1], "home", print, np.zeros(7))))
+
+
+@entry("Robot joints by name")
+def _(c: Chaos) -> Made:
+    method = c.pick("slice_of", "velocity_slice_of", "joint_index", "segments")
+    name = c.name(_arm().joint_names)
+    return given("joint", getattr(_arm(), method), name)
+
+
+@entry("Robot.segments")
+def _(c: Chaos) -> Made:
+    return given("elbow", _arm().segments, "elbow", c.say("twice", "elbow"))
+
+
+@entry("Robot.reference")
+def _(c: Chaos) -> Made:
+    return given("reference posture", _arm().reference, c.name(["home"]))
+
+
+@entry("Robot.with_references")
+def _(c: Chaos) -> Made:
+    if c.rng.random() < 0.3:
+        return given("reference", _arm().with_references, c.say("no mapping", c.pick(3, [1.0], "home", None, print)))
+    return given("folded", _arm().with_references, {"folded": c.vector(7)})
+
+
+@entry("Robot.random")
+def _(c: Chaos) -> Made:
+    if c.rng.random() < 0.5:
+        return given("rng", _arm().random, c.thing())
+    return given("size", _arm().random, np.random.default_rng(0), c.say("no size", c.pick(-1, 1.5, "3", [2], {})))
+
+
+@entry("Robot.at")
+def _(c: Chaos) -> Made:
+    way = c.pick("q", "v", "workspace")
+    if way == "q":
+        robot = c.pick(_arm(), _box())
+        return given(Q_CULPRITS, robot.at, c.point(robot.space))
+    if way == "v":
+        return given("velocity", _arm().at, _arm().neutral, c.vector(7))
+    return given("workspace", _arm().at, _arm().neutral, workspace=c.thing(type(None)))
+
+
+@entry("Robot.check, Robot.format")
+def _(c: Chaos) -> Made:
+    robot = c.pick(_arm(), _box())
+    return given(Q_CULPRITS, c.pick(robot.check, robot.format), c.point(robot.space))
+
+
+# Functions
+
+ONE_FRAME: tuple[Any, ...] = (Position, Orientation, Transformation, Rotation, Pose)
+TWO_FRAMES: tuple[Any, ...] = (
+    RelativePosition,
+    RelativeOrientation,
+    RelativeTransformation,
+    RelativeRotation,
+    RelativePose,
+)
+
+
+@entry("functions of one frame")
+def _(c: Chaos) -> Made:
+    kind, way = c.pick(*ONE_FRAME), c.pick("robot", "typo", "thing", "placement")
+    if way == "robot":
+        return given("robot", kind, c.thing(), "tool")
+    if way == "typo":
+        return given("frame", kind, _arm(), c.name(_arm().frame_names))
+    if way == "thing":
+        return given("frame", kind, _arm(), c.thing(str))
+    return given("reference", kind, _arm(), "tool", c.placement())
+
+
+@entry("functions of two frames")
+def _(c: Chaos) -> Made:
+    kind, way = c.pick(*TWO_FRAMES), c.pick("robot", "a", "b", "thing")
+    if way == "robot":
+        return given("robot", kind, c.thing(), "tool", "elbow")
+    if way == "a":
+        name = c.name(_arm().frame_names)
+        return given(("frame", "reference"), kind, _arm(), name, "tool")
+    if way == "b":
+        return given("frame", kind, _arm(), "tool", c.name(_arm().frame_names))
+    return given("frame", kind, _arm(), "tool", c.thing(str))
+
+
+@entry("Pose outputs")
+def _(c: Chaos) -> Made:
+    outputs = c.say("wrong group", c.pick(SO3, Rn(6), "SE3", None, 7, SE3 * Rn(1), {}))
+    if c.rng.random() < 0.5:
+        return given("outputs", Pose, _arm(), "tool", outputs=outputs)
+    return given("outputs", RelativePose, _arm(), "elbow", "tool", outputs=outputs)
+
+
+@entry("function names")
+def _(c: Chaos) -> Made:
+    return given("name", c.pick(*ONE_FRAME), _arm(), "tool", name=c.say("no name", c.pick(3, 2.5, b"a", ["a"], print)))
+
+
+@entry("CenterOfMass")
+def _(c: Chaos) -> Made:
+    way = c.pick("robot", "joints", "subtrees", "both", "thing", "mass", "empty")
+    if way == "robot":
+        return given("robot", CenterOfMass, c.thing())
+    if way in ("joints", "subtrees"):
+        return given(("joint",), CenterOfMass, _arm(), **{way: ["elbow", c.name(_arm().joint_names)]})
+    if way == "both":
+        return given("joints", CenterOfMass, _arm(), joints=["elbow"], subtrees=[c.say("both", "elbow")])
+    if way == "thing":
+        return given("joints", CenterOfMass, _arm(), joints=c.say("no names", c.pick("elbow", 3, print, {}, 2.5)))
+    if way == "empty":
+        return given("CenterOfMass", CenterOfMass, _arm(), joints=c.say("no joint", []))
+    return given("mass", CenterOfMass, c.say("no mass", _box()))
+
+
+@entry("RelativeCenterOfMass, ComBetweenFeet")
+def _(c: Chaos) -> Made:
+    way = c.pick("frame", "reference", "left", "right", "third", "robot")
+    name = c.name(_arm().frame_names) if way not in ("reference", "robot") else "tool"
+    if way == "frame":
+        return given("frame", RelativeCenterOfMass, _arm(), name)
+    if way == "reference":
+        return given("reference", RelativeCenterOfMass, _arm(), "tool", c.vector(3))
+    if way == "robot":
+        return given("robot", ComBetweenFeet, c.thing(), "tool", "elbow", "tool")
+    frames = {"left": (name, "elbow", "tool"), "right": ("elbow", name, "tool"), "third": ("elbow", "tool", name)}
+    return given("frame", ComBetweenFeet, _arm(), *frames[way])
+
+
+@entry("Affine")
+def _(c: Chaos) -> Made:
+    A, way = c.rng.uniform(-1.0, 1.0, (2, 3)), c.pick("A", "b", "inputs", "group", "columns")
+    if way == "A":
+        wrong = c.pick("x", {}, print, A + 1j, A.astype(str), A > 0, A[None], [[1.0], [1.0, 2.0]], A * np.nan, object())
+        return given("matrix", Affine, c.say("no matrix", wrong))
+    if way == "b":
+        return given("vector", Affine, A, c.vector(2))
+    if way == "inputs":
+        return given("affine", Affine, A, None, c.say("wrong space", c.pick(Rn(4), SO3 * Rn(1), SE3, Rn(0))))
+    if way == "columns":
+        return given("affine", Affine, A, None, c.say("columns of a rotation", c.pick(SO3, SO2 * Rn(2))))
+    return given(("inputs", "space"), Affine, A, None, c.thing(Space, type(None)))
+
+
+@entry("Identity, Constant")
+def _(c: Chaos) -> Made:
+    way = c.pick("identity", "constant", "outputs", "inputs")
+    if way == "identity":
+        return given("space", Identity, c.thing(Space))
+    if way == "constant":
+        return given("constant", Constant, c.point(SE3), SE3)
+    wrong = c.thing(Space, type(None))
+    return given(("space", way), Constant, [1.0], **{way: wrong})
+
+
+@entry("Stacked")
+def _(c: Chaos) -> Made:
+    way = c.pick("thing", "empty", "spaces", "no sequence")
+    if way == "thing":
+        return given("function 1", Stacked, [_pose(), c.thing()])
+    if way == "empty":
+        return given("functions", Stacked, c.say("empty", c.pick([], ())))
+    if way == "spaces":
+        other = c.pick(Identity(Rn(3)), Position(_other(), "left_tool"), Position(_twin(), "tool"))
+        return given("inputs", Stacked, [_pose(), c.say("another space", other)])
+    return given("functions", Stacked, c.say("no sequence", c.pick(3, None, print, _pose())))
+
+
+@entry("Function.restricted")
+def _(c: Chaos) -> Made:
+    rows = c.pick([6], [-1], [3], [3, 4], [0, 0], ["x"], None, 3, "rows", print, [1.5], [None], {})
+    return given(("coordinate", "segments", "rows", "cut"), _pose().restricted, c.say(f"rows {rows!r}"[:60], rows))
+
+
+@entry("Function.on, Implicit.on")
+def _(c: Chaos) -> Made:
+    owner = c.pick(_pose(), Implicit.zero(_pose(), name="hand"))
+    if c.rng.random() < 0.5:
+        return given(("space",), owner.on, c.thing(Space))
+    two = _arm().space * _arm().space
+    return given(("space",), owner.on, c.say("space without its factor", c.pick(Rn(3), SE3, _other().space, two)))
+
+
+@entry("Function.on block")
+def _(c: Chaos) -> Made:
+    space = _arm().space * Rn(2)
+    block = c.pick(Segments.of(space, 1), Segments.coordinates(space, [7, 8]), "arm", 3, {}, [0, 1])
+    return given("block", _pose().on, space, c.say("wrong block", block))
+
+
+@entry("f @ g, f - g")
+def _(c: Chaos) -> Made:
+    f, other = Identity(SE3), c.thing(type(None))
+    way = c.pick("@ thing", "- thing", "@ spaces", "- robots", "- inputs", "- outputs")
+    if way == "@ thing":
+        return given("inner function", lambda: f @ cast(Any, other))
+    if way == "- thing":
+        return given("right of a difference", lambda: f - cast(Any, other))
+    if way == "@ spaces":
+        return given("Identity @", lambda: f @ c.say("spaces", Identity(Rn(7))))
+    if way == "- robots":
+        other = c.say("another robot", Position(_twin(), "tool"))
+        return given("inputs of Position", lambda: Position(_arm(), "tool") - other)
+    if way == "- inputs":
+        return given("inputs of Identity", lambda: f - c.say("inputs", Identity(Rn(7))))
+    return given("outputs of Position", lambda: Position(_arm(), "tool") - c.say("outputs", _pose()))
+
+
+@entry("Function.from_callable")
+def _(c: Chaos) -> Made:
+    f, way = (lambda q: q[:2]), c.pick("f", "inputs", "outputs", "jacobian", "columns")
+    if way == "f":
+        return given(
+            "function", Function.from_callable, c.say("no callable", c.pick(3, None, "f", {}, [1.0])), Rn(3), Rn(2)
+        )
+    if way in ("inputs", "outputs"):
+        spaces = {"inputs": Rn(3), "outputs": Rn(2), way: c.thing(Space)}
+        return given((way, "space"), Function.from_callable, f, **spaces)
+    if way == "jacobian":
+        wrong = c.say("no callable", c.pick(3, "J", {}, np.eye(3)))
+        return given("jacobian", Function.from_callable, f, Rn(3), Rn(2), wrong)
+    wrong = c.pick([True], [True] * 4, "x", {}, print, [[True] * 3], ["a", "b", "c"], [0.5, 0.5, 1.0])
+    return given("columns", Function.from_callable, f, Rn(3), Rn(2), columns=c.say("columns", wrong))
+
+
+@entry("from_callable: what it returns")
+def _(c: Chaos) -> Made:
+    wrong = c.pick(
+        np.zeros(3), 1.0, "x", None, {}, [[1.0], [1.0, 2.0]], np.zeros(2) + 1j, ["a", "b"], ["1", "2"], print
+    )
+    if c.rng.random() < 0.5:
+        f = Function.from_callable(lambda q: c.say("value", wrong), Rn(3), Rn(2), name="mine")
+        return given("mine", f.value, np.zeros(3))
+    bad = c.pick(
+        np.zeros((2, 2)), np.zeros(5), "x", None, {}, np.zeros((2, 3)) + 1j, print, [["a"] * 3] * 2, np.zeros((3, 2))
+    )
+    f = Function.from_callable(lambda q: q[:2], Rn(3), Rn(2), lambda q: c.say("Jacobian", bad), name="mine")
+    return given("mine", f.jacobian, np.zeros(3))
+
+
+@entry("Function.value, jacobian, linearise")
+def _(c: Chaos) -> Made:
+    f = c.pick(_pose(), Identity(SE3), Pose(_box(), "body"))
+    return given("argument of", c.pick(f.value, f.jacobian, f.linearise), c.point(f.inputs))
+
+
+# Rows, constraints, right-hand sides
+
+
+@entry("Implicit function")
+def _(c: Chaos) -> Made:
+    make = c.pick(Implicit, Implicit.zero, Implicit.equal, Implicit.above, Implicit.below)
+    return given("function", make, c.thing())
+
+
+@entry("Implicit comparison")
+def _(c: Chaos) -> Made:
+    E = Comparison.EQUALITY
+    wrong = c.pick("EQUALITY", 1, [E] * 5, [E] * 7, [], ["EQUALITY"] * 6, [E, E, E, E, E, 3], {}, print, True, E.value)
+    return given("comparison of 'hand'", Implicit, _pose(), c.say(f"comparison {wrong!r}"[:50], wrong), name="hand")
+
+
+@entry("Implicit mask")
+def _(c: Chaos) -> Made:
+    wrong = c.pick(
+        [True] * 5,
+        [True] * 7,
+        [2] * 6,
+        [0.5] * 6,
+        ["x"] * 6,
+        "x",
+        {},
+        print,
+        [[True] * 6],
+        [np.nan] * 6,
+        [],
+        1j,
+        object(),
+    )
+    return given("mask of 'hand'", Implicit, _pose(), mask=c.say(f"mask {wrong!r}"[:50], wrong), name="hand")
+
+
+@entry("Implicit scale, margin")
+def _(c: Chaos) -> Made:
+    what = c.pick("scale", "margin")
+    wrong = c.pick(
+        [1.0] * 5, [1.0] * 7, -1.0, np.nan, np.inf, [1.0] * 5 + [-1.0], "x", "1", {}, print, 1j, object(), [], True
+    )
+    wrong = c.say(f"{what} {wrong!r}"[:50], wrong)
+    return given(("hand",), Implicit, _pose(), Comparison.SUPERIOR, **{what: wrong}, name="hand")
+
+
+@entry("Implicit lower, upper")
+def _(c: Chaos) -> Made:
+    what = c.pick("lower", "upper")
+    if c.rng.random() < 0.3:
+        sides = c.say("crossed", {"lower": 1.0, "upper": [2.0] * 5 + [0.5]})
+        return given("row 5", Implicit, _pose(), **sides, name="hand")
+    if c.rng.random() < 0.2:
+        return given(
+            "hand", Implicit, _pose(), Comparison.EQUALITY, **{what: c.say("with a comparison", 1.0)}, name="hand"
+        )
+    wrong = c.pick([1.0] * 5, [1.0] * 7, np.nan, "x", "1", {}, print, 1j, object(), [], [[1.0] * 6], True, ["1"] * 6)
+    return given(f"{what} of 'hand'", Implicit, _pose(), **{what: c.say(f"{wrong!r}"[:50], wrong)}, name="hand")
+
+
+@entry("Implicit.above, below, between")
+def _(c: Chaos) -> Made:
+    wrong = c.pick([1.0] * 2, [1.0] * 4, np.nan, "x", "1", {}, print, 1j, object(), [[1.0] * 3])
+    wrong = c.say(f"{wrong!r}"[:50], wrong)
+    f, way = Position(_arm(), "tool"), c.pick("above", "below", "between", "margin")
+    if way == "between":
+        return given("hand", Implicit.between, f, *c.pick((wrong, 1.0), (-1.0, wrong)), name="hand")
+    if way == "margin":
+        return given("hand", c.pick(Implicit.above, Implicit.below), f, 0.0, margin=wrong, name="hand")
+    return given("hand", getattr(Implicit, way), f, wrong, name="hand")
+
+
+@entry("Implicit rhs")
+def _(c: Chaos) -> Made:
+    outputs = c.pick(R3xSO3, SE3)
+    return given("right-hand side of 'hand'", Implicit.equal, _pose(outputs), c.point(outputs), name="hand")
+
+
+@entry("Implicit rhs on fixed rows")
+def _(c: Chaos) -> Made:
+    fixed = c.pick(Comparison.EQUAL_TO_ZERO, Comparison.SUPERIOR, Comparison.INFERIOR)
+    rows: list[Comparison] = [Comparison.EQUALITY] * 6
+    rows[row := int(c.rng.integers(6))] = fixed
+    rhs = R3xSO3.exp(c.rng.uniform(0.1, 0.5, 6))
+    return given(f"row {row}", Implicit, _pose(), rows, c.say(f"row {row} {fixed.name}", rhs), name="hand")
+
+
+@entry("Implicit name")
+def _(c: Chaos) -> Made:
+    return given("name", Implicit.zero, _pose(), name=c.say("no name", c.pick(3, 2.5, b"a", ["a"], print)))
+
+
+@entry("Target")
+def _(c: Chaos) -> Made:
+    way = c.pick("value", "velocity", "acceleration", "interval")
+    if way in ("velocity", "acceleration"):
+        wrong = c.say("no function", c.pick(3, "x", {}, [1.0]))
+        return given(f"{way} of a Target", Target, lambda t: [t], **{way: wrong})
+    if way == "value":
+        return given("value of a Target", Target, c.say("no function", c.pick(3, None, "x", {}, [1.0])))
+    wrong = c.pick((2.0, 1.0), (1.0,), None, 3, "ab", (np.nan, 1.0), (0.0, np.nan), ("a", "b"), (1.0, 2.0, 3.0), {})
+    return given("interval", Target, lambda t: [t], interval=c.say(f"interval {wrong!r}"[:50], wrong))
+
+
+@entry("Target.at, restricted")
+def _(c: Chaos) -> Made:
+    target = Target(lambda t: [t], interval=(0.0, 1.0))
+    wrong = c.pick("x", "0.5", None, {}, [0.5, 0.6], np.nan, np.inf, print, 1j, 2.0, -1.0, object())
+    wrong = c.say(f"time {wrong!r}"[:50], wrong)
+    way = c.pick("at", "velocity", "start", "end")
+    if way == "at":
+        return given("time", target.at, wrong)
+    if way == "velocity":
+        return given("time", c.pick(target.velocity_at, target.acceleration_at), wrong, Rn(1))
+    return given("time", target.restricted, *((wrong, 0.5) if way == "start" else (0.5, wrong)))
+
+
+@entry("Target results")
+def _(c: Chaos) -> Made:
+    way, wrong = c.pick("value", "velocity", "acceleration", "later"), c.vector(3)
+    still = Target(lambda t: [0.3, 0.0, 0.6])
+    targets = {
+        "value": Target(lambda t: wrong),
+        "later": Target(lambda t: [0.3, 0.0, 0.6] if t == 0.0 else wrong),
+        "velocity": Target(still.value, lambda t: wrong),
+        "acceleration": Target(still.value, None, lambda t: wrong),
+    }
+    target = targets[way]
+
+    def use() -> object:
+        return Problem(_arm(), [Implicit.equal(Position(_arm(), "tool"), target, name="moving")]).rhs_at(0.5)
+
+    return given(("moving", "target"), use)
+
+
+@entry("RightHandSide")
+def _(c: Chaos) -> Made:
+    way = c.pick("vector", "velocity", "acceleration", "stack", "point")
+    stack = _problem().constraints
+    if way == "stack":
+        return given("stack", RightHandSide, c.thing())
+    if way == "vector":
+        return given("right-hand side", RightHandSide, stack, c.vector(stack.rhs_size))
+    if way == "point":
+        vector = _problem().rhs.vector.copy()
+        vector[3:7] *= c.say("not normalised", c.pick(0.0, 0.5, 2.0))
+        return given("right-hand side of 'hand'", RightHandSide, stack, vector)
+    named = {way: c.vector(stack.full_size)}
+    return given(way, RightHandSide, stack, None, **named)
+
+
+@entry("RightHandSide.replace, of")
+def _(c: Chaos) -> Made:
+    rhs, way = _problem().rhs, c.pick("of", "replace", "point", "fixed")
+    which = c.pick(c.name(["hand", "up"]), c.pick(2, -3, None, 1.5), _moving())
+    if way == "of":
+        return given("constraint", rhs.of, which)
+    if way == "replace":
+        return given("constraint", rhs.replace, which, R3xSO3.neutral)
+    if way == "fixed":
+        return given("'up'", rhs.replace, "up", c.say("a row that takes none", [0.0, 0.0, 0.3]))
+    return given("right-hand side of 'hand'", rhs.replace, "hand", c.point(R3xSO3))
+
+
+@entry("RightHandSide of another problem")
+def _(c: Chaos) -> Made:
+    rhs = c.say("of another problem", c.pick(_space_problem().rhs, Problem(_arm(), [_moving()]).rhs))
+    q = _arm().neutral
+    method = c.pick(_problem().residual, _problem().jacobian, _projector().project, _projector().is_satisfied)
+    return given("right-hand side", method, q, rhs=rhs)
+
+
+# Stacks, problems, projectors
+
+
+@entry("Stack")
+def _(c: Chaos) -> Made:
+    way, hand = c.pick("thing", "twice", "spaces", "index", "add", "no sequence"), Implicit.zero(_pose(), name="hand")
+    if way == "thing":
+        return given("constraint", Stack, [hand, c.thing()])
+    if way == "twice":
+        return given("hand", Stack, [hand, c.say("twice", hand)])
+    if way == "spaces":
+        return given("whole", Stack, [hand, c.say("spaces", _space_problem().constraints[0])])
+    if way == "index":
+        which = c.pick(c.name(["hand"]), 1, -2, None, 1.5, _moving())
+        return given("constraint", lambda: Stack([hand])[which])
+    if way == "no sequence":
+        return given("constraint", Stack, c.say("no sequence", c.pick(3, None, print, hand)))
+    other = c.thing()
+    return given("stack", lambda: Stack([hand]) + other)
+
+
+@entry("Explicit")
+def _(c: Chaos) -> Made:
+    whole = Rn(4)
+    f, ins, outs = Affine([[2.0, 1.0]]), Segments.coordinates(whole, [0, 1]), Segments.coordinates(whole, [3])
+    way = c.pick("f", "outputs", "inputs", "overlap", "g", "level", "comparison", "rhs", "space", "beyond")
+    if way == "f":
+        return given("f of an explicit", Explicit, c.thing(), outs, ins)
+    if way in ("outputs", "inputs"):
+        blocks = {"outputs": outs, "inputs": ins, way: c.thing(type(None))}
+        return given(f"{way} of 'follow'", Explicit, f, **blocks, name="follow")
+    if way == "overlap":
+        meet = c.say("overlap", Segments.coordinates(whole, [1]))
+        return given("inputs and outputs of 'follow'", Explicit, f, meet, ins, name="follow")
+    if way == "g":
+        named = {c.pick("g", "g_inverse"): c.thing(type(None))}
+        return given("g", Explicit, f, outs, ins, **named, name="follow")
+    if way == "level":
+        wrong = c.say("level", c.pick(-1, 1.5, "1", None, True, []))
+        return given("level of 'follow'", Explicit, f, outs, ins, level=wrong, name="follow")
+    if way == "comparison":
+        wrong = c.say("comparison", c.pick("x", 3, [], [Comparison.EQUALITY] * 2, {}))
+        return given("'follow'", Explicit, f, outs, ins, comparison=wrong, whole=whole, name="follow")
+    if way == "rhs":
+        rhs = c.vector(1)
+        named = {"comparison": Comparison.EQUALITY, "rhs": rhs, "whole": whole}
+        return given("'follow'", Explicit, f, outs, ins, **named, name="follow")
+    if way == "space":
+        two = c.say("spaces", Segments.coordinates(whole, [2, 3]))
+        return given("follow", Explicit, f, two, ins, name="follow")
+    far = c.say("beyond", Segments.coordinates(Rn(9), [8]))
+    return given("follow", Explicit, f, far, ins, whole=whole, name="follow")
+
+
+@entry("LockedJoint, mimic_constraints")
+def _(c: Chaos) -> Made:
+    way = c.pick("where", "joint", "value", "mimic", "rotation")
+    if way == "where":
+        return given("where", LockedJoint, c.thing(Space), "elbow", 0.5)
+    if way == "joint":
+        return given("joint", LockedJoint, _arm(), c.name(_arm().joint_names), 0.5)
+    if way == "mimic":
+        return given("robot", mimic_constraints, c.thing())
+    if way == "rotation":
+        return given("root_joint", LockedJoint, _box(), "root_joint", c.placement())
+    wrong = c.pick("x", {}, [1.0, 2.0], np.nan, np.inf, print, 1j, object(), True, [[1.0]])
+    return given("elbow", LockedJoint, _arm(), "elbow", c.say(f"value {wrong!r}"[:50], wrong))
+
+
+@entry("Explicit.linear, relative_pose")
+def _(c: Chaos) -> Made:
+    way = c.pick("joint", "sources", "source", "multiplier", "offset", "frame", "robot", "no free-flyer")
+    if way == "joint":
+        return given("joint", Explicit.linear, _arm(), c.name(_arm().joint_names), {"elbow": 1.0})
+    if way == "sources":
+        return given("sources", Explicit.linear, _arm(), "wrist_roll", c.thing(dict))
+    if way == "source":
+        return given("joint", Explicit.linear, _arm(), "wrist_roll", {c.name(_arm().joint_names): 1.0})
+    if way == "multiplier":
+        return given("multiplier", Explicit.linear, _arm(), "wrist_roll", {"elbow": c.number()})
+    if way == "offset":
+        return given(("offset", "vector"), Explicit.linear, _arm(), "wrist_roll", {"elbow": 1.0}, c.number())
+    if way == "frame":
+        return given("frame", Explicit.relative_pose, _box(), "universe", c.name(_box().frame_names))
+    if way == "robot":
+        return given("robot", Explicit.relative_pose, c.thing(), "universe", "body")
+    return given("tool", Explicit.relative_pose, _arm(), "elbow", c.say("no free-flyer", "tool"))
+
+
+@entry("Problem weights, frozen")
+def _(c: Chaos) -> Made:
+    hand, way = (
+        Implicit.zero(_pose(), name="hand"),
+        c.pick("weights", "joint", "cost", "frozen", "frozen joint", "last"),
+    )
+    if way == "weights":
+        return given("weights", Problem, _arm(), [hand], weights=c.vector(7))
+    if way == "joint":
+        return given("joint", Problem, _arm(), [hand], weights={c.name(_arm().joint_names): 1.0})
+    if way == "cost":
+        wrong = c.say("cost", c.pick("x", -1.0, np.nan, np.inf, [1.0, 2.0], None, {}))
+        return given("weights", Problem, _arm(), [hand], weights={"elbow": wrong})
+    if way == "frozen":
+        wrong = c.say("frozen", c.pick("elbow", 3, None, 2.5, print, [3], [None], Segments.coordinates(Rn(9), [8])))
+        return given(("frozen", "joint"), Problem, _arm(), [hand], frozen=wrong)
+    if way == "last":
+        return given("optional_last", Problem, _arm(), [hand], optional_last=c.thing(bool))
+    return given("joint", Problem, _arm(), [hand], frozen=[c.name(_arm().joint_names)])
+
+
+@entry("stack_rows")
+def _(c: Chaos) -> Made:
+    stack, point = _problem().constraints, _problem().at(_arm().neutral)
+    way = c.pick("stack", "point", "order", "velocity", "rhs", "space")
+    if way == "stack":
+        return given("stack", stack_rows, c.thing(), point)
+    if way == "point":
+        return given("point", stack_rows, stack, c.thing())
+    if way == "order":
+        return given("order", stack_rows, stack, point, c.thing())
+    if way == "velocity":
+        return given("motion", stack_rows, stack, c.say("no velocity", point), Order.VELOCITY)
+    if way == "space":
+        there = c.say("point of another space", _space_problem().at((SE3 * Rn(2)).neutral))
+        return given("point", stack_rows, stack, there)
+    wrong = c.pick(_space_problem().rhs, c.thing(type(None)))
+    return given("right-hand side", stack_rows, stack, point, Order.POSITION, c.say("wrong rhs", wrong))
+
+
+@entry("Problem")
+def _(c: Chaos) -> Made:
+    hand = Implicit.zero(_pose(), name="hand")
+    way = c.pick(
+        "where", "given", "entry", "empty", "masked", "twice", "robot", "space", "bounds", "foreign bounds", "one"
+    )
+    if way == "where":
+        return given("space of a problem", Problem, c.thing(Space), [hand])
+    if way == "given":
+        return given(
+            "constraints of a problem", Problem, _arm(), c.say("no constraints", c.pick(3, None, print, "x", {}))
+        )
+    if way == "one":
+        return given("constraints of a problem", Problem, _arm(), c.say("not in a list", hand))
+    if way == "entry":
+        return given("constraint 1", Problem, _arm(), [hand, c.thing(list, tuple)])
+    if way == "empty":
+        return given("row", Problem, _arm(), c.say("empty", c.pick([], [[]], [[], []], ())))
+    if way == "masked":
+        return given("row", Problem, _arm(), [Implicit.zero(_pose(), mask=c.say("all masked", [False] * 6))])
+    if way == "twice":
+        return given("hand", Problem, _arm(), c.say("twice", c.pick([hand, hand], [[hand], [hand]])))
+    if way == "robot":
+        return given("hand", Problem, c.say("another robot", c.pick(_other(), _twin())), [hand])
+    if way == "space":
+        return given("whole", Problem, _arm(), [c.say("another space", _space_problem().constraints[0])])
+    if way == "bounds":
+        return given("bounds", Problem, _arm(), [hand], c.thing(type(None)))
+    return given(
+        "bounds", Problem, _arm(), [hand], c.say("foreign bounds", c.pick(_other().bounds, Bounds.none(Rn(3))))
+    )
+
+
+@functools.cache
+def _twin() -> Robot:
+    """A robot with the space of the sample arm that is not the sample arm."""
+    model: Any = pin.Model(_arm().model)
+    model.inertias[3] = pin.Inertia(2.0 * model.inertias[3].mass, model.inertias[3].lever, model.inertias[3].inertia)
+    return Robot(model)
+
+
+@entry("Problem methods: q")
+def _(c: Chaos) -> Made:
+    problem = c.pick(_problem(), _space_problem())
+    names = (
+        "residual",
+        "jacobian",
+        "tangent_basis",
+        "dimension",
+        "is_satisfied",
+        "rhs_from",
+        "at",
+        "rows",
+        "error",
+        "check",
+    )
+    return given(Q_CULPRITS, getattr(problem, c.pick(*names)), c.point(problem.space))
+
+
+@entry("Problem methods: the rest")
+def _(c: Chaos) -> Made:
+    q, way = _arm().neutral, c.pick("v", "constraint", "threshold", "rhs", "time", "workspace")
+    if way == "v":
+        return given("velocity", _problem().project_tangent, q, c.vector(7))
+    if way == "constraint":
+        which = c.pick(c.name(["hand", "up"]), 2, -3, 1.5, _moving())
+        return given("constraint", c.pick(_problem().error, _problem().is_satisfied), q, which)
+    if way == "threshold":
+        wrong = c.say("threshold", c.pick("x", None, {}, [1.0, 2.0], np.nan, print, 1j, -1.0))
+        return given("threshold", _problem().is_satisfied, q, threshold=wrong)
+    if way == "rhs":
+        return given("right-hand side", _problem().residual, q, c.vector(_problem().constraints.rhs_size))
+    if way == "time":
+        return given("time", Problem(_arm(), [_moving()]).rhs_at, c.number())
+    return given("workspace", _problem().at, q, c.thing(type(None), Workspace))
+
+
+@entry("Options")
+def _(c: Chaos) -> Made:
+    numbers = ("threshold", "cap", "stall_ratio", "patience_ratio", "damping")
+    whole = ("max_iterations", "seed", "saturating_passes", "stall_count", "patience_count", "restart_table", "screen")
+    name = c.pick(*numbers, *whole, "restarts", "wrap", "trace")
+    if name in numbers:
+        wrong = c.pick(c.number(), -1.0, True, *(() if name == "damping" else (0.0, 0)))
+    elif name in whole:
+        wrong = c.pick(-1, 1.5, "3", None, [], {}, True, np.nan, np.inf, print, 1j)
+    else:
+        wrong = c.pick(0, 1, "yes", None, [], {}, np.nan, print)
+    return given(f"'{name}'", c.pick(Options, Options.local), **{name: c.say(f"{name}={wrong!r}"[:50], wrong)})
+
+
+@entry("Options.local typo")
+def _(c: Chaos) -> Made:
+    typo = c.pick("thresold", "max_iteration", "Seed", "restart", "wraps", "tolerance", "maxiter")
+    return given(typo, Options.local, **{typo: c.say("typo", 1)})
+
+
+@entry("Projector")
+def _(c: Chaos) -> Made:
+    way = c.pick("problem", "options", "engine")
+    if way == "problem":
+        return given("problem", Projector, c.thing())
+    named = {way: c.thing(type(None))}
+    return given(way, Projector, _problem(), **named)
+
+
+@entry("Projector.project")
+def _(c: Chaos) -> Made:
+    if c.rng.random() < 0.6:
+        return given(Q_CULPRITS, _projector().project, c.vector(7))
+    if c.rng.random() < 0.5:
+        return given(Q_CULPRITS, Projector(_space_problem()).project, c.point(SE3 * Rn(2)))
+    return given("right-hand side", _projector().project, _arm().neutral, c.vector(_problem().constraints.rhs_size))
+
+
+@entry("Projection.error")
+def _(c: Chaos) -> Made:
+    result = _projector().project(_arm().reference("home"))
+    return given("constraint", result.error, c.pick(c.name(["hand", "up"]), 2, -3, 1.5, _moving()))
+
+
+@entry("project")
+def _(c: Chaos) -> Made:
+    hand, q = Implicit.zero(_pose(), name="hand"), _arm().neutral
+    way = c.pick("where", "constraints", "q", "options")
+    if way == "where":
+        return given("space of a problem", project, c.thing(Space), [hand], q)
+    if way == "constraints":
+        return given("constraint", project, _arm(), c.say("no constraints", c.pick(3, None, hand, ["x"], [3])), q)
+    if way == "q":
+        return given(Q_CULPRITS, project, _arm(), [hand], c.vector(7))
+    return given("options", project, _arm(), [hand], q, c.thing(type(None)))
