@@ -32,8 +32,8 @@ class RightHandSide:
         stack: the constraints.
         vector: (rhs_size,), read-only.
         velocity, acceleration: as given, or None.
-        maps, constants: id of an explicit constraint -> its map with this right-hand side, and its outputs where the map
-            is constant; found on first use.
+        maps, constants: id of an explicit constraint -> its map with this right-hand side, and its outputs where the
+            map is constant; found on first use.
         points: id of a constraint -> its point; None for the zero of a vector space.
 
     Raises:
@@ -75,6 +75,13 @@ class RightHandSide:
     def of(self, constraint: RowOwner | str | int) -> Vector:
         """The point (group.nq,) of one constraint, given as the object, its position, or its name when unique."""
         return self.vector[self.stack.rhs_slices[self.stack.index(constraint)]].copy()
+
+    def map_of(self, explicit: Explicit) -> Function:
+        """The map q -> q_out of one explicit constraint with its right-hand side, made once."""
+        found = self.maps.get(id(explicit))
+        if found is None:
+            found = self.maps[id(explicit)] = explicit.output_function(self.of(explicit))
+        return found
 
     def replace(self, constraint: RowOwner | str | int, point: Any) -> RightHandSide:
         """The same right-hand sides but for one constraint.

@@ -8,7 +8,6 @@ import numpy as np
 
 from ..arrays import Matrix, Vector
 from ..explicit import Explicit
-from ..function import Function
 from ..point import Workspace, placer
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
@@ -78,7 +77,7 @@ class Substitution:
                 block = None if Je is None else Je[row : row + len(explicit.outputs)]
                 if block is not None and self._chained and row:
                     block[:] = 0.0  # what the chain rule left in columns that the map does not write
-                function = _map(explicit, rhs)
+                function = rhs.map_of(explicit)
                 value = np.empty(function.outputs.nq)
                 function.evaluate(point, value, block)
                 values.append((explicit, value))
@@ -115,16 +114,7 @@ def _constant(explicit: Explicit, rhs: RightHandSide, q: Vector) -> Vector:
     """Outputs of a constant map, found once for each right-hand side."""
     found = rhs.constants.get(id(explicit))
     if found is None:
-        found = rhs.constants[id(explicit)] = _map(explicit, rhs).value(q)
-    return found
-
-
-def _map(explicit: Explicit, rhs: RightHandSide) -> Function:
-    """The map with its right-hand side, found once for each right-hand side."""
-    key = id(explicit)
-    found = rhs.maps.get(key)
-    if found is None:
-        found = rhs.maps[key] = explicit.output_function(rhs.of(explicit))
+        found = rhs.constants[id(explicit)] = rhs.map_of(explicit).value(q)
     return found
 
 
