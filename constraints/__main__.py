@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 import sys
 from collections.abc import Sequence
 
@@ -32,7 +31,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
 
     # What a robot's file makes the library remark on is for its author, not for who watches the demonstration.
-    logging.getLogger("constraints").setLevel(logging.ERROR)
     try:
         from .demo import run
 

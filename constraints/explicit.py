@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -22,7 +22,7 @@ from .functions.lifted import Lifted, same_space
 from .functions.pose import RelativePose
 from .functions.pose_from_rows import PoseFromRows
 from .functions.transformation import RelativeTransformation
-from .functions.translation import RightTranslation
+from .functions.translation import RightTranslation, Translated
 from .functions.twin import Twin
 from .implicit import Implicit
 from .point import MovingPoint, Point
@@ -150,16 +150,15 @@ class Explicit(RowOwner):
         f = self.f if self.inputs is None else Lifted(self.f, space, self.inputs)
         reads = f.columns
         if reads[self.outputs.v_indices].any():
-            shared = [i for i in self.outputs.v if reads[i]]
-            raise OverlapError(f"inputs and outputs of '{self.name}'", "f depends on its own outputs", shared)
+            both = [i for i in self.outputs.v if reads[i]]
+            raise OverlapError(f"inputs and outputs of '{self.name}'", "f depends on its own outputs", both)
         inner = Identity(self.outputs.space) if self.g is None else self.g
         h = self.implicit if self.implicit is not None else Twin(f, Lifted(inner, space, self.outputs))
         if not same_space(h.inputs, space):
             raise SpaceMismatchError(f"twin of '{self.name}'", space.name, h.inputs.name)
         twin = Implicit(h, self.comparison, self.rhs, mask=self.mask, name=self.name)
-        values: dict[str, Any] = {"map": f, "twin": twin, "space": space}
-        for attribute in ("group", "rows", "columns", "periodic", "default_rhs", "target"):
-            values[attribute] = getattr(twin, attribute)
+        shared = ("group", "rows", "columns", "periodic", "default_rhs", "target")
+        values = {"map": f, "twin": twin, "space": space} | {name: getattr(twin, name) for name in shared}
         for attribute, value in values.items():
             object.__setattr__(self, attribute, value)
 
@@ -185,11 +184,8 @@ class Explicit(RowOwner):
         outputs = Segments(
             tuple(i + q0 for i in self.outputs.q), tuple(i + v0 for i in self.outputs.v), self.outputs.space
         )
-        implicit = None if self.implicit is None else self.implicit.on(space)
-        moved = Explicit(
-            f, outputs, None, self.g, self.g_inverse, implicit, self.rhs_map, self.comparison, self.rhs, self.mask,
-            self.level, name=self.name,
-        )  # fmt: skip
+        twin = self.implicit and self.implicit.on(space)
+        moved = replace(self, f=f, outputs=outputs, inputs=None, implicit=twin, whole=None)
         object.__setattr__(moved, "lifted_from", self.lifted_from or self)
         return moved
 
@@ -239,8 +235,8 @@ class Explicit(RowOwner):
         if factor is None or factor.space.name != "SE3":
             raise WrongObjectError(f"frame '{frame_b}'", "a frame on a free-flyer joint", "another joint")
         parent = int(model.parents[frame_b.joint])
-        placement = model.jointPlacements[frame_b.joint]
-        f = RelativePose(robot, Frame("parent", parent, placement, str(model.names[parent])), frame_a)
+        base = Frame("parent", parent, model.jointPlacements[frame_b.joint], str(model.names[parent]))
+        f = RelativePose(robot, base, frame_a)
         shift = RightTranslation(factor.space, pose_vector(frame_b.placement))
         return cls(
             f, robot.segments(factor.name), None, shift, shift.inverted(),
@@ -301,12 +297,16 @@ class Explicit(RowOwner):
         Args:
             rhs: right-hand side in the coordinates of the twin; the default one if absent.
         """
-        group, g_inverse = self.map.outputs, self.g_inverse
+        f, group, g_inverse = self.map, self.map.outputs, self.g_inverse
         element = self.group_rhs(self.default_rhs if rhs is None else rhs)
         if isinstance(g_inverse, RightTranslation):
             element, g_inverse = group.compose(element, g_inverse.constant), None
-        f = self.map if not group.log(element).any() else self.map.translated(element)
-        return f if g_inverse is None else Composition(g_inverse, f)
+        if g_inverse is not None:
+            return Translated(f, element, g_inverse)
+        if not group.log(element).any():
+            return f
+        cheaper = f.translated(element)
+        return Translated(f, element) if isinstance(cheaper, Composition) else cheaper
 
     # Rows: those of the twin.
 

@@ -48,6 +48,7 @@ def space_of(where: object) -> tuple[Space, Robot | None]:
 
 
 def bounds_on(space: Space, robot: Robot | None, bounds: object) -> Bounds:
+    """The bounds in force: those given, or the robot's, or none."""
     if bounds is None:
         return robot.bounds if robot is not None else Bounds.none(space)
     if not isinstance(bounds, Bounds):

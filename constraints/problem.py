@@ -317,7 +317,7 @@ class Problem:
 
     @property
     def implicit_dofs(self) -> BoolVector:
-        """(nv,) true for the dofs that Newton steps may change: some implicit row depends on them, computed dofs too."""
+        """(nv,) true for the dofs that Newton steps may change, directly or through computed dofs."""
         rows = [owner.columns for level in self.levels for owner in level]
         moved = np.logical_or.reduce(rows) if rows else np.zeros(self.space.nv, dtype=np.bool_)
         moved = moved & ~self.frozen

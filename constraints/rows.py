@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from math import sqrt
+from math import inf, sqrt
 from typing import final
 
 import numpy as np
@@ -48,11 +48,13 @@ class Rows:
 
     @property
     def residual(self) -> float:
-        """Largest norm of the rows of one owner."""
+        """Largest norm of the rows of one owner; infinite where one is not a number."""
         worst = 0.0
         for part in self.parts:
             square = part.dot(part)
-            if square > worst:
+            if not square <= worst:
+                if square != square:
+                    return inf
                 worst = square
         return sqrt(worst)
 

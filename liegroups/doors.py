@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite, sqrt
-from typing import TypeGuard
 from operator import index
-from typing import SupportsIndex
+from typing import SupportsIndex, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +20,7 @@ _FLOAT64 = np.dtype(np.float64)
 
 
 def _is_float64(values: object) -> TypeGuard[Vector]:
-    return isinstance(values, np.ndarray) and getattr(values, "dtype", None) is _FLOAT64  # pyright sees no dtype
+    return type(values) is np.ndarray and getattr(values, "dtype", None) is _FLOAT64
 
 
 def finite_vector(values: ArrayLike, n: int, what: str) -> Vector:

@@ -282,11 +282,7 @@ class Space(ABC):
     def is_normalized(self, q: Vector, tolerance: float = 1e-6) -> bool:
         """Whether every unit block of one q has norm 1 to within the tolerance."""
         x: list[float] = q.tolist()
-        for block in self.unit_blocks:
-            square = sum([a * a for a in x[block]])
-            if square != square or abs(sqrt(square) - 1.0) > tolerance:
-                return False
-        return True
+        return all([abs(sqrt(sum([a * a for a in x[block]])) - 1.0) <= tolerance for block in self.unit_blocks])
 
     @final
     def random(

@@ -352,12 +352,7 @@ def test_the_part_of_a_moving_product_is_a_motion() -> None:
     "places",
     [
         [(0, arm(), 0), (1, two_arms(), 7)],
-        pytest.param(
-            [(2, arm(), 22), (0, arm(), 0), (1, two_arms(), 7)],
-            marks=pytest.mark.xfail(
-                reason="SpacePoint.part keeps one posture by space: the second factor gets the first's"
-            ),
-        ),
+        [(2, arm(), 22), (0, arm(), 0), (1, two_arms(), 7)],
     ],
     ids=["two robots", "one robot twice"],
 )

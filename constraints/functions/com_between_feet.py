@@ -123,7 +123,7 @@ class ComBetweenFeet(MassFunction):
 
 def _world_jacobian(k: Kinematics, frame: Frame) -> tuple[Matrix, Matrix]:
     """Velocity of the frame's origin and angular velocity, both in world axes, as (3, nv) each."""
-    J = pin.getJointJacobian(k.model, k.data, frame.joint, pin.LOCAL_WORLD_ALIGNED)
+    J = k.joint_jacobian(frame.joint, pin.LOCAL_WORLD_ALIGNED)
     offset = k.oMi[frame.joint].rotation @ frame.placement.translation
     return J[:3] - pin.skew(offset) @ J[3:], J[3:]
 

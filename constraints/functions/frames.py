@@ -127,7 +127,7 @@ class FrameFunction(Function):
         if not self._b_is_joint:
             rows = self._b_inverse_action if rows is None else rows.dot(self._b_inverse_action)
         if a == 0:
-            columns: Matrix = pin.getJointJacobian(k.model, k.data, b, pin.LOCAL)
+            columns = k.joint_jacobian(b)
         else:
             X = k.oMi[b].toActionMatrixInverse()
             rows = X if rows is None else rows.dot(X)

@@ -98,7 +98,7 @@ class RelativeCenterOfMass(MassFunction):
             rows[:, 3:] = pin.skew(a_c)
             if not self._is_joint:
                 rows = rows.dot(self._action_inverse)
-            np.add(J, rows.dot(pin.getJointJacobian(k.model, k.data, self._frame.joint, pin.LOCAL)), J)
+            np.add(J, rows.dot(k.joint_jacobian(self._frame.joint)), J)
         np.multiply(J, self._mask, jacobian)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:

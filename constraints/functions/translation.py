@@ -1,4 +1,4 @@
-"""Products with a constant element of a group."""
+"""Products with a constant element of a group: alone, and of a function."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from liegroups import Space
 
 from ..arrays import ArrayLike, Matrix, Vector
-from ..errors import WrongObjectError
-from ..function import Function
+from ..errors import SpaceMismatchError, WrongObjectError
+from ..function import Function, as_function
 from ..point import MovingPoint, Point
 
-__all__ = ["RightTranslation"]
+__all__ = ["RightTranslation", "Translated"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,3 +61,98 @@ class RightTranslation(Function):
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         out[:] = 0.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Translated(Function):
+    r"""A function times a constant element, seen through another function.
+
+    .. math:: h(q) = g(f(q)\,c), \quad J = J_g\,\mathrm{Ad}_{c}^{-1} J_f
+
+    Its intermediate results belong to f: however many constants are tried, a workspace keeps memory for one.
+
+    Args:
+        inner: f, into a group.
+        element: c, a point of that group.
+        outer: g; the identity by default.
+
+    Shapes:
+        value (outer.outputs.nq,), jacobian (outer.outputs.nv, inner.inputs.nv).
+
+    Raises:
+        SpaceMismatchError: if the spaces do not meet.
+        SizeError, NotFiniteError, NotNormalizedError: what is wrong with the element.
+    """
+
+    inner: Function
+    element: ArrayLike
+    outer: Function | None = None
+
+    constant: Vector = field(init=False)
+    inverse_adjoint: Matrix = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Check the element, and that the spaces meet."""
+        f = as_function(self.inner, "function to be translated")
+        group = f.outputs
+        constant = np.array(group.check(self.element, f"element for {f.name}"))
+        g = None if self.outer is None else as_function(self.outer, f"function of {f.name}")
+        if g is not None and g.inputs != group:
+            raise SpaceMismatchError(f"{g.name} of {f.name}", g.inputs.name, group.name)
+        object.__setattr__(self, "constant", constant)
+        object.__setattr__(self, "inverse_adjoint", group.adjoint(group.inverse(constant)))
+        outputs = group if g is None else g.outputs
+        name = f"{f.name} times a constant" if g is None else f"{g.name} @ {f.name}"
+        self.declare(f.inputs, outputs, f.columns, periodic=f.periodic, name=name)
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        f, g = self.inner, self.outer
+        if g is None:
+            J = self._translate(point, value, jacobian)
+            if jacobian is not None and J is not jacobian:
+                jacobian[:] = J
+            return
+        middle = point.scratch(f, "translated", (f.outputs.nq,))
+        if jacobian is None:
+            self._translate(point, middle, None)
+            g.evaluate(point.at(g.inputs, middle), value)
+            return
+        Jf, Jg = self._jacobians(point, g)
+        Jf = self._translate(point, middle, Jf)
+        g.evaluate(point.at(g.inputs, middle), value, Jg)
+        jacobian[:] = Jg.dot(Jf)
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        f, g, point = self.inner, self.outer, motion.point
+        drift = np.zeros(f.outputs.nv)
+        f.drift(motion, drift)
+        drift = self.inverse_adjoint @ drift
+        if g is None:
+            out[:] = drift
+            return
+        Jf, Jg = self._jacobians(point, g)
+        middle = point.scratch(f, "translated", (f.outputs.nq,))
+        Jf = self._translate(point, middle, Jf)
+        inside = motion.at(g.inputs, middle, Jf @ motion.v)
+        g.evaluate(inside.point, point.scratch(g, "translated value", (g.outputs.nq,)), Jg)
+        g.drift(inside, out)
+        out += Jg @ drift
+
+    @property
+    def has_exact_drift(self) -> bool:
+        """True when both drifts are formulas."""
+        return self.inner.has_exact_drift and (self.outer is None or self.outer.has_exact_drift)
+
+    def _translate(self, point: Point, value: Vector, jacobian: Matrix | None) -> Matrix:
+        """Write the product, f with its Jacobian into memory of the caller; the Jacobian of the product."""
+        f = self.inner
+        f.evaluate(point, value, jacobian)
+        value[:] = f.outputs.compose(value, self.constant)
+        if jacobian is None or f.outputs.is_flat:
+            return self.inverse_adjoint if jacobian is None else jacobian
+        return self.inverse_adjoint.dot(jacobian)
+
+    def _jacobians(self, point: Point, g: Function) -> tuple[Matrix, Matrix]:
+        f = self.inner
+        inner = point.scratch(f, "translated Jacobian", (f.outputs.nv, f.inputs.nv))
+        return inner, point.scratch(g, "translated Jacobian of", (g.outputs.nv, g.inputs.nv))

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Kinematics", "Motion", "Posture"]
 
+_LOCAL: Any = pin.LOCAL
+_joint_jacobian: Any = pin.getJointJacobian
+
 
 @final
 class Kinematics:
@@ -52,12 +55,18 @@ class Kinematics:
         self.model = model
         self.data = model.createData()
         self.oMi: list[Placement] = list(self.data.oMi)  # references: they follow the data
-        self.world_jacobian: Matrix = self.data.J
+        self.world_jacobian: Matrix = self.data.J.reshape(6, model.nv, order="F")  # one column comes as a vector
         self.center: Vector = self.data.com[0]
-        self.center_jacobian: Matrix = self.data.Jcom
+        self.center_jacobian: Matrix = self.data.Jcom.reshape(3, model.nv, order="F")
         self.placed = self.jacobians = 0
         self.motion: object = None
         self.velocities = self.drift = self.mass = self.bias = 0
+
+
+    def joint_jacobian(self, joint: int, axes: Any = _LOCAL) -> Matrix:
+        """Jacobian (6, nv) of a joint's twist, in its own frame or in other axes; a new array."""
+        J: Matrix = _joint_jacobian(self.model, self.data, joint, axes)
+        return J if J.ndim == 2 else J[:, None]  # pinocchio gives one column as a vector
 
 
 @final
@@ -123,7 +132,7 @@ class Posture(Point):
     def jacobian(self, frame: Frame) -> Matrix:
         """Body Jacobian (6, nv) of a frame: its twist in its own axes, rows linear [m], angular [rad]."""
         k = self.with_jacobians()
-        J: Matrix = pin.getJointJacobian(k.model, k.data, frame.joint, pin.LOCAL)
+        J = k.joint_jacobian(frame.joint)
         return np.asarray(frame.placement.inverse().action @ J)
 
     def center_of_mass(self) -> Vector:

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from time import perf_counter
 from typing import Any, final
 
-import numpy as np
-
 from liegroups import Space
 
 from ..arrays import ArrayLike
@@ -77,7 +75,7 @@ class Projector:
             RightHandSideError: a right-hand side on a row that takes none.
         """
         start = perf_counter()
-        q0 = self.problem.space.check(q, "q")
+        q0 = self.problem.space.check(q, "q").copy()
         sides = self.problem.check_rhs(rhs)
         try:
             workspace = self._pool.pop()
@@ -85,10 +83,9 @@ class Projector:
             workspace = Workspace()
         outcome = self._program.run(q0, sides, workspace)
         self._pool.append(workspace)
-        q1 = np.array(q0) if outcome.q is q0 else outcome.q
-        q1.setflags(write=False)
+        outcome.q.setflags(write=False)
         return Projection(
-            q1,
+            outcome.q,
             outcome.status,
             outcome.iterations,
             outcome.residual,

@@ -111,8 +111,14 @@ class ReadableProgram(Program):
         options, restarts = self.options, self._restarts
         row, q = -1, start
         while True:
-            if self._descend(q, rows, search):
-                return search.outcome(Status.CONVERGED)
+            try:
+                status = self._descend(q, rows, search)
+            except UndefinedError:
+                status = Status.UNDEFINED
+            if status is Status.CONVERGED:
+                return search.outcome(status)
+            if search.best_try == search.restarts:
+                search.status = status
             if restarts is None or restarts.is_empty or search.iterations >= options.max_iterations:
                 return search.outcome(self._failure(search))
             row = restarts.first(search.given) if row < 0 else row + options.screen
@@ -128,13 +134,20 @@ class ReadableProgram(Program):
         candidates = [restarts.configuration(start, row + i) for i in range(screen)]
         if screen == 1:
             return candidates[0]
-        return min(candidates, key=lambda q: self._measure(self._rows(q, search, jacobian=False)[1])[1])
+        return min(candidates, key=lambda q: self._glance(q, search))
 
-    def _descend(self, q: Vector, rows: Sequence[Rows] | None, search: Search) -> bool:
+    def _glance(self, q: Vector, search: Search) -> float:
+        """Residual at a configuration, by value only; infinite where a function has none."""
+        try:
+            return self._measure(self._rows(q, search, jacobian=False)[1])[1]
+        except UndefinedError:
+            return np.inf
+
+    def _descend(self, q: Vector, rows: Sequence[Rows] | None, search: Search) -> Status:
         """One try: damped, saturated, capped Newton steps, all accepted, until success, stall or end of budget."""
         options, patience = self.options, self._patience()
         search.caps, search.residuals = [options.cap] * (len(self._levels) - 1), []
-        cheap, first, tried_best = False, search.restarts > 0, False
+        cheap, first = False, search.restarts > 0
         while True:
             if rows is None:
                 q, rows = self._rows(q, search, jacobian=not cheap)
@@ -144,38 +157,41 @@ class ReadableProgram(Program):
                 score = [residual]
             else:
                 score, residual, merit = self._measure(rows)
+            if not merit < np.inf:
+                raise UndefinedError("a constraint has an error that is not finite")
             if search.trace is not None:
-                search.trace.append(Step(q, residual, first))
+                search.trace.append(Step(_frozen_copy(q), residual, first))
             first = False
-            tried_best |= search.keep(q, score, residual, merit)
+            search.keep(q, score, residual, merit)
             if residual <= self._half:
-                return self._accept(q, search)
+                return self._accept(q, score, residual, merit, search)
             stalled = not (search.caps and self._adapt(search, rows)) and patience.is_over(score)
             if stalled or search.iterations >= options.max_iterations:
-                if tried_best:
-                    search.status = Status.STALLED if stalled else Status.MAX_ITERATIONS
-                return False
+                return Status.STALLED if stalled else Status.MAX_ITERATIONS
             if cheap:
                 q, rows = self._rows(q, search)
             search.iterations += 1
             q, length2 = self._move(q, rows, merit if self._alone else rows[0].merit, search)
             cheap, rows = residual < CHEAP_RESIDUAL and length2 < CHEAP_STEP**2, None
 
-    def _accept(self, q: Vector, search: Search) -> bool:
+    def _accept(self, q: Vector, score: Score, residual: float, merit: float, search: Search) -> Status:
         """End of a try that satisfied the constraints: wrap, resolve again if anything wrapped, look at all bounds."""
         wrapped = self._box.wrap(q)
         if wrapped is not q and self._substitution.has_maps:
             wrapped = self._substitution.resolve(wrapped, search.rhs, search.workspace)
-        search.best = wrapped
         if self._box.contains(wrapped):
-            return True
-        search.status = Status.OUT_OF_BOUNDS
-        return False
+            search.take(wrapped, score, residual, merit)
+            return Status.CONVERGED
+        if search.best is q:
+            search.best = wrapped
+        return Status.OUT_OF_BOUNDS
 
     def _failure(self, search: Search) -> Status:
         """Status of a projection whose tries are spent: that of the best iterate."""
         if search.residual <= self.options.threshold:
-            return Status.CONVERGED if self._accept(search.best, search) else Status.OUT_OF_BOUNDS
+            return self._accept(search.best, search.score, search.residual, search.merit, search)
+        if search.residual == np.inf or search.status is Status.UNDEFINED:
+            return Status.UNDEFINED
         _, rows = self._rows(search.best, search)
         if len(rows) > 1:  # lower levels may hold the errors that are left: no single gradient tells
             return search.status
@@ -201,7 +217,7 @@ class ReadableProgram(Program):
         return q, rows
 
     def _measure(self, rows: Sequence[Rows]) -> tuple[Score, float, float]:
-        """Score by level, residual (largest norm of a constraint) and merit (sum of squares) of the mandatory levels."""
+        """Score by level, residual (largest norm) and merit (sum of squares) of the mandatory levels."""
         mandatory = rows[: len(self._mandatory)]
         residuals = [level.residual for level in mandatory]
         score = residuals if self._alone else [r if r > self._half else 0.0 for r in residuals]
@@ -231,7 +247,7 @@ class ReadableProgram(Program):
     def _adapt(self, search: Search, rows: Sequence[Rows]) -> bool:
         """Change the caps of the lower levels by how the levels above fare; true while some cap is on its way down.
 
-        The cap of a level is doubled when each level above it is satisfied or has halved its error, quartered otherwise.
+        A cap is doubled when each level above is satisfied or has halved its error, and quartered otherwise.
         """
         residuals = [level.residual for level in rows]
         before, search.residuals = search.residuals or [np.inf] * len(rows), residuals
@@ -254,8 +270,14 @@ def _counting(stack: Stack) -> int:
     return sum(s.stop > s.start for s in stack.slices)
 
 
+def _frozen_copy(q: Vector) -> Vector:
+    own = q.copy()
+    own.setflags(write=False)
+    return own
+
+
 def _scale(weights: Vector) -> Vector | None:
-    """Factor of each dof, the root of its inverse cost; None for equal costs. No cost counts as 1e-6 of the least one."""
+    """Root of each dof's inverse cost; None for equal costs. No cost counts as 1e-6 of the least one."""
     positive = weights[weights > 0.0]
     if positive.size == weights.size and (weights == weights[0]).all():
         return None

@@ -31,6 +31,7 @@ class Search:
 
     __slots__ = (
         "best",
+        "best_try",
         "caps",
         "given",
         "iterations",
@@ -48,7 +49,7 @@ class Search:
 
     def __init__(self, rhs: RightHandSide, workspace: Workspace, q: Vector, trace: bool) -> None:
         self.rhs, self.workspace, self.given = rhs, workspace, q
-        self.iterations = self.restarts = 0
+        self.iterations = self.restarts = self.best_try = 0
         self.status = Status.STALLED
         self.point: Point
         self.trace: list[Step] | None = [] if trace else None
@@ -66,8 +67,13 @@ class Search:
         """Remember an iterate if it is the best so far: least score, ties by merit."""
         if score >= self.score and (score > self.score or merit >= self.merit):
             return False
-        self.best, self.score, self.residual, self.merit = q, score, residual, merit
+        self.take(q, score, residual, merit)
         return True
+
+    def take(self, q: Vector, score: Score, residual: float, merit: float) -> None:
+        """Make an iterate the best one, whatever the others were."""
+        self.best, self.score, self.residual, self.merit = q, score, residual, merit
+        self.best_try = self.restarts
 
     def outcome(self, status: Status) -> Outcome:
         """The best iterate as plain data."""
