@@ -31,11 +31,6 @@ from liegroups import SE2, SE3, SO2, SO3, Rn
 TURN = 2.0 * np.pi
 
 
-def still_open(reason: str) -> pytest.MarkDecorator:
-    """A defect that is known and not mended yet; take the mark away with the defect."""
-    return pytest.mark.xfail(strict=True, reason=reason)
-
-
 def spinner(lower: float, upper: float, *, alone: bool = False) -> Robot:
     """A revolute joint about z with a tip at radius 1, and a joint beside it that does not move the tip."""
     model: Any = pin.Model()
@@ -161,7 +156,6 @@ def test_a_full_turn_wraps_into_its_bounds(start, goal):
     assert np.cos(result.q[0] - goal) > 1.0 - 1e-8
 
 
-@still_open("pinocchio gives (6,) for the 6 x 1 Jacobian of a robot with one dof: numpy refuses it")
 def test_a_robot_of_one_joint():
     """DESIGN 2: every kinematic function works on a robot with one dof."""
     robot = spinner(-np.pi, np.pi, alone=True)

@@ -45,11 +45,6 @@ DATA = Path(__file__).parent / "data"
 HALF = 0.5  # of the threshold: where the solver stops
 
 
-def still_open(reason: str) -> pytest.MarkDecorator:
-    """A defect that is known and not mended yet; take the mark away with the defect."""
-    return pytest.mark.xfail(strict=True, reason=reason)
-
-
 # Problems from stored data, and their residuals by pinocchio alone
 
 
@@ -215,10 +210,8 @@ def test_projection_is_idempotent(name, problem):
 
 
 @pytest.mark.parametrize(("name", "problem"), sample_cases(), ids=[name for name, _ in sample_cases()])
-def test_reported_residual_is_that_of_the_result(request, name, problem):
+def test_reported_residual_is_that_of_the_result(name, problem):
     """Property 19: `projection.residual` is the residual of `projection.q`, after restarts too."""
-    if name == "humanoid":
-        request.applymarker(still_open("a try that ended out of bounds leaves its residual to a later success"))
     rng, projector = np.random.default_rng(71), Projector(problem)
     for _ in range(30):
         result = projector.project(problem.robot.random(rng) if problem.robot else problem.space.random(rng))
@@ -468,7 +461,6 @@ def test_inputs_are_never_changed():
     assert projector.project(frozen.tolist(), rhs).q.tobytes() == projector.project(frozen, rhs).q.tobytes()
 
 
-@still_open("the first step of a trace is the caller's own array")
 def test_traces_own_their_memory():
     """Property 21: a trace stays as it is when the caller writes to the start, and cannot be written to."""
     projector = Projector(Problem(Rn(2), [Implicit.zero(Identity(Rn(2)))]), Options(trace=True))
@@ -671,7 +663,6 @@ def test_errors_of_a_users_function_come_through():
         projector.project([1.0])
 
 
-@still_open("a NaN residual compares as zero: CONVERGED with 0 iterations")
 def test_values_that_are_not_finite():
     """Property 15: a function that gives NaN never ends in a success, nor in a warning."""
     f = Function.from_callable(lambda q: q * np.nan, Rn(1), Rn(1), lambda q: [[1.0]], name="nothing")
