@@ -244,9 +244,17 @@ def _numbers(given: Any, space: Space) -> Any:
     """A given point as numbers."""
     if isinstance(given, Element):
         return given.q
-    if hasattr(given, "homogeneous") or (space.nq == 7 and np.shape(given) == (4, 4)):
+    if hasattr(given, "homogeneous") or (space.nq == 7 and _is_matrix(given)):
         pose = pose_vector(as_placement(given))
         return pose[3:] if space.nq == 4 else pose
     if space.nq == 1 and np.ndim(given) == 0 and isinstance(given, int | float) and not isinstance(given, bool):
         return [given]
     return given  # what is neither is refused by the space's door
+
+
+def _is_matrix(given: Any) -> bool:
+    """Whether it is 4 x 4; ragged lists are not."""
+    try:
+        return np.shape(given) == (4, 4)
+    except ValueError:
+        return False
