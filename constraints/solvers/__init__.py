@@ -4,5 +4,29 @@ from .engine import Engine
 from .options import Options
 from .projection import Projection, Status, Step
 from .projector import Projector, project
+from .step_control import (
+    Backtracking,
+    Constant,
+    ErrorNormBased,
+    FixedSequence,
+    FullSteps,
+    StepControl,
+    StepState,
+)
 
-__all__ = ["Engine", "Options", "Projection", "Projector", "Status", "Step", "project"]
+__all__ = [
+    "Backtracking",
+    "Constant",
+    "Engine",
+    "ErrorNormBased",
+    "FixedSequence",
+    "FullSteps",
+    "Options",
+    "Projection",
+    "Projector",
+    "Status",
+    "Step",
+    "StepControl",
+    "StepState",
+    "project",
+]

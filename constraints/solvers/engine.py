@@ -47,6 +47,17 @@ class Program(ABC):
             workspace: memory of this worker.
         """
 
+    @abstractmethod
+    def step(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
+        """One step from a configuration: clamp, resolve, step, resolve again; whatever it does to the error.
+
+        Args:
+            q0, rhs, workspace: as for `run`.
+
+        Raises:
+            UndefinedError: a function has no value there.
+        """
+
 
 class Engine(ABC):
     """Compiles problems to programs. The readable one, in Python and numpy, is the default and the oracle of others."""

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any
 
 from ..errors import OptionError
+from .step_control import FULL_STEPS, StepControl
 
 __all__ = ["Options"]
 
@@ -24,6 +25,7 @@ class Options:
         wrap: shift revolute joints whose range is a full turn by whole turns into their bounds; such joints are then
             free to turn while the solver runs.
         trace: keep every iterate in `projection.trace`.
+        step_control: how much of each step is taken; all of it by default.
         damping: mu = damping * squared error + 1e-12 in (J J^T + mu I) y = e.
         cap: largest move of a coordinate in one step [rad or m].
         saturating_passes: how often dofs that reached a bound are set to it and the others solved again, a step.
@@ -40,6 +42,7 @@ class Options:
     seed: int = 0
     wrap: bool = True
     trace: bool = False
+    step_control: StepControl = FULL_STEPS
     damping: float = 0.03
     cap: float = 1.5
     saturating_passes: int = 2
@@ -74,6 +77,8 @@ class Options:
             self._require(name, whole and value >= least, f"a whole number from {least}")
         for name in ("restarts", "wrap", "trace"):
             self._require(name, isinstance(getattr(self, name), bool), "True or False")
+
+        self._require("step_control", isinstance(self.step_control, StepControl), "a StepControl")  # pyright: ignore[reportUnnecessaryIsInstance]
 
     def _require(self, name: str, holds: bool, expected: str) -> None:
         if not holds:

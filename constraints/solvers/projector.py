@@ -8,7 +8,7 @@ from typing import Any, final
 
 from liegroups import Space
 
-from ..arrays import ArrayLike
+from ..arrays import ArrayLike, Vector
 from ..errors import WrongObjectError
 from ..point import Workspace
 from ..problem import Problem
@@ -96,6 +96,19 @@ class Projector:
             self.options,
             outcome.trace,
         )
+
+    def one_step(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Vector:
+        """The configuration after one step of the solver, whether its error is smaller or not.
+
+        Args:
+            q: start (nq,); clamped to its bounds and with computed outputs before the step.
+            rhs: right-hand sides; those of the constraints if absent.
+
+        Raises:
+            UndefinedError: a function has no value there.
+        """
+        q0, sides = self.problem.space.check(q, "q").copy(), self.problem.check_rhs(rhs)
+        return self._program.step(q0, sides, Workspace())
 
     def is_satisfied(
         self, q: ArrayLike, constraint: RowOwner | str | int | None = None, rhs: RightHandSide | ArrayLike | None = None

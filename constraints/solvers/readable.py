@@ -23,6 +23,7 @@ from .projection import Status, Step
 from .restart import Restarts
 from .search import Patience, Score, Search
 from .step import DampedCholesky, capped
+from .step_control import FullSteps, StepState
 from .substitution import Substitution
 
 __all__ = ["ReadableEngine", "ReadableProgram"]
@@ -65,6 +66,7 @@ class ReadableProgram(Program):
         self._twins = tuple(Stack([explicit]) for explicit in problem.explicits)
         self._box = Box(problem, options.wrap)
         self._restarts = Restarts(problem, options.seed, options.restart_table) if options.restarts else None
+        self._controlled = not isinstance(options.step_control, FullSteps)
         self._half = 0.5 * options.threshold
         sizes = [level.size for level in self._levels]
         scale = _scale(problem.weights)
@@ -91,6 +93,16 @@ class ReadableProgram(Program):
             return self._tries(q, rows, search)
         except UndefinedError:
             return search.outcome(Status.UNDEFINED)
+
+    def step(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
+        """One step from a configuration, whatever it does to the error."""
+        search = Search(rhs, workspace, q0, False)
+        search.caps = [self.options.cap] * (len(self._levels) - 1)
+        search.point = self._place(q0, workspace)
+        q, rows = self._rows(self._substitution.start(self._box.clamp(q0), rhs), search)
+        if rows:
+            q, _ = self._move(q, rows, rows[0].merit, search)
+        return self._rows(q, search, jacobian=False)[0]
 
     def _at_start(self, q0: Vector, search: Search) -> Sequence[Rows] | None:
         """Look at the start as it is; rows that the first step can use, or None."""
@@ -147,7 +159,7 @@ class ReadableProgram(Program):
         """One try: damped, saturated, capped Newton steps, all accepted, until success, stall or end of budget."""
         options, patience = self.options, self._patience()
         search.caps, search.residuals = [options.cap] * (len(self._levels) - 1), []
-        cheap, first = False, search.restarts > 0
+        cheap, first, search.begun = False, search.restarts > 0, search.iterations
         while True:
             if rows is None:
                 q, rows = self._rows(q, search, jacobian=not cheap)
@@ -237,12 +249,28 @@ class ReadableProgram(Program):
         if search.caps:
             step = self._hierarchy.extend(q, step, held, rows, search.caps)
             length2 = float(step.dot(step))
+        if self._controlled:
+            step = step * self._part(q, step, rows, search)
+            length2 = float(step.dot(step))
         after = self._space.integrate(q, step)
         if held is not None:
             after = box.hold(after)
         if self._frozen.size:
             after[self._frozen] = q[self._frozen]
         return after, length2
+
+    def _part(self, q: Vector, step: Vector, rows: Sequence[Rows], search: Search) -> float:
+        """How much of a step the step control takes."""
+        mandatory = rows[: len(self._mandatory)]
+        merit, residual = sum([level.merit for level in mandatory]), max([level.residual for level in mandatory])
+        slope = 2.0 * float(sum([level.error.dot(level.jacobian.dot(step)) for level in mandatory]))
+        state = StepState(search.iterations - search.begun - 1, merit, slope, residual, self.options.threshold)
+
+        def trial(alpha: float) -> float:
+            after = self._rows(self._space.integrate(q, alpha * step), search, jacobian=False)[1]
+            return sum([level.merit for level in after[: len(self._mandatory)]])
+
+        return self.options.step_control.alpha(state, trial)
 
     def _adapt(self, search: Search, rows: Sequence[Rows]) -> bool:
         """Change the caps of the lower levels by how the levels above fare; true while some cap is on its way down.

@@ -30,6 +30,7 @@ class Search:
     """
 
     __slots__ = (
+        "begun",
         "best",
         "best_try",
         "caps",
@@ -49,7 +50,7 @@ class Search:
 
     def __init__(self, rhs: RightHandSide, workspace: Workspace, q: Vector, trace: bool) -> None:
         self.rhs, self.workspace, self.given = rhs, workspace, q
-        self.iterations = self.restarts = self.best_try = 0
+        self.iterations = self.begun = self.restarts = self.best_try = 0
         self.status = Status.STALLED
         self.point: Point
         self.trace: list[Step] | None = [] if trace else None

@@ -1,0 +1,111 @@
+"""Step controls: HPP's rules, and one merit on both sides of the Armijo test."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from robots import ur5
+
+from constraints import Implicit, Options, Pose, Problem, Projector
+from constraints.errors import OptionError
+from constraints.solvers import (
+    Backtracking,
+    Constant,
+    ErrorNormBased,
+    FixedSequence,
+    FullSteps,
+    StepControl,
+    StepState,
+)
+from liegroups import R3xSO3
+
+ALL = [FullSteps(), Constant(), Constant(0.5), Backtracking(), FixedSequence(), ErrorNormBased()]
+
+
+def never(alpha: float) -> float:
+    raise AssertionError("this control asks for no trial")
+
+
+def state(iteration: int = 0, residual: float = 1.0, threshold: float = 1e-4) -> StepState:
+    return StepState(iteration, residual**2, -2.0 * residual**2, residual, threshold)
+
+
+def test_fixed_sequence_is_that_of_hpp():
+    found = [FixedSequence().alpha(state(k), never) for k in range(3)]
+    np.testing.assert_allclose(found, [0.2, 0.35, 0.47], atol=1e-12)
+    assert FixedSequence().alpha(state(200), never) == pytest.approx(0.95)
+
+
+def test_error_norm_based_goes_through_the_points_it_was_fitted_to():
+    control = ErrorNormBased()
+    assert control.alpha(state(residual=1e-4), never) == pytest.approx(0.98)
+    assert control.alpha(state(residual=0.1), never) == pytest.approx(0.6)
+    assert control.alpha(state(residual=10.0), never) == pytest.approx(0.2, abs=1e-6)
+
+
+def test_backtracking_takes_the_first_alpha_that_passes():
+    tried: list[float] = []
+
+    def trial(alpha: float) -> float:
+        tried.append(alpha)
+        return 0.5 if alpha < 0.6 else 2.0
+
+    assert Backtracking().alpha(state(), trial) == pytest.approx(0.49)
+    np.testing.assert_allclose(tried, [1.0, 0.7, 0.49])
+    assert Backtracking().alpha(state(), lambda alpha: 9.0) == 0.2
+
+
+def test_the_slope_is_that_of_the_merit():
+    """The derivative of the merit along the step that the control is told, against differences."""
+    seen: list[tuple[StepState, float]] = []
+
+    class Spy(StepControl):
+        def alpha(self, state, trial):
+            h = 1e-6
+            seen.append((state, (trial(h) - trial(-h)) / (2.0 * h)))
+            assert trial(0.0) == pytest.approx(state.merit, rel=1e-12)
+            return 1.0
+
+    robot = ur5()
+    f = Pose(robot, robot.joint_names[-1], outputs=R3xSO3)
+    problem = Problem(robot, [Implicit.equal(f, f.value([0.1, -1.0, 1.0, 0.3, 0.4, 0.2]))])
+    Projector(problem, Options(step_control=Spy(), restarts=False)).project([0.4, -0.7, 0.6, 0.1, 0.9, -0.3])
+    assert len(seen) >= 3
+    for told, measured in seen[:3]:
+        assert told.slope == pytest.approx(measured, rel=1e-5)
+    assert [told.iteration for told, _ in seen] == list(range(len(seen)))
+
+
+@pytest.mark.parametrize("control", ALL, ids=lambda control: repr(control))
+def test_every_control_reaches_a_pose_in_the_order_of_its_speed(control):
+    robot = ur5()
+    f = Pose(robot, robot.joint_names[-1])
+    rng = np.random.default_rng(1)
+    problem = Problem(robot, [Implicit.equal(f, f.value(robot.random(rng)))])
+    projector = Projector(problem, Options(step_control=control, restarts=False, max_iterations=100))
+    results = [projector.project(robot.random(rng)) for _ in range(50)]
+    assert sum(result.success for result in results) >= 40
+    assert all(problem.residual(result.q) <= 1e-4 for result in results if result.success)
+
+
+def test_one_step_is_the_first_of_a_projection():
+    robot = ur5()
+    f = Pose(robot, robot.joint_names[-1])
+    q0 = np.array([0.4, -0.7, 0.6, 0.1, 0.9, -0.3])
+    projector = Projector(Problem(robot, [Implicit.equal(f, f.value(q0 + 0.3))]), Options(trace=True))
+    trace = projector.project(q0).trace
+    assert trace is not None
+    assert projector.one_step(q0).tobytes() == trace[1].q.tobytes()
+
+
+def test_parts_out_of_range_are_refused():
+    for make in (
+        lambda: Constant(0.0),
+        lambda: Constant(1.5),
+        lambda: Backtracking(tau=1.0),
+        lambda: FixedSequence(factor=1.0),
+        lambda: ErrorNormBased(-0.1),
+        lambda: Options(step_control="Backtracking"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(OptionError):
+            make()
