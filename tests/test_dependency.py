@@ -25,6 +25,7 @@ from constraints import (
 )
 from constraints.dependency import dof_names, order
 from constraints.errors import OverlapError, SizeError, SpaceMismatchError
+from constraints.point import place
 from constraints.solvers.substitution import Substitution
 from liegroups import SE2, SE3, SO2, SO3, ProductSpace, Rn, Segments, Space
 
@@ -106,7 +107,8 @@ def test_random_graphs_resolve_alike_in_any_order_of_insertion(part: int) -> Non
             q = composed(problem, q0, rhs)
             substitution, workspace = Substitution(problem), Workspace()
             for start in (space.random(rng), q0, q):  # what an evaluation leaves in the workspace must not count
-                solved = substitution.resolve(substitution.start(start, rhs), rhs, workspace, jacobian=True)
+                point = place(space, start, workspace)
+                solved = substitution.resolve(substitution.start(start, rhs), rhs, point, jacobian=True)
                 kept = np.flatnonzero(~problem.resolution.outputs)
                 J = substitution.reduce(np.array(probe.jacobian(solved)), workspace)
             np.testing.assert_array_equal(solved, q)

@@ -159,7 +159,7 @@ def test_steps_are_the_smallest_in_the_costs():
 def test_costs_by_joint_name():
     robot = panda()
     q0 = robot.configuration({"panda_joint2": 0.3, "panda_joint4": -1.8, "panda_joint6": 2.0})
-    there = Position(robot, "panda_joint7").value(q0) + [0.02, 0.05, 0.03]
+    there = Position(robot, "panda_joint7").value(q0) + np.array([0.02, 0.05, 0.03])
     target = Implicit.equal(Position(robot, "panda_joint7"), there)
     moved = {
         cost: abs(Projector(Problem(robot, [target], weights={"panda_joint1": cost})).project(q0).or_raise().q[0])
@@ -168,11 +168,13 @@ def test_costs_by_joint_name():
     assert moved[1e4] < 0.01 * moved[1.0]
 
 
-@pytest.mark.parametrize("weights", [[-1.0, 1.0], [np.nan, 1.0], [0.0, 0.0]])
+@pytest.mark.parametrize("weights", [[-1.0, 1.0], [0.0, 0.0]])
 def test_costs_out_of_range_are_refused(weights):
     line = Implicit.zero(Affine([[1.0, 1.0]], [-1.0]))
     with pytest.raises(OptionError, match="weights"):
         Problem(Rn(2), [line], weights=weights)
+    with pytest.raises(NotFiniteError, match="weights"):
+        Problem(Rn(2), [line], weights=[np.nan, 1.0])
 
 
 # Frozen dofs
@@ -215,7 +217,7 @@ def test_frozen_outside_its_bounds_stays_and_is_told():
 def test_centre_of_mass_with_a_frozen_waist(humanoid):
     robot, q = humanoid
     over = CenterOfMass(robot)
-    target = over.value(q) + [0.02, 0.01, -0.02]
+    target = over.value(q) + np.array([0.02, 0.01, -0.02])
     problem = Problem(robot, [*feet(robot, q), Implicit.equal(over, target)], frozen=["torso_1_joint"])
     assert np.linalg.norm(over.value(Projector(problem).project(q).or_raise().q) - target) <= 1e-4
 

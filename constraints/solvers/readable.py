@@ -30,6 +30,9 @@ __all__ = ["ReadableEngine", "ReadableProgram"]
 
 CHEAP_RESIDUAL, CHEAP_STEP = 1e-2, 0.1
 """After a step this short from a residual this small, values alone are evaluated first: it is most likely the last."""
+SETTLING, GAINING = 0.8, 0.9
+"""The cap of a lower level grows while each level above falls to this part of its error in an iteration; otherwise it is
+halved, or cut to a tenth if the level itself does not fall to the second part."""
 LEAST_CAP = 1e-3
 """A lower level that may still move this much [rad or m] may be what keeps the levels above from settling."""
 STATIONARY_RATIO = 0.02
@@ -72,10 +75,12 @@ class ReadableProgram(Program):
         scale = _scale(problem.weights)
         self._step = DampedCholesky(sizes[0] if sizes else 0, scale)
         self._hierarchy = Hierarchy(sizes, self._box, options.damping, options.saturating_passes, scale)
-        frozen = np.zeros(self._space.nq, dtype=np.bool_)
+        moving = problem.implicit_dofs & problem.free
+        self._idle = np.flatnonzero(~moving)
+        still = np.zeros(self._space.nq, dtype=np.bool_)  # a zero step may round a unit vector
         for leaf in self._space.leaves():
-            frozen[leaf.q] = problem.frozen[leaf.v] if leaf.space.is_flat else problem.frozen[leaf.v].any()
-        self._frozen = np.flatnonzero(frozen)
+            still[leaf.q] = problem.frozen[leaf.v] if leaf.space.is_flat else not moving[leaf.v].any()
+        self._still = np.flatnonzero(still)
 
     # The whole projection.
 
@@ -190,7 +195,7 @@ class ReadableProgram(Program):
         """End of a try that satisfied the constraints: wrap, resolve again if anything wrapped, look at all bounds."""
         wrapped = self._box.wrap(q)
         if wrapped is not q and self._substitution.has_maps:
-            wrapped = self._substitution.resolve(wrapped, search.rhs, search.workspace)
+            wrapped = self._substitution.resolve(wrapped, search.rhs, search.point)
         if self._box.contains(wrapped):
             search.take(wrapped, score, residual, merit)
             return Status.CONVERGED
@@ -217,15 +222,14 @@ class ReadableProgram(Program):
 
     def _rows(self, q: Vector, search: Search, jacobian: bool = True) -> tuple[Vector, Sequence[Rows]]:
         """The configuration with its computed outputs, and the rows there with their reduced Jacobians, by level."""
-        substitution, workspace = self._substitution, search.workspace
+        substitution, point = self._substitution, search.point
         if substitution.has_maps:
-            q = substitution.resolve(q, search.rhs, workspace, jacobian)
-        point = search.point
+            q = substitution.resolve(q, search.rhs, point, jacobian)
         point.move(q)
         rows = [stack_rows(s, point, Order.POSITION, search.rhs, jacobian=jacobian) for s in self._levels]
         if jacobian and not substitution.is_empty:
             for level in rows:
-                substitution.reduce(level.jacobian, workspace)
+                substitution.reduce(level.jacobian, point.workspace)
         return q, rows
 
     def _measure(self, rows: Sequence[Rows]) -> tuple[Score, float, float]:
@@ -248,6 +252,7 @@ class ReadableProgram(Program):
             step = capped(step, options.cap)
         if search.caps:
             step = self._hierarchy.extend(q, step, held, rows, search.caps)
+            step[self._idle] = 0.0  # null spaces leave roundings on dofs that no row moves
             length2 = float(step.dot(step))
         if self._controlled:
             step = step * self._part(q, step, rows, search)
@@ -255,8 +260,8 @@ class ReadableProgram(Program):
         after = self._space.integrate(q, step)
         if held is not None:
             after = box.hold(after)
-        if self._frozen.size:
-            after[self._frozen] = q[self._frozen]
+        if self._still.size:
+            after[self._still] = q[self._still]
         return after, length2
 
     def _part(self, q: Vector, step: Vector, rows: Sequence[Rows], search: Search) -> float:
@@ -275,14 +280,15 @@ class ReadableProgram(Program):
     def _adapt(self, search: Search, rows: Sequence[Rows]) -> bool:
         """Change the caps of the lower levels by how the levels above fare; true while some cap is on its way down.
 
-        A cap is doubled when each level above is satisfied or has halved its error, and quartered otherwise.
+        Grow while the levels above settle; shrink otherwise, fast where the level gains nothing from its steps.
         """
         residuals = [level.residual for level in rows]
         before, search.residuals = search.residuals or [np.inf] * len(rows), residuals
         falling, good = False, True
         for i in range(len(search.caps)):
-            good = good and (residuals[i] <= self._half or residuals[i] < 0.5 * before[i])
-            search.caps[i] = min(2.0 * search.caps[i], self.options.cap) if good else 0.25 * search.caps[i]
+            good = good and (residuals[i] <= self._half or residuals[i] < SETTLING * before[i])
+            factor = 2.0 if good else 0.5 if residuals[i + 1] < GAINING * before[i + 1] else 0.1
+            search.caps[i] = min(factor * search.caps[i], self.options.cap)
             falling = falling or (not good and search.caps[i] > LEAST_CAP)
         return falling
 

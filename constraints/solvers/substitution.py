@@ -6,9 +6,9 @@ from typing import final
 
 import numpy as np
 
-from ..arrays import Matrix, Vector
+from ..arrays import BoolVector, Indices, Matrix, Vector
 from ..explicit import Explicit
-from ..point import Workspace, placer
+from ..point import Point, Workspace
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 
@@ -35,15 +35,14 @@ class Substitution:
 
     def __init__(self, problem: Problem) -> None:
         self._space = problem.space
-        self._place = placer(problem.space)
         resolution = problem.resolution
         self._constant = tuple(e for e in resolution.explicits if e.is_constant)
         generations = [[e for e in generation if not e.is_constant] for generation in resolution.generations]
-        self._generations = tuple(tuple(generation) for generation in generations if generation)
-        self._moving = tuple(e for generation in self._generations for e in generation)
+        self._moving = tuple(e for generation in generations for e in generation)
+        self._generations = _places(generations)
         self._dead = _runs(~problem.free)
         computed = [v for e in self._moving for v in e.outputs.v]
-        self._rows = len(computed)
+        self._shape = (len(computed), self._space.nv)
         self._columns = np.array(computed, dtype=np.intp)
         self._block = slice(computed[0], computed[-1] + 1) if _is_run(computed) else None
         self._chained = len(self._generations) > 1
@@ -59,55 +58,64 @@ class Substitution:
             q[explicit.outputs.q_indices] = _constant(explicit, rhs, q)
         return q
 
-    def resolve(self, q: Vector, rhs: RightHandSide, workspace: Workspace, jacobian: bool = False) -> Vector:
+    def resolve(self, q: Vector, rhs: RightHandSide, point: Point, jacobian: bool = False) -> Vector:
         """The configuration with all computed outputs; a new array.
 
         Args:
             q: configuration whose outputs may be anything.
             rhs: right-hand sides.
-            workspace: memory; it keeps the derivative of the outputs for `reduce`.
+            point: a handle that may be moved; its workspace keeps the derivative of the outputs for `reduce`.
             jacobian: whether the derivative is wanted.
         """
-        q, row = q.copy(), 0
-        Je: Matrix | None = workspace.scratch(self, "Je", (self._rows, self._space.nv)) if jacobian else None
+        q = q.copy()
+        Je: Matrix | None = point.workspace.scratch(self, "Je", self._shape) if jacobian else None
         for generation in self._generations:
-            point = self._place(q, workspace)
-            values: list[tuple[Explicit, Vector]] = []
-            for explicit in generation:
-                block = None if Je is None else Je[row : row + len(explicit.outputs)]
-                if block is not None and self._chained and row:
-                    block[:] = 0.0  # what the chain rule left in columns that the map does not write
+            point.move(q)
+            for explicit, rows, where in generation:  # they do not read what the others of their generation write
                 function = rhs.map_of(explicit)
                 value = np.empty(function.outputs.nq)
-                function.evaluate(point, value, block)
-                values.append((explicit, value))
-                if block is not None and self._chained and row:
-                    self._chain(block, row, workspace)
-                row += len(explicit.outputs)
-            for explicit, value in values:
-                if explicit.outputs.q_slice is not None:
-                    q[explicit.outputs.q_slice] = value
+                if Je is None:
+                    function.evaluate(point, value)
+                elif self._chained and rows.start:
+                    block = Je[rows]
+                    block[:] = 0.0  # what the chain rule left in columns that the map does not write
+                    function.evaluate(point, value, block)
+                    self._chain(block, Je, rows.start)
                 else:
-                    q[explicit.outputs.q_indices] = value
+                    function.evaluate(point, value, Je[rows])
+                q[where] = value
         return q
 
     def reduce(self, J: Matrix, workspace: Workspace) -> Matrix:
         """Turn a Jacobian of full width into the reduced one, in place; the derivatives are those of `resolve`."""
-        if self._rows:
-            Je: Matrix = workspace.scratch(self, "Je", (self._rows, self._space.nv))
+        if self._moving:
+            Je: Matrix = workspace.scratch(self, "Je", self._shape)
             out = J[:, self._block] if self._block is not None else J[:, self._columns]
             np.add(J, out.dot(Je), J)
         for run in self._dead:
             J[:, run] = 0.0
         return J
 
-    def _chain(self, block: Matrix, row: int, workspace: Workspace) -> None:
+    def _chain(self, block: Matrix, Je: Matrix, row: int) -> None:
         """Replace derivatives by outputs of earlier generations by those of their own inputs."""
-        Je: Matrix = workspace.scratch(self, "Je", (self._rows, self._space.nv))
         earlier = self._columns[:row]
         through = block[:, earlier].dot(Je[:row])
         block[:, earlier] = 0.0
         block += through
+
+
+def _places(generations: list[list[Explicit]]) -> tuple[tuple[tuple[Explicit, slice, slice | Indices], ...], ...]:
+    """Each moving map with its rows in the stacked derivative and its place in q, by generation."""
+    row, places = 0, list[tuple[tuple[Explicit, slice, slice | Indices], ...]]()
+    for generation in (g for g in generations if g):
+        inside: list[tuple[Explicit, slice, slice | Indices]] = []
+        for explicit in generation:
+            block = explicit.outputs
+            where = block.q_slice if block.q_slice is not None else block.q_indices
+            inside.append((explicit, slice(row, row + len(block)), where))
+            row += len(block)
+        places.append(tuple(inside))
+    return tuple(places)
 
 
 def _constant(explicit: Explicit, rhs: RightHandSide, q: Vector) -> Vector:
@@ -122,7 +130,7 @@ def _is_run(columns: list[int]) -> bool:
     return bool(columns) and columns == list(range(columns[0], columns[0] + len(columns)))
 
 
-def _runs(mask: np.ndarray) -> tuple[slice, ...]:  # type: ignore[type-arg]
+def _runs(mask: BoolVector) -> tuple[slice, ...]:
     """The true entries of a mask as slices."""
     edges = np.flatnonzero(np.diff(np.r_[False, mask, False].astype(np.int8))).tolist()
     return tuple(slice(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True))
