@@ -40,7 +40,8 @@ class Judge:
                 self.lower[unit], self.upper[unit] = -np.inf, np.inf
         self._references: list[Vector | None] = [None] * len(description["constraints"])
         for i, constraint in enumerate(description["constraints"]):
-            if constraint.get("rhs") == "from qref":
+            placed = constraint["kind"] == "explicit_convex_shape_contact"  # its value is the distance from qref
+            if constraint.get("rhs") == "from qref" and not placed:
                 self._place(np.array(description["qref"]))
                 self._references[i] = self._value(constraint, np.array(description["qref"]))
 
@@ -52,6 +53,8 @@ class Judge:
             h = self._value(constraint, q)
             kept = h[np.array(constraint.get("mask", np.ones(h.size)), dtype=bool)]
             words = constraint.get("comparison", ["EqualToZero"] * kept.size)
+            if constraint["kind"] == "explicit_convex_shape_contact":
+                words = ["Equality"] * kept.size  # six numbers stand for its eight rows
             if reference is not None:
                 fixed = reference[np.array(constraint.get("mask", np.ones(h.size)), dtype=bool)]
                 kept = kept - np.where(np.array(words) == "Equality", fixed, 0.0)
@@ -131,14 +134,21 @@ class Judge:
     def _value(self, given: dict[str, Any], q: Vector) -> Vector:
         """All rows of a constraint, before mask and comparison, after `_place(q)`."""
         kind = given["kind"]
-        if kind in ("transformation", "relative_transformation"):
+        if kind in ("transformation", "relative_transformation", "explicit_relative_pose"):
             one = (
                 _pose(given["frame1_world"])
                 if kind == "transformation"
                 else self._oMj(given["joint1"]) * _pose(given["frame1"])
             )
-            M = one.actInv(self._oMj(given["joint2"]) * _pose(given["frame2"]))
-            return np.r_[M.translation, pin.log3(M.rotation)]
+            return _numbers(one.actInv(self._oMj(given["joint2"]) * _pose(given["frame2"])))
+        if kind == "explicit_convex_shape_contact":
+            floor, joint = _pose(given["floor_pose"]), self.model.joints[self.model.getJointId(given["object_joint"])]
+            qref = np.array(self.description["qref"])[joint.idx_q : joint.idx_q + 7]
+            corner, *others = np.array(given["floor_surface"][:3])
+            normal = np.cross(others[0] - corner, others[1] - others[0])
+            lifted = floor.actInv(_pose(qref))
+            lifted.translation = lifted.translation + given.get("margin", 1e-4) * normal / np.linalg.norm(normal)
+            return _numbers(floor.actInv(self._oMj(given["object_joint"]))) - _numbers(lifted)
         if kind == "relative_com":
             first, last = given.get("com_joints", (1, self.model.njoints - 1))
             bodies = range(first, last + 1)
@@ -151,8 +161,13 @@ class Judge:
         raise ValueError(f"constraints of kind '{kind}' cannot be measured yet")
 
 
-def _pose(numbers: list[float]) -> Any:
+def _pose(numbers: Any) -> Any:
     return pin.XYZQUATToSE3(np.array(numbers, dtype=np.float64))
+
+
+def _numbers(M: Any) -> Vector:
+    """Translation, then rotation logarithm."""
+    return np.concatenate([M.translation, pin.log3(M.rotation)])
 
 
 def _locked(q: Vector, value: Vector, nv: int) -> Vector:

@@ -8,7 +8,8 @@ It reads one JSON object a line and answers each with one, until its input ends:
         -> {"us": [[...], ...], "success": [...], "q": [[...], ...]}
 
 Starts i to j-1 are projected by `ConfigProjector.apply`, r times each; `us` has a row a start. Needs the wheel
-`hpp-python`, which brings the robots too.
+`hpp-python`, which brings the robots too. Explicit constraints are made as hpp-manipulation makes them: a grasp of a
+handle, a placement of contact surfaces.
 """
 
 from __future__ import annotations
@@ -19,8 +20,12 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 LINE_SEARCHES = ("Backtracking", "ErrorNormBased", "FixedSequence", "Constant")
+
+
+BARE = "<robot name='bare'><link name='base_link'/></robot>"
 
 
 def prepare_environment() -> None:
@@ -39,6 +44,19 @@ def prepare_environment() -> None:
 
 class Refused(Exception):
     """What this driver does not know how to build."""
+
+
+def _contact(source: str, polygon: list[Any]) -> str:
+    """SRDF of a contact surface on the root link of a model, called `surface`."""
+    tree = ElementTree.fromstring(source)
+    children = {entry.get("link") for entry in tree.iter("child")}
+    root = next(link.get("name") for link in tree.iter("link") if link.get("name") not in children)
+    points = "  ".join(" ".join(map(repr, map(float, point))) for point in polygon)
+    shape = " ".join(map(str, [len(polygon), *range(len(polygon))]))
+    return (
+        f"<robot name='{tree.get('name')}'><contact name='surface'><link name='{root}'/>"
+        f"<point>{points}</point><shape>{shape}</shape></contact></robot>"
+    )
 
 
 class Session:
@@ -61,6 +79,7 @@ class Session:
             self.threshold, self.max_iterations = float(stored["error_threshold"]), int(stored["max_iterations"])
         self.starts = np.array(starts)
         self.kept: list[Any] = []  # what the C++ side points to
+        self.explicits: list[Any] = []  # constraints that HPP takes only through its set of explicit ones
         self.robot = self._robot()
         self.model = self.robot.model()
         joints = list(self.model.names)
@@ -74,15 +93,41 @@ class Session:
         self.projectors = {name: self._projector(name, constraints) for name in LINE_SEARCHES}
 
     def _robot(self) -> Any:
-        import pyhpp.pinocchio as hpin
-        import pyhpp.pinocchio.urdf as urdf
+        """Explicit constraints are made by hpp-manipulation alone, from handles and contact surfaces of its device."""
+        given = self.description["constraints"]
+        surfaces = self._surfaces([c for c in given if c["kind"] == "explicit_convex_shape_contact"])
+        explicit = any(c["kind"].startswith("explicit") for c in given)
+        if explicit:
+            import pyhpp.manipulation as hpin
+            import pyhpp.manipulation.urdf as urdf
+        else:
+            import pyhpp.pinocchio as hpin
+            import pyhpp.pinocchio.urdf as urdf
 
         robot = hpin.Device(self.description["name"])
-        for prefix, root, source, placement, *frame in self.description["models"]:
+        models: list[Any] = self.description["models"]
+        floors = [(name, "anchor", BARE, pose) for name, (_, pose) in surfaces.items() if pose is not None]
+        for prefix, root, source, placement, *frame in [*models, *floors]:
             base = robot.model().getFrameId(frame[0]) if frame else 0
-            load = urdf.loadModelFromString if source.startswith("<") else urdf.loadModel
-            load(robot, base, prefix, root, source, "", self._pose(placement))
+            from_text = source.startswith("<")
+            if prefix in surfaces and not from_text:
+                raise Refused(f"the contact surface of '{prefix}' needs its model as XML")
+            load = urdf.loadModelFromString if from_text else urdf.loadModel
+            semantics = "<robot name='none'/>" if explicit and from_text else ""
+            if prefix in surfaces:
+                semantics = _contact(source, surfaces[prefix][0])
+            load(robot, base, prefix, root, source, semantics, self._pose(placement))
         return robot
+
+    def _surfaces(self, contacts: list[dict[str, Any]]) -> dict[str, tuple[list[Any], list[float] | None]]:
+        """Polygon by model, with a placement for the floors, which become models of their own."""
+        surfaces: dict[str, tuple[list[Any], list[float] | None]] = {}
+        for i, given in enumerate(contacts):
+            if given["floor_joint"] != "universe" or self.np.ndim(given["object_surface"]) != 2:
+                raise Refused("contacts of several surfaces, or on what moves, are not built yet")
+            surfaces[given["object_joint"].split("/")[0]] = (given["object_surface"], None)
+            surfaces[f"floor_{i}"] = (given["floor_surface"], given["floor_pose"])
+        return surfaces
 
     def _pose(self, numbers: list[float]) -> Any:
         return self.pin.XYZQUATToSE3(self.np.array(numbers))
@@ -99,8 +144,14 @@ class Session:
     def _constraint(self, i: int, given: dict[str, Any]) -> tuple[Any, int]:
         np, hc = self.np, self.hc
         kind, name = given["kind"], f"{given['kind']} {i}"
+        if kind == "explicit_convex_shape_contact":
+            return self._contact_hold(name, given), given.get("priority", 0)
         if "rhs" in given:
             raise Refused(f"{name}: right-hand sides are not set yet")
+        if self.explicits and "Equality" in given["comparison"]:
+            raise Refused(f"{name}: its right-hand side would be taken from qref too")
+        if kind == "explicit_relative_pose":
+            return self._grasp(name, given), given.get("priority", 0)
         words = hc.ComparisonTypes()
         for word in given["comparison"]:
             words.append(getattr(hc.ComparisonType, word))
@@ -135,7 +186,8 @@ class Session:
         probe = problem.createRelativeComConstraint(f"{name} probe", "", joint, np.zeros(3), [True] * 3)
         data = self.model.createData()
         self.pin.forwardKinematics(self.model, data, qref)
-        bodies = range(given["com_joints"][0], given["com_joints"][1] + 1)
+        first, last = given.get("com_joints", (1, self.model.njoints - 1))
+        bodies = range(max(first, 1), last + 1)
         masses = np.array([self.model.inertias[k].mass for k in bodies])
         centres = np.array([data.oMi[k].act(self.model.inertias[k].lever) for k in bodies])
         ours = data.oMi[self._joint(joint)].actInv(masses @ centres / masses.sum())
@@ -144,14 +196,65 @@ class Session:
         self.kept += [problem, probe]
         return problem.createRelativeComConstraint(name, "", joint, reference, [bool(bit) for bit in given["mask"]])
 
+    def _grasp(self, name: str, given: dict[str, Any]) -> Any:
+        """An explicit relative pose exists as a grasp: of a handle on joint 2 by a gripper on joint 1."""
+        if not all(given["mask"]) or set(given["comparison"]) != {"EqualToZero"}:
+            raise Refused(f"{name}: only EqualToZero on all rows is built yet")
+        every = self.pin.StdVec_Bool()
+        for _ in range(6):
+            every.append(True)
+        for joint, placement, add, more in (
+            (given["joint1"], given["frame1"], self.robot.addGripper, (0.0,)),
+            (given["joint2"], given["frame2"], self.robot.addHandle, (0.0, every)),
+        ):
+            link = self._link(joint)
+            add(link.name, name, link.placement.inverse() * self._pose(placement), *more)
+        gripper, handle = self.robot.grippers()[name], self.robot.handles()[name]
+        for tool, key in ((gripper, "frame1"), (handle, "frame2")):
+            apart = tool.localPosition.actInv(self._pose(given[key]))
+            if not apart.isIdentity(1e-9):
+                raise Refused(f"{name}: HPP has another {key} than the file")
+        self.kept += [gripper, handle]
+        return handle.createGraspAndComplement(gripper, name)
+
+    def _link(self, joint: str) -> Any:
+        """A frame of the model that is a link on the joint."""
+        index = self._joint(joint)
+        for frame in self.model.frames:
+            if frame.parentJoint == index and frame.type == self.pin.FrameType.BODY:
+                return frame
+        raise Refused(f"joint '{joint}' carries no link")
+
+    def _contact_hold(self, name: str, given: dict[str, Any]) -> None:
+        """The explicit placement, its right-hand side to be taken from qref."""
+        import pyhpp.manipulation as manipulation
+
+        if self.explicits:
+            raise Refused(f"{name}: one placement a problem is built yet")
+        problem = manipulation.Problem(self.robot)
+        graph = manipulation.Graph(name, self.robot, problem)
+        prefix = given["object_joint"].split("/")[0]
+        made = graph.createPlacementConstraint(
+            name, [f"{prefix}/surface"], ["floor_0/surface"], given.get("margin", 1e-4)
+        )
+        self.kept += [problem, graph, *made]
+        self.explicits.append(made[2])
+
     def _projector(self, line_search: str, constraints: list[tuple[Any, int]]) -> Any:
         projector = self.hcore.ConfigProjector(
             self.robot, self.description["name"], self.threshold, self.max_iterations
         )
         projector.lineSearchType = getattr(self.hcore.LineSearchType, line_search)
+        explicit_set = projector.solver().explicitConstraintSet
+        if any(explicit_set().add(explicit) < 0 for explicit in self.explicits):
+            raise Refused("a constraint was not accepted as explicit")
+        if self.explicits:
+            projector.solver().explicitConstraintSetHasChanged()
         for constraint, priority in constraints:
-            if not projector.add(constraint, priority):
+            if constraint is not None and not projector.add(constraint, priority):
                 raise Refused("a constraint was not accepted by ConfigProjector.add")
+        if self.explicits:
+            projector.solver().rightHandSideFromConfig(self.np.array(self.description["qref"]))
         return projector
 
     def run(self, line_search: str, first: int, last: int, repeats: int) -> dict[str, Any]:

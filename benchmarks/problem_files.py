@@ -8,22 +8,23 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
 from constraints import (
-    Affine,
     Base,
     Bounds,
     Comparison,
     ConstraintError,
+    Explicit,
     Function,
-    Identity,
     Implicit,
+    LockedJoint,
     Part,
     Problem,
     RelativeCenterOfMass,
@@ -40,6 +41,9 @@ COMPARISONS = {
     "Superior": Comparison.SUPERIOR,
     "Inferior": Comparison.INFERIOR,
 }
+
+MARGIN = 1e-4
+"""How far a placed object ends above the floor where the file does not say [m]: the default of hpp-manipulation."""
 
 
 class Skipped(Exception):
@@ -97,7 +101,7 @@ def build(file: ProblemFile) -> Problem:
     description = file.description
     try:
         robot = _robot(description)
-        levels: dict[int, list[Implicit]] = {}
+        levels: dict[int, list[Implicit | Explicit]] = {}
         for i, constraint in enumerate(description["constraints"]):
             built = _constraint(robot, constraint, f"{constraint['kind']} {i}", description)
             levels.setdefault(int(constraint.get("priority", 0)), []).append(built)
@@ -144,49 +148,87 @@ def _relative_com(robot: Robot, given: dict[str, Any], joints: list[str]) -> Fun
     return RelativeCenterOfMass(robot, frame, given["reference"], joints=joints[max(first, 1) : last + 1])
 
 
-def _locked_joint(robot: Robot, given: dict[str, Any], joints: list[str]) -> Function:
-    block = robot.segments(given["joint"])
-    if not block.space.is_flat:
-        return Identity(robot.space).restricted(block)
-    rows = np.eye(robot.nv)[robot.velocity_slice_of(given["joint"])]
-    return Affine(rows, inputs=robot.space)
-
-
 KINDS: dict[str, Callable[[Robot, dict[str, Any], list[str]], Function]] = {
     "transformation": _transformation,
     "relative_transformation": _relative_transformation,
     "relative_com": _relative_com,
-    "locked_joint": _locked_joint,
 }
 
 
-def _constraint(robot: Robot, given: dict[str, Any], name: str, description: dict[str, Any]) -> Implicit:
+# Explicit constraints: built whole, right-hand side included.
+
+
+def _locked_joint(robot: Robot, given: dict[str, Any], name: str, description: dict[str, Any]) -> Explicit:
+    if set(given.get("comparison", ["Equality"])) != {"Equality"}:
+        raise Skipped(f"a locked joint with the comparison {given['comparison']} cannot be expressed yet")
+    return LockedJoint(robot, given["joint"], given["value"], name=name)
+
+
+def _explicit_relative_pose(robot: Robot, given: dict[str, Any], name: str, description: dict[str, Any]) -> Explicit:
+    a = robot.frame(given["joint1"], given["frame1"], kind=FrameKind.JOINT)
+    b = robot.frame(given["joint2"], given["frame2"], kind=FrameKind.JOINT)
+    mask, types = _rows(given, 6, name)
+    explicit = Explicit.relative_pose(robot, a, b, comparison=types, name=name)
+    return explicit if mask.all() else replace(explicit, mask=mask)
+
+
+def _placement(robot: Robot, given: dict[str, Any], name: str, description: dict[str, Any]) -> Explicit:
+    """One surface on one: the pose that the object has in qref, relative to the floor, moved by the margin."""
+    surfaces = [np.array(given[key], dtype=object) for key in ("object_surface", "floor_surface")]
+    if any(surface.ndim != 2 or surface.shape[1] != 3 for surface in surfaces):
+        raise Skipped(f"{name}: contacts of several surfaces cannot be expressed yet")
+    if given["floor_joint"] != "universe":
+        raise Skipped(f"{name}: a floor that moves with '{given['floor_joint']}' cannot be expressed yet")
+    sole, ground = (surface.astype(np.float64) for surface in surfaces)
+    floor: Any = pin.XYZQUATToSE3(np.array(given["floor_pose"]))
+    numbers = np.array(description["qref"])[robot.slice_of(given["object_joint"])]
+    stands: Any = floor.actInv(pin.XYZQUATToSE3(numbers))
+    normal = np.cross(ground[1] - ground[0], ground[2] - ground[1])
+    normal /= np.linalg.norm(normal)
+    heights = (sole @ stands.rotation.T + stands.translation - ground[0]) @ normal
+    if np.abs(heights).max() > 1e-6:
+        raise Skipped(f"{name}: in qref the object does not stand on the floor")
+    stands.translation = stands.translation + given.get("margin", MARGIN) * normal
+    rhs = np.concatenate([stands.translation, pin.log3(stands.rotation)])
+    return Explicit.relative_pose(
+        robot, robot.frame("universe", floor), robot.frame(given["object_joint"], kind=FrameKind.JOINT), rhs,
+        comparison=Comparison.EQUALITY, name=name,
+    )  # fmt: skip
+
+
+EXPLICIT_KINDS: dict[str, Callable[[Robot, dict[str, Any], str, dict[str, Any]], Explicit]] = {
+    "locked_joint": _locked_joint,
+    "explicit_relative_pose": _explicit_relative_pose,
+    "explicit_convex_shape_contact": _placement,
+}
+
+
+def _constraint(robot: Robot, given: dict[str, Any], name: str, description: dict[str, Any]) -> Implicit | Explicit:
     kind = given["kind"]
-    if kind not in KINDS:
+    if kind not in KINDS | EXPLICIT_KINDS:
         raise Skipped(f"constraints of kind '{kind}' cannot be expressed yet")
-    function = KINDS[kind](robot, given, description["joints"])
-    mask = np.array(given.get("mask", [1] * function.outputs.nv), dtype=bool)
-    if mask.size != function.outputs.nv:
-        raise Skipped(f"{name}: its mask has {mask.size} rows, the function {function.outputs.nv}")
-    words = given.get("comparison", ["Equality" if kind == "locked_joint" else "EqualToZero"] * int(mask.sum()))
+    if given.get("rhs", "from qref") != "from qref":
+        raise Skipped(f"{name}: a right-hand side {given['rhs']!r} is not known")
+    if kind in EXPLICIT_KINDS:
+        built = EXPLICIT_KINDS[kind](robot, given, name, description)
+        if kind == "explicit_convex_shape_contact":
+            return built
+    else:
+        function = KINDS[kind](robot, given, description["joints"])
+        mask, types = _rows(given, function.outputs.nv, name)
+        built = Implicit(function, types, mask=mask, name=name)
+    return replace(built, rhs=built.rhs_at(robot.at(description["qref"]))) if "rhs" in given else built
+
+
+def _rows(given: dict[str, Any], size: int, name: str) -> tuple[NDArray[np.bool_], list[Comparison | None]]:
+    """Mask and comparison of all rows of a function."""
+    mask = np.array(given.get("mask", [1] * size), dtype=np.bool_)
+    if mask.size != size:
+        raise Skipped(f"{name}: its mask has {mask.size} rows, the function {size}")
+    words = given.get("comparison", ["EqualToZero"] * int(mask.sum()))
     if len(words) != int(mask.sum()) or not set(words) <= set(COMPARISONS):
         raise Skipped(f"{name}: the comparison {words} does not suit the {int(mask.sum())} rows that the mask keeps")
-    types: list[Comparison | None] = [Comparison.EQUAL_TO_ZERO] * mask.size
+    types: list[Comparison | None] = [Comparison.EQUAL_TO_ZERO] * size
     for row, word in zip(np.flatnonzero(mask), words, strict=True):
         types[row] = COMPARISONS[word]
-    implicit = Implicit(function, types, rhs=_locked_value(given, words), mask=mask, name=name)
-    if "rhs" not in given:
-        return implicit
-    if given["rhs"] != "from qref":
-        raise Skipped(f"{name}: a right-hand side {given['rhs']!r} is not known")
-    rhs = implicit.rhs_at(robot.at(description["qref"]))
-    return Implicit(function, types, rhs=rhs, mask=mask, name=name)
-
-
-def _locked_value(given: dict[str, Any], words: list[str]) -> Any:
-    """Right-hand side of a locked joint, None for the others."""
-    if given["kind"] != "locked_joint":
-        return None
-    if set(words) != {"Equality"}:
-        raise Skipped(f"a locked joint with the comparison {words} cannot be expressed yet")
-    return given["value"]
+    return mask, types

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 from constraints import Projector
@@ -21,6 +22,10 @@ KEYS = [
     "problem", "engine", "success", "success_without_restarts", "us_per_projection", "us_per_usable", "iterations",
     "us_per_iteration", "max_error", "hpp", "ratio",
 ]  # fmt: skip
+LEFT_TO_NEWTON = {
+    "ur5_pose": 6, "panda_pose": 6, "pr2_dual": 6, "talos_stance_near": 14, "talos_stance_far": 14, "talos_hands": 20,
+    "ur5_grasp_explicit": 3, "ur5_grasp_implicit": 9, "ur5_place_explicit": 6, "talos_stance_near_true_com": 14,
+}  # fmt: skip
 
 HAND = """<robot name='hand'><link name='palm'><inertial><mass value='2'/><origin xyz='0 0 0.1'/>
 <inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial></link>
@@ -30,6 +35,7 @@ HAND = """<robot name='hand'><link name='palm'><inertial><mass value='2'/><origi
 <axis xyz='0 1 0'/><limit lower='-1' upper='1' effort='1' velocity='1'/></joint>
 <joint name='roll' type='continuous'><parent link='finger'/><child link='wheel'/><origin xyz='0 0 0.3'/>
 <axis xyz='0 0 1'/></joint></robot>"""
+BOX = "<robot name='box'><link name='body'/></robot>"
 HERE = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
 
 
@@ -86,6 +92,32 @@ def pose(**changes: Any) -> dict[str, Any]:
     return given | {"mask": [1] * 6, "comparison": ["EqualToZero"] * 6, "priority": 0} | changes
 
 
+def on_a_box(*constraints: dict[str, Any]) -> dict[str, Any]:
+    """The same, and a box that stands 0.1 m above its middle on a tilted floor in the world."""
+    description = two_hands(*constraints)
+    floor: Any = pin.XYZQUATToSE3(np.array(FLOOR))
+    stands = floor * pin.SE3(pin.exp3(np.array([0.0, 0.0, 0.4])), np.array([0.1, 0.2, 0.1]))
+    description["models"].append(["box", "freeflyer", BOX, HERE])
+    description["joints"].append("box/root_joint")
+    description["qref"] = [*description["qref"], *pin.SE3ToXYZQUAT(stands).tolist()]
+    description["lower"] += [-3.0] * 3 + [-1.01] * 4
+    description["upper"] += [3.0] * 3 + [1.01] * 4
+    description["nq"], description["nv"] = 24, 19
+    return description
+
+
+FLOOR = [0.3, 0.1, 0.5, 0.6, 0.0, 0.0, 0.8]
+CONTACT = {
+    "kind": "explicit_convex_shape_contact", "object_joint": "box/root_joint", "floor_joint": "universe",
+    "object_surface": [[-0.1, -0.1, -0.1], [-0.1, 0.1, -0.1], [0.1, 0.1, -0.1], [0.1, -0.1, -0.1]],
+    "floor_pose": FLOOR, "floor_surface": [[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]],
+    "comparison": ["EqualToZero"] * 5 + ["Equality"] * 3, "rhs": "from qref", "priority": 0,
+}  # fmt: skip
+GRASP = {
+    "kind": "explicit_relative_pose", "joint1": "a/bend", "frame1": [0.1, 0, 0, 0, 0, 1, 0],
+    "joint2": "box/root_joint", "frame2": [0, 0, 0.1, 1, 0, 0, 0], "mask": [1] * 6, "comparison": ["EqualToZero"] * 6,
+}  # fmt: skip
+
 MANY = (
     pose(),
     pose(mask=[1, 0, 0, 0, 1, 0], comparison=["Superior", "Inferior"]),
@@ -117,6 +149,56 @@ def test_reader_and_judge_agree_on_each_kind(files: Any, judging: Any, tmp_path:
         assert problem.residual(q) == pytest.approx(judge.residual(q), abs=1e-9)
 
 
+EXPLICIT = (
+    CONTACT,
+    CONTACT | {"margin": 0.05},
+    GRASP,
+    GRASP | {"joint1": "b/roll", "rhs": "from qref", "comparison": ["Equality"] * 6},
+    GRASP | {"comparison": ["EqualToZero"] * 5 + ["Superior"]},
+    GRASP | {"mask": [1, 1, 1, 0, 1, 1], "comparison": ["EqualToZero"] * 5},
+)
+
+
+@pytest.mark.parametrize("number", range(len(EXPLICIT)))
+def test_reader_and_judge_agree_on_explicit_kinds(files: Any, judging: Any, tmp_path: Path, number: int) -> None:
+    file = files.read(write(tmp_path / "p.npz", on_a_box(EXPLICIT[number])))
+    problem, judge = files.build(file), judging.Judge(file.description)
+    assert len(problem.explicits) == (1 if number < 4 else 0)  # inequalities and masks fall back to the twin
+    for q in judge.starts(20, 0):
+        assert problem.residual(q) == pytest.approx(judge.residual(q), abs=1e-9)
+    ends = [Projector(problem).project(q) for q in judge.starts(5, 0)]
+    assert all(end.success and judge.residual(end.q) <= 1e-4 for end in ends)
+
+
+def test_placed_object_ends_the_margin_above_its_floor(files: Any, tmp_path: Path) -> None:
+    file = files.read(write(tmp_path / "p.npz", on_a_box(CONTACT | {"margin": 0.05})))
+    q = Projector(files.build(file)).project(file.q0[0]).q
+    floor: Any = pin.XYZQUATToSE3(np.array(FLOOR))
+    before, after = (floor.actInv(pin.XYZQUATToSE3(numbers[-7:])) for numbers in (file.q0[0], q))
+    np.testing.assert_allclose(after.translation - before.translation, [0.0, 0.0, 0.05], atol=1e-12)
+    np.testing.assert_allclose(after.rotation, before.rotation, atol=1e-12)
+
+
+def test_shipped_problems_are_the_agreed_ones(files: Any) -> None:
+    assert [path.stem for path in PROBLEMS] == sorted(LEFT_TO_NEWTON)
+    for path in PROBLEMS:
+        problem = files.build(files.read(path))
+        assert problem.reduced_size == LEFT_TO_NEWTON[path.stem]
+        assert not problem.resolution.refused
+
+
+def test_true_centre_of_mass_is_that_of_the_whole_robot(files: Any, judging: Any) -> None:
+    path = next(path for path in PROBLEMS if path.stem == "talos_stance_near_true_com")
+    file = files.read(path)
+    robot, q = files.build(file).robot, np.array(file.description["qref"])
+    data = robot.model.createData()
+    centre = pin.centerOfMass(robot.model, data, q)
+    foot = data.oMi[robot.model.getJointId("talos/leg_left_6_joint")]
+    wanted = next(c for c in file.description["constraints"] if c["kind"] == "relative_com")["reference"]
+    np.testing.assert_allclose(foot.actInv(centre), wanted, atol=1e-12)
+    assert judging.Judge(file.description).residual(q) <= 1e-9
+
+
 def test_all_kinds_make_one_problem(files: Any, judging: Any, tmp_path: Path) -> None:
     file = files.read(write(tmp_path / "p.npz", two_hands(*MANY)))
     problem, judge = files.build(file), judging.Judge(file.description)
@@ -127,8 +209,12 @@ def test_all_kinds_make_one_problem(files: Any, judging: Any, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("description", "named"),
     [
-        (two_hands(pose(kind="explicit_relative_pose")), "explicit_relative_pose"),
-        (two_hands(pose(kind="explicit_convex_shape_contact")), "explicit_convex_shape_contact"),
+        (two_hands(pose(kind="com_between_feet")), "com_between_feet"),
+        (two_hands(GRASP | {"joint2": "b/roll"}), "b/roll"),
+        (on_a_box(CONTACT | {"object_surface": [CONTACT["object_surface"]] * 2}), "several surfaces"),
+        (on_a_box(CONTACT | {"floor_surface": [CONTACT["floor_surface"]] * 2}), "several surfaces"),
+        (on_a_box(CONTACT | {"floor_joint": "a/bend"}), "a/bend"),
+        (on_a_box(CONTACT | {"object_surface": [[0, 0, 0], [0, 1, 0], [1, 0, 0]]}), "does not stand"),
         (two_hands(pose(comparison=["EqualToZero"])), "comparison"),
         (two_hands(pose(comparison=["Roughly"] * 6)), "Roughly"),
         (two_hands(pose(mask=[1] * 5, comparison=["EqualToZero"] * 5)), "mask"),
@@ -213,11 +299,11 @@ def test_json_has_the_agreed_keys_and_fractions(tmp_path: Path) -> None:
 
 def test_files_of_the_user_run_and_skipped_ones_are_named(tmp_path: Path) -> None:
     write(tmp_path / "mine.npz", two_hands(pose(), MANY[6]), count=2)
-    write(tmp_path / "later.npz", two_hands(pose(kind="explicit_relative_pose")))
+    write(tmp_path / "later.npz", two_hands(pose(kind="com_between_feet")))
     done = run("mine.npz", "later.npz", "--repeats", "1", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "two_hands" in done.stdout
-    assert "later: skipped, constraints of kind 'explicit_relative_pose'" in done.stderr
+    assert "later: skipped, constraints of kind 'com_between_feet'" in done.stderr
     alone = run("later.npz", folder=tmp_path)
     assert alone.returncode == 1
 
