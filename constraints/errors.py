@@ -19,6 +19,7 @@ from liegroups.errors import (
     SizeError,
     SpaceMismatchError,
     UnknownNameError,
+    WrongObjectError,
 )
 
 __all__ = [
@@ -67,15 +68,6 @@ class StalePostureError(ConstraintError):
 
 class UndefinedError(ConstraintError):
     """A function was asked for its value outside its domain of definition."""
-
-
-class WrongObjectError(ConstraintError):
-    """An object of another kind was given: `expected` and `received` are descriptions."""
-
-    def __init__(self, what: str, expected: str, received: object) -> None:
-        self.what, self.expected = what, expected
-        self.received = received if isinstance(received, str) else type(received).__name__
-        super().__init__(f"{what}: expected {expected}, got {self.received}")
 
 
 class OptionError(ConstraintError):

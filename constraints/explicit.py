@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from liegroups import Segments, Space
-from liegroups.doors import finite_vector
+from liegroups.doors import as_mapping, as_space, finite_vector
 
 from .arrays import ArrayLike, Matrix, Vector
 from .comparison import Comparison
@@ -28,6 +28,7 @@ from .implicit import Implicit
 from .point import MovingPoint, Point
 from .robot import Frame, Robot, pose_vector
 from .robot.configuration import joint_value
+from .robot.doors import as_robot
 from .stack import RowOwner
 from .target import Target
 
@@ -164,8 +165,7 @@ class Explicit(RowOwner):
 
     def on(self, space: Space) -> Explicit:
         """The same constraint on a whole space: bound to it, or moved to the factor of it where it lives."""
-        if not isinstance(space, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError(f"space for '{self.name}'", "a Space", space)
+        as_space(space, f"space for '{self.name}'")
         if self.is_bound:
             return self if same_space(self.space, space) else self._moved(space)
         bound = copy.copy(self)
@@ -229,7 +229,7 @@ class Explicit(RowOwner):
             WrongObjectError: b is not on a free-flyer joint.
             OverlapError: a moves with the object.
         """
-        frame_a, frame_b = robot.frame(a), robot.frame(b)
+        frame_a, frame_b = as_robot(robot, "robot of a relative pose").frame(a), robot.frame(b)
         model: Any = robot.model
         factor = robot.space.factors[frame_b.joint - 1] if frame_b.joint else None
         if factor is None or factor.space.name != "SE3":
@@ -263,7 +263,8 @@ class Explicit(RowOwner):
             OverlapError: the joint among its own sources.
             DtypeError, NotFiniteError: a multiplier or offset that is no number.
         """
-        _single(robot, joint)
+        _single(as_robot(robot, "robot of a linear coupling"), joint)
+        as_mapping(sources, f"sources of '{joint}'", "from joint name to multiplier")
         multipliers = finite_vector(list(sources.values()), len(sources), f"multipliers of '{joint}'")
         A = np.zeros((1, robot.nv))
         for source, multiplier in zip(sources, multipliers, strict=True):
@@ -377,7 +378,7 @@ def mimic_constraints(robot: Robot) -> tuple[Explicit, ...]:
     """
     return tuple(
         Explicit.linear(robot, m.joint, {m.source: m.multiplier}, m.offset, name=f"{m.joint} mimics {m.source}")
-        for m in robot.mimics
+        for m in as_robot(robot, "robot of mimic constraints").mimics
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 
 from liegroups import Segments, Space
+from liegroups.doors import as_name, as_space
 
 from .arrays import ArrayLike, BoolVector, Matrix, Vector
 from .errors import SizeError, WrongObjectError
@@ -76,7 +77,12 @@ class Function(ABC):
 
         Raises:
             SizeError: if `columns` or `periodic` has another size than the tangent of the inputs.
+            WrongObjectError: the name is no string, or a space is none.
         """
+        who = type(self).__name__
+        as_space(inputs, f"inputs of {who}")
+        as_space(outputs, f"outputs of {who}")
+        name = who if name is None else as_name(name, f"name of {who}")
         if columns is None:
             on = np.ones(inputs.nv, dtype=np.bool_)
         else:
@@ -86,7 +92,7 @@ class Function(ABC):
         )
         for what, vector in (("columns", on), ("periodic", turns)):
             if vector.shape != (inputs.nv,):
-                raise SizeError(f"{what} of {type(self).__name__}", (inputs.nv,), vector.shape)
+                raise SizeError(f"{what} of {who}", (inputs.nv,), vector.shape)
         turns = turns | ~on
         on.flags.writeable = turns.flags.writeable = False
         for attribute, value in (
@@ -94,7 +100,7 @@ class Function(ABC):
             ("outputs", outputs),
             ("columns", on),
             ("periodic", turns),
-            ("name", type(self).__name__ if name is None else name),
+            ("name", name),
         ):
             object.__setattr__(self, attribute, value)
 

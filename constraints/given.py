@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from liegroups import Segments, Space
+from liegroups.doors import finite_vector
 
 from .arrays import BoolVector, Vector
 from .errors import (
@@ -113,24 +114,18 @@ def costs(space: Space, weights: Any) -> Vector:
     """Costs of motion by tangent column (nv,): ones by default, or a mapping from joint to cost, the others one.
 
     Raises:
-        SizeError, OptionError, UnknownJointError, WrongObjectError: what is wrong with them.
+        SizeError, DtypeError, NotFiniteError, OptionError, UnknownJointError: what is wrong with them.
     """
     out = np.ones(space.nv)
-    if isinstance(weights, dict):
+    if isinstance(weights, Mapping):
         named: dict[Any, Any] = {**weights}
         for joint, value in named.items():
-            out[_columns_of(space, joint, "weights")] = value
+            columns = _columns_of(space, joint, "weights")
+            given = [value] * len(columns) if isinstance(value, float | int) else value
+            out[columns] = finite_vector(given, len(columns), f"weights of a problem, '{joint}'")
     elif weights is not None:
-        try:
-            given: Vector = np.array(weights, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise WrongObjectError(
-                "weights of a problem", "numbers by tangent column, or joint -> number", weights
-            ) from None
-        if given.shape != (space.nv,):
-            raise SizeError("weights of a problem", (space.nv,), given.shape)
-        out = given
-    if not (np.isfinite(out) & (out >= 0.0)).all():
+        out = np.array(finite_vector(weights, space.nv, "weights of a problem"))
+    if not (out >= 0.0).all():
         raise OptionError(f"weights of a problem: costs must not be negative, got {out.tolist()}")
     if not out.any():
         raise OptionError("weights of a problem: at least one cost must be positive")

@@ -247,7 +247,7 @@ def _numbers(given: Any, space: Space) -> Any:
     if hasattr(given, "homogeneous") or (space.nq == 7 and _is_matrix(given)):
         pose = pose_vector(as_placement(given))
         return pose[3:] if space.nq == 4 else pose
-    if space.nq == 1 and np.ndim(given) == 0 and isinstance(given, int | float) and not isinstance(given, bool):
+    if space.nq == 1 and isinstance(given, int | float) and not isinstance(given, bool):
         return [given]
     return given  # what is neither is refused by the space's door
 

@@ -16,7 +16,7 @@ import numpy as np
 from liegroups import ProductSpace, Segments, Space
 
 from .arrays import BoolVector, Indices, Vector
-from .errors import StalePostureError
+from .errors import StalePostureError, WrongObjectError
 
 __all__ = [
     "MovingPoint",
@@ -25,6 +25,7 @@ __all__ = [
     "SpaceMotion",
     "SpacePoint",
     "Workspace",
+    "as_workspace",
     "part_vector",
     "place",
     "place_motion",
@@ -77,6 +78,13 @@ class Workspace:
 
     def __reduce__(self) -> Any:
         raise TypeError("a Workspace is never pickled: make a new one in the worker")
+
+
+def as_workspace(candidate: object) -> Workspace:
+    """The candidate, or a typed error that names it."""
+    if not isinstance(candidate, Workspace):
+        raise WrongObjectError("workspace", "a Workspace, or None", candidate)
+    return candidate
 
 
 class Point(ABC):

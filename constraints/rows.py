@@ -9,8 +9,10 @@ from typing import final
 
 import numpy as np
 
+from liegroups import Space
+
 from .arrays import Matrix, Vector
-from .errors import WrongObjectError
+from .errors import SpaceMismatchError, WrongObjectError
 from .point import MovingPoint, Point
 from .right_hand_side import RightHandSide
 from .stack import RowOwner, Stack
@@ -65,7 +67,11 @@ class _Memory:
 
     __slots__ = ("all_rows", "blocks", "error", "full_error", "full_jacobian", "jacobian", "rows")
 
-    def __init__(self, stack: Stack, nv: int) -> None:
+    def __init__(self, stack: Stack, space: Space) -> None:
+        _check_stack(stack)
+        if stack.owners and stack.owners[0].space != space:
+            raise SpaceMismatchError("point of stacked rows", stack.owners[0].space.name, space.name)
+        nv = space.nv
         self.full_error = np.zeros(stack.full_size)
         self.full_jacobian = np.zeros((stack.full_size, nv))
         self.all_rows = stack.size == stack.full_size
@@ -102,24 +108,55 @@ def stack_rows(
         Views of the workspace of the point.
 
     Raises:
-        WrongObjectError: VELOCITY at a point without velocity.
+        WrongObjectError: VELOCITY at a point without velocity; or an argument that is something else.
+        SpaceMismatchError: the point is in another space than the stack, or the right-hand side of other constraints.
         UndefinedError: a function has no value there.
     """
-    memory = point.workspace.resource(stack, "rows", _Memory, stack, point.space.nv)
-    points = (RightHandSide(stack) if rhs is None else rhs).points
-    if point.is_moving is False:
-        if order is not Order.POSITION:
-            raise WrongObjectError("point of velocity rows", "a motion, robot.at(q, v)", point)
-        for owner, key, error, block in memory.blocks:
-            owner.write_position(point, points[key], error, block if jacobian else None)
-    elif order is Order.POSITION:
-        raise WrongObjectError("point of position rows", "a point, robot.at(q)", point)
-    else:
-        for (owner, key, error, block), s in zip(memory.blocks, stack.full_slices, strict=True):
-            rate = None if rhs is None or rhs.velocity is None else rhs.velocity[s]
-            owner.write_velocity(point, points[key], rate, error, block)
+    try:
+        memory = point.workspace.resource(stack, "rows", _Memory, stack, point.space)
+        points = (RightHandSide(stack) if rhs is None else rhs).points
+        if point.is_moving is False:
+            if order is not Order.POSITION:
+                _check_order(order, point)
+            for owner, key, error, block in memory.blocks:
+                owner.write_position(point, points[key], error, block if jacobian else None)
+        else:
+            if order is not Order.VELOCITY:
+                _check_order(order, point)
+            for (owner, key, error, block), s in zip(memory.blocks, stack.full_slices, strict=True):
+                rate = None if rhs is None or rhs.velocity is None else rhs.velocity[s]
+                owner.write_velocity(point, points[key], rate, error, block)
+    except (AttributeError, KeyError):  # checked once it has failed: this is the solver's loop
+        _check_arguments(stack, point, rhs)
+        raise
     if not memory.all_rows:
         memory.full_error.take(stack.active, 0, memory.error, "clip")
         if jacobian:
             memory.full_jacobian.take(stack.active, 0, memory.jacobian, "clip")
     return memory.rows
+
+
+def _check_order(order: object, point: Point | MovingPoint) -> None:
+    """Refuse an order that is none, or that does not go with the point."""
+    if not isinstance(order, Order):
+        raise WrongObjectError("order of stacked rows", "Order.POSITION or Order.VELOCITY", order)
+    if point.is_moving and order is Order.POSITION:
+        raise WrongObjectError("point of position rows", "a point, robot.at(q)", point)
+    if not point.is_moving and order is Order.VELOCITY:
+        raise WrongObjectError("point of velocity rows", "a motion, robot.at(q, v)", point)
+
+
+def _check_stack(stack: object) -> None:
+    if not isinstance(stack, Stack):
+        raise WrongObjectError("stack of rows", "a Stack (problem.constraints)", stack)
+
+
+def _check_arguments(stack: Stack, point: object, rhs: object) -> None:
+    """Refuse arguments of another kind, and a right-hand side that lacks constraints of the stack."""
+    _check_stack(stack)
+    if not isinstance(point, Point | MovingPoint):
+        raise WrongObjectError("point of stacked rows", "a point or a motion (robot.at)", point)
+    if rhs is not None and not isinstance(rhs, RightHandSide):
+        raise WrongObjectError("right-hand side of stacked rows", "a RightHandSide (problem.rhs)", rhs)
+    if rhs is not None and not all(id(owner) in rhs.points for owner in stack):
+        raise SpaceMismatchError("right-hand side of other constraints", str(stack), str(rhs.stack))

@@ -25,6 +25,7 @@ from .errors import (
     SizeError,
     SpaceMismatchError,
     UnknownNameError,
+    WrongObjectError,
 )
 from .groups import SE2, SE3, SO2, SO3, Rn
 from .layout import Factor, Layout
@@ -60,4 +61,5 @@ __all__ = [
     "Space",
     "SpaceMismatchError",
     "UnknownNameError",
+    "WrongObjectError",
 ]

@@ -1,22 +1,41 @@
-"""Reading numbers from a user: every array that comes in passes here once."""
+"""Reading what comes from a user: every array, space, sequence and mapping passes here once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite, sqrt
 from operator import index
-from typing import SupportsIndex, TypeGuard
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .arrays import Vector
-from .errors import DtypeError, NotFiniteError, NotNormalizedError, SizeError
+from .errors import DtypeError, NotFiniteError, NotNormalizedError, SizeError, WrongObjectError
 from .layout import Factor
 
-__all__ = ["finite_vector", "natural_number", "refuse_unnormalized", "stacked"]
+if TYPE_CHECKING:
+    from .space import Space
+
+__all__ = [
+    "as_flag",
+    "as_mapping",
+    "as_name",
+    "as_space",
+    "as_tolerance",
+    "as_tuple",
+    "finite_vector",
+    "natural_number",
+    "refuse_unnormalized",
+    "stacked",
+]
+
+_K = TypeVar("_K")
+_T = TypeVar("_T")
 
 _FLOAT64 = np.dtype(np.float64)
+_FLAGS: tuple[type, ...] = (bool, np.bool_)
+_REAL_NUMBERS: tuple[type, ...] = (float, int, np.floating, np.integer)
 
 
 def _is_float64(values: object) -> TypeGuard[Vector]:
@@ -75,6 +94,83 @@ def natural_number(n: SupportsIndex, what: str) -> int:
     if number < 0:
         raise SizeError(what, "0 or more", number)
     return number
+
+
+def as_space(candidate: object, what: str) -> Space:
+    """Take a space from a user.
+
+    Raises:
+        WrongObjectError: anything else.
+    """
+    from .space import Space  # spaces read their numbers here: imported on use
+
+    if not isinstance(candidate, Space):
+        raise WrongObjectError(what, "a Space", candidate)
+    return candidate
+
+
+def as_name(candidate: object, what: str) -> str:
+    """Take a name from a user.
+
+    Raises:
+        WrongObjectError: no string.
+    """
+    if not isinstance(candidate, str):
+        raise WrongObjectError(what, "a string", candidate)
+    return candidate
+
+
+def as_flag(candidate: object, what: str) -> bool:
+    """Take a truth value from a user, and nothing that only counts as one.
+
+    Raises:
+        WrongObjectError: anything else.
+    """
+    if not isinstance(candidate, _FLAGS):
+        raise WrongObjectError(what, "True or False", repr(candidate))
+    return bool(candidate)
+
+
+def as_tolerance(candidate: object, what: str) -> float:
+    """Take a number that is not negative from a user.
+
+    Raises:
+        WrongObjectError: no number, below zero, or NaN.
+    """
+    number: Any = candidate
+    if isinstance(candidate, bool) or not isinstance(candidate, _REAL_NUMBERS) or not number >= 0:
+        raise WrongObjectError(what, "a number that is not negative", repr(candidate))
+    return float(number)
+
+
+def as_tuple(candidate: Iterable[_T], what: str, entries: str) -> tuple[_T, ...]:
+    """Take what can be walked through; text is not taken for a sequence of its letters.
+
+    Args:
+        candidate: what came.
+        what: the argument, as the caller knows it.
+        entries: what it holds, in words.
+
+    Raises:
+        WrongObjectError: nothing of the kind.
+    """
+    if not isinstance(candidate, str | bytes):
+        try:
+            return tuple(candidate)
+        except TypeError:
+            pass
+    raise WrongObjectError(what, f"a sequence of {entries}", candidate if not isinstance(candidate, str) else "text")
+
+
+def as_mapping(candidate: Mapping[_K, _T], what: str, entries: str) -> Mapping[_K, _T]:
+    """Take a mapping from a user.
+
+    Raises:
+        WrongObjectError: anything else.
+    """
+    if not isinstance(candidate, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongObjectError(what, f"a mapping {entries}", candidate)
+    return candidate
 
 
 def refuse_unnormalized(q: Vector, leaves: Sequence[Factor], what: str, tolerance: float) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .arrays import Vector
-from .errors import SpaceMismatchError
+from .doors import as_space
+from .errors import SpaceMismatchError, WrongObjectError
 from .space import Space
 
 __all__ = ["Element"]
@@ -27,7 +28,7 @@ class Element:
         space: the space they belong to.
 
     Raises:
-        ConstraintError: a child says what is wrong with q (see ``Space.check``).
+        ConstraintError: a child says what is wrong with q (see ``Space.check``), or that the space is none.
 
     Example:
         >>> from liegroups import SO3
@@ -42,7 +43,7 @@ class Element:
     space: Space
 
     def __init__(self, q: ArrayLike, space: Space) -> None:
-        point = np.array(space.check(q, "element"))
+        point = np.array(as_space(space, "space of an element").check(q, "element"))
         point.setflags(write=False)
         object.__setattr__(self, "q", point)
         object.__setattr__(self, "space", space)
@@ -93,6 +94,8 @@ class Element:
         return f"Element({np.array2string(self.q, separator=', ')}, {self.space.name})"
 
     def _same(self, other: Element) -> Element:
+        if not isinstance(other, Element):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError(f"the other element of {self.space}", "an Element", other)
         if self.space != other.space:
             raise SpaceMismatchError("element", self.space, other.space)
         return other

@@ -21,6 +21,7 @@ __all__ = [
     "SizeError",
     "SpaceMismatchError",
     "UnknownNameError",
+    "WrongObjectError",
 ]
 
 
@@ -157,6 +158,21 @@ class DuplicateNameError(ConstraintError):
     def __init__(self, kind: str, name: str) -> None:
         super().__init__(f"two {kind}s are named {name!r}")
         self.kind, self.name = kind, name
+
+
+class WrongObjectError(ConstraintError):
+    """An object of another kind was given: `expected` and `received` are descriptions.
+
+    Args:
+        what: the argument, as the caller knows it.
+        expected: what it takes, in words.
+        received: what came; an object stands for its type.
+    """
+
+    def __init__(self, what: str, expected: str, received: object) -> None:
+        self.what, self.expected = what, expected
+        self.received = received if isinstance(received, str) else type(received).__name__
+        super().__init__(f"{what}: expected {expected}, got {self.received}")
 
 
 class UnknownNameError(ConstraintError):

@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 
 from .arrays import Matrix, Vector
-from .doors import natural_number
+from .doors import as_name, as_space, as_tuple, natural_number
 from .errors import SizeError
 from .groups import SO3, Rn
 from .layout import Factor, Layout
@@ -28,11 +28,20 @@ class ProductSpace(Space):
 
     Raises:
         DuplicateNameError: two factors have one name.
+        SizeError: not one name a factor.
+        WrongObjectError: a factor is no space, or a name no string.
     """
 
     def __init__(self, spaces: Sequence[Space], names: Sequence[str] | None = None) -> None:
-        if names is not None and len(names) != len(spaces):
-            raise SizeError("names of the factors", len(spaces), len(names))
+        spaces = as_tuple(spaces, "factors of a product", "spaces")
+        for i, space in enumerate(spaces):
+            as_space(space, f"factor {i} of a product")
+        if names is not None:
+            names = as_tuple(names, "names of the factors", "strings")
+            if len(names) != len(spaces):
+                raise SizeError("names of the factors", len(spaces), len(names))
+            for i, name in enumerate(names):
+                as_name(name, f"name of factor {i}")
         super().__init__(Layout.product(spaces, names))
         self._named = names is not None
         self._flats, self._groups = _runs(self.factors if spaces else ())

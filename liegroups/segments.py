@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import index
 from typing import TypeAlias
 
 import numpy as np
 
 from .arrays import Indices
-from .errors import OverlapError, SizeError, SpaceMismatchError, UnknownNameError
+from .doors import as_space
+from .errors import OverlapError, SizeError, SpaceMismatchError, UnknownNameError, WrongObjectError
 from .groups import Rn
 from .layout import Factor
 from .product import ProductSpace
@@ -47,6 +49,10 @@ class Segments:
     space: Space
 
     def __post_init__(self) -> None:
+        as_space(self.space, "space of segments")
+        for kind, indices in (("configuration", self.q), ("tangent", self.v)):
+            if not isinstance(indices, tuple):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise WrongObjectError(f"{kind} indices of segments", "a tuple of integers", indices)
         if len(self.q) != self.space.nq:
             raise SizeError(f"configuration indices of segments of {self.space}", self.space.nq, len(self.q))
         if len(self.v) != self.space.nv:
@@ -62,12 +68,13 @@ class Segments:
             UnknownNameError: no such factor.
             OverlapError: the same factor twice.
         """
+        as_space(space, "space of segments")
         chosen: list[int] = []
         for factor in factors:
-            index = _position(space, factor)
-            if index in chosen:
-                raise OverlapError(f"segments of {space}", f"factor {space.factors[index].name!r} is given twice")
-            chosen.append(index)
+            i = _position(space, factor)
+            if i in chosen:
+                raise OverlapError(f"segments of {space}", f"factor {space.factors[i].name!r} is given twice")
+            chosen.append(i)
         places = [space.factors[i] for i in sorted(chosen)]
         group = places[0].space if len(places) == 1 else ProductSpace([place.space for place in places])
         q = [i for place in places for i in range(place.q.start, place.q.stop)]
@@ -81,8 +88,10 @@ class Segments:
         Raises:
             UnknownNameError: no such coordinate.
             OverlapError: a coordinate twice, or a factor cut in two.
+            WrongObjectError: no integers.
         """
-        wanted = [int(i) for i in v_indices]
+        as_space(space, "space of segments")
+        wanted = _integers(v_indices, f"tangent coordinates of segments of {space}")
         for i in wanted:
             if not 0 <= i < space.nv:
                 raise UnknownNameError("tangent coordinate", str(i), [str(j) for j in range(space.nv)])
@@ -102,6 +111,7 @@ class Segments:
     @staticmethod
     def all(space: Space) -> Segments:
         """The whole space as one block."""
+        as_space(space, "space of segments")
         return Segments(tuple(range(space.nq)), tuple(range(space.nv)), space)
 
     @staticmethod
@@ -141,6 +151,8 @@ class Segments:
         return other in self.v
 
     def _pieces(self, other: Segments) -> tuple[dict[int, Piece], dict[int, Piece]]:
+        if not isinstance(other, Segments):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("segments combined with others", "Segments", other)
         mine = {piece[1][0]: piece for piece in _pieces(self)}
         theirs = {piece[1][0]: piece for piece in _pieces(other)}
         shared = [key for key in mine if key in theirs]
@@ -179,9 +191,24 @@ def _position(space: Space, factor: int | str) -> int:
         if factor not in names:
             raise UnknownNameError(f"factor of {space}", factor, names)
         return names.index(factor)
-    if not 0 <= factor < len(names):
+    try:
+        position = -1 if type(factor) is bool else index(factor)
+    except TypeError:
+        position = -1
+    if not 0 <= position < len(names):
         raise UnknownNameError(f"factor of {space}", factor, names)
-    return factor
+    return position
+
+
+def _integers(given: Sequence[int] | Indices, what: str) -> list[int]:
+    """Indices as integers; truth values are none."""
+    try:
+        entries = list(given)
+        if not any(type(i) is bool for i in entries):
+            return [index(i) for i in entries]
+    except TypeError:
+        pass
+    raise WrongObjectError(what, "a sequence of integers", repr(given))
 
 
 def _contiguous(indices: tuple[int, ...]) -> slice | None:

@@ -19,7 +19,7 @@ from constraints import (
     Status,
     Transformation,
 )
-from constraints.errors import OptionError, SizeError, UnknownJointError
+from constraints.errors import NotFiniteError, OptionError, SizeError, UnknownJointError
 from constraints.solvers.hierarchy import NullSpace
 from liegroups import Rn, Segments
 

@@ -35,6 +35,7 @@ from liegroups import (
     Space,
     SpaceMismatchError,
     UnknownNameError,
+    WrongObjectError,
     errors,
 )
 
@@ -396,6 +397,7 @@ ERRORS = [
     EmptyIntervalError("coordinate 3", 1.0, 0.0),
     DuplicateNameError("factor", "a"),
     UnknownNameError("frame", "gripprr", ["gripper", "base", "grip"]),
+    WrongObjectError("space of an element", "a Space", None),
 ]
 
 

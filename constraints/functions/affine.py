@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from liegroups import Rn, Space
-from liegroups.doors import finite_vector
+from liegroups.doors import as_space, finite_vector
 
 from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, WrongObjectError
@@ -55,7 +55,7 @@ class Affine(Function):
     def __post_init__(self) -> None:
         """Check sizes and columns."""
         A = _matrix(self.A)
-        inputs = Rn(A.shape[1]) if self.inputs is None else _space(self.inputs, "inputs of an affine function")
+        inputs = Rn(A.shape[1]) if self.inputs is None else as_space(self.inputs, "inputs of an affine function")
         if A.shape[1] != inputs.nv:
             raise SizeError("matrix of an affine function", (A.shape[0], inputs.nv), A.shape)
         offset = np.zeros(A.shape[0]) if self.b is None else self.b
@@ -102,7 +102,7 @@ class Identity(Function):
 
     def __post_init__(self) -> None:
         """Declare it."""
-        space = _space(self.space, "space of an identity")
+        space = as_space(self.space, "space of an identity")
         self.declare(space, space, name=self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
@@ -141,8 +141,8 @@ class Constant(Function):
     def __post_init__(self) -> None:
         """Check the value."""
         given = _listed(self.constant)
-        outputs = Rn(np.size(np.asarray(given))) if self.outputs is None else _space(self.outputs, "outputs")
-        inputs = Rn(0) if self.inputs is None else _space(self.inputs, "inputs of a constant")
+        outputs = Rn(np.size(np.asarray(given))) if self.outputs is None else as_space(self.outputs, "outputs")
+        inputs = Rn(0) if self.inputs is None else as_space(self.inputs, "inputs of a constant")
         object.__setattr__(self, "_constant", np.array(outputs.check(given, "constant")))
         self.declare(inputs, outputs, np.zeros(inputs.nv, dtype=np.bool_), name=self.name or None)
 
@@ -151,12 +151,6 @@ class Constant(Function):
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         out[:] = 0.0
-
-
-def _space(given: object, what: str) -> Space:
-    if not isinstance(given, Space):
-        raise WrongObjectError(what, "a Space", given)
-    return given
 
 
 def _listed(given: Any) -> Any:

@@ -14,6 +14,7 @@ from ..errors import WrongObjectError
 from ..function import Function
 from ..point import MovingPoint, Point
 from ..robot import Frame, Motion, Posture, Robot, as_placement
+from ..robot.doors import as_robot
 from ..robot.pinocchio import Placement, pin
 from ..robot.posture import Kinematics
 
@@ -70,8 +71,7 @@ class FrameFunction(Function):
         Raises:
             UnknownFrameError: a name the robot does not have, with those that come closest.
         """
-        if not isinstance(robot, Robot):
-            raise WrongObjectError(f"robot of {type(self).__name__}", "a Robot", robot)
+        robot = as_robot(robot, f"robot of {type(self).__name__}")
         frame_a = world_or_frame(robot, a, type(self).__name__)
         frame_b = as_frame(robot, b, type(self).__name__)
         object.__setattr__(self, "frame_a", frame_a)

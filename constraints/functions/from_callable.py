@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from liegroups import Space
+from liegroups.doors import as_space
 
 from ..arrays import ArrayLike, BoolVector, Matrix, Vector
 from ..errors import DtypeError, SizeError, WrongObjectError
@@ -48,9 +49,7 @@ class FromCallable(Function):
         if not callable(self.f):
             raise WrongObjectError("function", "a callable of a configuration", self.f)
         for what in ("inputs", "outputs"):
-            space: object = getattr(self, what)
-            if not isinstance(space, Space):
-                raise WrongObjectError(what, "a Space", space)
+            as_space(getattr(self, what), what)
         name = self.label or getattr(self.f, "__name__", type(self.f).__name__)
         if self.jac is not None and not callable(self.jac):
             raise WrongObjectError(f"jacobian of {name}", "a callable of a configuration", self.jac)

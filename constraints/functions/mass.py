@@ -12,6 +12,7 @@ from ..errors import ModelError, OptionError, UnknownJointError, WrongObjectErro
 from ..function import Function
 from ..point import MovingPoint
 from ..robot import Robot
+from ..robot.doors import as_robot
 from ..robot.pinocchio import Model, pin
 from ..robot.posture import Kinematics
 from .frames import motion_of, supporting_columns
@@ -39,8 +40,7 @@ class MassFunction(Function):
             ModelError: if the chosen bodies have no mass.
         """
         owner = type(self).__name__
-        if not isinstance(robot, Robot):
-            raise WrongObjectError(f"robot of {owner}", "a Robot", robot)
+        robot = as_robot(robot, f"robot of {owner}")
         if joints is not None and subtrees is not None:
             raise OptionError(f"{owner}: give joints or subtrees, not both")
         model: Any = robot.model

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from liegroups import Space
+from liegroups.doors import as_space
 
 from ..arrays import ArrayLike, Matrix, Vector
-from ..errors import SpaceMismatchError, WrongObjectError
+from ..errors import SpaceMismatchError
 from ..function import Function, as_function
 from ..point import MovingPoint, Point
 
@@ -43,8 +44,7 @@ class RightTranslation(Function):
 
     def __post_init__(self) -> None:
         """Check the element."""
-        if not isinstance(self.space, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("space of a translation", "a Space", self.space)
+        as_space(self.space, "space of a translation")
         element = np.array(self.space.check(self.element, "element"))
         object.__setattr__(self, "constant", element)
         object.__setattr__(self, "inverse_adjoint", self.space.adjoint(self.space.inverse(element)))

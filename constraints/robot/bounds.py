@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from liegroups import Space
+from liegroups.doors import as_mapping, as_space
 from liegroups.errors import EmptyIntervalError
 
 from ..arrays import ArrayLike, BoolVector, Vector
-from ..errors import NotFiniteError, OptionError, SizeError, UnknownJointError, WrongObjectError
+from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, UnknownJointError, WrongObjectError
 from .pinocchio import Model
 
 __all__ = ["Bounds", "Violation"]
@@ -48,7 +49,7 @@ class Bounds:
         lower, upper: (nq,) [m or rad by coordinate], infinite where there is none.
 
     Raises:
-        SizeError: an array is not of size nq.
+        SizeError, DtypeError, WrongObjectError: an array is not of size nq, or not of numbers; or the space is none.
         NotFiniteError: a bound is NaN.
         EmptyIntervalError: a lower bound is above the upper one; the joint is named.
     """
@@ -59,7 +60,7 @@ class Bounds:
 
     def __post_init__(self) -> None:
         """Own checked, read-only copies."""
-        vector = _is_number(self.space)
+        vector = _is_number(as_space(self.space, "space of bounds"))
         lower = _side(self.lower, self.space.nq, "lower bounds")
         upper = _side(self.upper, self.space.nq, "upper bounds")
         lower[~vector], upper[~vector] = -np.inf, np.inf
@@ -80,7 +81,8 @@ class Bounds:
     @staticmethod
     def none(space: Space) -> Bounds:
         """No bounds at all."""
-        return Bounds(space, np.full(space.nq, -np.inf), np.full(space.nq, np.inf))
+        size = as_space(space, "space of bounds").nq
+        return Bounds(space, np.full(size, -np.inf), np.full(size, np.inf))
 
     @staticmethod
     def of(model: Model, space: Space) -> Bounds:
@@ -107,9 +109,7 @@ class Bounds:
         lower, upper = self.lower.copy(), self.upper.copy()
         vector = _is_number(self.space)
         factors = {factor.name: factor for factor in self.space.factors}
-        if not isinstance(bounds, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("bounds", "a mapping from joint name to (lower, upper)", bounds)
-        for joint, pair in bounds.items():
+        for joint, pair in as_mapping(bounds, "bounds", "from joint name to (lower, upper)").items():
             if joint not in factors:
                 raise UnknownJointError(str(joint), tuple(factors))
             q = factors[joint].q
@@ -158,7 +158,7 @@ class Bounds:
 
     def _sized(self, q: ArrayLike) -> Vector:
         """The configuration as an array, its size checked."""
-        array = np.asarray(q, dtype=np.float64)
+        array = _numbers(q, "q", f"{self.space.nq} numbers")
         if array.shape != self.lower.shape:
             raise SizeError("q", f"{self.space.nq} numbers", array.shape)
         return array
@@ -193,24 +193,31 @@ def _is_number(space: Space) -> BoolVector:
 
 def _side(values: object, size: int, what: str) -> Vector:
     """Copy of one side of the box as float64."""
-    try:
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise WrongObjectError(what, f"{size} numbers", values) from None
+    array = _numbers(values, what, f"{size} numbers")
     if array.shape != (size,):
         raise SizeError(what, f"{size} numbers", array.shape)
-    return array
+    return array.copy()
 
 
 def _joint_side(value: object, size: int, what: str) -> Vector:
     """One side of one joint's bounds, a scalar standing for all coordinates."""
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise WrongObjectError(what, f"a number or {size} numbers", value) from None
+    array = _numbers(value, what, f"a number or {size} numbers")
     if array.shape not in ((), (1,), (size,)):
         raise SizeError(what, f"a number or {size} numbers", array.shape)
     return np.broadcast_to(array, (size,)) if array.ndim == 0 else np.resize(array, size)
+
+
+def _numbers(values: object, what: str, expected: str) -> Vector:
+    """Real numbers as float64, infinite ones among them; text, truth values and complex numbers are none."""
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):
+        raise WrongObjectError(what, expected, values) from None
+    if array.dtype.kind in "OUS":
+        raise WrongObjectError(what, expected, values)
+    if array.dtype.kind not in "iuf":
+        raise DtypeError(what, array.dtype)
+    return array.astype(np.float64, copy=False)
 
 
 def _joint_of(space: Space, entry: int) -> str:

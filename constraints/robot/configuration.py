@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from liegroups import SE2, SE3, SO2, SO3, Space
+from liegroups.doors import as_mapping, as_name
 from liegroups.errors import DuplicateNameError
 
 from ..arrays import ArrayLike, BoolVector, Vector
@@ -104,22 +105,27 @@ def merged(values: Mapping[str, object] | None, named: Mapping[str, object]) -> 
         WrongObjectError: the mapping is none.
         DuplicateNameError: a joint is given in both.
     """
-    if values is not None and not isinstance(values, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("values", "a mapping from joint name to value", values)
+    if values is not None:
+        as_mapping(values, "values", "from joint name to value")
     for joint in named:
         if values and joint in values:
             raise DuplicateNameError("joint value", joint)
     return {**(values or {}), **named}
 
 
-def checked_postures(space: Space, postures: Mapping[str, ArrayLike]) -> dict[str, Vector]:
-    """Checked, read-only copies of configurations by name.
+def checked_postures(space: Space, *postures: Mapping[str, ArrayLike]) -> dict[str, Vector]:
+    """Checked, read-only copies of configurations by name, later mappings before earlier ones.
 
     Raises:
         SizeError, DtypeError, NotFiniteError, NotNormalizedError: names the posture.
+        WrongObjectError: no mapping, or a name that is no string.
     """
+    given: dict[str, ArrayLike] = {}
+    for some in postures:
+        given.update(as_mapping(some, "reference postures", "from name to configuration"))
     out: dict[str, Vector] = {}
-    for name, q in postures.items():
+    for name, q in given.items():
+        as_name(name, "name of a reference posture")
         out[name] = np.array(space.check(q, f"reference posture '{name}'"))
         out[name].setflags(write=False)
     return out

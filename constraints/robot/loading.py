@@ -82,6 +82,10 @@ def _check(root: ElementTree.Element, name: str) -> None:
     for element in root.iter():
         if "xacro" in element.tag:
             raise FileError(name, "has xacro elements: expand it to a URDF first (xacro file.xacro > file.urdf)")
+    for tag in ("link", "joint"):
+        for i, element in enumerate(root.findall(tag)):
+            if not element.get("name"):
+                raise FileError(name, f"<{tag}> number {i + 1} has no name, and every one needs it")
     for joint in root.findall("joint"):
         what, kind, axis = f"joint '{joint.get('name')}'", joint.get("type"), joint.find("axis")
         if axis is not None and kind in ("revolute", "continuous", "prismatic", "planar"):

@@ -36,6 +36,8 @@ def read_xml(
     text = os.fspath(source)
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WrongObjectError(what, "a path, a package:// address or XML text", source)
+    if not text.strip():
+        raise WrongObjectError(what, "a path, a package:// address or XML text", "an empty text")
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
         name, content = f"{what} text", text.lstrip("\ufeff \t\r\n").encode()
     else:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-__all__ = ["Mimic"]
+from liegroups.doors import as_tuple
+
+from ..errors import WrongObjectError
+
+__all__ = ["Mimic", "as_mimics"]
 
 
 @dataclass(frozen=True)
@@ -28,3 +33,12 @@ class Mimic:
     def prefixed(self, prefix: str) -> Mimic:
         """The same between joints whose names have got a prefix."""
         return replace(self, joint=prefix + self.joint, source=prefix + self.source)
+
+
+def as_mimics(given: Iterable[Mimic]) -> tuple[Mimic, ...]:
+    """The mimics, or a typed error that names what is none."""
+    mimics = as_tuple(given, "mimics of a robot", "Mimic")
+    for i, mimic in enumerate(mimics):
+        if not isinstance(mimic, Mimic):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError(f"mimic {i} of a robot", "a Mimic", mimic)
+    return mimics

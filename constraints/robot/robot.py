@@ -11,6 +11,7 @@ from typing import Self, final, overload
 import numpy as np
 
 from liegroups import Factor, Segments
+from liegroups.doors import as_name
 
 from ..arrays import ArrayLike, BoolVector, Vector
 from ..errors import ModelError, UnknownJointError, UnknownNameError, WrongObjectError
@@ -21,7 +22,7 @@ from .frame import Frame
 from .frames import FrameKind, FrameTable
 from .joints import radian_columns
 from .loading import Base, read_urdf
-from .mimic import Mimic
+from .mimic import Mimic, as_mimics
 from .pinocchio import Model, pin
 from .posture import Motion, Posture
 from .printing import configuration_table, description
@@ -91,10 +92,10 @@ class Robot:
         values = {entry.key(): entry.data() for entry in getattr(own, "referenceConfigurations", ())}
         self.__dict__.update(  # frozen: no attribute is assigned to
             space=space,
-            name=name or own.name or "robot",
+            name=as_name(name or own.name or "robot", "name of a robot"),
             bounds=Bounds.of(own, space) if bounds is None else bounds.on(space),
-            references=checked_postures(space, {**values, **(references or {})}),
-            mimics=tuple(mimics),
+            references=checked_postures(space, values, {} if references is None else references),
+            mimics=as_mimics(mimics),
             _frames=frames,
         )
         for mimic in self.mimics:

@@ -14,7 +14,7 @@ from liegroups.rows import Rows
 
 from ..arrays import ArrayLike, BoolVector, Matrix, Vector
 from ..errors import ModelError
-from ..point import PlacedSpace, Workspace
+from ..point import PlacedSpace, Workspace, as_workspace
 from .joints import angular_columns
 from .pinocchio import Model, pin
 from .posture import Kinematics, Motion, Posture
@@ -124,9 +124,9 @@ class RobotSpace(PlacedSpace):
         """
         if isinstance(v, Workspace):
             v, workspace = None, v
-        q = np.array(self.check(q))
+        q = np.array(self.check(q, "q"))
         q.setflags(write=False)
-        posture = self.place_alone(q) if workspace is None else self.place(q, workspace)
+        posture = self.place_alone(q) if workspace is None else self.place(q, as_workspace(workspace))
         return posture if v is None else Motion(posture, np.array(self.check_tangent(v, "velocity")))
 
     def place(self, q: Vector, workspace: Workspace, serial: int | None = None) -> Posture:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from liegroups.doors import as_name, as_tuple
 from liegroups.errors import DuplicateNameError
 
 from ..arrays import Vector
@@ -60,7 +61,7 @@ def join(parts: Iterable[Part], name: str | None) -> tuple[Model, tuple[Mimic, .
         UnknownFrameError, AmbiguousFrameError: the frame a part stands on is none, or not one, of the earlier parts'.
         WrongObjectError: an object is no `Part`, or has a name that is not usable.
     """
-    parts = tuple(parts)
+    parts = as_tuple(parts, "parts of a system", "Part")
     model: Any = pin.Model()
     names: list[str] = []
     for i, part in enumerate(parts):
@@ -73,7 +74,7 @@ def join(parts: Iterable[Part], name: str | None) -> tuple[Model, tuple[Mimic, .
             model.gravity = own.gravity
         frame, placement = _seat(model, part)
         model = pin.appendModel(model, _prefixed(part.robot, f"{part.name}/"), frame, placement)
-    model.name = name or " + ".join(names) or "empty system"
+    model.name = as_name(name or " + ".join(names) or "empty system", "name of a system")
     slices = {joint: slice(model.idx_qs[i], model.idx_qs[i] + model.nqs[i]) for i, joint in enumerate(model.names) if i}
     neutral: Vector = pin.neutral(model)
     lower, upper = np.array(model.lowerPositionLimit), np.array(model.upperPositionLimit)
