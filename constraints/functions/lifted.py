@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from liegroups import Segments, Space
+from liegroups.doors import as_space
 
 from ..arrays import Matrix, Vector
 from ..errors import RobotMismatchError, SpaceMismatchError, WrongObjectError
@@ -79,8 +80,7 @@ def lifted(function: Function, space: Space, block: Segments | None = None) -> F
     Raises:
         SpaceMismatchError: if no factor, or more than one, fits.
     """
-    if not isinstance(space, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError(f"space for {function.name}", "a Space", space)
+    as_space(space, f"space for {function.name}")
     if block is None:
         if same_space(function.inputs, space):
             return function
