@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from liegroups import Segments, Space
+from liegroups.doors import as_flag, as_tolerance
 
 from .arrays import ArrayLike, BoolVector, Matrix, Vector
 from .dependency import Resolution, dof_names, order
@@ -17,7 +18,7 @@ from .errors import EmptyProblemError
 from .explicit import Explicit
 from .given import bounds_on, by_level, costs, frozen_columns, on_space, revolute_columns, space_of, unique_owners
 from .implicit import Implicit
-from .point import PlacedSpace, Point, Workspace, place
+from .point import PlacedSpace, Point, Workspace, as_workspace, place
 from .right_hand_side import RightHandSide
 from .rows import Order, Rows, stack_rows
 from .stack import RowOwner, Stack
@@ -123,7 +124,7 @@ class Problem:
             ("weights", costs(space, weights)),
             ("frozen", held),
             ("free", ~(resolution.outputs | held)),
-            ("optional_last", bool(optional_last) and len(levels) > 1),
+            ("optional_last", as_flag(optional_last, "optional_last of a problem") and len(levels) > 1),
             ("columns", np.logical_or.reduce([owner.columns for owner in everything])),
             ("revolute", revolute),
             ("wraps", periodic & turns & revolute & ~resolution.outputs & ~held),
@@ -184,7 +185,7 @@ class Problem:
         q = np.array(self.check(q))
         q.setflags(write=False)
         if workspace is not None:
-            return place(self.space, q, workspace)
+            return place(self.space, q, as_workspace(workspace))
         return self.space.place_alone(q) if isinstance(self.space, PlacedSpace) else place(self.space, q, Workspace())
 
     def rows(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Rows:
@@ -234,6 +235,7 @@ class Problem:
             rhs: right-hand sides; the default ones if absent.
             threshold: largest accepted error norm of a constraint.
         """
+        threshold = as_tolerance(threshold, "threshold")
         if constraint is not None:
             error = self.error(q, constraint, rhs)
             return float(np.sqrt(error @ error)) <= threshold
