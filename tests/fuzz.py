@@ -1103,7 +1103,10 @@ def _(c: Chaos) -> Made:
         c.pick("weights", "joint", "cost", "frozen", "frozen joint", "last"),
     )
     if way == "weights":
-        return given("weights", Problem, _arm(), [hand], weights=c.vector(7))
+        wrong = c.vector(7)
+        if isinstance(wrong, dict) and not wrong:  # no joint has a cost of its own: a good mapping
+            wrong = {"elbow": "x"}
+        return given(("weights", "joint"), Problem, _arm(), [hand], weights=wrong)
     if way == "joint":
         return given("joint", Problem, _arm(), [hand], weights={c.name(_arm().joint_names): 1.0})
     if way == "cost":
