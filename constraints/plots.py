@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from liegroups.doors import finite_vector
 
 from .arrays import ArrayLike, Vector
 from .errors import ConstraintError, FileError, OptionError, WrongObjectError
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MissingExtraError",
+    "draw_box",
     "draw_configuration",
     "draw_frame",
     "new_figure",
@@ -212,7 +215,29 @@ def draw_frame(axes: Any, placement: object, length: float = 0.2, width: float =
         arrow.set_zorder(10)
 
 
-def tidy_axes(axes: Any, middle: ArrayLike, reach: float, grid: float = 0.5) -> None:
+def draw_box(
+    axes: Any, placement: object, size: ArrayLike, *, colour: str = "#1f77b4", width: float = 1.5, alpha: float = 1.0
+) -> None:
+    """Draw the edges of a box.
+
+    Args:
+        axes: matplotlib axes with `projection="3d"`.
+        placement: of its middle in the world (`pinocchio.SE3`, 4 x 4, or seven numbers).
+        size: lengths of its edges along x, y, z (3,) [m].
+        colour: of the lines.
+        width: of the lines [points].
+        alpha: opacity.
+    """
+    oMb: Any = as_placement(placement)
+    half = 0.5 * finite_vector(size, 3, "size of a box")
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half
+    corners = corners @ np.asarray(oMb.rotation).T + np.asarray(oMb.translation)
+    for i, j in combinations(range(8), 2):
+        if (i ^ j).bit_count() == 1:
+            axes.plot(*corners[[i, j]].T, color=colour, linewidth=width, alpha=alpha, solid_capstyle="round")
+
+
+def tidy_axes(axes: Any, middle: ArrayLike, reach: float, grid: float = 0.5, zoom: float = 1.3) -> None:
     """Show a cube of the world with a grid, and nothing else around it.
 
     Args:
@@ -220,8 +245,9 @@ def tidy_axes(axes: Any, middle: ArrayLike, reach: float, grid: float = 0.5) -> 
         middle: of the cube (3,) [m].
         reach: half of its width [m].
         grid: distance between two lines [m].
+        zoom: how much of the picture the cube fills.
     """
-    axes.set_box_aspect((1.0, 1.0, 1.0), zoom=1.3)
+    axes.set_box_aspect((1.0, 1.0, 1.0), zoom=zoom)
     axes.view_init(elev=18.0, azim=-58.0)
     for name, centre in zip("xyz", np.asarray(middle, dtype=np.float64), strict=True):
         first, last = np.ceil((centre - reach) / grid), np.floor((centre + reach) / grid)

@@ -14,16 +14,16 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints import Options, Problem, Projector, demo
+from constraints import Options, Problem, Projector, demo, demo_scenes
 from constraints.__main__ import main
 from constraints.errors import FileError
 
 ROOT = Path(__file__).resolve().parent.parent
-EVERY = [*demo.scenes()[0], *demo.sample_scenes()]
+EVERY = [*demo_scenes.scenes()[0], *demo_scenes.sample_scenes()]
 
 
 @pytest.mark.parametrize("scene", EVERY, ids=lambda scene: scene.name)
-def test_successes_hold_by_an_independent_measure(scene: demo.Scene) -> None:
+def test_successes_hold_by_an_independent_measure(scene: demo_scenes.Scene) -> None:
     outcome = demo.project_all(scene, 40, seed=1)
     assert outcome.success.mean() >= 0.8
     assert outcome.largest_error <= 1e-4
@@ -34,19 +34,50 @@ def test_successes_hold_by_an_independent_measure(scene: demo.Scene) -> None:
 
 
 @pytest.mark.parametrize("scene", EVERY, ids=lambda scene: scene.name)
-def test_measure_agrees_with_the_kinematics_of_pinocchio(scene: demo.Scene) -> None:
+def test_measure_agrees_with_the_kinematics_of_pinocchio(scene: demo_scenes.Scene) -> None:
     model: Any = scene.robot.model
     data = model.createData()
-    for q in scene.robot.random(np.random.default_rng(2), 5):
+    for q in scene.starts(5, seed=2):
         pin.framesForwardKinematics(model, data, q)
         for tip in scene.tips:
             expected = data.oMf[model.getFrameId(tip)].homogeneous
-            np.testing.assert_allclose(demo.placement_by_hand(scene.robot, tip, q).homogeneous, expected, atol=1e-12)
+            np.testing.assert_allclose(
+                demo_scenes.placement_by_hand(scene.robot, tip, q).homogeneous, expected, atol=1e-12
+            )
+        np.testing.assert_allclose(
+            demo_scenes.center_by_hand(scene.robot, q), pin.centerOfMass(model, data, q), atol=1e-12
+        )
         assert scene.measure(q) > 1e-2  # a random configuration is no solution
 
 
+def test_balanced_robots_stand_where_they_should() -> None:
+    for scene in EVERY:
+        if not scene.ground:
+            continue
+        model: Any = scene.robot.model
+        data = model.createData()
+        outcome = demo.project_all(scene, 20, seed=3)
+        between = np.mean([oMf.translation for oMf in scene.ground], axis=0)
+        for q in outcome.ends[outcome.success]:
+            center = pin.centerOfMass(model, data, q)
+            assert np.abs(center - between)[:2].max() <= 0.2 + 1e-4
+            assert center[2] > between[2] + 0.3
+
+
+def test_carried_boxes_are_computed_from_the_arm() -> None:
+    for scene in EVERY:
+        if not scene.boxes:
+            continue
+        assert [e.name for e in scene.problem.explicits] == ["grasp"]
+        outcome = demo.project_all(scene, 20, seed=4)
+        for q in outcome.ends[outcome.success]:
+            hand, box = (demo_scenes.placement_by_hand(scene.robot, f, q) for f in (*scene.tips, *scene.boxes))
+            np.testing.assert_allclose(hand.actInv(box).homogeneous[:3, 3], [0.0, 0.0, 0.1], atol=1e-12)
+            np.testing.assert_allclose(box.rotation[2], [0.0, 0.0, 1.0], atol=1e-4)
+
+
 def test_measure_sees_angles_near_zero_and_near_half_a_turn() -> None:
-    scene = demo.sample_scenes()[0]
+    scene = demo_scenes.sample_scenes()[0]
     wrist = scene.robot.slice_of("wrist_roll").start
     home = scene.robot.reference("home")
     assert scene.measure(home) < 1e-12
@@ -60,7 +91,19 @@ def test_command_prints_a_table_and_writes_a_picture(tmp_path: Path, capsys: pyt
     picture = tmp_path / "demo.png"
     assert main(["demo", "--output", str(picture), "--starts", "8"]) == 0
     said = capsys.readouterr()
-    for words in ("Panda", "UR5", "dofs", "rows", "success", "iterations", "time each", "largest error", str(picture)):
+    for words in (
+        "Panda",
+        "UR5",
+        "PR2",
+        "Talos",
+        "dofs",
+        "rows",
+        "success",
+        "iterations",
+        "time each",
+        "largest error",
+        str(picture),
+    ):
         assert words in said.out
     assert said.err == ""
     assert picture.read_bytes().startswith(b"\x89PNG")
@@ -80,13 +123,17 @@ def test_module_runs_from_another_folder(tmp_path: Path) -> None:
 def test_sample_robots_take_the_place_of_absent_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def absent(*_: Any, **__: Any) -> Any:
-        raise FileError("package://example-robot-data/robots/any.urdf", "no package 'example-robot-data'")
+    real = demo_scenes.Robot.from_urdf
 
-    monkeypatch.setattr(demo.Robot, "from_urdf", absent)
+    def absent(source: Any, *given: Any, **named: Any) -> Any:
+        if str(source).startswith("package://"):
+            raise FileError(str(source), "no package 'example-robot-data'")
+        return real(source, *given, **named)
+
+    monkeypatch.setattr(demo_scenes.Robot, "from_urdf", absent)
     assert main(["demo", "--output", str(tmp_path / "demo.png"), "--starts", "5"]) == 0
     said = capsys.readouterr().out
-    for words in ("example-robot-data", "[robots]", "131 MB", "Sample arm", "Two arms"):
+    for words in ("example-robot-data", "[robots]", "131 MB", "Sample arm", "Two arms", "Sample humanoid"):
         assert words in said
     assert (tmp_path / "demo.png").is_file()
 
@@ -131,7 +178,7 @@ def test_wrong_commands_end_with_the_usage(given: list[str], capsys: pytest.Capt
 
 
 def test_table_and_picture_stand_when_nothing_succeeded(tmp_path: Path) -> None:
-    scene = demo.sample_scenes()[0]
+    scene = demo_scenes.sample_scenes()[0]
     away = scene.problem.rhs.vector + np.array([9.0, 0, 0, 0, 0, 0, 0])
     q = scene.robot.reference("home")
     result = Projector(Problem(scene.robot, list(scene.problem.constraints)), Options()).project(q, away)

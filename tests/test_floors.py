@@ -47,6 +47,7 @@ FLOORS = {
     "constraints.testing": 8,
     "constraints.plots": 5,
     "constraints.demo": 8,
+    "constraints.demo_scenes": 8,
     "constraints.__main__": 8,
 }
 ENTRANCE = ("constraints", 8)  # constraints/__init__.py alone: what is under it has its own line above

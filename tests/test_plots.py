@@ -133,3 +133,17 @@ def test_drawing_refuses_what_it_cannot_draw(arm: Robot) -> None:
         plots.draw_configuration(space, arm, np.zeros(3))
     with pytest.raises(UnknownFrameError, match="tool"):
         plots.draw_configuration(space, arm, arm.neutral, tips=["tol"])
+
+
+def test_box_has_twelve_edges_at_its_corners() -> None:
+    axes = plots.new_figure(2, 2).add_subplot(projection="3d")
+    plots.draw_box(axes, [1.0, 0.0, 0.0, 0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)], (2.0, 4.0, 6.0))
+    edges = np.array([line.get_data_3d() for line in axes.lines])
+    assert len(edges) == 12
+    np.testing.assert_allclose(
+        sorted(np.linalg.norm(np.diff(edges, axis=2)[..., 0], axis=1)), [2] * 4 + [4] * 4 + [6] * 4
+    )
+    np.testing.assert_allclose(edges.max(axis=(0, 2)), [3.0, 1.0, 3.0])
+    np.testing.assert_allclose(edges.min(axis=(0, 2)), [-1.0, -1.0, -3.0])
+    with pytest.raises(SizeError, match="box"):
+        plots.draw_box(axes, np.eye(4), (1.0, 2.0))

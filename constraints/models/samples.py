@@ -10,7 +10,7 @@ import numpy as np
 from ..robot.pinocchio import Placement, pin
 from ..robot.robot import Robot
 
-__all__ = ["sample_arm", "sample_two_arms"]
+__all__ = ["sample_arm", "sample_humanoid", "sample_two_arms"]
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,23 @@ def sample_two_arms() -> Robot:
     hands |= {f"right_{joint}": angle if "pitch" in joint or "elbow" in joint else -angle
               for joint, angle in _IN_FRONT.items()}  # fmt: skip
     return robot.with_references({"home": robot.configuration(hands)})
+
+
+def sample_humanoid() -> Robot:
+    """Pinocchio's sample humanoid on a free-flyer, with two legs, two arms and a head; it is 4 m tall.
+
+    The ends of its legs are the frames "lleg_effector_body" and "rleg_effector_body", those of its arms
+    "larm_effector_body" and "rarm_effector_body"; it looks along the x axis of "head2_joint". All joints have bounds of
+    +-3.14 rad. In the reference posture "home" its knees are bent.
+
+    Example:
+        >>> sample_humanoid().nv
+        34
+    """
+    robot = Robot(pin.buildSampleModelHumanoid(), "sample_humanoid")
+    bent = (("shoulder2", 0.4), ("elbow", -0.8), ("wrist1", 0.4))
+    legs = {f"{side}leg_{joint}_joint": angle for side in "lr" for joint, angle in bent}
+    return robot.with_references({"home": robot.configuration(legs)})
 
 
 def _add_arm(model: Any, joint: int, placement: Placement, prefix: str) -> None:
