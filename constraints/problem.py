@@ -101,7 +101,8 @@ class Problem:
         given = by_level(constraints)
         unique_owners(given)
         owners = [[on_space(owner, space) for owner in level] for level in given]
-        resolution = order(space, [o for level in owners for o in level if isinstance(o, Explicit)])
+        held = frozen_columns(space, frozen)
+        resolution = order(space, [o for level in owners for o in level if isinstance(o, Explicit)], held)
         levels = _stacks(owners, resolution)
         everything = Stack([*(owner for level in levels for owner in level), *resolution.explicits])
         if everything.size == 0:
@@ -110,7 +111,6 @@ class Problem:
         periodic = np.logical_and.reduce([owner.periodic for owner in everything])
         turns = box.tangent_upper - box.tangent_lower >= 2.0 * np.pi - 1e-6
         revolute = revolute_columns(space)
-        held = frozen_columns(space, frozen)
         options = {"bounds": bounds, "weights": weights, "frozen": frozen, "optional_last": optional_last}
         for attribute, value in (
             ("robot", robot),
@@ -306,6 +306,8 @@ class Problem:
 
     def contains(self, constraint: object) -> bool:
         """Whether the constraint (the object) is one of this problem's."""
+        if constraint is None:
+            return False
         return any(constraint is owner or constraint is owner.lifted_from for owner in self.constraints)
 
     def implies(self, other: Problem) -> bool:

@@ -62,7 +62,6 @@ class Kinematics:
         self.motion: object = None
         self.velocities = self.drift = self.mass = self.bias = 0
 
-
     def joint_jacobian(self, joint: int, axes: Any = _LOCAL) -> Matrix:
         """Jacobian (6, nv) of a joint's twist, in its own frame or in other axes; a new array."""
         J: Matrix = _joint_jacobian(self.model, self.data, joint, axes)

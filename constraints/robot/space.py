@@ -162,8 +162,8 @@ class _Lease:
     def __init__(self, pool: list[Workspace], workspace: Workspace) -> None:
         self._pool, self._workspace = pool, workspace
 
-    def __del__(self) -> None:
-        if len(self._pool) < _POOL:
+    def __del__(self, limit: int = _POOL) -> None:  # bound here: at interpreter exit the module's names are gone
+        if len(self._pool) < limit:
             self._pool.append(self._workspace)
 
 

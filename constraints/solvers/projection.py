@@ -93,7 +93,11 @@ class Projection:
         return self.status is Status.CONVERGED
 
     def error(self, constraint: RowOwner | str | int | None = None) -> Vector:
-        """Errors of the rows that count, of all constraints or of one (the object, its position, or unique name)."""
+        """Errors of the rows that count, of all constraints or of one (the object, its position, or unique name).
+
+        Raises:
+            UndefinedError: with the status UNDEFINED, where a function has no value at q.
+        """
         return self.problem.error(self.q, constraint, self.rhs)
 
     @property
@@ -135,6 +139,8 @@ class Projection:
     def describe(self) -> str:
         """The result in words: status, errors by constraint, active bounds."""
         lines = [str(self)]
+        if self.status is Status.UNDEFINED:
+            return lines[0]
         stack = self.problem.constraints
         error = self.error()
         for owner, rows in zip(stack, stack.slices, strict=True):

@@ -31,7 +31,7 @@ __all__ = ["ReadableEngine", "ReadableProgram"]
 CHEAP_RESIDUAL, CHEAP_STEP = 1e-2, 0.1
 """After a step this short from a residual this small, values alone are evaluated first: it is most likely the last."""
 SETTLING, GAINING = 0.8, 0.9
-"""The cap of a lower level grows while each level above falls to this part of its error in an iteration; otherwise it is
+"""The cap of a lower level grows while each level above falls to this part of its error in an iteration; else it is
 halved, or cut to a tenth if the level itself does not fall to the second part."""
 LEAST_CAP = 1e-3
 """A lower level that may still move this much [rad or m] may be what keeps the levels above from settling."""
