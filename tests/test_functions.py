@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from mpmath import mp, mpf
+from mpmath import mp as _mp
+from mpmath import mpf
 from robots import arm, humanoid, mixed_tree, needs_robot_data, panda, pr2, talos, two_arms, ur5
 from samples import (
     ROBOTS,
@@ -63,6 +64,8 @@ from constraints.point import place, place_motion
 from constraints.testing import check_function
 from constraints.testing.derivatives import drift_error, jacobian_error
 from liegroups import SE3, SO2, SO3, R3xSO3, Rn
+
+mp: Any = _mp  # half of its names are made when it is imported
 
 ANGLES = [0.0, 1e-12, 1e-9, 1e-8, 1e-4, 1.0, 2.499, 2.501, 3.1, 3.135, math.pi - 1e-4, math.pi - 1e-8]
 KINEMATIC = (
@@ -275,7 +278,7 @@ def log_jacobian(r: np.ndarray) -> np.ndarray:
     """I + [r]/2 + c [r]^2, with c = (1 - (t/2) cot(t/2)) / t^2 in 50 digits: exact on the whole of [0, pi)."""
     with mp.workdps(50):
         t = mp.sqrt(sum(mpf(float(x)) ** 2 for x in r))
-        c = float((1 - t / 2 * mp.cot(t / 2)) / t**2) if t > 1e-20 else 1 / 12
+        c = float((1 - t / 2 * mp.cot(t / 2)) / t**2) if float(t) > 1e-20 else 1 / 12
     S = pin.skew(r)
     return np.eye(3) + S / 2 + c * S @ S
 

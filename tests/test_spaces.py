@@ -146,6 +146,8 @@ def test_check_space_finds_a_wrong_map(broken: str) -> None:
     with pytest.raises(CheckFailed) as caught:
         check_space(Heisenberg(broken))
     assert broken in caught.value.mend
+    assert caught.value.amount is not None
+    assert caught.value.tolerance is not None
     assert caught.value.amount > caught.value.tolerance
     assert "off by" in str(caught.value)
     assert "mend: " in str(caught.value)
