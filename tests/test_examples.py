@@ -20,7 +20,7 @@ def absent(source, *given, **named):
         raise FileError(str(source), "no package 'example-robot-data'")
     return real(source, *given, **named)
 Robot.from_urdf = absent
-runpy.run_path(sys.argv[1], run_name="__main__")
+runpy.run_path(sys.argv.pop(1), run_name="__main__")
 """
 
 
