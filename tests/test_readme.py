@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from robots import needs_robot_data
 
-from constraints import ConstraintError, Status
+from constraints import (
+    Base,
+    Comparison,
+    ConstraintError,
+    Explicit,
+    Part,
+    Problem,
+    Robot,
+    Status,
+    demo_scenes,
+)
 from constraints.__main__ import main
+from constraints.models import sample_two_arms
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -109,3 +122,52 @@ def test_options_of_the_demonstration_are_as_written(capsys: pytest.CaptureFixtu
     for option in ("--output FILE.png", "--starts N", "--seed S"):
         assert option in said
         assert f"[{option}]" in README
+
+
+@needs_robot_data
+def test_table_of_the_demonstration_has_its_scenes_and_sizes() -> None:
+    block = README[README.index("problem    ") : README.index("(`--starts 1000`")]
+    rows = [re.split(r"\s{2,}", line.strip()) for line in block.splitlines()[2:] if line.startswith(("P", "U", "T"))]
+    found = [(row[0], int(row[1]), int(row[2])) for row in rows]
+    assert found == [(s.name, s.problem.space.nv, s.problem.constraints.size) for s in demo_scenes.scenes()[0]]
+    assert all(row[3].endswith("of 1000") for row in rows)
+    assert all(float(row[-1]) <= 1e-4 for row in rows)
+
+
+def test_reasons_to_fall_back_are_those_of_the_library() -> None:
+    robot = sample_two_arms()
+    a, b, c = ("left_wrist_roll", "left_wrist_pitch", "left_elbow")
+    column = robot.velocity_slice_of(a).start
+    coupled = Explicit.linear(robot, a, {b: 0.5})
+
+    def said(*constraints: Explicit, frozen: tuple[str, ...] = ()) -> str:
+        return Problem(robot, list(constraints), frozen=frozen).describe()
+
+    masked = Explicit.relative_pose(*held(), name="box")
+    for text, row in (
+        (Problem(masked.twin.function.inputs, [replace(masked, mask=[1, 1, 1, 1, 1, 0])]).describe(), "is masked"),
+        (said(replace(coupled, comparison=Comparison.SUPERIOR)), "only equalities determine the outputs"),
+        (said(coupled, Explicit.linear(robot, a, {c: 1.0})), "already computed by"),
+        (said(coupled, Explicit.linear(robot, b, {a: 1.0}, name="back")), "cycle"),
+        (said(coupled, frozen=(a,)), "frozen"),
+    ):
+        assert "; implicit because" in text
+        assert row in text
+        assert row in README
+    assert column in coupled.outputs.v
+
+
+def held() -> tuple[Robot, str, str]:
+    box = Robot.from_urdf("<robot name='box'><link name='body'/></robot>", base=Base.FREE_FLYER)
+    return Robot.system([Part("arms", sample_two_arms()), Part("box", box)]), "arms/left_tool", "box/body"
+
+
+def test_block_on_explicit_constraints_leaves_one_row_to_newton_steps(ran: dict[str, Any]) -> None:
+    problem = Problem(ran["robot"], [ran["height"], ran["wrist"]])
+    assert (problem.constraints.size, problem.reduced_size) == (2, 1)
+
+
+def test_changelog_names_what_exists() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    for target in re.findall(r"`((?:docs|benchmarks)/[\w./]+)`", text):
+        assert (ROOT / target).is_file(), target
