@@ -148,7 +148,8 @@ class Session:
             return self._contact_hold(name, given), given.get("priority", 0)
         if "rhs" in given:
             raise Refused(f"{name}: right-hand sides are not set yet")
-        if self.explicits and "Equality" in given["comparison"]:
+        others = [c["kind"] for c in self.description["constraints"]]
+        if "explicit_convex_shape_contact" in others and "Equality" in given["comparison"]:
             raise Refused(f"{name}: its right-hand side would be taken from qref too")
         if kind == "explicit_relative_pose":
             return self._grasp(name, given), given.get("priority", 0)

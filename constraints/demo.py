@@ -146,7 +146,7 @@ def _draw_scene(figure: Any, outcome: Outcome, left: float, top: float) -> None:
         figure.text((x + 0.5 * PANEL) / width, (top - 0.47) / height, text.format(len(shown)), ha="center", fontsize=12)
         place = (x / width, (top - HEAD - PANEL) / height, PANEL / width, PANEL / height)
         axes: Any = figure.add_axes(place, projection="3d", computed_zorder=False)
-        tidy_axes(axes, middle, reach, zoom=1.12)
+        tidy_axes(axes, middle, reach, zoom=1.15)
         for oMf in scene.ground:
             draw_box(axes, oMf, FOOT, colour="#404040", width=2.0)
         if not scene.ground:
@@ -213,7 +213,7 @@ def run(output: str | os.PathLike[str] = "demo.png", starts: int = 500, seed: in
     problems, note = scenes()
     if note:
         print(note)
-    print(f"Projecting {starts} random configurations of each robot onto its constraints (seed {seed}).\n")
+    print(f"Projecting {starts} random configurations in each problem (seed {seed}).\n")
     outcomes = [project_all(scene, starts, seed) for scene in problems]
     print(table(outcomes))
     print("\nDistances in m, angles in rad, medians over the starts. The largest error over all successes is measured")

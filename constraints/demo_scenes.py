@@ -163,7 +163,7 @@ def _closed(name: str, robot: Robot, tips: tuple[str, str], held: Any) -> Scene:
     def measure(q: Vector) -> float:
         return _apart(held, placement_by_hand(robot, a, q).actInv(placement_by_hand(robot, b, q)))
 
-    return Scene(name, robot, problem, tips, measure, after="the same {}, holding the bar", bar=True, shown=4)
+    return Scene(name, robot, problem, tips, measure, after="the same {}, holding the bar", bar=True, shown=3)
 
 
 def _on_two_feet(name: str, robot: Robot, feet: tuple[str, str], q: Vector, room: tuple[float, float]) -> Scene:
@@ -183,7 +183,7 @@ def _on_two_feet(name: str, robot: Robot, feet: tuple[str, str], q: Vector, room
 
     base = robot.joint_names[0]
     return Scene(
-        name, robot, problem, feet, measure, after="the same {}, standing", ground=tuple(stands), shown=3,
+        name, robot, problem, feet, measure, after="the same {}, standing", ground=tuple(stands), shown=2,
         center=lambda q: center_by_hand(robot, q), loose=Loose(base, q[robot.slice_of(base)], 0.3, 0.3),
     )  # fmt: skip
 
@@ -212,7 +212,7 @@ def _carrying(name: str, arm: Robot, tool: str, height: float) -> Scene:
 
     loose = Loose("box/root_joint", np.array([0.3, 0.0, 0.3, *UPRIGHT]), 0.5, np.pi)
     return Scene(
-        name, robot, problem, (tip,), measure, after="the same {}, box in hand", boxes={box: BOX}, loose=loose, shown=4
+        name, robot, problem, (tip,), measure, after="the same {}, box in hand", boxes={box: BOX}, loose=loose, shown=3
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints import Options, Problem, Projector, demo, demo_scenes
+from constraints import Options, Projector, demo, demo_scenes
 from constraints.__main__ import main
 from constraints.errors import FileError
 
@@ -178,18 +178,20 @@ def test_wrong_commands_end_with_the_usage(given: list[str], capsys: pytest.Capt
 
 
 def test_table_and_picture_stand_when_nothing_succeeded(tmp_path: Path) -> None:
-    scene = demo_scenes.sample_scenes()[0]
-    away = scene.problem.rhs.vector + np.array([9.0, 0, 0, 0, 0, 0, 0])
-    q = scene.robot.reference("home")
-    result = Projector(Problem(scene.robot, list(scene.problem.constraints)), Options()).project(q, away)
-    none = demo.Outcome(
-        scene, q[None], result.q[None], np.array([False]), np.array([result.iterations]), np.array([0.1]), np.nan
-    )
-    text = demo.table([none])
-    assert "0 of 1" in text
-    assert "nan" not in text
-    demo.draw([none], tmp_path / "demo.png")
-    assert (tmp_path / "demo.png").is_file()
+    nothing: list[demo.Outcome] = []
+    for scene in demo_scenes.sample_scenes():
+        starts = scene.starts(2, seed=0)
+        options = Options(max_iterations=0)
+        ends = [Projector(scene.problem, options).project(q) for q in starts]
+        assert not any(end.success for end in ends)
+        failed = np.zeros(2, dtype=bool)
+        nothing.append(demo.Outcome(scene, starts, starts, failed, np.zeros(2), np.full(2, 0.1), np.nan))
+    for outcomes in (nothing, nothing[:1]):
+        text = demo.table(outcomes)
+        assert text.count("0 of 2") == len(outcomes)
+        assert "nan" not in text
+        demo.draw(outcomes, tmp_path / "demo.png")
+        assert (tmp_path / "demo.png").is_file()
 
 
 def hide_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
