@@ -18,7 +18,7 @@ if getattr(_liegroups, "__distribution__", None) != "lie-constraints":
 
 from .comparison import Comparison
 from .errors import ConstraintError
-from .explicit import Explicit, LockedJoint, mimic_constraints
+from .explicit import Explicit, mimic_constraints
 from .function import Function, Linearisation
 from .functions import (
     Affine,
@@ -45,6 +45,7 @@ from .functions import (
     Transformation,
 )
 from .implicit import Implicit
+from .locked_joint import LockedJoint
 from .point import MovingPoint, Point, Workspace
 from .problem import Problem
 from .right_hand_side import RightHandSide

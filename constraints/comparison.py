@@ -97,7 +97,7 @@ class RowTable:
                 all rows are EQUAL_TO_ZERO.
             mask: true for the rows that count.
             scale: factor of each row's error, positive.
-            margin: how far inside a SUPERIOR or INFERIOR row must be, not negative.
+            margin: how far inside its bounds an inequality or an interval must be, not negative.
             lower, upper: intervals of the rows whose comparison is None.
 
         Raises:
@@ -132,6 +132,9 @@ class RowTable:
                 if low[i] > high[i]:
                     raise OptionError(f"'{what}': row {i} has lower {low[i]:g} above upper {high[i]:g}")
                 words.append("an interval")
+                low[i], high[i] = low[i] + margins[i], high[i] - margins[i]
+                if low[i] > high[i]:
+                    raise OptionError(f"'{what}': row {i} is empty: its margin is wider than its interval")
                 continue
             words.append(entry.name)
             low[i] = margins[i] if entry is Comparison.SUPERIOR else -np.inf if entry is Comparison.INFERIOR else 0.0

@@ -178,13 +178,14 @@ def _view(outcome: Outcome, shown: Indices) -> tuple[Vector, float]:
     """Middle and half the width of a cube around the tips and the foot of the robot, or around all of it."""
     scene = outcome.scene
     configurations = np.concatenate([outcome.starts[shown], outcome.ends[shown]])
-    frames = [*scene.tips, *scene.boxes]
-    ends = [
-        np.asarray(placement_by_hand(scene.robot, frame, q).translation) for q in configurations for frame in frames
-    ]
-    if scene.ground:
-        ends += [end for q in configurations for _, end in stick_figure(scene.robot, q)]
-    points = np.array([*(oMf.translation for oMf in scene.ground), *ends] if scene.ground else [np.zeros(3), *ends])
+    around = dict.fromkeys(scene.tips, 0.0) | {frame: 0.5 * math.hypot(*size) for frame, size in scene.boxes.items()}
+    points = [np.asarray(oMf.translation) for oMf in scene.ground] or [np.zeros(3)]
+    for q in configurations:
+        for frame, radius in around.items():
+            middle = np.asarray(placement_by_hand(scene.robot, frame, q).translation)
+            points += [middle - radius, middle + radius]
+        if scene.ground:
+            points += [end for _, end in stick_figure(scene.robot, q)]
     lowest, highest = np.min(points, axis=0), np.max(points, axis=0)
     return 0.5 * (lowest + highest), max(0.53 * float((highest - lowest).max()), 0.5)
 

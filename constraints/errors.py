@@ -105,5 +105,6 @@ class RightHandSideError(ConstraintError):
         self.constraint, self.row, self.value, self.comparison = constraint, row, value, comparison
         super().__init__(
             f"right-hand side of '{constraint}': row {row} is {comparison} and takes no right-hand side, "
-            f"but its logarithm there is {value:.3g} (only EQUALITY rows may be non-zero)"
+            f"but its logarithm there is {value:.3g} (only EQUALITY rows "
+            "may be non-zero: use Implicit.equal for a target that changes)"
         )

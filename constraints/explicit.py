@@ -16,7 +16,7 @@ from .arrays import ArrayLike, Matrix, Vector
 from .comparison import Comparison
 from .errors import OptionError, OverlapError, SizeError, SpaceMismatchError, WrongObjectError
 from .function import Function, as_function
-from .functions.affine import Affine, Constant, Identity
+from .functions.affine import Affine, Identity
 from .functions.composition import Composition
 from .functions.lifted import Lifted, same_space
 from .functions.pose import RelativePose
@@ -27,7 +27,6 @@ from .functions.twin import Twin
 from .implicit import Implicit
 from .point import MovingPoint, Point
 from .robot import Frame, Robot, pose_vector
-from .robot.configuration import joint_value
 from .robot.doors import as_robot
 from .stack import RowOwner
 from .target import Target
@@ -35,7 +34,7 @@ from .target import Target
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = ["Explicit", "LockedJoint", "mimic_constraints"]
+__all__ = ["Explicit", "mimic_constraints"]
 
 
 @final
@@ -334,37 +333,6 @@ class Explicit(RowOwner):
 
     def __repr__(self) -> str:
         return f"Explicit({self.name!r}: {len(self.outputs)} dofs)"
-
-
-def LockedJoint(  # a constraint by its name in the field
-    where: Robot | Space, joint: str | Segments, value: object = None, *, name: str = ""
-) -> Explicit:
-    """A joint held at a value: an explicit constraint without input, all rows EQUALITY.
-
-    Its right-hand side is the difference from the value, so `problem.rhs_from(q)` holds the joint where q has it.
-
-    Args:
-        where: the robot; or the whole space, for extra variables.
-        joint: name of the joint; or Segments, for a part of a vector joint or for extra variables.
-        value: what `robot.configuration` takes for the joint; the neutral element by default.
-        name: name in messages.
-
-    Raises:
-        UnknownJointError: lists the joints whose names come closest.
-        SizeError, NotNormalizedError, WrongObjectError: what is wrong with the value.
-
-    Source: `LockedJoint` of hpp-constraints.
-    """
-    whole = where.space if isinstance(where, Robot) else where
-    if not isinstance(whole, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("where of a locked joint", "a Robot or a Space", where)
-    if isinstance(joint, Segments):
-        block, label = joint, str(list(joint.v))
-    else:
-        block, label = where.segments(joint) if isinstance(where, Robot) else Segments.of(whole, joint), joint
-    point = block.space.neutral if value is None else joint_value(block.space, value, f"value of locked '{label}'")
-    f = Constant(point, block.space, whole, name=f"locked {label}")
-    return Explicit(f, block, None, comparison=Comparison.EQUALITY, name=name or f"locked {label}")
 
 
 def mimic_constraints(robot: Robot) -> tuple[Explicit, ...]:

@@ -123,12 +123,15 @@ class Implicit(RowOwner):
 
     @classmethod
     def above(cls, function: Function, lower: ArrayLike = 0.0, *, margin: ArrayLike = 0.0, name: str = "") -> Self:
-        """Rows of log h(q) are at least `lower + margin`."""
+        """Rows of log h(q) are at least `lower + margin`.
+
+        A solution may be below that by half the solver's threshold: for a clearance give a margin of at least that.
+        """
         return cls(function, lower=_moved(function, name, ("lower", lower), margin, 1.0), name=name)
 
     @classmethod
     def below(cls, function: Function, upper: ArrayLike = 0.0, *, margin: ArrayLike = 0.0, name: str = "") -> Self:
-        """Rows of log h(q) are at most `upper - margin`."""
+        """Rows of log h(q) are at most `upper - margin`; as in `above`, a margin of the threshold makes sure."""
         return cls(function, upper=_moved(function, name, ("upper", upper), margin, -1.0), name=name)
 
     @classmethod

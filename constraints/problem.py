@@ -13,7 +13,8 @@ from liegroups import Segments, Space
 from liegroups.doors import as_flag, as_tolerance
 
 from .arrays import ArrayLike, BoolVector, Matrix, Vector
-from .dependency import Resolution, dof_names, order
+from .dependency import Resolution, order
+from .describe import describe
 from .errors import EmptyProblemError
 from .explicit import Explicit
 from .given import bounds_on, by_level, costs, frozen_columns, on_space, revolute_columns, space_of, unique_owners
@@ -44,7 +45,9 @@ class Problem:
         bounds: other bounds than the robot's; `Bounds.none(space)` drops them.
         weights: costs of motion, (nv,) or by joint: larger moves less, 0 moves freely; ones by default.
         frozen: joints (by name) or Segments that do not move.
-        optional_last: the last level shapes the step, but need not be satisfied.
+        optional_last: the last level shapes the steps, but need not be satisfied: a projection ends as soon as the
+            levels above are, wherever the last one then is. Where it should be as small as possible, make it
+            mandatory, allow more iterations, and look at `problem.error(q, constraint)` of the others.
 
     Attributes:
         robot: the robot, or None.
@@ -242,7 +245,7 @@ class Problem:
         return self.residual(q, rhs) <= threshold and self.bounds.contains(self.check(q))
 
     def tangent_basis(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Matrix:
-        """Orthonormal basis (nv, dimension) of the velocities that keep all errors, at q.
+        """Orthonormal basis (nv, dimension) of the velocities that keep all errors, at q; bounds are not looked at.
 
         Args:
             q: configuration (nq,); judged there, whether it satisfies the constraints or not.
@@ -256,11 +259,13 @@ class Problem:
         return basis
 
     def dimension(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> int:
-        """Dimension of the set of solutions around q: nv less the rank of the Jacobian (relative tolerance 1e-6)."""
+        """Dimension of the solutions around q, bounds aside: nv less the rank of the Jacobian (tolerance 1e-6)."""
         return self.tangent_basis(q, rhs).shape[1]
 
     def project_tangent(self, q: ArrayLike, v: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Vector:
         r"""The part of v that keeps all errors: the nearest motion of the free dofs, computed dofs following.
+
+        Bounds are not looked at: a walk that meets one stays there (see `projection.active_bounds`).
 
         .. math:: v' = T P\, v_{free}, \qquad P = I - J_r^+ J_r, \quad J_r = J T
 
@@ -339,27 +344,7 @@ class Problem:
 
     def describe(self) -> str:
         """The problem in words: its space, its constraints with their rows and how each is resolved, its bounds."""
-        who = self.robot.name if self.robot is not None else self.space.name
-        lines = [
-            f"Problem on {who}: {self.space.nv} dofs ({int(self.free.sum())} free), {self.constraints.size} rows, "
-            f"{self.reduced_size} of them left to Newton steps"
-        ]
-        reasons = {id(refusal.constraint): refusal.reason for refusal in self.resolution.refused}
-        for i, level in enumerate(self.levels):
-            optional = " (optional)" if self.optional_last and i == len(self.levels) - 1 else ""
-            for owner in level:
-                because = f" because {reasons[id(owner)]}" if id(owner) in reasons else ": solved by Newton steps"
-                lines.append(f"  level {i}{optional}: {_describe(owner)}; implicit{because}")
-        for i, generation in enumerate(self.resolution.generations):
-            for owner in generation:
-                computed = dof_names(self.space, owner.outputs.v)
-                lines.append(f"  generation {i}: {_describe(owner)}; explicit: computes {computed}")
-        if self.frozen.any():
-            lines.append(f"  frozen: {dof_names(self.space, np.flatnonzero(self.frozen).tolist())}")
-        lower, upper = self.bounds.tangent_lower, self.bounds.tangent_upper
-        bounded = int((np.isfinite(lower) | np.isfinite(upper)).sum())
-        lines.append(f"  bounds on {bounded} dofs, {int(self.wraps.sum())} of them free to turn by whole turns")
-        return "\n".join(lines)
+        return describe(self)
 
     def __repr__(self) -> str:
         return f"Problem({self.space.nv} dofs, {self.constraints.size} rows: {', '.join(self.constraints.names)})"
@@ -392,9 +377,3 @@ def _row_space(J: Matrix) -> tuple[Matrix, int]:
     pivots = np.abs(np.diag(R))
     rank = int((pivots > RANK_TOLERANCE * pivots.max(initial=0.0)).sum())
     return np.array(Q, dtype=np.float64), rank
-
-
-def _describe(owner: RowOwner) -> str:
-    words = [word for word, counts in zip(owner.rows.words, owner.rows.mask, strict=True) if counts]
-    kinds = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
-    return f"'{owner.name}' in {owner.group.name}, {len(words)} of {owner.group.nv} rows ({kinds})"

@@ -132,7 +132,10 @@ class Stack:
         if isinstance(which, RowOwner):
             i = self._position.get(id(which))
             if i is None:
-                raise UnknownNameError("constraint object", which.name, self.names)
+                what = f"constraint '{which.name}'"
+                if which.name in self.names:
+                    what += " (another object than the one of that name here: give that one, or the name)"
+                raise UnknownNameError("constraint object", what, self.names)
             return i
         if isinstance(which, str):
             found = [i for i, name in enumerate(self.names) if name == which]

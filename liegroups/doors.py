@@ -42,7 +42,7 @@ def _is_float64(values: object) -> TypeGuard[Vector]:
     return type(values) is np.ndarray and getattr(values, "dtype", None) is _FLOAT64
 
 
-def finite_vector(values: ArrayLike, n: int, what: str) -> Vector:
+def finite_vector(values: ArrayLike, n: int, what: str, hint: str = "") -> Vector:
     """Read n finite real numbers as a float64 vector; an array that is one already comes back as it is.
 
     Raises:
@@ -61,7 +61,7 @@ def finite_vector(values: ArrayLike, n: int, what: str) -> Vector:
     if array.dtype.kind not in "iuf":
         raise DtypeError(what, array.dtype)
     if array.shape != (n,):
-        raise SizeError(what, n, array.size if array.ndim == 1 else array.shape)
+        raise SizeError(what, n, array.size if array.ndim == 1 else array.shape, hint)
     with np.errstate(over="ignore"):
         vector = array.astype(np.float64, copy=False)
     if not isfinite(sum(vector.tolist())) and not np.isfinite(vector).all():

@@ -57,10 +57,11 @@ class SizeError(ConstraintError):
         what: the array, as the caller knows it.
         expected: number of entries, or shape, that was expected.
         received: number of entries, or shape, that came.
+        hint: why that many, in words.
     """
 
-    def __init__(self, what: str, expected: object, received: object) -> None:
-        super().__init__(f"{what}: expected size {expected}, received {received}")
+    def __init__(self, what: str, expected: object, received: object, hint: str = "") -> None:
+        super().__init__(f"{what}: expected size {expected}, received {received}" + (f" ({hint})" if hint else ""))
         self.what, self.expected, self.received = what, expected, received
 
 
@@ -100,7 +101,7 @@ class NotNormalizedError(ConstraintError):
     """
 
     def __init__(self, what: str, block_name: str, norm: float) -> None:
-        super().__init__(f"{what}: {block_name} must have norm 1, its norm is {norm:.9g}")
+        super().__init__(f"{what}: {block_name} must have norm 1, its norm is {norm:.9g}; divide it by its norm")
         self.what, self.block_name, self.norm = what, block_name, norm
 
 
@@ -190,8 +191,8 @@ class UnknownNameError(ConstraintError):
         if self.nearest:
             hint = f"the nearest names are {', '.join(self.nearest)}"
         elif self.valid:
-            more = ", ..." if len(self.valid) > 10 else ""
-            hint = f"the valid names are {', '.join(self.valid[:10])}{more}"
+            more = f", and {len(self.valid) - 40} more" if len(self.valid) > 40 else ""
+            hint = f"the valid names are {', '.join(self.valid[:40])}{more}"
         else:
             hint = f"there is no {kind} at all"
         super().__init__(f"no {kind} is named {name!r}; {hint}")

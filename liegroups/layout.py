@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -142,6 +143,12 @@ class Layout:
             np.array(vector_v, dtype=np.intp),
             tuple(factors),
         )
+
+    @cached_property
+    def hint(self) -> str:
+        """Which factors take more numbers in q than in v, for messages about sizes; empty where none does."""
+        wide = [f"'{f.name}' takes {f.space.nq} numbers" for f in self.factors if f.space.nq != f.space.nv]
+        return f"{', '.join(wide[:4])}{', ...' if len(wide) > 4 else ''}" if wide else ""
 
     @property
     def name(self) -> str:

@@ -321,7 +321,7 @@ class Space(ABC):
             NotFiniteError: NaN or infinity.
             NotNormalizedError: a unit block has another norm.
         """
-        point = finite_vector(q, self.nq, f"{what} of {self.name}")
+        point = finite_vector(q, self.nq, f"{what} of {self.name}", self.layout.hint)
         if not self.is_normalized(point, tolerance):
             refuse_unnormalized(point, self.leaves(), f"{what} of {self.name}", tolerance)
         return point

@@ -24,10 +24,12 @@ __all__ = ["NotProjectedError", "Projection", "Status", "Step"]
 class Status(Enum):
     """Why a projection ended. The value is the sentence for humans."""
 
-    CONVERGED = "The configuration satisfies all constraints and is within its bounds."
+    CONVERGED = "The configuration satisfies all mandatory constraints and is within its bounds."
     STATIONARY = "No small motion within bounds lowers the error: a local minimum, or a target out of reach."
     STALLED = "The error stopped falling: a target out of reach, constraints that contradict, or a hard start."
-    MAX_ITERATIONS = "The budget of iterations ended while the error was still falling."
+    MAX_ITERATIONS = (
+        "The budget of iterations ended before the last try did: give it more, or the target is out of reach."
+    )
     OUT_OF_BOUNDS = "The constraints are satisfied, but by a configuration outside its bounds."
     UNDEFINED = "A function has no value at a configuration that was met."
 
@@ -106,9 +108,10 @@ class Projection:
         bounds, words = self.problem.bounds, list[str]()
         for factor in self.problem.space.leaves():
             for i in range(factor.q.start, factor.q.stop):
-                for side, reached in (("lower", self.q[i] <= bounds.lower[i]), ("upper", self.q[i] >= bounds.upper[i])):
-                    if reached:
-                        words.append(f"{factor.name} at its {side} bound")
+                below, above = self.q[i] - bounds.lower[i], bounds.upper[i] - self.q[i]
+                for side, room in (("lower", below), ("upper", above)):
+                    if room <= 0.0:
+                        words.append(f"{factor.name} {'at' if room == 0.0 else 'outside'} its {side} bound")
         return tuple(words)
 
     @property
@@ -143,8 +146,11 @@ class Projection:
             return lines[0]
         stack = self.problem.constraints
         error = self.error()
+        optional = self.problem.levels[-1].owners if self.problem.optional_last else ()
         for owner, rows in zip(stack, stack.slices, strict=True):
-            lines.append(f"  '{owner.name}': error {np.sqrt(error[rows] @ error[rows]):.3g}")
+            norm = float(np.sqrt(error[rows] @ error[rows]))
+            left = " (optional, not satisfied)" if owner in optional and norm > self.options.threshold else ""
+            lines.append(f"  '{owner.name}': error {norm:.3g}{left}")
         lines += [f"  {words}" for words in self.active_bounds]
         return "\n".join(lines)
 
