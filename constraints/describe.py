@@ -28,9 +28,7 @@ def describe(problem: Problem) -> str:
         f"{rows} of them left to Newton steps"
     ]
     if rows > free:
-        lines.append(
-            f"  more rows ({rows}) than free dofs ({free}): solvable only if rows repeat or are inequalities"
-        )
+        lines.append(f"  more rows ({rows}) than free dofs ({free}): solvable only if rows repeat or are inequalities")
     reasons = {id(refusal.constraint): refusal.reason for refusal in problem.resolution.refused}
     for i, level in enumerate(problem.levels):
         optional = " (optional)" if problem.optional_last and i == len(problem.levels) - 1 else ""

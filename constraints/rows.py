@@ -84,10 +84,13 @@ class _Memory:
         ]
 
 
+_POSITION = Order.POSITION  # looked up once: members of an Enum are slow to find
+
+
 def stack_rows(
     stack: Stack,
     point: Point | MovingPoint,
-    order: Order = Order.POSITION,
+    order: Order = _POSITION,
     rhs: RightHandSide | None = None,
     *,
     jacobian: bool = True,
@@ -116,7 +119,7 @@ def stack_rows(
         memory = point.workspace.resource(stack, "rows", _Memory, stack, point.space)
         points = (RightHandSide(stack) if rhs is None else rhs).points
         if point.is_moving is False:
-            if order is not Order.POSITION:
+            if order is not _POSITION:
                 _check_order(order, point)
             for owner, key, error, block in memory.blocks:
                 owner.write_position(point, points[key], error, block if jacobian else None)

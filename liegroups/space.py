@@ -7,7 +7,6 @@ Jacobians with respect to tangent vectors, metres and radians. Layouts are those
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from math import sqrt
 from typing import Final, final
 
 import numpy as np
@@ -282,7 +281,8 @@ class Space(ABC):
     def is_normalized(self, q: Vector, tolerance: float = 1e-6) -> bool:
         """Whether every unit block of one q has norm 1 to within the tolerance."""
         x: list[float] = q.tolist()
-        return all([abs(sqrt(sum([a * a for a in x[block]])) - 1.0) <= tolerance for block in self.unit_blocks])
+        low, high = (1.0 - tolerance) ** 2, (1.0 + tolerance) ** 2
+        return all([low <= sum([a * a for a in x[block]]) <= high for block in self.unit_blocks])
 
     @final
     def random(

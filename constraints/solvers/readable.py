@@ -28,6 +28,7 @@ from .substitution import Substitution
 
 __all__ = ["ReadableEngine", "ReadableProgram"]
 
+_POSITION = Order.POSITION  # looked up once: members of an Enum are slow to find
 CHEAP_RESIDUAL, CHEAP_STEP = 1e-2, 0.1
 """After a step this short from a residual this small, values alone are evaluated first: it is most likely the last."""
 SETTLING, GAINING = 0.8, 0.9
@@ -226,7 +227,8 @@ class ReadableProgram(Program):
         if substitution.has_maps:
             q = substitution.resolve(q, search.rhs, point, jacobian)
         point.move(q)
-        rows = [stack_rows(s, point, Order.POSITION, search.rhs, jacobian=jacobian) for s in self._levels]
+        rhs = search.rhs
+        rows = [stack_rows(s, point, _POSITION, rhs, jacobian=jacobian) for s in self._levels]
         if jacobian and not substitution.is_empty:
             for level in rows:
                 substitution.reduce(level.jacobian, point.workspace)
