@@ -216,8 +216,8 @@ class Problem:
     def residual(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> float:
         """Largest norm over the constraints of their errors at q; an optional last level is left out."""
         point, sides = self.at(q), self.check_rhs(rhs)
-        residuals = [stack_rows(s, point, Order.POSITION, sides, jacobian=False).residual for s in self._mandatory]
-        return max(residuals)
+        stacks = [stack for stack in (*self._mandatory, self.explicits) if stack.size]
+        return max([stack_rows(s, point, Order.POSITION, sides, jacobian=False).residual for s in stacks], default=0.0)
 
     def jacobian(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Matrix:
         """Jacobian (rows that count, nv) of the errors at q."""
@@ -245,13 +245,13 @@ class Problem:
         return self.residual(q, rhs) <= threshold and self.bounds.contains(self.check(q))
 
     def tangent_basis(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Matrix:
-        """Orthonormal basis (nv, dimension) of the velocities that keep all errors, at q; bounds are not looked at.
+        """Orthonormal basis (nv, dimension) of the velocities that keep all mandatory errors; bounds are not looked at.
 
         Args:
             q: configuration (nq,); judged there, whether it satisfies the constraints or not.
             rhs: right-hand sides; the default ones if absent.
         """
-        J = self.jacobian(q, rhs)
+        J = self._mandatory_jacobian(self.at(q), self.check_rhs(rhs), (*self._mandatory, self.explicits))
         moving = np.flatnonzero(~self.frozen)
         Q, rank = _row_space(J[:, moving])
         basis = np.zeros((self.space.nv, moving.size - rank))
@@ -263,7 +263,7 @@ class Problem:
         return self.tangent_basis(q, rhs).shape[1]
 
     def project_tangent(self, q: ArrayLike, v: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Vector:
-        r"""The part of v that keeps all errors: the nearest motion of the free dofs, computed dofs following.
+        r"""The part of v that keeps all mandatory errors: the nearest motion of the free dofs, computed dofs following.
 
         Bounds are not looked at: a walk that meets one stays there (see `projection.active_bounds`).
 
@@ -279,8 +279,7 @@ class Problem:
         velocity = np.where(self.free, self.space.check_tangent(v, "velocity"), 0.0)
         point, sides = self.at(q), self.check_rhs(rhs)
         T = self.resolution_jacobian(point, sides)
-        J = np.concatenate([stack_rows(s, point, Order.POSITION, sides).jacobian.copy() for s in self.levels]) @ T
-        Q, rank = _row_space(J)
+        Q, rank = _row_space(self._mandatory_jacobian(point, sides, self._mandatory) @ T)
         return T @ (velocity - Q[:, :rank] @ (Q[:, :rank].T @ velocity))
 
     def resolution_jacobian(self, point: Point, rhs: RightHandSide | None = None) -> Matrix:
@@ -304,8 +303,11 @@ class Problem:
 
     @property
     def _mandatory(self) -> tuple[Stack, ...]:
-        levels = self.levels[:-1] if self.optional_last else self.levels
-        return tuple(stack for stack in (*levels, self.explicits) if stack.size)
+        return self.levels[:-1] if self.optional_last else self.levels
+
+    def _mandatory_jacobian(self, point: Point, rhs: RightHandSide, stacks: tuple[Stack, ...]) -> Matrix:
+        blocks = [stack_rows(s, point, Order.POSITION, rhs).jacobian.copy() for s in stacks if s.size]
+        return np.concatenate([np.zeros((0, self.space.nv)), *blocks])
 
     # Relations.
 

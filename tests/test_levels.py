@@ -226,3 +226,14 @@ def test_segments_beyond_the_space_are_refused():
     line = Implicit.zero(Affine([[1.0, 1.0]], [-1.0]))
     with pytest.raises(SizeError, match="frozen"):
         Problem(Rn(2), [line], frozen=[Segments.coordinates(Rn(5), [4])])
+
+
+def test_the_dimension_is_that_of_the_mandatory_levels(humanoid):
+    robot, q = humanoid
+    stand = feet(robot, q)
+    gaze = Implicit.equal(Position(robot, "head_2_joint"), [0.3, 0.0, 1.3])
+    with_gaze = Problem(robot, [stand, [gaze]], optional_last=True)
+    assert with_gaze.dimension(q) == Problem(robot, stand).dimension(q) == robot.nv - 12
+    v = np.random.default_rng(0).standard_normal(robot.nv)
+    np.testing.assert_allclose(with_gaze.project_tangent(q, v), Problem(robot, stand).project_tangent(q, v), atol=1e-12)
+    assert Problem(robot, [stand, [gaze]]).dimension(q) == robot.nv - 15
