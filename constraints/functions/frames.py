@@ -192,17 +192,21 @@ def world_or_frame(robot: Robot, given: object, what: str) -> Frame:
     return Frame("world", 0, as_placement(given, f"reference of {what}"), "universe")
 
 
+LONG_TURN = -0.88
+"""Trace (1 + 2 cos angle) of a rotation of 2.8 rad: below, pinocchio's logarithm of a matrix is exact to 7e-15."""
+
+
 def rotation_log(R: Matrix, jacobian: Matrix | None = None) -> Vector:
     r"""Rotation vector :math:`\log R` (3,) [rad] of a rotation matrix, to 1e-14 up to half a turn.
 
-    Pinocchio's own is exact to 7e-15 up to 2.8 rad and loses up to 6e-11 between there and 3.14 rad, enough to disturb
-    differences of it; there the quaternion is asked.
+    Pinocchio's own loses up to 6e-11 between 2.8 and 3.14 rad, enough to disturb differences of it; there the
+    quaternion is asked.
 
     Args:
         R: rotation matrix (3, 3).
         jacobian: receives the derivative (3, 3) by the body rotation, where one is given.
     """
-    if R.item(0) + R.item(4) + R.item(8) > -0.88:  # the trace, 1 + 2 cos(angle): an angle below 2.8 rad
+    if R.item(0) + R.item(4) + R.item(8) > LONG_TURN:
         if jacobian is not None:
             jacobian[:] = pin.Jlog3(R)
         return pin.log3(R)

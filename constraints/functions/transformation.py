@@ -31,7 +31,7 @@ class _TransformationRows(FrameFunction):
         if jacobian is None:
             value[3:] = rotation_log(R)
             return
-        rows = point.scratch(self, "rows", (6, 6))
+        rows = point.workspace.scratch(self, "rows", (6, 6))
         rows[:3, :3] = R
         value[3:] = rotation_log(R, rows[3:, 3:])
         self.write_jacobian(k, rows, jacobian)

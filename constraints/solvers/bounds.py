@@ -84,9 +84,11 @@ class Box:
         leaving = held = inside != target
         for _ in range(passes):
             to_bound = (inside - x) * held
-            step = solver.solve(e + J.dot(to_bound), J * ~held, mu) + to_bound
+            step = solver.solve(e + J.dot(to_bound), _without(J, held), mu) + to_bound
             target = x + step
             inside = np.minimum(np.maximum(target, self.lower), self.upper)
+            if inside.tobytes() == target.tobytes():
+                return step, held
             leaving = (inside != target) > held  # x + (bound - x) may miss the bound by a rounding
             if b"\x01" not in leaving.tobytes():
                 return step, held
@@ -141,3 +143,14 @@ class Box:
         if np.minimum(np.maximum(q, lower), upper).tobytes() == q.tobytes():
             return True
         return self._bounds.contains(q)  # -0.0 is 0.0
+
+
+def _without(J: Matrix, held: BoolVector) -> Matrix:
+    """A Jacobian with the columns of held dofs zero; a few columns are faster written one by one."""
+    columns = held.nonzero()[0].tolist()
+    if len(columns) > 4:
+        return J * ~held
+    free = J.copy()
+    for column in columns:
+        free[:, column] = 0.0
+    return free

@@ -64,6 +64,7 @@ class ReadableProgram(Program):
         mandatory = problem.levels[:-1] if problem.optional_last else problem.levels
         self._mandatory = tuple(level for level in mandatory if level.size)
         self._levels = tuple(level for level in problem.levels if level.size)
+        self._only = self._levels[0] if len(self._levels) == 1 else None
         self._alone = len(self._mandatory) == 1
         self._single = self._alone and _counting(self._mandatory[0]) == 1
         self._substitution = Substitution(problem)
@@ -170,7 +171,8 @@ class ReadableProgram(Program):
             if rows is None:
                 q, rows = self._rows(q, search, jacobian=not cheap)
             if self._single:
-                merit = rows[0].merit
+                error = rows[0].error
+                merit = float(error.dot(error))
                 residual = sqrt(merit)
                 score = [residual]
             else:
@@ -227,8 +229,10 @@ class ReadableProgram(Program):
         if substitution.has_maps:
             q = substitution.resolve(q, search.rhs, point, jacobian)
         point.move(q)
-        rhs = search.rhs
-        rows = [stack_rows(s, point, _POSITION, rhs, jacobian=jacobian) for s in self._levels]
+        if self._only is not None:
+            rows: Sequence[Rows] = (stack_rows(self._only, point, _POSITION, search.rhs, jacobian=jacobian),)
+        else:
+            rows = [stack_rows(s, point, _POSITION, search.rhs, jacobian=jacobian) for s in self._levels]
         if jacobian and not substitution.is_empty:
             for level in rows:
                 substitution.reduce(level.jacobian, point.workspace)
