@@ -56,7 +56,11 @@ class Implicit(RowOwner):
         SizeError, NotFiniteError, NotNormalizedError, OptionError, WrongObjectError: what else is wrong.
 
     Example:
-        >>> grasp = Implicit.equal(RelativePose(robot, "gripper", "handle"))  # doctest: +SKIP
+        >>> from constraints import Implicit, Pose
+        >>> from constraints.models import sample_arm
+        >>> hand = Implicit.equal(Pose(sample_arm(), "tool"), [0.4, 0.1, 0.3, 0.0, 1.0, 0.0, 0.0], name="hand")
+        >>> hand
+        Implicit('hand', 6 rows)
 
     Source: `Implicit` of hpp-constraints.
     """
