@@ -124,7 +124,7 @@ class Box:
 
     def wrap(self, q: Vector) -> Vector:
         """Return q with joints that may turn shifted by whole turns into their bounds, only where they are outside."""
-        if not self._turning or self.contains(q):
+        if not self._turning:
             return q
         wrapped = q.copy()
         for i, lower, upper in self._turning:

@@ -196,10 +196,13 @@ class ReadableProgram(Program):
 
     def _accept(self, q: Vector, score: Score, residual: float, merit: float, search: Search) -> Status:
         """End of a try that satisfied the constraints: wrap, resolve again if anything wrapped, look at all bounds."""
-        wrapped = self._box.wrap(q)
-        if wrapped is not q and self._substitution.has_maps:
-            wrapped = self._substitution.resolve(wrapped, search.rhs, search.point)
-        if self._box.contains(wrapped):
+        inside, wrapped = self._box.contains(q), q
+        if not inside:
+            wrapped = self._box.wrap(q)
+            if wrapped is not q and self._substitution.has_maps:
+                wrapped = self._substitution.resolve(wrapped, search.rhs, search.point)
+            inside = self._box.contains(wrapped)
+        if inside:
             search.take(wrapped, score, residual, merit)
             return Status.CONVERGED
         if search.best is q:
