@@ -294,8 +294,7 @@ class Problem:
         """
         T = np.diag(self.free.astype(np.float64))
         for explicit in self.resolution.explicits:
-            side = None if rhs is None else rhs.of(explicit)
-            f = explicit.output_function(side)
+            f = (self.rhs if rhs is None else rhs).map_of(explicit)
             value, J = np.zeros(f.outputs.nq), np.zeros((f.outputs.nv, self.space.nv))
             f.evaluate(point, value, J)
             T[explicit.outputs.v_indices] = J @ T

@@ -154,12 +154,13 @@ def as_tuple(candidate: Iterable[_T], what: str, entries: str) -> tuple[_T, ...]
     Raises:
         WrongObjectError: nothing of the kind.
     """
-    if not isinstance(candidate, str | bytes):
-        try:
-            return tuple(candidate)
-        except TypeError:
-            pass
-    raise WrongObjectError(what, f"a sequence of {entries}", candidate if not isinstance(candidate, str) else "text")
+    expected = f"a sequence of {entries}"
+    if isinstance(candidate, str | bytes):
+        raise WrongObjectError(what, expected, "text" if isinstance(candidate, str) else candidate)
+    try:
+        return tuple(candidate)
+    except TypeError as error:
+        raise WrongObjectError(what, expected, candidate) from error
 
 
 def as_mapping(candidate: Mapping[_K, _T], what: str, entries: str) -> Mapping[_K, _T]:

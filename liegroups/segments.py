@@ -202,13 +202,15 @@ def _position(space: Space, factor: int | str) -> int:
 
 def _integers(given: Sequence[int] | Indices, what: str) -> list[int]:
     """Indices as integers; truth values are none."""
+    refusal = WrongObjectError(what, "a sequence of integers", repr(given))
     try:
         entries = list(given)
-        if not any(type(i) is bool for i in entries):
-            return [index(i) for i in entries]
-    except TypeError:
-        pass
-    raise WrongObjectError(what, "a sequence of integers", repr(given))
+        integers = [index(i) for i in entries]
+    except TypeError as error:
+        raise refusal from error
+    if any(type(i) is bool for i in entries):
+        raise refusal
+    return integers
 
 
 def _contiguous(indices: tuple[int, ...]) -> slice | None:
