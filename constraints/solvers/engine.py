@@ -10,7 +10,7 @@ from ..point import Workspace
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from .options import Options
-from .projection import Status, Step
+from .projection import Refined, Status, Step
 
 __all__ = ["Engine", "Outcome", "Program"]
 
@@ -24,6 +24,7 @@ class Outcome(NamedTuple):
         iterations, restarts: how many.
         residual: largest error norm of a constraint at q.
         trace: the iterates, if asked for.
+        refined: how the solution was refined, if it was.
     """
 
     q: Vector
@@ -32,19 +33,21 @@ class Outcome(NamedTuple):
     restarts: int
     residual: float
     trace: tuple[Step, ...] | None
+    refined: Refined | None = None
 
 
 class Program(ABC):
     """A problem made ready to be solved many times. Immutable: what changes is in the workspace."""
 
     @abstractmethod
-    def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Outcome:
+    def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
         """Project one configuration.
 
         Args:
             q0: start (nq,), checked; not changed.
             rhs: right-hand sides, of this problem.
             workspace: memory of this worker.
+            near: what `Options(nearest=True)` is near to (nq,), checked; the start if absent. Others leave it unread.
         """
 
     @abstractmethod

@@ -18,7 +18,7 @@ from .options import Options
 if TYPE_CHECKING:
     from ..robot.bounds import Violation
 
-__all__ = ["NotProjectedError", "Projection", "Status", "Step"]
+__all__ = ["NotProjectedError", "Projection", "Refined", "Status", "Step"]
 
 
 class Status(Enum):
@@ -62,6 +62,18 @@ class Step(NamedTuple):
     restarted: bool
 
 
+class Refined(NamedTuple):
+    """What `Options(nearest=True)` or `Options(optimise_last=True)` made of a solution.
+
+    Attributes:
+        stationarity: part of the gradient of the objective that no active row explains, relative to the whole.
+        near: the reference of `nearest` (nq,); None with `optimise_last`.
+    """
+
+    stationarity: float
+    near: Vector | None
+
+
 @final
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Projection:
@@ -76,6 +88,7 @@ class Projection:
         seconds: how long it took.
         trace: the iterates, if asked for.
         problem, rhs, options: what was solved, and how.
+        refined: how the solution was refined; None without `nearest` and `optimise_last`, and on failure.
     """
 
     q: Vector
@@ -88,6 +101,7 @@ class Projection:
     rhs: RightHandSide = field(repr=False)
     options: Options = field(repr=False)
     trace: tuple[Step, ...] | None = None
+    refined: Refined | None = None
 
     @property
     def success(self) -> bool:

@@ -95,6 +95,7 @@ class Projector:
             sides,
             self.options,
             outcome.trace,
+            outcome.refined,
         )
 
     def one_step(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Vector:

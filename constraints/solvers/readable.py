@@ -86,7 +86,7 @@ class ReadableProgram(Program):
 
     # The whole projection.
 
-    def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Outcome:
+    def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
         """Project one configuration: tries from the start and from restarts, within one budget."""
         search = Search(rhs, workspace, q0, self.options.trace)
         try:
