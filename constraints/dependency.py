@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -12,10 +12,13 @@ import numpy as np
 
 from liegroups import Space
 
-from .arrays import BoolVector
+from .arrays import BoolVector, Matrix
 from .explicit import Explicit
+from .function import Function
+from .point import Point
+from .stack import RowOwner, Stack
 
-__all__ = ["Refusal", "Resolution", "dof_names", "order"]
+__all__ = ["Refusal", "Resolution", "dof_names", "left_to_steps", "order"]
 
 _nx: Any = nx  # for the calls whose stubs leave types open
 _log = logging.getLogger(__package__)
@@ -58,6 +61,38 @@ class Resolution:
         nodes = self._graph.nodes
         return tuple((nodes[a]["constraint"], nodes[b]["constraint"]) for a, b in self._graph.edges)
 
+    def derivative(self, point: Point, map_of: Callable[[Explicit], Function], free: BoolVector) -> Matrix:
+        """Derivative (nv, nv) of the configuration by its free dofs, by the chain rule in resolution order.
+
+        Args:
+            point: a point at which the constraints are resolved.
+            map_of: the map of a constraint with its right-hand side.
+            free: (nv,) true for the dofs that are neither computed nor frozen.
+        """
+        nv = free.size
+        T = np.diag(free.astype(np.float64))
+        for explicit in self.explicits:
+            f = map_of(explicit)
+            value, J = np.zeros(f.outputs.nq), np.zeros((f.outputs.nv, nv))
+            f.evaluate(point, value, J)
+            T[explicit.outputs.v_indices] = J @ T
+        return T
+
+    def moved(self, read: BoolVector, frozen: BoolVector) -> BoolVector:
+        """The dofs (nv,) that change when rows that read some dofs are solved, directly or through computed dofs.
+
+        Args:
+            read: (nv,) true for the columns that the rows depend on.
+            frozen: (nv,) true for the columns that must not move.
+        """
+        moved = read & ~frozen
+        for explicit in reversed(self.explicits):
+            if moved[explicit.outputs.v_indices].any():
+                moved |= explicit.map.columns & ~frozen
+        for explicit in self.explicits:
+            moved[explicit.outputs.v_indices] = (moved & explicit.map.columns).any()
+        return moved
+
 
 def order(space: Space, explicits: Sequence[Explicit], frozen: BoolVector | None = None) -> Resolution:
     """Order explicit constraints by their dependencies; what cannot be explicit is refused, with the reason.
@@ -91,6 +126,23 @@ def order(space: Space, explicits: Sequence[Explicit], frozen: BoolVector | None
     outputs[list(computed)] = True
     outputs.setflags(write=False)
     return Resolution(generations, tuple(refused), outputs, graph)
+
+
+def left_to_steps(given: Sequence[Sequence[RowOwner]], resolution: Resolution) -> tuple[Stack, ...]:
+    """One Stack a level, of implicit constraints and of explicit ones that became implicit.
+
+    Args:
+        given: constraints by level, explicit ones among them.
+        resolution: of these.
+    """
+    resolved = {id(explicit) for explicit in resolution.explicits}
+    deepest = max((r.constraint.level for r in resolution.refused), default=0)
+    levels: list[list[RowOwner]] = [[] for _ in range(max(len(given), deepest + 1, 1))]
+    for i, level in enumerate(given):
+        for owner in level:
+            if id(owner) not in resolved:
+                levels[max(i, owner.level) if isinstance(owner, Explicit) else i].append(owner)
+    return tuple(Stack(level) for level in levels)
 
 
 def dof_names(space: Space, columns: Sequence[int]) -> str:

@@ -30,6 +30,7 @@ __all__ = [
     "EmptyIntervalError",
     "EmptyProblemError",
     "FileError",
+    "MergeConflictError",
     "ModelError",
     "NotFiniteError",
     "NotNormalizedError",
@@ -92,6 +93,16 @@ class RobotMismatchError(ConstraintError):
 
 class DuplicateError(ConstraintError):
     """The same object was given twice."""
+
+
+class MergeConflictError(ConstraintError):
+    """Parts of a merged problem ask for different values of one thing: `what`, `first`, `second`."""
+
+    def __init__(self, what: str, first: object, second: object) -> None:
+        self.what, self.first, self.second = what, first, second
+        super().__init__(
+            f"{what}: one part says {first}, another one {second}; make them equal, or give it in one only"
+        )
 
 
 class EmptyProblemError(ConstraintError):

@@ -33,6 +33,7 @@ __all__ = [
     "costs",
     "frozen_columns",
     "on_space",
+    "priced_columns",
     "revolute_columns",
     "space_of",
     "unique_owners",
@@ -129,6 +130,17 @@ def costs(space: Space, weights: Any) -> Vector:
         raise OptionError(f"weights of a problem: costs must not be negative, got {out.tolist()}")
     if not out.any():
         raise OptionError("weights of a problem: at least one cost must be positive")
+    out.setflags(write=False)
+    return out
+
+
+def priced_columns(space: Space, weights: Any) -> BoolVector:
+    """Columns (nv,) whose cost of motion is given: all by an array, those of the named joints by a mapping."""
+    out = np.full(space.nv, weights is not None and not isinstance(weights, Mapping))
+    if isinstance(weights, Mapping):
+        named: dict[Any, Any] = {**weights}
+        for joint in named:
+            out[_columns_of(space, joint, "weights")] = True
     out.setflags(write=False)
     return out
 

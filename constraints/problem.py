@@ -7,19 +7,28 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from scipy.linalg import qr
 
 from liegroups import Segments, Space
 from liegroups.doors import as_flag, as_tolerance
 
 from .arrays import ArrayLike, BoolVector, Matrix, Vector
-from .dependency import Resolution, order
+from .dependency import Resolution, left_to_steps, order
 from .describe import describe
 from .errors import EmptyProblemError
 from .explicit import Explicit
-from .given import bounds_on, by_level, costs, frozen_columns, on_space, revolute_columns, space_of, unique_owners
-from .implicit import Implicit
+from .given import (
+    bounds_on,
+    by_level,
+    costs,
+    frozen_columns,
+    on_space,
+    priced_columns,
+    revolute_columns,
+    space_of,
+    unique_owners,
+)
 from .point import PlacedSpace, Point, Workspace, as_workspace, place
+from .ranks import RANK_TOLERANCE, row_space
 from .right_hand_side import RightHandSide
 from .rows import Order, Rows, stack_rows
 from .stack import RowOwner, Stack
@@ -28,9 +37,6 @@ if TYPE_CHECKING:
     from .robot import Bounds, Robot
 
 __all__ = ["RANK_TOLERANCE", "Problem"]
-
-RANK_TOLERANCE = 1e-6
-"""Pivots of a Jacobian smaller than this part of the largest one count as zero."""
 
 
 @final
@@ -62,6 +68,8 @@ class Problem:
         frozen: (nv,) true for columns that do not move.
         free: (nv,) true for columns that steps move: neither computed nor frozen.
         columns: (nv,) true for the tangent columns some row depends on.
+        given: the constraints by level as they were given, on this space; `levels` lacks those that are computed.
+        priced: (nv,) true for columns whose cost was given.
         revolute: (nv,) true for the columns that are an angle stored as one number.
         wraps: (nv,) true for revolute columns that may be shifted by whole turns: their range allows it, and every
             function is periodic in them.
@@ -88,6 +96,8 @@ class Problem:
     columns: BoolVector
     revolute: BoolVector
     wraps: BoolVector
+    given: tuple[tuple[RowOwner, ...], ...]
+    priced: BoolVector
     _given: tuple[Any, Any, dict[str, Any]]
 
     def __init__(
@@ -101,12 +111,12 @@ class Problem:
         optional_last: bool = False,
     ) -> None:
         space, robot = space_of(where)
-        given = by_level(constraints)
-        unique_owners(given)
-        owners = [[on_space(owner, space) for owner in level] for level in given]
+        asked = by_level(constraints)
+        unique_owners(asked)
+        owners = [[on_space(owner, space) for owner in level] for level in asked]
         held = frozen_columns(space, frozen)
         resolution = order(space, [o for level in owners for o in level if isinstance(o, Explicit)], held)
-        levels = _stacks(owners, resolution)
+        levels = left_to_steps(owners, resolution)
         everything = Stack([*(owner for level in levels for owner in level), *resolution.explicits])
         if everything.size == 0:
             raise EmptyProblemError("a problem needs at least one row that counts: no constraint, or all rows masked")
@@ -131,6 +141,8 @@ class Problem:
             ("columns", np.logical_or.reduce([owner.columns for owner in everything])),
             ("revolute", revolute),
             ("wraps", periodic & turns & revolute & ~resolution.outputs & ~held),
+            ("given", tuple(tuple(level) for level in owners)),
+            ("priced", priced_columns(space, weights)),
             ("_given", (where, constraints, options)),
         ):
             object.__setattr__(self, attribute, value)
@@ -152,21 +164,27 @@ class Problem:
         Args:
             t: time; no clock is read.
         """
-        stack = self.constraints
-        vector = self.rhs.vector.copy()
-        velocity, acceleration = np.zeros(stack.full_size), np.zeros(stack.full_size)
-        for owner, q, v in zip(stack, stack.rhs_slices, stack.full_slices, strict=True):
-            if isinstance(owner, Implicit | Explicit) and owner.target is not None:
-                vector[q] = owner.check_rhs(owner.target.at(t))
-                velocity[v] = owner.target.velocity_at(t, owner.group)
-                acceleration[v] = owner.target.acceleration_at(t, owner.group)
-        return RightHandSide(stack, vector, velocity, acceleration)
+        return self.rhs.at(t)
 
     def check_rhs(self, rhs: RightHandSide | ArrayLike | None) -> RightHandSide:
         """What a user gives as right-hand sides: the default, a RightHandSide of this problem, or the flat vector."""
         if rhs is None:
             return self.rhs
         return rhs.on(self.constraints) if isinstance(rhs, RightHandSide) else RightHandSide(self.constraints, rhs)
+
+    def rhs_from_parts(self, *parts: RightHandSide) -> RightHandSide:
+        """Right-hand sides of a merged problem from those of its parts; what no part has keeps its default.
+
+        Args:
+            parts: right-hand sides of problems all of whose constraints (the objects) are here.
+
+        Raises:
+            UnknownNameError: a constraint that is not here.
+            MergeConflictError: two parts give one constraint different points.
+        """
+        from .merging import rhs_from_parts
+
+        return rhs_from_parts(self, parts)
 
     # Evaluation, for planners.
 
@@ -253,7 +271,7 @@ class Problem:
         """
         J = self._mandatory_jacobian(self.at(q), self.check_rhs(rhs), (*self._mandatory, self.explicits))
         moving = np.flatnonzero(~self.frozen)
-        Q, rank = _row_space(J[:, moving])
+        Q, rank = row_space(J[:, moving])
         basis = np.zeros((self.space.nv, moving.size - rank))
         basis[moving] = Q[:, rank:]
         return basis
@@ -279,7 +297,7 @@ class Problem:
         velocity = np.where(self.free, self.space.check_tangent(v, "velocity"), 0.0)
         point, sides = self.at(q), self.check_rhs(rhs)
         T = self.resolution_jacobian(point, sides)
-        Q, rank = _row_space(self._mandatory_jacobian(point, sides, self._mandatory) @ T)
+        Q, rank = row_space(self._mandatory_jacobian(point, sides, self._mandatory) @ T)
         return T @ (velocity - Q[:, :rank] @ (Q[:, :rank].T @ velocity))
 
     def resolution_jacobian(self, point: Point, rhs: RightHandSide | None = None) -> Matrix:
@@ -292,13 +310,7 @@ class Problem:
             point: a point at which the explicit constraints are resolved.
             rhs: right-hand sides; the default ones if absent.
         """
-        T = np.diag(self.free.astype(np.float64))
-        for explicit in self.resolution.explicits:
-            f = (self.rhs if rhs is None else rhs).map_of(explicit)
-            value, J = np.zeros(f.outputs.nq), np.zeros((f.outputs.nv, self.space.nv))
-            f.evaluate(point, value, J)
-            T[explicit.outputs.v_indices] = J @ T
-        return T
+        return self.resolution.derivative(point, (self.rhs if rhs is None else rhs).map_of, self.free)
 
     @property
     def _mandatory(self) -> tuple[Stack, ...]:
@@ -309,6 +321,30 @@ class Problem:
         return np.concatenate([np.zeros((0, self.space.nv)), *blocks])
 
     # Relations.
+
+    def merged(self, *others: Problem) -> Problem:
+        """The problem that asks for all that this one and others ask for; `a | b` is short for `a.merged(b)`.
+
+        Levels are put together by their number, constraints of this problem first. A constraint that several have (the
+        same object) is there once, at the most important of its levels. Optional last levels become one, the last.
+        Bounds are intersected; frozen dofs are those of all; costs hold where some problem gives them, ones elsewhere.
+        Right-hand sides: `merged.rhs_from_parts(a.rhs, b.rhs)`.
+
+        Args:
+            others: problems on the same robot or space; one space may be a factor of another, as `robot.space` of
+                `robot.space * Rn(k)`: everything is lifted to the bigger one.
+
+        Raises:
+            SpaceMismatchError, RobotMismatchError: spaces that do not go together.
+            EmptyIntervalError: bounds that share nothing; the joint is named.
+            MergeConflictError: two costs for one joint.
+        """
+        from .merging import merged
+
+        return merged((self, *others))
+
+    def __or__(self, other: Problem) -> Problem:
+        return self.merged(other)
 
     def contains(self, constraint: object) -> bool:
         """Whether the constraint (the object) is one of this problem's."""
@@ -329,17 +365,8 @@ class Problem:
     def implicit_dofs(self) -> BoolVector:
         """(nv,) true for the dofs that Newton steps may change, directly or through computed dofs."""
         rows = [owner.columns for level in self.levels for owner in level]
-        moved = np.logical_or.reduce(rows) if rows else np.zeros(self.space.nv, dtype=np.bool_)
-        moved = moved & ~self.frozen
-        for explicit in reversed(self.resolution.explicits):
-            if moved[explicit.outputs.v_indices].any():
-                moved |= explicit.map.columns & ~self.frozen
-        for explicit in self.resolution.explicits:
-            if (moved & explicit.map.columns).any():
-                moved[explicit.outputs.v_indices] = True
-            else:
-                moved[explicit.outputs.v_indices] = False
-        return moved
+        read = np.logical_or.reduce(rows) if rows else np.zeros(self.space.nv, dtype=np.bool_)
+        return self.resolution.moved(read, self.frozen)
 
     # Reading.
 
@@ -356,25 +383,3 @@ class Problem:
 
 def _rebuilt(where: Any, constraints: Any, options: dict[str, Any]) -> Problem:
     return Problem(where, constraints, **options)
-
-
-def _stacks(owners: list[list[RowOwner]], resolution: Resolution) -> tuple[Stack, ...]:
-    """One Stack a level, of implicit constraints and of explicit ones that became implicit."""
-    resolved = {id(explicit) for explicit in resolution.explicits}
-    deepest = max((r.constraint.level for r in resolution.refused), default=0)
-    levels: list[list[RowOwner]] = [[] for _ in range(max(len(owners), deepest + 1, 1))]
-    for i, level in enumerate(owners):
-        for owner in level:
-            if id(owner) not in resolved:
-                levels[max(i, owner.level) if isinstance(owner, Explicit) else i].append(owner)
-    return tuple(Stack(level) for level in levels)
-
-
-def _row_space(J: Matrix) -> tuple[Matrix, int]:
-    """Orthogonal matrix whose first columns span the rows of J, and how many: its rank by pivoted QR."""
-    if not J.size:
-        return np.eye(J.shape[1]), 0
-    Q, R, _ = qr(J.T, pivoting=True)
-    pivots = np.abs(np.diag(R))
-    rank = int((pivots > RANK_TOLERANCE * pivots.max(initial=0.0)).sum())
-    return np.array(Q, dtype=np.float64), rank

@@ -95,6 +95,21 @@ class RightHandSide:
         vector[self.stack.rhs_slices[i]] = _checked(self.stack.owners[i], point)
         return RightHandSide(self.stack, vector, self.velocity, self.acceleration)
 
+    def at(self, t: float) -> RightHandSide:
+        """The same at time t [s]: targets with their velocities and accelerations there, the others at rest.
+
+        Args:
+            t: time; no clock is read.
+        """
+        vector = self.vector.copy()
+        velocity, acceleration = np.zeros(self.stack.full_size), np.zeros(self.stack.full_size)
+        for owner, q, v in zip(self.stack, self.stack.rhs_slices, self.stack.full_slices, strict=True):
+            if isinstance(owner, Implicit | Explicit) and owner.target is not None:
+                vector[q] = owner.check_rhs(owner.target.at(t))
+                velocity[v] = owner.target.velocity_at(t, owner.group)
+                acceleration[v] = owner.target.acceleration_at(t, owner.group)
+        return RightHandSide(self.stack, vector, velocity, acceleration)
+
     def same_as(self, other: RightHandSide, tolerance: float = 1e-12) -> bool:
         """True when every point is the same element of its group (q and -q are one), within a tangent tolerance."""
         if len(self.stack) != len(other.stack):

@@ -160,9 +160,19 @@ class Stack:
         return self.owners[self.index(which)]
 
     def __add__(self, other: Stack) -> Stack:
-        if not isinstance(other, Stack):  # pyright: ignore[reportUnnecessaryIsInstance]
+        """One after the other: rows of the first, then rows of the second. Raises DuplicateError where they share."""
+        return Stack(self.owners + self._checked(other).owners)
+
+    def __or__(self, other: Stack) -> Stack:
+        """All owners of both, those that they share (the same objects) once, where the first has them."""
+        mine = {id(owner) for owner in self.owners}
+        return Stack([*self.owners, *(owner for owner in self._checked(other).owners if id(owner) not in mine)])
+
+    @staticmethod
+    def _checked(other: object) -> Stack:
+        if not isinstance(other, Stack):
             raise WrongObjectError("stack to be added", "a Stack", other)
-        return Stack(self.owners + other.owners)
+        return other
 
     def __repr__(self) -> str:
         return f"Stack({self.size} rows: {', '.join(self.names)})"

@@ -15,7 +15,7 @@ from ..errors import RobotMismatchError, SpaceMismatchError, WrongObjectError
 from ..function import Function, as_function
 from ..point import MovingPoint, PlacedSpace, Point
 
-__all__ = ["Lifted", "lifted"]
+__all__ = ["Lifted", "block_of", "lifted"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,12 +84,28 @@ def lifted(function: Function, space: Space, block: Segments | None = None) -> F
     if block is None:
         if same_space(function.inputs, space):
             return function
-        fitting = [i for i, factor in enumerate(space.factors) if same_space(function.inputs, factor.space)]
-        if len(fitting) != 1:
-            found = f"{space.name} ({'no' if not fitting else len(fitting)} fitting factors)"
-            raise SpaceMismatchError(f"space for {function.name}", function.inputs.name, found)
-        block = Segments.of(space, fitting[0])
+        block = block_of(function.inputs, space, f"space for {function.name}")
     return Lifted(function, space, block)
+
+
+def block_of(part: Space, space: Space, what: str) -> Segments:
+    """The block of a space that another one is: all of it, or its one factor that is that space.
+
+    Args:
+        part: the other space.
+        space: the space.
+        what: how messages name it.
+
+    Raises:
+        SpaceMismatchError: no factor, or more than one, fits.
+    """
+    if same_space(part, space):
+        return Segments.all(space)
+    fitting = [i for i, factor in enumerate(space.factors) if same_space(part, factor.space)]
+    if len(fitting) != 1:
+        found = f"{space.name} ({'no' if not fitting else len(fitting)} fitting factors)"
+        raise SpaceMismatchError(what, part.name, found)
+    return Segments.of(space, fitting[0])
 
 
 def same_space(a: Space, b: Space) -> bool:

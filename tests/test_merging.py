@@ -1,0 +1,325 @@
+"""Merging of problems and of stacks: what each asks for, together; right-hand sides of parts; what does not go."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from explicit_samples import arm_and_box
+from robots import arm, two_arms
+
+from constraints import (
+    Affine,
+    Base,
+    Bounds,
+    Comparison,
+    Explicit,
+    Function,
+    Identity,
+    Implicit,
+    LockedJoint,
+    Position,
+    Problem,
+    Projector,
+    Robot,
+    Stack,
+    Target,
+)
+from constraints.errors import (
+    DuplicateError,
+    EmptyIntervalError,
+    MergeConflictError,
+    RobotMismatchError,
+    SpaceMismatchError,
+    UnknownNameError,
+    WrongObjectError,
+)
+from constraints.models import sample_arm
+from liegroups import SO3, Rn, Segments, Space
+
+EQUALITY = Comparison.EQUALITY
+
+
+def linear(space: Space, *row: float, name: str, rhs: float = 0.0) -> Implicit:
+    """One linear row on the numbers of a space."""
+    return Implicit.equal(Affine([row], None, space), [rhs], name=name)
+
+
+def names(problem: Problem) -> list[list[str]]:
+    return [list(level.names) for level in problem.levels]
+
+
+def test_levels_by_number_and_shared_constraints_once() -> None:
+    """HPP's merge is a union: a constraint of both is there once; errors by constraint are slices of the whole."""
+    space = Rn(4)
+    a, b, c, d = (linear(space, *np.eye(4)[i], name="abcd"[i], rhs=0.1 * i) for i in range(4))
+    left, right = Problem(space, [[a, b], [c]]), Problem(space, [[b], [d]])
+    both = left | right
+    assert names(both) == [["a", "b"], ["c", "d"]]
+    assert both.constraints.owners == (a, b, c, d)
+    assert both.implies(left)
+    assert both.implies(right)
+    assert not left.implies(both)
+    q = np.array([1.0, 2.0, 3.0, 4.0])
+    for part in (left, right):
+        for owner in part.constraints:
+            np.testing.assert_array_equal(both.error(q, owner), part.error(q, owner))
+    np.testing.assert_array_equal(both.error(q), [1.0, 1.9, 2.8, 3.7])
+    assert names(Problem.merged(left, right, Problem(space, [a]))) == names(both)
+    assert names(left.merged()) == names(left)
+
+
+def test_a_shared_constraint_keeps_its_most_important_level() -> None:
+    space = Rn(3)
+    a, b, c = (linear(space, *np.eye(3)[i], name="abc"[i]) for i in range(3))
+    assert names(Problem(space, [[a], [b]]) | Problem(space, [[b], [c]])) == [["a", "b"], ["c"]]
+    assert names(Problem(space, [[b], [c]]) | Problem(space, [[a], [b]])) == [["b", "a"], ["c"]]
+
+
+def test_optional_levels_become_the_last_one() -> None:
+    space = Rn(4)
+    a, b, c, d = (linear(space, *np.eye(4)[i], name="abcd"[i]) for i in range(4))
+    wish = Problem(space, [[a], [b]], optional_last=True)
+    both = wish | Problem(space, [[c], [d]])
+    assert names(both) == [["a", "c"], ["d"], ["b"]]
+    assert both.optional_last
+    needed = wish | Problem(space, [b])  # what one wishes the other demands
+    assert names(needed) == [["a", "b"]]
+    assert not needed.optional_last
+
+
+def test_bounds_are_intersected_and_frozen_dofs_united() -> None:
+    robot = arm()
+    joint, other = robot.joint_names[1], robot.joint_names[2]
+    hand = Implicit.equal(Position(robot, "tool"), [0.3, 0.2, 0.5])
+    wrist = LockedJoint(robot, robot.joint_names[-1], 0.5)
+    left = Problem(robot, [hand], robot.bounds.replace({joint: (-0.5, 2.0)}), frozen=[other])
+    right = Problem(robot, [hand, wrist], robot.bounds.replace({joint: (-1.0, 0.25)}), frozen=[robot.joint_names[0]])
+    both = left | right
+    column = robot.segments(joint).v[0]
+    assert (both.bounds.tangent_lower[column], both.bounds.tangent_upper[column]) == (-0.5, 0.25)
+    others = np.arange(robot.nv) != column
+    np.testing.assert_array_equal(both.bounds.tangent_lower[others], robot.bounds.tangent_lower[others])
+    np.testing.assert_array_equal(both.frozen, left.frozen | right.frozen)
+    assert both.robot is robot
+    free = left | Problem(robot, [wrist], Bounds.none(robot.space))  # no bounds take nothing away
+    np.testing.assert_array_equal(free.bounds.lower, left.bounds.lower)
+    apart = Problem(robot, [wrist], robot.bounds.replace({joint: (0.5, 1.0)}))
+    with pytest.raises(EmptyIntervalError, match=joint):
+        right | apart
+
+
+def test_costs_hold_where_they_are_given() -> None:
+    robot = arm()
+    first, second, third = robot.joint_names[:3]
+    hand = Implicit.equal(Position(robot, "tool"), [0.3, 0.2, 0.5])
+    plain = Problem(robot, [hand])
+    one, two = (Problem(robot, [hand], weights=w) for w in ({first: 5.0}, {second: 7.0, first: 5.0}))
+    both = plain | one | two
+    np.testing.assert_array_equal(both.weights, [5.0, 7.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+    np.testing.assert_array_equal(both.priced, [True, True] + [False] * 5)
+    more = both | Problem(robot, [hand], weights={third: 2.0})  # ones that nobody gave are no conflict
+    np.testing.assert_array_equal(more.weights, [5.0, 7.0, 2.0, 1.0, 1.0, 1.0, 1.0])
+    with pytest.raises(MergeConflictError, match=rf"{second}.*7.*3") as caught:
+        two | Problem(robot, [hand], weights={second: 3.0})
+    assert (caught.value.first, caught.value.second) == (7.0, 3.0)
+    whole = Problem(robot, [hand], weights=np.arange(1.0, 8.0))
+    np.testing.assert_array_equal((plain | whole).weights, np.arange(1.0, 8.0))
+    with pytest.raises(MergeConflictError, match=first):
+        whole | one
+
+
+@pytest.mark.parametrize("front", [False, True])
+def test_a_problem_of_a_factor_is_lifted(front: bool) -> None:
+    """`robot.space` with `robot.space * Rn(2)`, the robot first or last: constraints, explicit ones, bounds, costs and
+    frozen dofs move to the robot's place."""
+    robot = arm()
+    space = Rn(2) * robot.space if front else robot.space * Rn(2)
+    at = 2 if front else 0
+    hand = Implicit.equal(Position(robot, "tool"), [0.3, 0.2, 0.5], name="hand")
+    follow = Explicit.linear(robot, robot.joint_names[5], {robot.joint_names[3]: -0.5}, 0.1)
+    half = Function.from_callable(lambda x: 0.5 * x, Rn(1), Rn(1), lambda x: np.array([[0.5]]), name="half")
+    unbound = Explicit(half, Segments((4,), (4,), Rn(1)), Segments((2,), (2,), Rn(1)), name="half")
+    small = Problem(robot, [hand, follow, unbound], weights={robot.joint_names[1]: 3.0}, frozen=[robot.joint_names[0]])
+    extra = Affine(np.eye(2, 9, 0 if front else 7), [-1.0, 2.0], space, name="extra")
+    big = Problem(space, [Implicit.zero(extra)])
+    for both in (small | big, big | small):
+        assert both.space is space
+        assert both.contains(hand)
+        assert both.contains(follow)
+        np.testing.assert_array_equal(both.bounds.lower[at : at + 7], robot.bounds.lower)
+        assert np.isinf(both.bounds.lower[[0, 1] if front else [7, 8]]).all()
+        assert np.flatnonzero(both.frozen).tolist() == [at]
+        assert np.flatnonzero(both.weights != 1.0).tolist() == [at + 1]
+        assert {v for e in both.resolution.explicits for v in e.outputs.v} == {at + 5, at + 4}
+        start = np.zeros(9)
+        start[at : at + 7] = robot.random(np.random.default_rng(3))
+        start[at] = 0.1
+        q = Projector(both).project(start).or_raise().q
+        arm_part = q[at : at + 7]
+        assert np.abs(robot.at(arm_part).placement(robot.frame("tool")).translation - [0.3, 0.2, 0.5]).max() < 1e-4
+        assert (arm_part[0], arm_part[5], arm_part[4]) == (0.1, 0.1 - 0.5 * arm_part[3], 0.5 * arm_part[2])
+        np.testing.assert_allclose(q[:2] if front else q[7:], [1.0, -2.0], atol=1e-4)
+    shared = Problem(space, [hand, Implicit.zero(extra)]) | small  # lifted there, given as it is here
+    assert sorted(shared.constraints.names) == sorted(["hand", "extra", follow.name, "half"])
+
+
+def test_what_cannot_stay_explicit_becomes_implicit_and_says_why() -> None:
+    """Of two constraints that compute one dof the first problem's stays explicit."""
+    robot = arm()
+    joint = robot.joint_names[5]
+    couple = Explicit.linear(robot, joint, {robot.joint_names[3]: -0.5}, 0.1, name="couple")
+    lock = LockedJoint(robot, joint, 0.3, name="lock")
+    left, right = Problem(robot, [[], [couple]]), Problem(robot, [[], [lock]])
+    both = left | right
+    assert [e.name for e in both.resolution.explicits] == ["couple"]
+    assert "already computed by 'couple'" in both.describe()
+    assert names(both) == [[], ["lock"]]
+    assert [e.name for e in (right | left).resolution.explicits] == ["lock"]
+
+
+def test_solutions_of_the_merged_problem_are_those_of_both() -> None:
+    robot = two_arms()
+    rng = np.random.default_rng(5)
+    reach = robot.at(robot.random(rng))
+    left = Problem(
+        robot, [Implicit.equal(Position(robot, "left_tool"), reach.placement(robot.frame("left_tool")).translation)]
+    )
+    right = Problem(
+        robot, [Implicit.equal(Position(robot, "right_tool"), reach.placement(robot.frame("right_tool")).translation)]
+    )
+    both = Projector(left | right)
+    for _ in range(20):
+        q = both.project(robot.random(rng)).or_raise().q
+        assert left.is_satisfied(q)
+        assert right.is_satisfied(q)
+
+
+# Right-hand sides.
+
+
+def test_right_hand_sides_of_parts() -> None:
+    """Property 4: what each part has is there, bit for bit, per constraint; the rest keeps its default."""
+    robot = arm_and_box()
+    hold = Explicit.relative_pose(robot, "gripper", "handle", comparison=EQUALITY, name="hold")
+    hand, elbow, high = (
+        Implicit.equal(Position(robot, f), [0.0, 0.0, 0.0], name=f) for f in ("gripper", "elbow", "handle")
+    )
+    left, right = Problem(robot, [[hand, hold], [elbow]]), Problem(robot, [high, hold])
+    both = left | right
+    q = robot.random(np.random.default_rng(8))
+    a, b = left.rhs_from(q), right.rhs_from(q)
+    made = both.rhs_from_parts(a, b)
+    for part in (a, b):
+        for owner in part.stack:
+            np.testing.assert_array_equal(made.of(owner), part.of(owner))
+    assert made.same_as(both.rhs_from(q))
+    half = both.rhs_from_parts(a)
+    np.testing.assert_array_equal(half.of(high), [0.0, 0.0, 0.0])
+    np.testing.assert_array_equal(both.rhs_from_parts().vector, both.rhs.vector)
+    with pytest.raises(MergeConflictError, match="right-hand side of 'hold'"):
+        both.rhs_from_parts(a, right.rhs_from(robot.random(np.random.default_rng(9))))
+    with pytest.raises(UnknownNameError, match="gripper"):
+        right.rhs_from_parts(a)
+    with pytest.raises(WrongObjectError, match="part of right-hand sides"):
+        both.rhs_from_parts(a.vector)  # type: ignore[arg-type]
+
+
+def test_right_hand_sides_of_a_lifted_part_and_of_rotations() -> None:
+    """q and -q are one right-hand side; a part of a factor finds its lifted constraints."""
+    turn = Implicit.equal(Identity(SO3), name="turn")
+    space = SO3 * Rn(2)
+    small, big = Problem(SO3, [turn]), Problem(space, [turn, linear(Rn(2), 1.0, 1.0, name="sum")])
+    both = small | big
+    point = SO3.random(np.random.default_rng(1))
+    made = both.rhs_from_parts(small.rhs.replace(turn, point), big.rhs.replace(0, -point).replace("sum", [2.0]))
+    assert made.same_as(both.rhs.replace(turn, point).replace("sum", [2.0]))
+    np.testing.assert_array_equal(made.of("turn"), point)
+
+
+def test_targets_keep_their_velocities() -> None:
+    robot = arm()
+    moving = Implicit.equal(Position(robot, "tool"), Target(lambda t: [0.3, 0.1 * t, 0.5]), name="moving")
+    still = Implicit.equal(Position(robot, "elbow"), [0.0, 0.0, 0.3], name="still")
+    left, right = Problem(robot, [moving]), Problem(robot, [still])
+    both = right | left
+    made, expected = both.rhs_from_parts(left.rhs_at(2.0), right.rhs), both.rhs_at(2.0)
+    np.testing.assert_array_equal(made.vector, expected.vector)
+    assert made.velocity is not None
+    assert expected.velocity is not None
+    np.testing.assert_array_equal(made.velocity, expected.velocity)
+    np.testing.assert_allclose(made.velocity, [0.0, 0.0, 0.0, 0.0, 0.1, 0.0], atol=1e-8)
+
+
+# What does not go, and stacks.
+
+
+def test_what_does_not_go_together_is_refused() -> None:
+    robot = arm()
+    hand = Implicit.equal(Position(robot, "tool"), [0.3, 0.2, 0.5])
+    problem = Problem(robot, [hand])
+    twin = Robot(pickle.loads(pickle.dumps(robot.model)), "twin").with_frame("extra", "tool", np.eye(4))
+    other = sample_arm().with_bounds({robot.joint_names[0]: (-0.1, 0.1)})
+    assert (problem | Problem(other, [Implicit.equal(Position(other, "tool"), [0.3, 0.2, 0.5])])).robot is robot
+    with pytest.raises(RobotMismatchError, match="two robots"):
+        problem | Problem(two := _shifted(twin), [Implicit.equal(Position(two, "tool"), [0.3, 0.2, 0.5])])
+    with pytest.raises(SpaceMismatchError, match="factor"):
+        problem | Problem(Rn(3), [linear(Rn(3), 1.0, 1.0, 1.0, name="sum")])
+    halves = [Problem(robot.space * Rn(k), [hand]) for k in (1, 2)]
+    with pytest.raises(SpaceMismatchError, match="factor"):
+        halves[0] | halves[1]
+    for nothing in (None, hand, [hand], robot):
+        with pytest.raises(WrongObjectError, match="a Problem"):
+            problem | nothing  # type: ignore[operator]
+
+
+def _shifted(robot: Robot) -> Robot:
+    """The same joints, one of them elsewhere."""
+    model: Any = pickle.loads(pickle.dumps(robot.model))
+    placement = model.jointPlacements[2].copy()
+    placement.translation += 0.1
+    model.jointPlacements[2] = placement
+    return Robot(model, "shifted")
+
+
+def test_a_merged_problem_pickles() -> None:
+    robot = arm()
+    a, b = (Implicit.equal(Position(robot, f), [0.3, 0.2, 0.5], name=f) for f in ("tool", "elbow"))
+    both = Problem(robot, [a], weights={robot.joint_names[0]: 4.0}) | Problem(robot.space * Rn(1), [[a], [b]])
+    again = pickle.loads(pickle.dumps(both))
+    assert names(again) == names(both) == [["tool"], ["elbow"]]
+    np.testing.assert_array_equal(again.weights, both.weights)
+    q = np.linspace(-0.5, 0.5, 8)
+    np.testing.assert_array_equal(again.error(q), both.error(q))
+
+
+def test_stacks_one_after_the_other_or_united() -> None:
+    """`a + b` keeps both layouts and refuses what they share; `a | b` has it once."""
+    space = Rn(3)
+    a, b, c = (linear(space, *np.eye(3)[i], name="abc"[i]) for i in range(3))
+    assert (Stack([a]) + Stack([b, c])).names == ("a", "b", "c")
+    assert (Stack([a, b]) | Stack([b, c])).owners == (a, b, c)
+    assert (Stack([c, b]) | Stack([b, a])).owners == (c, b, a)
+    with pytest.raises(DuplicateError, match="'b'"):
+        Stack([a, b]) + Stack([b, c])
+    twin = linear(space, 0.0, 1.0, 0.0, name="b")  # another object of the same name is another constraint
+    assert len(Stack([a, b]) | Stack([twin])) == 3
+    ways: tuple[Any, ...] = (Stack.__add__, Stack.__or__)
+    for way in ways:
+        with pytest.raises(WrongObjectError, match="a Stack"):
+            way(Stack([a]), [b])
+
+
+def test_free_flyers_go_together() -> None:
+    """A robot with a free-flying base: bounds on its translation are intersected, its quaternion has none."""
+    box = Robot.from_urdf("<robot name='box'><link name='body'/></robot>", base=Base.FREE_FLYER)
+    here = Implicit.equal(Position(box, "body"), [0.1, 0.2, 0.3])
+    joint = box.joint_names[0]
+    left = Problem(box, [here], box.bounds.replace({joint: (-1.0, 0.5)}))
+    right = Problem(box, [here], box.bounds.replace({joint: (0.0, 2.0)}))
+    both = left | right
+    np.testing.assert_array_equal(both.bounds.lower[:3], np.zeros(3))
+    np.testing.assert_array_equal(both.bounds.upper[:3], np.full(3, 0.5))
+    assert np.isinf(both.bounds.upper[3:]).all()
