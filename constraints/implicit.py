@@ -100,6 +100,7 @@ class Implicit(RowOwner):
             ("periodic", f.periodic),
             ("_flat", f.outputs.is_flat),
             ("_plain", rows.is_plain),
+            ("plain_function", f if f.outputs.is_flat and rows.is_plain else None),
         ):
             object.__setattr__(self, attribute, value)
         start = target.at(_first_time(target)) if target is not None else self.rhs
@@ -152,6 +153,7 @@ class Implicit(RowOwner):
             raise SpaceMismatchError(f"space for '{self.name}'", error.expected, error.received) from None
         for attribute, value in (
             ("function", function),
+            ("plain_function", None if self.plain_function is None else function),
             ("space", space),
             ("columns", function.columns),
             ("periodic", function.periodic),

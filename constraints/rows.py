@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from math import inf, sqrt
 from typing import final
@@ -48,24 +48,27 @@ class Rows:
         """Squared norm of all rows."""
         return float(self.error.dot(self.error))
 
+    def measure(self) -> tuple[float, float]:
+        """Merit, and largest norm of the rows of one owner; infinite where one is not a number."""
+        worst = total = 0.0
+        for part in self.parts:
+            square = part.dot(part).item()
+            total += square
+            if square > worst:
+                worst = square
+        return (total, sqrt(worst)) if total < inf else (inf, inf)
+
     @property
     def residual(self) -> float:
         """Largest norm of the rows of one owner; infinite where one is not a number."""
-        worst = 0.0
-        for part in self.parts:
-            square = part.dot(part)
-            if not square <= worst:
-                if square != square:
-                    return inf
-                worst = square
-        return sqrt(worst)
+        return self.measure()[1]
 
 
 @final
 class _Memory:
     """Stacked rows of one stack in one workspace, with a view for each owner."""
 
-    __slots__ = ("all_rows", "blocks", "error", "full_error", "full_jacobian", "jacobian", "rows")
+    __slots__ = ("all_rows", "blocks", "error", "full_error", "full_jacobian", "jacobian", "other", "plain", "rows")
 
     def __init__(self, stack: Stack, space: Space) -> None:
         _check_stack(stack)
@@ -82,6 +85,12 @@ class _Memory:
             (owner, id(owner), self.full_error[s], self.full_jacobian[s])
             for owner, s in zip(stack.owners, stack.full_slices, strict=True)
         ]
+        self.plain: list[tuple[Callable[..., None], Vector, Matrix]] = [
+            (owner.plain_function.evaluate, error, block)
+            for owner, _, error, block in self.blocks
+            if owner.plain_function is not None
+        ]
+        self.other = [block for block in self.blocks if block[0].plain_function is None]
 
 
 _POSITION = Order.POSITION  # looked up once: members of an Enum are slow to find
@@ -117,18 +126,24 @@ def stack_rows(
     """
     try:
         memory = point.workspace.resource(stack, "rows", _Memory, stack, point.space)
-        points = (RightHandSide(stack) if rhs is None else rhs).points
+        sides = RightHandSide(stack) if rhs is None else rhs
         if point.is_moving is False:
             if order is not _POSITION:
                 _check_order(order, point)
-            for owner, key, error, block in memory.blocks:
-                owner.write_position(point, points[key], error, block if jacobian else None)
+            if memory.plain:
+                for evaluate, error, block in memory.plain:
+                    evaluate(point, error, block if jacobian else None)
+                offset = sides.offset(stack)
+                if offset is not None:
+                    np.subtract(memory.full_error, offset, memory.full_error)
+            for owner, key, error, block in memory.other:
+                owner.write_position(point, sides.points[key], error, block if jacobian else None)
         else:
             if order is not Order.VELOCITY:
                 _check_order(order, point)
             for (owner, key, error, block), s in zip(memory.blocks, stack.full_slices, strict=True):
                 rate = None if rhs is None or rhs.velocity is None else rhs.velocity[s]
-                owner.write_velocity(point, points[key], rate, error, block)
+                owner.write_velocity(point, sides.points[key], rate, error, block)
     except (AttributeError, KeyError):  # checked once it has failed: this is the solver's loop
         _check_arguments(stack, point, rhs)
         raise

@@ -15,6 +15,7 @@ from liegroups import Space
 from .arrays import BoolVector, Indices, Matrix, Vector
 from .comparison import RowTable
 from .errors import DuplicateError, SizeError, SpaceMismatchError, UnknownNameError, WrongObjectError
+from .function import Function
 from .point import MovingPoint, Point
 
 __all__ = ["RowOwner", "Stack"]
@@ -31,6 +32,8 @@ class RowOwner(ABC):
         columns, periodic: (space.nv,) as those of a Function.
         default_rhs: (group.nq,) right-hand side used where none is given.
         lifted_from: the owner that the user gave, where this one is the same on a bigger space.
+        plain_function: where the errors are the value of a function less the right-hand side, and nothing else: the
+            function, so that `stack_rows` evaluates it straight into the stack. None elsewhere.
     """
 
     name: str
@@ -41,6 +44,7 @@ class RowOwner(ABC):
     periodic: BoolVector
     default_rhs: Vector
     lifted_from: RowOwner | None = None
+    plain_function: Function | None = None
 
     @abstractmethod
     def write_position(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:

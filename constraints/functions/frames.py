@@ -15,8 +15,9 @@ from ..function import Function
 from ..point import MovingPoint, Point
 from ..robot import Frame, Motion, Posture, Robot, as_placement
 from ..robot.doors import as_robot
-from ..robot.pinocchio import Placement, pin
+from ..robot.pinocchio import pin
 from ..robot.posture import Kinematics
+from ..robot.relative import RelativeFrames
 
 __all__ = [
     "FrameFunction",
@@ -78,14 +79,9 @@ class FrameFunction(Function):
         object.__setattr__(self, "frame_b", frame_b)
         chain_a, chain_b = supporting_columns(robot, frame_a.joint), supporting_columns(robot, frame_b.joint)
         sign = chain_b.astype(np.float64) - chain_a.astype(np.float64)  # zero on the joints both chains share
-        inner = frame_b.placement
         fields: tuple[tuple[str, object], ...] = (
             ("_sign", np.asfortranarray(np.tile(sign, (6, 1)))),  # as the world Jacobian: one run through memory
-            ("_joints", (frame_a.joint, frame_b.joint)),
-            ("_a_inverse", frame_a.placement.inverse()),
-            ("_b_placement", inner),
-            ("_b_inverse_action", np.ascontiguousarray(inner.inverse().action)),
-            ("_b_is_joint", frame_b.is_joint),
+            ("_in_world", frame_a.joint == 0),
         )
         for attribute, value in fields:
             object.__setattr__(self, attribute, value)
@@ -100,36 +96,32 @@ class FrameFunction(Function):
     # Kinematics, in raw arrays: this is the inside of the solver's loop.
 
     _sign: Matrix
-    _joints: tuple[int, int]
-    _a_inverse: Placement
-    _b_placement: Placement
-    _b_inverse_action: Matrix
-    _b_is_joint: bool
+    _in_world: bool
 
     def relative_placement(self, k: Kinematics) -> Any:
-        r""":math:`{}^aM_b`, a placement that owns its memory.
+        r""":math:`{}^aM_b`, live: it follows the next evaluation of this function in the workspace.
 
         Args:
             k: kinematics at the point, of `kinematics_at`.
         """
-        a, b = self._joints
-        aMj = self._a_inverse * (k.oMi[b] if a == 0 else k.oMi[a].actInv(k.oMi[b]))
-        return aMj if self._b_is_joint else aMj * self._b_placement
+        return self.relative_frames(k).pose
+
+    def relative_frames(self, k: Kinematics) -> RelativeFrames:
+        """Frame b seen from frame a at the point of k, with views of the placement and memory for rows."""
+        return k.relative(self, self.frame_a, self.frame_b)
 
     def write_jacobian(self, k: Kinematics, rows: Matrix | None, jacobian: Matrix) -> None:
         r"""Write `rows` (k x 6; None for the identity) times the Jacobian of the body twist of b relative to a.
 
         .. math:: J = {}^bX_o (S_b - S_a)\,J_{world}
 
-        with :math:`S` the columns on the chain of a frame: shared columns are exactly zero.
+        with :math:`S` the columns on the chain of a frame: shared columns are exactly zero. The frames are those of
+        the last `relative_frames` or `relative_placement`.
         """
-        a, b = self._joints
-        if not self._b_is_joint:
-            rows = self._b_inverse_action if rows is None else rows.dot(self._b_inverse_action)
-        if a == 0:
-            columns = k.joint_jacobian(b)
+        if self._in_world:
+            columns = k.frame_jacobian(self.frame_b)
         else:
-            X = k.oMi[b].toActionMatrixInverse()
+            X = k.frames[self].to_b()
             rows = X if rows is None else rows.dot(X)
             columns = k.world_jacobian * self._sign
         if rows is None:

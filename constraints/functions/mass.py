@@ -19,6 +19,10 @@ from .frames import motion_of, supporting_columns
 
 __all__ = ["MassFunction"]
 
+_POSITION: Any = pin.KinematicLevel.POSITION
+_center_of_mass: Any = pin.centerOfMass
+_center_jacobian: Any = pin.jacobianCenterOfMass
+
 
 class MassFunction(Function):
     r"""A function of the centre of mass :math:`c = \sum_i m_i c_i / \sum_i m_i` of a set of bodies.
@@ -80,13 +84,13 @@ class MassFunction(Function):
         Args:
             k: kinematics at the point, of `kinematics_at`.
         """
-        return pin.centerOfMass(self._shadow, k.data, pin.KinematicLevel.POSITION, False)
+        return _center_of_mass(self._shadow, k.data, _POSITION, False)
 
     def center_jacobian(self, k: Kinematics) -> Matrix:
         """Jacobian (3, nv) of the centre of mass in the world, live; `k.center` is then the centre itself."""
-        pin.jacobianCenterOfMass(self._shadow, k.data, False)
+        _center_jacobian(self._shadow, k.data, False)
         # It sums in another order than `center`: with this the value has the same bits with and without a Jacobian.
-        pin.centerOfMass(self._shadow, k.data, pin.KinematicLevel.POSITION, False)
+        _center_of_mass(self._shadow, k.data, _POSITION, False)
         return k.center_jacobian
 
     def center_motion(self, motion: MovingPoint) -> tuple[Vector, Vector, Vector]:

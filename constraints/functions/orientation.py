@@ -23,13 +23,12 @@ class _RotationLogRows(FrameFunction):
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian)
-        R = self.relative_placement(k).rotation
+        frames = self.relative_frames(k)
         if jacobian is None:
-            value[:] = rotation_log(R)
+            value[:] = rotation_log(frames.rotation)
             return
-        rows = point.scratch(self, "rows", (3, 6))
-        value[:] = rotation_log(R, rows[:, 3:])
-        self.write_jacobian(k, rows, jacobian)
+        value[:] = rotation_log(frames.rotation, frames.angular)
+        self.write_jacobian(k, frames.rows[3:], jacobian)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)

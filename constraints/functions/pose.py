@@ -37,16 +37,16 @@ class _PoseRows(FrameFunction):
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian)
-        aMb = self.relative_placement(k)
-        value[:] = pin.SE3ToXYZQUAT(aMb)
+        frames = self.relative_frames(k)
+        value[:] = pin.SE3ToXYZQUAT(frames.pose)
         if jacobian is None:
             return
         if self._body:
             self.write_jacobian(k, None, jacobian)
         else:
-            rows = point.scratch(self, "rows", (6, 6))
+            rows = frames.rows
             rows[3, 3] = rows[4, 4] = rows[5, 5] = 1.0
-            rows[:3, :3] = aMb.rotation
+            frames.linear[:] = frames.rotation
             self.write_jacobian(k, rows, jacobian)
 
     def translated(self, element: Vector) -> Function:

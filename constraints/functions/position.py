@@ -25,12 +25,11 @@ class _PositionRows(FrameFunction):
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian)
-        aMb = self.relative_placement(k)
-        value[:] = aMb.translation
+        frames = self.relative_frames(k)
+        value[:] = frames.translation
         if jacobian is not None:
-            rows = point.scratch(self, "rows", (3, 6))
-            rows[:, :3] = aMb.rotation
-            self.write_jacobian(k, rows, jacobian)
+            frames.linear[:] = frames.rotation
+            self.write_jacobian(k, frames.rows[:3], jacobian)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)

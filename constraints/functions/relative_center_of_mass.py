@@ -19,6 +19,8 @@ from .mass import MassFunction
 
 __all__ = ["RelativeCenterOfMass"]
 
+_WORLD = Frame("world", 0)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RelativeCenterOfMass(MassFunction):
@@ -60,8 +62,6 @@ class RelativeCenterOfMass(MassFunction):
     _frame: Frame = field(init=False)
     _reference: Vector = field(init=False)
     _mask: Matrix = field(init=False)
-    _is_joint: bool = field(init=False)
-    _action_inverse: Matrix = field(init=False)
 
     def __post_init__(self) -> None:
         """Choose the bodies, resolve the frame."""
@@ -75,8 +75,6 @@ class RelativeCenterOfMass(MassFunction):
             ("_frame", frame),
             ("_reference", reference),
             ("_mask", np.tile(columns.astype(np.float64), (3, 1))),
-            ("_is_joint", frame.is_joint),
-            ("_action_inverse", np.ascontiguousarray(frame.placement.inverse().action)),
         )
         for attribute, value in fields:
             object.__setattr__(self, attribute, value)
@@ -84,21 +82,19 @@ class RelativeCenterOfMass(MassFunction):
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian)
-        oMa = k.oMi[self._frame.joint] if self._is_joint else k.oMi[self._frame.joint] * self._frame.placement
+        frames = k.relative(self, self._frame, _WORLD)
+        aRo = frames.rotation
         if jacobian is None:
-            np.subtract(oMa.actInv(self.center(k)), self._reference, value)
+            np.subtract(aRo.dot(self.center(k)) + frames.translation, self._reference, value)
             return
-        center_jacobian = self.center_jacobian(k)
-        a_c = oMa.actInv(k.center)
+        J = aRo.dot(self.center_jacobian(k))
+        a_c = aRo.dot(k.center) + frames.translation
         np.subtract(a_c, self._reference, value)
-        J = oMa.rotation.T.dot(center_jacobian)
         if self._frame.joint != 0:
-            rows = point.scratch(self, "rows", (3, 6))
+            rows = frames.rows[:3]
             rows[0, 0] = rows[1, 1] = rows[2, 2] = -1.0
             rows[:, 3:] = pin.skew(a_c)
-            if not self._is_joint:
-                rows = rows.dot(self._action_inverse)
-            np.add(J, rows.dot(k.joint_jacobian(self._frame.joint)), J)
+            np.add(J, rows.dot(k.frame_jacobian(self._frame)), J)
         np.multiply(J, self._mask, jacobian)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:

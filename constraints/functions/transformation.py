@@ -25,16 +25,15 @@ class _TransformationRows(FrameFunction):
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian)
-        aMb = self.relative_placement(k)
-        R = aMb.rotation
-        value[:3] = aMb.translation
+        frames = self.relative_frames(k)
+        R = frames.rotation
+        value[:3] = frames.translation
         if jacobian is None:
             value[3:] = rotation_log(R)
             return
-        rows = point.workspace.scratch(self, "rows", (6, 6))
-        rows[:3, :3] = R
-        value[3:] = rotation_log(R, rows[3:, 3:])
-        self.write_jacobian(k, rows, jacobian)
+        frames.linear[:] = R
+        value[3:] = rotation_log(R, frames.angular)
+        self.write_jacobian(k, frames.rows, jacobian)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)

@@ -12,6 +12,7 @@ from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point, SpaceMotion, SpacePoint, Workspace, part_vector
 from .frame import Frame
 from .pinocchio import Placement, pin
+from .relative import RelativeFrames
 
 if TYPE_CHECKING:
     from .space import RobotSpace
@@ -20,6 +21,7 @@ __all__ = ["Kinematics", "Motion", "Posture"]
 
 _LOCAL: Any = pin.LOCAL
 _joint_jacobian: Any = pin.getJointJacobian
+_frame_jacobian: Any = pin.getFrameJacobian
 
 
 @final
@@ -32,6 +34,7 @@ class Kinematics:
         model, data: pinocchio's.
         oMi: live placements of the joints in the world, by joint index.
         world_jacobian: live joint Jacobians (6, nv), spatial, in the world frame.
+        frames: what `relative` made, by owner.
         center, center_jacobian: live results (3,), (3, nv) of the last centre of mass that was computed.
     """
 
@@ -41,6 +44,7 @@ class Kinematics:
         "center_jacobian",
         "data",
         "drift",
+        "frames",
         "jacobians",
         "mass",
         "model",
@@ -59,6 +63,7 @@ class Kinematics:
         self.center: Vector = self.data.com[0]
         self.center_jacobian: Matrix = self.data.Jcom.reshape(3, model.nv, order="F")
         self.placed = self.jacobians = 0
+        self.frames: dict[object, RelativeFrames] = {}
         self.motion: object = None
         self.velocities = self.drift = self.mass = self.bias = 0
 
@@ -66,6 +71,18 @@ class Kinematics:
         """Jacobian (6, nv) of a joint's twist, in its own frame or in other axes; a new array."""
         J: Matrix = _joint_jacobian(self.model, self.data, joint, axes)
         return J if J.ndim == 2 else J[:, None]  # pinocchio gives one column as a vector
+
+    def frame_jacobian(self, frame: Frame) -> Matrix:
+        """Body Jacobian (6, nv) of a frame: its twist in its own axes; a new array."""
+        J: Matrix = _frame_jacobian(self.model, self.data, frame.joint, frame.placement, _LOCAL)
+        return J if J.ndim == 2 else J[:, None]
+
+    def relative(self, owner: object, a: Frame, b: Frame) -> RelativeFrames:
+        """Frame b seen from frame a, in memory of the owner (a function)."""
+        found = self.frames.get(owner)
+        if found is None:
+            found = self.frames[owner] = RelativeFrames(self.model, self.data, a, b)
+        return found.update()
 
 
 @final
@@ -130,9 +147,7 @@ class Posture(Point):
 
     def jacobian(self, frame: Frame) -> Matrix:
         """Body Jacobian (6, nv) of a frame: its twist in its own axes, rows linear [m], angular [rad]."""
-        k = self.with_jacobians()
-        J = k.joint_jacobian(frame.joint)
-        return np.asarray(frame.placement.inverse().action @ J)
+        return self.with_jacobians().frame_jacobian(frame)
 
     def center_of_mass(self) -> Vector:
         """Centre of mass (3,) of the whole robot in the world [m]."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import sqrt
 from typing import final
 
 import numpy as np
@@ -66,7 +65,6 @@ class ReadableProgram(Program):
         self._levels = tuple(level for level in problem.levels if level.size)
         self._only = self._levels[0] if len(self._levels) == 1 else None
         self._alone = len(self._mandatory) == 1
-        self._single = self._alone and _counting(self._mandatory[0]) == 1
         self._substitution = Substitution(problem)
         self._twins = tuple(Stack([explicit]) for explicit in problem.explicits)
         self._box = Box(problem, options.wrap)
@@ -89,12 +87,14 @@ class ReadableProgram(Program):
     def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
         """Project one configuration: tries from the start and from restarts, within one budget."""
         search = Search(rhs, workspace, q0, self.options.trace)
+        search.point = self._place(q0, workspace)
         try:
-            rows = self._at_start(q0, search)
+            q = self._substitution.start(self._box.clamp(q0), rhs)
+            moved = q is not q0 and q.tobytes() != q0.tobytes()
+            rows = self._at_start(q0, search, moved)
             if search.residual <= self.options.threshold and self._box.contains(q0):
                 return search.outcome(Status.CONVERGED)
-            q = self._substitution.start(self._box.clamp(q0), rhs)
-            if q is not q0 or self._substitution.has_maps:
+            if moved or self._substitution.has_maps:
                 search.forget()  # no iterate: outside its bounds, or unresolved
                 rows = None
             return self._tries(q, rows, search)
@@ -111,19 +111,24 @@ class ReadableProgram(Program):
             q, _ = self._move(q, rows, rows[0].merit, search)
         return self._rows(q, search, jacobian=False)[0]
 
-    def _at_start(self, q0: Vector, search: Search) -> Sequence[Rows] | None:
-        """Look at the start as it is; rows that the first step can use, or None."""
-        point = search.point = self._place(q0, search.workspace)
+    def _at_start(self, q0: Vector, search: Search, moved: bool) -> Sequence[Rows] | None:
+        """Look at the start as it is; rows that the first step can use where it has not to be moved, or None."""
+        point, substitution = search.point, self._substitution
+        point.move(q0)
         worst = 0.0
-        for twin in self._twins:
-            worst = max(worst, stack_rows(twin, point, Order.POSITION, search.rhs, jacobian=False).residual)
+        for twin in self._twins if moved or substitution.has_maps else ():
+            worst = max(worst, stack_rows(twin, point, _POSITION, search.rhs, jacobian=False).residual)
             if worst > self.options.threshold:
-                search.keep(q0, [np.inf], worst, worst)
                 return None
-        rows = [stack_rows(level, point, Order.POSITION, search.rhs) for level in self._levels]
+        usable = not (moved or substitution.has_maps)
+        rows = [stack_rows(level, point, _POSITION, search.rhs, jacobian=usable) for level in self._levels]
         score, residual, merit = self._measure(rows)
         search.keep(q0, score, max(worst, residual), merit)
-        return rows if self._substitution.is_empty else None
+        if not usable:
+            return None
+        for level in rows if not substitution.is_empty else ():
+            substitution.reduce(level.jacobian, search.workspace)
+        return rows
 
     def _tries(self, start: Vector, rows: Sequence[Rows] | None, search: Search) -> Outcome:
         """One try after the other until one succeeds or the budget is spent."""
@@ -170,13 +175,7 @@ class ReadableProgram(Program):
         while True:
             if rows is None:
                 q, rows = self._rows(q, search, jacobian=not cheap)
-            if self._single:
-                error = rows[0].error
-                merit = float(error.dot(error))
-                residual = sqrt(merit)
-                score = [residual]
-            else:
-                score, residual, merit = self._measure(rows)
+            score, residual, merit = self._measure(rows)
             if not merit < np.inf:
                 raise UndefinedError("a constraint has an error that is not finite")
             if search.trace is not None:
@@ -243,10 +242,13 @@ class ReadableProgram(Program):
 
     def _measure(self, rows: Sequence[Rows]) -> tuple[Score, float, float]:
         """Score by level, residual (largest norm) and merit (sum of squares) of the mandatory levels."""
-        mandatory = rows[: len(self._mandatory)]
-        residuals = [level.residual for level in mandatory]
-        score = residuals if self._alone else [r if r > self._half else 0.0 for r in residuals]
-        return score, max(residuals, default=0.0), sum([level.merit for level in mandatory])
+        if self._alone:
+            merit, residual = rows[0].measure()
+            return [residual], residual, merit
+        measures = [level.measure() for level in rows[: len(self._mandatory)]]
+        residuals = [residual for _, residual in measures]
+        score = [r if r > self._half else 0.0 for r in residuals]
+        return score, max(residuals, default=0.0), sum([merit for merit, _ in measures])
 
     def _move(self, q: Vector, rows: Sequence[Rows], merit: float, search: Search) -> tuple[Vector, float]:
         """The next iterate, and the squared length of the step."""
@@ -306,11 +308,6 @@ class ReadableProgram(Program):
         if self._restarts is None:
             return Patience(options.patience_ratio, options.patience_count)
         return Patience(options.stall_ratio, options.stall_count)
-
-
-def _counting(stack: Stack) -> int:
-    """Number of owners with rows that count."""
-    return sum(s.stop > s.start for s in stack.slices)
 
 
 def _frozen_copy(q: Vector) -> Vector:

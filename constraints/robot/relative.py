@@ -1,0 +1,67 @@
+"""The pose of one frame seen from another, in one workspace."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+
+from ..arrays import Matrix, Vector
+from .frame import Frame
+from .pinocchio import Placement, pin
+
+__all__ = ["RelativeFrames"]
+
+
+@final
+class RelativeFrames:
+    """Pinocchio's memory for two anchored frames, with views of it that follow each `update`.
+
+    One call places both frames and sees one from the other (0.2 us; a product of two placements costs 0.6).
+
+    Args:
+        model, data: pinocchio's, of the workspace.
+        a, b: the frames.
+
+    Attributes:
+        pose: live placement of b seen from a.
+        rotation, translation: live views (3, 3) and (3,) of it.
+        rows: memory (6, 6), zero when new, for the rows that a function puts before the twist of b relative to a.
+        linear, angular: views of its diagonal blocks.
+    """
+
+    __slots__ = (
+        "_b",
+        "_calc",
+        "_data",
+        "_memory",
+        "_model",
+        "angular",
+        "linear",
+        "pose",
+        "rotation",
+        "rows",
+        "translation",
+    )
+
+    def __init__(self, model: Any, data: Any, a: Frame, b: Frame) -> None:
+        anchors = pin.RigidConstraintModel(
+            pin.ContactType.CONTACT_6D, model, a.joint, a.placement, b.joint, b.placement, pin.LOCAL
+        )
+        self._model, self._data, self._memory = model, data, anchors.createData()
+        self._calc = anchors.calc
+        self._b: Placement = self._memory.oMc2
+        self.pose: Placement = self._memory.c1Mc2
+        self.rotation: Matrix = self.pose.rotation
+        self.translation: Vector = self.pose.translation
+        self.rows = np.zeros((6, 6))
+        self.linear, self.angular = self.rows[:3, :3], self.rows[3:, 3:]
+
+    def update(self) -> RelativeFrames:
+        """Read the placements of the joints, which are computed."""
+        self._calc(self._model, self._data, self._memory)
+        return self
+
+    def to_b(self) -> Matrix:
+        r""":math:`{}^bX_o` (6, 6): twists from the world's axes to those of b."""
+        return self._b.toActionMatrixInverse()
