@@ -54,7 +54,7 @@ class Judge:
             kept = h[np.array(constraint.get("mask", np.ones(h.size)), dtype=bool)]
             words = constraint.get("comparison", ["EqualToZero"] * kept.size)
             if constraint["kind"] == "explicit_convex_shape_contact":
-                words = ["Equality"] * kept.size  # six numbers stand for its eight rows
+                words = ["Equality"] * kept.size  # its value has other rows than the file counts
             if reference is not None:
                 fixed = reference[np.array(constraint.get("mask", np.ones(h.size)), dtype=bool)]
                 kept = kept - np.where(np.array(words) == "Equality", fixed, 0.0)
@@ -142,13 +142,7 @@ class Judge:
             )
             return _numbers(one.actInv(self._oMj(given["joint2"]) * _pose(given["frame2"])))
         if kind == "explicit_convex_shape_contact":
-            floor, joint = _pose(given["floor_pose"]), self.model.joints[self.model.getJointId(given["object_joint"])]
-            qref = np.array(self.description["qref"])[joint.idx_q : joint.idx_q + 7]
-            corner, *others = np.array(given["floor_surface"][:3])
-            normal = np.cross(others[0] - corner, others[1] - others[0])
-            lifted = floor.actInv(_pose(qref))
-            lifted.translation = lifted.translation + given.get("margin", 1e-4) * normal / np.linalg.norm(normal)
-            return _numbers(floor.actInv(self._oMj(given["object_joint"]))) - _numbers(lifted)
+            return self._contact(given, q)
         if kind == "relative_com":
             first, last = given.get("com_joints", (1, self.model.njoints - 1))
             bodies = range(first, last + 1)
@@ -159,6 +153,58 @@ class Judge:
             joint = self.model.joints[self.model.getJointId(given["joint"])]
             return _locked(q[joint.idx_q : joint.idx_q + joint.nq], np.array(given["value"]), joint.nv)
         raise ValueError(f"constraints of kind '{kind}' cannot be measured yet")
+
+    def _contact(self, given: dict[str, Any], q: Vector) -> Vector:
+        """Height, way to the polygon, tilt; then place and turn against qref: vectors whose axes do not matter.
+
+        Of several surfaces the two that touch in qref count.
+        """
+        margin, joint = given.get("margin", 1e-4), given["object_joint"]
+        pairs = [
+            (_polygon(f), _polygon(o)) for f in _many(given["floor_surface"]) for o in _many(given["object_surface"])
+        ]
+
+        def seen() -> Any:
+            floor = given["floor_joint"]
+            return (_pose(given["floor_pose"]) if floor == "universe" else self._oMj(floor)).actInv(self._oMj(joint))
+
+        self._place(np.array(self.description["qref"]))
+        then = seen()
+        floor, sole = min(pairs, key=lambda pair: np.linalg.norm(_touch(then, *pair)[0]))
+        _, stood, turned = _touch(then, floor, sole)
+        self._place(q)
+        error, stands, turns = _touch(seen(), floor, sole)
+        error[0] -= margin
+        return np.concatenate([error, stands - stood, pin.log3(turns @ turned.T)])
+
+
+def _many(surface: list[Any]) -> list[Any]:
+    """Polygons: one, or several."""
+    return [surface] if isinstance(surface[0][0], int | float) else surface
+
+
+def _polygon(points: Any) -> tuple[Vector, Vector, Vector]:
+    """Vertices, their mean, and the normal."""
+    corners = np.array(points, dtype=np.float64)
+    normal = np.cross(corners[1] - corners[0], corners[2] - corners[1])
+    return corners, corners.mean(axis=0), normal / np.linalg.norm(normal)
+
+
+def _touch(M: Any, floor: tuple[Vector, Vector, Vector], sole: tuple[Vector, Vector, Vector]) -> tuple[Any, Any, Any]:
+    """Errors of a contact (height, way to the polygon, tilt); the nearest place; the rotation without the tilt."""
+    corners, _, normal = floor
+    centre, down = M.act(sole[1]), M.rotation @ sole[2]
+    height = normal @ (centre - corners[0])
+    flat = centre - height * normal
+    edges = np.roll(corners, -1, axis=0) - corners
+    place = flat
+    if (np.cross(normal, edges) * (flat - corners)).sum(axis=1).min() < 0.0:
+        along = ((flat - corners) * edges).sum(axis=1) / (edges * edges).sum(axis=1)
+        places = corners + np.clip(along, 0.0, 1.0)[:, None] * edges
+        place = places[np.linalg.norm(flat - places, axis=1).argmin()]
+    swing = pin.Quaternion.FromTwoVectors(-normal, down)
+    error = np.r_[height, flat - place, np.linalg.norm(pin.log3(swing.matrix()))]
+    return error, place, swing.matrix().T @ M.rotation
 
 
 def _pose(numbers: Any) -> Any:

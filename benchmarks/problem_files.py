@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 from numpy.typing import NDArray
 
 from constraints import (
@@ -21,7 +20,11 @@ from constraints import (
     Bounds,
     Comparison,
     ConstraintError,
+    ConvexShapeContact,
+    ConvexShapeContactHold,
     Explicit,
+    ExplicitContact,
+    Frame,
     Function,
     Implicit,
     LockedJoint,
@@ -30,6 +33,7 @@ from constraints import (
     RelativeCenterOfMass,
     RelativeTransformation,
     Robot,
+    Surface,
     Transformation,
 )
 from constraints.robot.frames import FrameKind
@@ -173,27 +177,24 @@ def _explicit_relative_pose(robot: Robot, given: dict[str, Any], name: str, desc
 
 
 def _placement(robot: Robot, given: dict[str, Any], name: str, description: dict[str, Any]) -> Explicit:
-    """One surface on one: the pose that the object has in qref, relative to the floor, moved by the margin."""
-    surfaces = [np.array(given[key], dtype=object) for key in ("object_surface", "floor_surface")]
-    if any(surface.ndim != 2 or surface.shape[1] != 3 for surface in surfaces):
-        raise Skipped(f"{name}: contacts of several surfaces cannot be expressed yet")
+    """An object on a floor, on the pair of surfaces that touch in qref, at the place where it is there."""
+    floor = robot.frame("universe", given["floor_pose"])
     if given["floor_joint"] != "universe":
-        raise Skipped(f"{name}: a floor that moves with '{given['floor_joint']}' cannot be expressed yet")
-    sole, ground = (surface.astype(np.float64) for surface in surfaces)
-    floor: Any = pin.XYZQUATToSE3(np.array(given["floor_pose"]))
-    numbers = np.array(description["qref"])[robot.slice_of(given["object_joint"])]
-    stands: Any = floor.actInv(pin.XYZQUATToSE3(numbers))
-    normal = np.cross(ground[1] - ground[0], ground[2] - ground[1])
-    normal /= np.linalg.norm(normal)
-    heights = (sole @ stands.rotation.T + stands.translation - ground[0]) @ normal
-    if np.abs(heights).max() > 1e-6:
+        floor = robot.frame(given["floor_joint"], kind=FrameKind.JOINT)
+    floors = _surfaces(given["floor_surface"], floor, f"{name} floor")
+    objects = _surfaces(given["object_surface"], robot.frame(given["object_joint"], kind=FrameKind.JOINT), name)
+    qref = np.array(description["qref"])
+    stands = ConvexShapeContact(robot, floors, objects)
+    if np.abs(stands.value(qref)).max() > 1e-6:
         raise Skipped(f"{name}: in qref the object does not stand on the floor")
-    stands.translation = stands.translation + given.get("margin", MARGIN) * normal
-    rhs = np.concatenate([stands.translation, pin.log3(stands.rotation)])
-    return Explicit.relative_pose(
-        robot, robot.frame("universe", floor), robot.frame(given["object_joint"], kind=FrameKind.JOINT), rhs,
-        comparison=Comparison.EQUALITY, name=name,
-    )  # fmt: skip
+    hold = ConvexShapeContactHold(robot, floors, objects, given.get("margin", MARGIN), stands.pair_at(qref))
+    return ExplicitContact(hold, name=name)
+
+
+def _surfaces(given: list[Any], frame: Frame, name: str) -> list[Surface]:
+    """One polygon, or several of them."""
+    polygons = [given] if isinstance(given[0][0], int | float) else given
+    return [Surface(f"{name} surface {i}", frame, polygon) for i, polygon in enumerate(polygons)]
 
 
 EXPLICIT_KINDS: dict[str, Callable[[Robot, dict[str, Any], str, dict[str, Any]], Explicit]] = {
@@ -211,13 +212,13 @@ def _constraint(robot: Robot, given: dict[str, Any], name: str, description: dic
         raise Skipped(f"{name}: a right-hand side {given['rhs']!r} is not known")
     if kind in EXPLICIT_KINDS:
         built = EXPLICIT_KINDS[kind](robot, given, name, description)
-        if kind == "explicit_convex_shape_contact":
-            return built
     else:
         function = KINDS[kind](robot, given, description["joints"])
         mask, types = _rows(given, function.outputs.nv, name)
         built = Implicit(function, types, mask=mask, name=name)
-    return replace(built, rhs=built.rhs_at(robot.at(description["qref"]))) if "rhs" in given else built
+    if "rhs" not in given and kind != "explicit_convex_shape_contact":
+        return built
+    return replace(built, rhs=built.rhs_at(robot.at(description["qref"])))
 
 
 def _rows(given: dict[str, Any], size: int, name: str) -> tuple[NDArray[np.bool_], list[Comparison | None]]:

@@ -19,6 +19,7 @@ if getattr(_liegroups, "__distribution__", None) != "lie-constraints":
 from .comparison import Comparison
 from .errors import ConstraintError
 from .explicit import Explicit, mimic_constraints
+from .explicit_contact import ExplicitContact
 from .function import Function, Linearisation
 from .functions import (
     Affine,
@@ -26,6 +27,9 @@ from .functions import (
     ComBetweenFeet,
     Composition,
     Constant,
+    ConvexShapeContact,
+    ConvexShapeContactComplement,
+    ConvexShapeContactHold,
     Difference,
     FromCallable,
     Identity,
@@ -44,6 +48,8 @@ from .functions import (
     Stacked,
     Transformation,
 )
+from .functions.contact import SurfacePair
+from .functions.contact_surface import Surface
 from .implicit import Implicit
 from .locked_joint import LockedJoint
 from .point import MovingPoint, Point, Workspace
@@ -65,9 +71,13 @@ __all__ = [
     "Composition",
     "Constant",
     "ConstraintError",
+    "ConvexShapeContact",
+    "ConvexShapeContactComplement",
+    "ConvexShapeContactHold",
     "Difference",
     "Engine",
     "Explicit",
+    "ExplicitContact",
     "Frame",
     "FrameKind",
     "FromCallable",
@@ -106,6 +116,8 @@ __all__ = [
     "Stacked",
     "Status",
     "Step",
+    "Surface",
+    "SurfacePair",
     "Target",
     "Transformation",
     "Workspace",

@@ -173,6 +173,7 @@ class WrongObjectError(ConstraintError):
     def __init__(self, what: str, expected: str, received: object) -> None:
         self.what, self.expected = what, expected
         self.received = received if isinstance(received, str) else type(received).__name__
+        self._given, self._named = (what, expected, self.received), {}  # the object itself may not travel
         super().__init__(f"{what}: expected {expected}, got {self.received}")
 
 

@@ -27,7 +27,11 @@ from constraints import (
     ComBetweenFeet,
     Comparison,
     Constant,
+    ConvexShapeContact,
+    ConvexShapeContactComplement,
+    ConvexShapeContactHold,
     Explicit,
+    ExplicitContact,
     Frame,
     Function,
     Identity,
@@ -52,6 +56,7 @@ from constraints import (
     Rotation,
     Stack,
     Stacked,
+    Surface,
     Target,
     Transformation,
     Workspace,
@@ -1271,3 +1276,41 @@ def _(c: Chaos) -> Made:
     if way == "q":
         return given(Q_CULPRITS, project, _arm(), [hand], c.vector(7))
     return given("options", project, _arm(), [hand], q, c.thing(type(None)))
+
+
+# Contact
+
+
+@functools.cache
+def _table() -> Surface:
+    return Surface("table", _arm().frame("universe"), [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
+
+
+@functools.cache
+def _foot() -> Surface:
+    return Surface("foot", _arm().frame("tool"), [[0, 0, 0], [0, 1, 0], [1, 1, 0], [1, 0, 0]])
+
+
+@entry("Contact")
+def _(c: Chaos) -> Made:
+    kind = c.pick(ConvexShapeContact, ConvexShapeContactComplement, ConvexShapeContactHold)
+    way = c.pick("points", "frame", "robot", "floors", "objects", "margin", "pair", "explicit", "hold")
+    if way == "points":
+        points = c.say("no polygon", c.pick([[0, 0, 0]] * 3, [[0, 0]] * 3, [], "abc", np.full((4, 3), np.nan), 3, None))
+        return given("'lid'", Surface, "lid", _arm().frame("tool"), points)
+    if way == "frame":
+        return given("'lid'", Surface, "lid", c.thing(Frame), [[0, 0, 0], [1, 0, 0], [1, 1, 0]])
+    if way == "robot":
+        return given("robot", kind, c.pick(c.thing(Robot), _problem()), _table(), _foot())
+    if way == "floors":
+        return given("floors", kind, _arm(), c.say("no floors", c.pick([], "table", None, 3, [None])), _foot())
+    if way == "objects":
+        return given("objects", kind, _arm(), _table(), c.say("no objects", c.pick([], [_foot()] * 2, print, ["foot"])))
+    if way == "margin":
+        return given("margin", kind, _arm(), _table(), _foot(), c.pick(c.number(), -0.1))
+    if way == "pair":
+        wrong = c.pick(("table", c.name(["foot"])), (c.name(["table"]), "foot"), "table", 3, ("table",))
+        return given(("pair", "floor", "object"), kind, _arm(), _table(), _foot(), pair=wrong)
+    if way == "explicit":
+        return given("hold", ExplicitContact, c.thing())
+    return given("foot", ExplicitContact, c.say("no free object", ConvexShapeContactHold(_arm(), _table(), _foot())))

@@ -18,6 +18,9 @@ from constraints import (
     CenterOfMass,
     ComBetweenFeet,
     Constant,
+    ConvexShapeContact,
+    ConvexShapeContactComplement,
+    ConvexShapeContactHold,
     Function,
     Identity,
     Orientation,
@@ -32,6 +35,7 @@ from constraints import (
     Robot,
     Rotation,
     Stacked,
+    Surface,
     Transformation,
 )
 from constraints.functions._template import DistanceBetween
@@ -201,8 +205,39 @@ _ALGEBRA: dict[str, Callable[[], Function]] = {
     ),
 }  # fmt: skip
 
-SAMPLES: dict[str, Callable[[], Function]] = _ALGEBRA | {
-    f"{function} ({robot})": sample
-    for robot, factory in ROBOTS.items()
-    for function, sample in kinematic_samples(factory).items()
-}
+
+def _surfaces(robot: Robot, frame: str) -> list[Surface]:
+    """Two surfaces on a frame, of three and of four vertices."""
+    square = [[-0.4, -0.3, 0.2], [0.4, -0.3, 0.2], [0.4, 0.3, 0.2], [-0.4, 0.3, 0.2]]
+    triangle = [[0.0, 0.5, 0.0], [0.0, -0.4, -0.2], [0.0, 0.1, 0.6]]
+    return [
+        Surface(f"{frame} square", robot.frame(frame), square),
+        Surface(f"{frame} fin", robot.frame(frame), triangle),
+    ]
+
+
+_CONTACTS: dict[str, Callable[[], Function]] = {
+    f"{kind.__name__}, {what}": functools.partial(lambda make, build: build(make), kind, build)
+    for kind in (ConvexShapeContact, ConvexShapeContactComplement, ConvexShapeContactHold)
+    for what, build in (
+        ("of the world", lambda make: make(
+            humanoid_frames(), _surfaces(humanoid_frames(), "universe")[0], _surfaces(humanoid_frames(), "b")[1], 0.1
+        )),
+        ("nearest of four", lambda make: make(
+            two_arms_frames(), _surfaces(two_arms_frames(), "a"), _surfaces(two_arms_frames(), "b")
+        )),
+        ("named", lambda make: make(
+            mixed_frames(), _surfaces(mixed_frames(), "a"), _surfaces(mixed_frames(), "c"), pair=("a fin", "c square")
+        )),
+    )
+}  # fmt: skip
+
+SAMPLES: dict[str, Callable[[], Function]] = (
+    _ALGEBRA
+    | _CONTACTS
+    | {
+        f"{function} ({robot})": sample
+        for robot, factory in ROBOTS.items()
+        for function, sample in kinematic_samples(factory).items()
+    }
+)
