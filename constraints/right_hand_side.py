@@ -35,14 +35,13 @@ class RightHandSide:
         maps, constants: id of an explicit constraint -> its map with this right-hand side, and its outputs where the
             map is constant; found on first use.
         points: id of a constraint -> its point; None for the zero of a vector space.
-        offsets: id of a stack -> what `offset` found.
 
     Raises:
         RightHandSideError: a value on a row that takes none; the row is named.
         SizeError, NotFiniteError, NotNormalizedError: what else is wrong, with the constraint.
     """
 
-    __slots__ = ("acceleration", "constants", "maps", "offsets", "points", "stack", "vector", "velocity")
+    __slots__ = ("acceleration", "constants", "maps", "points", "stack", "vector", "velocity")
 
     def __init__(
         self,
@@ -69,7 +68,6 @@ class RightHandSide:
         self.maps: dict[int, Function] = {}
         self.constants: dict[int, Vector] = {}
         self.points: dict[int, Vector | None] = {}
-        self.offsets: dict[int, tuple[Stack, Vector | None]] = {}
         for owner, s in zip(stack, stack.rhs_slices, strict=True):
             point = self.vector[s]
             self.points[id(owner)] = None if owner.group.is_flat and not point.any() else point
@@ -84,18 +82,6 @@ class RightHandSide:
         if found is None:
             found = self.maps[id(explicit)] = explicit.output_function(self.of(explicit))
         return found
-
-    def offset(self, stack: Stack) -> Vector | None:
-        """What is taken from the values of `plain_function`s, stacked (stack.full_size,); None where it is all zero."""
-        found = self.offsets.get(id(stack))
-        if found is None:
-            parts = [(o, s) for o, s in zip(stack, stack.full_slices, strict=True) if o.plain_function is not None]
-            offset = np.zeros(stack.full_size)
-            for owner, s in parts:
-                point = self.points[id(owner)]
-                offset[s] = 0.0 if point is None else point
-            found = self.offsets[id(stack)] = (stack, offset if offset.any() else None)
-        return found[1]
 
     def replace(self, constraint: RowOwner | str | int, point: Any) -> RightHandSide:
         """The same right-hand sides but for one constraint.

@@ -17,7 +17,7 @@ from .point import MovingPoint, Point
 from .right_hand_side import RightHandSide
 from .stack import RowOwner, Stack
 
-__all__ = ["Order", "Rows", "stack_rows"]
+__all__ = ["Order", "Rows", "StackedRows", "stack_rows"]
 
 
 class Order(Enum):
@@ -65,32 +65,89 @@ class Rows:
 
 
 @final
-class _Memory:
-    """Stacked rows of one stack in one workspace, with a view for each owner."""
+class StackedRows:
+    """The rows of one stack in one workspace, with a view for each owner: where `stack_rows` stacks.
 
-    __slots__ = ("all_rows", "blocks", "error", "full_error", "full_jacobian", "jacobian", "other", "plain", "rows")
+    Args:
+        stack: whose rows.
+        space: of the points.
+
+    Attributes:
+        rows: what is stacked, views.
+    """
+
+    __slots__ = ("_active", "_blocks", "_error", "_jacobian", "_offset", "_others", "_plain", "_sides", "rows")
 
     def __init__(self, stack: Stack, space: Space) -> None:
         _check_stack(stack)
         if stack.owners and stack.owners[0].space != space:
             raise SpaceMismatchError("point of stacked rows", stack.owners[0].space.name, space.name)
-        nv = space.nv
-        self.full_error = np.zeros(stack.full_size)
-        self.full_jacobian = np.zeros((stack.full_size, nv))
-        self.all_rows = stack.size == stack.full_size
-        self.error = self.full_error if self.all_rows else np.zeros(stack.size)
-        self.jacobian = self.full_jacobian if self.all_rows else np.zeros((stack.size, nv))
-        self.rows = Rows(self.error, self.jacobian, stack.slices)
-        self.blocks: list[tuple[RowOwner, int, Vector, Matrix]] = [
-            (owner, id(owner), self.full_error[s], self.full_jacobian[s])
+        self._error = np.zeros(stack.full_size)
+        self._jacobian = np.zeros((stack.full_size, space.nv))
+        self._active = None if stack.size == stack.full_size else stack.active
+        error = self._error if self._active is None else np.zeros(stack.size)
+        jacobian = self._jacobian if self._active is None else np.zeros((stack.size, space.nv))
+        self.rows = Rows(error, jacobian, stack.slices)
+        self._blocks: list[tuple[RowOwner, slice, Vector, Matrix]] = [
+            (owner, s, self._error[s], self._jacobian[s])
             for owner, s in zip(stack.owners, stack.full_slices, strict=True)
         ]
-        self.plain: list[tuple[Callable[..., None], Vector, Matrix]] = [
+        self._plain: list[tuple[Callable[..., None], Vector, Matrix]] = [
             (owner.plain_function.evaluate, error, block)
-            for owner, _, error, block in self.blocks
+            for owner, _, error, block in self._blocks
             if owner.plain_function is not None
         ]
-        self.other = [block for block in self.blocks if block[0].plain_function is None]
+        self._sides: RightHandSide | None = None
+        self._offset: Vector | None = None
+        self._others: list[tuple[RowOwner, Vector | None, Vector, Matrix]] = []
+
+    @staticmethod
+    def of(stack: Stack, point: Point | MovingPoint) -> StackedRows:
+        """Those of a stack in the workspace of a point."""
+        return point.workspace.resource(stack, "rows", StackedRows, stack, point.space)
+
+    def _take_sides(self, sides: RightHandSide) -> None:
+        """Read right-hand sides once, for as long as the same are given."""
+        blocks = [(o, sides.points[id(o)], error, block) for o, _, error, block in self._blocks]
+        offset = np.zeros_like(self._error)
+        for owner, s, _, _ in self._blocks:
+            point = sides.points[id(owner)]
+            if owner.plain_function is not None and point is not None:
+                offset[s] = point
+        self._others = [block for block in blocks if block[0].plain_function is None]
+        self._offset = offset if offset.any() else None
+        self._sides = sides
+
+    def position(self, point: Point, sides: RightHandSide, jacobian: bool = True) -> Rows:
+        """Errors at a point, and their Jacobian where it is asked for.
+
+        A plain function writes its value straight into the stack; all right-hand sides of these are taken off at once.
+        """
+        if sides is not self._sides:
+            self._take_sides(sides)
+        for evaluate, error, block in self._plain:
+            evaluate(point, error, block if jacobian else None)
+        if self._offset is not None:
+            np.subtract(self._error, self._offset, self._error)
+        for owner, rhs, error, block in self._others:
+            owner.write_position(point, rhs, error, block if jacobian else None)
+        return self._selected(jacobian)
+
+    def velocity(self, motion: MovingPoint, sides: RightHandSide, with_rates: bool) -> Rows:
+        """Time derivatives of the errors along a motion, and the Jacobian."""
+        for owner, s, error, block in self._blocks:
+            rate = sides.velocity[s] if with_rates and sides.velocity is not None else None
+            owner.write_velocity(motion, sides.points[id(owner)], rate, error, block)
+        return self._selected(True)
+
+    def _selected(self, jacobian: bool) -> Rows:
+        """The rows that count, masked ones left out."""
+        rows = self.rows
+        if self._active is not None:
+            self._error.take(self._active, 0, rows.error, "clip")
+            if jacobian:
+                self._jacobian.take(self._active, 0, rows.jacobian, "clip")
+        return rows
 
 
 _POSITION = Order.POSITION  # looked up once: members of an Enum are slow to find
@@ -125,33 +182,18 @@ def stack_rows(
         UndefinedError: a function has no value there.
     """
     try:
-        memory = point.workspace.resource(stack, "rows", _Memory, stack, point.space)
+        memory = StackedRows.of(stack, point)
         sides = RightHandSide(stack) if rhs is None else rhs
         if point.is_moving is False:
             if order is not _POSITION:
                 _check_order(order, point)
-            if memory.plain:
-                for evaluate, error, block in memory.plain:
-                    evaluate(point, error, block if jacobian else None)
-                offset = sides.offset(stack)
-                if offset is not None:
-                    np.subtract(memory.full_error, offset, memory.full_error)
-            for owner, key, error, block in memory.other:
-                owner.write_position(point, sides.points[key], error, block if jacobian else None)
-        else:
-            if order is not Order.VELOCITY:
-                _check_order(order, point)
-            for (owner, key, error, block), s in zip(memory.blocks, stack.full_slices, strict=True):
-                rate = None if rhs is None or rhs.velocity is None else rhs.velocity[s]
-                owner.write_velocity(point, sides.points[key], rate, error, block)
+            return memory.position(point, sides, jacobian)
+        if order is not Order.VELOCITY:
+            _check_order(order, point)
+        return memory.velocity(point, sides, rhs is not None)
     except (AttributeError, KeyError):  # checked once it has failed: this is the solver's loop
         _check_arguments(stack, point, rhs)
         raise
-    if not memory.all_rows:
-        memory.full_error.take(stack.active, 0, memory.error, "clip")
-        if jacobian:
-            memory.full_jacobian.take(stack.active, 0, memory.jacobian, "clip")
-    return memory.rows
 
 
 def _check_order(order: object, point: Point | MovingPoint) -> None:

@@ -42,6 +42,14 @@ def _is_float64(values: object) -> TypeGuard[Vector]:
     return type(values) is np.ndarray and getattr(values, "dtype", None) is _FLOAT64
 
 
+def is_finite_vector(values: object, n: int) -> TypeGuard[Vector]:
+    """Whether it is a float64 vector (n,) already, with no NaN, no infinity, and nothing whose square overflows."""
+    if _is_float64(values) and values.shape == (n,):
+        square = float(values.dot(values))
+        return square - square == 0.0
+    return False
+
+
 def finite_vector(values: ArrayLike, n: int, what: str, hint: str = "") -> Vector:
     """Read n finite real numbers as a float64 vector; an array that is one already comes back as it is.
 
@@ -50,10 +58,8 @@ def finite_vector(values: ArrayLike, n: int, what: str, hint: str = "") -> Vecto
         SizeError: another shape than (n,).
         NotFiniteError: NaN or infinity.
     """
-    if _is_float64(values) and values.shape == (n,):
-        square = float(values.dot(values))
-        if square - square == 0.0:  # neither NaN nor infinity; what overflows is looked at below
-            return values
+    if is_finite_vector(values, n):
+        return values
     try:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:

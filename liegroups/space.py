@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .arrays import Matrix, Vector
-from .doors import finite_vector, refuse_unnormalized, stacked
+from .doors import finite_vector, is_finite_vector, refuse_unnormalized, stacked
 from .errors import NotNormalizedError, SizeError
 from .layout import Atom, Factor, Layout
 from .rows import Rows
@@ -280,8 +280,7 @@ class Space(ABC):
     @final
     def is_normalized(self, q: Vector, tolerance: float = 1e-6) -> bool:
         """Whether every unit block of one q has norm 1 to within the tolerance."""
-        x: list[float] = q.tolist()
-        low, high = (1.0 - tolerance) ** 2, (1.0 + tolerance) ** 2
+        x, low, high = q.tolist(), (1.0 - tolerance) ** 2, (1.0 + tolerance) ** 2
         return all([low <= sum([a * a for a in x[block]]) <= high for block in self.unit_blocks])
 
     @final
@@ -321,8 +320,9 @@ class Space(ABC):
             NotFiniteError: NaN or infinity.
             NotNormalizedError: a unit block has another norm.
         """
-        point = finite_vector(q, self.nq, f"{what} of {self.name}", self.layout.hint)
-        if not self.is_normalized(point, tolerance):
+        hint = self.layout.hint
+        point = q if is_finite_vector(q, self.nq) else finite_vector(q, self.nq, f"{what} of {self.name}", hint)
+        if self.unit_blocks and not self.is_normalized(point, tolerance):
             refuse_unnormalized(point, self.leaves(), f"{what} of {self.name}", tolerance)
         return point
 

@@ -13,7 +13,6 @@ from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import SizeError
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
-from ..robot.pinocchio import pin
 from .frames import as_frame, kinematics_at, motion_of
 from .mass import MassFunction
 
@@ -30,8 +29,9 @@ class RelativeCenterOfMass(MassFunction):
 
     .. math:: J = {}^oR_a^T J_c - J_{lin} + [{}^ac]\, J_{ang}
 
-    with :math:`J_c` the Jacobian of the centre of mass and :math:`J_{lin}, J_{ang}` the body Jacobian of a. Joints
-    that carry the frame and all of the mass do not move it: their columns are exactly zero.
+    with :math:`J_c` the Jacobian of the centre of mass and :math:`J_{lin}, J_{ang}` the body Jacobian of a; the
+    last two terms are the linear rows of a moved to the centre of mass. Joints that carry the frame and all of the mass
+    do not move it: their columns are exactly zero.
 
     Args:
         robot: the robot.
@@ -91,10 +91,7 @@ class RelativeCenterOfMass(MassFunction):
         a_c = aRo.dot(k.center) + frames.translation
         np.subtract(a_c, self._reference, value)
         if self._frame.joint != 0:
-            rows = frames.rows[:3]
-            rows[0, 0] = rows[1, 1] = rows[2, 2] = -1.0
-            rows[:, 3:] = pin.skew(a_c)
-            np.add(J, rows.dot(k.frame_jacobian(self._frame)), J)
+            np.subtract(J, frames.jacobian_of_a_at(a_c)[:3], J)
         np.multiply(J, self._mask, jacobian)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:

@@ -12,7 +12,7 @@ from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point, SpaceMotion, SpacePoint, Workspace, part_vector
 from .frame import Frame
 from .pinocchio import Placement, pin
-from .relative import RelativeFrames
+from .relative import RelativeFrames, joint_frame_jacobian
 
 if TYPE_CHECKING:
     from .space import RobotSpace
@@ -21,7 +21,6 @@ __all__ = ["Kinematics", "Motion", "Posture"]
 
 _LOCAL: Any = pin.LOCAL
 _joint_jacobian: Any = pin.getJointJacobian
-_frame_jacobian: Any = pin.getFrameJacobian
 
 
 @final
@@ -74,8 +73,7 @@ class Kinematics:
 
     def frame_jacobian(self, frame: Frame) -> Matrix:
         """Body Jacobian (6, nv) of a frame: its twist in its own axes; a new array."""
-        J: Matrix = _frame_jacobian(self.model, self.data, frame.joint, frame.placement, _LOCAL)
-        return J if J.ndim == 2 else J[:, None]
+        return joint_frame_jacobian(self.model, self.data, frame.joint, frame.placement)
 
     def relative(self, owner: object, a: Frame, b: Frame) -> RelativeFrames:
         """Frame b seen from frame a, in memory of the owner (a function)."""

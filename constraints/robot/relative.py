@@ -10,7 +10,10 @@ from ..arrays import Matrix, Vector
 from .frame import Frame
 from .pinocchio import Placement, pin
 
-__all__ = ["RelativeFrames"]
+__all__ = ["RelativeFrames", "joint_frame_jacobian"]
+
+_LOCAL: Any = pin.LOCAL
+_frame_jacobian: Any = pin.getFrameJacobian
 
 
 @final
@@ -31,11 +34,13 @@ class RelativeFrames:
     """
 
     __slots__ = (
+        "_a",
         "_b",
         "_calc",
         "_data",
         "_memory",
         "_model",
+        "_moved",
         "angular",
         "linear",
         "pose",
@@ -50,6 +55,8 @@ class RelativeFrames:
         )
         self._model, self._data, self._memory = model, data, anchors.createData()
         self._calc = anchors.calc
+        self._a: Any = a
+        self._moved: Any = a.placement.copy()
         self._b: Placement = self._memory.oMc2
         self.pose: Placement = self._memory.c1Mc2
         self.rotation: Matrix = self.pose.rotation
@@ -65,3 +72,14 @@ class RelativeFrames:
     def to_b(self) -> Matrix:
         r""":math:`{}^bX_o` (6, 6): twists from the world's axes to those of b."""
         return self._b.toActionMatrixInverse()
+
+    def jacobian_of_a_at(self, place: Vector) -> Matrix:
+        """Body Jacobian (6, nv) of frame a moved to a place (3,) seen in its axes; a new array."""
+        self._moved.translation = self._a.placement.act(place)
+        return joint_frame_jacobian(self._model, self._data, self._a.joint, self._moved)
+
+
+def joint_frame_jacobian(model: Any, data: Any, joint: int, placement: Placement) -> Matrix:
+    """Body Jacobian (6, nv) of a placement on a joint, twist in its own axes; a new array."""
+    J: Matrix = _frame_jacobian(model, data, joint, placement, _LOCAL)
+    return J if J.ndim == 2 else J[:, None]  # pinocchio gives one column as a vector

@@ -56,7 +56,7 @@ class Box:
         if self.is_open:
             return q
         inside = np.minimum(np.maximum(q, self._inner_lower), self._inner_upper)
-        return q if (inside == q).all() else inside
+        return q if inside.tobytes() == q.tobytes() or (inside == q).all() else inside
 
     def saturate(
         self, q: Vector, step: Vector, e: Vector, J: Matrix, mu: float, solver: DampedCholesky, passes: int

@@ -63,7 +63,6 @@ class ReadableProgram(Program):
         mandatory = problem.levels[:-1] if problem.optional_last else problem.levels
         self._mandatory = tuple(level for level in mandatory if level.size)
         self._levels = tuple(level for level in problem.levels if level.size)
-        self._only = self._levels[0] if len(self._levels) == 1 else None
         self._alone = len(self._mandatory) == 1
         self._substitution = Substitution(problem)
         self._twins = tuple(Stack([explicit]) for explicit in problem.explicits)
@@ -86,8 +85,7 @@ class ReadableProgram(Program):
 
     def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
         """Project one configuration: tries from the start and from restarts, within one budget."""
-        search = Search(rhs, workspace, q0, self.options.trace)
-        search.point = self._place(q0, workspace)
+        search = Search(rhs, self._place(q0, workspace), self._levels, self.options.trace)
         try:
             q = self._substitution.start(self._box.clamp(q0), rhs)
             moved = q is not q0 and q.tobytes() != q0.tobytes()
@@ -103,9 +101,8 @@ class ReadableProgram(Program):
 
     def step(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
         """One step from a configuration, whatever it does to the error."""
-        search = Search(rhs, workspace, q0, False)
+        search = Search(rhs, self._place(q0, workspace), self._levels, False)
         search.caps = [self.options.cap] * (len(self._levels) - 1)
-        search.point = self._place(q0, workspace)
         q, rows = self._rows(self._substitution.start(self._box.clamp(q0), rhs), search)
         if rows:
             q, _ = self._move(q, rows, rows[0].merit, search)
@@ -114,21 +111,21 @@ class ReadableProgram(Program):
     def _at_start(self, q0: Vector, search: Search, moved: bool) -> Sequence[Rows] | None:
         """Look at the start as it is; rows that the first step can use where it has not to be moved, or None."""
         point, substitution = search.point, self._substitution
-        point.move(q0)
         worst = 0.0
         for twin in self._twins if moved or substitution.has_maps else ():
             worst = max(worst, stack_rows(twin, point, _POSITION, search.rhs, jacobian=False).residual)
             if worst > self.options.threshold:
                 return None
         usable = not (moved or substitution.has_maps)
-        rows = [stack_rows(level, point, _POSITION, search.rhs, jacobian=usable) for level in self._levels]
-        score, residual, merit = self._measure(rows)
+        for stacked in search.stacked:
+            stacked.position(point, search.rhs, usable)
+        score, residual, merit = self._measure(search.rows)
         search.keep(q0, score, max(worst, residual), merit)
         if not usable:
             return None
-        for level in rows if not substitution.is_empty else ():
+        for level in search.rows if not substitution.is_empty else ():
             substitution.reduce(level.jacobian, search.workspace)
-        return rows
+        return search.rows
 
     def _tries(self, start: Vector, rows: Sequence[Rows] | None, search: Search) -> Outcome:
         """One try after the other until one succeeds or the budget is spent."""
@@ -231,10 +228,9 @@ class ReadableProgram(Program):
         if substitution.has_maps:
             q = substitution.resolve(q, search.rhs, point, jacobian)
         point.move(q)
-        if self._only is not None:
-            rows: Sequence[Rows] = (stack_rows(self._only, point, _POSITION, search.rhs, jacobian=jacobian),)
-        else:
-            rows = [stack_rows(s, point, _POSITION, search.rhs, jacobian=jacobian) for s in self._levels]
+        rows = search.rows
+        for stacked in search.stacked:
+            stacked.position(point, search.rhs, jacobian)
         if jacobian and not substitution.is_empty:
             for level in rows:
                 substitution.reduce(level.jacobian, point.workspace)

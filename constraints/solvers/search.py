@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import final
 
 import numpy as np
 
 from ..arrays import Vector
-from ..point import Point, Workspace
+from ..point import Point
 from ..right_hand_side import RightHandSide
+from ..rows import Rows, StackedRows
+from ..stack import Stack
 from .engine import Outcome
 from .projection import Status, Step
 
@@ -24,8 +27,9 @@ class Search:
     """Budget spent so far, and the best iterate with the try it came from.
 
     Args:
-        rhs, workspace: of the projection; `point` is the handle that the program moves along.
-        q: the start.
+        rhs: right-hand sides.
+        point: at the start; the handle that the program moves along.
+        levels: whose rows are stacked, in memory of the point's workspace.
         trace: whether iterates are kept.
     """
 
@@ -42,21 +46,24 @@ class Search:
         "residuals",
         "restarts",
         "rhs",
+        "rows",
         "score",
+        "stacked",
         "status",
         "trace",
         "workspace",
     )
 
-    def __init__(self, rhs: RightHandSide, workspace: Workspace, q: Vector, trace: bool) -> None:
-        self.rhs, self.workspace, self.given = rhs, workspace, q
+    def __init__(self, rhs: RightHandSide, point: Point, levels: Sequence[Stack], trace: bool) -> None:
+        self.rhs, self.point, self.workspace, self.given = rhs, point, point.workspace, point.q
+        self.stacked = [StackedRows.of(level, point) for level in levels]
+        self.rows: Sequence[Rows] = [stacked.rows for stacked in self.stacked]
         self.iterations = self.begun = self.restarts = self.best_try = 0
         self.status = Status.STALLED
-        self.point: Point
         self.trace: list[Step] | None = [] if trace else None
         self.caps: list[float] = []
         self.residuals: list[float] = []
-        self.best = q
+        self.best = point.q
         self.score: Score = [np.inf]
         self.residual = self.merit = np.inf
 

@@ -73,7 +73,7 @@ class Substitution:
             point.move(q)
             for explicit, rows, where in generation:  # they do not read what the others of their generation write
                 function = rhs.map_of(explicit)
-                value = np.empty(function.outputs.nq)
+                value = q[where]  # a view where the outputs are one run
                 if Je is None:
                     function.evaluate(point, value)
                 elif self._chained and rows.start:
@@ -83,7 +83,8 @@ class Substitution:
                     self._chain(block, Je, rows.start)
                 else:
                     function.evaluate(point, value, Je[rows])
-                q[where] = value
+                if value.base is not q:
+                    q[where] = value
         return q
 
     def reduce(self, J: Matrix, workspace: Workspace) -> Matrix:
