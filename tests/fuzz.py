@@ -1259,6 +1259,30 @@ def _(c: Chaos) -> Made:
     return given("right-hand side", _projector().project, _arm().neutral, c.vector(_problem().constraints.rhs_size))
 
 
+@entry("Projector.project_batch")
+def _(c: Chaos) -> Made:
+    way, Q = c.pick("Q", "row", "rhs", "executor", "chunk", "progress"), np.zeros((3, _arm().nq))
+    batch = _projector().project_batch
+    if way == "Q":
+        return given(
+            ("Q of", "Q:"),
+            batch,
+            c.pick(c.say("rank 1", Q[0]), c.say("rank 3", Q[None]), c.say("sizes", Q[:, :-1]), c.thing()),
+        )
+    if way == "row":
+        Q[1, int(c.rng.integers(_arm().nq))] = c.say("a row that is not finite", c.pick(np.nan, np.inf, -np.inf))
+        return given("row 1 of Q", batch, Q)
+    if way == "rhs":
+        size = _problem().constraints.rhs_size
+        wrong = c.pick(c.vector(size), [c.vector(size)] * 4, [_space_problem().rhs] * 3, [_problem().rhs] * 2)
+        return given(("right-hand side", "of rhs"), batch, Q, wrong)
+    if way == "executor":
+        return given("executor", batch, Q, executor=c.thing(type(None)))
+    if way == "chunk":
+        return given("chunk", batch, Q, chunk=c.say("no chunk", c.pick(0, -1, 2.0, "3", [], np.nan, True)))
+    return given("progress", batch, Q, progress=c.say("no progress", c.pick(3, "bar", [], {}, 0.5, Q)))
+
+
 @entry("Projection.error")
 def _(c: Chaos) -> Made:
     result = _projector().project(_arm().reference("home"))

@@ -60,7 +60,7 @@ def test_every_public_callable_is_tried():
     given_by_the_library = {
         *("ConstraintError", "Function", "RowOwner", "Engine", "Comparison", "Base", "FrameKind", "Order", "Status"),
         *("Linearisation", "Rows", "Point", "MovingPoint", "Posture", "Motion", "Workspace", "Projection", "Step"),
-        "SurfacePair",
+        *("ProjectionBatch", "SurfacePair"),
         *(
             "Composition",
             "Difference",

@@ -1,5 +1,6 @@
 """Solvers: a projector puts configurations onto the constraints of a problem."""
 
+from .batch import ProjectionBatch
 from .engine import Engine
 from .options import Options
 from .projection import Projection, Status, Step
@@ -23,6 +24,7 @@ __all__ = [
     "FullSteps",
     "Options",
     "Projection",
+    "ProjectionBatch",
     "Projector",
     "Status",
     "Step",

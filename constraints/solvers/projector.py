@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from time import perf_counter
 from typing import Any, final
 
@@ -15,10 +16,13 @@ from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..robot import Robot
 from ..stack import RowOwner
+from .batch import Progress, ProjectionBatch, project_batch
 from .engine import Engine
 from .options import Options
 from .projection import Projection
 from .readable import ReadableEngine
+from .row_inputs import GivenSides
+from .workers import Job
 
 __all__ = ["Projector", "project"]
 
@@ -57,6 +61,7 @@ class Projector:
         self.engine = ReadableEngine() if engine is None else engine
         self._program = self.engine.compile(problem, self.options)
         self._pool: list[Workspace] = []
+        self._job = Job(self.problem, self.options, self.engine, self._program)
 
     def project(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Projection:
         """Put a configuration onto the constraints.
@@ -97,6 +102,49 @@ class Projector:
             outcome.trace,
             outcome.refined,
         )
+
+    def project_batch(
+        self,
+        Q: ArrayLike,
+        rhs: GivenSides | None = None,
+        executor: Executor | None = None,
+        chunk: int | None = None,
+        progress: Progress | None = None,
+        near: ArrayLike | None = None,
+    ) -> ProjectionBatch:
+        """Put many configurations onto the constraints, here or on the workers of an executor.
+
+        A row has the figures of the single call, bit for bit, whatever the chunks and workers. A failed row is a
+        status. The problem is pickled once, and a worker unpickles it once. An interruption (Ctrl-C) cancels the
+        chunks that have not begun, and leaves the executor usable.
+
+        Args:
+            Q: starts (n, nq), a configuration a row; not changed.
+            rhs: right-hand sides: one for all rows (a RightHandSide, or its flat vector), or one a row (a sequence of
+                n RightHandSides, or their flat vectors (n, size)); those of the constraints if absent.
+            executor: any `concurrent.futures.Executor`: threads, processes, loky, Dask's `client.get_executor()`,
+                `mpi4py.futures.MPIPoolExecutor`; it stays the caller's. Without, all rows are done here.
+            chunk: rows a task; by default 32 tasks, of at most 1000 rows.
+            progress: True for a bar (tqdm, extra `parallel`), or a function of (rows done, all rows), called here after
+                each chunk.
+            near: what `Options(nearest=True)` is near to: one configuration (nq,), or one a row (n, nq); each start if
+                absent.
+
+        Raises:
+            SizeError, DtypeError, NotFiniteError, NotNormalizedError, BatchRowError: what is wrong with Q, rhs or near,
+                before any work; a bad row is named by its index.
+            ExecutorError: a worker died, or the executor is shut down.
+            NotPicklableError: the problem cannot be sent to other processes.
+
+        Example:
+            >>> from liegroups import Rn
+            >>> from constraints import Function, Implicit, Problem, Projector
+            >>> circle = Function.from_callable(lambda q: q @ q - 1.0, Rn(2), Rn(1), lambda q: 2.0 * q)
+            >>> projector = Projector(Problem(Rn(2), [Implicit.zero(circle)]))
+            >>> projector.project_batch([[3.0, 4.0], [0.0, 0.5]])
+            ProjectionBatch(2 rows: 2 CONVERGED; largest residual of a success ...)
+        """
+        return project_batch(self._job, self.problem, self.options, Q, rhs, executor, chunk, progress, near)
 
     def one_step(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Vector:
         """The configuration after one step of the solver, whether its error is smaller or not.
