@@ -525,7 +525,7 @@ def test_a_worker_keeps_few_problems() -> None:
     jobs = [pickle.loads(pickle.dumps(_circle(functools.partial(np.add, i))._job)) for i in range(7)]
     expected = answers(_circle().project_batch(points()))
     for job in (*jobs, jobs[-1]):
-        rows = job.run(workers.Task(0, points(), None))
+        rows = job.run(workers.Task(0, points()))
         assert rows.q.tobytes() == b"".join(a[0] for a in expected)
     assert len(workers._READY) == workers.KEPT
     assert list(workers._READY)[-1] == jobs[-1]._digest
@@ -549,11 +549,12 @@ def test_executors_that_take_no_work() -> None:
     with pytest.raises(ExecutorError, match="shut down"):
         projector().project_batch(starts(), executor=pool)
     pool = ThreadPoolExecutor(1)
-    stop = threading.Timer(0.1, pool.shutdown, kwargs={"wait": False, "cancel_futures": True})
-    stop.start()
+
+    def stop(done: int, total: int) -> None:
+        pool.shutdown(wait=False, cancel_futures=True)
+
     with pytest.raises(ExecutorError, match="cancelled"):
-        projector().project_batch(starts().repeat(100, axis=0), executor=pool, chunk=10)
-    stop.join()
+        projector().project_batch(starts().repeat(20, axis=0), executor=pool, chunk=10, progress=stop)
 
 
 def test_a_problem_that_does_not_pickle(processes: ProcessPoolExecutor, monkeypatch: pytest.MonkeyPatch) -> None:

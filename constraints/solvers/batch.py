@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from operator import index
-from typing import Any, SupportsIndex, TypeVar, final
+from typing import Any, SupportsIndex, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,6 @@ __all__ = ["ProjectionBatch", "project_batch"]
 
 Progress = bool | Callable[[int, int], object]
 """True for a bar by tqdm, or who is told how many rows are done, and of how many."""
-
-_T = TypeVar("_T")
 
 CHUNKS, LARGEST_CHUNK = 32, 1000
 """Without `chunk`, a batch is cut in that many parts, of at most so many rows."""
@@ -187,10 +185,10 @@ def _flat(sides: Sides, problem: Problem) -> Sides | None:
     return np.stack([side.vector for side in sides]) if isinstance(sides, list) and sides else sides
 
 
-def _some(given: _T, start: int, stop: int) -> _T:
+def _some(given: Any, start: int, stop: int) -> Any:
     """Those of some rows, where there is one a row."""
-    each: Any = given
-    return each[start:stop] if isinstance(each, list) or (isinstance(each, np.ndarray) and each.ndim == 2) else given
+    by_row = isinstance(given, list) or (isinstance(given, np.ndarray) and given.ndim == 2)
+    return given[start:stop] if by_row else given
 
 
 def _chunk(chunk: int | None, n: int, executor: Executor | None, progress: Progress | None) -> int:
