@@ -187,8 +187,9 @@ def _flat(sides: Sides, problem: Problem) -> Sides | None:
 
 def _some(given: Any, start: int, stop: int) -> Any:
     """Those of some rows, where there is one a row."""
+    whole: Any = given
     by_row = isinstance(given, list) or (isinstance(given, np.ndarray) and given.ndim == 2)
-    return given[start:stop] if by_row else given
+    return whole[start:stop] if by_row else whole
 
 
 def _chunk(chunk: int | None, n: int, executor: Executor | None, progress: Progress | None) -> int:
