@@ -15,9 +15,9 @@ from ..function import Function
 from ..point import MovingPoint, Point
 from ..robot import Frame, Motion, Posture, Robot, as_placement
 from ..robot.doors import as_robot
-from ..robot.pinocchio import pin
+from ..robot.pinocchio import Placement, pin
 from ..robot.posture import Kinematics
-from ..robot.relative import RelativeFrames
+from ..robot.relative import RelativeFrames, joint_frame_jacobian
 
 __all__ = [
     "FrameFunction",
@@ -82,6 +82,8 @@ class FrameFunction(Function):
         fields: tuple[tuple[str, object], ...] = (
             ("_sign", np.asfortranarray(np.tile(sign, (6, 1)))),  # as the world Jacobian: one run through memory
             ("_in_world", frame_a.joint == 0),
+            ("_joint_b", frame_b.joint),
+            ("_placement_b", frame_b.placement),
         )
         for attribute, value in fields:
             object.__setattr__(self, attribute, value)
@@ -97,6 +99,8 @@ class FrameFunction(Function):
 
     _sign: Matrix
     _in_world: bool
+    _joint_b: int
+    _placement_b: Placement
 
     def relative_placement(self, k: Kinematics) -> Any:
         r""":math:`{}^aM_b`, live: it follows the next evaluation of this function in the workspace.
@@ -108,7 +112,11 @@ class FrameFunction(Function):
 
     def relative_frames(self, k: Kinematics) -> RelativeFrames:
         """Frame b seen from frame a at the point of k, with views of the placement and memory for rows."""
-        return k.relative(self, self.frame_a, self.frame_b)
+        frames = k.frames.get(self)
+        if frames is None:
+            frames = k.relative(self, self.frame_a, self.frame_b)
+        frames.update(k.model, k.data, frames.memory)
+        return frames
 
     def write_jacobian(self, k: Kinematics, rows: Matrix | None, jacobian: Matrix) -> None:
         r"""Write `rows` (k x 6; None for the identity) times the Jacobian of the body twist of b relative to a.
@@ -119,7 +127,7 @@ class FrameFunction(Function):
         the last `relative_frames` or `relative_placement`.
         """
         if self._in_world:
-            columns = k.frame_jacobian(self.frame_b)
+            columns = joint_frame_jacobian(k.model, k.data, self._joint_b, self._placement_b)
         else:
             X = k.frames[self].to_b()
             rows = X if rows is None else rows.dot(X)

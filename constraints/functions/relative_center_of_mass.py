@@ -83,6 +83,7 @@ class RelativeCenterOfMass(MassFunction):
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian)
         frames = k.relative(self, self._frame, _WORLD)
+        frames.update(k.model, k.data, frames.memory)
         aRo = frames.rotation
         if jacobian is None:
             np.subtract(aRo.dot(self.center(k)) + frames.translation, self._reference, value)
@@ -91,7 +92,7 @@ class RelativeCenterOfMass(MassFunction):
         a_c = aRo.dot(k.center) + frames.translation
         np.subtract(a_c, self._reference, value)
         if self._frame.joint != 0:
-            np.subtract(J, frames.jacobian_of_a_at(a_c)[:3], J)
+            np.subtract(J, frames.jacobian_of_a_at(k.model, k.data, a_c)[:3], J)
         np.multiply(J, self._mask, jacobian)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:

@@ -76,11 +76,11 @@ class Kinematics:
         return joint_frame_jacobian(self.model, self.data, frame.joint, frame.placement)
 
     def relative(self, owner: object, a: Frame, b: Frame) -> RelativeFrames:
-        """Frame b seen from frame a, in memory of the owner (a function)."""
+        """Memory for frame b seen from frame a, made once for the owner (a function)."""
         found = self.frames.get(owner)
         if found is None:
-            found = self.frames[owner] = RelativeFrames(self.model, self.data, a, b)
-        return found.update()
+            found = self.frames[owner] = RelativeFrames(self.model, a, b)
+        return found
 
 
 @final

@@ -18,15 +18,18 @@ _frame_jacobian: Any = pin.getFrameJacobian
 
 @final
 class RelativeFrames:
-    """Pinocchio's memory for two anchored frames, with views of it that follow each `update`.
+    """Pinocchio's memory for two anchored frames, with views of it that follow each `update(model, data, memory)`.
 
-    One call places both frames and sees one from the other (0.2 us; a product of two placements costs 0.6).
+    That one call of pinocchio places both frames and sees one from the other (0.2 us; a product of two placements
+    costs 0.6).
 
     Args:
-        model, data: pinocchio's, of the workspace.
+        model: pinocchio's.
         a, b: the frames.
 
     Attributes:
+        update: reads the placements of the joints, which are computed.
+        memory: what it writes.
         pose: live placement of b seen from a.
         rotation, translation: live views (3, 3) and (3,) of it.
         rows: memory (6, 6), zero when new, for the rows that a function puts before the twist of b relative to a.
@@ -36,47 +39,40 @@ class RelativeFrames:
     __slots__ = (
         "_a",
         "_b",
-        "_calc",
-        "_data",
-        "_memory",
-        "_model",
         "_moved",
         "angular",
         "linear",
+        "memory",
         "pose",
         "rotation",
         "rows",
         "translation",
+        "update",
     )
 
-    def __init__(self, model: Any, data: Any, a: Frame, b: Frame) -> None:
+    def __init__(self, model: Any, a: Frame, b: Frame) -> None:
         anchors = pin.RigidConstraintModel(
             pin.ContactType.CONTACT_6D, model, a.joint, a.placement, b.joint, b.placement, pin.LOCAL
         )
-        self._model, self._data, self._memory = model, data, anchors.createData()
-        self._calc = anchors.calc
+        self.memory: Any = anchors.createData()
+        self.update: Any = anchors.calc
         self._a: Any = a
         self._moved: Any = a.placement.copy()
-        self._b: Placement = self._memory.oMc2
-        self.pose: Placement = self._memory.c1Mc2
+        self._b: Placement = self.memory.oMc2
+        self.pose: Placement = self.memory.c1Mc2
         self.rotation: Matrix = self.pose.rotation
         self.translation: Vector = self.pose.translation
         self.rows = np.zeros((6, 6))
         self.linear, self.angular = self.rows[:3, :3], self.rows[3:, 3:]
 
-    def update(self) -> RelativeFrames:
-        """Read the placements of the joints, which are computed."""
-        self._calc(self._model, self._data, self._memory)
-        return self
-
     def to_b(self) -> Matrix:
         r""":math:`{}^bX_o` (6, 6): twists from the world's axes to those of b."""
         return self._b.toActionMatrixInverse()
 
-    def jacobian_of_a_at(self, place: Vector) -> Matrix:
+    def jacobian_of_a_at(self, model: Any, data: Any, place: Vector) -> Matrix:
         """Body Jacobian (6, nv) of frame a moved to a place (3,) seen in its axes; a new array."""
         self._moved.translation = self._a.placement.act(place)
-        return joint_frame_jacobian(self._model, self._data, self._a.joint, self._moved)
+        return joint_frame_jacobian(model, data, self._a.joint, self._moved)
 
 
 def joint_frame_jacobian(model: Any, data: Any, joint: int, placement: Placement) -> Matrix:

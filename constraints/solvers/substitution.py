@@ -40,7 +40,10 @@ class Substitution:
         generations = [[e for e in generation if not e.is_constant] for generation in resolution.generations]
         self._moving = tuple(e for generation in generations for e in generation)
         self._generations = _places(generations)
-        self._dead = _runs(~problem.free)
+        read = np.zeros(self._space.nv, dtype=np.bool_)  # columns that rows or maps depend on: the others are zero
+        for owner in (*(owner for level in problem.levels for owner in level), *(e.map for e in self._moving)):
+            read |= owner.columns
+        self._dead = _runs(~problem.free & read)
         computed = [v for e in self._moving for v in e.outputs.v]
         self._shape = (len(computed), self._space.nv)
         self._columns = np.array(computed, dtype=np.intp)
