@@ -74,9 +74,22 @@ class StackedRows:
 
     Attributes:
         rows: what is stacked, views.
+        reduced: to be set by whoever adds to columns of the Jacobian in place: functions write only the columns that
+            they declare, so the others must be zero again before the next evaluation.
     """
 
-    __slots__ = ("_active", "_blocks", "_error", "_jacobian", "_offset", "_others", "_plain", "_sides", "rows")
+    __slots__ = (
+        "_active",
+        "_blocks",
+        "_error",
+        "_jacobian",
+        "_offset",
+        "_others",
+        "_plain",
+        "_sides",
+        "reduced",
+        "rows",
+    )
 
     def __init__(self, stack: Stack, space: Space) -> None:
         _check_stack(stack)
@@ -97,6 +110,7 @@ class StackedRows:
             for owner, _, error, block in self._blocks
             if owner.plain_function is not None
         ]
+        self.reduced = False
         self._sides: RightHandSide | None = None
         self._offset: Vector | None = None
         self._others: list[tuple[RowOwner, Vector | None, Vector, Matrix]] = []
@@ -125,6 +139,8 @@ class StackedRows:
         """
         if sides is not self._sides:
             self._take_sides(sides)
+        if self.reduced and jacobian:
+            self._clear()
         for evaluate, error, block in self._plain:
             evaluate(point, error, block if jacobian else None)
         if self._offset is not None:
@@ -135,10 +151,16 @@ class StackedRows:
 
     def velocity(self, motion: MovingPoint, sides: RightHandSide, with_rates: bool) -> Rows:
         """Time derivatives of the errors along a motion, and the Jacobian."""
+        if self.reduced:
+            self._clear()
         for owner, s, error, block in self._blocks:
             rate = sides.velocity[s] if with_rates and sides.velocity is not None else None
             owner.write_velocity(motion, sides.points[id(owner)], rate, error, block)
         return self._selected(True)
+
+    def _clear(self) -> None:
+        self._jacobian.fill(0.0)
+        self.reduced = False
 
     def _selected(self, jacobian: bool) -> Rows:
         """The rows that count, masked ones left out."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from constraints import (
     Options,
     Orientation,
     Part,
+    Point,
     Position,
     Problem,
     Projector,
@@ -510,3 +512,33 @@ def test_pose_map_through_a_constant_is_a_pose() -> None:
     robot = arm_and_box()
     carry = Explicit.relative_pose(robot, "gripper", "handle", comparison=EQUALITY)
     assert type(carry.output_function(np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]))) is RelativePose
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Product(Function):
+    """x1 (1 + x2) - 1, and x2, of R^4: it declares columns 1 and 2, and writes no others."""
+
+    def __post_init__(self) -> None:
+        self.declare(Rn(4), Rn(2), [False, True, True, False])
+
+    def evaluate(self, point: Point, value: np.ndarray, jacobian: np.ndarray | None = None) -> None:
+        _, x, y, _ = point.q
+        value[:] = x * (1.0 + y) - 1.0, y - 0.5 * x
+        if jacobian is not None:
+            jacobian[:, 1:3] = [[1.0 + y, x], [-0.5, 1.0]]
+
+
+def test_functions_need_not_write_columns_that_they_do_not_declare() -> None:
+    """What the substitution adds to such columns in one iteration is gone in the next: convergence stays quadratic."""
+    whole = Rn(4)
+    follows = Explicit(
+        Affine([[1.0, 0.5]]), Segments.coordinates(whole, [1]), Segments.coordinates(whole, [0, 3]), whole=whole
+    )
+    problem = Problem(whole, [Implicit.zero(_Product()), follows])
+    assert len(problem.explicits) == 1
+    projector = Projector(problem, Options.local(threshold=1e-12, trace=True))
+    for start in ([1.2, 0.0, 0.7, 0.4], [0.1, 0.0, 2.0, 1.0]):
+        result = projector.project(start)
+        assert result.success
+        assert result.iterations <= 8
+        assert projector.project(start).q.tobytes() == result.q.tobytes()  # nothing is left in the workspace

@@ -123,8 +123,8 @@ class ReadableProgram(Program):
         search.keep(q0, score, max(worst, residual), merit)
         if not usable:
             return None
-        for level in search.rows if not substitution.is_empty else ():
-            substitution.reduce(level.jacobian, search.workspace)
+        for stacked in search.stacked if not substitution.is_empty else ():
+            substitution.reduce(stacked, search.workspace)
         return search.rows
 
     def _tries(self, start: Vector, rows: Sequence[Rows] | None, search: Search) -> Outcome:
@@ -232,8 +232,8 @@ class ReadableProgram(Program):
         for stacked in search.stacked:
             stacked.position(point, search.rhs, jacobian)
         if jacobian and not substitution.is_empty:
-            for level in rows:
-                substitution.reduce(level.jacobian, point.workspace)
+            for stacked in search.stacked:
+                substitution.reduce(stacked, point.workspace)
         return q, rows
 
     def _measure(self, rows: Sequence[Rows]) -> tuple[Score, float, float]:

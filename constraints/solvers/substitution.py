@@ -11,6 +11,7 @@ from ..explicit import Explicit
 from ..point import Point, Workspace
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
+from ..rows import StackedRows
 
 __all__ = ["Substitution"]
 
@@ -90,9 +91,11 @@ class Substitution:
                     q[where] = value
         return q
 
-    def reduce(self, J: Matrix, workspace: Workspace) -> Matrix:
+    def reduce(self, stacked: StackedRows, workspace: Workspace) -> Matrix:
         """Turn a Jacobian of full width into the reduced one, in place; the derivatives are those of `resolve`."""
+        J = stacked.rows.jacobian
         if self._moving:
+            stacked.reduced = True  # columns that the rows do not declare are written
             Je: Matrix = workspace.scratch(self, "Je", self._shape)
             out = J[:, self._block] if self._block is not None else J[:, self._columns]
             np.add(J, out.dot(Je), J)
