@@ -35,6 +35,8 @@ SETTLING, GAINING = 0.8, 0.9
 halved, or cut to a tenth if the level itself does not fall to the second part."""
 LEAST_CAP = 1e-3
 """A lower level that may still move this much [rad or m] may be what keeps the levels above from settling."""
+UNIT = 1e-12
+"""A start whose unit vectors are off by more is normalised before the first step: poses are exact only then."""
 STATIONARY_RATIO = 0.02
 """A projected gradient of at most this part of the error norm is no way down."""
 
@@ -87,13 +89,14 @@ class ReadableProgram(Program):
         """Project one configuration: tries from the start and from restarts, within one budget."""
         search = Search(rhs, self._place(q0, workspace), self._levels, self.options.trace)
         try:
-            q = self._substitution.start(self._box.clamp(q0), rhs)
+            q = q0 if self._space.is_normalized(q0, UNIT) else self._space.normalize(q0)
+            q = self._substitution.start(self._box.clamp(q), rhs)
             moved = q is not q0 and q.tobytes() != q0.tobytes()
             rows = self._at_start(q0, search, moved)
             if search.residual <= self.options.threshold and self._box.contains(q0):
                 return search.outcome(Status.CONVERGED)
             if moved or self._substitution.has_maps:
-                search.forget()  # no iterate: outside its bounds, or unresolved
+                search.forget()  # no iterate: outside its bounds, not normalised, or unresolved
                 rows = None
             return self._tries(q, rows, search)
         except UndefinedError:

@@ -59,7 +59,7 @@ class Substitution:
             return q
         q = q.copy()
         for explicit in self._constant:
-            q[explicit.outputs.q_indices] = _constant(explicit, rhs, q)
+            q[explicit.outputs.q_indices] = _constant(explicit, rhs, self._space.neutral)
         return q
 
     def resolve(self, q: Vector, rhs: RightHandSide, point: Point, jacobian: bool = False) -> Vector:
@@ -126,7 +126,7 @@ def _places(generations: list[list[Explicit]]) -> tuple[tuple[tuple[Explicit, sl
 
 
 def _constant(explicit: Explicit, rhs: RightHandSide, q: Vector) -> Vector:
-    """Outputs of a constant map, found once for each right-hand side."""
+    """Outputs of a constant map, found once for each right-hand side, always at the same q: roundings depend on it."""
     found = rhs.constants.get(id(explicit))
     if found is None:
         found = rhs.constants[id(explicit)] = rhs.map_of(explicit).value(q)

@@ -1,0 +1,207 @@
+"""Rows of constraints by plain pinocchio: what a random constraint asks for, and how far a configuration is from it.
+
+Nothing here calls the library: values are written from their formulas with pinocchio's forward kinematics, `log3`,
+`log6` and `difference`, and compared to intervals row by row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+from random_trees import Coordinates
+
+__all__ = ["HALF_TURN", "Body", "Place", "Wanted", "group_rows", "value_of"]
+
+Vector = NDArray[np.float64]
+
+HALF_TURN = np.pi - 1e-6
+"""From this angle on the sign of a rotation's logarithm is a matter of rounding [rad]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """A frame: a joint by index and a placement on it."""
+
+    joint: int
+    placement: Any
+
+
+class Place:
+    """Pinocchio at one configuration, moved from one to the next.
+
+    Args:
+        model: the tree.
+        extra: number of variables after the tree's.
+    """
+
+    def __init__(self, model: Any, extra: int = 0) -> None:
+        self.model, self.data, self.extra = model, model.createData(), extra
+        self.coordinates = Coordinates.of(model)
+        self.masses = np.array([inertia.mass for inertia in model.inertias])
+        self.levers = [inertia.lever.copy() for inertia in model.inertias]
+        self.turned = False
+        self.q: Vector = np.zeros(0)
+
+    def at(self, q: Vector) -> None:
+        """Go to q; `turned` says from then on whether some rotation met was half a turn."""
+        self.q, self.turned = q, False
+        pin.forwardKinematics(self.model, self.data, q[: self.model.nq])
+
+    def pose(self, body: Body) -> Any:
+        return self.data.oMi[body.joint] * body.placement
+
+    def center(self, joints: tuple[int, ...]) -> Vector:
+        """Centre of the bodies of some joints, of all if there are none."""
+        chosen = joints or range(1, self.model.njoints)
+        total = sum(self.masses[i] * self.data.oMi[i].act(self.levers[i]) for i in chosen if self.masses[i])
+        return np.asarray(total) / sum(self.masses[i] for i in chosen)
+
+    def numbers(self) -> Vector:
+        """The numbers of q that integrating adds to, by tangent column, the extra variables last."""
+        x, where = np.zeros(self.model.nv + self.extra), self.coordinates
+        x[where.columns[where.flat]] = self.q[where.entries[where.flat]]
+        x[self.model.nv :] = self.q[self.model.nq :]
+        return x
+
+    def log3(self, R: Any) -> Vector:
+        w = pin.log3(R)
+        self.turned = self.turned or float(w @ w) > HALF_TURN**2
+        return w
+
+    def log6(self, M: Any) -> Vector:
+        self.log3(M.rotation)
+        return pin.log6(M).vector
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """One constraint as data.
+
+    Attributes:
+        kind: what is measured, a key of `VALUES`.
+        bodies: its frames; of a relative function a, then b.
+        group: "R", "SO3", "SE3" or "R3xSO3": where values live.
+        numbers: further numbers of the function (a matrix, a reference, joints), by name.
+        joints: joints that count, by index.
+        rhs: right-hand side: numbers in R, a placement otherwise.
+        lower, upper, scale: (n,) interval and factor by row; infinite where masked.
+        mask: (n,) rows that count.
+        words: (n) comparison by row: the library's name, or None for an interval.
+        level: its level.
+    """
+
+    kind: str
+    bodies: tuple[Body, ...] = ()
+    group: str = "R"
+    numbers: dict[str, Any] = field(default_factory=dict)
+    joints: tuple[int, ...] = ()
+    rhs: Any = None
+    lower: Vector = field(default_factory=lambda: np.zeros(0))
+    upper: Vector = field(default_factory=lambda: np.zeros(0))
+    scale: Vector = field(default_factory=lambda: np.zeros(0))
+    mask: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=np.bool_))
+    words: tuple[str | None, ...] = ()
+    level: int = 0
+
+    def rows(self, place: Place) -> Vector:
+        """Rows of the logarithm, before intervals."""
+        return group_rows(place, self.group, value_of(place, self), self.rhs)
+
+    def error(self, place: Place) -> float:
+        """Norm of the signed, scaled distances to the intervals, over the rows that count; infinite where undefined."""
+        rows = self.rows(place)
+        e = (rows - np.clip(rows, self.lower, self.upper))[self.mask] * self.scale[self.mask]
+        square = float(e @ e)
+        return float(np.sqrt(square)) if square == square else np.inf
+
+
+def group_rows(place: Place, group: str, value: Any, rhs: Any) -> Vector:
+    """log(rhs^-1 value) in the group."""
+    if group == "R":
+        return value - rhs if rhs is not None else value
+    M = value if rhs is None else rhs.actInv(value)
+    if group == "SE3":
+        return place.log6(M)
+    w = place.log3(M.rotation)
+    if group == "SO3":
+        return w
+    start = np.zeros(3) if rhs is None else rhs.translation
+    return np.concatenate([value.translation - start, w])
+
+
+def value_of(place: Place, wanted: Wanted) -> Any:
+    """h(q): numbers in R, a placement otherwise."""
+    return VALUES[wanted.kind](place, wanted)
+
+
+def _relative(place: Place, wanted: Wanted) -> Any:
+    """aMb; a is fixed in the world where its joint is 0."""
+    a, b = wanted.bodies
+    return place.pose(a).actInv(place.pose(b))
+
+
+def _transformation(place: Place, wanted: Wanted) -> Vector:
+    M = _relative(place, wanted)
+    return np.concatenate([M.translation, place.log3(M.rotation)])
+
+
+def _between_feet(place: Place, wanted: Wanted) -> Vector:
+    left, right, reference = (place.pose(body) for body in wanted.bodies)
+    c, u = place.center(wanted.joints), right.translation - left.translation
+    middle = 0.5 * (left.translation + right.translation)
+    side = reference.rotation.T @ np.cross(c - middle, u)
+    rows = [c[2] - reference.translation[2], side[2], (c - left.translation) @ u, (c - right.translation) @ u]
+    return np.array(rows)
+
+
+def _relative_center(place: Place, wanted: Wanted) -> Vector:
+    return place.pose(wanted.bodies[0]).actInv(place.center(wanted.joints)) - wanted.numbers["reference"]
+
+
+def _affine(place: Place, wanted: Wanted) -> Vector:
+    return wanted.numbers["A"] @ place.numbers() + wanted.numbers["b"]
+
+
+def waves(x: Vector) -> Vector:
+    """Sums of sines and products of three numbers."""
+    return np.array([np.sin(x[0]) + x[1] * x[2], np.cos(x[1] - x[0]) + 0.3 * x[2]])
+
+
+def _waves(place: Place, wanted: Wanted) -> Vector:
+    return waves(place.q[wanted.numbers["entries"]])
+
+
+def _root(place: Place, wanted: Wanted) -> Vector:
+    """The root of an entry; it is not a number where the entry is too small."""
+    x = place.q[wanted.numbers["entry"]] - wanted.numbers["start"]
+    return np.array([np.sqrt(x) if x >= 0.0 else np.nan])
+
+
+def _locked(place: Place, wanted: Wanted) -> Vector:
+    """log(value^-1 q) of one joint: pinocchio's difference from the same q with the value in its place."""
+    q, joint = place.q[: place.model.nq], place.model.joints[wanted.numbers["joint"]]
+    held = q.copy()
+    held[joint.idx_q : joint.idx_q + joint.nq] = wanted.numbers["value"]
+    return pin.difference(place.model, held, q)[joint.idx_v : joint.idx_v + joint.nv]
+
+
+VALUES: dict[str, Callable[[Place, Wanted], Any]] = {
+    "position": lambda place, wanted: _relative(place, wanted).translation.copy(),
+    "orientation": lambda place, wanted: place.log3(_relative(place, wanted).rotation),
+    "transformation": _transformation,
+    "pose": _relative,
+    "center": lambda place, wanted: place.center(wanted.joints),
+    "relative_center": _relative_center,
+    "between_feet": _between_feet,
+    "affine": _affine,
+    "waves": _waves,
+    "root": _root,
+    "locked": _locked,
+    "coupled": _affine,
+    "object": _transformation,
+}
