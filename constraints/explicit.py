@@ -320,6 +320,18 @@ class Explicit(RowOwner):
         """As `RowOwner.write_velocity`, of the twin."""
         self.twin.write_velocity(motion, rhs, rhs_velocity, error, jacobian)
 
+    def write_acceleration(
+        self,
+        motion: MovingPoint,
+        rhs: Vector | None,
+        rhs_velocity: Vector | None,
+        rhs_acceleration: Vector | None,
+        error: Vector,
+        jacobian: Matrix,
+    ) -> None:
+        """As `RowOwner.write_acceleration`, of the twin."""
+        self.twin.write_acceleration(motion, rhs, rhs_velocity, rhs_acceleration, error, jacobian)
+
     def rhs_at(self, point: Point) -> Vector:
         """As `RowOwner.rhs_at`, of the twin."""
         return self.twin.rhs_at(point)

@@ -22,7 +22,6 @@ from .errors import (
 )
 from .explicit import Explicit
 from .functions.lifted import same_space
-from .implicit import Implicit
 from .point import PlacedSpace
 from .robot import Bounds, Robot
 from .stack import RowOwner
@@ -74,6 +73,11 @@ def by_level(given: Any) -> list[list[RowOwner]]:
         for j, constraint in enumerate(level):
             if not isinstance(constraint, RowOwner):
                 raise WrongObjectError(f"constraint {j} of level {i}", "an Implicit constraint", constraint)
+            if not constraint.has_position:
+                what = "a constraint with position rows (give the contact an anchor)"
+                raise WrongObjectError(
+                    f"constraint {j} of level {i}", what, f"'{constraint.name}', rows of velocity alone"
+                )
     return levels
 
 
@@ -89,9 +93,7 @@ def on_space(constraint: RowOwner, space: Space) -> RowOwner:
             f"'{constraint.name}' is a function of another robot than the problem's: "
             "build all functions on one Robot object"
         )
-    if isinstance(constraint, Implicit | Explicit):
-        return constraint.on(space)
-    raise SpaceMismatchError(f"space of '{constraint.name}'", space.name, constraint.space.name)
+    return constraint.on(space)
 
 
 def _robots(space: Space) -> list[PlacedSpace]:

@@ -15,6 +15,7 @@ from .arrays import ArrayLike, Matrix, Vector
 from .comparison import Comparison, RowTable, by_row
 from .errors import RightHandSideError, SpaceMismatchError, WrongObjectError
 from .function import Function, as_function
+from .functions.logarithm import drift_of_log, seen_from
 from .point import MovingPoint, Point
 from .robot import as_placement, pose_vector
 from .robot.pinocchio import Placement
@@ -223,6 +224,35 @@ class Implicit(RowOwner):
             value = motion.point.scratch(self, "value", (self.group.nq,))
             rate = self.group.difference_dq0(self.group.neutral if rhs is None else rhs, value) @ rhs_velocity
         error += np.where(inside, 0.0, self.rows.scale * rate)
+
+    def write_acceleration(
+        self,
+        motion: MovingPoint,
+        rhs: Vector | None,
+        rhs_velocity: Vector | None,
+        rhs_acceleration: Vector | None,
+        error: Vector,
+        jacobian: Matrix,
+    ) -> None:
+        """As `RowOwner.write_acceleration`."""
+        drift = np.empty(self.group.nv)
+        self.function.drift(motion, drift)
+        if self._flat:
+            self.write_position(motion.point, rhs, error, jacobian)
+            if rhs_acceleration is not None:
+                drift -= rhs_acceleration
+        else:
+            group, rest = self.group, np.zeros(self.group.nv)
+            value = motion.point.scratch(self, "value", (group.nq,))
+            self.function.evaluate(motion.point, value, jacobian)
+            moving = jacobian @ motion.v, drift
+            reference = group.neutral if rhs is None else rhs
+            rates = tuple(rest if rate is None else rate for rate in (rhs_velocity, rhs_acceleration))
+            g = group.compose(group.inverse(reference), value)
+            drift = drift_of_log(group, g, *seen_from(group, g, moving, (rates[0], rates[1])))
+            self.write_position(motion.point, rhs, error, jacobian)
+        inside = self.rows.one_sided & (error == 0.0)
+        error[:] = np.where(inside, 0.0, self.rows.scale * drift)
 
     def rhs_at(self, point: Point) -> Vector:
         """The right-hand side (group.nq,) that the point satisfies, on the EQUALITY rows."""

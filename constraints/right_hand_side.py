@@ -12,7 +12,6 @@ from .arrays import ArrayLike, Vector
 from .errors import SpaceMismatchError, WrongObjectError
 from .explicit import Explicit
 from .function import Function
-from .implicit import Implicit
 from .stack import RowOwner, Stack
 
 __all__ = ["RightHandSide"]
@@ -57,7 +56,7 @@ class RightHandSide:
             parts = [owner.default_rhs for owner in stack]
         else:
             given = _vector(vector, stack.rhs_size, "right-hand side")
-            parts = [_checked(owner, given[s]) for owner, s in zip(stack, stack.rhs_slices, strict=True)]
+            parts = [owner.check_rhs(given[s]) for owner, s in zip(stack, stack.rhs_slices, strict=True)]
         self.vector: Vector = np.concatenate(parts) if parts else np.zeros(0)
         self.vector.setflags(write=False)
         size = stack.full_size
@@ -92,7 +91,7 @@ class RightHandSide:
         """
         i = self.stack.index(constraint)
         vector = self.vector.copy()
-        vector[self.stack.rhs_slices[i]] = _checked(self.stack.owners[i], point)
+        vector[self.stack.rhs_slices[i]] = self.stack.owners[i].check_rhs(point)
         return RightHandSide(self.stack, vector, self.velocity, self.acceleration)
 
     def at(self, t: float) -> RightHandSide:
@@ -104,7 +103,7 @@ class RightHandSide:
         vector = self.vector.copy()
         velocity, acceleration = np.zeros(self.stack.full_size), np.zeros(self.stack.full_size)
         for owner, q, v in zip(self.stack, self.stack.rhs_slices, self.stack.full_slices, strict=True):
-            if isinstance(owner, Implicit | Explicit) and owner.target is not None:
+            if owner.target is not None:
                 vector[q] = owner.check_rhs(owner.target.at(t))
                 velocity[v] = owner.target.velocity_at(t, owner.group)
                 acceleration[v] = owner.target.acceleration_at(t, owner.group)
@@ -141,12 +140,6 @@ class RightHandSide:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return RightHandSide, (self.stack, self.vector, self.velocity, self.acceleration)
-
-
-def _checked(owner: RowOwner, point: Any) -> Vector:
-    if isinstance(owner, Implicit | Explicit):
-        return owner.check_rhs(point)
-    return owner.group.check(point, f"right-hand side of '{owner.name}'")
 
 
 def _vector(given: ArrayLike, size: int, what: str) -> Vector:

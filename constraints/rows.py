@@ -25,6 +25,7 @@ class Order(Enum):
 
     POSITION = "errors of the configuration"
     VELOCITY = "J v less the velocity of the targets"
+    ACCELERATION = "drift less the acceleration of the targets: what J a must cancel"
 
 
 @final
@@ -158,6 +159,16 @@ class StackedRows:
             owner.write_velocity(motion, sides.points[id(owner)], rate, error, block)
         return self._selected(True)
 
+    def acceleration(self, motion: MovingPoint, sides: RightHandSide, with_rates: bool) -> Rows:
+        """Second time derivatives of the errors along a motion at zero acceleration of the space, and the Jacobian."""
+        if self.reduced:
+            self._clear()
+        velocity, acceleration = (sides.velocity, sides.acceleration) if with_rates else (None, None)
+        for owner, s, error, block in self._blocks:
+            rates = (None if velocity is None else velocity[s], None if acceleration is None else acceleration[s])
+            owner.write_acceleration(motion, sides.points[id(owner)], *rates, error, block)
+        return self._selected(True)
+
     def _clear(self) -> None:
         self._jacobian.fill(0.0)
         self.reduced = False
@@ -186,11 +197,12 @@ def stack_rows(
     r"""Evaluate and stack the rows of all owners that count.
 
     POSITION: the error of each row and its Jacobian. VELOCITY: the time derivative of the errors,
-    :math:`J v + \partial_{rhs} e\; \nu_{rhs}`, and the same Jacobian.
+    :math:`J v + \partial_{rhs} e\; \nu_{rhs}`, and the same Jacobian. ACCELERATION: their second time derivative at
+    zero joint acceleration, and the same Jacobian: with joint accelerations a it is :math:`J a + error`.
 
     Args:
         stack: whose rows.
-        point: where; for VELOCITY a motion.
+        point: where; for VELOCITY and ACCELERATION a motion.
         order: at which level.
         rhs: right-hand sides; each owner's default if absent.
         jacobian: False leaves the Jacobian out (POSITION only).
@@ -199,7 +211,7 @@ def stack_rows(
         Views of the workspace of the point.
 
     Raises:
-        WrongObjectError: VELOCITY at a point without velocity; or an argument that is something else.
+        WrongObjectError: VELOCITY or ACCELERATION at a point without velocity; or an argument that is something else.
         SpaceMismatchError: the point is in another space than the stack, or the right-hand side of other constraints.
         UndefinedError: a function has no value there.
     """
@@ -210,9 +222,11 @@ def stack_rows(
             if order is not _POSITION:
                 _check_order(order, point)
             return memory.position(point, sides, jacobian)
-        if order is not Order.VELOCITY:
+        if order is Order.VELOCITY:
+            return memory.velocity(point, sides, rhs is not None)
+        if order is not Order.ACCELERATION:
             _check_order(order, point)
-        return memory.velocity(point, sides, rhs is not None)
+        return memory.acceleration(point, sides, rhs is not None)
     except (AttributeError, KeyError):  # checked once it has failed: this is the solver's loop
         _check_arguments(stack, point, rhs)
         raise
@@ -221,11 +235,11 @@ def stack_rows(
 def _check_order(order: object, point: Point | MovingPoint) -> None:
     """Refuse an order that is none, or that does not go with the point."""
     if not isinstance(order, Order):
-        raise WrongObjectError("order of stacked rows", "Order.POSITION or Order.VELOCITY", order)
+        raise WrongObjectError("order of stacked rows", "Order.POSITION, VELOCITY or ACCELERATION", order)
     if point.is_moving and order is Order.POSITION:
         raise WrongObjectError("point of position rows", "a point, robot.at(q)", point)
-    if not point.is_moving and order is Order.VELOCITY:
-        raise WrongObjectError("point of velocity rows", "a motion, robot.at(q, v)", point)
+    if not point.is_moving and order is not Order.POSITION:
+        raise WrongObjectError(f"point of {order.name.lower()} rows", "a motion, robot.at(q, v)", point)
 
 
 def _check_stack(stack: object) -> None:

@@ -17,6 +17,7 @@ from .comparison import RowTable
 from .errors import DuplicateError, SizeError, SpaceMismatchError, UnknownNameError, WrongObjectError
 from .function import Function
 from .point import MovingPoint, Point
+from .target import Target
 
 __all__ = ["RowOwner", "Stack"]
 
@@ -31,6 +32,8 @@ class RowOwner(ABC):
         rows: what each tangent row of the group asks for.
         columns, periodic: (space.nv,) as those of a Function.
         default_rhs: (group.nq,) right-hand side used where none is given.
+        target: what moves the right-hand side in time, or None.
+        has_position: False for rows of velocity alone (a contact without anchor): no position error, and no Problem.
         lifted_from: the owner that the user gave, where this one is the same on a bigger space.
         plain_function: where the errors are the value of a function less the right-hand side, and nothing else: the
             function, so that `stack_rows` evaluates it straight into the stack. None elsewhere.
@@ -43,6 +46,8 @@ class RowOwner(ABC):
     columns: BoolVector
     periodic: BoolVector
     default_rhs: Vector
+    target: Target | None = None
+    has_position: bool = True
     lifted_from: RowOwner | None = None
     plain_function: Function | None = None
 
@@ -72,8 +77,44 @@ class RowOwner(ABC):
         """
 
     @abstractmethod
+    def write_acceleration(
+        self,
+        motion: MovingPoint,
+        rhs: Vector | None,
+        rhs_velocity: Vector | None,
+        rhs_acceleration: Vector | None,
+        error: Vector,
+        jacobian: Matrix,
+    ) -> None:
+        r"""Write the second time derivative of the errors at zero acceleration of the space, and the Jacobian.
+
+        With joint accelerations a it is :math:`\ddot e = J a + error`: the error is the drift
+        :math:`\dot J v` less the acceleration of the target.
+
+        Args:
+            motion: where, and how fast.
+            rhs: right-hand side (group.nq,); None for the neutral element.
+            rhs_velocity, rhs_acceleration: its body velocity and the derivative of that (group.nv,); None where zero.
+            error: (group.nv,) to be filled.
+            jacobian: (group.nv, space.nv) to be filled.
+        """
+
+    @abstractmethod
     def rhs_at(self, point: Point) -> Vector:
         """The right-hand side (group.nq,) that the point satisfies, on the rows that take one."""
+
+    @abstractmethod
+    def on(self, space: Space) -> RowOwner:
+        """The same rows on a bigger space, one of whose factors is where they live; `lifted_from` is this one."""
+
+    @abstractmethod
+    def check_rhs(self, rhs: Any, what: str | None = None) -> Vector:
+        """A right-hand side as a point of the group (nq,), read-only; a typed error where it does not suit the rows.
+
+        Args:
+            rhs: what a user gave.
+            what: how messages name it.
+        """
 
 
 @final

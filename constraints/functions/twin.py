@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from liegroups import SE2, SE3, SO3, Space
-
 from ..arrays import Matrix, Vector
 from ..errors import SpaceMismatchError
 from ..function import Function, as_function
 from ..point import MovingPoint, Point
+from .logarithm import seen_from
 
 __all__ = ["Twin"]
 
@@ -79,27 +78,9 @@ class Twin(Function):
         self.f.drift(motion, drift_f)
         self.g.drift(motion, drift_g)
         h = group.compose(group.inverse(f), g)
-        A = group.adjoint(group.inverse(h))
-        seen = A @ (Jf @ motion.v)
-        rate = Jg @ motion.v - seen
-        # d/dt Ad_h^-1 x = -[rate, Ad_h^-1 x], the bracket of the group at the neutral element
-        out[:] = drift_g - A @ drift_f + _bracket(group, rate, seen)
+        out[:] = seen_from(group, h, (Jg @ motion.v, drift_g), (Jf @ motion.v, drift_f))[1]
 
     @property
     def has_exact_drift(self) -> bool:
         """True when both drifts are formulas."""
         return self.f.has_exact_drift and self.g.has_exact_drift
-
-
-def _bracket(group: Space, x: Vector, y: Vector) -> Vector:
-    """Lie bracket [x, y] of a group, block by block."""
-    out = np.zeros(x.size)
-    for leaf in group.leaves():
-        a, b = x[leaf.v], y[leaf.v]
-        if leaf.space == SO3:
-            out[leaf.v] = np.cross(a, b)
-        elif leaf.space == SE3:
-            out[leaf.v] = np.r_[np.cross(a[3:], b[:3]) + np.cross(a[:3], b[3:]), np.cross(a[3:], b[3:])]
-        elif leaf.space == SE2:
-            out[leaf.v] = [-a[2] * b[1] + a[1] * b[2], a[2] * b[0] - a[0] * b[2], 0.0]
-    return out

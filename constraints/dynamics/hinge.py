@@ -1,0 +1,367 @@
+"""Hinges: what a closure leaves free, as a sequence of pins, sliders, screws and balls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from math import pi
+from typing import Any, final
+
+import numpy as np
+
+from liegroups import SO3, Rn, Space
+from liegroups.doors import as_tuple, finite_vector
+
+from ..arrays import ArrayLike, Matrix, Vector
+from ..errors import ConstraintError, NotNormalizedError, OptionError, WrongObjectError
+from ..robot.pinocchio import Placement, pin
+
+__all__ = ["Hinge", "HingeError", "HingeKind", "Subhinge", "chain", "unit_axis"]
+
+X, Y, Z = (tuple(row) for row in np.eye(3).tolist())
+
+
+class HingeKind(Enum):
+    """The types of hinge; the value is the number of degrees of freedom, None where it depends."""
+
+    LOCKED = 0
+    PIN = "one pin"
+    SLIDER = "one slider"
+    HELICAL = "one screw"
+    UNIVERSAL = "two pins whose axes cross at a right angle"
+    HOOKE = "two pins, one axis given in each frame"
+    CYLINDRICAL = "a slider and a pin on one axis"
+    TWO_SLIDERS = "two sliders, no rotation"
+    PLANAR = "two sliders and a pin across them"
+    GIMBAL = "three pins"
+    BALL = "a ball"
+    TRANSLATIONAL = "three sliders"
+    FREE = "three sliders and a ball"
+    CUSTOM = "a sequence of sub-hinges"
+
+
+class _Motion(Enum):
+    """What a sub-hinge does."""
+
+    PIN = "pin"
+    SLIDER = "slider"
+    SCREW = "screw"
+    BALL = "ball"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Subhinge:
+    """One step of a hinge.
+
+    Attributes:
+        motion: what it does.
+        axis: unit (3,), in the frame the steps before it lead to (and `turn`).
+        pitch: of a screw, advance a radian [m/rad].
+        turn: constant rotation (3, 3) before it, or None.
+    """
+
+    motion: _Motion
+    axis: Vector
+    pitch: float = 0.0
+    turn: Matrix | None = None
+
+    @property
+    def space(self) -> Space:
+        """Space of its coordinates."""
+        return SO3 if self.motion is _Motion.BALL else Rn(1)
+
+    @property
+    def turns(self) -> bool:
+        """Whether it rotates."""
+        return self.motion is not _Motion.SLIDER
+
+    @property
+    def subspace(self) -> Matrix:
+        """Body twists (6, nv) of its unit rates."""
+        if self.motion is _Motion.BALL:
+            return np.vstack([np.zeros((3, 3)), np.eye(3)])
+        linear = {_Motion.PIN: 0.0, _Motion.SLIDER: 1.0, _Motion.SCREW: self.pitch}[self.motion]
+        angular = 0.0 if self.motion is _Motion.SLIDER else 1.0
+        return np.concatenate([linear * self.axis, angular * self.axis])[:, None]
+
+    def placement(self, coordinates: Vector) -> Any:
+        """Placement of its outer frame in the frame before it."""
+        if self.motion is _Motion.BALL:
+            moved = pin.XYZQUATToSE3(np.concatenate([np.zeros(3), coordinates]))
+        else:
+            moved = pin.exp6(self.subspace[:, 0] * coordinates.item())
+        return moved if self.turn is None else pin.SE3(self.turn, np.zeros(3)) * moved
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Hinge:
+    r"""A hinge between a predecessor and a successor frame: :math:`{}^pM_s = H(\theta)` where the closure is closed.
+
+    Axes are in the predecessor's frame. A closure of this hinge has 6 less `dofs` rows.
+
+    Attributes:
+        kind: which type.
+        subhinges: its steps, in order.
+        space: space of its coordinates: numbers [m, rad] and quaternions xyzw.
+        dofs: degrees of freedom it leaves.
+
+    Source: hinge types of Karana kdFlex (its PLANAR is `two_sliders` here; its UJOINT `universal`).
+    """
+
+    kind: HingeKind
+    subhinges: tuple[Subhinge, ...]
+    space: Space
+    dofs: int
+
+    # Types.
+
+    @classmethod
+    def locked(cls) -> Hinge:
+        """Nothing is free."""
+        return _hinge(HingeKind.LOCKED)
+
+    @classmethod
+    def pin(cls, axis: ArrayLike = Z) -> Hinge:
+        """Rotation about an axis (3,), unit."""
+        return _hinge(HingeKind.PIN, _pin(axis))
+
+    @classmethod
+    def slider(cls, axis: ArrayLike = X) -> Hinge:
+        """Translation along an axis (3,), unit."""
+        return _hinge(HingeKind.SLIDER, _slider(axis))
+
+    @classmethod
+    def helical(cls, axis: ArrayLike = Z, pitch: float = 0.0) -> Hinge:
+        r"""A screw: translation of `pitch / (2 pi)` metres a radian about an axis.
+
+        A pose does not tell how many turns a screw has made but by how far it went: the nearest number is fitted.
+
+        Args:
+            axis: (3,), unit.
+            pitch: advance a turn [m]; not zero.
+        """
+        number = _number(pitch, "pitch of a helical hinge")
+        if number == 0.0:
+            raise OptionError("pitch of a helical hinge: expected a number other than 0 (use Hinge.pin), got 0")
+        return _hinge(
+            HingeKind.HELICAL, Subhinge(_Motion.SCREW, unit_axis(axis, "axis of a hinge"), number / (2.0 * pi))
+        )
+
+    @classmethod
+    def universal(cls, first: ArrayLike = X, second: ArrayLike = Y) -> Hinge:
+        """Two pins: about `first`, then about `second`, which turns with it; at right angles to each other."""
+        a, b = (
+            unit_axis(first, "first axis of a universal hinge"),
+            unit_axis(second, "second axis of a universal hinge"),
+        )
+        if abs(a @ b) > 1e-9:
+            raise OptionError(
+                f"axes of a universal hinge: expected a right angle, got the cosine {a @ b:.3g}; use Hinge.hooke for "
+                "axes given each in its own frame"
+            )
+        return _hinge(HingeKind.UNIVERSAL, Subhinge(_Motion.PIN, a), Subhinge(_Motion.PIN, b))
+
+    @classmethod
+    def hooke(cls, inboard: ArrayLike = X, outboard: ArrayLike = Y) -> Hinge:
+        """Two pins whose axes stay at right angles: `inboard` in the predecessor, `outboard` in the successor.
+
+        At zero coordinates the successor is turned by the least rotation that makes the axes perpendicular.
+
+        Args:
+            inboard, outboard: unit (3,), each in its own frame.
+        """
+        a = unit_axis(inboard, "inboard axis of a Hooke hinge")
+        b = unit_axis(outboard, "outboard axis of a Hooke hinge")
+        return _hinge(HingeKind.HOOKE, Subhinge(_Motion.PIN, a), Subhinge(_Motion.PIN, b, turn=_square(a, b)))
+
+    @classmethod
+    def cylindrical(cls, axis: ArrayLike = Z) -> Hinge:
+        """Translation along an axis and rotation about it."""
+        return _hinge(HingeKind.CYLINDRICAL, _slider(axis), _pin(axis))
+
+    @classmethod
+    def two_sliders(cls, normal: ArrayLike = Z) -> Hinge:
+        """Translation across a normal, no rotation."""
+        return _hinge(HingeKind.TWO_SLIDERS, *_plane(normal))
+
+    @classmethod
+    def planar(cls, normal: ArrayLike = Z) -> Hinge:
+        """Translation across a normal and rotation about it: the planar joint of URDF."""
+        return _hinge(HingeKind.PLANAR, *_plane(normal), _pin(normal))
+
+    @classmethod
+    def gimbal(cls) -> Hinge:
+        """Three pins: about x, then y, then z. It holds what `ball` holds; its coordinates are three angles."""
+        return _hinge(HingeKind.GIMBAL, _pin(X), _pin(Y), _pin(Z))
+
+    @classmethod
+    def ball(cls) -> Hinge:
+        """Any rotation; its coordinates are a quaternion."""
+        return _hinge(HingeKind.BALL, Subhinge(_Motion.BALL, np.array(Z)))
+
+    @classmethod
+    def translational(cls) -> Hinge:
+        """Any translation, no rotation."""
+        return _hinge(HingeKind.TRANSLATIONAL, _slider(X), _slider(Y), _slider(Z))
+
+    @classmethod
+    def free(cls) -> Hinge:
+        """Everything is free: no row."""
+        return _hinge(HingeKind.FREE, *(_slider(a) for a in (X, Y, Z)), Subhinge(_Motion.BALL, np.array(Z)))
+
+    @classmethod
+    def custom(cls, subhinges: Sequence[Hinge]) -> Hinge:
+        """Hinges one after the other, as `[Hinge.pin(z), Hinge.slider(x), Hinge.pin(z)]`.
+
+        Args:
+            subhinges: at least one; together at most six degrees of freedom, that do not repeat each other.
+
+        Raises:
+            HingeError: more degrees of freedom than they add to the motion.
+        """
+        parts = as_tuple(subhinges, "sub-hinges of a custom hinge", "Hinge")
+        for i, part in enumerate(parts):
+            if not isinstance(part, Hinge):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise WrongObjectError(f"sub-hinge {i} of a custom hinge", "a Hinge", part)
+        hinge = _hinge(HingeKind.CUSTOM, *(sub for part in parts for sub in part.subhinges))
+        if hinge.dofs:
+            q = hinge.space.random(
+                np.random.default_rng(0), np.full(hinge.space.nq, -1.0), np.full(hinge.space.nq, 1.0)
+            )
+            rank = int(np.linalg.matrix_rank(hinge.subspace(q), tol=1e-6)) if hinge.dofs <= 6 else 6
+            if rank < hinge.dofs:
+                raise HingeError(hinge.dofs, rank)
+        return hinge
+
+    # Kinematics.
+
+    @property
+    def rows(self) -> int:
+        """Rows of a closure with this hinge: 6 less the degrees of freedom."""
+        return 6 - self.dofs
+
+    def placement(self, coordinates: ArrayLike) -> Placement:
+        """H(theta), the outer frame seen from the predecessor's.
+
+        Args:
+            coordinates: (space.nq,).
+        """
+        q = self.space.check(coordinates, "hinge coordinates")
+        pose, start = pin.SE3.Identity(), 0
+        for sub in self.subhinges:
+            stop = start + sub.space.nq
+            pose, start = pose * sub.placement(q[start:stop]), stop
+        return pose
+
+    def subspace(self, coordinates: ArrayLike) -> Matrix:
+        r"""Motion subspace S (6, dofs) in the outer frame: its body twist is :math:`S\,\dot\theta`.
+
+        Args:
+            coordinates: (space.nq,).
+        """
+        q = self.space.check(coordinates, "hinge coordinates")
+        S, after = np.zeros((6, self.dofs)), pin.SE3.Identity()
+        stop, column = q.size, self.dofs
+        for sub in reversed(self.subhinges):
+            n = sub.space.nv
+            S[:, column - n : column] = after.toActionMatrixInverse() @ sub.subspace
+            after = sub.placement(q[stop - sub.space.nq : stop]) * after
+            stop, column = stop - sub.space.nq, column - n
+        return S
+
+    def drift(self, coordinates: ArrayLike, rates: ArrayLike) -> Vector:
+        r"""What the outer frame accelerates (6,) at zero :math:`\ddot\theta`: :math:`\dot S\,\dot\theta`.
+
+        Args:
+            coordinates: (space.nq,).
+            rates: (dofs,).
+        """
+        return _drift(self.subspace(coordinates), [sub.space.nv for sub in self.subhinges], np.asarray(rates))
+
+    def __repr__(self) -> str:
+        return f"Hinge.{self.kind.name.lower()} ({self.dofs} dofs)"
+
+
+class HingeError(ConstraintError):
+    """Sub-hinges that repeat each other: `dofs` of them, of which only `rank` differ."""
+
+    def __init__(self, dofs: int, rank: int) -> None:
+        self.dofs, self.rank = dofs, rank
+        super().__init__(f"sub-hinges of a custom hinge: {dofs} degrees of freedom, but the motion has only {rank}")
+
+
+def _drift(S: Matrix, sizes: Sequence[int], rates: Vector) -> Vector:
+    """Sum of the derivatives of the columns: each step turns with what comes after it."""
+    out, after, stop = np.zeros(6), np.zeros(6), rates.size
+    for size in reversed(sizes):
+        own = S[:, stop - size : stop] @ rates[stop - size : stop]
+        out += np.concatenate(
+            [np.cross(own[3:], after[:3]) + np.cross(own[:3], after[3:]), np.cross(own[3:], after[3:])]
+        )
+        after, stop = after + own, stop - size
+    return out
+
+
+def unit_axis(axis: ArrayLike, what: str) -> Vector:
+    """A unit vector (3,), read-only.
+
+    Raises:
+        NotNormalizedError: its norm is further than 1e-6 from 1.
+    """
+    given = np.array(finite_vector(axis, 3, what))
+    norm = float(np.sqrt(given @ given))
+    if abs(norm - 1.0) > 1e-6:
+        raise NotNormalizedError(what, "unit axis", norm)
+    given /= norm
+    given.setflags(write=False)
+    return given
+
+
+def _number(given: Any, what: str) -> float:
+    return float(finite_vector([given], 1, what)[0])
+
+
+def _pin(axis: ArrayLike) -> Subhinge:
+    return Subhinge(_Motion.PIN, unit_axis(axis, "axis of a hinge"))
+
+
+def _slider(axis: ArrayLike) -> Subhinge:
+    return Subhinge(_Motion.SLIDER, unit_axis(axis, "axis of a hinge"))
+
+
+def _plane(normal: ArrayLike) -> tuple[Subhinge, Subhinge]:
+    from .rotation_rows import perpendicular_pair
+
+    n1, n2 = perpendicular_pair(unit_axis(normal, "normal of a hinge"))
+    return _slider(n1), _slider(n2)
+
+
+def _square(a: Vector, b: Vector) -> Matrix | None:
+    """The least rotation that makes b perpendicular to a; None where it is."""
+    c = float(a @ b)
+    if abs(c) < 1e-12:
+        return None
+    across = b - c * a
+    norm = float(np.sqrt(across @ across))
+    if norm < 1e-9:
+        from .rotation_rows import perpendicular_pair
+
+        target = perpendicular_pair(a)[0]
+    else:
+        target = across / norm
+    return np.asarray(pin.Quaternion.FromTwoVectors(b, target).matrix())
+
+
+def _hinge(kind: HingeKind, *subhinges: Subhinge) -> Hinge:
+    space: Space = Rn(0)
+    for sub in subhinges:
+        space = sub.space if space.nv == 0 else space * sub.space
+    return Hinge(kind, subhinges, space, space.nv)
+
+
+def chain(*subhinges: Subhinge) -> Hinge:
+    """The hinge of these steps, unchecked."""
+    return _hinge(HingeKind.CUSTOM, *subhinges)

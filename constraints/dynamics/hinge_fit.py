@@ -1,0 +1,198 @@
+"""Fitting a hinge to a pose: its coordinates, their rates and accelerations, and the rows it cannot explain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import asin, atan2, pi
+from typing import Any, final
+
+import numpy as np
+
+from ..arrays import Matrix, Vector
+from ..robot.pinocchio import pin
+from .custom_fit import CustomRows
+from .hinge import Hinge, HingeKind, Subhinge, chain
+from .pose_map import LogPose, PoseMap, Split
+from .rotation_rows import Cross, RotationRows, Swing, Turn, perpendicular_pair
+
+__all__ = ["HingeMotion", "fitted", "hinge_rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class HingeMotion:
+    """Fitted coordinates of a hinge, with their rates and accelerations.
+
+    Attributes:
+        coordinates: (hinge.space.nq,) [m, rad, quaternions xyzw].
+        rates, accelerations: (hinge.dofs,).
+    """
+
+    coordinates: Vector
+    rates: Vector
+    accelerations: Vector
+
+
+def hinge_rows(hinge: Hinge) -> PoseMap:
+    """The rows of a closure with this hinge: what the fitted hinge leaves of the pose, 6 less its dofs.
+
+    LOCKED: the logarithm of SE(3). HELICAL: the two translations across the axis, the advance less what the turns
+    explain, the swing. CUSTOM: see `CustomRows`. The others: the translations that no slider makes, in the axes of the
+    predecessor, then the swing of the axis (one pin), how far two pins are from a right angle, or the rotation vector
+    (no pin); nothing for three pins or a ball.
+    """
+    kind = hinge.kind
+    if kind is HingeKind.LOCKED:
+        return LogPose()
+    if kind is HingeKind.CUSTOM:
+        return CustomRows(hinge)
+    pins, sliders = _parts(hinge)
+    if kind is HingeKind.HELICAL:
+        return ScrewRows(pins[0])
+    rotation: RotationRows | None = None
+    if not pins:
+        rotation = Turn()
+    elif len(pins) == 1 and kind not in (HingeKind.BALL, HingeKind.FREE):
+        rotation = Swing(pins[0].axis)
+    elif len(pins) == 2:
+        rotation = Cross(pins[0].axis, pins[1].axis)
+    return Split(_complement(sliders), rotation)
+
+
+def fitted(hinge: Hinge, pose: Any, twist: Vector, acceleration: Vector) -> HingeMotion:
+    """The hinge coordinates that explain most of a pose, moving with it.
+
+    Args:
+        hinge: the hinge.
+        pose: successor seen from predecessor.
+        twist, acceleration: its body twist (6,) and the derivative of that.
+    """
+    if hinge.kind is HingeKind.CUSTOM:
+        return HingeMotion(*CustomRows(hinge).motion(pose, twist, acceleration))
+    R, p = pose.rotation, pose.translation
+    pins, sliders = _parts(hinge)
+    velocity = R @ twist[:3]
+    change = R @ (acceleration[:3] + np.cross(twist[3:], twist[:3]))
+    q, v, a = sliders @ p, sliders @ velocity, sliders @ change
+    if not pins:
+        return HingeMotion(q, v, a)
+    omega, alpha = twist[3:], acceleration[3:]
+    if hinge.kind in (HingeKind.BALL, HingeKind.FREE):
+        quaternion = np.array(pin.SE3ToXYZQUAT(pose))[3:]
+        return HingeMotion(np.r_[q, quaternion], np.r_[v, omega], np.r_[a, alpha])
+    if len(pins) == 1:
+        angle, D = twist_angle(R, pins[0].axis)
+        if hinge.kind is HingeKind.HELICAL:
+            angle += _turns(pins[0], p, angle)
+        return HingeMotion(np.r_[q, angle], np.r_[v, D @ omega], np.r_[a, twist_drift(R, pins[0].axis, omega, alpha)])
+    angles, rates, accelerations, kept = _three_pins(pins, R, omega, alpha)
+    return HingeMotion(np.r_[q, angles[kept]], np.r_[v, rates[kept]], np.r_[a, accelerations[kept]])
+
+
+@final
+class ScrewRows(PoseMap):
+    """Rows of a helical hinge: across the axis (2), along it less what the turns explain (1), swing (2)."""
+
+    size = 5
+    __slots__ = ("_screw", "_split", "_swing")
+
+    def __init__(self, screw: Subhinge) -> None:
+        self._screw = screw
+        n1, n2 = perpendicular_pair(screw.axis)
+        self._split = Split(np.array([n1, n2, screw.axis]), Swing(screw.axis))
+
+    def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
+        """As `PoseMap.value`."""
+        self._split.value(pose, out, D)
+        angle, slope = twist_angle(pose.rotation, self._screw.axis)
+        out[2] -= self._screw.pitch * (angle + _turns(self._screw, pose.translation, angle))
+        if D is not None:
+            D[2, 3:] = -self._screw.pitch * slope
+
+    def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
+        """As `PoseMap.second`."""
+        self._split.second(pose, twist, acceleration, out)
+        turn = twist_drift(pose.rotation, self._screw.axis, twist[3:], acceleration[3:])
+        out[2] -= self._screw.pitch * turn
+
+
+def _turns(screw: Subhinge, p: Vector, angle: float) -> float:
+    """The whole turns [rad] that bring the advance of a screw nearest to where it is."""
+    return 2.0 * pi * round((float(screw.axis @ p) / screw.pitch - angle) / (2.0 * pi))
+
+
+def twist_angle(R: Matrix, axis: Vector) -> tuple[float, Vector]:
+    r"""How far a rotation turns about an axis, in (-pi, pi]: the twist of its swing and twist; and the derivative (3,).
+
+    .. math:: R = R_{swing} \exp(\theta\,a), \quad \theta = 2\,\mathrm{atan2}(a \cdot u, w), \quad q_R = (u, w)
+
+    The same angle results with the twist first. At a swing of pi it is not determined, and taken as zero.
+    """
+    x, y, z, w = pin.Quaternion(R).coeffs().tolist()
+    u = np.array([x, y, z])
+    t = float(axis @ u)
+    square = t * t + w * w
+    if square < 1e-24:
+        return 0.0, np.array(axis)
+    angle = 2.0 * atan2(t, w)
+    if angle > pi:
+        angle -= 2.0 * pi
+    elif angle <= -pi:
+        angle += 2.0 * pi
+    return angle, (w * (w * axis + np.cross(axis, u)) + t * u) / square
+
+
+def twist_drift(R: Matrix, axis: Vector, omega: Vector, alpha: Vector) -> float:
+    """Second time derivative of `twist_angle`, at body angular velocity and acceleration omega, alpha."""
+    x, y, z, w = pin.Quaternion(R).coeffs().tolist()
+    u = np.array([x, y, z])
+    w1, u1 = -0.5 * (u @ omega), 0.5 * (w * omega + np.cross(u, omega))
+    w2 = -0.5 * (u1 @ omega + u @ alpha)
+    u2 = 0.5 * (w1 * omega + np.cross(u1, omega) + w * alpha + np.cross(u, alpha))
+    t, t1, t2 = axis @ u, axis @ u1, axis @ u2
+    square = t * t + w * w
+    if square < 1e-24:
+        return 0.0
+    return float(2.0 * ((w * t2 - t * w2) / square - 2.0 * (w * t1 - t * w1) * (t * t1 + w * w1) / square**2))
+
+
+def _three_pins(
+    pins: list[Subhinge], R: Matrix, omega: Vector, alpha: Vector
+) -> tuple[Vector, Vector, Vector, list[int]]:
+    """Angles, rates, accelerations of three pins that make R; of two, with the angle between them that is left."""
+    if len(pins) == 3:  # about x, y, z
+        angles = np.array([atan2(-R[1, 2], R[2, 2]), asin(min(max(R[0, 2], -1.0), 1.0)), atan2(-R[0, 1], R[0, 0])])
+        whole, kept = chain(*pins), [0, 1, 2]
+    else:
+        a, last = pins
+        b = last.axis if last.turn is None else last.turn @ last.axis
+        B = np.column_stack([a.axis, b, np.cross(a.axis, b)])
+        Q = B.T @ (R if last.turn is None else R @ last.turn.T) @ B
+        middle = -asin(min(max(Q[0, 1], -1.0), 1.0))
+        angles = np.array([atan2(Q[2, 1], Q[1, 1]), middle, atan2(Q[0, 2], Q[0, 0])])
+        whole, kept = chain(a, Subhinge(a.motion, B[:, 2]), last), [0, 2]
+    S = whole.subspace(angles)
+    rates = _least(S[3:], omega)
+    accelerations = _least(S[3:], alpha - whole.drift(angles, rates)[3:])
+    return angles, rates, accelerations, kept
+
+
+def _parts(hinge: Hinge) -> tuple[list[Subhinge], Matrix]:
+    """The steps that turn, and the directions (k, 3) of the sliders before them."""
+    turning = [sub for sub in hinge.subhinges if sub.turns]
+    sliding = [sub.axis for sub in hinge.subhinges if not sub.turns]
+    return turning, np.array(sliding).reshape(-1, 3)
+
+
+def _complement(directions: Matrix) -> Matrix:
+    """Unit directions (3 - k, 3) across the given ones; the axes of the frame themselves where those do."""
+    if len(directions) == 0:
+        return np.eye(3)
+    if len(directions) == 3:
+        return np.zeros((0, 3))
+    if len(directions) == 2:
+        return np.cross(directions[0], directions[1])[None, :]
+    return np.array(perpendicular_pair(directions[0]))
+
+
+def _least(A: Matrix, b: Vector) -> Vector:
+    return np.asarray(np.linalg.lstsq(A, b, rcond=1e-9)[0], dtype=np.float64)
