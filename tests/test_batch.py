@@ -168,29 +168,6 @@ def test_the_order_in_which_chunks_return_does_not_matter() -> None:
     assert answers(projector().project_batch(starts(), sides(), Backwards(), 7)) == singles()
 
 
-DASK = """
-import pickle, sys
-from distributed import Client, LocalCluster
-
-def main():
-    projector, starts, sides, expected = pickle.load(open(sys.argv[1], "rb"))
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
-        pool = client.get_executor()
-        batch = projector.project_batch(starts, sides, pool, 10)
-        rows = [(r.q.tobytes(), r.status, r.iterations, r.restarts, r.residual, r.rhs.vector.tobytes()) for r in batch]
-        pids = set(client.run(__import__("os").getpid).values())
-        print(rows == expected, len(pids))
-        pool.shutdown()
-        try:
-            projector.project_batch(starts, sides, pool)
-        except Exception as error:
-            print(type(error).__name__)
-
-if __name__ == "__main__":
-    main()
-"""
-
-
 def run_script(folder: Path, text: str, *arguments: str, timeout: float = 120.0) -> str:
     """What a script prints, in a Python of its own."""
     script = folder / "script.py"
@@ -202,14 +179,6 @@ def run_script(folder: Path, text: str, *arguments: str, timeout: float = 120.0)
     out = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=environment, cwd=folder)
     assert out.returncode == 0, out.stdout + out.stderr
     return out.stdout
-
-
-def test_a_row_is_the_single_call_with_dask(tmp_path: Path) -> None:
-    """Property 18: a local Dask cluster of two worker processes; its executor, once shut down, is a typed error."""
-    pytest.importorskip("distributed")
-    data = tmp_path / "data.pickle"
-    data.write_bytes(pickle.dumps((projector(), starts(), sides(), singles())))
-    assert run_script(tmp_path, DASK, str(data)).split() == ["True", "2", "ExecutorError"]
 
 
 FORK = """

@@ -1,0 +1,107 @@
+"""A batch on one and on two worker processes, against single calls: interleaved runs on the two-armed sample robot.
+
+    python benchmarks/batch.py [--rows 2000] [--repeats 15] [--chunk N] [--workers 2]
+    python benchmarks/batch.py --check
+
+Each repeat runs the four ways one after the other, in processes that are warm. Written are medians over the repeats, the
+lower quartile (the quiet moments of a shared machine), and how many times as fast as one worker the others are, by
+both. Where other programs take the cores these say little; CPU time does not count what others take, and the last line
+says what it predicts for a machine left alone: (P1 + W1) / (P2 + W2 / workers), with P the CPU time of this process,
+taken as if nothing ran beside it, and W that of all workers (Linux). `--check` runs few rows and asks only that all ways
+give the same bits.
+"""
+
+# ruff: noqa: E402  # the number of threads is set before numpy is imported
+from __future__ import annotations
+
+import os
+
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_variable] = "1"
+
+import argparse
+import multiprocessing
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+
+from constraints import Implicit, Problem, Projector, RelativePose
+from constraints.models import sample_two_arms
+
+
+def grip() -> Projector:
+    """Two hands on one bar, six rows."""
+    robot = sample_two_arms()
+    bar = RelativePose(robot, "left_tool", "right_tool")
+    return Projector(Problem(robot, [Implicit.equal(bar, bar.value(robot.reference("home")))]))
+
+
+def cpu_seconds(pool: ProcessPoolExecutor) -> np.ndarray:
+    """CPU time so far of this process, and of all workers of a pool."""
+    ticks = 0
+    for pid in pool._processes:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            ticks += sum(map(int, file.read().rpartition(")")[2].split()[11:13]))
+    return np.array([time.process_time(), ticks / os.sysconf("SC_CLK_TCK")])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=2000)
+    parser.add_argument("--repeats", type=int, default=15)
+    parser.add_argument("--chunk", type=int)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--check", action="store_true")
+    given = parser.parse_args()
+    rows, repeats = (100, 1) if given.check else (given.rows, given.repeats)
+    projector = grip()
+    robot = projector.problem.robot
+    assert robot is not None
+    Q = robot.random(np.random.default_rng(0), rows)
+    context = multiprocessing.get_context("spawn")
+    with (
+        ProcessPoolExecutor(1, mp_context=context) as one,
+        ProcessPoolExecutor(given.workers, mp_context=context) as many,
+    ):
+        several = f"{given.workers} workers"
+        ways: dict[str, Callable[[], np.ndarray]] = {
+            "single calls": lambda: np.stack([projector.project(q).q for q in Q]),
+            "batch, no executor": lambda: projector.project_batch(Q, chunk=given.chunk).q,
+            "one worker": lambda: projector.project_batch(Q, executor=one, chunk=given.chunk).q,
+            several: lambda: projector.project_batch(Q, executor=many, chunk=given.chunk).q,
+        }
+        found = {name: run() for name, run in ways.items()}  # starts the workers
+        if any(q.tobytes() != found["single calls"].tobytes() for q in found.values()):
+            print("the ways differ")
+            return 1
+        seconds: dict[str, list[float]] = {name: [] for name in ways}
+        pools, cpu = {"one worker": one, several: many}, {"one worker": np.zeros(2), several: np.zeros(2)}
+        for _ in range(repeats):
+            for name, run in ways.items():
+                before = cpu_seconds(pools[name]) if name in pools else np.zeros(2)
+                began = time.perf_counter()
+                run()
+                seconds[name].append(time.perf_counter() - began)
+                if name in pools:
+                    cpu[name] += cpu_seconds(pools[name]) - before
+    print(
+        f"{rows} rows, {repeats} repeats, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores: same bits all ways"
+    )
+    medians, quiet = ({k: float(np.quantile(v, p)) for k, v in seconds.items()} for p in (0.5, 0.25))
+    print(f"{'':20} {'median s':>9} {'ratio':>6} {'quartile s':>11} {'ratio':>6}")
+    for name in ways:
+        a, b = medians["one worker"] / medians[name], quiet["one worker"] / quiet[name]
+        print(f"{name:20} {medians[name]:9.3f} {a:6.2f} {quiet[name]:11.3f} {b:6.2f}")
+    paired = np.array(seconds["one worker"]) / np.array(seconds[several])
+    print(f"one worker / {several}, repeat by repeat: median {np.median(paired):.2f}, best {paired.max():.2f}")
+    alone = cpu["one worker"].sum() / (cpu[several][0] + cpu[several][1] / given.workers)
+    shares = ", ".join(f"{name} {here:.2f} s here and {there:.2f} s there" for name, (here, there) in cpu.items())
+    print(f"CPU time: {shares}; predicts {alone:.2f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
