@@ -57,7 +57,7 @@ from .problem import Problem
 from .right_hand_side import RightHandSide
 from .robot import Base, Bounds, Frame, FrameKind, Motion, Part, Posture, Robot
 from .rows import Order, Rows, stack_rows
-from .solvers import Engine, Options, Projection, ProjectionBatch, Projector, Status, Step, project
+from .solvers import Diagnosis, Engine, Options, Projection, ProjectionBatch, Projector, Status, Step, project
 from .stack import RowOwner, Stack
 from .target import Target
 
@@ -74,6 +74,7 @@ __all__ = [
     "ConvexShapeContact",
     "ConvexShapeContactComplement",
     "ConvexShapeContactHold",
+    "Diagnosis",
     "Difference",
     "Engine",
     "Explicit",

@@ -1,6 +1,8 @@
 """Solvers: a projector puts configurations onto the constraints of a problem."""
 
 from .batch import ProjectionBatch
+from .conflict import Conflict, Kind, Member, Trial
+from .diagnosis import Diagnosis, diagnose
 from .engine import Engine
 from .options import Options
 from .projection import Projection, Status, Step
@@ -17,11 +19,15 @@ from .step_control import (
 
 __all__ = [
     "Backtracking",
+    "Conflict",
     "Constant",
+    "Diagnosis",
     "Engine",
     "ErrorNormBased",
     "FixedSequence",
     "FullSteps",
+    "Kind",
+    "Member",
     "Options",
     "Projection",
     "ProjectionBatch",
@@ -30,5 +36,7 @@ __all__ = [
     "Step",
     "StepControl",
     "StepState",
+    "Trial",
+    "diagnose",
     "project",
 ]

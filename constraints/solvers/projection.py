@@ -17,6 +17,7 @@ from .options import Options
 
 if TYPE_CHECKING:
     from ..robot.bounds import Violation
+    from .diagnosis import Diagnosis
 
 __all__ = ["NotProjectedError", "Projection", "Refined", "Status", "Step"]
 
@@ -167,6 +168,23 @@ class Projection:
             lines.append(f"  '{owner.name}': error {norm:.3g}{left}")
         lines += [f"  {words}" for words in self.active_bounds]
         return "\n".join(lines)
+
+    def diagnose(self, *, iterations: int = 400, trials: int = 100, seed: int = 0) -> Diagnosis:
+        """Say why it failed: what disagrees, redundant rows, what would help. Print it, or read its data.
+
+        A failure is projected again with parts of its constraints: up to `trials` projections.
+
+        Args:
+            iterations: budget of each trial. "Cannot be satisfied" means: not with this budget.
+            trials: at most so many trials.
+            seed: of the restarts of the trials.
+
+        Raises:
+            OptionError: a budget that is no positive whole number.
+        """
+        from .diagnosis import diagnose
+
+        return diagnose(self, iterations=iterations, trials=trials, seed=seed)
 
     def plot(self, path: str | None = None) -> Any:
         """Figure of the trace: residual by iteration, restarts and the threshold marked.
