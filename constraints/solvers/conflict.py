@@ -20,12 +20,15 @@ from ..robot import Bounds
 from ..rows import Order, stack_rows
 from ..stack import RowOwner, Stack
 from .options import Options
-from .projection import Projection
+from .projection import Projection, Status
 from .projector import Projector
+from .restart import Restarts
 
 __all__ = ["Conflict", "Finder", "Kind", "Member", "Trial", "error_norm"]
 
 TURN = 2.0 * np.pi
+DRAWS = 8
+"""So many configurations are drawn where a function has no value at the best iterate."""
 
 
 class Kind(Enum):
@@ -154,17 +157,33 @@ class Finder:
             frozen=Segments.coordinates(space, np.flatnonzero(frozen)),
         )
         rhs = RightHandSide(part.constraints, np.concatenate([self._rhs.of(owner) for owner in part.constraints]))
-        search = Projector(part, self._options).project(self._q, rhs)
-        tries, iterations = search.restarts + 1, search.iterations
-        if not search.success:  # restarts seldom follow a try to its end
-            last = Projector(part, replace(self._options, restarts=False)).project(search.q, rhs)
-            tries, iterations = tries + 1, iterations + last.iterations
-            search = last if last.success or last.residual < search.residual else search
-        outside = max((abs(violation.amount) for violation in search.violations), default=0.0)
-        if not search.success:
-            return Trial(members, None, tries, iterations, search.residual, outside)
-        solution = self._turned(search.q, part)
-        return Trial(self._satisfied(solution), solution, tries, iterations, search.residual, 0.0)
+        tries, iterations, best = 0, 0, None
+        for made in self._projections(part, rhs):
+            tries, iterations = tries + made.restarts + 1, iterations + made.iterations
+            if best is None or made.success or made.residual < best.residual:
+                best = made
+            if best.success:
+                solution = self._turned(best.q, part)
+                return Trial(self._satisfied(solution), solution, tries, iterations, best.residual, 0.0)
+        outside = 0.0 if best is None else max((abs(v.amount) for v in best.violations), default=0.0)
+        return Trial(members, None, tries, iterations, inf if best is None else best.residual, outside)
+
+    def _projections(self, part: Problem, rhs: RightHandSide) -> Iterator[Projection]:
+        """Go on from the best iterate; start again elsewhere; follow the best of these to its end."""
+        whole = self._options.max_iterations
+        quarter = max(whole // 4, 1)
+        patient = Projector(part, replace(self._options, restarts=False, max_iterations=quarter))
+        yield patient.project(self._q, rhs)
+        if whole < 4:
+            return
+        search = Projector(part, replace(self._options, max_iterations=whole - 2 * quarter)).project(self._q, rhs)
+        yield search
+        yield patient.project(search.q, rhs)
+        if search.status is Status.UNDEFINED and not search.restarts:  # it ends at a start without value
+            draws = Restarts(part, self._options.seed, DRAWS)
+            short = Projector(part, replace(self._options, restarts=False, max_iterations=whole // DRAWS))
+            for i in range(DRAWS):
+                yield short.project(draws.configuration(self._q, i), rhs)
 
     def _turned(self, q: Vector, part: Problem) -> Vector:
         """Joints that may turn, by whole turns as near to the middle of the given bounds as they come."""

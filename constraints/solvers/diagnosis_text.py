@@ -53,7 +53,7 @@ def _by_trials(diagnosis: Diagnosis) -> Iterator[str]:
     if diagnosis.solution is not None:
         first = diagnosis.trials[0]
         if first.reached and first.tries == 1:
-            yield f"Project the result again: {first.iterations} more iterations satisfy all (diagnosis.solution)."
+            yield f"Give it more iterations: {first.iterations} more from its result satisfy all (diagnosis.solution)."
         else:
             yield "Start elsewhere, or allow restarts and more iterations: a solution exists (diagnosis.solution)."
         return
