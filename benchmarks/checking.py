@@ -51,18 +51,17 @@ class Judge:
         worst = 0.0
         for constraint, reference in zip(self.description["constraints"], self._references, strict=True):
             h = self._value(constraint, q)
-            kept = h[np.array(constraint.get("mask", np.ones(h.size)), dtype=bool)]
-            words = constraint.get("comparison", ["EqualToZero"] * kept.size)
-            if constraint["kind"] == "explicit_convex_shape_contact":
-                words = ["Equality"] * kept.size  # its value has other rows than the file counts
+            mask = np.array(constraint.get("mask", np.ones(h.size)), dtype=bool)
+            kept = _kept_contact(h, mask) if constraint["kind"] == "explicit_convex_shape_contact" else h[mask]
             if reference is not None:
-                fixed = reference[np.array(constraint.get("mask", np.ones(h.size)), dtype=bool)]
-                kept = kept - np.where(np.array(words) == "Equality", fixed, 0.0)
-            for row, word in enumerate(words):
-                if word == "Superior":
-                    kept[row] = min(kept[row], 0.0)
-                elif word == "Inferior":
-                    kept[row] = max(kept[row], 0.0)
+                fixed = reference[mask]
+                kept = kept - np.where(np.array(_words(constraint, kept.size)) == "Equality", fixed, 0.0)
+            if constraint["kind"] != "explicit_convex_shape_contact":
+                for row, word in enumerate(_words(constraint, kept.size)):
+                    if word == "Superior":
+                        kept[row] = min(kept[row], 0.0)
+                    elif word == "Inferior":
+                        kept[row] = max(kept[row], 0.0)
             worst = max(worst, float(np.sqrt(kept @ kept)))
         return worst
 
@@ -176,6 +175,18 @@ class Judge:
         error, stands, turns = _touch(seen(), floor, sole)
         error[0] -= margin
         return np.concatenate([error, stands - stood, pin.log3(turns @ turned.T)])
+
+
+def _words(constraint: dict[str, Any], size: int) -> list[str]:
+    """Comparison of the rows that the mask keeps."""
+    default = "Equality" if constraint["kind"] == "locked_joint" else "EqualToZero"
+    return constraint.get("comparison", [default] * size)
+
+
+def _kept_contact(value: Vector, mask: NDArray[np.bool_]) -> Vector:
+    """The contact, the place, or both: of the eight rows of the format the five or the three may be masked."""
+    both = mask.size != 8 or mask.all()
+    return value if both else value[:5] if mask[0] else value[5:]
 
 
 def _many(surface: list[Any]) -> list[Any]:

@@ -1,13 +1,14 @@
 """Projection problems in files: `.npz` as described in `problems/README.md`, read into a Problem.
 
-What the library cannot express yet, or a model that is not there, raises `Skipped` with the reason; nothing is guessed.
+Whatever is not understood in a file raises `Refused` with the reason, a model that is not installed `Skipped`; nothing
+is guessed, and no key is passed over.
 """
 
 from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from constraints import (
+    Affine,
     Base,
     Bounds,
     Comparison,
@@ -31,12 +33,16 @@ from constraints import (
     Part,
     Problem,
     RelativeCenterOfMass,
+    RelativePosition,
     RelativeTransformation,
     Robot,
+    Stacked,
     Surface,
     Transformation,
 )
 from constraints.robot.frames import FrameKind
+from constraints.robot.packages import find_resource
+from liegroups import Rn
 
 BASES = {"anchor": Base.FIXED, "freeflyer": Base.FREE_FLYER, "planar": Base.PLANAR}
 COMPARISONS = {
@@ -50,8 +56,36 @@ MARGIN = 1e-4
 """How far a placed object ends above the floor where the file does not say [m]: the default of hpp-manipulation."""
 
 
-class Skipped(Exception):
+FREE = frozenset({"kind", "mask", "comparison", "priority", "rhs"})
+KEYS: dict[str, frozenset[str]] = {
+    "transformation": FREE | {"joint2", "frame2", "frame1_world"},
+    "relative_transformation": FREE | {"joint1", "joint2", "frame1", "frame2"},
+    "explicit_relative_pose": FREE | {"joint1", "joint2", "frame1", "frame2"},
+    "relative_com": FREE | {"joint", "reference", "com_joints", "com_offset_from_true_at_qref"},
+    "locked_joint": FREE | {"joint", "value"},
+    "explicit_convex_shape_contact": FREE
+    | {"object_joint", "object_surface", "floor_joint", "floor_pose", "floor_surface", "margin"},
+}
+"""Keys of a constraint by its kind."""
+DESCRIPTION = frozenset(
+    {
+        *("name", "doc", "models", "joints", "nq", "nv", "lower", "upper", "qref", "sampler", "keep", "constraints"),
+        *("implicit_dim", "feasible", "starts_solved"),
+    }
+)
+SAMPLERS = {"uniform": {"box", "rot", "keep"}, "near": {"sigma", "keep"}}
+
+
+class NotRun(Exception):
     """Why a file is not run."""
+
+
+class Refused(NotRun):
+    """What is not understood in a file."""
+
+
+class Skipped(NotRun):
+    """A model that is not installed here."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,12 +113,14 @@ def read(path: Path) -> ProblemFile:
     """Read a file.
 
     Raises:
-        Skipped: it is not there, or not in the format.
+        Refused: it is not there, or not in the format; names the part.
     """
     try:
         with np.load(path) as stored:
             description = json.loads(str(stored["problem"]))
-            return ProblemFile(
+            if not isinstance(description, dict):
+                raise ValueError("`problem` is no JSON object")
+            file = ProblemFile(
                 path,
                 str(description["name"]),
                 description,
@@ -92,15 +128,36 @@ def read(path: Path) -> ProblemFile:
                 float(stored["error_threshold"]),
                 int(stored["max_iterations"]),
             )
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise Skipped(f"not a problem file: {error}") from None
+    except (OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+        raise Refused(f"not a problem file: {error}") from None
+    _known(description, DESCRIPTION, "the description")
+    if file.q0.ndim != 2 or not file.q0.size or file.q0.shape[1] != description.get("nq"):
+        raise Refused(f"its starts have the shape {file.q0.shape}, nq is {description.get('nq')}")
+    if not file.threshold > 0.0 or file.max_iterations < 0:
+        raise Refused(f"error_threshold {file.threshold}, max_iterations {file.max_iterations}")
+    sampler = description.get("sampler")
+    if not isinstance(sampler, list) or len(sampler) != 2 or sampler[0] not in SAMPLERS:
+        raise Refused(f"the sampler {sampler!r} is not known; known are {', '.join(SAMPLERS)}")
+    _known(sampler[1], SAMPLERS[sampler[0]], f"the sampler '{sampler[0]}'")
+    for joint in [*sampler[1].get("keep", ()), *description.get("keep", ())]:
+        if joint not in description.get("joints", ()):
+            raise Refused(f"the sampler keeps '{joint}', which is no joint")
+    return file
+
+
+def _known(given: dict[str, Any], keys: Collection[str], what: str) -> None:
+    """Refuse keys whose meaning is not known."""
+    strange = [key for key in given if key not in keys]
+    if strange:
+        raise Refused(f"{what} has the key '{strange[0]}', which is not known; known are {', '.join(sorted(keys))}")
 
 
 def build(file: ProblemFile) -> Problem:
     """The problem of a file, its constraints by level.
 
     Raises:
-        Skipped: a model is not found, a constraint is of a kind that cannot be expressed, or something does not fit.
+        Skipped: a model is not found.
+        Refused: a kind, a key, a word that is not known, or something does not fit.
     """
     description = file.description
     try:
@@ -111,22 +168,38 @@ def build(file: ProblemFile) -> Problem:
             levels.setdefault(int(constraint.get("priority", 0)), []).append(built)
         return Problem(robot, [levels[level] for level in sorted(levels)])
     except ConstraintError as error:
-        raise Skipped(str(error)) from None
+        raise Refused(str(error)) from None
     except KeyError as error:
-        raise Skipped(f"the description has no key {error}") from None
+        raise Refused(f"the description has no key {error}") from None
+    except (TypeError, ValueError, IndexError) as error:
+        raise Refused(f"a value of another kind than expected: {error}") from None
 
 
 def _robot(description: dict[str, Any]) -> Robot:
     """The system of all models, with the bounds of the file."""
     parts: list[Part] = []
-    for prefix, root, source, placement, *frame in description["models"]:
+    for model in description["models"]:
+        if len(model) not in (4, 5):
+            raise Refused(
+                f"a model has {len(model)} entries: expected prefix, root joint, URDF, placement, and a frame"
+            )
+        prefix, root, source, placement, *frame = model
         if root not in BASES:
-            raise Skipped(f"model '{prefix}' has the root joint '{root}'; known are {', '.join(BASES)}")
+            raise Refused(f"model '{prefix}' has the root joint '{root}'; known are {', '.join(BASES)}")
+        if not source.lstrip().startswith("<"):
+            try:
+                find_resource(source)
+            except ConstraintError as error:
+                raise Skipped(f"model '{prefix}': {error}") from None
         parts.append(Part(prefix, Robot.from_urdf(source, base=BASES[root]), placement, frame[0] if frame else None))
     robot = Robot.system(parts, description["name"])
     joints = list(description["joints"][1:])
     if list(robot.joint_names) != joints:
-        raise Skipped(f"the joints are {list(robot.joint_names)}, the file expects {joints}")
+        raise Refused(f"the joints are {list(robot.joint_names)}, the file expects {joints}")
+    if (robot.nq, robot.nv) != (description["nq"], description["nv"]):
+        raise Refused(
+            f"nq and nv are {robot.nq} and {robot.nv}, the file expects {description['nq']} and {description['nv']}"
+        )
     return robot.with_bounds(Bounds(robot.space, description["lower"], description["upper"]))
 
 
@@ -147,9 +220,18 @@ def _relative_transformation(robot: Robot, given: dict[str, Any], joints: list[s
 def _relative_com(robot: Robot, given: dict[str, Any], joints: list[str]) -> Function:
     frame = robot.frame(given["joint"], kind=FrameKind.JOINT)
     first, last = given.get("com_joints", (1, len(joints) - 1))
-    if first == 0 and robot.model.inertias[0].mass > 0.0:
-        raise Skipped("the centre of mass counts bodies fixed in the world")
-    return RelativeCenterOfMass(robot, frame, given["reference"], joints=joints[max(first, 1) : last + 1])
+    if not 0 <= first <= last < len(joints):
+        raise Refused(f"com_joints {given['com_joints']} are no range of the {len(joints)} joints")
+    counted, fixed = joints[max(first, 1) : last + 1], robot.model.inertias[0]
+    if first or fixed.mass == 0.0:
+        return RelativeCenterOfMass(robot, frame, given["reference"], joints=counted)
+    ground = robot.frame("universe", [*fixed.lever, 0.0, 0.0, 0.0, 1.0])  # bodies fixed in the world count too
+    if not counted:
+        return Affine(np.eye(3), -np.array(given["reference"])) @ RelativePosition(robot, frame, ground)
+    moving = sum(robot.model.inertias[i].mass for i in range(1, last + 1))
+    shares = np.array([moving, fixed.mass]) / (moving + fixed.mass)
+    parts = Stacked([RelativeCenterOfMass(robot, frame, joints=counted), RelativePosition(robot, frame, ground)])
+    return Affine(np.hstack([share * np.eye(3) for share in shares]), -np.array(given["reference"])) @ parts
 
 
 KINDS: dict[str, Callable[[Robot, dict[str, Any], list[str]], Function]] = {
@@ -162,10 +244,15 @@ KINDS: dict[str, Callable[[Robot, dict[str, Any], list[str]], Function]] = {
 # Explicit constraints: built whole, right-hand side included.
 
 
-def _locked_joint(robot: Robot, given: dict[str, Any], name: str, description: dict[str, Any]) -> Explicit:
-    if set(given.get("comparison", ["Equality"])) != {"Equality"}:
-        raise Skipped(f"a locked joint with the comparison {given['comparison']} cannot be expressed yet")
-    return LockedJoint(robot, given["joint"], given["value"], name=name)
+def _locked_joint(robot: Robot, given: dict[str, Any], name: str, description: dict[str, Any]) -> Explicit | Implicit:
+    locked = LockedJoint(robot, given["joint"], given["value"], name=name)
+    mask, types = _rows(given, locked.group.nv, name, "Equality")
+    whole = mask.all() and set(types) == {Comparison.EQUALITY}
+    if "rhs" in given and not (whole or locked.group.is_flat):  # rows of h - rhs one by one: no group element
+        group, value = locked.group, np.array(given["value"], dtype=np.float64)
+        rows = Function.from_callable(lambda q: group.difference(value, q), group, Rn(group.nv), name=name)
+        return Implicit(rows.on(robot.space, locked.outputs), types, mask=mask, name=name)
+    return replace(locked, comparison=types, mask=None if mask.all() else mask)
 
 
 def _explicit_relative_pose(robot: Robot, given: dict[str, Any], name: str, description: dict[str, Any]) -> Explicit:
@@ -186,9 +273,20 @@ def _placement(robot: Robot, given: dict[str, Any], name: str, description: dict
     qref = np.array(description["qref"])
     stands = ConvexShapeContact(robot, floors, objects)
     if np.abs(stands.value(qref)).max() > 1e-6:
-        raise Skipped(f"{name}: in qref the object does not stand on the floor")
+        raise Refused(f"{name}: in qref the object does not stand on the floor")
     hold = ConvexShapeContactHold(robot, floors, objects, given.get("margin", MARGIN), stands.pair_at(qref))
-    return ExplicitContact(hold, name=name)
+    contact = ExplicitContact(hold, name=name)
+    mask = np.array(given.get("mask", [1] * 8), dtype=np.bool_)
+    words = [word for word, counts in zip(CONTACT_WORDS, mask, strict=False) if counts]
+    if given.get("comparison", words) != words or [len(set(part.tolist())) for part in (mask[:5], mask[5:])] != [1, 1]:
+        raise Refused(
+            f"{name}: comparison {given.get('comparison')} and mask {mask.astype(int).tolist()}; known are five rows "
+            "EqualToZero and three Equality, the five or the three masked"
+        )
+    return contact if mask.all() else replace(contact, mask=mask)
+
+
+CONTACT_WORDS = ["EqualToZero"] * 5 + ["Equality"] * 3
 
 
 def _surfaces(given: list[Any], frame: Frame, name: str) -> list[Surface]:
@@ -197,7 +295,7 @@ def _surfaces(given: list[Any], frame: Frame, name: str) -> list[Surface]:
     return [Surface(f"{name} surface {i}", frame, polygon) for i, polygon in enumerate(polygons)]
 
 
-EXPLICIT_KINDS: dict[str, Callable[[Robot, dict[str, Any], str, dict[str, Any]], Explicit]] = {
+EXPLICIT_KINDS: dict[str, Callable[[Robot, dict[str, Any], str, dict[str, Any]], Explicit | Implicit]] = {
     "locked_joint": _locked_joint,
     "explicit_relative_pose": _explicit_relative_pose,
     "explicit_convex_shape_contact": _placement,
@@ -207,9 +305,10 @@ EXPLICIT_KINDS: dict[str, Callable[[Robot, dict[str, Any], str, dict[str, Any]],
 def _constraint(robot: Robot, given: dict[str, Any], name: str, description: dict[str, Any]) -> Implicit | Explicit:
     kind = given["kind"]
     if kind not in KINDS | EXPLICIT_KINDS:
-        raise Skipped(f"constraints of kind '{kind}' cannot be expressed yet")
+        raise Refused(f"constraints of kind '{kind}' are not known; known are {', '.join(KEYS)}")
+    _known(given, KEYS[kind], name)
     if given.get("rhs", "from qref") != "from qref":
-        raise Skipped(f"{name}: a right-hand side {given['rhs']!r} is not known")
+        raise Refused(f"{name}: a right-hand side {given['rhs']!r} is not known")
     if kind in EXPLICIT_KINDS:
         built = EXPLICIT_KINDS[kind](robot, given, name, description)
     else:
@@ -221,14 +320,16 @@ def _constraint(robot: Robot, given: dict[str, Any], name: str, description: dic
     return replace(built, rhs=built.rhs_at(robot.at(description["qref"])))
 
 
-def _rows(given: dict[str, Any], size: int, name: str) -> tuple[NDArray[np.bool_], list[Comparison | None]]:
+def _rows(
+    given: dict[str, Any], size: int, name: str, default: str = "EqualToZero"
+) -> tuple[NDArray[np.bool_], list[Comparison | None]]:
     """Mask and comparison of all rows of a function."""
     mask = np.array(given.get("mask", [1] * size), dtype=np.bool_)
     if mask.size != size:
-        raise Skipped(f"{name}: its mask has {mask.size} rows, the function {size}")
-    words = given.get("comparison", ["EqualToZero"] * int(mask.sum()))
+        raise Refused(f"{name}: its mask has {mask.size} rows, the function {size}")
+    words = given.get("comparison", [default] * int(mask.sum()))
     if len(words) != int(mask.sum()) or not set(words) <= set(COMPARISONS):
-        raise Skipped(f"{name}: the comparison {words} does not suit the {int(mask.sum())} rows that the mask keeps")
+        raise Refused(f"{name}: the comparison {words} does not suit the {int(mask.sum())} rows that the mask keeps")
     types: list[Comparison | None] = [Comparison.EQUAL_TO_ZERO] * size
     for row, word in zip(np.flatnonzero(mask), words, strict=True):
         types[row] = COMPARISONS[word]

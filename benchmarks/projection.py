@@ -1,10 +1,12 @@
 """Success and cost of projections on problem files, and those of hpp-constraints on the same starts in the same run.
 
     python benchmarks/projection.py [PROBLEM.npz ...] [--engine readable] [--json FILE] [--solutions OUT.npz]
-                                    [--hpp-python PATH] [--starts N --seed S] [--repeats R]
+                                    [--hpp-python PATH] [--starts N --seed S] [--repeats R] [--plot FILE.png]
 
 Without files, those in `benchmarks/problems` (their format: `benchmarks/problems/README.md`). `--starts` draws fresh
-starts by the sampler of the file. `--hpp-python` names an interpreter that has the wheel `hpp-python`.
+starts by the sampler of the file. `--hpp-python` names an interpreter that has the wheel `hpp-python`; `--plot` draws
+the ratios to it. Whatever is not understood in a file is named and nothing runs (exit code 2); a file whose model is
+not installed is named and left out (exit code 1 where no file is left).
 
 A success is a configuration that the solver claims to be one, whose residual, measured by plain pinocchio with formulas
 of our own, is at most the threshold, and which is within its bounds. Times are wall-clock medians over the repeats of
@@ -24,20 +26,20 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import argparse
 import json
 import logging
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from checking import Judge
 from numpy.typing import NDArray
-from problem_files import ProblemFile, Skipped, build, read
+from peer import Hpp, NoPeer
+from problem_files import ProblemFile, Refused, Skipped, build, read
 
-from constraints import Options, Projector
+from constraints import ConstraintError, Options, Problem, Projector
 from constraints.solvers import Engine
 from constraints.solvers.readable import ReadableEngine
 
@@ -87,55 +89,13 @@ class Run:
         return float(self.us_by_start.sum() / self.usable.sum()) if self.usable.any() else None
 
 
-class Hpp:
-    """The child process that runs hpp-constraints.
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A problem that is ready to be run and judged."""
 
-    Args:
-        interpreter: a Python that has `hpp-python`.
-        file: the problem.
-        starts: (n, nq).
-
-    Raises:
-        Skipped: it does not run, or does not build the problem; with the reason.
-    """
-
-    def __init__(self, interpreter: str, file: ProblemFile, starts: NDArray[np.float64]) -> None:
-        command = [interpreter, str(HERE / "hpp_driver.py")]
-        try:
-            self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        except OSError as error:
-            raise Skipped(f"{interpreter} does not run: {error.strerror}") from None
-        try:
-            answer = self.ask({"open": str(file.path.resolve()), "starts": starts.tolist()})
-        except Skipped:
-            self.close()
-            raise
-        self.line_searches: list[str] = answer["line_searches"]
-
-    def ask(self, what: Row) -> Row:
-        """One question, one answer."""
-        child = self._child
-        assert child.stdin is not None
-        assert child.stdout is not None
-        try:
-            child.stdin.write(json.dumps(what) + "\n")
-            child.stdin.flush()
-            line = child.stdout.readline()
-        except BrokenPipeError:
-            line = ""
-        if not line:
-            raise Skipped(f"the process ended with exit code {child.wait()}")
-        answer: Row = json.loads(line)
-        if "refused" in answer:
-            raise Skipped(answer["refused"])
-        return answer
-
-    def close(self) -> None:
-        """End the process."""
-        for stream in (self._child.stdin, self._child.stdout):
-            if stream is not None:
-                stream.close()
-        self._child.wait()
+    file: ProblemFile
+    problem: Problem
+    judge: Judge
 
 
 def calibration() -> float:
@@ -164,18 +124,30 @@ def project_ours(
         run.ends[i], run.claimed[i], run.iterations[i] = result.q, result.success, result.iterations
 
 
-def measure(file: ProblemFile, options: argparse.Namespace) -> tuple[Row, Run, list[str]]:
-    """Figures of one problem, its run, and remarks.
+def prepare(path: Path) -> Case:
+    """Read, build and get ready to judge one problem.
 
     Raises:
-        Skipped: the problem cannot be built or judged.
+        Refused: something in the file is not understood.
+        Skipped: a model is not installed.
     """
+    file = read(path)
     problem = build(file)
     try:
         judge = Judge(file.description)
-        starts = file.q0 if options.starts is None else judge.starts(options.starts, options.seed)
-    except ValueError as error:
-        raise Skipped(str(error)) from None
+        judge.starts(1, 0)
+        judge.residual(np.array(file.description["qref"], dtype=np.float64))
+        for q in file.q0:
+            problem.check(q, "a start")
+    except (ConstraintError, ValueError, KeyError, TypeError) as error:
+        raise Refused(str(error)) from None
+    return Case(file, problem, judge)
+
+
+def measure(case: Case, options: argparse.Namespace) -> tuple[Row, Run, list[str]]:
+    """Figures of one problem, its run, and remarks."""
+    file, problem, judge = case.file, case.problem, case.judge
+    starts = file.q0 if options.starts is None else judge.starts(options.starts, options.seed)
     starts = starts[:8] if options.check else starts
     budget = Options(threshold=file.threshold, max_iterations=file.max_iterations)
     alone = Options(threshold=file.threshold, max_iterations=file.max_iterations, restarts=False)
@@ -189,7 +161,7 @@ def measure(file: ProblemFile, options: argparse.Namespace) -> tuple[Row, Run, l
         try:
             hpp = Hpp(options.hpp_python, file, starts)
             theirs = {name: Run.empty(count, file.q0.shape[1], repeats) for name in hpp.line_searches}
-        except Skipped as why:
+        except NoPeer as why:
             remarks.append(f"no HPP: {why}")
     speeds: list[tuple[Run, int, int, float]] = []
     for first in range(0, count, CHUNK):
@@ -207,7 +179,7 @@ def measure(file: ProblemFile, options: argparse.Namespace) -> tuple[Row, Run, l
                 run.us[first:last], run.claimed[first:last] = answer["us"], answer["success"]
                 run.ends[first:last] = answer["q"]
                 speeds.append((run, first, last, 0.5 * (before + after)))
-        except Skipped as why:  # ours go on
+        except NoPeer as why:  # ours go on
             remarks.append(f"no HPP from start {first} on, its figures are left out: {why}")
             theirs = {}
         project_ours(single, starts, first, last, 1, without)
@@ -229,10 +201,10 @@ def measure(file: ProblemFile, options: argparse.Namespace) -> tuple[Row, Run, l
 
 def figures(name: str, engine: str, ours: Run, without: Run, theirs: dict[str, Run]) -> Row:
     """One entry of the JSON."""
-    costs = {search: run.us_per_usable for search, run in theirs.items()}
-    best = min((cost, search) for search, cost in costs.items() if cost is not None) if any(costs.values()) else None
+    best = min(theirs.items(), key=lambda entry: (entry[1].us_per_usable or np.inf, -entry[1].success), default=None)
     iterations = float(ours.iterations.sum())
     mine, claimed = ours.us_per_usable, ours.errors[ours.claimed]
+    cost = None if best is None else best[1].us_per_usable
     return {
         "problem": name,
         "engine": engine,
@@ -244,9 +216,9 @@ def figures(name: str, engine: str, ours: Run, without: Run, theirs: dict[str, R
         "us_per_iteration": float(ours.us_by_start.sum() / iterations) if iterations else None,
         "max_error": float(claimed.max()) if claimed.size else None,
         "hpp": None if best is None else {
-            "success": theirs[best[1]].success, "us_per_usable": best[0], "line_search": best[1]
+            "success": best[1].success, "us_per_usable": cost, "line_search": best[0]
         },
-        "ratio": None if best is None or mine is None else mine / best[0],
+        "ratio": None if cost is None or mine is None else mine / cost,
     }  # fmt: skip
 
 
@@ -260,7 +232,7 @@ COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
     ("us iteration", lambda row: _number(row["us_per_iteration"], ".1f")),
     ("max error", lambda row: _number(row["max_error"], ".1e")),
     ("HPP success", lambda row: f"{100 * row['hpp']['success']:.1f} %" if row["hpp"] else "-"),
-    ("HPP usable", lambda row: f"{row['hpp']['us_per_usable']:.0f}" if row["hpp"] else "-"),
+    ("HPP usable", lambda row: _number(row["hpp"]["us_per_usable"], ".0f") if row["hpp"] else "-"),
     ("line search", lambda row: row["hpp"]["line_search"] if row["hpp"] else "-"),
     ("ratio", lambda row: _number(row["ratio"], ".2f")),
 )
@@ -277,10 +249,17 @@ def table(rows: list[Row]) -> str:
     return "\n".join("  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in cells)
 
 
+class OneLine(argparse.ArgumentParser):
+    """Says in one line what is wrong with the options."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = OneLine(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("problems", nargs="*", type=Path, metavar="PROBLEM.npz", help="problem files")
-    parser.add_argument("--engine", choices=sorted(ENGINES), default="readable")
+    parser.add_argument("--engine", default="readable", metavar="NAME", help=f"one of: {', '.join(sorted(ENGINES))}")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
     parser.add_argument("--solutions", type=Path, metavar="OUT.npz", help="write the projected configurations there")
     parser.add_argument("--hpp-python", metavar="PATH", help="interpreter that has hpp-python")
@@ -288,12 +267,17 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the fresh starts (%(default)s)")
     parser.add_argument("--repeats", type=int, default=5, metavar="R", help="of each projection (%(default)s)")
     parser.add_argument("--check", action="store_true", help="a short run that only shows that everything holds")
+    parser.add_argument("--plot", type=Path, metavar="FILE.png", help="draw the ratios to hpp-constraints there")
     options = parser.parse_args()
+    if options.engine not in ENGINES:
+        parser.error(f"--engine: no engine is called '{options.engine}'; there are: {', '.join(sorted(ENGINES))}")
+    if options.plot is not None and options.hpp_python is None and not options.check:
+        parser.error("--plot: draws ratios to hpp-constraints, which needs --hpp-python")
     for name, least in (("starts", 1), ("repeats", 1), ("seed", 0)):
         if getattr(options, name) is not None and getattr(options, name) < least:
             parser.error(f"--{name}: expected a whole number from {least}, got {getattr(options, name)}")
     if options.check:
-        options.repeats, options.hpp_python = 1, None
+        options.repeats, options.hpp_python, options.plot = 1, None, None
     return options
 
 
@@ -311,17 +295,35 @@ def check(rows: list[Row], ours: dict[str, Run]) -> None:
         assert row["us_per_projection"] > 0.0, row
 
 
+def prepared(paths: list[Path]) -> list[Case] | None:
+    """All problems that can be run; None where one is not understood. What is left out is said."""
+    cases: list[Case] = []
+    refused = False
+    for path in paths:
+        try:
+            case = prepare(path)
+            twin = next((other for other in cases if other.file.name == case.file.name), None)
+            if twin is not None:
+                raise Refused(f"it is called '{case.file.name}' like {twin.file.path}")
+            cases.append(case)
+        except Skipped as why:
+            print(f"{path}: skipped, {why}", file=sys.stderr)
+        except Refused as why:
+            print(f"{path}: refused, {why}", file=sys.stderr)
+            refused = True
+    return None if refused else cases
+
+
 def main() -> int:
     options = arguments()
     logging.disable(logging.WARNING)  # remarks on the robots' files
+    cases = prepared(options.problems or sorted(PROBLEMS.glob("*.npz")))
+    if cases is None:
+        return 2
     rows: list[Row] = []
     runs: dict[str, Run] = {}
-    for path in options.problems or sorted(PROBLEMS.glob("*.npz")):
-        try:
-            row, run, remarks = measure(read(path), options)
-        except Skipped as why:
-            print(f"{path.stem}: skipped, {why}", file=sys.stderr)
-            continue
+    for case in cases:
+        row, run, remarks = measure(case, options)
         rows.append(row)
         runs[row["problem"]] = run
         for remark in remarks:
@@ -337,6 +339,10 @@ def main() -> int:
         for name, run in runs.items():
             stored |= {f"{name}_q": run.ends, f"{name}_success": run.claimed}
         np.savez_compressed(options.solutions, **stored)
+    if options.plot is not None:
+        from ratio_figure import draw  # needs matplotlib
+
+        draw(rows, options.plot)
     if options.check:
         check(rows, runs)
     return 0

@@ -223,7 +223,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--check", action="store_true", help="a short run of both")
     options = parser.parse_args()
     if options.check:
-        options.projections, options.fuzz = options.projections or 3000, options.fuzz or 300
+        options.projections, options.fuzz = options.projections or 2000, options.fuzz or 300
     if options.projections is None and options.fuzz is None and options.case is None:
         parser.error("nothing to do: give --projections N, --fuzz N, or --case INDEX")
     for name, least in (("projections", 1), ("fuzz", 1), ("case", 0), ("seed", 0), ("processes", 1)):

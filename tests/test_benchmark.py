@@ -151,6 +151,78 @@ def test_reader_and_judge_agree_on_each_kind(files: Any, judging: Any, tmp_path:
 
 SIDE = [[0.1, -0.1, -0.1], [0.1, 0.1, -0.1], [0.1, 0.1, 0.1], [0.1, -0.1, 0.1]]
 SHELF = [[-1, -1, 0.7], [1, -1, 0.7], [1, 1, 0.7], [-1, 1, 0.7]]
+# Every kind with every comparison and with masks.
+
+WORDS = ("Equality", "EqualToZero", "Superior", "Inferior")
+SIX: tuple[dict[str, Any], ...] = (
+    pose(),
+    {"kind": "relative_transformation", "joint1": "cart/root_joint", "frame1": [0.1, 0, 0, 0, 0, 1, 0],
+     "joint2": "a/bend", "frame2": [0, 0, 0.1, 1, 0, 0, 0]},
+    GRASP,
+)  # fmt: skip
+OTHERS: tuple[tuple[dict[str, Any], int], ...] = (
+    ({"kind": "relative_com", "joint": "a/bend", "reference": [0.1, 0.0, 0.0], "com_joints": [1, 2]}, 3),
+    ({"kind": "locked_joint", "joint": "a/bend", "value": [0.4]}, 1),
+    ({"kind": "locked_joint", "joint": "b/roll", "value": [0.6, 0.8]}, 1),
+    ({"kind": "locked_joint", "joint": "cart/root_joint", "value": [0.1, 0.2, 0.0, 1.0]}, 3),
+    ({"kind": "locked_joint", "joint": "a/root_joint", "value": [0.1, 0.2, 0.3, 0.6, 0.0, 0.0, 0.8]}, 6),
+)
+
+
+def of_every_comparison() -> Iterator[dict[str, Any]]:
+    """Each kind: all rows of one comparison, with and without the right-hand side of qref; mixed rows under masks."""
+    rng = np.random.default_rng(0)
+    for given, size in (*((given, 6) for given in SIX), *OTHERS):
+        for word in WORDS:
+            yield given | {"comparison": [word] * size, "mask": [1] * size}
+        yield given | {"comparison": ["Equality"] * size, "mask": [1] * size, "rhs": "from qref"}
+        for _ in range(4 if size > 1 else 0):
+            mask = rng.integers(0, 2, size)
+            mask[rng.integers(size)] = 1
+            words = [str(word) for word in rng.choice(WORDS, mask.sum())]
+            yield given | {"mask": mask.tolist(), "comparison": words}
+            yield given | {"mask": mask.tolist(), "comparison": words, "rhs": "from qref", "priority": 1}
+        yield {key: value for key, value in given.items() if key not in ("mask", "comparison")}
+    yield CONTACT | {"mask": [1] * 5 + [0] * 3, "comparison": ["EqualToZero"] * 5}
+    yield CONTACT | {"mask": [0] * 5 + [1] * 3, "comparison": ["Equality"] * 3}
+    yield {key: value for key, value in CONTACT.items() if key not in ("comparison", "rhs")}
+
+
+def test_every_comparison_and_mask_of_every_kind_is_judged_alike(files: Any, judging: Any, tmp_path: Path) -> None:
+    """Two roads from one description, and no success that one of them denies."""
+    some = list(of_every_comparison())
+    assert {given["kind"] for given in some} == set(files.KINDS | files.EXPLICIT_KINDS) == set(files.KEYS)
+    for given in some:
+        file = files.read(write(tmp_path / "p.npz", on_a_box(given)))
+        problem, judge = files.build(file), judging.Judge(file.description)
+        twisted = given["kind"] == "locked_joint" and problem.explicits and "rhs" in given and len(given["mask"]) > 1
+        for q in judge.starts(5, 0):
+            if not twisted:  # a pose held at another value: the same solution, in other coordinates away from it
+                assert problem.residual(q) == pytest.approx(judge.residual(q), abs=1e-9), given
+        result = Projector(problem).project(judge.starts(1, 1)[0])
+        assert not twisted or result.success
+        if result.success:
+            assert judge.residual(result.q) <= 1e-4, given
+
+
+def test_bodies_fixed_in_the_world_count_in_a_centre_of_mass(files: Any, judging: Any, tmp_path: Path) -> None:
+    """Range of joints from 0: the universe; alone, and with joints that move."""
+    for last in (0, 1, 2):
+        given = {"kind": "relative_com", "joint": "b/bend", "reference": [0.1, 0.0, 0.1], "com_joints": [0, last],
+                 "mask": [1, 0, 1], "comparison": ["EqualToZero"] * 2}  # fmt: skip
+        description = two_hands(given)
+        description["models"][0][1], description["models"][1] = "anchor", ["b", "anchor", HAND, [0.5, 0, 0, 0, 0, 0, 1]]
+        description["joints"].remove("a/root_joint")
+        for key in ("qref", "lower", "upper"):
+            description[key] = description[key][7:]
+        description |= {"nq": 10, "nv": 7}
+        file = files.read(write(tmp_path / "p.npz", description))
+        problem, judge = files.build(file), judging.Judge(file.description)
+        assert judge.model.inertias[0].mass == 4.0
+        for q in judge.starts(10, 0):
+            assert problem.residual(q) == pytest.approx(judge.residual(q), abs=1e-12)
+
+
 EXPLICIT = (
     CONTACT,
     CONTACT | {"margin": 0.05},
@@ -209,36 +281,58 @@ def test_all_kinds_make_one_problem(files: Any, judging: Any, tmp_path: Path) ->
     np.testing.assert_allclose([problem.residual(q) for q in judge.starts(5, 1)], worst, atol=1e-9)
 
 
+NOT_UNDERSTOOD = [
+    (two_hands(pose(kind="com_between_feet")), "com_between_feet"),
+    (two_hands(GRASP | {"joint2": "b/roll"}), "b/roll"),
+    (on_a_box(CONTACT | {"floor_joint": "a/bend"}), "does not stand"),
+    (on_a_box(CONTACT | {"floor_joint": "a/bond"}), "a/bond"),
+    (on_a_box(CONTACT | {"floor_surface": [[-1, -1, 0], [1, -1, 0], [1, 1, 0.5], [-1, 1, 0]]}), "plane"),
+    (on_a_box(CONTACT | {"object_surface": [[0, 0, 0], [0, 1, 0], [1, 0, 0]]}), "does not stand"),
+    (on_a_box(CONTACT | {"comparison": ["Superior"] * 8}), "Superior"),
+    (on_a_box(CONTACT | {"mask": [1, 0] * 4, "comparison": ["EqualToZero"] * 4}), "mask"),
+    (two_hands(pose(comparison=["EqualToZero"])), "comparison"),
+    (two_hands(pose(comparison=["Roughly"] * 6)), "Roughly"),
+    (two_hands(pose(mask=[1] * 5, comparison=["EqualToZero"] * 5)), "mask"),
+    (two_hands(pose(joint2="b/rol")), "b/rol"),
+    (two_hands(pose(rhs=[1.0])), "right-hand side"),
+    (two_hands(pose(weight=2.0)), "weight"),
+    (two_hands(MANY[4] | {"com_joints": [3, 99]}), "com_joints"),
+    (two_hands({"kind": "transformation"}), "joint2"),
+    (two_hands(pose()) | {"joints": ["universe", "a/bend"]}, "a/bend"),
+    (two_hands(pose()) | {"nv": 12}, "12"),
+    (two_hands(pose()) | {"frozen": ["a/bend"]}, "frozen"),
+    (two_hands(pose()) | {"sampler": ["halton", {}]}, "halton"),
+    (two_hands(pose()) | {"sampler": ["uniform", {"spread": 1.0}]}, "spread"),
+    (two_hands(pose()) | {"sampler": ["uniform", {"keep": ["a/bond"]}]}, "a/bond"),
+    (two_hands(pose()) | {"models": [["a", "hovering", HAND, HERE]]}, "hovering"),
+    (two_hands(pose()) | {"models": [["a", "anchor", HAND]]}, "3 entries"),
+    (two_hands(pose()) | {"models": [["a", "anchor", "<robot", HERE]]}, "XML"),
+    (two_hands(pose()) | {"lower": [0.0]}, "lower"),
+]
+
+
 @pytest.mark.parametrize(
-    ("description", "named"),
-    [
-        (two_hands(pose(kind="com_between_feet")), "com_between_feet"),
-        (two_hands(GRASP | {"joint2": "b/roll"}), "b/roll"),
-        (on_a_box(CONTACT | {"floor_joint": "a/bend"}), "does not stand"),
-        (on_a_box(CONTACT | {"floor_joint": "a/bond"}), "a/bond"),
-        (on_a_box(CONTACT | {"floor_surface": [[-1, -1, 0], [1, -1, 0], [1, 1, 0.5], [-1, 1, 0]]}), "plane"),
-        (on_a_box(CONTACT | {"object_surface": [[0, 0, 0], [0, 1, 0], [1, 0, 0]]}), "does not stand"),
-        (two_hands(pose(comparison=["EqualToZero"])), "comparison"),
-        (two_hands(pose(comparison=["Roughly"] * 6)), "Roughly"),
-        (two_hands(pose(mask=[1] * 5, comparison=["EqualToZero"] * 5)), "mask"),
-        (two_hands(pose(joint2="b/rol")), "b/rol"),
-        (two_hands(pose(rhs=[1.0])), "right-hand side"),
-        (two_hands({"kind": "transformation"}), "joint2"),
-        (two_hands(pose()) | {"joints": ["universe", "a/bend"]}, "a/bend"),
-        (two_hands(pose()) | {"models": [["a", "anchor", "package://nowhere/arm.urdf", HERE]]}, "nowhere"),
-        (two_hands(pose()) | {"models": [["a", "hovering", HAND, HERE]]}, "hovering"),
-    ],
+    ("description", "named"), NOT_UNDERSTOOD, ids=lambda given: given if str(given) == given else ""
 )
-def test_what_cannot_be_built_is_named(files: Any, tmp_path: Path, description: dict[str, Any], named: str) -> None:
-    with pytest.raises(files.Skipped, match=named):
+def test_what_is_not_understood_is_refused_by_name(
+    files: Any, tmp_path: Path, description: dict[str, Any], named: str
+) -> None:
+    with pytest.raises(files.Refused, match=named):
         files.build(files.read(write(tmp_path / "p.npz", description)))
 
 
-def test_files_in_another_format_are_skipped(files: Any, tmp_path: Path) -> None:
+def test_a_model_that_is_not_installed_is_named(files: Any, tmp_path: Path) -> None:
+    absent = two_hands(pose()) | {"models": [["a", "anchor", "package://nowhere/arm.urdf", HERE]]}
+    with pytest.raises(files.Skipped, match="nowhere"):
+        files.build(files.read(write(tmp_path / "p.npz", absent)))
+
+
+def test_files_in_another_format_are_refused(files: Any, tmp_path: Path) -> None:
     (tmp_path / "text.npz").write_text("no archive")
     np.savez(tmp_path / "other.npz", q=np.zeros(3))
-    for name in ("text.npz", "other.npz", "absent.npz"):
-        with pytest.raises(files.Skipped):
+    np.savez(tmp_path / "list.npz", problem="[1, 2]", q0=np.zeros((1, 3)), error_threshold=1e-4, max_iterations=40)
+    for name in ("text.npz", "other.npz", "list.npz", "absent.npz"):
+        with pytest.raises(files.Refused):
             files.read(tmp_path / name)
 
 
@@ -300,15 +394,23 @@ def test_json_has_the_agreed_keys_and_fractions(tmp_path: Path) -> None:
         assert row["problem"] in done.stdout
 
 
-def test_files_of_the_user_run_and_skipped_ones_are_named(tmp_path: Path) -> None:
+def test_files_of_the_user_run_and_others_are_named(tmp_path: Path) -> None:
+    """A file that is not understood ends the run before it began; one whose model is missing is left out."""
     write(tmp_path / "mine.npz", two_hands(pose(), MANY[6]), count=2)
-    write(tmp_path / "later.npz", two_hands(pose(kind="com_between_feet")))
-    done = run("mine.npz", "later.npz", "--repeats", "1", folder=tmp_path)
+    write(tmp_path / "later.npz", two_hands(pose(kind="com_between_feet")) | {"name": "later"})
+    absent = two_hands(pose()) | {"models": [["a", "anchor", "package://nowhere/arm.urdf", HERE]], "name": "absent"}
+    write(tmp_path / "absent.npz", absent)
+    done = run("mine.npz", "absent.npz", "--repeats", "1", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "two_hands" in done.stdout
-    assert "later: skipped, constraints of kind 'com_between_feet'" in done.stderr
-    alone = run("later.npz", folder=tmp_path)
-    assert alone.returncode == 1
+    assert "absent.npz: skipped, model 'a': " in done.stderr
+    done = run("mine.npz", "later.npz", "mine.npz", "--repeats", "1", "--json", "out.json", folder=tmp_path)
+    assert done.returncode == 2
+    assert "later.npz: refused, constraints of kind 'com_between_feet'" in done.stderr
+    assert "mine.npz: refused, it is called 'two_hands' like mine.npz" in done.stderr
+    assert done.stdout == ""
+    assert not (tmp_path / "out.json").exists()
+    assert run("absent.npz", folder=tmp_path).returncode == 1
 
 
 def test_interpreter_without_hpp_is_a_remark(tmp_path: Path) -> None:
@@ -319,8 +421,45 @@ def test_interpreter_without_hpp_is_a_remark(tmp_path: Path) -> None:
     assert "no HPP: " in done.stderr
 
 
-@pytest.mark.parametrize("given", [["--starts", "0"], ["--repeats", "0"], ["--engine", "warp"], ["--seed", "-1"]])
-def test_wrong_options_end_with_the_usage(given: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("given", [["--starts", "0"], ["--engine", "warp"], ["--plot", "a.png"], ["--repeats", "many"]])
+def test_wrong_options_end_with_one_line(given: list[str], tmp_path: Path) -> None:
     done = run(*given, folder=tmp_path)
     assert done.returncode == 2
     assert given[0] in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert given[0] != "--engine" or "no engine is called 'warp'; there are: readable" in done.stderr
+
+
+def test_figures_are_fractions_of_all_starts_and_the_ratio_is_to_the_best_line_search(on_path: None) -> None:
+    """By hand: claims that do not hold count as failures; cost is that of all starts."""
+    module = importlib.import_module("projection")
+
+    def made(claimed: list[int], usable: list[int], us: list[list[float]]) -> Any:
+        errors = np.where(usable, 1e-5, 2.0)
+        some = module.Run(np.zeros((4, 1)), np.array(claimed, dtype=bool), np.array(us), np.full(4, 5.0))
+        some.usable, some.errors = np.array(usable, dtype=bool), errors
+        return some
+
+    ours = made([1, 1, 1, 0], [1, 1, 0, 0], [[9.0, 10.0, 99.0]] * 4)
+    slow, fast = made([1] * 4, [1] * 4, [[80.0]] * 4), made([1] * 4, [1, 0, 0, 0], [[10.0]] * 4)
+    row = module.figures("p", "readable", ours, made([1, 0, 0, 0], [1, 0, 0, 0], [[1.0]] * 4), {"A": slow, "B": fast})
+    assert list(row) == KEYS
+    assert (row["success"], row["success_without_restarts"]) == (0.5, 0.25)
+    assert (row["us_per_projection"], row["us_per_usable"]) == (10.0, 20.0)
+    assert (row["iterations"], row["us_per_iteration"], row["max_error"]) == (5.0, 2.0, 2.0)
+    assert row["hpp"] == {"success": 0.25, "us_per_usable": 40.0, "line_search": "B"}
+    assert row["ratio"] == 0.5
+    none = made([0] * 4, [0] * 4, [[10.0]] * 4)
+    row = module.figures("p", "readable", ours, ours, {"A": none})
+    assert row["hpp"] == {"success": 0.0, "us_per_usable": None, "line_search": "A"}
+    assert row["ratio"] is None
+    assert "0.0 %" in module.table([row])
+
+
+def test_the_figure_is_a_picture(on_path: None, tmp_path: Path) -> None:
+    hpp = {"success": 0.5, "us_per_usable": 400.0, "line_search": "Constant"}
+    rows = [{"problem": "ur5_pose", "ratio": 0.2, "success": 1.0, "hpp": hpp},
+            {"problem": "mine", "ratio": 3.0, "success": 1.0, "hpp": hpp},
+            {"problem": "alone", "ratio": None, "success": 1.0, "hpp": None}]  # fmt: skip
+    importlib.import_module("ratio_figure").draw(rows, tmp_path / "ratio.png")
+    assert (tmp_path / "ratio.png").read_bytes().startswith(b"\x89PNG")
