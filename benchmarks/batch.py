@@ -3,12 +3,12 @@
     python benchmarks/batch.py [--rows 2000] [--repeats 15] [--chunk N] [--workers 2]
     python benchmarks/batch.py --check
 
-Each repeat runs the four ways one after the other, in processes that are warm. Written are medians over the repeats, the
-lower quartile (the quiet moments of a shared machine), and how many times as fast as one worker the others are, by
+Each repeat runs the four ways one after the other, in processes that are warm. Written are medians over the repeats,
+the lower quartile (the quiet moments of a shared machine), and how many times as fast as one worker the others are, by
 both. Where other programs take the cores these say little; CPU time does not count what others take, and the last line
 says what it predicts for a machine left alone: (P1 + W1) / (P2 + W2 / workers), with P the CPU time of this process,
-taken as if nothing ran beside it, and W that of all workers (Linux). `--check` runs few rows and asks only that all ways
-give the same bits.
+taken as if nothing ran beside it, and W that of all workers (Linux). `--check` runs few rows and asks only that all
+ways give the same bits.
 """
 
 # ruff: noqa: E402  # the number of threads is set before numpy is imported
@@ -49,7 +49,7 @@ def cpu_seconds(pool: ProcessPoolExecutor) -> np.ndarray:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="a batch on one and on several worker processes")
     parser.add_argument("--rows", type=int, default=2000)
     parser.add_argument("--repeats", type=int, default=15)
     parser.add_argument("--chunk", type=int)
