@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -61,6 +61,11 @@ class RowTable:
     def one_sided(self) -> BoolVector:
         """(n,) true for rows whose interval is wider than a point: their Jacobian is zero where they are satisfied."""
         return self.lower < self.upper
+
+    def unclipped(self) -> RowTable:
+        """The same rows but for the interval [0, 0] where it is wider than a point."""
+        wide = self.one_sided
+        return replace(self, lower=np.where(wide, 0.0, self.lower), upper=np.where(wide, 0.0, self.upper))
 
     def apply(self, error: Vector, jacobian: Matrix | None = None) -> None:
         """Turn rows of the logarithm into errors, in place, and their Jacobian along.

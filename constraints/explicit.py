@@ -336,6 +336,16 @@ class Explicit(RowOwner):
         """As `RowOwner.rhs_at`, of the twin."""
         return self.twin.rhs_at(point)
 
+    def unclipped(self) -> Explicit:
+        """As `RowOwner.unclipped`."""
+        twin = self.twin.unclipped()
+        if twin is self.twin:
+            return self
+        bare = copy.copy(self)
+        for attribute, value in (("twin", twin), ("rows", twin.rows), ("lifted_from", self)):
+            object.__setattr__(bare, attribute, value)
+        return bare
+
     def check_rhs(self, rhs: Any, what: str | None = None) -> Vector:
         """As `Implicit.check_rhs`, in the coordinates of the twin."""
         return self.twin.check_rhs(rhs, what)

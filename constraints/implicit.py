@@ -163,6 +163,15 @@ class Implicit(RowOwner):
             object.__setattr__(lifted, attribute, value)
         return lifted
 
+    def unclipped(self) -> Implicit:
+        """As `RowOwner.unclipped`."""
+        if not (self.rows.one_sided & self.rows.mask).any():
+            return self
+        bare, rows = copy.copy(self), self.rows.unclipped()
+        for attribute, value in (("rows", rows), ("_plain", rows.is_plain), ("lifted_from", self)):
+            object.__setattr__(bare, attribute, value)
+        return bare
+
     # Right-hand sides.
 
     def check_rhs(self, rhs: Any, what: str | None = None) -> Vector:

@@ -116,6 +116,13 @@ class RowOwner(ABC):
             what: how messages name it.
         """
 
+    def unclipped(self) -> RowOwner:
+        """The same rows but with the interval [0, 0] where it is wider than a point: values, not distances.
+
+        Owners with such rows write it; those whose rows are all equalities are their own.
+        """
+        return self
+
 
 @final
 class Stack:

@@ -110,7 +110,7 @@ def test_random_graphs_resolve_alike_in_any_order_of_insertion(part: int) -> Non
                 point = place(space, start, workspace)
                 solved = substitution.resolve(substitution.start(start, rhs), rhs, point, jacobian=True)
                 kept = np.flatnonzero(~problem.resolution.outputs)
-                J = substitution.reduce(np.array(probe.jacobian(solved)), workspace)
+                J = substitution.reduce_matrix(np.array(probe.jacobian(solved)), workspace)
             np.testing.assert_array_equal(solved, q)
             T = problem.resolution_jacobian(problem.at(q), rhs)
             np.testing.assert_allclose(J, probe.jacobian(q) @ T, rtol=0, atol=1e-12)

@@ -26,6 +26,7 @@ class Box:
 
     Attributes:
         lower, upper: (nv,) bounds that steps keep; infinite where there is none, and for joints that wrap.
+        coordinate: (nv,) entry of q of each tangent column that is a vector coordinate; 0 elsewhere.
         is_open: True when no step has anything to keep.
     """
 
@@ -37,9 +38,9 @@ class Box:
         self.lower = np.where(unkept, -np.inf, bounds.tangent_lower)
         self.upper = np.where(unkept, np.inf, bounds.tangent_upper)
         self.is_open = not (np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
-        coordinate = np.zeros(space.nv, dtype=np.intp)  # entry of q of each tangent column; any where there is none
+        coordinate = np.zeros(space.nv, dtype=np.intp)
         coordinate[space.vector_v] = space.vector_q
-        self._coordinate = coordinate
+        self.coordinate = coordinate
         self._same = space.nq == space.nv and bool((coordinate == np.arange(space.nv)).all())
         inner = np.full(space.nq, -np.inf), np.full(space.nq, np.inf)
         for array, limits in zip(inner, (self.lower, self.upper), strict=True):
@@ -76,7 +77,7 @@ class Box:
         Returns:
             The step, and which dofs are at a bound after it (None where none is).
         """
-        x = q if self._same else q.take(self._coordinate)
+        x = q if self._same else q.take(self.coordinate)
         target = x + step
         inside = np.minimum(np.maximum(target, self.lower), self.upper)
         if inside.tobytes() == target.tobytes():
@@ -99,13 +100,13 @@ class Box:
         """Which dofs `part` takes out of bounds after `step`; None where it takes none."""
         if self.is_open:
             return None
-        target = (q if self._same else q.take(self._coordinate)) + step + part
+        target = (q if self._same else q.take(self.coordinate)) + step + part
         outside = ((target < self.lower) | (target > self.upper)) & (part != 0.0)
         return outside if outside.any() else None
 
     def fraction(self, q: Vector, step: Vector, part: Vector) -> float:
         """How much of `part` can be added to `step` within bounds, in [0, 1]."""
-        x = (q if self._same else q.take(self._coordinate)) + step
+        x = (q if self._same else q.take(self.coordinate)) + step
         with np.errstate(divide="ignore", invalid="ignore"):
             room = np.where(part > 0.0, (self.upper - x) / part, np.where(part < 0.0, (self.lower - x) / part, np.inf))
         return float(np.clip(room.min(), 0.0, 1.0))
@@ -114,7 +115,7 @@ class Box:
         """A gradient (nv,) without the components whose descent would leave the bounds."""
         if self.is_open:
             return gradient
-        x = q if self._same else q.take(self._coordinate)
+        x = q if self._same else q.take(self.coordinate)
         outward = ((x <= self.lower) & (gradient > 0.0)) | ((x >= self.upper) & (gradient < 0.0))
         return np.where(outward, 0.0, gradient)
 

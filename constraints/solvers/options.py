@@ -32,6 +32,11 @@ class Options:
         stall_ratio, stall_count: a try with restarts left ends after `stall_count` iterations in a row whose residual
             is not below `stall_ratio` times the best one.
         patience_ratio, patience_count: the same for a try without restarts.
+        nearest: go on from a solution to one whose weighted distance to the start (or to `near`) is stationary.
+        optimise_last: go on from a solution to one where the squared error of the optional last level is least around.
+        refine_iterations: budget of either, beside `max_iterations`; a solution stays one when it ends.
+        refine_tolerance: part of the gradient that may be left at a stationary point, `projection.stationarity`.
+        refine_gain: `optimise_last` ends when a step promises less than this part of the squared error.
         restart_table: number of random configurations drawn once per projector.
         screen: configurations a restart looks at, by value only; it goes on from the one of least residual.
     """
@@ -50,6 +55,11 @@ class Options:
     stall_count: int = 2
     patience_ratio: float = 0.98
     patience_count: int = 4
+    nearest: bool = False
+    optimise_last: bool = False
+    refine_iterations: int = 200
+    refine_tolerance: float = 1e-8
+    refine_gain: float = 1e-6
     restart_table: int = 256
     screen: int = 8
 
@@ -59,12 +69,15 @@ class Options:
         Raises:
             OptionError: names the option, its range, and what came.
         """
-        positive = ("threshold", "cap", "stall_ratio", "patience_ratio")
+        positive = ("threshold", "cap", "stall_ratio", "patience_ratio", "refine_tolerance")
         for name in positive:
             self._require(name, _number(getattr(self, name)) and getattr(self, name) > 0.0, "a positive number")
-        self._require("damping", _number(self.damping) and self.damping >= 0.0, "a number that is not negative")
+        for name in ("damping", "refine_gain"):
+            value = getattr(self, name)
+            self._require(name, _number(value) and value >= 0.0, "a number that is not negative")
         for name, least in (
             ("max_iterations", 0),
+            ("refine_iterations", 0),
             ("seed", 0),
             ("saturating_passes", 0),
             ("stall_count", 1),
@@ -75,9 +88,10 @@ class Options:
             value = getattr(self, name)
             whole = isinstance(value, int) and not isinstance(value, bool)
             self._require(name, whole and value >= least, f"a whole number from {least}")
-        for name in ("restarts", "wrap", "trace"):
+        for name in ("restarts", "wrap", "trace", "nearest", "optimise_last"):
             self._require(name, isinstance(getattr(self, name), bool), "True or False")
-
+        if self.nearest and self.optimise_last:
+            raise OptionError("options 'nearest' and 'optimise_last': one objective at a time; leave one of them out")
         self._require("step_control", isinstance(self.step_control, StepControl), "a StepControl")  # pyright: ignore[reportUnnecessaryIsInstance]
 
     def _require(self, name: str, holds: bool, expected: str) -> None:

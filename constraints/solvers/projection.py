@@ -109,6 +109,18 @@ class Projection:
         """Whether q satisfies all constraints within its bounds."""
         return self.status is Status.CONVERGED
 
+    @property
+    def stationarity(self) -> float | None:
+        r"""How far a refined solution is from a stationary point of its objective; None where nothing was refined.
+
+        .. math:: \min_{\lambda,\,\mu \ge 0} |g - A^T \lambda - C^T \mu|\; /\; |g|
+
+        with g the gradient of the objective by the free dofs, A the equality rows, C the active inequality rows and
+        bounds. Zero where g is. At most `options.refine_tolerance` where the refinement came to its end; more where its
+        budget ended, or where `optimise_last` saw nothing left to gain. The constraints are satisfied in any case.
+        """
+        return None if self.refined is None else self.refined.stationarity
+
     def error(self, constraint: RowOwner | str | int | None = None) -> Vector:
         """Errors of the rows that count, of all constraints or of one (the object, its position, or unique name).
 
@@ -204,6 +216,7 @@ class Projection:
 
     def __str__(self) -> str:
         tries = f", {self.restarts} restarts" if self.restarts else ""
-        return f"{self.status} (residual {self.residual:.3g}, {self.iterations} iterations{tries})"
+        left = "" if self.refined is None else f", stationarity {self.refined.stationarity:.1g}"
+        return f"{self.status} (residual {self.residual:.3g}, {self.iterations} iterations{tries}{left})"
 
     __repr__ = __str__

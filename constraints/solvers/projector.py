@@ -10,7 +10,7 @@ from typing import Any, final
 from liegroups import Space
 
 from ..arrays import ArrayLike, Vector
-from ..errors import WrongObjectError
+from ..errors import OptionError, WrongObjectError
 from ..point import Workspace
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
@@ -63,7 +63,9 @@ class Projector:
         self._pool: list[Workspace] = []
         self._job = Job(self.problem, self.options, self.engine, self._program)
 
-    def project(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Projection:
+    def project(
+        self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None, near: ArrayLike | None = None
+    ) -> Projection:
         """Put a configuration onto the constraints.
 
         A q that satisfies every constraint and its bounds comes back bit for bit, with CONVERGED and 0 iterations.
@@ -71,22 +73,26 @@ class Projector:
         Args:
             q: start (nq,); not changed.
             rhs: right-hand sides; those of the constraints if absent.
+            near: with `Options(nearest=True)`, what the solution is near to (nq,); the start if absent. One that
+                satisfies everything is the solution.
 
         Returns:
             The solution, or the iterate of least residual with the status that says why.
 
         Raises:
-            SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with q or rhs.
+            SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with q, rhs or near.
+            OptionError: `near` without `Options(nearest=True)`.
             RightHandSideError: a right-hand side on a row that takes none.
         """
         start = perf_counter()
         q0 = self.problem.space.check(q, "q").copy()
         sides = self.problem.check_rhs(rhs)
+        reference = None if near is None else self._reference(near)
         try:
             workspace = self._pool.pop()
         except IndexError:
             workspace = Workspace()
-        outcome = self._program.run(q0, sides, workspace)
+        outcome = self._program.run(q0, sides, workspace, reference)
         self._pool.append(workspace)
         outcome.q.setflags(write=False)
         return Projection(
@@ -144,7 +150,17 @@ class Projector:
             >>> projector.project_batch([[3.0, 4.0], [0.0, 0.5]])
             ProjectionBatch(2 rows: 2 CONVERGED; largest residual of a success ...)
         """
+        self._check_near(near)
         return project_batch(self._job, self.problem, self.options, Q, rhs, executor, chunk, progress, near)
+
+    def _reference(self, near: ArrayLike) -> Vector:
+        """What solutions shall be near to, checked."""
+        self._check_near(near)
+        return self.problem.space.check(near, "near").copy()
+
+    def _check_near(self, near: ArrayLike | None) -> None:
+        if near is not None and not self.options.nearest:
+            raise OptionError("'near' is read with Options(nearest=True) only; give the projector that option")
 
     def one_step(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Vector:
         """The configuration after one step of the solver, whether its error is smaller or not.

@@ -19,9 +19,10 @@ from .engine import Engine, Outcome, Program
 from .hierarchy import Hierarchy
 from .options import Options
 from .projection import Status, Step
+from .refinement import refined
 from .restart import Restarts
 from .search import Patience, Score, Search
-from .step import DampedCholesky, capped
+from .step import DampedCholesky, capped, dof_scale
 from .step_control import FullSteps, StepState
 from .substitution import Substitution
 
@@ -47,7 +48,7 @@ class ReadableEngine(Engine):
 
     def compile(self, problem: Problem, options: Options) -> Program:
         """A program for a problem."""
-        return ReadableProgram(problem, options)
+        return refined(ReadableProgram(problem, options), problem, options)
 
 
 @final
@@ -73,7 +74,7 @@ class ReadableProgram(Program):
         self._controlled = not isinstance(options.step_control, FullSteps)
         self._half = 0.5 * options.threshold
         sizes = [level.size for level in self._levels]
-        scale = _scale(problem.weights)
+        scale = dof_scale(problem.weights)
         self._step = DampedCholesky(sizes[0] if sizes else 0, scale)
         self._hierarchy = Hierarchy(sizes, self._box, options.damping, options.saturating_passes, scale)
         moving = problem.implicit_dofs & problem.free
@@ -313,11 +314,3 @@ def _frozen_copy(q: Vector) -> Vector:
     own = q.copy()
     own.setflags(write=False)
     return own
-
-
-def _scale(weights: Vector) -> Vector | None:
-    """Root of each dof's inverse cost; None for equal costs. No cost counts as 1e-6 of the least one."""
-    positive = weights[weights > 0.0]
-    if positive.size == weights.size and (weights == weights[0]).all():
-        return None
-    return np.sqrt(positive.mean() / np.maximum(weights, 1e-6 * positive.min()))

@@ -9,7 +9,7 @@ from scipy.linalg import blas, lapack
 
 from ..arrays import Matrix, Vector
 
-__all__ = ["DampedCholesky", "capped"]
+__all__ = ["DampedCholesky", "capped", "dof_scale"]
 
 _dposv: Any = lapack.dposv
 _dsyrk: Any = blas.dsyrk
@@ -61,3 +61,11 @@ def capped(step: Vector, cap: float) -> Vector:
         return step
     longest = abs(step.item(_idamax(step)))
     return step * (cap / longest) if longest > cap else step
+
+
+def dof_scale(weights: Vector) -> Vector | None:
+    """Root of each dof's inverse cost; None for equal costs. No cost counts as 1e-6 of the least one."""
+    positive = weights[weights > 0.0]
+    if positive.size == weights.size and (weights == weights[0]).all():
+        return None
+    return np.sqrt(positive.mean() / np.maximum(weights, 1e-6 * positive.min()))

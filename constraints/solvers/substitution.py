@@ -92,10 +92,14 @@ class Substitution:
         return q
 
     def reduce(self, stacked: StackedRows, workspace: Workspace) -> Matrix:
-        """Turn a Jacobian of full width into the reduced one, in place; the derivatives are those of `resolve`."""
-        J = stacked.rows.jacobian
+        """Turn the Jacobian of stacked rows into the reduced one, in place; the derivatives are those of `resolve`."""
         if self._moving:
             stacked.reduced = True  # columns that the rows do not declare are written
+        return self.reduce_matrix(stacked.rows.jacobian, workspace)
+
+    def reduce_matrix(self, J: Matrix, workspace: Workspace) -> Matrix:
+        """The same for any rows of full width; columns that the problem's rows and maps do not read are left alone."""
+        if self._moving:
             Je: Matrix = workspace.scratch(self, "Je", self._shape)
             out = J[:, self._block] if self._block is not None else J[:, self._columns]
             np.add(J, out.dot(Je), J)

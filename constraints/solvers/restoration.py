@@ -1,0 +1,81 @@
+"""Back onto the constraints after a step along them: Newton steps far below the threshold."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+
+from ..arrays import BoolVector, Vector
+from .manifold import Local, Manifold, View
+from .step import DampedCholesky, capped
+
+__all__ = ["Restoration"]
+
+STEPS = 12
+"""Newton steps of one restoration; few are needed, as it starts near the constraints."""
+
+
+@final
+class Restoration:
+    r"""Newton steps onto the rows, the smallest in the costs of motion, within bounds.
+
+    .. math:: dq = -W^{-1} J^T y, \qquad (J W^{-1} J^T + \mu I)\, y = e, \qquad \mu = c\,|e|^2 + 10^{-12}
+
+    They are the ordinary steps of a projection; rows inside their interval are zero, dofs that are held do not move.
+
+    Args:
+        manifold: the rows.
+        damping: c.
+        cap: largest move of a coordinate in one step.
+        passes: how often dofs that reached a bound are set to it and the others solved again.
+        scale: (nv,) :math:`W^{-1/2}`; None for ones.
+    """
+
+    def __init__(self, manifold: Manifold, damping: float, cap: float, passes: int, scale: Vector | None) -> None:
+        self._manifold = manifold
+        self._damping, self._cap, self._passes = damping, cap, passes
+        self._step = DampedCholesky(manifold.size, scale)
+
+    def restore(
+        self, view: View, q: Vector, tolerance: float, target: Vector | None = None, held: BoolVector | None = None
+    ) -> tuple[Local, float, int]:
+        """The nearest configuration that the rows allow, as far as Newton steps from q find it.
+
+        Args:
+            view: the rows.
+            q: where to begin (nq,).
+            tolerance: largest distance of a row to its interval at which it ends.
+            target: (rows,) values for rows that shall be met exactly; NaN for those that shall be in their interval.
+            held: (nv,) dofs that do not move.
+
+        Returns:
+            The best configuration met, its largest distance, and how many steps were taken.
+        """
+        best, least, taken = None, np.inf, 0
+        while True:
+            local = view.at(q)
+            e = view.residual(local)
+            if target is not None:
+                e = np.where(np.isnan(target), e, local.values - target)
+            worst = float(np.abs(e).max(initial=0.0))
+            if best is None or worst < least:
+                better = worst < 0.5 * least
+                best, least = local, worst
+            else:
+                better = False
+            if least <= tolerance or not better or taken == STEPS or not worst < np.inf:
+                return best, least, taken
+            q = self._moved(local, e, held)
+            taken += 1
+
+    def _moved(self, local: Local, e: Vector, held: BoolVector | None) -> Vector:
+        """The configuration after one step."""
+        box = self._manifold.box
+        counts = self._manifold.equal | (e != 0.0)
+        J = local.jacobian * counts[:, None] if held is None else local.jacobian * np.outer(counts, ~held)
+        mu = self._damping * float(e.dot(e)) + 1e-12
+        step = self._step.solve(e, J, mu)
+        if not box.is_open:
+            step, _ = box.saturate(local.q, step, e, J, mu, self._step, self._passes)
+        return self._manifold.moved(local.q, capped(step, self._cap))
