@@ -20,6 +20,7 @@ from .comparison import Comparison
 from .errors import ConstraintError
 from .explicit import Explicit, mimic_constraints
 from .explicit_contact import ExplicitContact
+from .files.reports import Report
 from .function import Function, Linearisation
 from .functions import (
     Affine,
@@ -108,6 +109,7 @@ __all__ = [
     "RelativePosition",
     "RelativeRotation",
     "RelativeTransformation",
+    "Report",
     "Restriction",
     "RightHandSide",
     "Robot",

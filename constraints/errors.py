@@ -29,11 +29,13 @@ __all__ = [
     "DuplicateNameError",
     "EmptyIntervalError",
     "EmptyProblemError",
+    "FileContentError",
     "FileError",
     "MergeConflictError",
     "ModelError",
     "NotFiniteError",
     "NotNormalizedError",
+    "NotSavableError",
     "OptionError",
     "OverlapError",
     "RightHandSideError",
@@ -85,6 +87,22 @@ class FileError(ConstraintError):
     def __init__(self, path: str, reason: str) -> None:
         self.path, self.reason = path, reason
         super().__init__(f"{path}: {reason}")
+
+
+class FileContentError(FileError):
+    """A file holds what it must not: `path`, `place` (where in it, as $.levels[0][2].function), and the reason."""
+
+    def __init__(self, path: str, place: str, reason: str) -> None:
+        super().__init__(path, f"at {place}: {reason}")
+        self.place = place
+
+
+class NotSavableError(ConstraintError):
+    """Something is not data, so that no file can hold it: `what` (as the constraint), and the reason."""
+
+    def __init__(self, what: str, reason: str) -> None:
+        self.what, self.reason = what, reason
+        super().__init__(f"{what} cannot be saved: {reason}")
 
 
 class RobotMismatchError(ConstraintError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
@@ -143,7 +144,7 @@ class Problem:
             ("wraps", periodic & turns & revolute & ~resolution.outputs & ~held),
             ("given", tuple(tuple(level) for level in owners)),
             ("priced", priced_columns(space, weights)),
-            ("_given", (where, constraints, options)),
+            ("_given", (where, asked, options)),
         ):
             object.__setattr__(self, attribute, value)
 
@@ -373,6 +374,19 @@ class Problem:
     def describe(self) -> str:
         """The problem in words: its space, its constraints with their rows and how each is resolved, its bounds."""
         return describe(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a JSON file that `Problem.load` reads (`docs/problem_files.md`). Raises NotSavableError."""
+        from .files.problems import save_problem
+
+        save_problem(self, path)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Problem:
+        """The problem of a file: data, never code. Raises FileError, with the place in the file."""
+        from .files.problems import load_problem
+
+        return load_problem(path)
 
     def __repr__(self) -> str:
         return f"Problem({self.space.nv} dofs, {self.constraints.size} rows: {', '.join(self.constraints.names)})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, final
 
 import numpy as np
@@ -133,6 +134,19 @@ class RightHandSide:
         if mine != [(owner.name, owner.group) for owner in stack]:
             raise SpaceMismatchError("right-hand side of another problem", str(stack), str(self.stack))
         return RightHandSide(stack, self.vector, self.velocity, self.acceleration)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write them to a JSON file, by constraint, for `RightHandSide.load`. Raises FileError."""
+        from .files.right_hand_sides import save_rhs
+
+        save_rhs(self, path)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str], stack: Stack) -> RightHandSide:
+        """Those of a file, for a stack (`problem.constraints`) of the same names and groups. Raises FileError."""
+        from .files.right_hand_sides import load_rhs
+
+        return load_rhs(path, stack)
 
     def __repr__(self) -> str:
         parts = (f"{o.name}: {np.array2string(self.of(o), precision=4)}" for o in self.stack)

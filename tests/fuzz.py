@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import functools
 import re
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -51,6 +53,7 @@ from constraints import (
     RelativePosition,
     RelativeRotation,
     RelativeTransformation,
+    Report,
     RightHandSide,
     Robot,
     Rotation,
@@ -1281,6 +1284,57 @@ def _(c: Chaos) -> Made:
     if way == "chunk":
         return given("chunk", batch, Q, chunk=c.say("no chunk", c.pick(0, -1, 2.0, "3", [], np.nan, True)))
     return given("progress", batch, Q, progress=c.say("no progress", c.pick(3, "bar", [], {}, 0.5, Q)))
+
+
+@entry("Problem.load, RightHandSide.load, Options.load, Report.load")
+def _(c: Chaos) -> Made:
+    stack = _problem().constraints
+    way, kind = c.pick("path", "path", "cut", "kind", "byte"), c.pick("problem", "rhs", "options", "report")
+    loaders: dict[str, Callable[[Any], Any]] = {
+        "problem": Problem.load,
+        "rhs": lambda path: RightHandSide.load(path, stack),
+        "options": Options.load,
+        "report": Report.load,
+    }
+    if way == "path":
+        wrong = c.pick(c.thing(str, bytes), c.thing(str, bytes), "", "a\0b", b"problem.json")
+        return given("path", loaders[kind], wrong)
+    other = kind if way != "kind" else c.pick(*(k for k in loaders if k != kind))
+    text = _saved()[other]
+    if way == "cut":
+        text = text[: c.say("cut short", int(c.rng.integers(len(text) - 2)))]
+    elif way == "byte":
+        at = int(c.rng.integers(len(text)))
+        text = c.say("a byte that is no text", text[:at] + b"\xff" + text[at + 1 :])
+    else:
+        c.say(f"a file of {other} as {kind}", None)
+    return lambda: _loaded(loaders[kind], text), "broken.json"
+
+
+@functools.cache
+def _saved() -> dict[str, bytes]:
+    """The bytes of one file of each kind."""
+    result = _projector().project(_arm().reference("home"))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "whole.json"
+        writers = {
+            "problem": _problem().save,
+            "rhs": _problem().rhs.save,
+            "options": Options().save,
+            "report": result.report,
+        }
+        found: dict[str, bytes] = {}
+        for kind, write in writers.items():
+            write(path)
+            found[kind] = path.read_bytes()
+    return found
+
+
+def _loaded(load: Callable[[Any], Any], text: bytes) -> Any:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "broken.json"
+        path.write_bytes(text)
+        return load(path)
 
 
 @entry("Projection.error")

@@ -140,7 +140,9 @@ class FrameTable:
             raise WrongObjectError("name of a frame", "a string that is not empty", name)
         if name in self.by_name:
             raise DuplicateNameError("frame", name)
-        jMf = on.placement * as_placement(placement, f"placement of frame '{name}'")
+        jMf = on.placement  # as it is where there is no placement: a product with the identity loses the sign of zeros
+        if placement is not None:
+            jMf = jMf * as_placement(placement, f"placement of frame '{name}'")
         frame = Frame(name, on.joint, jMf, on.joint_name)
         return FrameTable({**self.by_name, name: {FrameKind.OPERATIONAL: frame}}, (*self.added, frame))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -97,6 +98,19 @@ class Options:
     def _require(self, name: str, holds: bool, expected: str) -> None:
         if not holds:
             raise OptionError(f"option '{name}': expected {expected}, got {getattr(self, name)!r}")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write them to a JSON file that `Options.load` reads. Raises NotSavableError, FileError."""
+        from ..files.options import save_options
+
+        save_options(self, path)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Options:
+        """The options of a file. Raises FileError, with the place in the file."""
+        from ..files.options import load_options
+
+        return load_options(path)
 
     @staticmethod
     def local(**changes: Any) -> Options:

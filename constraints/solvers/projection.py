@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, final
@@ -90,6 +91,7 @@ class Projection:
         trace: the iterates, if asked for.
         problem, rhs, options: what was solved, and how.
         refined: how the solution was refined; None without `nearest` and `optimise_last`, and on failure.
+        start: configuration (nq,) that was given, read-only.
     """
 
     q: Vector
@@ -103,6 +105,7 @@ class Projection:
     options: Options = field(repr=False)
     trace: tuple[Step, ...] | None = None
     refined: Refined | None = None
+    start: Vector | None = field(default=None, repr=False)
 
     @property
     def success(self) -> bool:
@@ -197,6 +200,20 @@ class Projection:
         from .diagnosis import diagnose
 
         return diagnose(self, iterations=iterations, trials=trials, seed=seed)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write the case to a JSON file: problem, start, right-hand sides, options, versions, and what came out.
+
+        `python -m constraints project FILE` does it again, and says whether it is bit for bit the same; in Python,
+        `Report.load(path).reproduce()`.
+
+        Raises:
+            NotSavableError: a constraint is not data (a Python function, a Target); nothing is written.
+            FileError: the file cannot be written.
+        """
+        from ..files.reports import save_report
+
+        save_report(self, path)
 
     def plot(self, path: str | None = None) -> Any:
         """Figure of the trace: residual by iteration, restarts and the threshold marked.

@@ -95,6 +95,7 @@ class Projector:
         outcome = self._program.run(q0, sides, workspace, reference)
         self._pool.append(workspace)
         outcome.q.setflags(write=False)
+        q0.setflags(write=False)
         return Projection(
             outcome.q,
             outcome.status,
@@ -107,6 +108,7 @@ class Projector:
             self.options,
             outcome.trace,
             outcome.refined,
+            q0,
         )
 
     def project_batch(

@@ -1,0 +1,1 @@
+"""Problems, right-hand sides, options and reports as JSON files: data, never code (`docs/problem_files.md`)."""

@@ -1,0 +1,268 @@
+"""From plain data back to constraints, functions, spaces and robots. Every constructor checks what it is given."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import Any, TypeVar, cast
+
+from liegroups import ProductSpace, Rn, Segments, Space
+
+from ..arrays import Vector
+from ..comparison import Comparison
+from ..explicit import Explicit
+from ..function import Function
+from ..functions.contact_surface import Surface
+from ..implicit import Implicit
+from ..parsed import MOST_COORDINATES, Parsed
+from ..robot import Frame, Robot
+from ..robot.model_data import placement_from_data
+from ..robot.robot_data import frame_from_data, robot_from_data, space_from_data
+from ..robot.space import RobotSpace
+from ..stack import RowOwner
+from .encoding import DEEPEST, GROUPS
+from .shapes import SHIPPED, shape_of
+
+__all__ = ["MOST_PARTS", "Decoder"]
+
+MOST_PARTS = 20_000
+"""Functions and spaces that a function may be made of, one that is used twice counted twice."""
+
+_T = TypeVar("_T")
+_ROWS = ("comparison", "rhs", "mask")
+_INTERVALS = ("scale", "margin", "lower", "upper")
+
+
+class Decoder:
+    """Builds objects from data. What is shared is built once, in the order of the file.
+
+    Args:
+        shared: the object of shared data, by name.
+
+    Raises:
+        FileContentError: something is wrong with the data; its place is named.
+    """
+
+    def __init__(self, shared: Parsed) -> None:
+        self._shared: dict[str, tuple[object, int]] = {}
+        self._parts = 0
+        self._depth = 0
+        for name, data in shared.entries():
+            self._parts = 0
+            self._shared[name] = self._any(data), self._parts
+        self._parts = 0
+
+    # Constraints
+
+    def constraint(self, data: Parsed) -> RowOwner:
+        """A constraint."""
+        return self._node(data, RowOwner, "a constraint", {"Implicit": self._implicit, "Explicit": self._explicit})
+
+    def _implicit(self, data: Parsed) -> Implicit:
+        data.only("type", "name", "function", *_ROWS, *_INTERVALS)
+        f = self.function(data.entry("function"))
+        rows = self._rows(data, f.outputs.nv, f.outputs.nq)
+        for name in _INTERVALS:
+            if data.has(name):
+                rows[name] = data.entry(name).vector(f.outputs.nv, finite=False)
+        return data.build(Implicit, f, name=data.entry("name").text(), **rows)
+
+    def _explicit(self, data: Parsed) -> Explicit:
+        functions = ("g", "g_inverse", "implicit", "rhs_map")
+        data.only("type", "name", "f", "outputs", "inputs", *functions, "whole", *_ROWS, "level")
+        given: dict[str, Any] = {name: self.function(data.entry(name)) for name in functions if data.has(name)}
+        f, outputs = self.function(data.entry("f")), self.segments(data.entry("outputs"))
+        if data.has("inputs"):
+            given["inputs"] = self.segments(data.entry("inputs"))
+        if data.has("whole"):
+            given["whole"] = self.space(data.entry("whole"))
+        if data.has("level"):
+            given["level"] = data.entry("level").integer(0, 1000)
+        group = given["implicit"].outputs if "implicit" in given else f.outputs
+        given |= self._rows(data, group.nv, group.nq)
+        return data.build(Explicit, f, outputs, name=data.entry("name").text(), **given)
+
+    @staticmethod
+    def _rows(data: Parsed, size: int, rhs_size: int) -> dict[str, Any]:
+        rows: dict[str, Any] = {}
+        if data.has("comparison"):
+            entry = data.entry("comparison")
+            if entry.holds(list):
+                rows["comparison"] = [None if e.value is None else _comparison(e) for e in entry.items(size)]
+            else:
+                rows["comparison"] = _comparison(entry)
+        if data.has("mask"):
+            rows["mask"] = [item.flag() for item in data.entry("mask").items(size)]
+        if data.has("rhs"):
+            rows["rhs"] = data.entry("rhs").vector(rhs_size)
+        return rows
+
+    # Functions
+
+    def function(self, data: Parsed) -> Function:
+        """A function."""
+        return self._node(data, Function, "a function", dict.fromkeys(SHIPPED, self._function))
+
+    def _function(self, data: Parsed) -> Function:
+        cls = SHIPPED[data.entry("type").text()]
+        shape = shape_of(cls)
+        data.only("type", *(field.name for field in shape))
+        given: dict[str, Any] = {}
+        for field in shape:
+            if field.required or data.has(field.name):
+                given[field.name] = self._field(data.entry(field.name), field.kind)
+        f = data.build(cls, **given)
+        self._limited(data, f.outputs.nq, "a value")
+        return f
+
+    def _field(self, data: Parsed, kind: str) -> Any:
+        readers: dict[str, Callable[[Parsed], Any]] = {
+            "robot": self.robot,
+            "function": self.function,
+            "functions": self._functions,
+            "space": self.space,
+            "segments": self.segments,
+            "frame": self._frame,
+            "reference": self._reference,
+            "numbers": _numbers,
+            "names": lambda given: tuple(item.text() for item in given.items(MOST_COORDINATES)),
+            "surface": _surface,
+            "surfaces": lambda given: [_surface(item) for item in given.items(MOST_COORDINATES)],
+            "text": Parsed.text,
+            "flag": Parsed.flag,
+            "integer": Parsed.integer,
+            "number": Parsed.number,
+        }
+        return readers[kind](data)
+
+    def _functions(self, data: Parsed) -> list[Function]:
+        functions = [self.function(item) for item in data.items(MOST_COORDINATES)]
+        self._limited(data, sum(f.outputs.nq for f in functions), "values")
+        return functions
+
+    @staticmethod
+    def _frame(data: Parsed) -> Frame | str:
+        return data.text() if data.holds(str) else frame_from_data(data)
+
+    def _reference(self, data: Parsed) -> Any:
+        is_placement = data.holds(dict) and "rotation" in data.keys()
+        return placement_from_data(data) if is_placement else self._frame(data)
+
+    # Spaces and robots
+
+    def space(self, data: Parsed) -> Space:
+        """A space."""
+        if data.holds(str):
+            name = data.text()
+            if name in GROUPS:
+                return GROUPS[name]
+            if not (name[:1] == "R" and name[1:].isascii() and name[1:].isdigit() and len(name) < 9):
+                data.expect(f"a space, R followed by a number, {', '.join(GROUPS)}, or an object with its type")
+            self._limited(data, int(name[1:]), "coordinates")
+            return Rn(int(name[1:]))
+        return self._node(data, Space, "a space", {"ProductSpace": self._product, "RobotSpace": self._robot_space})
+
+    def _product(self, data: Parsed) -> Space:
+        data.only("type", "factors", "names")
+        factors = [self.space(item) for item in data.entry("factors").items(MOST_COORDINATES)]
+        self._limited(data, sum(factor.nq for factor in factors), "coordinates")
+        names = [item.text() for item in data.entry("names").items(len(factors))] if data.has("names") else None
+        return data.build(ProductSpace, factors, names)
+
+    @staticmethod
+    def _robot_space(data: Parsed) -> RobotSpace:
+        return space_from_data(data.only("type", "model"))
+
+    def robot(self, data: Parsed) -> Robot:
+        """A robot."""
+        return self._node(data, Robot, "a robot", {"Robot": self._robot})
+
+    def _robot(self, data: Parsed) -> Robot:
+        space = self.space(data.entry("space"))
+        if not isinstance(space, RobotSpace):
+            data.entry("space").refuse("expected the space of a robot")
+        return robot_from_data(data, space, ("type", "space"))
+
+    def where(self, data: Parsed) -> Any:
+        """A robot or a space."""
+        if data.holds(str):
+            return self.space(data)
+        kinds: dict[str, Callable[[Parsed], Any]] = {"Robot": self._robot, "ProductSpace": self._product}
+        return self._node(data, object, "a robot or a space", kinds | {"RobotSpace": self._robot_space})
+
+    def segments(self, data: Parsed) -> Segments:
+        """A block of a space."""
+        data.only("q", "v", "space")
+        q, v = (tuple(data.entry(name).integers(0, MOST_COORDINATES)) for name in ("q", "v"))
+        for name, indices in (("q", q), ("v", v)):
+            if any(a >= b for a, b in pairwise(indices)):
+                data.entry(name).refuse("expected increasing indices")
+        return data.build(Segments, q, v, self.space(data.entry("space")))
+
+    # Sharing, and limits
+
+    def _any(self, data: Parsed) -> object:
+        """What the shared data say it is."""
+        kinds: dict[str, Callable[[Parsed], Any]] = {
+            "Implicit": self._implicit, "Explicit": self._explicit, "Robot": self._robot,
+            "ProductSpace": self._product, "RobotSpace": self._robot_space,
+        }  # fmt: skip
+        return self._node(data, object, "shared data", kinds | dict.fromkeys(SHIPPED, self._function))
+
+    def _node(self, data: Parsed, wanted: type[_T], what: str, kinds: dict[str, Callable[[Parsed], Any]]) -> _T:
+        """Build what an object with a type describes, or take what its reference names."""
+        if "ref" in data.keys():
+            return self._referred(data.only("ref").entry("ref"), wanted, what)
+        kind = data.entry("type").text()
+        if kind not in kinds:
+            near = difflib.get_close_matches(kind, kinds, n=3) or sorted(kinds)
+            data.entry("type").refuse(f"expected {what}, and there is none of type {kind!r}; {_listed(near)}")
+        self._depth += 1
+        if self._depth > DEEPEST:
+            data.refuse(f"is nested more than {DEEPEST} deep")
+        built: Any = kinds[kind](data)
+        self._depth -= 1
+        self._count(data, len(built.factors) if isinstance(built, RobotSpace) else 1)
+        return cast("_T", built)
+
+    def _referred(self, data: Parsed, wanted: type[_T], what: str) -> _T:
+        name = data.text()
+        if name not in self._shared:
+            data.refuse(f"no shared data before this are called {name!r}; {_listed(self._shared)}")
+        built, parts = self._shared[name]
+        if not isinstance(built, wanted):
+            data.refuse(f"expected {what}, {name!r} is a {type(built).__name__}")
+        self._count(data, 1 if isinstance(built, Robot) else parts)
+        return built
+
+    def _count(self, data: Parsed, parts: int) -> None:
+        self._parts += parts
+        if self._parts > MOST_PARTS:
+            data.refuse(f"is made of more than {MOST_PARTS} functions and spaces")
+
+    @staticmethod
+    def _limited(data: Parsed, size: int, what: str) -> None:
+        if size > MOST_COORDINATES:
+            data.refuse(f"has {what} of {size} numbers; expected at most {MOST_COORDINATES}")
+
+
+def _listed(names: Iterable[str]) -> str:
+    found = list(names)
+    return f"the nearest are {', '.join(found[:8])}" if found else "there are none"
+
+
+def _comparison(data: Parsed) -> Comparison:
+    return Comparison[data.word([kind.name for kind in Comparison])]
+
+
+def _surface(data: Parsed) -> Surface:
+    data.only("name", "frame", "points")
+    frame = frame_from_data(data.entry("frame"))
+    return data.build(Surface, data.entry("name").text(), frame, data.entry("points").matrix(3))
+
+
+def _numbers(data: Parsed) -> Vector:
+    """A vector, or a matrix."""
+    rows = data.holds(list) and any(item.holds(list) for item in data.items()[:1])
+    return data.matrix() if rows or data.holds(dict) else data.vector()

@@ -1,0 +1,154 @@
+"""JSON documents with a format and a schema version: written whole or not at all, read with limits."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import threading
+from pathlib import Path
+from typing import Any, cast
+
+from ..errors import FileError, NotSavableError, WrongObjectError
+from ..parsed import Parsed
+
+__all__ = ["FORMATS", "LARGEST_FILE", "VERSION", "read_document", "text_of", "write_document"]
+
+VERSION = 1
+"""Schema version that is written; it is raised when a reader of the one before could not read the file."""
+LARGEST_FILE = 64 * 2**20
+"""Bytes a file may have."""
+FORMATS = ("problem", "right-hand side", "options", "report")
+_FAMILY = "lie-constraints "
+_WIDTH = 110
+
+
+def write_document(path: str | os.PathLike[str], kind: str, content: dict[str, Any]) -> None:
+    """Write a document. The file appears when it is complete; one that was there is replaced, or left as it was.
+
+    Args:
+        path: the file.
+        kind: one of `FORMATS`.
+        content: its entries beside format and version: lists, texts, numbers, truth values, None.
+
+    Raises:
+        FileError: the file cannot be written.
+        NotSavableError: it would be larger than what is read.
+    """
+    where = _as_path(path)
+    text = text_of({"format": _FAMILY + kind, "version": VERSION, **content}) + "\n"
+    if len(text) > LARGEST_FILE:
+        raise NotSavableError(f"the {kind}", f"it takes {len(text)} bytes, files are read up to {LARGEST_FILE}")
+    part = where.with_name(f".{where.name}.{os.getpid()}.{threading.get_ident()}.part")
+    try:
+        with open(part, "x", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, where)
+    except (OSError, UnicodeError) as error:
+        raise FileError(os.fspath(path), f"cannot be written: {error}") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def read_document(path: str | os.PathLike[str], *kinds: str) -> tuple[str, Parsed]:
+    """Read a document of one of some kinds.
+
+    Args:
+        path: the file.
+        kinds: those of `FORMATS` that are wanted.
+
+    Returns:
+        its kind, and its entries, format and version among them.
+
+    Raises:
+        FileError: the file is not there, too large, no JSON.
+        FileContentError: it is of another kind, or of a later version.
+    """
+    where, name = _as_path(path), os.fspath(path)
+    try:
+        with open(where, "rb") as file:
+            raw = bytearray()
+            while len(raw) <= LARGEST_FILE and (more := file.read(2**20)):
+                raw += more
+    except OSError as error:
+        raise FileError(name, f"cannot be read: {error.strerror or error}") from error
+    if len(raw) > LARGEST_FILE:
+        raise FileError(name, f"is larger than {LARGEST_FILE} bytes, which no file of ours is")
+    data = Parsed(name, "$", _parsed(name, raw))
+    kind = _kind(data)
+    if kind not in kinds:
+        data.entry("format").refuse(f"is a {kind}, expected a {' or a '.join(kinds)}")
+    version = data.entry("version").integer(0, 2**31)
+    if version > VERSION:
+        later = f"schema {version} is of a later version of lie-constraints, this one reads up to {VERSION}"
+        data.entry("version").refuse(f"{later}: upgrade it")
+    if version < 1:
+        data.entry("version").expect(f"an integer from 1 to {VERSION}")
+    return kind, data
+
+
+def _kind(data: Parsed) -> str:
+    if not data.holds(dict) or not data.has("format"):
+        data.refuse(f'is no file of lie-constraints: expected an object with "format": "{_FAMILY}problem"')
+    written = data.entry("format").text()
+    if written.removeprefix(_FAMILY) not in FORMATS or not written.startswith(_FAMILY):
+        data.entry("format").expect(f"one of {', '.join(_FAMILY + kind for kind in FORMATS)}")
+    return written.removeprefix(_FAMILY)
+
+
+def _parsed(name: str, raw: bytearray) -> Any:
+    try:
+        text = raw.decode("utf-8")
+        return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_entries)
+    except UnicodeDecodeError as error:
+        raise FileError(name, f"is no text in UTF-8: byte {error.start} is wrong; expected JSON") from error
+    except json.JSONDecodeError as error:
+        reason = f"is no JSON, or not all of it: line {error.lineno}, column {error.colno}: {error.msg}"
+        raise FileError(name, reason) from error
+    except (ValueError, RecursionError) as error:
+        reason = "is nested too deep" if isinstance(error, RecursionError) else f"is no JSON of ours: {error}"
+        raise FileError(name, reason) from error
+
+
+def _refuse_constant(word: str) -> Any:
+    raise ValueError(f'the number {word} is not JSON, expected the text "inf", "-inf" or "nan"')
+
+
+def _entries(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for i, key in enumerate(keys) if key in keys[:i])
+        raise ValueError(f"an object has two entries named {twice!r}, only one may be there")
+    return found
+
+
+def _as_path(path: Any) -> Path:
+    text: object = os.fspath(path) if isinstance(path, str) or hasattr(path, "__fspath__") else None
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise WrongObjectError(
+            "path of a file", "a string or a pathlib.Path, not empty, without null characters", repr(path)
+        )
+    return Path(text)
+
+
+def text_of(value: Any, indent: str = "") -> str:
+    """JSON text: numbers with all their bits, what is short on one line. Infinities and NaN are texts."""
+    inner = indent + " "
+    if isinstance(value, dict):
+        entries = cast("dict[str, Any]", value)
+        parts = [f"{json.dumps(key)}: {text_of(entry, inner)}" for key, entry in entries.items()]
+        opening, closing = "{", "}"
+    elif isinstance(value, list | tuple):
+        parts = [text_of(entry, inner) for entry in cast("list[Any]", value)]
+        opening, closing = "[", "]"
+    elif isinstance(value, float) and not math.isfinite(value):
+        return '"nan"' if math.isnan(value) else '"inf"' if value > 0.0 else '"-inf"'
+    else:
+        return json.dumps(value)
+    flat = not any(part.endswith(("]", "}")) for part in parts) or sum(map(len, parts)) <= _WIDTH
+    if flat and not any("\n" in part for part in parts):
+        return f"{opening}{', '.join(parts)}{closing}"
+    return f"{opening}\n{inner}" + f",\n{inner}".join(parts) + f"\n{indent}{closing}"

@@ -1,0 +1,284 @@
+"""From constraints, functions, spaces and robots to plain data. What is used twice is written once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from liegroups import SE2, SE3, SO2, SO3, ProductSpace, Rn, Segments, Space
+
+from ..comparison import RowTable
+from ..errors import ModelError, NotSavableError
+from ..explicit import Explicit
+from ..function import Function
+from ..functions.contact_surface import Surface
+from ..functions.frames import FrameFunction
+from ..functions.from_callable import FromCallable
+from ..functions.mass import MassFunction
+from ..implicit import Implicit
+from ..parsed import LONGEST_TEXT
+from ..robot import Frame, Robot
+from ..robot.model_data import placement_data
+from ..robot.robot_data import frame_data, robot_data, space_data
+from ..robot.space import RobotSpace
+from ..stack import RowOwner
+from .shapes import SHIPPED, FieldShape, shape_of
+
+__all__ = ["DEEPEST", "GROUPS", "Encoder"]
+
+GROUPS: dict[str, Space] = {"SO2": SO2, "SE2": SE2, "SO3": SO3, "SE3": SE3}
+"""Groups that a file names."""
+DEEPEST = 50
+"""How deep functions and products may be nested."""
+_WORDS = {"an interval": None}
+
+
+@dataclass(eq=False)
+class _Node:
+    """Data that are written where they are used, or among the shared ones where they are used more than once."""
+
+    kind: str
+    data: dict[str, Any]
+    uses: int = 0
+    name: str = ""
+
+
+class Encoder:
+    """Turns objects into data, remembering which it has met: one object stays one object.
+
+    Attributes:
+        what: what is being encoded, for messages.
+    """
+
+    def __init__(self) -> None:
+        self.what = "the problem"
+        self._nodes: dict[int, _Node] = {}
+        self._kept: list[object] = []  # an id belongs to one object only while it lives
+        self._depth = 0
+
+    def finish(self, data: dict[str, Any]) -> dict[str, Any]:
+        """The data with what is shared in the entry "shared", in an order in which each needs earlier ones only."""
+        counts: dict[str, int] = {}
+        shared = [node for node in self._nodes.values() if node.uses > 1]
+        for node in shared:
+            counts[node.kind] = counts.get(node.kind, 0) + 1
+            node.name = f"{node.kind} {counts[node.kind]}"
+        return {**_plain(data), "shared": {node.name: _plain(node.data) for node in shared}}
+
+    # Constraints
+
+    def constraint(self, owner: RowOwner, space: Space) -> Any:
+        """A constraint of a problem on a space.
+
+        Raises:
+            NotSavableError: it, or a part of it, is not data; the constraint is named.
+        """
+        self.what = f"constraint '{owner.name}'"
+        if isinstance(owner, Implicit):
+            return self._node(owner, "implicit", lambda: self._implicit(owner))
+        if isinstance(owner, Explicit):
+            return self._node(owner, "explicit", lambda: self._explicit(owner, space))
+        raise self._refusal(f"it is a {type(owner).__name__}; files hold Implicit and Explicit constraints")
+
+    def _implicit(self, c: Implicit) -> dict[str, Any]:
+        if c.target is not None:
+            raise self._refusal("its right-hand side is a function of time (a Target), and files hold data, not code")
+        data = {"type": "Implicit", "name": self._text(c.name), "function": self.function(c.function)}
+        data |= _rows(c.rows)
+        if c.default_rhs.tobytes() != c.group.neutral.tobytes():
+            data["rhs"] = c.default_rhs.tolist()
+        return data
+
+    def _explicit(self, c: Explicit, space: Space) -> dict[str, Any]:
+        bound = c if c.is_bound else c.on(space)
+        if bound.target is not None:
+            raise self._refusal("its right-hand side is a function of time (a Target), and files hold data, not code")
+        data: dict[str, Any] = {"type": "Explicit", "name": self._text(c.name), "f": self.function(c.f)}
+        data["outputs"] = self.segments(c.outputs)
+        if c.inputs is not None:
+            data["inputs"] = self.segments(c.inputs)
+        for name, f in (("g", c.g), ("g_inverse", c.g_inverse), ("implicit", c.implicit), ("rhs_map", c.rhs_map)):
+            if f is not None:
+                data[name] = self.function(f)
+        if c.whole is not None:
+            data["whole"] = self.space(c.whole)
+        data |= {name: entry for name, entry in _rows(bound.rows).items() if name in ("comparison", "mask")}
+        if bound.default_rhs.tobytes() != bound.group.neutral.tobytes():
+            data["rhs"] = bound.default_rhs.tolist()
+        return data | ({"level": c.level} if c.level else {})
+
+    # Functions
+
+    def function(self, f: Function) -> Any:
+        """A function.
+
+        Raises:
+            NotSavableError: it wraps Python code, or is of a class that is not one of this library.
+        """
+        return self._node(f, "function", lambda: self._function(f))
+
+    def _function(self, f: Function) -> dict[str, Any]:
+        cls = type(f)
+        if isinstance(f, FromCallable):
+            raise self._refusal(f"'{f.name}' is a Python function, and files hold data, not code")
+        if SHIPPED.get(cls.__name__) is not cls:
+            raise self._refusal(f"'{f.name}' is a {cls.__name__}, no function of this library: no file can name it")
+        data: dict[str, Any] = {"type": cls.__name__}
+        for field in shape_of(cls):
+            value = getattr(f, field.attribute)
+            if isinstance(f, MassFunction) and field.name in ("joints", "subtrees"):
+                value = self._bodies(f, field)
+            if value is not None:
+                data[field.name] = self._field(f, field, value)
+        return data
+
+    @staticmethod
+    def _bodies(f: MassFunction, field: FieldShape) -> list[str] | None:
+        """Names of the joints whose bodies count, where they are not all: a user's list may have changed since."""
+        given = getattr(f, "joints", None) is not None or getattr(f, "subtrees", None) is not None
+        if field.name == "subtrees" or not given:
+            return None
+        return [str(f.robot.model.names[j]) for j in f.moving_joints]
+
+    def _field(self, f: Function, field: FieldShape, value: Any) -> Any:
+        writers: dict[str, Callable[[Any], Any]] = {
+            "robot": self.robot,
+            "function": self.function,
+            "functions": lambda given: [self.function(entry) for entry in given],
+            "space": self.space,
+            "segments": self.segments,
+            "frame": self._frame,
+            "reference": lambda given: self._reference(f, given),
+            "numbers": _numbers,
+            "names": lambda given: [self._text(name) for name in given],
+            "surface": self._surface,
+            "surfaces": self._surfaces,
+            "text": self._text,
+            "flag": bool,
+            "integer": int,
+            "number": float,
+        }
+        if field.kind not in writers:
+            raise self._refusal(
+                f"'{f.name}' has a field '{field.name}' of a kind ({field.kind}) that files do not hold"
+            )
+        return writers[field.kind](value)
+
+    def _frame(self, frame: Frame | str) -> Any:
+        return frame_data(frame) if isinstance(frame, Frame) else self._text(frame)
+
+    def _surface(self, surface: Surface) -> dict[str, Any]:
+        return {
+            "name": self._text(surface.name),
+            "frame": frame_data(surface.frame),
+            "points": _numbers(surface.points),
+        }
+
+    def _surfaces(self, given: Surface | Sequence[Surface]) -> list[dict[str, Any]]:
+        return [self._surface(one) for one in ([given] if isinstance(given, Surface) else given)]
+
+    def _reference(self, f: Function, given: Any) -> Any:
+        """A frame of the robot, or a placement in the world: as the function holds it."""
+        if isinstance(given, str | Frame):
+            return self._frame(given)
+        return placement_data(cast("FrameFunction", f).frame_a.placement)
+
+    # Spaces and robots
+
+    def space(self, space: Space) -> Any:
+        """A space.
+
+        Raises:
+            NotSavableError: it is of a class that is not one of this library.
+        """
+        if type(space) is Rn:
+            return f"R{space.nq}"
+        if type(space) is type(GROUPS.get(space.name)):
+            return space.name
+        if isinstance(space, RobotSpace):
+            return self._node(space, "robot space", lambda: {"type": "RobotSpace", **self._model(space)})
+        if isinstance(space, ProductSpace):
+            return self._node(space, "space", lambda: self._product(space))
+        raise self._refusal(f"the space '{space.name}' is a {type(space).__name__}, no space of this library")
+
+    def _product(self, space: ProductSpace) -> dict[str, Any]:
+        names = space.explicit_names
+        data = {"type": "ProductSpace", "factors": [self.space(factor.space) for factor in space.layout.factors]}
+        return data if names is None else data | {"names": [self._text(name) for name in names]}
+
+    def _model(self, space: RobotSpace) -> dict[str, Any]:
+        try:
+            return space_data(space)
+        except ModelError as error:
+            raise self._refusal(str(error)) from error
+
+    def robot(self, robot: Robot) -> Any:
+        """A robot."""
+        return self._node(
+            robot, "robot", lambda: {"type": "Robot", "space": self.space(robot.space), **robot_data(robot)}
+        )
+
+    def segments(self, block: Segments) -> dict[str, Any]:
+        """A block of a space."""
+        return {"q": list(map(int, block.q)), "v": list(map(int, block.v)), "space": self.space(block.space)}
+
+    # Sharing
+
+    def _node(self, thing: object, kind: str, make: Callable[[], dict[str, Any]]) -> _Node:
+        node = self._nodes.get(id(thing))
+        if node is None:
+            self._depth += 1
+            if self._depth > DEEPEST:
+                raise self._refusal(f"its functions are nested more than {DEEPEST} deep")
+            node = _Node(kind, make())
+            self._depth -= 1
+            self._nodes[id(thing)] = node
+            self._kept.append(thing)
+        node.uses += 1
+        return node
+
+    def _text(self, text: str) -> str:
+        if len(text) > LONGEST_TEXT:
+            raise self._refusal(f"the name {text[:60]!r}... has {len(text)} characters; files take {LONGEST_TEXT}")
+        return text
+
+    def _refusal(self, reason: str) -> NotSavableError:
+        return cast("NotSavableError", NotSavableError(self.what, reason))
+
+
+def _plain(data: Any) -> Any:
+    """Data without nodes: each written in place, or as a reference."""
+    if isinstance(data, _Node):
+        return {"ref": data.name} if data.name else _plain(data.data)
+    if isinstance(data, dict):
+        return {key: _plain(entry) for key, entry in cast("dict[str, Any]", data).items()}
+    return [_plain(entry) for entry in cast("list[Any]", data)] if isinstance(data, list) else data
+
+
+def _numbers(given: Any) -> Any:
+    array = np.asarray(given, dtype=np.float64)
+    return array.tolist() if array.size or array.ndim < 2 else {"shape": list(array.shape)}
+
+
+def _rows(rows: RowTable) -> dict[str, Any]:
+    """What a constraint asks for by row, as the arguments that make the same table; defaults are left out."""
+    words = [_WORDS.get(word, word) for word in rows.words]
+    data: dict[str, Any] = {"comparison": words[0] if words and len(set(words)) == 1 and words[0] else words}
+    if not rows.mask.all():
+        data["mask"] = rows.mask.tolist()
+    if (rows.scale != 1.0).any():
+        data["scale"] = rows.scale.tolist()
+    margin = np.zeros(len(words))
+    for i, word in enumerate(words):
+        if rows.mask[i] and word in ("SUPERIOR", "INFERIOR"):
+            margin[i] = rows.lower[i] if word == "SUPERIOR" else -rows.upper[i]
+    if margin.any():
+        data["margin"] = margin.tolist()
+    if None in words:
+        between = [word is None for word in words]
+        data["lower"] = np.where(between, rows.lower, 0.0).tolist()
+        data["upper"] = np.where(between, rows.upper, 0.0).tolist()
+    return data

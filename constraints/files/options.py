@@ -1,0 +1,93 @@
+"""Options of a projector in files: every one is written, so that other defaults change nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from typing import Any
+
+from ..errors import FileContentError, NotSavableError
+from ..parsed import Parsed
+from ..solvers.options import Options
+from ..solvers.step_control import Backtracking, Constant, ErrorNormBased, FixedSequence, FullSteps, StepControl
+from .documents import read_document, write_document
+
+__all__ = ["load_options", "options_data", "options_from_data", "save_options"]
+
+_CONTROLS: dict[str, type[StepControl]] = {
+    cls.__name__: cls for cls in (FullSteps, Constant, Backtracking, FixedSequence, ErrorNormBased)
+}
+_LARGEST = {"seed": 2**128, "restart_table": 100_000, "screen": 100_000}
+"""Largest integers that files hold, where it is not 10^7."""
+
+
+def save_options(options: Options, path: str | os.PathLike[str]) -> None:
+    """Write options.
+
+    Raises:
+        NotSavableError: a step control that is not one of this library.
+        FileError: the file cannot be written.
+    """
+    write_document(path, "options", options_data(options))
+
+
+def load_options(path: str | os.PathLike[str]) -> Options:
+    """Read options; those that the file does not have are the defaults.
+
+    Raises:
+        FileError: the file cannot be read whole, or holds something else; the place in it is named.
+    """
+    _, data = read_document(path, "options")
+    return options_from_data(data, ("format", "version"))
+
+
+def options_data(options: Options) -> dict[str, Any]:
+    """Options as data.
+
+    Raises:
+        NotSavableError: a step control that is not one of this library, or a number that no file holds.
+    """
+    data: dict[str, Any] = {}
+    for field in dataclasses.fields(options):
+        value = getattr(options, field.name)
+        if isinstance(value, StepControl):
+            data[field.name] = _control_data(value)
+        else:
+            data[field.name] = float(value) if isinstance(field.default, float) else value
+    try:
+        options_from_data(Parsed("options", "$", data))
+    except FileContentError as error:
+        raise NotSavableError("the options", str(error)) from error
+    return data
+
+
+def options_from_data(data: Parsed, beside: tuple[str, ...] = ()) -> Options:
+    """The options of `options_data`."""
+    fields = dataclasses.fields(Options)
+    data.only(*(field.name for field in fields), *beside)
+    given = {field.name: _value(data.entry(field.name), field.default) for field in fields if data.has(field.name)}
+    return data.build(Options, **given)
+
+
+def _value(data: Parsed, default: Any) -> Any:
+    """A value of the kind that the default is."""
+    if isinstance(default, bool):
+        return data.flag()
+    if isinstance(default, int):
+        return data.integer(0, _LARGEST.get(data.place.rpartition(".")[2], 10**7))
+    return data.number() if isinstance(default, float) else _control(data)
+
+
+def _control_data(control: StepControl) -> dict[str, Any]:
+    cls = type(control)
+    if _CONTROLS.get(cls.__name__) is not cls:
+        raise NotSavableError("option 'step_control'", f"{cls.__name__} is no step control of this library")
+    fields = dataclasses.fields(control)  # pyright: ignore[reportArgumentType]
+    return {"type": cls.__name__} | {field.name: float(getattr(control, field.name)) for field in fields}
+
+
+def _control(data: Parsed) -> StepControl:
+    cls = _CONTROLS[data.entry("type").word(list(_CONTROLS))]
+    names = [field.name for field in dataclasses.fields(cls)]  # pyright: ignore[reportArgumentType]
+    data.only("type", *names)
+    return data.build(cls, **{name: data.entry(name).number() for name in names if data.has(name)})

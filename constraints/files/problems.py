@@ -1,0 +1,121 @@
+"""Problems in files."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from liegroups import Segments, Space
+
+from ..errors import ConstraintError, NotSavableError
+from ..parsed import MOST_COORDINATES, Parsed
+from ..problem import Problem
+from ..robot import Robot
+from ..robot.robot_data import bounds_data, bounds_from_data
+from ..stack import RowOwner
+from .decoding import Decoder
+from .documents import read_document, text_of, write_document
+from .encoding import Encoder
+
+__all__ = ["load_problem", "problem_data", "problem_from_data", "save_problem"]
+
+_ENTRIES = ("shared", "where", "levels", "bounds", "weights", "frozen", "optional_last")
+
+
+def save_problem(problem: Problem, path: str | os.PathLike[str]) -> None:
+    """Write a problem.
+
+    Raises:
+        NotSavableError: a constraint is not data; nothing is written.
+        FileError: the file cannot be written.
+    """
+    write_document(path, "problem", problem_data(problem))
+
+
+def load_problem(path: str | os.PathLike[str]) -> Problem:
+    """Read a problem.
+
+    Raises:
+        FileError: the file is not there, cannot be read whole, or is of a later version.
+        FileContentError: its content is wrong; the place in the file is named.
+    """
+    _, data = read_document(path, "problem")
+    return problem_from_data(data, ("format", "version"))
+
+
+def problem_data(problem: Problem) -> dict[str, Any]:
+    """A problem as data, proved by building it again: the data of the second problem are the same.
+
+    Raises:
+        NotSavableError: it is not data, or not what a file can say.
+    """
+    data = _data(problem)
+    try:
+        again = _data(problem_from_data(Parsed("the file", "$", data)))
+    except NotSavableError:
+        raise
+    except ConstraintError as error:
+        raise NotSavableError("the problem", f"it could not be read back: {error}") from error
+    if text_of(again) != text_of(data):
+        raise NotSavableError("the problem", "what would be read back is another problem")
+    return data
+
+
+def problem_from_data(data: Parsed, beside: tuple[str, ...] = ()) -> Problem:
+    """The problem of `problem_data`.
+
+    Args:
+        data: an object with its entries.
+        beside: other entries of it, read elsewhere.
+    """
+    data.only(*_ENTRIES, *beside)
+    decoder = Decoder(data.entry("shared"))
+    where: Robot | Space = decoder.where(data.entry("where"))
+    space = where.space if isinstance(where, Robot) else where
+    levels: list[list[RowOwner]] = []
+    for level in data.entry("levels").items(1000):
+        levels.append([decoder.constraint(item) for item in level.items()])
+    given: dict[str, Any] = {}
+    if data.has("bounds"):
+        given["bounds"] = bounds_from_data(data.entry("bounds"), space)
+    if data.has("weights"):
+        given["weights"] = _weights(data.entry("weights"), space)
+    if data.has("frozen"):
+        frozen = data.entry("frozen")
+        given["frozen"] = frozen.build(Segments.coordinates, space, frozen.integers(0, MOST_COORDINATES))
+    if data.has("optional_last"):
+        given["optional_last"] = data.entry("optional_last").flag()
+    return data.build(Problem, where, levels, **given)
+
+
+def _weights(data: Parsed, space: Space) -> Any:
+    """Costs of all columns, or of those that are not null."""
+    items = data.items()
+    if len(items) != space.nv:
+        data.refuse(f"expected {space.nv} numbers, there are {len(items)}")
+    costs = {i: item.number() for i, item in enumerate(items) if item.value is not None}
+    if len(costs) == len(items):
+        return np.array(list(costs.values()))
+    return {data.build(Segments.coordinates, space, list(costs)): list(costs.values())}
+
+
+def _data(problem: Problem) -> dict[str, Any]:
+    _, (where, levels, options) = problem.__reduce__()  # what it was built of
+    encoder = Encoder()
+    data: dict[str, Any] = {
+        "where": encoder.robot(where) if isinstance(where, Robot) else encoder.space(where),
+        "levels": [[encoder.constraint(owner, problem.space) for owner in level] for level in levels],
+    }
+    if options["bounds"] is not None:
+        data["bounds"] = bounds_data(problem.bounds)
+    if options["weights"] is not None:
+        data["weights"] = [
+            w if given else None for w, given in zip(problem.weights.tolist(), problem.priced, strict=True)
+        ]
+    if problem.frozen.any():
+        data["frozen"] = np.flatnonzero(problem.frozen).tolist()
+    if options["optional_last"]:
+        data["optional_last"] = True
+    return encoder.finish(data)

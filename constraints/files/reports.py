@@ -1,0 +1,168 @@
+"""Reports: one projection with all it depends on, to be done again elsewhere."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+
+from ..arrays import Vector
+from ..errors import NotSavableError, WrongObjectError
+from ..parsed import Parsed
+from ..problem import Problem
+from ..right_hand_side import RightHandSide
+from ..solvers.options import Options
+from ..solvers.projection import Projection, Status
+from ..solvers.projector import Projector
+from .documents import read_document, write_document
+from .environment import environment
+from .options import options_data, options_from_data
+from .problems import problem_data, problem_from_data
+from .right_hand_sides import rhs_data, rhs_from_data
+
+__all__ = ["Report", "report_from_data", "save_report"]
+
+_ENTRIES = ("versions", "result", "start", "near", "rhs", "options", "problem")
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Report:
+    """A projection that was written down by `projection.report(path)`, to be done again.
+
+    Attributes:
+        problem, rhs, options: what was solved, and how.
+        start: the configuration that was given (nq,).
+        near: the reference of `nearest` (nq,), if another one than the start was given.
+        q, status, residual, iterations, restarts: what came out.
+        versions: what computed it, by name.
+
+    Example:
+        >>> import tempfile
+        >>> from constraints import Implicit, Position, Report, project
+        >>> from constraints.models import sample_arm
+        >>> robot = sample_arm()
+        >>> far = project(robot, [Implicit.equal(Position(robot, "tool"), [3.0, 0.0, 0.0])], robot.neutral)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     far.report(f"{folder}/far.json")
+        ...     report = Report.load(f"{folder}/far.json")
+        >>> report.differences(report.reproduce())
+        ()
+    """
+
+    problem: Problem
+    rhs: RightHandSide
+    options: Options
+    start: Vector
+    near: Vector | None
+    q: Vector
+    status: Status
+    residual: float
+    iterations: int
+    restarts: int
+    versions: Mapping[str, str]
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Report:
+        """Read a report.
+
+        Raises:
+            FileError: the file cannot be read whole, or holds something else; the place in it is named.
+        """
+        _, data = read_document(path, "report")
+        return report_from_data(data, ("format", "version"))
+
+    def reproduce(self, *, trace: bool = False) -> Projection:
+        """Do the projection again.
+
+        Args:
+            trace: keep the iterates, whatever the report's options say; they change no bit.
+        """
+        options = replace(self.options, trace=True) if trace else self.options
+        return Projector(self.problem, options).project(self.start, self.rhs)
+
+    def differences(self, projection: Projection) -> tuple[str, ...]:
+        """In what a projection differs from the one that was reported, in words; empty when no bit does.
+
+        Args:
+            projection: of `reproduce`, or of another version of the problem.
+
+        Raises:
+            WrongObjectError: no projection, or one of another space.
+        """
+        if not isinstance(projection, Projection) or projection.q.shape != self.q.shape:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("projection to compare", f"a Projection with {self.q.size} numbers", projection)
+        words: list[str] = []
+        for name in ("status", "iterations", "restarts", "residual"):
+            then, now = getattr(self, name), getattr(projection, name)
+            if then != now and not (then != then and now != now):  # NaN is the same as NaN
+                a, b = (getattr(value, "name", repr(value)) for value in (then, now))
+                words.append(f"{name}: {a} then, {b} now")
+        if projection.q.tobytes() != self.q.tobytes():
+            words.append(f"q: up to {float(np.abs(projection.q - self.q).max()):.3g} apart")
+        return tuple(words)
+
+    def other_versions(self) -> tuple[str, ...]:
+        """What computes here and is not what computed the report, in words."""
+        now = environment()
+        names = [name for name in {**self.versions, **now} if self.versions.get(name) != now.get(name)]
+        return tuple(f"{name}: {self.versions.get(name, 'none')} then, {now.get(name, 'none')} now" for name in names)
+
+    def __repr__(self) -> str:
+        return f"Report({self.status.name}, residual {self.residual:.3g}, {self.iterations} iterations)"
+
+
+def save_report(projection: Projection, path: str | os.PathLike[str]) -> None:
+    """Write a projection with all it depends on.
+
+    Raises:
+        NotSavableError: a constraint is not data; nothing is written.
+        FileError: the file cannot be written.
+    """
+    if projection.start is None:
+        raise NotSavableError("the projection", "it does not know its start: it was not made by a projector")
+    result = {
+        "status": projection.status.name,
+        "q": projection.q.tolist(),
+        "residual": float(projection.residual),
+        "iterations": int(projection.iterations),
+        "restarts": int(projection.restarts),
+    }
+    content: dict[str, Any] = {"versions": environment(), "result": result, "start": projection.start.tolist()}
+    near: Vector | None = getattr(projection, "near", None)
+    if near is not None:
+        content["near"] = near.tolist()
+    content |= {"rhs": rhs_data(projection.rhs), "options": options_data(projection.options)}
+    write_document(path, "report", {**content, "problem": problem_data(projection.problem)})
+
+
+def report_from_data(data: Parsed, beside: tuple[str, ...] = ()) -> Report:
+    """The report of a document that `read_document` has opened.
+
+    Args:
+        data: an object with its entries.
+        beside: other entries of it, read elsewhere.
+    """
+    data.only(*_ENTRIES, *beside)
+    problem = problem_from_data(data.entry("problem"))
+    n = problem.space.nq
+    result = data.entry("result").only("status", "q", "residual", "iterations", "restarts")
+    start = data.entry("start")
+    return Report(
+        problem,
+        rhs_from_data(data.entry("rhs"), problem.constraints),
+        options_from_data(data.entry("options")),
+        start.build(problem.space.check, start.vector(n), "start"),
+        data.entry("near").build(problem.space.check, data.entry("near").vector(n), "near")
+        if data.has("near")
+        else None,
+        result.entry("q").vector(n, finite=False),
+        Status[result.entry("status").word([status.name for status in Status])],
+        result.entry("residual").extended(),
+        result.entry("iterations").integer(),
+        result.entry("restarts").integer(),
+        {name: entry.text() for name, entry in data.entry("versions").entries()},
+    )

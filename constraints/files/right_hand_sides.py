@@ -1,0 +1,79 @@
+"""Right-hand sides in files: a point by constraint, named, for a problem that has these constraints."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from ..errors import WrongObjectError
+from ..parsed import Parsed
+from ..right_hand_side import RightHandSide
+from ..stack import Stack
+from .documents import read_document, write_document
+
+__all__ = ["load_rhs", "rhs_data", "rhs_from_data", "save_rhs"]
+
+_RATES = ("velocity", "acceleration")
+
+
+def save_rhs(rhs: RightHandSide, path: str | os.PathLike[str]) -> None:
+    """Write right-hand sides.
+
+    Raises:
+        FileError: the file cannot be written.
+    """
+    write_document(path, "right-hand side", rhs_data(rhs))
+
+
+def load_rhs(path: str | os.PathLike[str], stack: Stack) -> RightHandSide:
+    """Read right-hand sides.
+
+    Args:
+        path: the file.
+        stack: the constraints they are for, `problem.constraints`.
+
+    Raises:
+        FileError: the file cannot be read whole, or holds something else; the place in it is named.
+    """
+    if not isinstance(stack, Stack):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongObjectError("stack of right-hand sides", "a Stack (problem.constraints)", stack)
+    _, data = read_document(path, "right-hand side")
+    return rhs_from_data(data, stack, ("format", "version"))
+
+
+def rhs_data(rhs: RightHandSide) -> dict[str, Any]:
+    """Right-hand sides as data, with the names and groups of their constraints."""
+    points = zip(rhs.stack, rhs.stack.rhs_slices, strict=True)
+    data: dict[str, Any] = {
+        "constraints": [
+            {"name": owner.name, "group": owner.group.name, "point": rhs.vector[s].tolist()} for owner, s in points
+        ]
+    }
+    for name in _RATES:
+        if getattr(rhs, name) is not None:
+            data[name] = getattr(rhs, name).tolist()
+    return data
+
+
+def rhs_from_data(data: Parsed, stack: Stack, beside: tuple[str, ...] = ()) -> RightHandSide:
+    """The right-hand sides of `rhs_data`, on a stack of constraints of the same names and groups in the same order.
+
+    Args:
+        data: an object with their entries.
+        stack: the constraints.
+        beside: other entries of it, read elsewhere.
+    """
+    data.only("constraints", *_RATES, *beside)
+    items = data.entry("constraints").items()
+    if len(items) != len(stack):
+        data.entry("constraints").refuse(f"expected {len(stack)}, one a constraint, there are {len(items)}")
+    parts = [np.zeros(0)]
+    for item, owner in zip(items, stack, strict=True):
+        for name, expected in (("name", owner.name), ("group", owner.group.name)):
+            if item.only("name", "group", "point").entry(name).value != expected:
+                item.entry(name).expect(f"'{expected}', as the problem has it there")
+        parts.append(item.entry("point").vector(owner.group.nq))
+    rates = {name: data.entry(name).vector(stack.full_size) for name in _RATES if data.has(name)}
+    return data.build(RightHandSide, stack, np.concatenate(parts), **rates)
