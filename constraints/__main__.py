@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from . import __version__
+from . import __version__, assemble_command
 from .errors import ConstraintError
 
 
@@ -28,7 +28,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     demo.add_argument("--output", default="demo.png", metavar="FILE.png", help="the picture (default: %(default)s)")
     demo.add_argument("--starts", type=int, default=500, metavar="N", help="configurations a robot (%(default)s)")
     demo.add_argument("--seed", type=int, default=0, metavar="S", help="of the random generator (%(default)s)")
+    assemble = commands.add_parser("assemble", help="load a mechanism, close its loops, say what it is")
+    assemble_command.add_arguments(assemble)
     options = parser.parse_args(arguments)
+    if options.command == "assemble":
+        return assemble_command.run(options)
 
     # What a robot's file makes the library remark on is for its author, not for who watches the demonstration.
     try:

@@ -24,6 +24,7 @@ from constraints import (
     Function,
     Identity,
     Orientation,
+    Polynomial,
     Pose,
     Position,
     RelativeCenterOfMass,
@@ -159,6 +160,10 @@ _ALGEBRA: dict[str, Callable[[], Function]] = {
     "Affine": lambda: Affine([[1.0, -2.0, 0.0], [0.0, 0.5, 0.0]], [1.0, 2.0]),
     "Affine of joints": lambda: Affine(
         np.arange(48.0) * np.isin(np.arange(48), mixed_frames().space.vector_v), 0.5, mixed_frames().space
+    ),
+    "Polynomial": lambda: Polynomial([0.3, -1.0, 0.5, 0.2], [1.0, -2.0, 0.0], 0.4),
+    "Polynomial of joints": lambda: Polynomial(
+        [0.1, 0.7, -0.4, 0.2, 0.3], np.eye(1, 48, 3)[0] - 0.5 * np.eye(1, 48, 10)[0], 0.2, mixed_frames().space
     ),
     "Identity": lambda: Identity(Rn(3)),
     "Identity of a robot": lambda: Identity(mixed_frames().space),

@@ -61,6 +61,7 @@ FLOORS = {
     "constraints.testing": 8,
     "constraints.plots": 5,
     "constraints.demo": 8,
+    "constraints.assemble_command": 8,
     "constraints.demo_scenes": 8,
     "constraints.__main__": 8,
 }

@@ -9,6 +9,7 @@ from .difference import Difference
 from .from_callable import FromCallable
 from .lifted import Lifted
 from .orientation import Orientation, RelativeOrientation
+from .polynomial import Polynomial
 from .pose import Pose, RelativePose
 from .position import Position, RelativePosition
 from .relative_center_of_mass import RelativeCenterOfMass
@@ -31,6 +32,7 @@ __all__ = [
     "Identity",
     "Lifted",
     "Orientation",
+    "Polynomial",
     "Pose",
     "Position",
     "RelativeCenterOfMass",

@@ -1,0 +1,115 @@
+"""`python -m constraints assemble FILE`: load a mechanism, close it, say what it is."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import Any
+
+import numpy as np
+
+from .errors import ConstraintError, FileError
+from .models import Mechanism, load
+from .models.closing import Closing, close
+from .models.drawing import plot_assembly
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what the command takes."""
+    parser.add_argument("file", metavar="FILE", help="URDF, MJCF or SDF")
+    parser.add_argument("--loops", metavar="YAML", help="loop sidecar of a URDF (default: of the same stem beside it)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random starts (default: %(default)s)")
+    parser.add_argument("--plot", metavar="OUT.png", help="write a picture: open beside closed, with errors")
+    parser.add_argument("--save", metavar="OUT.npz", help="write the closed configuration and what was found")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Load, assemble from the neutral configuration and random starts, print one fact a line, name then number.
+
+    Rank, mobility and redundant rows are those of the closed configuration of the largest rank that was found.
+
+    Args:
+        options: as `add_arguments` declares them.
+
+    Returns:
+        the exit code: 0 when it closed from at least one start (to 1e-8, or to what redundant rows contradict each
+        other by), 1 when it did not, 2 when a file cannot be read or written, or an option makes no sense.
+    """
+    try:
+        mechanism = load(options.file, options.loops)
+        found = close(mechanism, options.seed)
+        print("\n".join(facts(found)))
+        if options.plot:
+            plot_assembly(mechanism, found.starts[found.shown], found.ends[found.shown], options.plot)
+            print(f"picture {options.plot}")
+        if options.save:
+            save(found, options.save)
+            print(f"configuration {options.save}")
+    except ConstraintError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0 if found.success else 1
+
+
+def facts(found: Closing) -> list[str]:
+    """What was found, one fact a line."""
+    mechanism, judged = found.mechanism, found.judged
+    done = [i for i, is_closed in zip(found.iterations, found.closed, strict=True) if is_closed]
+    lines = [
+        f"mechanism {mechanism.name}",
+        f"nq {mechanism.robot.nq}",
+        f"nv {mechanism.robot.nv}",
+        f"closures {len(mechanism.closures)}",
+        f"couplers {len(mechanism.couplers)}",
+        f"motors {len(mechanism.motors)}",
+        f"starts {len(found.starts)}",
+        f"closed {sum(found.closed)}",
+        f"iterations {int(np.median(done)) if done else max(found.iterations)}",
+        f"residual {judged.residual:.3g}",
+        f"inconsistency {found.inconsistency:.3g}",
+        f"rows {judged.rows}",
+        f"rank {judged.rank}",
+        f"redundant {judged.rows - judged.rank}",
+        f"mobility {judged.mobility}",
+    ]
+    if not found.success:
+        lines.append("not closed: rank and mobility are those of the configuration of least residual")
+        lines += [f"open closure: {name} by {error:.3g}" for name, error in errors(mechanism, found.q)]
+    if not mechanism.rows:
+        lines.append("no closures: the loops of a URDF come from a sidecar (--loops)")
+    lines += [f"inconsistent: {name} by {size:.3g}" for name, size in judged.inconsistent.items() if found.success]
+    lines += [f"redundant row: {name}" for name in judged.redundant]
+    lines += [f"independent coordinate: {name}" for name in judged.independent]
+    lines += [f"unread: {entry}" for entry in mechanism.unread]
+    return lines
+
+
+def errors(mechanism: Mechanism, q: Any) -> list[tuple[str, float]]:
+    """Closures and couplers that are open by more than 1e-8, the worst first."""
+    error = mechanism.constraint_set().position_error(q)
+    parts = zip(mechanism.stack, mechanism.stack.slices, strict=True)
+    norms = [(owner.name, float(np.sqrt(error[s] @ error[s]))) for owner, s in parts]
+    return sorted((entry for entry in norms if entry[1] > 1e-8), key=lambda entry: -entry[1])
+
+
+def save(found: Closing, path: str | os.PathLike[str]) -> None:
+    """Write the configuration, its start, the names of the joints and the figures as an npz file.
+
+    Raises:
+        FileError: the file cannot be written.
+    """
+    judged = found.judged
+    try:
+        with open(path, "wb") as file:  # a path without the ending stays as it is
+            np.savez(
+                file, q=found.q, start=found.starts[found.chosen], closed=np.array(found.success),
+                joints=np.array(found.mechanism.robot.joint_names), residual=np.array(judged.residual),
+                rows=np.array(judged.rows), rank=np.array(judged.rank), mobility=np.array(judged.mobility),
+                independent=np.array(judged.independent, dtype=np.str_),
+                redundant=np.array(judged.redundant, dtype=np.str_),
+            )  # fmt: skip
+    except OSError as error:
+        raise FileError(os.fspath(path), f"cannot be written: {error.strerror or error}") from None

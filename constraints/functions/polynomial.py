@@ -1,0 +1,92 @@
+"""Polynomial of a linear combination of coordinates: what couples joints in gears, cams and tendons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from liegroups import Rn, Space
+from liegroups.doors import finite_vector
+
+from ..arrays import ArrayLike, Matrix, Vector
+from ..errors import SizeError
+from ..function import Function
+from ..point import MovingPoint, Point
+from .affine import Affine
+
+__all__ = ["Polynomial"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Polynomial(Function):
+    r"""Polynomial of one linear combination of the vector coordinates of a configuration.
+
+    .. math:: f(q) = \sum_{k=0}^{n} a_k\, s(q)^k \in \mathbb{R}, \quad s(q) = w^T x(q) + b, \quad
+        J = f'(s)\, w^T, \quad \dot J v = f''(s)\, (w^T v)^2
+
+    where x holds, by tangent column, the coordinates of q that belong to vector factors, as in `Affine`. It is not
+    periodic in any joint it depends on.
+
+    Args:
+        coefficients: :math:`a_0, \dots, a_n`, the constant first; at least one.
+        weights: w (inputs.nv,); zero on the columns of rotations, poses and (cos, sin) joints.
+        offset: b.
+        inputs: the space; R^n by default.
+        name: name in messages.
+
+    Shapes:
+        value (1,), jacobian (1, inputs.nv).
+
+    Raises:
+        SizeError, DtypeError, NotFiniteError: what is wrong with the coefficients, the weights or the offset.
+        OptionError: a weight on a coordinate that is not a vector's.
+
+    Source: the joint and tendon equalities of MuJoCo, of degree 4.
+    """
+
+    coefficients: ArrayLike
+    weights: ArrayLike
+    offset: float = 0.0
+    inputs: Space | None = None  # pyright: ignore[reportIncompatibleVariableOverride]
+    name: str = field(default="", kw_only=True)
+
+    _argument: Affine = field(init=False)
+    _derivatives: tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Check sizes; differentiate twice."""
+        size = int(np.size(np.asarray(self.coefficients))) if np.ndim(self.coefficients) == 1 else 1
+        if size == 0:
+            raise SizeError("coefficients of a polynomial", "at least 1", 0)
+        a = finite_vector(self.coefficients, size, "coefficients of a polynomial")
+        space = Rn(np.size(np.asarray(self.weights))) if self.inputs is None else self.inputs
+        s = Affine(self.weights, [self.offset], space)
+        if s.outputs.nv != 1:
+            raise SizeError("weights of a polynomial", "one row", np.shape(self.weights))
+        first = a[1:] * np.arange(1, size)
+        second = first[1:] * np.arange(1, size - 1)
+        lists = tuple(tuple(float(c) for c in derivative) for derivative in (a, first, second))
+        object.__setattr__(self, "_argument", s)
+        object.__setattr__(self, "_derivatives", lists)
+        self.declare(space, Rn(1), s.columns & bool(first.any()), name=self.name or None)
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        self._argument.evaluate(point, value, jacobian)
+        s = float(value[0])
+        value[0] = _horner(self._derivatives[0], s)
+        if jacobian is not None:
+            jacobian *= _horner(self._derivatives[1], s)
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        w = motion.point.scratch(self, "weights", (1, self.columns.size))
+        self._argument.evaluate(motion.point, out, w)
+        rate = float(w[0].dot(motion.v))
+        out[0] = _horner(self._derivatives[2], float(out[0])) * rate * rate
+
+
+def _horner(coefficients: tuple[float, ...], s: float) -> float:
+    value = 0.0
+    for a in reversed(coefficients):
+        value = value * s + a
+    return value

@@ -1,0 +1,117 @@
+"""Mechanisms from MJCF files, compiled by MuJoCo (extra `mjcf`)."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Vector
+from ..errors import ConstraintError, FileError
+from ..plots import MissingExtraError
+from ..robot import Robot
+from ..robot.markup import read_xml
+from .mechanism import Mechanism, Unread
+from .mjcf_equalities import read_equalities
+from .mjcf_tree import CompiledTree, from_qpos, read_tree
+
+__all__ = ["from_qpos", "mechanism_from_mjcf"]
+
+_JOINT_TRANSMISSIONS = (0, 1)
+"""`mjTRN_JOINT` and `mjTRN_JOINTINPARENT`."""
+_TRANSMISSIONS = ("a joint", "a joint", "a slider-crank", "a tendon", "a site", "a body")
+
+
+def mechanism_from_mjcf(
+    source: str | os.PathLike[str], inactive: bool = False, packages: Iterable[str | os.PathLike[str]] = ()
+) -> Mechanism:
+    """A mechanism from an MJCF file: bodies, joints, inertias, sites, keyframes and equalities as MuJoCo compiles them.
+
+    Coordinates are MuJoCo's numbers in MuJoCo's order, but for quaternions, which are xyzw here (`from_qpos`). The
+    posture "qpos0" is the reference pose, in which MuJoCo defines anchors; keyframes are the others. Bodies, joints,
+    sites and equalities without a name get one.
+
+    connect: a point closure from the second body to the first, so that its rows are MuJoCo's, turned into the second
+    body's axes. weld: a locked closure, likewise; its `torquescale` weighs nothing here, but a torquescale of 0 leaves
+    a point closure and three null rows. joint, tendon (fixed ones): couplers with their polynomials.
+
+    Geometry, contacts, sensors and what drives a joint are no part of a mechanism; actuators on joints are its motors.
+
+    Args:
+        source: path, `package://` address, or the XML text itself.
+        inactive: build equalities with active="false" too; by default they go to `unread`.
+        packages: folders in which packages are looked for.
+
+    Raises:
+        FileError: the file is missing, or MuJoCo cannot compile it; the message has its reason.
+        MissingExtraError: mujoco is not installed.
+    """
+    _, path = read_xml(source, "mujoco", "MJCF", packages)
+    mj = _compiled(source, path)
+    tree = read_tree(mj)
+    robot = Robot(tree.tree.model)
+    unread = list(tree.unread)
+    postures = _postures(mj, robot, unread)
+    equalities = read_equalities(mj, robot, tree, inactive)
+    motors = _motors(mj, tree, unread)
+    _tendon_limits(mj, unread)
+    for name, given in tree.tree.renamed.items():
+        unread.append(Unread(f"name of joint '{given}'", f"it is taken: called '{name}' here"))
+    return Mechanism(
+        robot.with_references(postures),
+        tuple(equalities.closures),
+        tuple(equalities.couplers),
+        motors,
+        postures,
+        (*equalities.unread, *unread),
+    )
+
+
+def _compiled(source: Any, path: str) -> Any:
+    try:
+        mujoco: Any = importlib.import_module("mujoco")
+    except ModuleNotFoundError as error:
+        if error.name != "mujoco":
+            raise
+        raise MissingExtraError("mujoco", "mjcf") from None
+    try:
+        if path.endswith(" text"):
+            return mujoco.MjModel.from_xml_string(os.fspath(source))
+        return mujoco.MjModel.from_xml_path(path)
+    except Exception as error:  # of several types, with the reason of MuJoCo's compiler
+        raise FileError(path, f"MuJoCo cannot compile it: {error}") from None
+
+
+def _postures(mj: Any, robot: Robot, unread: list[Unread]) -> dict[str, Vector]:
+    postures = {"qpos0": from_qpos(robot, mj.qpos0)}
+    for k in range(mj.nkey):
+        name = mj.key(k).name or f"key_{k}"
+        if name in postures:
+            unread.append(Unread(f"keyframe '{name}'", "another posture has the name"))
+            continue
+        try:
+            postures[name] = np.array(robot.check(from_qpos(robot, mj.key_qpos[k])))
+        except ConstraintError as error:
+            unread.append(Unread(f"keyframe '{name}'", str(error)))
+    return postures
+
+
+def _motors(mj: Any, tree: CompiledTree, unread: list[Unread]) -> tuple[str, ...]:
+    motors: dict[str, None] = {}
+    for a in range(mj.nu):
+        kind = int(mj.actuator_trntype[a])
+        if kind in _JOINT_TRANSMISSIONS:
+            motors[tree.joint_name(int(mj.actuator_trnid[a][0]))] = None
+        else:
+            on = _TRANSMISSIONS[kind] if 0 <= kind < len(_TRANSMISSIONS) else "something else"
+            unread.append(Unread(f"actuator '{mj.actuator(a).name or a}'", f"it drives {on}: motors are joints here"))
+    return tuple(motors)
+
+
+def _tendon_limits(mj: Any, unread: list[Unread]) -> None:
+    for t in range(mj.ntendon):
+        if mj.tendon_limited[t]:
+            unread.append(Unread(f"range of tendon '{mj.tendon(t).name or t}'", "bounds are on joints here"))

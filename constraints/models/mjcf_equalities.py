@@ -1,0 +1,177 @@
+"""The equalities of a compiled MuJoCo model, as closures and couplers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from liegroups import Rn
+
+from ..arrays import Vector
+from ..dynamics import Closure, PointClosure
+from ..errors import ConstraintError
+from ..explicit import Explicit
+from ..functions import Affine, Constant, Polynomial, Stacked
+from ..implicit import Implicit
+from ..robot import Frame, Robot
+from ..robot.pinocchio import pin
+from ..stack import RowOwner
+from .mechanism import Unread
+from .mjcf_tree import CompiledTree
+from .tree import translation
+
+__all__ = ["Equalities", "read_equalities"]
+
+CONNECT, WELD, JOINT, TENDON = range(4)
+"""MuJoCo's numbers for its equalities (`mjtEq`)."""
+_WORDS = ("connect", "weld", "joint", "tendon", "flex", "flexvert", "flexstrain", "distance")
+_SITE, _WRAP_JOINT = 6, 1
+"""`mjOBJ_SITE` and `mjWRAP_JOINT`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Equalities:
+    """What became of them, in the order of the file."""
+
+    closures: list[RowOwner] = field(default_factory=list[RowOwner])
+    couplers: list[Explicit | Implicit] = field(default_factory=list["Explicit | Implicit"])
+    unread: list[Unread] = field(default_factory=list[Unread])
+
+
+def read_equalities(mj: Any, robot: Robot, tree: CompiledTree, inactive: bool) -> Equalities:
+    """Build the equalities.
+
+    Args:
+        mj: `mujoco.MjModel`.
+        robot: made of the tree.
+        tree: where bodies, sites and joints went.
+        inactive: whether to build those that the file switches off.
+    """
+    out = Equalities()
+    names: dict[str, int] = {}
+    for e in range(mj.neq):
+        kind = int(mj.eq_type[e])
+        word = _WORDS[kind] if kind < len(_WORDS) else f"type {kind}"
+        wanted = mj.eq(e).name or f"{word} {_objects(mj, tree, e)}".strip()
+        names[wanted] = names.get(wanted, 0) + 1
+        name = wanted if names[wanted] == 1 else f"{wanted} ({names[wanted]})"
+        what = f"{word} equality '{name}'"
+        if not mj.eq_active0[e] and not inactive:
+            out.unread.append(Unread(what, "switched off by active='false'; load(..., inactive=True) builds it"))
+            continue
+        try:
+            if kind == CONNECT:
+                one, other = _ends(mj, tree, e, name)
+                out.closures.append(PointClosure(robot, other, one, name=name))
+            elif kind == WELD:
+                _weld(mj, robot, tree, e, name, out)
+            elif kind == JOINT:
+                out.couplers.append(_coupled(robot, *_joint_sides(mj, robot, tree, e), mj.eq_data[e][:5], name))
+            elif kind == TENDON:
+                out.couplers.append(_coupled(robot, *_tendon_sides(mj, robot, tree, e), mj.eq_data[e][:5], name))
+            else:
+                out.unread.append(Unread(what, "flexible bodies are not built"))
+        except ConstraintError as error:
+            out.unread.append(Unread(what, str(error)))
+    return out
+
+
+def _objects(mj: Any, tree: CompiledTree, e: int) -> str:
+    """The two objects of an equality, by name."""
+    kind, ids = int(mj.eq_type[e]), (int(mj.eq_obj1id[e]), int(mj.eq_obj2id[e]))
+    if kind in (CONNECT, WELD):
+        if int(mj.eq_objtype[e]) == _SITE:
+            return " ".join(mj.site(i).name or f"site_{i}" for i in ids)
+        return " ".join(tree.body_names[i] for i in ids)
+    if kind == JOINT:
+        return " ".join(tree.joint_name(i) for i in ids if i >= 0)
+    if kind == TENDON:
+        return " ".join(mj.tendon(i).name or f"tendon_{i}" for i in ids if i >= 0)
+    return ""
+
+
+def _ends(mj: Any, tree: CompiledTree, e: int, name: str) -> tuple[Frame, Frame]:
+    """The frames on the two objects that a connect or a weld brings together.
+
+    A connect on bodies has its anchor on each, a weld its relative pose (on the first) and its anchor (on the second).
+    """
+    data, ids = mj.eq_data[e], (int(mj.eq_obj1id[e]), int(mj.eq_obj2id[e]))
+    if int(mj.eq_objtype[e]) == _SITE:
+        one, other = (tree.frame(tree.sites[i], pin.SE3.Identity(), f"{name}: {mj.site(i).name}") for i in ids)
+        return one, other
+    if int(mj.eq_type[e]) == CONNECT:
+        offsets = (translation(data[0:3]), translation(data[3:6]))
+    else:
+        w, x, y, z = (float(value) for value in data[6:10])
+        turned = pin.XYZQUATToSE3(np.array([*data[3:6], x, y, z, w]))
+        offsets = (turned, translation(data[0:3]))
+    one, other = (
+        tree.frame(tree.bodies[i], offset, f"{name}: {tree.body_names[i]}")
+        for i, offset in zip(ids, offsets, strict=True)
+    )
+    return one, other
+
+
+def _weld(mj: Any, robot: Robot, tree: CompiledTree, e: int, name: str, out: Equalities) -> None:
+    """A weld; one whose torquescale is 0 holds the anchor alone, and its other three rows ask for nothing."""
+    one, other = _ends(mj, tree, e, name)
+    if float(mj.eq_data[e][10]) != 0.0:
+        out.closures.append(Closure(robot, other, one, name=name))
+        return
+    out.closures.append(PointClosure(robot, other, one, name=name))
+    nothing = Constant(np.zeros(3), inputs=robot.space)
+    out.couplers.append(Implicit.zero(nothing, name=f"{name}: null rows of torquescale 0"))
+
+
+def _joint_sides(mj: Any, robot: Robot, tree: CompiledTree, e: int) -> tuple[_Side, _Side]:
+    sides: list[_Side] = []
+    for j in (int(mj.eq_obj1id[e]), int(mj.eq_obj2id[e])):
+        weights, offset = np.zeros(robot.nv), 0.0
+        if j >= 0:
+            weights[mj.jnt_dofadr[j]] = 1.0
+            offset = -float(mj.qpos0[mj.jnt_qposadr[j]])
+        sides.append((weights, offset))
+    return sides[0], sides[1]
+
+
+def _tendon_sides(mj: Any, robot: Robot, tree: CompiledTree, e: int) -> tuple[_Side, _Side]:
+    sides: list[_Side] = []
+    for t in (int(mj.eq_obj1id[e]), int(mj.eq_obj2id[e])):
+        weights, offset = np.zeros(robot.nv), 0.0
+        if t >= 0:
+            for w in range(int(mj.tendon_adr[t]), int(mj.tendon_adr[t]) + int(mj.tendon_num[t])):
+                if int(mj.wrap_type[w]) != _WRAP_JOINT:
+                    raise ConstraintError(
+                        f"tendon '{mj.tendon(t).name}' runs through space: only fixed tendons are built"
+                    )
+                weights[mj.jnt_dofadr[mj.wrap_objid[w]]] += float(mj.wrap_prm[w])
+            offset = -float(mj.tendon_length0[t])
+        sides.append((weights, offset))
+    return sides[0], sides[1]
+
+
+_Side = tuple[Vector, float]
+"""Weights (nv,) and offset of a linear combination of joint coordinates."""
+
+
+def _coupled(robot: Robot, left: _Side, right: _Side, coefficients: Any, name: str) -> Explicit | Implicit:
+    r"""The coupling :math:`w_1^T q + b_1 = \sum_k a_k (w_2^T q + b_2)^k`.
+
+    Explicit where the left side is one joint that the right side does not read.
+    """
+    (w1, b1), (w2, b2) = left, right
+    a = np.array(coefficients, dtype=np.float64)
+    own = np.flatnonzero(w1)
+    if own.size == 1 and w2[own[0]] == 0.0:
+        weight = float(w1[own[0]])
+        a[0] -= b1
+        joint = next(factor.name for factor in robot.space.factors if factor.v.start == own[0])
+        if w2.any() and a[1:].any():
+            f: Any = Polynomial(a / weight, w2, b2, robot.space, name=name)
+        else:
+            f = Constant([float(np.polynomial.polynomial.polyval(b2, a)) / weight], Rn(1), robot.space, name=name)
+        return Explicit(f, robot.segments(joint), name=name)
+    both = Stacked([Affine(w1, [b1], robot.space), Polynomial(a, w2, b2, robot.space)])
+    return Implicit.zero(Affine([[1.0, -1.0]]) @ both, name=name)

@@ -1,0 +1,214 @@
+"""Mechanisms from SDF files: links with two parents are cut to closures, gearboxes become couplers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..arrays import Vector
+from ..dynamics import Closure, Hinge, PointClosure
+from ..errors import ConstraintError, FileError
+from ..explicit import Explicit
+from ..robot import Base, Frame, Robot, pose_vector
+from ..robot.pinocchio import pin
+from ..stack import RowOwner
+from .mechanism import Mechanism, Unread
+from .sdf_document import SdfJoint, SdfModel, read_sdf
+from .spanning import Branch, cut_names, spanning_tree
+from .tree import JointKind, Tree
+
+__all__ = ["mechanism_from_sdf"]
+
+_KINDS = {
+    "revolute": JointKind.REVOLUTE,
+    "continuous": JointKind.REVOLUTE,
+    "prismatic": JointKind.PRISMATIC,
+    "screw": JointKind.HELICAL,
+    "universal": JointKind.UNIVERSAL,
+    "revolute2": JointKind.UNIVERSAL,
+    "ball": JointKind.BALL,
+}
+
+
+def mechanism_from_sdf(
+    source: str | os.PathLike[str],
+    cut: Sequence[str] = (),
+    base: Base | None = None,
+    packages: Iterable[str | os.PathLike[str]] = (),
+) -> Mechanism:
+    """A mechanism from the first model of an SDF file.
+
+    The tree takes the joints of fewest freedoms first, in the order of the file among equals; a joint whose links are
+    joined already is cut: a ball joint becomes a point closure, any other one a closure with its hinge, from the
+    parent to the child. A part that hangs from nothing is on a free-flyer ("root_joint"), whose coordinates are the
+    pose of its main link; the posture "file" has it where the file puts it. All other coordinates are zero in
+    the file's poses. A joint that the tree passes from child to parent keeps its coordinate; that of a ball joint is
+    inverted. A gearbox is an explicit coupler between the two joints that it relates.
+
+    Args:
+        source: path, `package://` address, or the XML text itself.
+        cut: joints to cut before the rule decides about the others.
+        base: `Base.FIXED` puts the root where the file has it; by default the file says (`static`, joints to the
+            world).
+        packages: folders in which packages are looked for.
+
+    Raises:
+        FileError: the file is missing or cannot be read whole; the message says why.
+        UnknownJointError: a joint to cut that the file does not have.
+    """
+    sdf = read_sdf(source, packages)
+    wanted = cut_names(cut, sdf.joints)
+    joints = [joint for joint in sdf.joints.values() if joint.kind != "gearbox"]
+    branches, cuts = spanning_tree(
+        tuple(sdf.links),
+        joints,
+        lambda j: (j.parent, j.child),
+        lambda j: j.freedoms,
+        "world",
+        lambda j: j.name in wanted,
+    )
+    branches = _rooted(branches, sdf, joints)
+    places, tree, postures = _tree(sdf, joints, branches, sdf.is_static or base is Base.FIXED)
+    try:
+        robot = Robot(tree.model)
+    except ConstraintError as error:
+        raise FileError(sdf.path, str(error)) from error
+    unread = list(sdf.unread)
+    for new, given in tree.renamed.items():
+        unread.append(Unread(f"name of joint '{given}'", f"it is taken: called '{new}' here"))
+    q = robot.neutral
+    for name, pose in postures.items():
+        q[robot.slice_of(name)] = pose
+    closures = _closures(robot, [joints[i] for i in cuts], places, sdf, unread)
+    return Mechanism(
+        robot.with_references({"file": q}), closures, _gearboxes(robot, sdf, unread), (), {"file": q}, tuple(unread)
+    )
+
+
+def _rooted(branches: list[Branch], sdf: SdfModel, joints: list[SdfJoint]) -> list[Branch]:
+    """The same tree; the part of the main link hangs from it."""
+    if not any(branch.edge == -1 for branch in branches):
+        return branches
+    first = [sdf.canonical, *(link for link in sdf.links if link != sdf.canonical)]
+    kept = [joints[branch.edge] for branch in branches if branch.edge >= 0]
+    again, _ = spanning_tree(first, kept, lambda j: (j.parent, j.child), lambda j: j.freedoms, "world", lambda j: False)
+    number = {id(joint): i for i, joint in enumerate(joints)}
+    return [
+        branch
+        if branch.edge < 0
+        else Branch(number[id(kept[branch.edge])], branch.near, branch.far, branch.is_reversed)
+        for branch in again
+    ]
+
+
+_Place = tuple[int, Any]
+"""Index of a joint, and a placement on it."""
+
+
+def _tree(
+    sdf: SdfModel, joints: list[SdfJoint], branches: list[Branch], is_fixed: bool
+) -> tuple[dict[str, _Place], Tree, dict[str, Vector]]:
+    """The tree, where each link is on it, and the poses of free links in the file."""
+    tree = Tree(sdf.name)
+    places: dict[str, _Place] = {"world": (0, pin.SE3.Identity())}
+    poses: dict[str, Vector] = {}
+    roots = sum(branch.edge < 0 for branch in branches)
+    for branch in branches:
+        link = sdf.links[branch.far]
+        oMl = sdf.placement * link.placement
+        joint, jMn = places[branch.near]
+        if branch.edge < 0:
+            place: _Place = (0, oMl)
+            if not is_fixed:
+                wanted = "root_joint" if roots == 1 else f"{link.name}_root_joint"
+                place = (tree.joint(0, JointKind.FREE, pin.SE3.Identity(), wanted), pin.SE3.Identity())
+                poses[str(tree.model.names[place[0]])] = pose_vector(oMl)
+        else:
+            given = joints[branch.edge]
+            oMn = pin.SE3.Identity() if branch.near == "world" else sdf.placement * sdf.links[branch.near].placement
+            nMj, jMl = oMn.actInv(sdf.placement * given.placement), given.placement.actInv(link.placement)
+            if given.kind == "fixed":
+                place = (joint, jMn * nMj * jMl)
+            else:
+                place = (_add_joint(tree, joint, jMn * nMj, given, branch.is_reversed), jMl)
+        places[branch.far] = place
+        tree.body(*place, link.name, link.mass, link.com, link.inertia)
+    return places, tree, poses
+
+
+def _add_joint(tree: Tree, parent: int, placement: Any, given: SdfJoint, is_reversed: bool) -> int:
+    """A joint of the tree. From child to parent its motion is the inverse: negative axes, the last one first."""
+    axes = tuple(-axis for axis in reversed(given.axes)) if is_reversed else given.axes
+    return tree.joint(parent, _KINDS[given.kind], placement, given.name, axes[0], given.pitch, given.limits, axes[-1])
+
+
+def _closures(
+    robot: Robot, cuts: list[SdfJoint], places: dict[str, _Place], sdf: SdfModel, unread: list[Unread]
+) -> tuple[RowOwner, ...]:
+    closures: list[RowOwner] = []
+    for joint in cuts:
+        frames: list[Frame] = []
+        for link in (joint.parent, joint.child):
+            on, placement = places[link]
+            oMl = sdf.placement.inverse() if link == "world" else sdf.links[link].placement
+            lMj = oMl.actInv(joint.placement)
+            frames.append(Frame(f"{joint.name}: {link}", on, placement * lMj, str(robot.model.names[on])))
+        try:
+            closures.append(_closure(robot, joint, *frames))
+        except ConstraintError as error:
+            unread.append(Unread(f"joint '{joint.name}', which closes a loop", str(error)))
+    return tuple(closures)
+
+
+def _closure(robot: Robot, joint: SdfJoint, predecessor: Frame, successor: Frame) -> RowOwner:
+    """The closure that holds what the joint holds."""
+    axis = joint.axes[0]
+    if joint.kind == "ball":
+        return PointClosure(robot, predecessor, successor, name=joint.name)
+    hinge = {
+        "fixed": lambda: Hinge.locked(),
+        "prismatic": lambda: Hinge.slider(axis),
+        "screw": lambda: Hinge.helical(axis, joint.pitch),
+        "universal": lambda: Hinge.universal(*joint.axes),
+        "revolute2": lambda: Hinge.universal(*joint.axes),
+    }.get(joint.kind, lambda: Hinge.pin(axis))
+    return Closure(robot, predecessor, successor, hinge(), name=joint.name)
+
+
+def _gearboxes(robot: Robot, sdf: SdfModel, unread: list[Unread]) -> tuple[Explicit, ...]:
+    r"""Gearboxes as couplers :math:`\theta_1 = -ratio\, \theta_2`.
+
+    The angles are those of the parent link (about `axis`) and of the child link (about `axis2`) on the reference body.
+    """
+    couplers: list[Explicit] = []
+    for gear in sdf.joints.values():
+        if gear.kind != "gearbox":
+            continue
+        found = [
+            _angle(sdf, robot, gear, link, axis)
+            for link, axis in zip((gear.parent, gear.child), gear.axes, strict=True)
+        ]
+        if found[0] is None or found[1] is None:
+            reason = f"no hinge of the tree about its axis joins '{gear.reference}' to each of its links"
+            unread.append(Unread(f"gearbox '{gear.name}'", reason))
+            continue
+        (first, s1), (second, s2) = found[0], found[1]
+        try:
+            couplers.append(Explicit.linear(robot, first, {second: -gear.ratio * s2 / s1}, name=gear.name))
+        except ConstraintError as error:
+            unread.append(Unread(f"gearbox '{gear.name}'", str(error)))
+    return tuple(couplers)
+
+
+def _angle(sdf: SdfModel, robot: Robot, gear: SdfJoint, link: str, axis: Vector) -> tuple[str, float] | None:
+    """The hinge between the reference body and a link, and its sign about an axis of the gearbox."""
+    along = gear.placement.rotation @ axis
+    for joint in sdf.joints.values():
+        if joint.kind not in ("revolute", "continuous") or joint.name not in robot.joint_names:
+            continue
+        sign = {(gear.reference, link): 1.0, (link, gear.reference): -1.0}.get((joint.parent, joint.child))
+        cosine = float(along @ (joint.placement.rotation @ joint.axes[0]))
+        if sign is not None and abs(abs(cosine) - 1.0) <= 1e-6:
+            return joint.name, sign * (1.0 if cosine > 0.0 else -1.0)
+    return None

@@ -1,0 +1,282 @@
+"""What an SDF file says: links and joints with their placements in the model. No tree is built here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from math import inf, pi
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from ..arrays import Matrix, Vector
+from ..errors import FileError, UnknownNameError
+from ..robot.markup import numbers, read_xml
+from ..robot.pinocchio import pin
+from .mechanism import Unread
+from .tree import JointLimits
+
+__all__ = ["JOINT_FREEDOMS", "SdfJoint", "SdfLink", "SdfModel", "read_sdf"]
+
+JOINT_FREEDOMS = {
+    "fixed": 0,
+    "revolute": 1,
+    "continuous": 1,
+    "prismatic": 1,
+    "screw": 1,
+    "universal": 2,
+    "revolute2": 2,
+    "ball": 3,
+}
+"""Types of joints that make a tree, and how many freedoms each has."""
+_HARMLESS = {
+    "link", "joint", "frame", "pose", "static", "self_collide", "allow_auto_disable", "enable_wind", "plugin",
+}  # fmt: skip
+"""Elements of a model that are read, or hold nothing that a mechanism has."""
+_NO_LIMIT = 1e16
+"""What SDF writes for no bound."""
+
+
+@dataclass(frozen=True, eq=False)
+class SdfLink:
+    """A link: its placement in the model, mass [kg], centre of mass (3,) [m] and inertia (3, 3) in its own axes."""
+
+    name: str
+    placement: Any
+    mass: float
+    com: Vector
+    inertia: Matrix
+
+
+@dataclass(frozen=True, eq=False)
+class SdfJoint:
+    """A joint at the zero of its coordinates.
+
+    Attributes:
+        name, kind, parent, child: as written.
+        placement: of the joint in the model.
+        axes: directions (3,) in the joint's own frame.
+        limits: of its coordinate.
+        pitch: of a screw [m/rad].
+        reference, ratio: of a gearbox.
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    placement: Any
+    axes: tuple[Vector, ...]
+    limits: JointLimits
+    pitch: float = 0.0
+    reference: str = ""
+    ratio: float = 1.0
+
+    @property
+    def freedoms(self) -> int:
+        """How many it has, as a joint of a tree."""
+        return JOINT_FREEDOMS[self.kind]
+
+
+@dataclass(frozen=True, eq=False)
+class SdfModel:
+    """One model of an SDF file.
+
+    Attributes:
+        name, path: of the model, and of its file.
+        placement: in the world.
+        is_static: fixed to the world.
+        canonical: name of its main link.
+        links, joints: by name, in the order of the file.
+        unread: what was left out.
+    """
+
+    name: str
+    path: str
+    placement: Any
+    is_static: bool
+    canonical: str
+    links: dict[str, SdfLink]
+    joints: dict[str, SdfJoint]
+    unread: list[Unread] = field(default_factory=list[Unread])
+
+
+def read_sdf(source: str | os.PathLike[str], packages: Iterable[str | os.PathLike[str]] = ()) -> SdfModel:
+    """Read the first model of an SDF file (1.4 to 1.11).
+
+    Args:
+        source: path, `package://` address, or the XML text itself.
+        packages: folders in which packages are looked for.
+
+    Raises:
+        FileError: the file is missing, is no SDF with a model, or has numbers that are none; the message says which.
+    """
+    root, path = read_xml(source, "sdf", "SDF", packages)
+    models = [*root.findall("model"), *root.findall("world/model")]
+    if not models:
+        raise FileError(path, "has no <model>")
+    model = models[0]
+    places = _Places(model, path)
+    links = {name: _link(places, name, element) for name, element in places.named["link"].items()}
+    if not links:
+        raise FileError(path, f"model '{model.get('name')}' has no link")
+    canonical = model.get("canonical_link") or next(iter(links))
+    if canonical not in links:
+        raise FileError(path, str(UnknownNameError("link", canonical, tuple(links))))
+    unread = [Unread(f"model '{m.get('name')}'", "only the first model of a file is built") for m in models[1:]]
+    for include in [*root.iter("include")]:
+        unread.append(Unread(f"include of '{include.findtext('uri', '').strip()}'", "other files are not read"))
+    for element in model:
+        if element.tag not in _HARMLESS and element.tag != "include":
+            unread.append(Unread(f"<{element.tag} name='{element.get('name', '')}'>", "not built"))
+    joints: dict[str, SdfJoint] = {}
+    for name, element in places.named["joint"].items():
+        joint = _joint(places, name, element, links, unread)
+        if joint is not None:
+            joints[name] = joint
+    placement = _pose(model.find("pose"), path, "pose of the model")[0]
+    is_static = (model.findtext("static") or "").strip() in ("1", "true")
+    return SdfModel(model.get("name") or "mechanism", path, placement, is_static, canonical, links, joints, unread)
+
+
+class _Places:
+    """Placements in the model of everything that has a name, found on demand: each may refer to another one."""
+
+    def __init__(self, model: Element, path: str) -> None:
+        self.path = path
+        self.named: dict[str, dict[str, Element]] = {}
+        for tag in ("link", "joint", "frame"):
+            self.named[tag] = {}
+            for i, element in enumerate(model.findall(tag)):
+                name = element.get("name")
+                if not name:
+                    raise FileError(path, f"<{tag}> number {i + 1} has no name")
+                if any(name in others for others in self.named.values()):
+                    raise FileError(path, f"two elements are named '{name}'")
+                self.named[tag][name] = element
+        self._known: dict[str, Any] = {"__model__": pin.SE3.Identity(), "": pin.SE3.Identity()}
+        self._open: list[str] = []
+
+    def of(self, name: str) -> Any:
+        """Placement of a link, a joint or a frame in the model."""
+        if name in self._known:
+            return self._known[name]
+        if name in self._open:
+            raise FileError(self.path, f"poses refer to each other in a circle: {', '.join([*self._open, name])}")
+        tag = next((tag for tag, elements in self.named.items() if name in elements), None)
+        if tag is None:
+            valid = tuple(n for elements in self.named.values() for n in elements)
+            raise FileError(self.path, str(UnknownNameError("frame", name, valid)))
+        self._open.append(name)
+        element = self.named[tag][name]
+        placement, relative_to = _pose(element.find("pose"), self.path, f"pose of {tag} '{name}'")
+        if relative_to is None:
+            relative_to = {"joint": element.findtext("child", "").strip(), "frame": element.get("attached_to", "")}.get(
+                tag, ""
+            )
+        self._known[name] = self.of("" if relative_to == "world" else relative_to) * placement
+        self._open.pop()
+        return self._known[name]
+
+
+def _pose(element: Element | None, path: str, what: str) -> tuple[Any, str | None]:
+    """A pose, and the frame to which it says it is relative."""
+    if element is None:
+        return pin.SE3.Identity(), None
+    values = numbers(element.text, path, what)
+    if element.get("rotation_format") == "quat_xyzw" and len(values) == 7:
+        norm = float(np.linalg.norm(values[3:]))
+        if norm == 0.0:
+            raise FileError(path, f"{what}: its quaternion is zero")
+        placement = pin.XYZQUATToSE3(np.array([*values[:3], *(x / norm for x in values[3:])]))
+    elif len(values) == 6:
+        unit = pi / 180.0 if element.get("degrees") in ("1", "true") else 1.0
+        placement = pin.SE3(pin.rpy.rpyToMatrix(*(unit * x for x in values[3:])), np.array(values[:3]))
+    elif not values:
+        placement = pin.SE3.Identity()
+    else:
+        raise FileError(path, f"{what}: expected 6 numbers (x y z roll pitch yaw), it has {len(values)}")
+    return placement, element.get("relative_to") or element.get("frame")
+
+
+def _number(element: Element | None, tag: str, default: float, path: str, what: str) -> float:
+    text = None if element is None else element.findtext(tag)
+    if text is None or not text.strip():
+        return default
+    if text.strip().lower().lstrip("+-") in ("inf", "infinity"):
+        return -inf if text.strip().startswith("-") else inf
+    values = numbers(text, path, f"{tag} of {what}")
+    if len(values) != 1:
+        raise FileError(path, f"{tag} of {what}: expected one number, it has {len(values)}")
+    return values[0]
+
+
+def _link(places: _Places, name: str, element: Element) -> SdfLink:
+    what, path, inertial = f"link '{name}'", places.path, element.find("inertial")
+    mass = _number(inertial, "mass", 1.0, path, what)
+    if not mass > 0.0:
+        raise FileError(path, f"{what}: its mass must be positive, it is {mass:g}")
+    inner = _pose(None if inertial is None else inertial.find("pose"), path, f"inertial pose of {what}")[0]
+    tensor = None if inertial is None else inertial.find("inertia")
+    xx, yy, zz = (_number(tensor, tag, 1.0, path, what) for tag in ("ixx", "iyy", "izz"))
+    xy, xz, yz = (_number(tensor, tag, 0.0, path, what) for tag in ("ixy", "ixz", "iyz"))
+    inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    R = inner.rotation
+    return SdfLink(name, places.of(name), mass, np.array(inner.translation), R @ inertia @ R.T)
+
+
+def _joint(
+    places: _Places, name: str, element: Element, links: dict[str, SdfLink], unread: list[Unread]
+) -> SdfJoint | None:
+    what, path, kind = f"joint '{name}'", places.path, (element.get("type") or "").strip()
+    ends = [(element.findtext(tag) or "").strip() for tag in ("parent", "child")]
+    reference = (element.findtext("gearbox_reference_body") or "").strip()
+    if kind not in (*JOINT_FREEDOMS, "gearbox"):
+        unread.append(Unread(what, str(UnknownNameError("type of joint", kind, (*JOINT_FREEDOMS, "gearbox")))))
+        return None
+    for link in (*ends, reference) if kind == "gearbox" else ends:
+        if link not in links and link != "world":
+            unread.append(Unread(what, str(UnknownNameError("link", link, (*links, "world")))))
+            return None
+    if ends[1] == "world" or ends[0] == ends[1]:
+        unread.append(Unread(what, "it joins a link to itself, or has the world for a child"))
+        return None
+    axes = tuple(
+        _axis(places, name, element.find(tag), tag)
+        for tag in ("axis", "axis2")
+        if tag == "axis" or kind in ("universal", "revolute2", "gearbox")
+    )
+    limit, dynamics = element.find("axis/limit"), element.find("axis/dynamics")
+    lower, upper = (_number(limit, tag, d, path, what) for tag, d in (("lower", -inf), ("upper", inf)))
+    effort, velocity = (_number(limit, tag, -1.0, path, what) for tag in ("effort", "velocity"))
+    limits = JointLimits(
+        lower if lower > -_NO_LIMIT and kind != "continuous" else -inf,
+        upper if upper < _NO_LIMIT and kind != "continuous" else inf,
+        effort if effort >= 0.0 else inf,
+        velocity if velocity >= 0.0 else inf,
+        _number(dynamics, "damping", 0.0, path, what),
+        _number(dynamics, "friction", 0.0, path, what),
+    )
+    # screw_thread_pitch: metres a turn, right-handed; the older thread_pitch: radians a metre, left-handed.
+    turn, old = (_number(element, tag, 0.0, path, what) for tag in ("screw_thread_pitch", "thread_pitch"))
+    pitch = turn / (2.0 * pi) if turn else (-1.0 / old if old else 0.0)
+    ratio = _number(element, "gearbox_ratio", 1.0, path, what)
+    return SdfJoint(name, kind, ends[0], ends[1], places.of(name), axes, limits, pitch, reference, ratio)
+
+
+def _axis(places: _Places, name: str, axis: Element | None, tag: str) -> Vector:
+    """Direction of an axis in the frame of its joint."""
+    what, path = f"{tag} of joint '{name}'", places.path
+    xyz = None if axis is None else axis.find("xyz")
+    direction = np.array(numbers("0 0 1" if xyz is None else xyz.text, path, what))
+    if direction.shape != (3,) or not direction.any():
+        raise FileError(path, f"{what}: expected a direction, it is '{'' if xyz is None else xyz.text}'")
+    inside = "" if xyz is None else xyz.get("expressed_in", "")
+    if axis is not None and (axis.findtext("use_parent_model_frame") or "").strip() in ("1", "true"):
+        inside = "__model__"
+    if inside:
+        oRj = places.of(name).rotation
+        direction = oRj.T @ (places.of("__model__" if inside == "world" else inside).rotation @ direction)
+    return direction / np.sqrt(direction @ direction)

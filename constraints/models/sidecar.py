@@ -1,0 +1,138 @@
+"""The loop sidecar of a URDF: a YAML file that says which frames must coincide, and which joints are of another type.
+
+The form is that of example-parallel-robots:
+
+    closed_loop: [[frame_a, frame_b], ...]      pairs of frames
+    type: [6d, 3d, ...]                         of each pair: poses, or origins alone, coincide
+    name_mot: [joint, ...]                      motors
+    joint_name: [joint, ...]                    joints to replace
+    joint_type: [SPHERICAL, UJOINT_XY, FIXED]   by what; words in either case
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from ..errors import FileError, UnknownNameError, WrongObjectError
+from ..plots import MissingExtraError
+from .mechanism import Unread
+
+__all__ = ["Sidecar", "read_sidecar", "sidecar_beside"]
+
+KEYS = ("closed_loop", "type", "name_mot", "joint_name", "joint_type")
+
+
+@dataclass(frozen=True)
+class Sidecar:
+    """What a sidecar says, in its own words.
+
+    Attributes:
+        path: how messages call it.
+        loops: (frame a, frame b, type as written) of each pair.
+        motors: names.
+        replaced: (joint, type as written).
+        unread: what is no part of the form.
+    """
+
+    path: str = ""
+    loops: tuple[tuple[str, str, str], ...] = ()
+    motors: tuple[str, ...] = ()
+    replaced: tuple[tuple[str, str], ...] = ()
+    unread: tuple[Unread, ...] = ()
+
+
+def sidecar_beside(path: Path) -> Path | None:
+    """The file of the same stem that ends in .yaml or .yml and has the key `closed_loop`, if there is one."""
+    for ending in (".yaml", ".yml"):
+        beside = path.with_suffix(ending)
+        if beside.is_file() and "closed_loop" in beside.read_text(encoding="utf-8", errors="replace"):
+            return beside
+    return None
+
+
+def read_sidecar(source: str | os.PathLike[str]) -> Sidecar:
+    """Read a sidecar; its names are not looked up.
+
+    Args:
+        source: path of the YAML file.
+
+    Raises:
+        FileError: no such file, no YAML (with line and column), or not of the form.
+        MissingExtraError: pyyaml is not installed.
+        WrongObjectError: the source is no path.
+    """
+    if not isinstance(source, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongObjectError("loops", "the path of a YAML file", source)
+    path = os.fspath(source)
+    content = _content(path)
+    if content is None:
+        return Sidecar(path)
+    if not isinstance(content, dict):
+        raise FileError(path, f"is no loop sidecar: it must be a mapping with the keys {', '.join(KEYS)}")
+    given = cast("dict[Any, Any]", content)
+    if given and not any(key in given for key in KEYS):
+        raise FileError(path, f"is no loop sidecar: it must have some of the keys {', '.join(KEYS)}")
+    unread = [Unread(f"key '{k}' of {path}", str(UnknownNameError("key", k, KEYS))) for k in given if k not in KEYS]
+    pairs = [_pair(pair, i, path) for i, pair in enumerate(_list(given, "closed_loop", path))]
+    types = _words(given, "type", path)
+    if len(types) != len(pairs):
+        raise FileError(path, f"closed_loop has {len(pairs)} pairs, type has {len(types)} entries: one for each pair")
+    joints, kinds = _words(given, "joint_name", path), _words(given, "joint_type", path)
+    if len(joints) != len(kinds):
+        raise FileError(path, f"joint_name has {len(joints)} entries, joint_type has {len(kinds)}: one for each joint")
+    return Sidecar(
+        path,
+        tuple((a, b, kind) for (a, b), kind in zip(pairs, types, strict=True)),
+        tuple(_words(given, "name_mot", path)),
+        tuple(zip(joints, kinds, strict=True)),
+        tuple(unread),
+    )
+
+
+def _content(path: str) -> object:
+    try:
+        yaml: Any = importlib.import_module("yaml")
+    except ModuleNotFoundError:
+        raise MissingExtraError("pyyaml", "loops") from None
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise FileError(path, f"cannot be read: {error.strerror or error}") from None
+    except ValueError as error:  # not UTF-8, or a path with a null byte
+        raise FileError(path, f"cannot be read: {error}") from None
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = "" if mark is None else f" line {mark.line + 1}, column {mark.column + 1}:"
+        raise FileError(path, f"is no YAML:{where} {getattr(error, 'problem', None) or error}") from None
+
+
+def _list(given: dict[Any, Any], key: str, path: str) -> list[object]:
+    value = given.get(key)
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise FileError(path, f"'{key}' must be a list, it is {type(value).__name__}")
+    return cast("list[object]", value)
+
+
+def _words(given: dict[Any, Any], key: str, path: str) -> list[str]:
+    words: list[str] = []
+    for i, word in enumerate(_list(given, key, path)):
+        if not isinstance(word, str):
+            raise FileError(path, f"entry {i} of '{key}' must be a name, it is {word!r:.60}")
+        words.append(word)
+    return words
+
+
+def _pair(pair: object, i: int, path: str) -> tuple[str, str]:
+    names = cast("list[object]", pair) if isinstance(pair, list) else []
+    if len(names) != 2 or not all(isinstance(name, str) for name in names):
+        raise FileError(path, f"entry {i} of 'closed_loop' must be a pair of frame names, it is {pair!r:.60}")
+    a, b = cast("list[str]", names)
+    return a, b
