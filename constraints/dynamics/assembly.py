@@ -9,38 +9,50 @@ from typing import final
 import numpy as np
 
 from liegroups import Segments
+from liegroups.doors import as_tolerance
 
-from ..arrays import ArrayLike, Matrix, Vector
+from ..arrays import ArrayLike, Vector
+from ..errors import WrongObjectError
 from ..given import costs, frozen_columns
-from ..ranks import RANK_TOLERANCE
+from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..robot import Bounds
 from ..solvers import Options, Projection, Projector, Status
+from ..solvers.dependence import Dependence, dependence
+from ..solvers.engine import Engine
+from .branch import Branch, branch_between
 from .constraint_set import ConstraintSet
+from .loop_engine import LoopEngine, least_change, sparse_pays
 
 __all__ = ["Assembly", "assemble_position", "assemble_velocity"]
 
 Driven = Sequence[str | Segments] | Segments
+"""Joints by name, or Segments, that are held."""
+
+DAMPING, PATIENCE = 0.01, 8
+"""Of all starts within a radian that were tried (see `docs/decisions.md`) the most close with these."""
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Assembly:
-    """What an assembly gave. On failure q is the best iterate; nothing is raised.
+    """What an assembly gave. On failure q is the best iterate; nothing is raised and no input changed.
 
     Attributes:
         projection: the result of the solver, with its trace.
         constraint_set: what was assembled.
-        status: why it ended; LEFT_BRANCH where it closed on another branch than that of the start.
+        status: why it ended; LEFT_BRANCH where it closed, but left the branch of the start.
+        branch: how start and end compare, where `stay_on_branch` asked for it.
     """
 
     projection: Projection
     constraint_set: ConstraintSet
     status: Status
+    branch: Branch | None = None
 
     @property
     def q(self) -> Vector:
-        """Configuration (nq,): closed, or the iterate of least residual."""
+        """Configuration (nq,), read-only: closed, or the iterate of least residual."""
         return self.projection.q
 
     @property
@@ -55,8 +67,46 @@ class Assembly:
 
     @property
     def residual(self) -> float:
-        """Largest norm of the error of one constraint."""
+        """Largest norm of the errors of one constraint at q."""
         return self.projection.residual
+
+    @property
+    def iterates(self) -> tuple[Vector, ...]:
+        """The configurations on the way, the start first."""
+        return tuple(step.q for step in self.projection.trace or ())
+
+    @property
+    def errors(self) -> tuple[tuple[str, float], ...]:
+        """Each constraint with the norm of its errors at q, the worst first."""
+        problem, error = self.projection.problem, self.projection.error()
+        stack = problem.constraints
+        norms = [float(np.sqrt(error[s] @ error[s])) for s in stack.slices]
+        return tuple(sorted(zip(stack.names, norms, strict=True), key=lambda entry: -entry[1]))
+
+    @property
+    def worst(self) -> str:
+        """Name of the constraint with the largest error."""
+        return self.errors[0][0]
+
+    @property
+    def dependence(self) -> Dependence:
+        """Rank, redundant rows with their mismatch, and how inconsistent the rows are, at q."""
+        return dependence(self.projection.problem, self.q, self.projection.rhs)
+
+    def describe(self) -> str:
+        """The result in words: status, errors by constraint, and on failure what the rows are to each other."""
+        lines = [f"{self.status} (residual {self.residual:.3g}, {self.iterations} iterations)"]
+        lines += [f"  '{name}': error {norm:.3g}" for name, norm in self.errors]
+        if self.branch is not None and not self.success:
+            lines.append(f"  a dependent coordinate moved {self.branch.moved:.3g}, signs {self.branch.signs}")
+        if self.status not in (Status.CONVERGED, Status.UNDEFINED, Status.LEFT_BRANCH):
+            found = self.dependence
+            lines.append(
+                f"  {sum(found.rows)} rows, rank {sum(found.ranks)}; "
+                f"redundant rows inconsistent by {found.inconsistency:.2g}"
+            )
+            lines += [f"    {r.row}: mismatch {r.mismatch:.2g}" for r in found.redundant if abs(r.mismatch) > 0.0]
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         return f"Assembly({self.status.name}, residual {self.residual:.3g}, {self.iterations} iterations)"
@@ -72,14 +122,52 @@ def assemble_position(
     bounds: Bounds | None = None,
     tolerance: float = 1e-12,
     max_iterations: int = 100,
+    stay_on_branch: float | None = None,
+    engine: Engine | None = None,
 ) -> Assembly:
-    """Close a mechanism: a configuration near q0 that satisfies its constraints."""
-    problem = constraint_set.problem(
-        weights=weights, frozen=driven, bounds=bounds or Bounds.none(constraint_set.robot.space)
+    r"""Close a mechanism: a configuration near q0 that satisfies its constraints.
+
+    Damped Newton steps of the projector, each at most 1.5 rad or m, and each the least in the costs; no restarts, so
+    that the result is near q0. Rotation errors are angles: a half turn is never a solution. Long chains are solved
+    sparsely.
+
+    Args:
+        constraint_set: what is to hold; what is off, or has no position rows, does not count.
+        q0: start (nq,); returned as it is where it is closed.
+        weights: costs of motion (nv,), or by joint; larger moves less. 0 moves freely: what costs something moves only
+            if what is free cannot close the mechanism alone.
+        driven: joints (by name) or Segments that keep their value, bit for bit.
+        rhs: right-hand sides, as of `constraint_set.rhs_at(t)`; the default ones if absent.
+        bounds: bounds to keep, as `robot.bounds`; none by default.
+        tolerance: largest error norm of a constraint.
+        max_iterations: budget.
+        stay_on_branch: how far a dependent coordinate may move from q0 [rad or m]; the sign of the determinant of the
+            pivot block must then be kept too. What closes otherwise has the status LEFT_BRANCH.
+        engine: what solves; by default the projector's, or a `LoopEngine` for long chains and for costs of zero (with
+            bounds or more than one level it is always the projector's, to which a cost of zero is a very small one).
+
+    Raises:
+        EmptyProblemError: no constraint that is on has position rows.
+        SizeError, DtypeError, NotFiniteError, NotNormalizedError, UnknownJointError, OptionError: what is wrong with
+            an argument.
+
+    Source: `CalcAssemblyQ` of RBDL, whose defaults these are.
+    """
+    _check_set(constraint_set)
+    space = constraint_set.robot.space
+    step = None if stay_on_branch is None else as_tolerance(stay_on_branch, "step of stay_on_branch")
+    problem = constraint_set.problem(weights=weights, frozen=driven, bounds=bounds or Bounds.none(space))
+    options = Options.local(
+        threshold=tolerance, max_iterations=max_iterations, trace=True, damping=DAMPING, patience_count=PATIENCE
     )
-    options = Options.local(threshold=tolerance, max_iterations=max_iterations, trace=True)
-    projection = Projector(problem, options).project(q0)
-    return Assembly(projection, constraint_set, projection.status)
+    start = np.array(space.check(q0, "q0"))
+    sides = None if rhs is None else _sides(problem, rhs)
+    projection = Projector(problem, options, engine or _engine(problem)).project(start, sides)
+    if step is None or not projection.success:
+        return Assembly(projection, constraint_set, projection.status)
+    branch = branch_between(problem, start, projection.q, projection.rhs, problem.frozen)
+    status = projection.status if branch.same(step) else Status.LEFT_BRANCH
+    return Assembly(projection, constraint_set, status, branch)
 
 
 def assemble_velocity(
@@ -111,20 +199,37 @@ def assemble_velocity(
 
     Raises:
         SizeError, DtypeError, NotFiniteError, UnknownJointError, OptionError: what is wrong with an argument.
+
+    Source: `CalcAssemblyQDot` of RBDL, which knows no moving targets.
     """
+    _check_set(constraint_set)
     space = constraint_set.robot.space
-    start = np.array(space.check_tangent(v0, "v0"))
+    v = np.array(space.check_tangent(v0, "v0"))
     W, moving = costs(space, weights), np.flatnonzero(~frozen_columns(space, driven))
-    error = constraint_set.velocity_error(q, start, rhs)
+    error = constraint_set.velocity_error(q, v, rhs)
     J = constraint_set.jacobian(q, rhs)[:, moving]
-    start[moving] -= least_change(J, error, W[moving])
-    return start
+    v[moving] -= least_change(J, error, W[moving])
+    return v
 
 
-def least_change(J: Matrix, e: Vector, W: Vector) -> Vector:
-    """The d of least d^T W d with J d = e, by singular values; of those the shortest."""
-    U, s, Vt = np.linalg.svd(J)
-    rank = int((s > RANK_TOLERANCE * s.max(initial=0.0)).sum())
-    d = Vt[:rank].T @ ((U[:, :rank].T @ e) / s[:rank])
-    Z, root = Vt[rank:].T, np.sqrt(W)
-    return d - Z @ np.linalg.lstsq(root[:, None] * Z, root * d, rcond=1e-10)[0]
+def _check_set(given: object) -> None:
+    if not isinstance(given, ConstraintSet):
+        raise WrongObjectError("constraint set of an assembly", "a ConstraintSet", given)
+
+
+def _sides(problem: Problem, rhs: RightHandSide) -> RightHandSide:
+    """The right-hand sides of the constraints that count, from those of the whole set."""
+    if not isinstance(rhs, RightHandSide):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongObjectError("right-hand sides of an assembly", "a RightHandSide (constraint_set.rhs_at)", rhs)
+    parts = [rhs.of(owner) for owner in problem.constraints]
+    return RightHandSide(problem.constraints, np.concatenate([np.zeros(0), *parts]))
+
+
+def _engine(problem: Problem) -> Engine | None:
+    """The loop engine where it pays or is needed; None for the projector's own."""
+    bounded = bool(np.isfinite(problem.bounds.lower).any() or np.isfinite(problem.bounds.upper).any())
+    equalities = not any(owner.rows.one_sided.any() for owner in problem.constraints)
+    if bounded or len(problem.levels) > 1 or not equalities:
+        return None
+    free = bool((problem.weights[~problem.frozen] == 0.0).any())
+    return LoopEngine() if sparse_pays(problem) else LoopEngine(False) if free else None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 
@@ -18,12 +19,13 @@ from ..robot import Robot
 from ..robot.doors import as_robot
 from ..robot.pinocchio import Placement, pin
 from ..target import Target
+from .axes import hinge_of_axes, hinge_of_mask
 from .hinge import Hinge
 from .hinge_fit import HingeMotion, fitted, hinge_rows
 from .pose_map import Rod, Split
 from .row_function import FrameRows
 
-__all__ = ["AnyClosure", "Closure", "ErrorFrame", "HingeTypeError", "PointClosure", "RodClosure"]
+__all__ = ["AnyClosure", "Closure", "ErrorFrame", "FixedClosureError", "PointClosure", "RodClosure"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +153,36 @@ class Closure(AnyClosure):
             raise WrongObjectError(f"hinge of '{name}'", "a Hinge", self.hinge)
         self.bind(robot, a, b, hinge_rows(self.hinge), self.target, name)
 
+    @classmethod
+    def masked(cls, robot: Robot, predecessor: Any, successor: Any, mask: Sequence[bool], *, name: str = "") -> Self:
+        """A closure that holds some of six axes: translations along x, y, z, then rotations about them.
+
+        Args:
+            robot, predecessor, successor, name: as of the class.
+            mask: true for what is held.
+
+        Raises:
+            HingeTypeError: one rotation is held and two are free; the message says which hinge to use.
+        """
+        return cls(robot, predecessor, successor, hinge_of_mask(mask), name=name)
+
+    @classmethod
+    def along(cls, robot: Robot, predecessor: Any, successor: Any, axes: ArrayLike, *, name: str = "") -> Self:
+        """A closure that holds single spatial axes, as RBDL's loop constraints do.
+
+        The rows are those of the hinge that is left, in its own order; they hold what the axes hold.
+
+        Args:
+            robot, predecessor, successor, name: as of the class.
+            axes: (k, 6) or (6,) in the predecessor's frame, linear then angular (RBDL has the angular part first), each
+                a unit direction of translation or of rotation, at right angles to each other.
+
+        Raises:
+            HingeTypeError: axes that leave no hinge; the message says which to use.
+        """
+        rows = np.asarray(axes)
+        return cls(robot, predecessor, successor, hinge_of_axes(rows[None, :] if rows.ndim == 1 else axes), name=name)
+
     def hinge_motion(self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None) -> HingeMotion:
         """Fitted hinge coordinates, rates and accelerations at (q, v, a); v and a are zero by default."""
         return fitted(self.hinge, *self.motion(q, v, a))
@@ -271,7 +303,3 @@ class FixedClosureError(ConstraintError):
         super().__init__(
             f"'{closure}': predecessor and successor are both {where}: nothing moves one against the other"
         )
-
-
-class HingeTypeError(ConstraintError):
-    """Rows that leave no hinge: the message names the hinge to use."""

@@ -17,7 +17,7 @@ from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import ConstraintError, NotNormalizedError, OptionError, WrongObjectError
 from ..robot.pinocchio import Placement, pin
 
-__all__ = ["Hinge", "HingeError", "HingeKind", "Subhinge", "chain", "unit_axis"]
+__all__ = ["Hinge", "HingeError", "HingeKind", "HingeTypeError", "Subhinge", "chain", "composed", "unit_axis"]
 
 X, Y, Z = (tuple(row) for row in np.eye(3).tolist())
 
@@ -38,6 +38,7 @@ class HingeKind(Enum):
     BALL = "a ball"
     TRANSLATIONAL = "three sliders"
     FREE = "three sliders and a ball"
+    COMPOSED = "sliders, then a pin or a ball"
     CUSTOM = "a sequence of sub-hinges"
 
 
@@ -71,6 +72,11 @@ class Subhinge:
     def space(self) -> Space:
         """Space of its coordinates."""
         return SO3 if self.motion is _Motion.BALL else Rn(1)
+
+    @property
+    def is_ball(self) -> bool:
+        """Whether it turns about every axis."""
+        return self.motion is _Motion.BALL
 
     @property
     def turns(self) -> bool:
@@ -285,6 +291,10 @@ class Hinge:
         return f"Hinge.{self.kind.name.lower()} ({self.dofs} dofs)"
 
 
+class HingeTypeError(ConstraintError):
+    """Held axes that leave no hinge: the message names the hinge to use."""
+
+
 class HingeError(ConstraintError):
     """Sub-hinges that repeat each other: `dofs` of them, of which only `rank` differ."""
 
@@ -360,6 +370,12 @@ def _hinge(kind: HingeKind, *subhinges: Subhinge) -> Hinge:
     for sub in subhinges:
         space = sub.space if space.nv == 0 else space * sub.space
     return Hinge(kind, subhinges, space, space.nv)
+
+
+def composed(sliders: Matrix, axis: Vector | None) -> Hinge:
+    """Sliders along the rows of a matrix, then a pin about an axis, or a ball where it is None."""
+    turn = Subhinge(_Motion.BALL, np.array(Z)) if axis is None else _pin(axis)
+    return _hinge(HingeKind.COMPOSED, *(_slider(slider) for slider in sliders), turn)
 
 
 def chain(*subhinges: Subhinge) -> Hinge:

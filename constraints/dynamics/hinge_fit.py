@@ -51,7 +51,7 @@ def hinge_rows(hinge: Hinge) -> PoseMap:
     rotation: RotationRows | None = None
     if not pins:
         rotation = Turn()
-    elif len(pins) == 1 and kind not in (HingeKind.BALL, HingeKind.FREE):
+    elif len(pins) == 1 and not pins[0].is_ball:
         rotation = Swing(pins[0].axis)
     elif len(pins) == 2:
         rotation = Cross(pins[0].axis, pins[1].axis)
@@ -76,7 +76,7 @@ def fitted(hinge: Hinge, pose: Any, twist: Vector, acceleration: Vector) -> Hing
     if not pins:
         return HingeMotion(q, v, a)
     omega, alpha = twist[3:], acceleration[3:]
-    if hinge.kind in (HingeKind.BALL, HingeKind.FREE):
+    if pins[0].is_ball:
         quaternion = np.array(pin.SE3ToXYZQUAT(pose))[3:]
         return HingeMotion(np.r_[q, quaternion], np.r_[v, omega], np.r_[a, alpha])
     if len(pins) == 1:

@@ -34,6 +34,7 @@ class Status(Enum):
     )
     OUT_OF_BOUNDS = "The constraints are satisfied, but by a configuration outside its bounds."
     UNDEFINED = "A function has no value at a configuration that was met."
+    LEFT_BRANCH = "The constraints are satisfied, but on another branch than that of the start, or too far from it."
 
     def __str__(self) -> str:
         return f"{self.name}: {self.value}"
