@@ -14,7 +14,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints import Projector
+import constraints
+from constraints import Composition, Function, Position, Projector
 
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 PROBLEMS = sorted((BENCHMARKS / "problems").glob("*.npz"))
@@ -463,3 +464,34 @@ def test_the_figure_is_a_picture(on_path: None, tmp_path: Path) -> None:
             {"problem": "alone", "ratio": None, "success": 1.0, "hpp": None}]  # fmt: skip
     importlib.import_module("ratio_figure").draw(rows, tmp_path / "ratio.png")
     assert (tmp_path / "ratio.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_every_shipped_function_is_timed_and_agrees_with_its_counterpart(
+    on_path: None, monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path
+) -> None:
+    module = importlib.import_module("functions")
+    bench = module.Bench.of("ur5")
+    timed = module.functions(bench)
+    kinds = {type(f) for f in timed.values()} | {type(f.outer) for f in timed.values() if isinstance(f, Composition)}
+    every = {kind for name in constraints.__all__ if isinstance(kind := getattr(constraints, name), type)}
+    left = {kind for kind in every if issubclass(kind, Function)} - kinds - {Function}
+    assert not left, f"not in benchmarks/functions.py: {sorted(kind.__name__ for kind in left)}"
+    monkeypatch.setattr(
+        sys, "argv", ["functions.py", "--check", "--robot", "ur5", "--json", str(tmp_path / "out.json")]
+    )
+    assert module.main() == 0
+    rows = json.loads((tmp_path / "out.json").read_text())["times"]
+    assert [row["function"] for row in rows] == list(timed)
+    assert all(row[what] > 0.0 for row in rows for what in ("value", "jacobian", "drift"))
+    assert sum(row["jacobian_plain"] is not None for row in rows) == 11
+    assert "RelativePose" in capsys.readouterr().out
+
+
+def test_a_function_that_differs_from_its_counterpart_is_found(on_path: None) -> None:
+    module = importlib.import_module("functions")
+    bench = module.Bench.of("ur5")
+    calls = module.Evaluation.at_points(Position(bench.robot, bench.b), bench).calls()
+    plain = module.plain_functions(bench.robot.model, bench.a, bench.b, bench.qs, bench.vs)
+    assert module.agree(calls, plain["Position"]) < 1e-12
+    assert module.agree(calls, {"value": lambda i: plain["Position"]["value"](i) + 1e-3}) > 1e-4
+    assert module.agree(calls, {"drift": lambda i: np.zeros(3)}) > 1e-4

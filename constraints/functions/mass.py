@@ -20,6 +20,7 @@ from .frames import motion_of, supporting_columns
 __all__ = ["MassFunction"]
 
 _POSITION: Any = pin.KinematicLevel.POSITION
+_ACCELERATION: Any = pin.KinematicLevel.ACCELERATION
 _center_of_mass: Any = pin.centerOfMass
 _center_jacobian: Any = pin.jacobianCenterOfMass
 
@@ -34,7 +35,6 @@ class MassFunction(Function):
     robot: Robot
     moving_joints: tuple[int, ...]
     _shadow: Model
-    _levers: tuple[tuple[int, float, Vector], ...]
 
     def choose_bodies(self, robot: object, joints: Sequence[str] | None, subtrees: Sequence[str] | None) -> Robot:
         """Find the joints whose bodies count, and make the shadow model (from `__post_init__`).
@@ -64,9 +64,7 @@ class MassFunction(Function):
         for j in range(model.njoints):
             if j not in massive:
                 shadow.inertias[j] = pin.Inertia.Zero()
-        total = sum(float(model.inertias[j].mass) for j in massive)
-        levers = tuple((j, float(model.inertias[j].mass) / total, np.array(model.inertias[j].lever)) for j in massive)
-        for attribute, value in (("_shadow", shadow), ("moving_joints", massive), ("_levers", levers)):
+        for attribute, value in (("_shadow", shadow), ("moving_joints", massive)):
             object.__setattr__(self, attribute, value)
         return robot
 
@@ -95,15 +93,9 @@ class MassFunction(Function):
 
     def center_motion(self, motion: MovingPoint) -> tuple[Vector, Vector, Vector]:
         """Position, velocity and acceleration at zero joint acceleration of the centre of mass, in the world."""
-        k = motion_of(motion).with_drift()
-        position, velocity, acceleration = np.zeros(3), np.zeros(3), np.zeros(3)
-        for joint, share, lever in self._levers:
-            R, nu, gamma = k.oMi[joint].rotation, k.data.v[joint], k.data.a[joint]
-            speed = nu.linear + np.cross(nu.angular, lever)
-            position += share * (R @ lever + k.oMi[joint].translation)
-            velocity += share * (R @ speed)
-            acceleration += share * (R @ (gamma.linear + np.cross(gamma.angular, lever) + np.cross(nu.angular, speed)))
-        return position, velocity, acceleration
+        data = motion_of(motion).with_drift().data
+        _center_of_mass(self._shadow, data, _ACCELERATION, False)
+        return np.array(data.com[0]), np.array(data.vcom[0]), np.array(data.acom[0])
 
 
 def _names(given: Any, what: str) -> Sequence[str]:

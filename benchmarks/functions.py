@@ -1,0 +1,263 @@
+"""Time of each function: its value, its value with its Jacobian, its drift; and of the same thing in plain pinocchio.
+
+    python benchmarks/functions.py [--robot ur5] [--robot talos] [--json FILE]
+
+Times are medians in microseconds of single evaluations, each at a new configuration, kinematics included, as in a step
+of the solver: a point is moved in its workspace, and the function evaluated into memory that is there. The plain ones
+call pinocchio's algorithms and its `SE3` objects, as one writes them by hand; the two take turns. A function
+without a counterpart there has none beside it. Before anything is timed the results of both are compared.
+"""
+
+# ruff: noqa: E402  # the number of threads is set before numpy is imported
+from __future__ import annotations
+
+import os
+
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_variable] = "1"
+
+import argparse
+import json
+import logging
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+from plain_functions import Plain, plain_functions
+
+from constraints import (
+    Affine,
+    Base,
+    CenterOfMass,
+    ComBetweenFeet,
+    Constant,
+    ConstraintError,
+    ConvexShapeContact,
+    ConvexShapeContactComplement,
+    ConvexShapeContactHold,
+    Function,
+    Identity,
+    Orientation,
+    Pose,
+    Position,
+    RelativeCenterOfMass,
+    RelativeOrientation,
+    RelativePose,
+    RelativePosition,
+    RelativeRotation,
+    RelativeTransformation,
+    Robot,
+    Rotation,
+    Stacked,
+    Surface,
+    Transformation,
+    Workspace,
+)
+from constraints.point import place, place_motion
+from liegroups import SE3, R3xSO3, Rn
+
+Vector = NDArray[np.float64]
+Row = dict[str, Any]
+
+POINTS = 50
+"""Configurations that are gone through."""
+FOLDER = "package://example-robot-data/robots"
+ROBOTS: dict[str, tuple[str, Base, str, str]] = {
+    "ur5": (f"{FOLDER}/ur_description/urdf/ur5_joint_limited_robot.urdf", Base.FIXED, "elbow_joint", "wrist_3_joint"),
+    "talos": (
+        f"{FOLDER}/talos_data/robots/talos_reduced.urdf", Base.FREE_FLYER, "leg_left_6_joint", "arm_right_7_joint"
+    ),
+}  # fmt: skip
+"""Model, base, and two joints: frame a and frame b are on them."""
+SQUARE = [[0.1, 0.1, 0.0], [-0.1, 0.1, 0.0], [-0.1, -0.1, 0.0], [0.1, -0.1, 0.0]]
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """One robot with its frames and configurations."""
+
+    robot: Robot
+    a: str
+    b: str
+    qs: list[Vector]
+    vs: list[Vector]
+
+    @staticmethod
+    def of(name: str) -> Bench:
+        """One of `ROBOTS`."""
+        source, base, a, b = ROBOTS[name]
+        robot, rng = Robot.from_urdf(source, base=base, name=name), np.random.default_rng(0)
+        qs = [robot.random(rng) for _ in range(POINTS)]
+        return Bench(robot, a, b, qs, [rng.uniform(-1.0, 1.0, robot.nv) for _ in qs])
+
+
+def functions(bench: Bench) -> dict[str, Function]:
+    """Each shipped function by name, frames a and b of the bench in it."""
+    robot, a, b = bench.robot, bench.a, bench.b
+    floor, sole = Surface("floor", robot.frame("universe"), SQUARE), Surface("sole", robot.frame(b), SQUARE)
+    pose, position = Pose(robot, b), Position(robot, b)
+    A = np.eye(3, robot.nv, robot.nv - 3)
+    return {
+        "Position": position,
+        "Orientation": Orientation(robot, b),
+        "Rotation": Rotation(robot, b),
+        "Transformation": Transformation(robot, b),
+        "Pose": pose,
+        "Pose, R3xSO3": Pose(robot, b, outputs=R3xSO3),
+        "RelativePosition": RelativePosition(robot, a, b),
+        "RelativeOrientation": RelativeOrientation(robot, a, b),
+        "RelativeRotation": RelativeRotation(robot, a, b),
+        "RelativeTransformation": RelativeTransformation(robot, a, b),
+        "RelativePose": RelativePose(robot, a, b),
+        "RelativePose, R3xSO3": RelativePose(robot, a, b, R3xSO3),
+        "CenterOfMass": CenterOfMass(robot),
+        "CenterOfMass, three joints": CenterOfMass(robot, list(robot.joint_names[-3:])),
+        "RelativeCenterOfMass": RelativeCenterOfMass(robot, a),
+        "ComBetweenFeet": ComBetweenFeet(robot, a, b, a),
+        "ConvexShapeContact": ConvexShapeContact(robot, floor, sole),
+        "ConvexShapeContactComplement": ConvexShapeContactComplement(robot, floor, sole),
+        "ConvexShapeContactHold": ConvexShapeContactHold(robot, floor, sole),
+        "Affine": Affine(A, None, robot.space),
+        "Identity": Identity(robot.space),
+        "Constant": Constant(SE3.neutral, SE3, robot.space),
+        "FromCallable": Function.from_callable(np.sin, Rn(robot.nv), Rn(robot.nv), lambda q: np.diag(np.cos(q))),
+        "Composition: Affine @ Position": Affine([[1.0, 2.0, 3.0]]) @ position,
+        "Difference: Pose - Pose": pose - Pose(robot, a),
+        "Stacked: Pose, CenterOfMass": Stacked([pose, CenterOfMass(robot)]),
+        "Restriction: of Transformation": Transformation(robot, b).restricted([2, 3, 4]),
+        "Lifted: Pose on robot x R2": pose.on(robot.space * Rn(2)),
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """A function with the memory that a step of the solver would have."""
+
+    function: Function
+    qs: list[Vector]
+    vs: list[Vector]
+
+    def calls(self) -> dict[str, Callable[[int], Any]]:
+        """Value, value with Jacobian, and drift at configuration i; each returns its result."""
+        f, qs, vs = self.function, self.qs, self.vs
+        workspace, other = Workspace(), Workspace()
+        point = place(f.inputs, qs[0], workspace)
+        value, jacobian = np.zeros(f.outputs.nq), np.zeros((f.outputs.nv, f.inputs.nv))
+        drift = np.zeros(f.outputs.nv)
+
+        def of_value(i: int) -> Vector:
+            point.move(qs[i])
+            f.evaluate(point, value)
+            return value
+
+        def of_jacobian(i: int) -> Any:
+            point.move(qs[i])
+            f.evaluate(point, value, jacobian)
+            return jacobian
+
+        def of_drift(i: int) -> Vector:
+            f.drift(place_motion(f.inputs, qs[i], vs[i], other), drift)
+            return drift
+
+        return {"value": of_value, "jacobian": of_jacobian, "drift": of_drift}
+
+    @staticmethod
+    def at_points(function: Function, bench: Bench) -> Evaluation:
+        """On the configurations of the bench, cut or filled up to the space of the function."""
+        nq, nv = function.inputs.nq, function.inputs.nv
+        qs, vs = ([np.resize(x, n) for x in xs] for xs, n in ((bench.qs, nq), (bench.vs, nv)))
+        return Evaluation(function, qs, vs)
+
+
+def agree(calls: dict[str, Callable[[int], Any]], plain: Plain) -> float:
+    """Largest difference of the two, over a few configurations."""
+    worst = 0.0
+    for what, other in plain.items():
+        for i in range(5):
+            ours, theirs = np.array(calls[what](i)), np.array(other(i))
+            if what == "value" and ours.size in (4, 7) and ours[-4:] @ theirs[-4:] < 0.0:
+                theirs[-4:] *= -1.0  # one rotation
+            worst = max(worst, float(np.abs(ours - theirs).max()))
+    return worst
+
+
+def timed(call: Callable[[int], Any], repeats: int) -> float:
+    """Microseconds of a call, over all configurations."""
+    began = time.perf_counter()
+    for _ in range(repeats):
+        for i in range(POINTS):
+            call(i)
+    return 1e6 * (time.perf_counter() - began) / (repeats * POINTS)
+
+
+def measure(bench: Bench, rounds: int, repeats: int) -> list[Row]:
+    """One row a function.
+
+    Raises:
+        AssertionError: a function and its plain counterpart disagree.
+    """
+    rows: list[Row] = []
+    plain = plain_functions(bench.robot.model, bench.a, bench.b, bench.qs, bench.vs)
+    for name, function in functions(bench).items():
+        calls = Evaluation.at_points(function, bench).calls()
+        others = plain.get(name, {})
+        apart = agree(calls, others)
+        assert apart < 1e-9, f"{name} and its plain counterpart differ by {apart:.3g}"
+        row: Row = {"robot": bench.robot.name, "function": name, "exact_drift": function.has_exact_drift}
+        for what, call in calls.items():
+            ours, theirs = list[float](), list[float]()
+            for _ in range(rounds):
+                ours.append(timed(call, repeats))
+                if what in others:
+                    theirs.append(timed(others[what], repeats))
+            row[what] = statistics.median(ours)
+            row[f"{what}_plain"] = statistics.median(theirs) if theirs else None
+        rows.append(row)
+    return rows
+
+
+def line(row: Row) -> str:
+    """A row of the table."""
+    cells = [f"{row['robot']:6} {row['function']:32}"]
+    for what in ("value", "jacobian", "drift"):
+        plain = row[f"{what}_plain"]
+        mark = "~" if what == "drift" and not row["exact_drift"] else " "
+        cells.append(f"{row[what]:8.1f}{mark}{'' if plain is None else f'{plain:7.1f}':7}")
+    return " ".join(cells).rstrip()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--robot", action="append", choices=sorted(ROBOTS), help="only this one; may be repeated")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the table to this file too")
+    parser.add_argument("--check", action="store_true", help="a short run that only shows that everything runs")
+    options = parser.parse_args()
+    logging.disable(logging.WARNING)  # remarks on the robots' files
+    rounds, repeats = (1, 1) if options.check else (9, 4)
+    rows: list[Row] = []
+    print(f"{'':39} {'value':>8} {'plain':>7} {'+ J':>8} {'plain':>7} {'drift':>8} {'plain':>7}   [us]")
+    for name in options.robot or sorted(ROBOTS, reverse=True):
+        try:
+            bench = Bench.of(name)
+        except ConstraintError as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            return 2
+        some = measure(bench, rounds, repeats)
+        print("\n".join(map(line, some)))
+        rows += some
+    print("~: by differences along the manifold")
+    if options.json is not None:
+        written = {"unit": "us", "pinocchio": pin.__version__, "times": rows}
+        options.json.write_text(json.dumps(written, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

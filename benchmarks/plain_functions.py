@@ -1,0 +1,133 @@
+"""Functions written by hand in plain pinocchio, as the counterparts that `functions.py` times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+__all__ = ["Plain", "plain_functions"]
+
+Vector = NDArray[np.float64]
+Plain = dict[str, Callable[[int], Any]]
+"""`value`, `jacobian` and `drift` at configuration i, those that there are."""
+
+
+def plain_functions(model: Any, a: str, b: str, qs: list[Vector], vs: list[Vector]) -> dict[str, Plain]:
+    """By the names of `functions.py`.
+
+    Args:
+        model: the tree.
+        a, b: joints; the frames are theirs.
+        qs, vs: configurations and velocities.
+    """
+    data, local, aligned = model.createData(), pin.LOCAL, pin.LOCAL_WORLD_ALIGNED
+    one, other = (model.getFrameId(name, pin.FrameType.JOINT) for name in (a, b))
+    rest = np.zeros(model.nv)
+
+    def placed(i: int) -> Any:
+        pin.forwardKinematics(model, data, qs[i])
+        return pin.updateFramePlacement(model, data, other)
+
+    def seen(i: int) -> Any:
+        pin.forwardKinematics(model, data, qs[i])
+        return pin.updateFramePlacement(model, data, one).actInv(pin.updateFramePlacement(model, data, other))
+
+    def with_jacobian(i: int, axes: Any) -> tuple[Any, Any]:
+        pin.computeJointJacobians(model, data, qs[i])
+        return pin.updateFramePlacement(model, data, other), pin.getFrameJacobian(model, data, other, axes)
+
+    def seen_with_jacobian(i: int) -> tuple[Any, Any]:
+        pin.computeJointJacobians(model, data, qs[i])
+        oMa, oMb = (pin.updateFramePlacement(model, data, frame) for frame in (one, other))
+        aMb = oMa.actInv(oMb)
+        Ja, Jb = (pin.getFrameJacobian(model, data, frame, local) for frame in (one, other))
+        return aMb, Jb - aMb.toActionMatrixInverse() @ Ja
+
+    def moved(i: int) -> None:
+        pin.forwardKinematics(model, data, qs[i], vs[i], rest)
+
+    def numbers(M: Any) -> Vector:
+        return np.concatenate([M.translation, pin.log3(M.rotation)])
+
+    def rotation_rows(M: Any, J: Any) -> Any:
+        return pin.Jlog3(M.rotation) @ J[3:]
+
+    def turned(M: Any, J: Any) -> Any:
+        return M.rotation @ J[:3]
+
+    def six(M: Any, J: Any) -> Any:
+        return np.vstack([turned(M, J), rotation_rows(M, J)])
+
+    def linear_drift(i: int) -> Vector:
+        moved(i)
+        return pin.getFrameClassicalAcceleration(model, data, other, aligned).linear
+
+    def body_drift(i: int) -> Vector:
+        moved(i)
+        return pin.getFrameAcceleration(model, data, other, local).vector
+
+    def center_drift(i: int) -> Vector:
+        pin.centerOfMass(model, data, qs[i], vs[i], rest)
+        return data.acom[0]
+
+    def center_seen(i: int) -> Vector:
+        center = pin.centerOfMass(model, data, qs[i])
+        return pin.updateFramePlacement(model, data, one).actInv(center)
+
+    def center_seen_jacobian(i: int) -> Any:
+        Jc = pin.jacobianCenterOfMass(model, data, qs[i])
+        pin.computeJointJacobians(model, data)
+        oMa, J = pin.updateFramePlacement(model, data, one), pin.getFrameJacobian(model, data, one, local)
+        return oMa.rotation.T @ Jc - J[:3] + pin.skew(oMa.actInv(data.com[0])) @ J[3:]
+
+    return {
+        "Position": {
+            "value": lambda i: placed(i).translation,
+            "jacobian": lambda i: with_jacobian(i, aligned)[1][:3],
+            "drift": linear_drift,
+        },
+        "Orientation": {
+            "value": lambda i: pin.log3(placed(i).rotation),
+            "jacobian": lambda i: rotation_rows(*with_jacobian(i, local)),
+        },
+        "Rotation": {
+            "value": lambda i: pin.Quaternion(placed(i).rotation).coeffs(),
+            "jacobian": lambda i: with_jacobian(i, local)[1][3:],
+            "drift": lambda i: body_drift(i)[3:],
+        },
+        "Transformation": {
+            "value": lambda i: numbers(placed(i)),
+            "jacobian": lambda i: six(*with_jacobian(i, local)),
+        },
+        "Pose": {
+            "value": lambda i: pin.SE3ToXYZQUAT(placed(i)),
+            "jacobian": lambda i: with_jacobian(i, local)[1],
+            "drift": body_drift,
+        },
+        "RelativePosition": {
+            "value": lambda i: seen(i).translation,
+            "jacobian": lambda i: turned(*seen_with_jacobian(i)),
+        },
+        "RelativeOrientation": {
+            "value": lambda i: pin.log3(seen(i).rotation),
+            "jacobian": lambda i: rotation_rows(*seen_with_jacobian(i)),
+        },
+        "RelativeTransformation": {
+            "value": lambda i: numbers(seen(i)),
+            "jacobian": lambda i: six(*seen_with_jacobian(i)),
+        },
+        "RelativePose": {
+            "value": lambda i: pin.SE3ToXYZQUAT(seen(i)),
+            "jacobian": lambda i: seen_with_jacobian(i)[1],
+        },
+        "CenterOfMass": {
+            "value": lambda i: pin.centerOfMass(model, data, qs[i]),
+            "jacobian": lambda i: pin.jacobianCenterOfMass(model, data, qs[i]),
+            "drift": center_drift,
+        },
+        "RelativeCenterOfMass": {"value": center_seen, "jacobian": center_seen_jacobian},
+    }
