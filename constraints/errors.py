@@ -39,6 +39,7 @@ __all__ = [
     "OptionError",
     "OverlapError",
     "RightHandSideError",
+    "PathError",
     "RobotMismatchError",
     "SizeError",
     "SpaceMismatchError",
@@ -103,6 +104,10 @@ class NotSavableError(ConstraintError):
     def __init__(self, what: str, reason: str) -> None:
         self.what, self.reason = what, reason
         super().__init__(f"{what} cannot be saved: {reason}")
+
+
+class PathError(ConstraintError):
+    """A path that does not exist, does not hold together, or is asked for more than it has."""
 
 
 class RobotMismatchError(ConstraintError):

@@ -1,0 +1,1 @@
+"""Manipulation: grasps, placements, graphs of the constraints they make, and paths on these."""

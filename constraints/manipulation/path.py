@@ -1,0 +1,255 @@
+"""Paths on constraint manifolds: samples close enough to each other that nothing jumps between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import isfinite
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from liegroups import Space
+
+from ..arrays import Indices, Matrix, Vector
+from ..errors import PathError, SpaceMismatchError, WrongObjectError
+from ..problem import Problem
+from ..solvers import Options, Projector
+from .schedule import Schedule
+
+__all__ = ["Jump", "Path", "Piece", "StepSize"]
+
+TOGETHER = 1e-6
+"""Largest tangent distance between the end of a piece and the start of the next [rad or m]."""
+
+
+class Jump(NamedTuple):
+    """How far two configurations are apart in the joint that moves most.
+
+    Attributes:
+        angle: largest rotation of a joint [rad].
+        length: largest translation of a joint [m]; plain numbers that are no angle count as metres.
+    """
+
+    angle: float
+    length: float
+
+
+@final
+class StepSize:
+    """Distances between configurations, joint by joint: rotations in radians, translations in metres.
+
+    A free-flyer moves by the distance of its origins and by the angle of its rotation, not by the two halves of a
+    twist.
+
+    Args:
+        problem: of the configurations; says which columns are angles.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self._space: Space = problem.space
+        angles, lengths = list[int](), list[int]()
+        self._rotations: list[slice] = []
+        self._translations: list[slice] = []
+        for leaf in self._space.leaves():
+            kind, _ = leaf.space.atoms[0] if leaf.space.atoms else ("R", 0)
+            v, q = leaf.v, leaf.q
+            if leaf.space.is_flat:
+                for column in range(v.start, v.stop):
+                    (angles if problem.revolute[column] else lengths).append(column)
+            elif kind in ("SE2", "SE3"):
+                size = 2 if kind == "SE2" else 3
+                self._translations.append(slice(q.start, q.start + size))
+                self._rotations.append(slice(v.start + size, v.stop))
+            else:
+                self._rotations.append(v)
+        self._angles: Indices = np.array(angles, dtype=np.intp)
+        self._lengths: Indices = np.array(lengths, dtype=np.intp)
+
+    def between(self, q0: Vector | Matrix, q1: Vector | Matrix) -> Jump:
+        """The largest distances between two configurations, or between two rows of as many (n, nq)."""
+        d = np.atleast_2d(self._space.difference(q0, q1))
+        apart = np.atleast_2d(q1) - np.atleast_2d(q0)
+        angle = np.abs(d[:, self._angles]).max(initial=0.0)
+        length = np.abs(d[:, self._lengths]).max(initial=0.0)
+        for block in self._rotations:
+            angle = max(angle, np.sqrt((d[:, block] ** 2).sum(axis=1)).max(initial=0.0))
+        for block in self._translations:
+            length = max(length, np.sqrt((apart[:, block] ** 2).sum(axis=1)).max(initial=0.0))
+        return Jump(float(angle), float(length))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Part of a path on one problem: samples, and what is between them.
+
+    Args:
+        problem: the constraints.
+        sides: right-hand sides along the piece.
+        samples: configurations (n, nq), n at least 2.
+        times: of the samples (n,), rising from 0 to 1.
+        options: of the projections between the samples.
+    """
+
+    problem: Problem
+    sides: Schedule
+    samples: Matrix
+    times: Vector
+    options: Options
+    _projector: Projector = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Own the arrays."""
+        for name in ("samples", "times"):
+            array = np.array(getattr(self, name), dtype=np.float64)
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "_projector", Projector(self.problem, self.options))
+
+    def at(self, time: float) -> Vector:
+        """Configuration (nq,) at a time in [0, 1]: a sample as it is; between two, their interpolation, projected.
+
+        Raises:
+            PathError: the projection did not succeed.
+        """
+        i = int(np.clip(np.searchsorted(self.times, time, side="right") - 1, 0, len(self.times) - 2))
+        t0, t1 = float(self.times[i]), float(self.times[i + 1])
+        if time <= t0 or time >= t1:
+            return self.samples[i if time <= t0 else i + 1]
+        q = self.problem.space.interpolate(self.samples[i], self.samples[i + 1], (time - t0) / (t1 - t0))
+        projection = self._projector.project(q, self.sides.at(time))
+        if not projection.success:
+            raise PathError(f"at time {time:.6g} of the piece the constraints are not reached: {projection.status}")
+        return projection.q
+
+    def reversed(self) -> Piece:
+        """The piece, run backwards."""
+        return Piece(
+            self.problem, self.sides.between(1.0, 0.0), self.samples[::-1], 1.0 - self.times[::-1], self.options
+        )
+
+    def error(self, times: Sequence[float]) -> float:
+        """Largest residual at these times."""
+        return max([self.problem.residual(self.at(t), self.sides.at(t)) for t in times], default=0.0)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Path:
+    """A motion on constraints: pieces, each with its own, one after the other.
+
+    `path(t)` is the configuration at time t, on the constraints of its piece to their threshold. Samples are stored;
+    what is between them is interpolated on the space and projected. `interpolate` makes paths.
+
+    Args:
+        pieces: at least one; each starts where the one before ends.
+        durations: of the pieces [s], positive; 1 each by default.
+
+    Attributes:
+        duration: of the whole.
+
+    Raises:
+        PathError: no piece, or one that does not start where the one before ends.
+        SpaceMismatchError: pieces in different spaces.
+    """
+
+    pieces: tuple[Piece, ...]
+    durations: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check that the pieces meet."""
+        pieces = tuple(self.pieces)
+        if not pieces:
+            raise PathError("a path has at least one piece")
+        durations = tuple(float(d) for d in self.durations) or (1.0,) * len(pieces)
+        if len(durations) != len(pieces) or not all(0.0 < d < np.inf for d in durations):
+            raise PathError(f"durations of {len(pieces)} pieces must be as many positive numbers, got {durations}")
+        space = pieces[0].problem.space
+        for i, (before, after) in enumerate(pairwise(pieces), start=1):
+            if after.problem.space != space:
+                raise SpaceMismatchError(f"piece {i} of a path", space.name, after.problem.space.name)
+            gap = float(np.abs(space.difference(before.samples[-1], after.samples[0])).max(initial=0.0))
+            if gap > TOGETHER:
+                raise PathError(f"piece {i} starts {gap:.3g} rad or m away from where piece {i - 1} ends")
+        object.__setattr__(self, "pieces", pieces)
+        object.__setattr__(self, "durations", durations)
+
+    @property
+    def duration(self) -> float:
+        """Of the whole path [s]."""
+        return float(sum(self.durations))
+
+    @property
+    def start(self) -> Vector:
+        """First configuration (nq,)."""
+        return self.pieces[0].samples[0]
+
+    @property
+    def end(self) -> Vector:
+        """Last configuration (nq,)."""
+        return self.pieces[-1].samples[-1]
+
+    @property
+    def samples(self) -> Matrix:
+        """All samples (n, nq); where two pieces meet, both."""
+        return np.concatenate([piece.samples for piece in self.pieces])
+
+    @property
+    def times(self) -> Vector:
+        """Times of the samples (n,)."""
+        begun = np.cumsum((0.0, *self.durations[:-1]))
+        return np.concatenate([
+            t + d * piece.times for t, d, piece in zip(begun, self.durations, self.pieces, strict=True)
+        ])  # fmt: skip
+
+    def __call__(self, time: float) -> Vector:
+        """Configuration (nq,) at a time in [0, duration]; before and after, the path rests at its ends.
+
+        Raises:
+            WrongObjectError: a time that is no finite number.
+            PathError: a projection between two samples did not succeed.
+        """
+        given: Any = time
+        if isinstance(given, bool) or not isinstance(given, int | float) or not isfinite(given):
+            raise WrongObjectError("time on a path", "a finite number of seconds", time)
+        left = float(time)
+        for piece, duration in zip(self.pieces, self.durations, strict=True):
+            if left <= duration or piece is self.pieces[-1]:
+                return piece.at(min(max(left / duration, 0.0), 1.0))
+            left -= duration
+        return self.end
+
+    def __add__(self, other: Path) -> Path:
+        """This path, then the other, which starts where this one ends."""
+        if not isinstance(other, Path):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("path to be added", "a Path", other)
+        return Path(self.pieces + other.pieces, self.durations + other.durations)
+
+    def reversed(self) -> Path:
+        """The path, run backwards."""
+        return Path(tuple(piece.reversed() for piece in self.pieces[::-1]), self.durations[::-1])
+
+    def lasting(self, duration: float) -> Path:
+        """The same path in another time [s]."""
+        if not 0.0 < duration < np.inf:
+            raise PathError(f"the duration of a path is a positive number of seconds, got {duration}")
+        factor = duration / self.duration
+        return Path(self.pieces, tuple(factor * d for d in self.durations))
+
+    def max_error(self) -> float:
+        """Largest residual at all samples and half-way between them."""
+        return max(
+            piece.error([*piece.times.tolist(), *(0.5 * (piece.times[1:] + piece.times[:-1])).tolist()])
+            for piece in self.pieces
+        )
+
+    def max_jump(self) -> Jump:
+        """Largest distances between consecutive samples."""
+        jumps = [StepSize(p.problem).between(p.samples[:-1], p.samples[1:]) for p in self.pieces]
+        return Jump(max(j.angle for j in jumps), max(j.length for j in jumps))
+
+    def __repr__(self) -> str:
+        count = sum(len(piece.samples) for piece in self.pieces)
+        return f"Path({len(self.pieces)} pieces, {count} samples, {self.duration:g} s)"

@@ -1,0 +1,87 @@
+"""Right-hand sides along a path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, cast, final
+
+import numpy as np
+
+from ..errors import SpaceMismatchError, WrongObjectError
+from ..problem import Problem
+from ..right_hand_side import RightHandSide
+
+__all__ = ["Schedule"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    r"""Right-hand sides from time 0 to time 1: they rest, go from one to another, or follow a function.
+
+    Between two, each constraint's moves on its group, :math:`r(s) = r_0 \oplus s\,(r_1 \ominus r_0)`.
+
+    Args:
+        first: where they start, or rest.
+        last: where they end; None where they rest.
+        function: from s to right-hand sides of the same problem, instead of both.
+        window: values of s at time 0 and at time 1.
+
+    Raises:
+        SpaceMismatchError: `first` and `last` belong to different constraints.
+    """
+
+    first: RightHandSide | None = None
+    last: RightHandSide | None = None
+    function: Callable[[float], RightHandSide] | None = None
+    window: tuple[float, float] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        """Check that both ends fit."""
+        first, last = self.first, self.last
+        if first is not None and last is not None and first.stack is not last.stack:
+            raise SpaceMismatchError("right-hand sides at the end of a path", str(first.stack), str(last.stack))
+
+    @staticmethod
+    def of(problem: Problem, given: Any) -> Schedule:
+        """What a user gives: nothing, right-hand sides, a pair of them, or a function of time in [0, 1].
+
+        Raises:
+            WrongObjectError: something else.
+        """
+        if isinstance(given, Schedule):
+            return given
+        if given is None or isinstance(given, RightHandSide):
+            return Schedule(problem.check_rhs(given))
+        if isinstance(given, tuple) and len(cast("tuple[Any, ...]", given)) == 2:
+            first, last = cast("tuple[Any, Any]", given)
+            return Schedule(problem.check_rhs(first), problem.check_rhs(last))
+        if not callable(given):
+            expected = "right-hand sides, a pair of them, or a function of time in [0, 1]"
+            raise WrongObjectError("right-hand sides of a path", expected, cast("object", given))
+        return Schedule(function=cast("Callable[[float], RightHandSide]", given))
+
+    def at(self, time: float) -> RightHandSide:
+        """Right-hand sides at a time in [0, 1]."""
+        begin, end = self.window
+        s = begin + time * (end - begin)
+        if self.function is not None:
+            return self.function(s)
+        first, last = self.first, self.last
+        if first is None:
+            raise WrongObjectError("schedule of right-hand sides", "right-hand sides, or a function", None)
+        if last is None or s <= 0.0:
+            return first
+        if s >= 1.0:
+            return last
+        parts = [
+            owner.group.interpolate(first.vector[block], last.vector[block], s)
+            for owner, block in zip(first.stack, first.stack.rhs_slices, strict=True)
+        ]
+        return RightHandSide(first.stack, np.concatenate(parts))
+
+    def between(self, begin: float, end: float) -> Schedule:
+        """The part from one time to another, the later one first to run it backwards."""
+        a, b = self.window
+        return replace(self, window=(a + begin * (b - a), a + end * (b - a)))

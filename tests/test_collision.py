@@ -1,0 +1,127 @@
+"""Collisions: against closed forms of boxes and spheres, and against pinocchio's geometry used directly."""
+
+from __future__ import annotations
+
+import pickle
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from constraints import Base, Implicit, Part, Position, Problem, Robot
+from constraints.errors import DuplicateError, OptionError, UnknownFrameError, UnknownNameError
+from constraints.manipulation.collision import Collision, CollisionModel, Shape
+from constraints.manipulation.interpolation import interpolate
+from constraints.robot.packages import find_resource, robot_data_folder
+
+BOX = "<robot name='box'><link name='body'/></robot>"
+UR5 = "package://example-robot-data/robots/ur_description/urdf/ur5_robot.urdf"
+
+
+def boxes() -> Robot:
+    """Two free objects."""
+    one = Robot.from_urdf(BOX, base=Base.FREE_FLYER)
+    return Robot.system([Part("a", one), Part("b", one)])
+
+
+def pose(x: float, y: float = 0.0, z: float = 0.0) -> list[float]:
+    return [x, y, z, 0.0, 0.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("gap", [-0.05, -0.001, 0.001, 0.05])
+def test_boxes_meet_where_their_sides_do(gap: float) -> None:
+    """Two cubes of 0.2 m along x: they meet when their centres are closer than 0.2 m; a margin widens that."""
+    model = CollisionModel(
+        boxes(), [Shape("one", "Box", (0.2, 0.2, 0.2), "a/body"), Shape("two", "Box", (0.2,) * 3, "b/body")]
+    )
+    q = np.array(pose(0.0) + pose(0.2 + gap))
+    assert model.is_free(q) == (gap > 0.0)
+    assert model.collisions(q) == ((Collision("one", "two"),) if gap < 0.0 else ())
+    wide = model.with_margins({("two", "one"): 0.02})
+    assert wide.is_free(q) == (gap > 0.02)
+    assert model.without(("one", "two")).is_free(q)
+    assert pickle.loads(pickle.dumps(wide)).is_free(q) == wide.is_free(q)
+
+
+def test_a_stale_result_is_not_reported() -> None:
+    """Asked for the first collision, the pairs after it keep old results: they are not taken for new ones."""
+    shapes = [
+        Shape("one", "Sphere", (0.1,), "a/body"),
+        Shape("two", "Sphere", (0.1,), "b/body"),
+        Shape("floor", "Box", (9.0, 9.0, 0.2)),
+    ]
+    model = CollisionModel(boxes(), shapes)
+    assert len(model.collisions(np.array(pose(0.0) + pose(0.1)))) == 3
+    assert model.is_free(np.array(pose(0.0, z=1.0) + pose(1.0, z=1.0)))
+    assert model.collisions(np.array(pose(0.0, z=1.0) + pose(0.1, z=1.0))) == (Collision("one", "two"),)
+
+
+def test_a_robot_agrees_with_pinocchio() -> None:
+    """UR5 with its meshes beside a post: as pinocchio's own geometry model says, configuration by configuration."""
+    robot = Robot.system([Part("ur5", Robot.from_urdf(UR5), pose(0.1, 0.2, 0.3))])
+    post = Shape("post", "Cylinder", (0.05, 1.0), "universe", pose(0.5, 0.1, 0.5))
+    model = CollisionModel(robot, [post], {"ur5": UR5})
+    assert "post" in model.names
+    assert any(name.startswith("ur5/") for name in model.names)
+    coal: Any = import_module("coal")
+    folder = robot_data_folder()
+    assert folder is not None
+    own = pin.buildModelFromUrdf(str(find_resource(UR5)))
+    solids = pin.buildGeomFromUrdf(
+        own, str(find_resource(UR5)), pin.GeometryType.COLLISION, package_dirs=[str(folder.parent)]
+    )
+    base = pin.XYZQUATToSE3(np.array(pose(0.1, 0.2, 0.3)))
+    cylinder = coal.Cylinder(0.05, 1.0)
+    place = pin.XYZQUATToSE3(np.array(pose(0.5, 0.1, 0.5)))
+    data = own.createData()
+    rng = np.random.default_rng(1)
+    met = 0
+    for _ in range(200):
+        q = rng.uniform(-np.pi, np.pi, 6)
+        pin.forwardKinematics(own, data, q)
+        hits = set[str]()
+        for solid in solids.geometryObjects:
+            at = base * data.oMi[solid.parentJoint] * solid.placement
+            result = coal.CollisionResult()
+            coal.collide(
+                solid.geometry, coal.Transform3s(at.rotation, at.translation), cylinder,
+                coal.Transform3s(place.rotation, place.translation), coal.CollisionRequest(), result,
+            )  # fmt: skip
+            if result.isCollision() and solid.parentJoint > 0:
+                hits.add(f"ur5/{solid.name}")
+        found = {c.a if c.b == "post" else c.b for c in model.collisions(q) if "post" in c[:2]}
+        assert found == hits
+        met += bool(hits)
+    assert 5 < met < 200
+
+
+def test_the_first_collision_on_a_path_has_its_time() -> None:
+    """A ball that moves 1 m along x meets a wall at 0.75 m when its side does: after 0.65 s to the length of a step."""
+    robot = Robot.from_urdf(BOX, base=Base.FREE_FLYER, name="ball")
+    height = Implicit.equal(Position(robot, "body"), mask=[False, False, True], name="height")
+    path = interpolate(Problem(robot, [height]), pose(0.0), pose(1.0)).or_raise()
+    ball = Shape("ball", "Sphere", (0.1,), "body")
+    wall = Shape("wall", "Box", (0.02, 1.0, 1.0), "universe", pose(0.76))
+    found = CollisionModel(robot, [ball, wall]).first_collision(path)
+    assert found is not None
+    assert {found.a, found.b} == {"ball", "wall"}
+    assert found.time == pytest.approx(0.65, abs=0.011)
+    assert CollisionModel(robot, [ball, wall], ignored=[("ball", "wall")]).first_collision(path) is None
+
+
+def test_bad_input_is_named() -> None:
+    """Shapes, names and frames that do not exist."""
+    robot = boxes()
+    with pytest.raises(OptionError, match="Box, Sphere"):
+        Shape("x", "Cube", (1.0,))
+    with pytest.raises(OptionError, match="3 positive measures"):
+        Shape("x", "Box", (1.0, -1.0, 1.0))
+    with pytest.raises(UnknownFrameError):
+        CollisionModel(robot, [Shape("x", "Sphere", (1.0,), "c/body")])
+    twice = [Shape("x", "Sphere", (1.0,), "a/body"), Shape("x", "Sphere", (1.0,), "b/body")]
+    with pytest.raises(DuplicateError, match="'x'"):
+        CollisionModel(robot, twice)
+    with pytest.raises(UnknownNameError, match="y"):
+        CollisionModel(robot, twice[:1], ignored=[("x", "y")])
