@@ -54,13 +54,13 @@ class Schedule:
             return given
         if given is None or isinstance(given, RightHandSide):
             return Schedule(problem.check_rhs(given))
-        if isinstance(given, tuple) and len(cast("tuple[Any, ...]", given)) == 2:
-            first, last = cast("tuple[Any, Any]", given)
-            return Schedule(problem.check_rhs(first), problem.check_rhs(last))
-        if not callable(given):
+        if callable(given):
+            return Schedule(function=cast("Callable[[float], RightHandSide]", given))
+        pair = cast("tuple[Any, ...]", given) if isinstance(given, tuple) else ()
+        if len(pair) != 2:
             expected = "right-hand sides, a pair of them, or a function of time in [0, 1]"
             raise WrongObjectError("right-hand sides of a path", expected, cast("object", given))
-        return Schedule(function=cast("Callable[[float], RightHandSide]", given))
+        return Schedule(problem.check_rhs(pair[0]), problem.check_rhs(pair[1]))
 
     def at(self, time: float) -> RightHandSide:
         """Right-hand sides at a time in [0, 1]."""
