@@ -5,6 +5,7 @@ What a path promises is checked by plain pinocchio, on many times between its sa
 
 from __future__ import annotations
 
+import itertools
 import pickle
 
 import numpy as np
@@ -81,7 +82,7 @@ def test_most_paths_reach_their_end() -> None:
     """Of 20 pairs on a plane that the arm can slide on, most are joined: the others lie on other branches."""
     problem = plane_problem()
     points = [on_constraints(problem, 100 + k) for k in range(21)]
-    done = sum(interpolate(problem, a, b).success for a, b in zip(points, points[1:], strict=False))
+    done = sum(interpolate(problem, a, b).success for a, b in itertools.pairwise(points))
     assert done >= 10
 
 
