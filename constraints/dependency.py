@@ -18,7 +18,7 @@ from .function import Function
 from .point import Point
 from .stack import RowOwner, Stack
 
-__all__ = ["Refusal", "Resolution", "dof_names", "left_to_steps", "order"]
+__all__ = ["Link", "Refusal", "Resolution", "dof_names", "left_to_steps", "order"]
 
 _nx: Any = nx  # for the calls whose stubs leave types open
 _log = logging.getLogger(__package__)
@@ -33,6 +33,23 @@ class Refusal(NamedTuple):
     """
 
     constraint: Explicit
+    reason: str
+
+
+class Link(NamedTuple):
+    """An explicit constraint and the dofs around it, by joint.
+
+    Attributes:
+        name: of the constraint.
+        reads, writes: joints, "joint[0]" for a coordinate of one that is not used whole.
+        generation: in which it is resolved; None where it became implicit.
+        reason: why it became implicit; empty where it did not.
+    """
+
+    name: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    generation: int | None
     reason: str
 
 
@@ -60,6 +77,26 @@ class Resolution:
         """Pairs (first, second) where an output of the first is an input of the second."""
         nodes = self._graph.nodes
         return tuple((nodes[a]["constraint"], nodes[b]["constraint"]) for a, b in self._graph.edges)
+
+    def links(self, space: Space) -> tuple[Link, ...]:
+        """All explicit constraints with the joints that they read and compute: those resolved first, in order.
+
+        Args:
+            space: the whole space.
+        """
+        resolved = [(e, i, "") for i, generation in enumerate(self.generations) for e in generation]
+        everything = [*resolved, *((e, None, reason) for e, reason in self.refused)]
+        used = [set(columns) for e, _, _ in everything for columns in _reads_and_writes(e)]
+        names, prefixed = list[str](), [leaf.name for leaf in space.leaves()]  # names of each column
+        short = [name.split(".", 1)[-1] for name in prefixed]
+        for leaf, label in zip(space.leaves(), short if len(set(short)) == len(short) else prefixed, strict=True):
+            columns = set(range(leaf.v.start, leaf.v.stop))
+            whole = not leaf.space.is_flat or all(columns <= block or columns.isdisjoint(block) for block in used)
+            names += [label if whole else f"{label}[{i - leaf.v.start}]" for i in sorted(columns)]
+        return tuple(
+            Link(e.name, *(tuple(dict.fromkeys(names[i] for i in c)) for c in _reads_and_writes(e)), generation, reason)
+            for e, generation, reason in everything
+        )
 
     def derivative(self, point: Point, map_of: Callable[[Explicit], Function], free: BoolVector) -> Matrix:
         """Derivative (nv, nv) of the configuration by its free dofs, by the chain rule in resolution order.
@@ -155,6 +192,11 @@ def dof_names(space: Space, columns: Sequence[int]) -> str:
         whole = len(inside) == factor.space.nv
         words.append(factor.name if whole else f"{factor.name}{[i - factor.v.start for i in inside]}")
     return ", ".join(words)
+
+
+def _reads_and_writes(explicit: Explicit) -> tuple[list[int], list[int]]:
+    """Columns that a constraint reads, and columns that it computes."""
+    return np.flatnonzero(explicit.map.columns).tolist(), sorted(explicit.outputs.v)
 
 
 def _frozen(space: Space, held: BoolVector, explicit: Explicit) -> str | None:

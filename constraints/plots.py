@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Sequence
 from itertools import combinations, pairwise
@@ -13,7 +12,8 @@ import numpy as np
 from liegroups.doors import finite_vector
 
 from .arrays import ArrayLike, Vector
-from .errors import ConstraintError, FileError, OptionError, WrongObjectError
+from .errors import OptionError, WrongObjectError
+from .figures import MissingExtraError, new_figure, save_figure
 from .robot import Frame, Robot, as_placement
 
 if TYPE_CHECKING:
@@ -34,54 +34,6 @@ __all__ = [
 LEAST_RESIDUAL = 1e-17
 """A residual of zero has no place on a logarithmic axis: it is drawn here."""
 _AXIS_COLOURS = ("#d62728", "#2ca02c", "#1f77b4")
-
-
-class MissingExtraError(ConstraintError):
-    """A library is wanted that comes with an extra: `library` and `extra` are their names."""
-
-    def __init__(self, library: str, extra: str) -> None:
-        self.library, self.extra = library, extra
-        super().__init__(
-            f"{library} is not installed: it comes with the extra '{extra}', pip install 'lie-constraints[{extra}]'"
-        )
-
-
-def new_figure(width: float, height: float, layout: str = "constrained") -> Any:
-    """An empty matplotlib figure that belongs to no window.
-
-    Args:
-        width, height: size [inch].
-        layout: matplotlib's layout engine ("none" for places by hand).
-
-    Raises:
-        MissingExtraError: matplotlib is not installed.
-    """
-    try:
-        module = importlib.import_module("matplotlib.figure")
-    except ModuleNotFoundError as error:
-        if error.name is None or not error.name.startswith("matplotlib"):
-            raise
-        raise MissingExtraError("matplotlib", "plot") from None
-    return module.Figure(figsize=(width, height), layout=layout)
-
-
-def save_figure(figure: Any, path: str | os.PathLike[str], dpi: int = 100) -> None:
-    """Write a figure to a file, whose ending says the format.
-
-    Args:
-        figure: a matplotlib figure.
-        path: the file.
-        dpi: pixels an inch.
-
-    Raises:
-        FileError: the file cannot be written, with the reason.
-    """
-    try:
-        figure.savefig(path, dpi=dpi)
-    except OSError as error:
-        raise FileError(os.fspath(path), error.strerror or str(error)) from None
-    except ValueError as error:  # an ending that is no format
-        raise FileError(os.fspath(path), str(error)) from None
 
 
 def plot_trace(

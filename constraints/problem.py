@@ -29,10 +29,11 @@ from .given import (
     unique_owners,
 )
 from .point import PlacedSpace, Point, Workspace, as_workspace, place
-from .ranks import RANK_TOLERANCE, row_space
+from .ranks import RANK_TOLERANCE
 from .right_hand_side import RightHandSide
 from .rows import Order, Rows, stack_rows
 from .stack import RowOwner, Stack
+from .tangent import project_tangent, tangent_basis
 
 if TYPE_CHECKING:
     from .robot import Bounds, Robot
@@ -235,7 +236,7 @@ class Problem:
     def residual(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> float:
         """Largest norm over the constraints of their errors at q; an optional last level is left out."""
         point, sides = self.at(q), self.check_rhs(rhs)
-        stacks = [stack for stack in (*self._mandatory, self.explicits) if stack.size]
+        stacks = [stack for stack in (*self.mandatory, self.explicits) if stack.size]
         return max([stack_rows(s, point, Order.POSITION, sides, jacobian=False).residual for s in stacks], default=0.0)
 
     def jacobian(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Matrix:
@@ -270,12 +271,7 @@ class Problem:
             q: configuration (nq,); judged there, whether it satisfies the constraints or not.
             rhs: right-hand sides; the default ones if absent.
         """
-        J = self._mandatory_jacobian(self.at(q), self.check_rhs(rhs), (*self._mandatory, self.explicits))
-        moving = np.flatnonzero(~self.frozen)
-        Q, rank = row_space(J[:, moving])
-        basis = np.zeros((self.space.nv, moving.size - rank))
-        basis[moving] = Q[:, rank:]
-        return basis
+        return tangent_basis(self, self.at(q), self.check_rhs(rhs))
 
     def dimension(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> int:
         """Dimension of the solutions around q, bounds aside: nv less the rank of the Jacobian (tolerance 1e-6)."""
@@ -295,11 +291,7 @@ class Problem:
             v: velocity (nv,); its components on computed and frozen dofs do not count.
             rhs: right-hand sides; the default ones if absent.
         """
-        velocity = np.where(self.free, self.space.check_tangent(v, "velocity"), 0.0)
-        point, sides = self.at(q), self.check_rhs(rhs)
-        T = self.resolution_jacobian(point, sides)
-        Q, rank = row_space(self._mandatory_jacobian(point, sides, self._mandatory) @ T)
-        return T @ (velocity - Q[:, :rank] @ (Q[:, :rank].T @ velocity))
+        return project_tangent(self, self.at(q), self.space.check_tangent(v, "velocity"), self.check_rhs(rhs))
 
     def resolution_jacobian(self, point: Point, rhs: RightHandSide | None = None) -> Matrix:
         r"""Derivative T (nv, nv) of the configuration by its free dofs, by the chain rule in resolution order.
@@ -314,12 +306,9 @@ class Problem:
         return self.resolution.derivative(point, (self.rhs if rhs is None else rhs).map_of, self.free)
 
     @property
-    def _mandatory(self) -> tuple[Stack, ...]:
+    def mandatory(self) -> tuple[Stack, ...]:
+        """The levels without an optional last one."""
         return self.levels[:-1] if self.optional_last else self.levels
-
-    def _mandatory_jacobian(self, point: Point, rhs: RightHandSide, stacks: tuple[Stack, ...]) -> Matrix:
-        blocks = [stack_rows(s, point, Order.POSITION, rhs).jacobian.copy() for s in stacks if s.size]
-        return np.concatenate([np.zeros((0, self.space.nv)), *blocks])
 
     # Relations.
 
@@ -387,6 +376,17 @@ class Problem:
         from .files.problems import load_problem
 
         return load_problem(path)
+
+    def plot_dependencies(self, path: str | os.PathLike[str] | None = None, ax: Any = None) -> Any:
+        """Matplotlib figure of the explicit constraints, left to right in the order of resolution (extra `plot`).
+
+        Args:
+            path: also write it there.
+            ax: axes to draw in; a figure of its own if absent.
+        """
+        from .dependency_plot import plot_dependencies
+
+        return plot_dependencies(self.resolution.links(self.space), path, ax)
 
     def __repr__(self) -> str:
         return f"Problem({self.space.nv} dofs, {self.constraints.size} rows: {', '.join(self.constraints.names)})"

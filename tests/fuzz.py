@@ -69,6 +69,7 @@ from constraints import (
 )
 from constraints.errors import ConstraintError
 from constraints.models import sample_arm, sample_two_arms
+from constraints.solvers import diagnose
 from liegroups import SE3, SO2, SO3, Element, ProductSpace, R3xSO3, Rn, Segments, Space
 
 __all__ = ["BadInput", "Chaos", "bad_inputs", "entry_points", "verdict"]
@@ -1335,6 +1336,45 @@ def _loaded(load: Callable[[Any], Any], text: bytes) -> Any:
         path = Path(folder) / "broken.json"
         path.write_bytes(text)
         return load(path)
+
+
+@entry("Problem merged")
+def _(c: Chaos) -> Made:
+    way = c.pick("thing", "space", "robot", "bounds", "weights", "part", "stranger")
+    if way == "thing":
+        return given("problem", _problem().merged, c.thing())
+    if way == "space":
+        return given("problems", _problem().merged, c.say("another space", _space_problem()))
+    if way == "part":
+        return given("part", _problem().rhs_from_parts, c.thing())
+    if way == "stranger":
+        return given("part", _problem().rhs_from_parts, c.say("of another problem", _space_problem().rhs))
+    hand = Implicit.zero(_pose(), name="hand")
+    if way == "robot":
+        other = Problem(_twin(), [Implicit.zero(Position(_twin(), "tool"))])
+        return given("two robots", _problem().merged, c.say("another robot", other))
+    if way == "bounds":
+        low, high = (_arm().bounds.replace({"elbow": box}) for box in ((0.0, 0.1), (0.2, 0.3)))
+        return given("elbow", Problem(_arm(), [hand], low).merged, c.say("apart", Problem(_arm(), [hand], high)))
+    dear = Problem(_arm(), [hand], weights={"elbow": 2.0})
+    return given("elbow", dear.merged, c.say("two costs", Problem(_arm(), [hand], weights={"elbow": 3.0})))
+
+
+@entry("Projection.diagnose")
+def _(c: Chaos) -> Made:
+    result = _projector().project(_arm().reference("home"))
+    what = c.pick("iterations", "trials", "seed", "projection")
+    if what == "projection":
+        return given("projection", diagnose, c.thing())
+    wrong = c.say(f"bad {what}", c.pick(-1, 1.5, "many", None, True, [3], np.nan))
+    return given(what, result.diagnose, **{what: wrong})
+
+
+@entry("Problem.plot_dependencies")
+def _(c: Chaos) -> Made:
+    if c.rng.random() < 0.5:
+        return given("ax", _problem().plot_dependencies, ax=c.thing(type(None)))
+    return given("path", _problem().plot_dependencies, c.say("no path", c.pick(3, [1], {}, print, 1.5)))
 
 
 @entry("Projection.error")
