@@ -93,10 +93,11 @@ class Resolution:
             columns = set(range(leaf.v.start, leaf.v.stop))
             whole = not leaf.space.is_flat or all(columns <= block or columns.isdisjoint(block) for block in used)
             names += [label if whole else f"{label}[{i - leaf.v.start}]" for i in sorted(columns)]
-        return tuple(
-            Link(e.name, *(tuple(dict.fromkeys(names[i] for i in c)) for c in _reads_and_writes(e)), generation, reason)
-            for e, generation, reason in everything
-        )
+        found: list[Link] = []
+        for e, generation, reason in everything:
+            reads, writes = (tuple(dict.fromkeys(names[i] for i in columns)) for columns in _reads_and_writes(e))
+            found.append(Link(e.name, reads, writes, generation, reason))
+        return tuple(found)
 
     def derivative(self, point: Point, map_of: Callable[[Explicit], Function], free: BoolVector) -> Matrix:
         """Derivative (nv, nv) of the configuration by its free dofs, by the chain rule in resolution order.

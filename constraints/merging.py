@@ -89,9 +89,7 @@ def _whole(problems: Sequence[Problem]) -> Problem:
             return whole
     first, other = problems[0].space, next(p.space for p in problems[1:] if not _fits(p.space, problems[0].space))
     if first == other:
-        raise RobotMismatchError(
-            f"problems to be merged are of two robots ('{problems[0].space.name}'): build both on one Robot object"
-        )
+        raise RobotMismatchError("problems to be merged are of two robots: build all of them on one Robot object")
     raise SpaceMismatchError("problems to be merged (one space must be, or be a factor of, the other)", first, other)
 
 

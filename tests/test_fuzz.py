@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import re
 
 import pytest
 from fuzz import BadInput, bad_input, bad_inputs, entry_points, verdict
@@ -59,7 +60,18 @@ def test_every_public_callable_is_tried():
     """Property 9: what is public and takes arguments from users is among the entry points, or is listed here."""
     given_by_the_library = {
         *("ConstraintError", "Function", "RowOwner", "Engine", "Comparison", "Base", "FrameKind", "Order", "Status"),
-        *("Linearisation", "Rows", "Point", "MovingPoint", "Posture", "Motion", "Workspace", "Projection", "Step"),
+        *(
+            "Linearisation",
+            "Rows",
+            "Point",
+            "MovingPoint",
+            "Posture",
+            "Motion",
+            "Workspace",
+            "Projection",
+            "Step",
+            "Diagnosis",
+        ),
         *("ProjectionBatch", "SurfacePair"),
         *(
             "Composition",
@@ -92,5 +104,6 @@ def test_errors_keep_their_data_and_travel():
     for error in caught:
         again = pickle.loads(pickle.dumps(error))
         assert type(again) is type(error)
-        assert str(again) == str(error)
+        address = re.compile("0x[0-9a-f]+")  # of an object that was given, which moves when it is pickled
+        assert address.sub("", str(again)) == address.sub("", str(error))
         assert isinstance(error, ValueError)
