@@ -15,9 +15,9 @@ from .figures import new_figure, save_figure
 
 __all__ = ["plot_dependencies"]
 
-WIDTH, GAP, LINE, ROOM = 1.9, 0.8, 0.15, 0.18
+WIDTH, GAP, LINE, ROOM = 2.2, 0.8, 0.15, 0.18
 """Width of a box, distance between columns, height of a line of text, free height between boxes [inch]."""
-CHARACTERS = 27
+CHARACTERS = 32
 """In a line of a box."""
 SWEEPS = 8
 """How often columns are ordered by their neighbours, to have few crossings."""

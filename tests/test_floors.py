@@ -87,6 +87,7 @@ PINOCCHIO_ROOMS = tuple(
 
 NOT_A_NAME = re.compile(r"_?(utils?|misc|common|helpers?)", re.IGNORECASE)
 LONGEST_FILE = 400
+SCREEN = 45
 
 
 @dataclass(frozen=True)
@@ -227,6 +228,25 @@ def test_file_has_a_name_that_says_something_and_a_size_that_can_be_read(path: P
     assert lines <= LONGEST_FILE, f"{path.name}: {lines} lines; would it read better as two?"
     for part in path.relative_to(ROOT).with_suffix("").parts:
         assert not NOT_A_NAME.fullmatch(part), f"{path.relative_to(ROOT)}: {part!r} does not say what is inside"
+
+
+def bodies(source: str) -> Iterator[tuple[str, int]]:
+    """Each function with the lines of its body, signature and docstring left out."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0]
+            start = first.lineno if ast.get_docstring(node) is None else (first.end_lineno or 0) + 1
+            yield node.name, (node.end_lineno or start) - start + 1
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if p.parent.name == "solvers"], ids=lambda path: path.name)
+def test_functions_of_the_solver_fit_a_screen(path: Path) -> None:
+    assert not [(name, lines) for name, lines in bodies(path.read_text(encoding="utf-8")) if lines > SCREEN]
+
+
+def test_lines_of_a_body_are_counted_without_signature_and_docstring() -> None:
+    lines = ["def f(", "    a,", "):", '    """Two', '    lines."""', "    a = 1", "", "    return a", "", "def g(): 1"]
+    assert list(bodies("\n".join(lines))) == [("f", 3), ("g", 1)]
 
 
 def test_folders_are_at_most_two_levels_deep() -> None:
