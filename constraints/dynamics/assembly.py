@@ -122,6 +122,7 @@ def assemble_position(
     bounds: Bounds | None = None,
     tolerance: float = 1e-12,
     max_iterations: int = 100,
+    nearest: bool = False,
     stay_on_branch: float | None = None,
     engine: Engine | None = None,
 ) -> Assembly:
@@ -141,6 +142,8 @@ def assemble_position(
         bounds: bounds to keep, as `robot.bounds`; none by default.
         tolerance: largest error norm of a constraint.
         max_iterations: budget.
+        nearest: go on to the configuration whose weighted distance to q0 is stationary; without, each step is the
+            least one, which their sum need not be.
         stay_on_branch: how far a dependent coordinate may move from q0 [rad or m]; the sign of the determinant of the
             pivot block must then be kept too. What closes otherwise has the status LEFT_BRANCH.
         engine: what solves; by default the projector's, or a `LoopEngine` for long chains and for costs of zero (with
@@ -157,12 +160,11 @@ def assemble_position(
     space = constraint_set.robot.space
     step = None if stay_on_branch is None else as_tolerance(stay_on_branch, "step of stay_on_branch")
     problem = constraint_set.problem(weights=weights, frozen=driven, bounds=bounds or Bounds.none(space))
-    options = Options.local(
-        threshold=tolerance, max_iterations=max_iterations, trace=True, damping=DAMPING, patience_count=PATIENCE
-    )
+    changes = {"threshold": tolerance, "max_iterations": max_iterations, "nearest": nearest, "trace": True}
+    options = Options.local(**changes, damping=DAMPING, patience_count=PATIENCE)
     start = np.array(space.check(q0, "q0"))
     sides = None if rhs is None else _sides(problem, rhs)
-    projection = Projector(problem, options, engine or _engine(problem)).project(start, sides)
+    projection = Projector(problem, options, engine or (None if nearest else _engine(problem))).project(start, sides)
     if step is None or not projection.success:
         return Assembly(projection, constraint_set, projection.status)
     branch = branch_between(problem, start, projection.q, projection.rhs, problem.frozen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from scipy.linalg import qr
@@ -22,6 +22,16 @@ STARTS = 8
 """Fits of a custom hinge begin at this many values of each of its first two turning steps."""
 
 
+class _Fit(NamedTuple):
+    """A fitted hinge: coordinates, error frame, subspace, error coordinates held at zero, and those that are rows."""
+
+    theta: Vector
+    E: Any
+    S: Matrix
+    held: Indices
+    left: Indices
+
+
 @final
 class CustomRows(PoseMap):
     r"""Rows of a custom hinge.
@@ -29,17 +39,20 @@ class CustomRows(PoseMap):
     The error frame :math:`E = H(\theta)^{-1} X` has six coordinates :math:`\epsilon = (p_E, \log_3 R_E)`. At the fit of
     least squares as many of them as the hinge has degrees of freedom are picked, by pivoting; :math:`\theta` is then
     such that these vanish, and the others are the rows. Derivatives follow from that condition. Where the pick changes,
-    the rows change by an invertible factor on closed poses.
+    the rows change by an invertible factor on closed poses; far from all poses of the hinge, where the picked ones
+    cannot vanish, the least squares count (rows that are zero still mean a closed pose).
 
     Args:
         hinge: the hinge.
     """
 
-    __slots__ = ("_starts", "hinge", "size")
+    __slots__ = ("_grid", "_starts", "hinge", "size")
 
     def __init__(self, hinge: Hinge) -> None:
         self.hinge, self.size = hinge, hinge.rows
         self._starts = _starts(hinge)
+        poses = [hinge.kinematics(start)[0] for start in self._starts]
+        self._grid = np.array([H.rotation for H in poses]), np.array([H.translation for H in poses])
 
     def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
         """As `PoseMap.value`."""
@@ -75,53 +88,71 @@ class CustomRows(PoseMap):
         nu, gamma = seen_from(SE3, np.asarray(e), (twist, acceleration), (hinge[0], hinge[1] + S @ accelerations))
         return rates, accelerations, _second(E, nu, gamma)
 
-    def _fit(self, pose: Any) -> tuple[Vector, Any, Matrix, Indices, Indices]:
+    def _fit(self, pose: Any) -> _Fit:
         """Coordinates, error frame, subspace, and which error coordinates are held at zero and which are rows."""
-        theta = self._least_squares(pose)
+        theta, cost = self._least_squares(pose)
         held, left = self._pick(theta)
-        space = self.hinge.space
-        for _ in range(30):
-            E, S = self.hinge.placement(theta).actInv(pose), self.hinge.subspace(theta)
-            epsilon, G = _coordinates(E)
+        exact = self._exact(theta, pose, held, cost)
+        if exact is None:  # far from any pose of the hinge
+            exact = self._descend(theta, pose, 200, 1e-14)[0]
+        H, S = self.hinge.kinematics(exact)
+        return _Fit(exact, H.actInv(pose), S, held, left)
+
+    def _exact(self, theta: Vector, pose: Any, held: Indices, cost: float) -> Vector | None:
+        """Newton to where the held coordinates vanish; None where they do not, or much farther away."""
+        for _ in range(20):
+            epsilon, A = self._linearised(theta, pose)
             if np.abs(epsilon[held]).max(initial=0.0) < 1e-15:
                 break
-            step = _least((G @ (E.toActionMatrixInverse() @ S))[held], epsilon[held])
-            theta = space.integrate(theta, step)
+            if float(epsilon @ epsilon) > 4.0 * cost + 1e-6:
+                return None
+            step = _least(A[held], epsilon[held])
+            theta = self.hinge.space.integrate(theta, step)
             if np.abs(step).max(initial=0.0) < 1e-15:
                 break
-        return theta, self.hinge.placement(theta).actInv(pose), self.hinge.subspace(theta), held, left
+        else:
+            epsilon = self._linearised(theta, pose)[0]
+        return theta if np.abs(epsilon[held]).max(initial=0.0) < 1e-12 else None
+
+    def _linearised(self, theta: Vector, pose: Any) -> tuple[Vector, Matrix]:
+        """The six coordinates of the error frame, and by how much the hinge takes them away."""
+        H, S = self.hinge.kinematics(theta)
+        E = H.actInv(pose)
+        epsilon, G = _coordinates(E)
+        return epsilon, G @ (E.toActionMatrixInverse() @ S)
 
     def _pick(self, theta: Vector) -> tuple[Indices, Indices]:
+        """The error coordinates that the hinge moves best, and the others."""
         if self.hinge.dofs == 0:
             return np.zeros(0, dtype=np.intp), np.arange(6)
-        order: Any = qr(self.hinge.subspace(theta).T, mode="r", pivoting=True)[1]
+        order: Any = qr(self.hinge.kinematics(theta)[1].T, mode="r", pivoting=True)[1]
         held = np.sort(order[: self.hinge.dofs])
         return held, np.setdiff1d(np.arange(6), held)
 
-    def _least_squares(self, pose: Any) -> Vector:
-        """The fit of least squared error: Gauss-Newton from a few starts, the best of them first."""
-        hinge = self.hinge
-        costs = [float(np.square(_coordinates(hinge.placement(q).actInv(pose))[0]).sum()) for q in self._starts]
+    def _least_squares(self, pose: Any) -> tuple[Vector, float]:
+        """The fit of least squared error, nearly: Gauss-Newton from the best places of a grid."""
+        R, p = pose.rotation, pose.translation
+        turns, places = self._grid
+        cosine = 0.5 * (np.einsum("nij,ij->n", turns, R) - 1.0)
+        costs = np.square(p - places).sum(axis=1) + np.square(np.arccos(np.clip(cosine, -1.0, 1.0)))
         best, least = self._starts[0], np.inf
-        for i in np.argsort(costs, kind="stable")[:4]:
-            theta, cost = self._descend(self._starts[int(i)], pose)
-            if cost < least - 1e-12:
+        for i in np.argsort(costs, kind="stable")[:3]:
+            theta, cost = self._descend(self._starts[int(i)], pose, 12, 1e-3)
+            if cost < 0.999 * least:
                 best, least = theta, cost
-            if least < 1e-18:
+            if least < 1e-3:
                 break
-        return best
+        return best, least
 
-    def _descend(self, theta: Vector, pose: Any) -> tuple[Vector, float]:
-        cost, hinge, mu = np.inf, self.hinge, 0.0
-        for _ in range(40):
-            E = hinge.placement(theta).actInv(pose)
-            epsilon, G = _coordinates(E)
+    def _descend(self, theta: Vector, pose: Any, count: int, enough: float) -> tuple[Vector, float]:
+        """Damped Gauss-Newton until steps are short enough."""
+        cost = np.inf
+        for _ in range(count):
+            epsilon, A = self._linearised(theta, pose)
             cost = float(epsilon @ epsilon)
-            A = G @ (E.toActionMatrixInverse() @ hinge.subspace(theta))
-            mu = 0.03 * cost + 1e-12
-            step = _solve(A.T @ A + mu * np.eye(hinge.dofs), A.T @ epsilon)
-            theta = hinge.space.integrate(theta, step)
-            if np.abs(step).max(initial=0.0) < 1e-10:
+            step = _solve(A.T @ A + (0.03 * cost + 1e-12) * np.eye(self.hinge.dofs), A.T @ epsilon)
+            theta = self.hinge.space.integrate(theta, step)
+            if np.abs(step).max(initial=0.0) < enough:
                 break
         return theta, cost
 

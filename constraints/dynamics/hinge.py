@@ -255,12 +255,7 @@ class Hinge:
         Args:
             coordinates: (space.nq,).
         """
-        q = self.space.check(coordinates, "hinge coordinates")
-        pose, start = pin.SE3.Identity(), 0
-        for sub in self.subhinges:
-            stop = start + sub.space.nq
-            pose, start = pose * sub.placement(q[start:stop]), stop
-        return pose
+        return self.kinematics(self.space.check(coordinates, "hinge coordinates"))[0]
 
     def subspace(self, coordinates: ArrayLike) -> Matrix:
         r"""Motion subspace S (6, dofs) in the outer frame: its body twist is :math:`S\,\dot\theta`.
@@ -268,7 +263,10 @@ class Hinge:
         Args:
             coordinates: (space.nq,).
         """
-        q = self.space.check(coordinates, "hinge coordinates")
+        return self.kinematics(self.space.check(coordinates, "hinge coordinates"))[1]
+
+    def kinematics(self, q: Vector) -> tuple[Any, Matrix]:
+        """Placement and motion subspace at coordinates that have been checked."""
         S, after = np.zeros((6, self.dofs)), pin.SE3.Identity()
         stop, column = q.size, self.dofs
         for sub in reversed(self.subhinges):
@@ -276,7 +274,7 @@ class Hinge:
             S[:, column - n : column] = after.toActionMatrixInverse() @ sub.subspace
             after = sub.placement(q[stop - sub.space.nq : stop]) * after
             stop, column = stop - sub.space.nq, column - n
-        return S
+        return after, S
 
     def drift(self, coordinates: ArrayLike, rates: ArrayLike) -> Vector:
         r"""What the outer frame accelerates (6,) at zero :math:`\ddot\theta`: :math:`\dot S\,\dot\theta`.

@@ -60,7 +60,8 @@ class LoopProgram(Program):
     .. math:: \begin{pmatrix} W & J^T \\ J & -\mu I \end{pmatrix} \begin{pmatrix} d \\ y \end{pmatrix}
         = \begin{pmatrix} 0 \\ -e \end{pmatrix}
 
-    by a sparse factorisation; its band is as wide as a loop. Dense: by singular values (`least_change`).
+    by a sparse factorisation; its band is as wide as a loop, and a cost of zero counts as 1e-6 of the least. Dense: by
+    singular values (`least_change`), where zero is zero.
 
     Args:
         problem: what is solved.
@@ -72,7 +73,9 @@ class LoopProgram(Program):
         self.problem, self.options, self.is_sparse = problem, options, is_sparse
         self._moving = np.flatnonzero(~problem.frozen)
         self._rows = SparseRows(problem.constraints, ~problem.frozen)
-        self._weights = problem.weights[self._moving] / problem.weights.max()
+        positive = problem.weights[problem.weights > 0.0]  # as the projector scales them: damping is relative to costs
+        self._weights = problem.weights[self._moving] / positive.mean()
+        self._least = 1e-6 * float(positive.min() / positive.mean())
         self._held = ~np.isin(np.arange(problem.space.nq), _coordinates(problem))
         if is_sparse:
             self._pattern()
@@ -152,8 +155,7 @@ class LoopProgram(Program):
 
     def _sparse_step(self, error: Vector, data: Vector, mu: float) -> Vector:
         m, n = self._rows.shape
-        weights = np.maximum(self._weights, 1e-9)
-        values = np.concatenate([weights, data, data, np.full(m, -mu)])[self._order]
+        values = np.concatenate([np.maximum(self._weights, self._least), data, data, np.full(m, -mu)])[self._order]
         system = sparse.csc_matrix((values, self._indices, self._pointers), shape=(n + m, n + m))
         factors: Any = splu(system, permc_spec="COLAMD")
         solution: Vector = factors.solve(np.concatenate([np.zeros(n), -error]))
