@@ -7,6 +7,7 @@ Jacobians with respect to tangent vectors, metres and radians. Layouts are those
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from math import hypot
 from typing import Final, final
 
 import numpy as np
@@ -280,8 +281,7 @@ class Space(ABC):
     @final
     def is_normalized(self, q: Vector, tolerance: float = 1e-6) -> bool:
         """Whether every unit block of one q has norm 1 to within the tolerance."""
-        x, low, high = q.tolist(), (1.0 - tolerance) ** 2, (1.0 + tolerance) ** 2
-        return all([low <= sum([a * a for a in x[block]]) <= high for block in self.unit_blocks])
+        return all([abs(hypot(*q[block].tolist()) - 1.0) <= tolerance for block in self.unit_blocks])
 
     @final
     def random(

@@ -21,7 +21,7 @@ from .options import Options
 from .projection import Status, Step
 from .refinement import refined
 from .restart import Restarts
-from .search import Patience, Score, Search
+from .search import Memory, Patience, Score, Search
 from .step import DampedCholesky, capped, dof_scale
 from .step_control import FullSteps, StepState
 from .substitution import Substitution
@@ -88,9 +88,11 @@ class ReadableProgram(Program):
 
     def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
         """Project one configuration: tries from the start and from restarts, within one budget."""
-        search = Search(rhs, self._place(q0, workspace), self._levels, self.options.trace)
+        search = Search(q0, rhs, workspace.resource(self, "memory", self._memory, workspace), self.options.trace)
         try:
-            q = q0 if self._space.is_normalized(q0, UNIT) else self._space.normalize(q0)
+            q = q0
+            if self._space.unit_blocks and not self._space.is_normalized(q0, UNIT):
+                q = self._space.normalize(q0)
             q = self._substitution.start(self._box.clamp(q), rhs)
             moved = q is not q0 and q.tobytes() != q0.tobytes()
             rows = self._at_start(q0, search, moved)
@@ -105,12 +107,16 @@ class ReadableProgram(Program):
 
     def step(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
         """One step from a configuration, whatever it does to the error."""
-        search = Search(rhs, self._place(q0, workspace), self._levels, False)
+        search = Search(q0, rhs, workspace.resource(self, "memory", self._memory, workspace), False)
         search.caps = [self.options.cap] * (len(self._levels) - 1)
         q, rows = self._rows(self._substitution.start(self._box.clamp(q0), rhs), search)
         if rows:
             q, _ = self._move(q, rows, rows[0].merit, search)
         return self._rows(q, search, jacobian=False)[0]
+
+    def _memory(self, workspace: Workspace) -> Memory:
+        """What this program keeps in a workspace."""
+        return Memory(self._place(self._space.neutral, workspace), self._levels)
 
     def _at_start(self, q0: Vector, search: Search, moved: bool) -> Sequence[Rows] | None:
         """Look at the start as it is; rows that the first step can use where it has not to be moved, or None."""

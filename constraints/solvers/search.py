@@ -15,7 +15,7 @@ from ..stack import Stack
 from .engine import Outcome
 from .projection import Status, Step
 
-__all__ = ["Patience", "Score", "Search"]
+__all__ = ["Memory", "Patience", "Score", "Search"]
 
 Score = list[float]
 """Residual of each mandatory level, most important first, compared in this order; where there are several, one that is
@@ -23,13 +23,30 @@ satisfied counts as 0."""
 
 
 @final
+class Memory:
+    """What a program keeps in a workspace: the handle that it moves along, and the rows of its levels.
+
+    Args:
+        point: a point of the workspace.
+        levels: whose rows are stacked.
+    """
+
+    __slots__ = ("point", "rows", "stacked")
+
+    def __init__(self, point: Point, levels: Sequence[Stack]) -> None:
+        self.point = point
+        self.stacked = tuple(StackedRows.of(level, point) for level in levels)
+        self.rows: Sequence[Rows] = tuple(stacked.rows for stacked in self.stacked)
+
+
+@final
 class Search:
     """Budget spent so far, and the best iterate with the try it came from.
 
     Args:
+        q: the start.
         rhs: right-hand sides.
-        point: at the start; the handle that the program moves along.
-        levels: whose rows are stacked, in memory of the point's workspace.
+        memory: of the program in the workspace.
         trace: whether iterates are kept.
     """
 
@@ -54,16 +71,17 @@ class Search:
         "workspace",
     )
 
-    def __init__(self, rhs: RightHandSide, point: Point, levels: Sequence[Stack], trace: bool) -> None:
-        self.rhs, self.point, self.workspace, self.given = rhs, point, point.workspace, point.q
-        self.stacked = [StackedRows.of(level, point) for level in levels]
-        self.rows: Sequence[Rows] = [stacked.rows for stacked in self.stacked]
+    def __init__(self, q: Vector, rhs: RightHandSide, memory: Memory, trace: bool) -> None:
+        self.given, self.rhs = q, rhs
+        self.point, self.stacked, self.rows = memory.point, memory.stacked, memory.rows
+        self.point.move(q)
+        self.workspace = self.point.workspace
         self.iterations = self.begun = self.restarts = self.best_try = 0
         self.status = Status.STALLED
         self.trace: list[Step] | None = [] if trace else None
         self.caps: list[float] = []
         self.residuals: list[float] = []
-        self.best = point.q
+        self.best = q
         self.score: Score = [np.inf]
         self.residual = self.merit = np.inf
 
