@@ -191,8 +191,9 @@ def _tree_block(rng: Random, seed: int, number: int) -> Block:
     if rng.random() < 0.5:
         starts[:, frozen] = target[frozen]
     name = f"tree {number}: {', '.join(w.kind for w in wanted)}{f', {how}' if how else ''}"
+    projector = Projector(problem, _options(rng, optional))
     return Block(
-        name, Projector(problem, _options(rng)), rhs, starts, kinds, measure, lower, upper, where.units, frozen
+        name, projector, rhs, starts, kinds, measure, lower, upper, where.units, frozen
     )  # fmt: skip
 
 
@@ -205,13 +206,16 @@ def _anywhere(rng: Random, where: Coordinates, lower: Vector, upper: Vector, cou
     return q
 
 
-def _options(rng: Random) -> Options:
+def _options(rng: Random, optional: bool = False) -> Options:
     threshold = float(rng.choice([1e-4, 1e-6, 1e-8, 1e-2], p=[0.7, 0.15, 0.1, 0.05]))
     controls = (FULL_STEPS, Backtracking(), Constant(0.7), FixedSequence(), ErrorNormBased())
     control = controls[0 if rng.random() < 0.85 else int(rng.integers(len(controls)))]
     budget = int(rng.choice([40, 12, 0], p=[0.85, 0.13, 0.02]))
     changes: dict[str, Any] = {"threshold": threshold, "max_iterations": budget, "step_control": control}
-    if "nearest" in Options.__dataclass_fields__ and rng.random() < 0.05:
+    refined = rng.random() < 0.05
+    if refined and optional:
+        changes["optimise_last"] = True
+    elif refined:
         changes["nearest"] = True
     return Options.local(**changes) if rng.random() < 0.3 else Options(seed=int(rng.integers(3)), **changes)
 
@@ -296,8 +300,9 @@ def faults(block: Block, i: int) -> tuple[str, list[str]]:
         found.append("the result has another shape, or is the start's memory")
     if not np.isfinite(q).all() or np.isnan(result.residual) or (result.success and not np.isfinite(result.residual)):
         return result.status.name, [*found, f"not finite: residual {result.residual}, q {q}"]
-    if result.iterations > options.max_iterations:
-        found.append(f"{result.iterations} iterations of {options.max_iterations}")
+    budget = options.max_iterations + options.refine_iterations * (options.nearest or options.optimise_last)
+    if result.iterations > budget:
+        found.append(f"{result.iterations} iterations of {budget}")
     apart = np.abs(q[block.frozen] - q0[block.frozen]).max(initial=0.0)
     if apart > (UNIT if block.off_unit(q0) > 1e-12 else 0.0):  # unit vectors are normalised
         found.append("a frozen joint moved")
@@ -315,7 +320,7 @@ def faults(block: Block, i: int) -> tuple[str, list[str]]:
         off, allowed = block.off_unit(q), 1e-9 if block.off_unit(q0) < 1e-9 else UNIT * (1 + 1e-6)
         if off > allowed:
             found.append(f"claims success, but a unit vector is {off:.3g} off")
-        if i % 8 == 0 and not found:
+        if i % 8 == 0 and not found and not options.optimise_last:  # which may go on from a solution
             found += _again(block, result)
     if not turned and np.isfinite(result.residual) and abs(error - result.residual) > 1e-8 * (1.0 + error) + slack:
         found.append(f"says its residual is {result.residual:.9g}, but it is {error:.9g}")
@@ -336,7 +341,7 @@ def _again(block: Block, result: Projection) -> list[str]:
 
 def _kept(block: Block, q0: Vector, result: Projection) -> list[str]:
     """A start that is a solution comes back bit for bit."""
-    if result.iterations == 0 and result.success:
+    if (result.iterations == 0 and result.success) or block.projector.options.optimise_last:
         return []
     error, turned = block.measure(q0)
     if turned or not error <= 0.999 * block.projector.options.threshold - 1e-12 or not block.inside(q0):

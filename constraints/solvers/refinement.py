@@ -92,6 +92,8 @@ class RefinedProgram(Program):
         outcome = self._program.run(q0, rhs, workspace)
         if outcome.status is not Status.CONVERGED:
             return outcome
+        if near is None and self._last is None and outcome.iterations == 0 and outcome.q.tobytes() == q0.tobytes():
+            return outcome._replace(refined=Refined(0.0, q0))  # nothing is nearer to the start than itself
         near = q0 if near is None else near
         objective = Distance(problem.space, problem.weights, near) if self._last is None else self._last
         reference = near if self._last is None else None
