@@ -108,6 +108,16 @@ class _PairFunction(Function):
     def _nearest(self, found: list[tuple[_Pair, Touch]]) -> tuple[_Pair, Touch]:
         return min(found, key=lambda entry: contact_error(entry[1], self.margin))
 
+    @property
+    def only_pair(self) -> SurfacePair | None:
+        """The pair of surfaces, where there is no choice."""
+        return self.pairs[0] if len(self.pairs) == 1 else None
+
+    @property
+    def object_joints(self) -> frozenset[int]:
+        """Indices of the joints that carry the objects' surfaces."""
+        return frozenset(pair.surface.joint for pair in self._pairs)
+
     @final
     def pair_at(self, q: ArrayLike) -> SurfacePair:
         """The pair that counts at a configuration: the one whose contact has the smallest error norm.

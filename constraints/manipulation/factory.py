@@ -1,0 +1,249 @@
+"""The factory of constraint graphs: from grippers, handles and surfaces to all states and transitions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, final
+
+from liegroups.doors import as_flag, as_name, finite_vector
+
+from ..errors import DuplicateNameError, GraphError, OptionError, UnknownNameError, WrongObjectError
+from ..functions.contact_surface import Surface
+from ..robot import Robot
+from ..robot.doors import as_robot
+from ..solvers import Options
+from .checks import all_of
+from .factory_parts import GraspSet, Parts
+from .factory_transitions import transitions_between
+from .graph import ConstraintGraph
+from .gripper import Gripper, Handle
+from .placement import MARGIN
+from .relative_motion import SecurityMargins
+from .rules import Rule, check_rules, is_allowed
+from .semantics import Semantics
+from .states import State, Transition
+
+__all__ = ["ConstraintGraphFactory", "MovableObject"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MovableObject:
+    """An object that is moved: what it is grasped by and stands on.
+
+    Args:
+        name: in names of constraints ("place_box").
+        handles: at least one; all on the joint of the object.
+        surfaces: on which it may be put; without any it is left wherever it is.
+
+    Raises:
+        GraphError: no handle, or handles and surfaces on several joints.
+        WrongObjectError, DuplicateNameError: what else is wrong.
+    """
+
+    name: str
+    handles: Sequence[Handle]
+    surfaces: Sequence[Surface] = ()
+
+    def __post_init__(self) -> None:
+        """Check that everything is on one joint."""
+        who = as_name(self.name, "name of an object")
+        object.__setattr__(self, "handles", all_of(self.handles, Handle, f"handles of object '{who}'"))
+        object.__setattr__(self, "surfaces", all_of(self.surfaces, Surface, f"surfaces of object '{who}'"))
+        if not self.handles:
+            raise GraphError(f"object '{who}' needs at least one handle")
+        for part in (*self.handles, *self.surfaces):
+            if part.frame.joint != self.joint:
+                raise GraphError(
+                    f"object '{who}': '{part.name}' is on joint '{part.frame.joint_name}', "
+                    f"expected '{self.handles[0].frame.joint_name}' as its first handle"
+                )
+
+    @property
+    def joint(self) -> int:
+        """Index of the joint of the object."""
+        return self.handles[0].frame.joint
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ConstraintGraphFactory:
+    """Builds the graph of all sets of grasps that the rules allow.
+
+    A state is a set of grasps, no handle twice; objects that nobody holds are placed. There is a loop on each state,
+    and a pair of transitions, take (">") and release ("<"), between two states that differ by one grasp. A take leads
+    through *pregrasp* (the gripper before the handle), *intersec* (the gripper holds the object, which still stands)
+    and *preplace* (held, above its surface); only through pregrasp where the object has no surfaces, or another gripper
+    holds it. Where both states have leaves, a level-set variant ("_ls") chooses the leaf on which it ends.
+
+    Args:
+        robot: robots and objects as one robot.
+        grippers: what grasps.
+        objects: what is moved.
+        floors: surfaces on which objects may stand (environment contacts).
+        rules: the first that is about a set of grasps says whether it is allowed; where none is, it is refused. Without
+            rules all are allowed.
+        preplacement_distance: height of preplace above the surface [m].
+        margin: height of placed objects above their floor [m].
+        preplace_guide: keep the place on the floor up to preplace: objects are lifted and put down straight.
+        empty_level_sets: build level-set variants that have no leaf to choose too, as hpp-manipulation does.
+        options, margins, attempts, name: as in `ConstraintGraph`.
+
+    Raises:
+        GraphError: a rule that matches nothing, an object given twice, surfaces without a floor.
+        DuplicateNameError: two grippers, handles or objects of one name.
+        WrongObjectError, OptionError: what else is wrong.
+
+    Example:
+        >>> from constraints import ConstraintGraphFactory  # doctest: +SKIP
+        >>> graph = ConstraintGraphFactory(robot, [gripper], [box], [table]).generate()  # doctest: +SKIP
+
+    Source: `ConstraintGraphFactory` of hpp-manipulation.
+    """
+
+    robot: Robot
+    grippers: Sequence[Gripper]
+    objects: Sequence[MovableObject]
+    floors: Sequence[Surface] = ()
+    rules: Sequence[Rule] = ()
+    preplacement_distance: float = field(default=0.05, kw_only=True)
+    margin: float = field(default=MARGIN, kw_only=True)
+    preplace_guide: bool = field(default=False, kw_only=True)
+    empty_level_sets: bool = field(default=False, kw_only=True)
+    margins: SecurityMargins | None = field(default=None, kw_only=True)
+    options: Options | None = field(default=None, kw_only=True)
+    attempts: int = field(default=4, kw_only=True)
+    name: str = field(default="graph", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check what was given."""
+        as_robot(self.robot, "robot of a graph factory")
+        for what, kind in (("grippers", Gripper), ("objects", MovableObject), ("floors", Surface), ("rules", Rule)):
+            object.__setattr__(self, what, all_of(getattr(self, what), kind, f"{what} of a graph factory"))
+        for what in ("preplacement_distance", "margin"):
+            length = float(finite_vector([getattr(self, what)], 1, f"{what} of a graph factory")[0])
+            if length < 0.0:
+                raise OptionError(f"{what} of a graph factory: expected a length that is not negative, got {length:g}")
+            object.__setattr__(self, what, length)
+        for what in ("preplace_guide", "empty_level_sets"):
+            as_flag(getattr(self, what), f"{what} of a graph factory")
+        handles = [handle.name for thing in self.objects for handle in thing.handles]
+        _unique([gripper.name for gripper in self.grippers], "gripper")
+        _unique([thing.name for thing in self.objects], "object")
+        _unique(handles, "handle")
+        placed: dict[int, str] = {}
+        for thing in self.objects:
+            if placed.setdefault(thing.joint, thing.name) != thing.name:
+                raise GraphError(
+                    f"objects '{placed[thing.joint]}' and '{thing.name}' are on one joint: they would be placed twice; "
+                    "give one object with the handles and surfaces of both"
+                )
+            if thing.surfaces and not self.floors:
+                raise GraphError(f"object '{thing.name}' has surfaces, but there are no floors on which they are put")
+        check_rules(self.rules, [gripper.name for gripper in self.grippers], handles)
+
+    @classmethod
+    def from_semantics(
+        cls,
+        robot: Robot,
+        semantics: Semantics,
+        grippers: Sequence[str],
+        objects: Mapping[str, tuple[Sequence[str], Sequence[str]]],
+        floors: Sequence[str] = (),
+        rules: Sequence[Rule] = (),
+        **options: Any,
+    ) -> ConstraintGraphFactory:
+        """A factory from names in SRDF files.
+
+        Args:
+            robot: the robot.
+            semantics: what the files say, `read_semantics(...)`; several are joined by `|`.
+            grippers: names of grippers.
+            objects: object -> names of its handles, and of its contact surfaces.
+            floors: names of contact surfaces of the environment.
+            rules: as in the class.
+            **options: the other arguments of the class.
+
+        Raises:
+            UnknownNameError: a gripper, handle or surface that is in none of the files; the nearest are listed.
+        """
+        if not isinstance(semantics, Semantics):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("semantics of a graph factory", "Semantics (read_semantics(...))", semantics)
+        things = [
+            MovableObject(
+                name,
+                [_known(semantics.handles, handle, "handle") for handle in handles],
+                [polygon for contact in contacts for polygon in _known(semantics.surfaces, contact, "surface")],
+            )
+            for name, (handles, contacts) in objects.items()
+        ]
+        taken = [_known(semantics.grippers, gripper, "gripper") for gripper in grippers]
+        ground = [polygon for floor in floors for polygon in _known(semantics.surfaces, floor, "surface")]
+        return cls(robot, taken, things, ground, rules, **options)
+
+    def generate(self) -> ConstraintGraph:
+        """The graph.
+
+        Raises:
+            GraphError: the rules allow nothing.
+        """
+        names = [gripper.name for gripper in self.grippers]
+        parts = Parts.of(self)
+        sets = [s for s in _grasp_sets(len(names), len(parts.handles)) if is_allowed(self.rules, names, parts.held(s))]
+        if not sets:
+            raise GraphError("the rules allow no set of grasps, not even that nothing is held")
+        states = {held: State(parts.name_of(held), parts.constraints_of(held), _priority(held)) for held in sets}
+        transitions: list[Transition] = []
+        waypoints: list[State] = []
+        for held, state in states.items():
+            complements = parts.complements_of(held)
+            transitions.append(Transition(f"Loop | {parts.short(held)}", state, state, state, complements, 0))
+        for held in sets:
+            for gripper, handle in _one_more(held, len(names), len(parts.handles)):
+                more = held | {(gripper, handle)}
+                if more in states:
+                    pair = (states[held], states[more])
+                    found = transitions_between(parts, pair, held, (gripper, handle))
+                    transitions += found.transitions
+                    waypoints += found.waypoints
+        return ConstraintGraph(
+            self.robot, [*states.values(), *waypoints], transitions, parts.foliations, margins=self.margins,
+            options=self.options, attempts=self.attempts, name=self.name,
+        )  # fmt: skip
+
+
+def _grasp_sets(grippers: int, handles: int) -> list[GraspSet]:
+    """All partial assignments of handles to grippers, no handle twice; the empty one first."""
+    found: list[GraspSet] = [frozenset()]
+    for gripper in range(grippers):
+        found += [
+            held | {(gripper, handle)}
+            for held in list(found)
+            for handle in range(handles)
+            if handle not in {other for _, other in held}
+        ]
+    return sorted(found, key=lambda held: (len(held), sorted(held)))
+
+
+def _one_more(held: GraspSet, grippers: int, handles: int) -> list[tuple[int, int]]:
+    """The grasps that may be added."""
+    busy, taken = {gripper for gripper, _ in held}, {handle for _, handle in held}
+    return [(g, h) for g in range(grippers) if g not in busy for h in range(handles) if h not in taken]
+
+
+def _priority(held: GraspSet) -> int:
+    """Higher the more is held: 0, 1, 3, 6, ..."""
+    return len(held) * (len(held) + 1) // 2
+
+
+def _unique(names: list[str], kind: str) -> None:
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise DuplicateNameError(f"{kind} of a graph factory", name)
+
+
+def _known(among: Mapping[str, Any], name: str, kind: str) -> Any:
+    if name not in among:
+        raise UnknownNameError(kind, name, tuple(among))
+    return among[name]

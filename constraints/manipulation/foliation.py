@@ -1,0 +1,174 @@
+"""Foliations: a constraint, the parameters it leaves free, and both together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, final
+
+import numpy as np
+
+from liegroups.doors import as_name
+
+from ..arrays import ArrayLike
+from ..errors import GraphError, WrongObjectError
+from ..explicit import Explicit
+from ..functions.contact import ConvexShapeContact, SurfacePair
+from ..implicit import Implicit
+from ..right_hand_side import RightHandSide
+from ..stack import RowOwner, Stack
+
+__all__ = ["Foliation", "Leaf", "merged"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Foliation:
+    """A manifold of configurations, cut into leaves by parameters that stay as they are along a path.
+
+    Args:
+        name: of the constraint ("place_box", "gripper grasps box/handle").
+        constraint: what every configuration of the manifold satisfies; None where all do (an object left where it is).
+        complement: whose right-hand side says on which leaf; None where there is one leaf only.
+        hold: both together, which takes the place of the two where they meet: explicit where possible.
+        variants: the same by pair of surfaces, where the constraint chooses among several.
+
+    Raises:
+        WrongObjectError: a part that is no constraint.
+        GraphError: the constraint has a row whose right-hand side may vary.
+    """
+
+    name: str
+    constraint: RowOwner | None
+    complement: RowOwner | None
+    hold: RowOwner
+    variants: Mapping[SurfacePair, Foliation] = field(default_factory=lambda: dict[SurfacePair, "Foliation"]())
+    pair: SurfacePair | None = None
+
+    def __post_init__(self) -> None:
+        """Check what was given."""
+        as_name(self.name, "name of a foliation")
+        for what, owner in (("constraint", self.constraint), ("complement", self.complement), ("hold", self.hold)):
+            if not isinstance(owner, RowOwner) and (owner is not None or what == "hold"):
+                raise WrongObjectError(f"{what} of foliation '{self.name}'", "a constraint", owner)
+        if self.constraint is not None:
+            refuse_free_rows(self.constraint, f"foliation '{self.name}'")
+        object.__setattr__(self, "variants", MappingProxyType(dict(self.variants)))
+
+    def at(self, q: ArrayLike) -> Foliation:
+        """The foliation with the pair of surfaces that touch at q; itself where there is no choice.
+
+        Args:
+            q: configuration (nq,).
+        """
+        if not self.variants or not isinstance(self.constraint, Implicit):
+            return self
+        function = self.constraint.function
+        return self.variants[function.pair_at(q)] if isinstance(function, ConvexShapeContact) else self
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = (self.name, self.constraint, self.complement, self.hold, dict(self.variants), self.pair)
+        return Foliation, parts
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Leaf:
+    """Where on its foliations a configuration is: a right-hand side of their complements.
+
+    Attributes:
+        foliations: the foliations, with their pairs of surfaces chosen.
+        rhs: right-hand sides of their complements, in order.
+    """
+
+    foliations: tuple[Foliation, ...]
+    rhs: RightHandSide
+
+    def same_as(self, other: Leaf, tolerance: float = 1e-4) -> bool:
+        """Whether both are one leaf: the same foliations, the same pairs of surfaces, the same parameters.
+
+        Args:
+            other: the other leaf.
+            tolerance: largest norm of the difference of parameters in their group [m, rad], foliation by foliation (so
+                q and -q of a quaternion are one); by default the threshold of projections.
+        """
+        mine, theirs = ([(f.name, f.pair) for f in leaf.foliations] for leaf in (self, other))
+        if mine != theirs:
+            return False
+        return all(
+            np.linalg.norm(_apart(owner, a, b)) <= tolerance
+            for owner, a, b in zip(self.rhs.stack, _points(self), _points(other), strict=True)
+        )
+
+    def __str__(self) -> str:
+        words: list[str] = []
+        for foliation, point in zip(self.foliations, _points(self), strict=True):
+            on = "" if foliation.pair is None else f" ({foliation.pair.object} on {foliation.pair.floor})"
+            words.append(f"{foliation.name}{on}: {np.array2string(point, precision=4, suppress_small=True)}")
+        return "; ".join(words) or "the only leaf"
+
+
+def _points(leaf: Leaf) -> list[Any]:
+    return [leaf.rhs.of(i) for i in range(len(leaf.rhs.stack))]
+
+
+def _apart(owner: RowOwner, a: Any, b: Any) -> Any:
+    """Difference of two right-hand sides in their group; of poses in coordinates, as poses."""
+    if isinstance(owner, Explicit):
+        return owner.map.outputs.difference(owner.group_rhs(a), owner.group_rhs(b))
+    return owner.group.difference(a, b)
+
+
+def refuse_free_rows(owner: RowOwner, who: str) -> None:
+    """Refuse a constraint with rows whose right-hand side may vary.
+
+    Raises:
+        GraphError: names the constraint and the row.
+    """
+    free = np.flatnonzero(owner.rows.free_rhs & owner.rows.mask)
+    if free.size:
+        raise GraphError(
+            f"{who}: row {int(free[0])} of '{owner.name}' is EQUALITY, whose right-hand side may vary; only what is "
+            "the same for all configurations belongs here (put the constraint on transitions, as a complement)"
+        )
+
+
+def merged(owners: Iterable[RowOwner], foliations: Sequence[tuple[Foliation, Foliation]]) -> list[RowOwner]:
+    """Constraints of a problem, each once, with the hold in place of a constraint and its complement.
+
+    Args:
+        owners: what the parts of the problem ask for.
+        foliations: those that may be concerned, each with the variant that is chosen. Holds come first, in this order:
+            of two that compute one object the first stays explicit.
+    """
+    given = {id(owner): owner for owner in owners}
+    holds: list[RowOwner] = []
+    for foliation, chosen in foliations:
+        if id(foliation.complement) not in given:
+            continue
+        if foliation.constraint is None or id(foliation.constraint) in given:
+            holds.append(chosen.hold)
+            given.pop(id(foliation.constraint), None)
+            del given[id(foliation.complement)]
+        elif chosen.complement is not None and chosen is not foliation:
+            given[id(foliation.complement)] = chosen.complement
+    return [*holds, *given.values()]
+
+
+def leaf_at(foliations: Sequence[Foliation], q: ArrayLike, point: Any) -> Leaf:
+    """The leaf of a configuration.
+
+    Args:
+        foliations: those that count; the ones with a single leaf are left out.
+        q: configuration (nq,).
+        point: the point at q.
+    """
+    chosen = tuple(f.at(q) for f in foliations if f.complement is not None)
+    owners = [f.complement for f in chosen if f.complement is not None]
+    stack = Stack(owners)
+    values = [owner.rhs_at(point) for owner in owners]
+    return Leaf(chosen, RightHandSide(stack, np.concatenate(values) if values else np.zeros(0)))

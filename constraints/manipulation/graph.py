@@ -1,0 +1,399 @@
+"""The constraint graph of manipulation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from liegroups.doors import as_name
+
+from ..arrays import ArrayLike, Vector
+from ..errors import GraphError, OptionError, WrongObjectError
+from ..problem import Problem
+from ..robot import Robot
+from ..robot.doors import as_robot
+from ..solvers import Options, Projection
+from ..stack import RowOwner
+from .checks import all_of, one_placement_each
+from .foliation import Foliation, Leaf, leaf_at
+from .network import Network
+from .programs import PathProblem, Programs
+from .relative_motion import CollisionPair, RelativeMotion, SecurityMargins, collision_pairs, relative_motion
+from .selector import StateSelector
+from .states import State, Transition, as_owners
+from .targets import TargetConfiguration, configurations, leaf_for, reach
+
+if TYPE_CHECKING:
+    from .graph_errors import GraphErrors
+    from .validation import Validation
+
+__all__ = ["ConstraintGraph"]
+
+
+@final
+class ConstraintGraph:
+    """States of a manipulation problem, and the transitions between them. Immutable.
+
+    A *state* holds constraints that are the same for all its configurations; its configurations lie on *leaves*, one
+    for each value of the complements. A *transition* is a path in a containing state, on the leaf of its start.
+    `ConstraintGraphFactory` builds one from grippers, handles and surfaces.
+
+    Args:
+        robot: robot and objects, as one `Robot` (`Robot.system`).
+        states: states, waypoints included.
+        transitions: transitions; inner ones belong to theirs.
+        foliations: constraints with complements and holds: wherever both meet, the hold takes their place. Of two holds
+            that compute one object the first stays explicit.
+        constraints: asked of every configuration.
+        margins: distances kept between bodies.
+        options: of projections to states and targets; the default threshold is 1e-4, paths keep half of it.
+        attempts: guesses from which a target is sought at most.
+        name: in messages.
+
+    Attributes:
+        robot, foliations, constraints, margins, options, attempts, name: as given.
+        states: the states but for waypoints, highest priority first.
+        waypoint_states: states that are only passed through.
+        transitions: as given.
+        inner_transitions: those of which the others are made.
+
+    Raises:
+        DuplicateNameError: two states or transitions of one name.
+        GraphError: a transition between states that are not among these, or two placements of one object.
+        WrongObjectError, OptionError: what else is wrong.
+
+    Source: `Graph` of hpp-manipulation.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        states: Sequence[State],
+        transitions: Sequence[Transition],
+        foliations: Sequence[Foliation] = (),
+        *,
+        constraints: Sequence[RowOwner] = (),
+        margins: SecurityMargins | None = None,
+        options: Options | None = None,
+        attempts: int = 4,
+        name: str = "graph",
+    ) -> None:
+        self.robot = as_robot(robot, "robot of a constraint graph")
+        self.name = as_name(name, "name of a constraint graph")
+        self.foliations = all_of(foliations, Foliation, "foliations of a constraint graph")
+        self.constraints = as_owners(constraints, "constraints of a constraint graph")
+        self.options = Options() if options is None else options
+        if not isinstance(self.options, Options):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("options of a constraint graph", "Options", options)
+        if type(attempts) is not int or attempts < 1:
+            raise OptionError(f"attempts of a constraint graph: expected a whole number from 1, got {attempts!r}")
+        self.attempts = attempts
+        self.margins = SecurityMargins() if margins is None else margins
+        given = all_of(states, State, "states of a constraint graph")
+        self.transitions = all_of(transitions, Transition, "transitions of a constraint graph")
+        self._network = Network(given, self.transitions)
+        self.inner_transitions = self._network.inner
+        self.states: tuple[State, ...] = tuple(
+            sorted((s for s in given if not s.waypoint), key=lambda state: -state.priority)
+        )
+        self.waypoint_states: tuple[State, ...] = tuple(s for s in given if s.waypoint)
+        one_placement_each(self.foliations)
+        self._programs = Programs(self.robot, self.foliations, self.constraints, self.options)
+        self._selector = StateSelector(self.robot, self.states, self.constraints, self.threshold)
+
+    # Looking up.
+
+    @property
+    def threshold(self) -> float:
+        """Largest error norm of a constraint in a state."""
+        return self.options.threshold
+
+    @property
+    def path_options(self) -> Options:
+        """Options for paths: half the threshold, no restarts, no wrapping."""
+        return Options.local(threshold=0.5 * self.threshold, max_iterations=self.options.max_iterations)
+
+    def state(self, which: State | str) -> State:
+        """A state, or waypoint state, of this graph by its name.
+
+        Raises:
+            UnknownNameError: lists the names that come closest.
+        """
+        return self._network.state(which)
+
+    def transition(self, which: Transition | str) -> Transition:
+        """A transition, or inner transition, of this graph by its name.
+
+        Raises:
+            UnknownNameError: lists the names that come closest.
+        """
+        return self._network.transition(which)
+
+    def transitions_from(self, state: State | str, to: State | str | None = None) -> tuple[Transition, ...]:
+        """Transitions that leave a state, inner ones not counted.
+
+        Args:
+            state: where they start.
+            to: only those that lead there.
+        """
+        target = None if to is None else self.state(to)
+        return tuple(t for t in self._network.leaving(self.state(state)) if target is None or t.target is target)
+
+    def choose(self, state: State | str, rng: np.random.Generator) -> Transition:
+        """A random transition that leaves a state, each as likely as its weight; negative weights are never taken.
+
+        Raises:
+            GraphError: no transition of positive weight leaves it.
+        """
+        return self._network.choose(self.state(state), rng)
+
+    def shortest_path(self, source: State | str, target: State | str) -> tuple[Transition, ...]:
+        """A shortest sequence of transitions between two states, loops and level sets left out.
+
+        Raises:
+            GraphError: there is none.
+        """
+        return self._network.shortest(self.state(source), self.state(target))
+
+    # Configurations.
+
+    def state_of(self, q: ArrayLike) -> State:
+        """The state of a configuration: of those that contain it the one of highest priority, the first if several.
+
+        Each constraint that states share is evaluated once.
+
+        Args:
+            q: configuration (nq,).
+
+        Raises:
+            GraphError: no state contains it; the nearest one is named.
+        """
+        return self._selector.state_of(self.robot.check(q, "q"))
+
+    def contains(self, state: State | str, q: ArrayLike) -> bool:
+        """Whether a configuration satisfies the constraints of a state and of the graph; bounds do not count.
+
+        Args:
+            state: which, or its name; waypoint states too.
+            q: configuration (nq,).
+        """
+        return not self._off(self.state(state), self.robot.check(q, "q"))
+
+    def _off(self, state: State, q: Vector) -> str:
+        """The constraints of a state that a configuration does not satisfy, in words."""
+        if self._selector.knows(state):
+            return self._selector.off(state, self._selector.errors(q))
+        residual = self.problem_of(state).residual(q)
+        return f"it is off by {residual:.3g}" if residual > self.threshold else ""
+
+    def leaf_of(self, q: ArrayLike, where: State | Transition | str | None = None) -> Leaf:
+        """The leaf of a configuration: the parameters that paths from there keep.
+
+        Args:
+            q: configuration (nq,).
+            where: a transition, whose leaf is meant; or a state, whose loop's is; by default the state of q.
+        """
+        point = self.robot.at(q)
+        return leaf_at(self._foliations_of(self.state_of(q) if where is None else where), point.q, point)
+
+    def same_leaf(
+        self,
+        q0: ArrayLike,
+        q1: ArrayLike,
+        where: State | Transition | str | None = None,
+        tolerance: float | None = None,
+    ) -> bool:
+        """Whether two configurations are on one leaf (`Leaf.same_as`); without `where`, of one state too.
+
+        Args:
+            q0, q1: configurations (nq,).
+            where: as in `leaf_of`.
+            tolerance: as in `Leaf.same_as`; the threshold by default.
+        """
+        if where is None:
+            where = self.state_of(q0)
+            if self.state_of(q1) is not where:
+                return False
+        limit = self.threshold if tolerance is None else tolerance
+        return self.leaf_of(q0, where).same_as(self.leaf_of(q1, where), limit)
+
+    def _foliations_of(self, where: Any) -> list[Foliation]:
+        """The foliations whose leaf paths of a transition, or loops of a state, keep."""
+        if isinstance(where, State) or (isinstance(where, str) and where in self._network.states):
+            state = self.state(where)
+            loops = [t for t in self.transitions if t.is_loop and t.source is state and not t.is_level_set]
+            if not loops:
+                return [f for f in self.foliations if any(f.constraint is owner for owner in state.constraints)]
+            where = loops[0]
+        kept = {id(owner) for owner in self.transition(where).constraints}
+        return [f for f in self.foliations if f.complement is not None and id(f.complement) in kept]
+
+    # Projections.
+
+    def sample(self, state: State | str, rng: np.random.Generator) -> Projection:
+        """A random configuration, put into a state.
+
+        Args:
+            state: which, or its name; waypoint states too.
+            rng: generator.
+
+        Returns:
+            The projection; it may have failed.
+        """
+        return self._programs.state(self.state(state)).project(self.robot.random(rng))
+
+    def samples(self, state: State | str, rng: np.random.Generator, size: int) -> tuple[Projection, ...]:
+        """Several random configurations, each put into a state.
+
+        Args:
+            state, rng: as in `sample`.
+            size: how many.
+        """
+        projector = self._programs.state(self.state(state))
+        return tuple(projector.project(q) for q in self.robot.random(rng, size))
+
+    def problem_of(self, state: State | str) -> Problem:
+        """What configurations of a state satisfy."""
+        return self._programs.state(self.state(state)).problem
+
+    def path_problem(self, transition: Transition | str, q_start: ArrayLike) -> PathProblem:
+        """What the paths of a transition satisfy, and the right-hand sides that keep them on the leaf of the start.
+
+        Solve it with `graph.path_options`: half the threshold, so that what a path is made of stays inside its states.
+
+        Args:
+            transition: which, or its name; of one with waypoints take the inner ones.
+            q_start: configuration (nq,) on the leaf.
+
+        Raises:
+            GraphError: the transition leads through waypoints; they are listed.
+        """
+        found = self.transition(transition)
+        if found.inner:
+            parts = ", ".join(f"'{part}'" for part in found.inner)
+            raise GraphError(f"transition '{found}' leads through waypoints, each part has its own paths: {parts}")
+        return self._programs.path(found, self.robot.check(q_start, "q_start"))
+
+    def target(
+        self,
+        transition: Transition | str,
+        q_start: ArrayLike,
+        q: ArrayLike,
+        *,
+        leaf: ArrayLike | None = None,
+    ) -> TargetConfiguration:
+        """A configuration in the target state of a transition that paths on the leaf of the start may reach.
+
+        Args:
+            transition: which, or its name.
+            q_start: configuration (nq,) in its source state.
+            q: guess (nq,); short transitions do not look at it.
+            leaf: for a level-set transition: a configuration (nq,) on the leaf where it is to end; by default the
+                guess, put where leaves may be chosen.
+
+        Returns:
+            The target, with its waypoints; it may have failed.
+
+        Raises:
+            GraphError: the start is not in the source state, or a leaf for a transition that chooses none.
+        """
+        found = self.transition(transition)
+        start, guess = self.robot.check(q_start, "q_start"), self.robot.check(q, "q")
+        off = self._off(found.source, start)
+        if off:
+            raise GraphError(f"the start of '{found}' is not in the state '{found.source}': {off}")
+        end = leaf_for(self._programs, found, guess, leaf)
+        return reach(self._programs, found, start, guess, end, self.attempts)
+
+    def targets(
+        self, transition: Transition | str, Q_start: ArrayLike, Q: ArrayLike
+    ) -> tuple[TargetConfiguration, ...]:
+        """Targets of several starts, each as `target` finds it.
+
+        Args:
+            transition: which, or its name.
+            Q_start: starts (n, nq).
+            Q: guesses (n, nq).
+        """
+        starts, guesses = configurations(self.robot, Q_start, "Q_start"), configurations(self.robot, Q, "Q")
+        if len(starts) != len(guesses):
+            raise GraphError(f"starts and guesses must be as many: there are {len(starts)} and {len(guesses)}")
+        return tuple(self.target(transition, start, guess) for start, guess in zip(starts, guesses, strict=True))
+
+    # Bodies.
+
+    def relative_motion(self, where: State | Transition | str) -> RelativeMotion:
+        """How bodies move against each other along paths of a transition, or in a state.
+
+        Args:
+            where: which, or its name.
+        """
+        if isinstance(where, State) or (isinstance(where, str) and where in self._network.states):
+            return relative_motion(self.robot, [*self.constraints, *self.state(where).constraints])
+        return relative_motion(self.robot, self._programs.on_path(self.transition(where)))
+
+    def collision_pairs(
+        self, where: State | Transition | str, pairs: Sequence[tuple[str, str]]
+    ) -> tuple[CollisionPair, ...]:
+        """The pairs of bodies whose collision must be looked at, with the distance they keep.
+
+        Pairs that do not move against each other along the paths of a transition are left out.
+
+        Args:
+            where: a state or transition, or its name.
+            pairs: pairs of joints by name; "universe" is the world.
+        """
+        return collision_pairs(self.relative_motion(where), self.margins, pairs)
+
+    # Reading.
+
+    def errors(self, q: ArrayLike, q_start: ArrayLike | None = None) -> GraphErrors:
+        """Errors of a configuration by state and constraint, and by transition against the leaf of a start.
+
+        Args:
+            q: configuration (nq,).
+            q_start: configuration (nq,) whose leaves count; q itself by default.
+        """
+        from .graph_errors import graph_errors
+
+        point = self.robot.check(q, "q")
+        return graph_errors(self, point, point if q_start is None else self.robot.check(q_start, "q_start"))
+
+    def validate(self, rng: np.random.Generator, count: int = 100) -> Validation:
+        """Sample every state and transition: which are reached, how often, and which states hide others.
+
+        Args:
+            rng: generator.
+            count: samples a state, and a transition.
+        """
+        from .validation import validation
+
+        return validation(self, rng, count)
+
+    def describe(self) -> str:
+        """The graph in words."""
+        from .describing import describe
+
+        return describe(self)
+
+    def to_dot(self) -> str:
+        """The graph in the language of Graphviz: states, waypoints, transitions."""
+        from .describing import to_dot
+
+        return to_dot(self)
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.states)} states, {len(self.transitions)} transitions, "
+        counts += f"{len(self.waypoint_states)} waypoint states, {len(self.inner_transitions)} inner transitions"
+        return f"ConstraintGraph({self.name!r}: {counts})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        named = {key: getattr(self, key) for key in ("constraints", "margins", "options", "attempts", "name")}
+        states = (*self.states, *self.waypoint_states)
+        return _rebuilt, ((self.robot, states, self.transitions, self.foliations), named)
+
+
+def _rebuilt(given: tuple[Any, ...], options: dict[str, Any]) -> ConstraintGraph:
+    return ConstraintGraph(*given, **options)

@@ -1,0 +1,81 @@
+"""Errors of a configuration against everything in a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from ..arrays import Vector
+from ..problem import Problem
+from ..right_hand_side import RightHandSide
+
+if TYPE_CHECKING:
+    from .graph import ConstraintGraph
+
+__all__ = ["GraphErrors", "graph_errors"]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class GraphErrors:
+    """Error norms of one configuration.
+
+    Attributes:
+        states: state, waypoint states too -> constraint -> error norm.
+        transitions: transition without waypoints, one that leaves a state of the start -> constraint of its paths, on
+            the leaf of the start -> error norm.
+        threshold: of states; paths keep half of it.
+    """
+
+    states: Mapping[str, Mapping[str, float]]
+    transitions: Mapping[str, Mapping[str, float]]
+    threshold: float
+
+    def __str__(self) -> str:
+        lines: list[str] = []
+        for kind, entries, limit in (
+            ("state", self.states, self.threshold),
+            ("transition", self.transitions, 0.5 * self.threshold),
+        ):
+            for name, errors in entries.items():
+                off = {c: e for c, e in errors.items() if e > limit}
+                words = ", ".join(f"'{c}' off by {e:.3g}" for c, e in off.items())
+                lines.append(f"{kind} '{name}': {words or 'satisfied'}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def graph_errors(graph: ConstraintGraph, q: Vector, q_start: Vector) -> GraphErrors:
+    """Errors of q by state, and by transition on the leaf of q_start.
+
+    Args:
+        graph: the graph.
+        q: configuration (nq,).
+        q_start: configuration (nq,).
+    """
+    states: dict[str, dict[str, float]] = {}
+    for state in (*graph.states, *graph.waypoint_states):
+        problem = graph.problem_of(state)
+        states[state.name] = _norms(problem, q, problem.rhs)
+    transitions: dict[str, dict[str, float]] = {}
+    for transition in (*graph.transitions, *graph.inner_transitions):
+        if not transition.inner and graph.contains(transition.source, q_start):
+            transitions[transition.name] = _norms(*_swap(q, *graph.path_problem(transition, q_start)))
+    return GraphErrors(states, transitions, graph.threshold)
+
+
+def _swap(q: Vector, problem: Problem, rhs: RightHandSide) -> tuple[Problem, Vector, RightHandSide]:
+    return problem, q, rhs
+
+
+def _norms(problem: Problem, q: Vector, rhs: RightHandSide) -> dict[str, float]:
+    error, stack = problem.error(q, rhs=rhs), problem.constraints
+    return {
+        owner.name: float(np.sqrt(error[rows] @ error[rows]))
+        for owner, rows in zip(stack, stack.slices, strict=True)
+        if owner.name != "no constraint"
+    }

@@ -1,0 +1,96 @@
+"""Grasps: a gripper on a handle."""
+
+from __future__ import annotations
+
+from liegroups import R3xSO3
+
+from ..comparison import Comparison
+from ..errors import WrongObjectError
+from ..explicit import Explicit
+from ..functions.pose import RelativePose
+from ..implicit import Implicit
+from ..robot import Frame, Robot
+from ..robot.doors import as_robot
+from ..robot.pinocchio import pin
+from ..stack import RowOwner
+from .foliation import Foliation
+from .gripper import Gripper, Handle
+
+__all__ = ["grasp", "is_free_object", "pregrasp"]
+
+
+def grasp(robot: Robot, gripper: Gripper, handle: Handle) -> Foliation:
+    r"""A gripper holds a handle: :math:`\log({}^{g}M_h) = 0` on the rows of the handle's mask.
+
+    The constraint is "GRIPPER grasps HANDLE"; the complement keeps the rows that the mask leaves free; the hold is
+    both, explicit (the object's pose follows the gripper) where all six rows are in one or the other and the handle is
+    on a free object. With a mask of six rows there is no complement, and constraint and hold are one.
+
+    Args:
+        robot: robot with both frames.
+        gripper: g.
+        handle: h.
+
+    Raises:
+        WrongObjectError: no gripper, or no handle.
+
+    Source: `createGrasp`, `createGraspComplement`, `createGraspAndComplement` of hpp-manipulation.
+    """
+    g, h = _frames(robot, gripper, handle)
+    name = f"{gripper.name} grasps {handle.name}"
+    whole = bool((handle.rows | handle.free_rows).all()) and is_free_object(robot, h.joint)
+    types = [Comparison.EQUALITY if free else Comparison.EQUAL_TO_ZERO for free in handle.free_rows]
+    if handle.rows.all():
+        if whole:
+            hold: RowOwner = Explicit.relative_pose(robot, g, h, name=name)
+        else:
+            hold = Implicit.zero(RelativePose(robot, g, h, R3xSO3), name=name)
+        return Foliation(name, hold, None, hold)
+    function = RelativePose(robot, g, h, R3xSO3)
+    constraint = Implicit.zero(function, mask=handle.rows, name=name) if handle.rows.any() else None
+    complement = None
+    if handle.free_rows.any():
+        complement = Implicit.equal(function, mask=handle.free_rows, name=f"{name}/complement")
+    if whole:
+        hold = Explicit.relative_pose(robot, g, h, comparison=types, name=f"{name}/hold")
+    else:
+        hold = Implicit(function, types, mask=handle.rows | handle.free_rows, name=f"{name}/hold")
+    return Foliation(name, constraint, complement, hold)
+
+
+def pregrasp(robot: Robot, gripper: Gripper, handle: Handle) -> Implicit:
+    r"""A gripper before a handle: the same rows, the handle moved by both clearances in the approach direction.
+
+    .. math:: \log\left(({}^oM_g\,T)^{-1}\,{}^oM_h\right) = 0, \qquad
+        T = \left(I,\; (clearance_g + clearance_h)\, approach\right)
+
+    Args:
+        robot, gripper, handle: as in `grasp`.
+
+    Source: `createPreGrasp` of hpp-manipulation.
+    """
+    g, h = _frames(robot, gripper, handle)
+    shift = pin.SE3.Identity()
+    shift.translation = (gripper.clearance + handle.clearance) * handle.direction
+    before = Frame(g.name, g.joint, g.placement * shift, g.joint_name)
+    name = f"{gripper.name} pregrasps {handle.name}"
+    return Implicit.zero(RelativePose(robot, before, h, R3xSO3), mask=handle.rows, name=name)
+
+
+def is_free_object(robot: Robot, joint: int) -> bool:
+    """Whether a joint is a free-flyer whose pose may be computed."""
+    return joint > 0 and robot.space.factors[joint - 1].space.name == "SE3"
+
+
+def _frames(robot: Robot, gripper: Gripper, handle: Handle) -> tuple[Frame, Frame]:
+    """Frames called by the names of gripper and handle."""
+    as_robot(robot, "robot of a grasp")
+    if not isinstance(gripper, Gripper):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongObjectError("gripper of a grasp", "a Gripper", gripper)
+    if not isinstance(handle, Handle):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongObjectError("handle of a grasp", "a Handle", handle)
+    a, b = robot.frame(gripper.frame), robot.frame(handle.frame)
+    return (
+        Frame(gripper.name, a.joint, a.placement, a.joint_name),
+        Frame(handle.name, b.joint, b.placement, b.joint_name),
+    )

@@ -1,0 +1,117 @@
+"""Grippers and handles: named frames that meet in a grasp."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from liegroups.doors import as_name, finite_vector
+
+from ..arrays import ArrayLike, BoolVector, Vector
+from ..errors import OptionError, SizeError, WrongObjectError
+from ..robot import Frame
+
+__all__ = ["Gripper", "Handle"]
+
+
+@dataclass(frozen=True, eq=False)
+class Gripper:
+    """A frame that grasps: its x axis points to where objects come from.
+
+    Args:
+        name: in names of states ("r0/gripper grasps box0/h0").
+        frame: on the joint that carries it, `robot.frame(...)`.
+        clearance: how far from the frame the gripper must stay before it closes [m].
+
+    Raises:
+        WrongObjectError, OptionError: what is wrong, with the name.
+
+    Source: `Gripper` of hpp-manipulation.
+    """
+
+    name: str
+    frame: Frame
+    clearance: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check what was given."""
+        as_name(self.name, "name of a gripper")
+        object.__setattr__(self, "clearance", _clearance(self.frame, self.clearance, f"gripper '{self.name}'"))
+
+
+@dataclass(frozen=True, eq=False)
+class Handle:
+    r"""A frame that is grasped: in a grasp it is where the gripper's frame is, on the rows of its mask.
+
+    Args:
+        name: in names of states.
+        frame: on the joint of the object, `robot.frame(...)`.
+        clearance: as a gripper's; before a grasp both are kept [m].
+        approach: direction (3,), in the axes of the gripper, in which the handle lies before the grasp; made a unit
+            vector.
+        mask: (6,) true for the rows of the gripper-to-handle pose that a grasp fixes: translation, then rotation, in
+            the axes of the gripper. A symmetric handle leaves a rotation free.
+        complement: (6,) rows that a grasp leaves free and that stay as they are while it lasts; the others by default.
+
+    Raises:
+        OptionError: the mask fixes exactly one rotation row: the two left have no common axis.
+        SizeError, WrongObjectError, OptionError: what else is wrong, with the name.
+
+    Source: `Handle` of hpp-manipulation.
+    """
+
+    name: str
+    frame: Frame
+    clearance: float = 0.0
+    approach: ArrayLike = (1.0, 0.0, 0.0)
+    mask: ArrayLike = (True,) * 6
+    complement: ArrayLike | None = None
+
+    direction: Vector = field(init=False, repr=False)
+    rows: BoolVector = field(init=False, repr=False)
+    free_rows: BoolVector = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check what was given."""
+        as_name(self.name, "name of a handle")
+        who = f"handle '{self.name}'"
+        object.__setattr__(self, "clearance", _clearance(self.frame, self.clearance, who))
+        direction = np.array(finite_vector(self.approach, 3, f"approach of {who}"))
+        length = float(np.sqrt(direction @ direction))
+        if length < 1e-9:
+            raise OptionError(f"approach of {who}: expected a direction, got a vector of length {length:g}")
+        rows = _mask(self.mask, f"mask of {who}")
+        free = ~rows if self.complement is None else _mask(self.complement, f"complement of {who}")
+        if (rows & free).any():
+            both = np.flatnonzero(rows & free).tolist()
+            raise OptionError(f"complement of {who}: rows {both} are in the mask too; they must be in one of the two")
+        if rows[3:].sum() == 1:
+            raise OptionError(
+                f"mask of {who}: expected 0, 2 or 3 rotation rows, got 1: two free rotations have no common axis"
+            )
+        for attribute, value in (("direction", direction / length), ("rows", rows), ("free_rows", free)):
+            value.setflags(write=False)
+            object.__setattr__(self, attribute, value)
+
+
+def _clearance(frame: object, clearance: Any, who: str) -> float:
+    if not isinstance(frame, Frame):
+        raise WrongObjectError(f"frame of {who}", "a Frame (robot.frame(name))", frame)
+    length = float(finite_vector([clearance], 1, f"clearance of {who}")[0])
+    if length < 0.0:
+        raise OptionError(f"clearance of {who}: expected a length that is not negative, got {length:g}")
+    return length
+
+
+def _mask(given: ArrayLike, what: str) -> BoolVector:
+    try:
+        array = np.asarray(given)
+    except (TypeError, ValueError):
+        raise WrongObjectError(what, "six truth values", given) from None
+    if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
+        raise WrongObjectError(what, "six truth values", given)
+    if array.shape != (6,):
+        raise SizeError(what, 6, array.shape)
+    return array.astype(np.bool_)

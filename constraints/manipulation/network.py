@@ -1,0 +1,105 @@
+"""States and transitions by name, and the graph they make."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, final
+
+import networkx as nx
+import numpy as np
+
+from ..errors import DuplicateNameError, GraphError, UnknownNameError, WrongObjectError
+from .states import State, Transition
+
+__all__ = ["Network"]
+
+_nx: Any = nx  # for the calls whose stubs leave types open
+
+
+@final
+class Network:
+    """States and transitions by name. networkx stays inside.
+
+    Args:
+        states: states, waypoints included.
+        transitions: transitions; their inner ones come with them.
+
+    Attributes:
+        states, transitions: by name, waypoint states and inner transitions included.
+        inner: the inner transitions.
+
+    Raises:
+        DuplicateNameError: two of one name.
+        GraphError: a transition needs a state that is not there.
+    """
+
+    def __init__(self, states: Sequence[State], transitions: Sequence[Transition]) -> None:
+        inner = {id(part): part for whole in transitions for part in whole.inner}
+        self.inner: tuple[Transition, ...] = tuple(inner.values())
+        self.states = _by_name(states, "state")
+        self.transitions = _by_name((*transitions, *self.inner), "transition")
+        self._graph: Any = _nx.MultiDiGraph()
+        self._graph.add_nodes_from(self.states)
+        for transition in self.transitions.values():
+            for state in (transition.source, transition.target, transition.containing):
+                if self.states.get(state.name) is not state:
+                    raise GraphError(
+                        f"transition '{transition}' needs the state '{state}', which is not among those of the graph"
+                    )
+        for transition in transitions:
+            self._graph.add_edge(transition.source.name, transition.target.name, key=transition.name, of=transition)
+
+    def state(self, which: Any) -> State:
+        """A state, by its name or as it is."""
+        return _find(which, self.states, "state", State)
+
+    def transition(self, which: Any) -> Transition:
+        """A transition, by its name or as it is."""
+        return _find(which, self.transitions, "transition", Transition)
+
+    def leaving(self, state: State) -> list[Transition]:
+        """Transitions that leave a state, inner ones not counted."""
+        return [data["of"] for _, _, data in self._graph.out_edges(state.name, data=True)]
+
+    def choose(self, state: State, rng: np.random.Generator) -> Transition:
+        """A random transition that leaves a state, each as likely as its weight."""
+        leaving = self.leaving(state)
+        weights = np.maximum([t.weight for t in leaving], 0).astype(np.float64)
+        if not weights.sum() > 0.0:
+            raise GraphError(f"no transition of positive weight leaves the state '{state}'; there must be one")
+        return leaving[int(rng.choice(len(leaving), p=weights / weights.sum()))]
+
+    def shortest(self, source: State, target: State) -> tuple[Transition, ...]:
+        """A shortest sequence of transitions, loops, level sets and hidden ones left out."""
+        plain: Any = _nx.DiGraph()
+        plain.add_nodes_from(self.states)
+        for a, b, data in self._graph.edges(data=True):
+            transition: Transition = data["of"]
+            if not (transition.is_loop or transition.is_level_set or transition.weight < 0):
+                plain.add_edge(a, b, of=transition)
+        try:
+            names: list[str] = list(_nx.shortest_path(plain, source.name, target.name))
+        except _nx.NetworkXNoPath:
+            raise GraphError(f"no transitions lead from '{source}' to '{target}'; there must be some") from None
+        return tuple(plain[a][b]["of"] for a, b in pairwise(names))
+
+
+def _by_name(given: Sequence[Any], kind: str) -> Mapping[str, Any]:
+    found: dict[str, Any] = {}
+    for entry in given:
+        if found.setdefault(entry.name, entry) is not entry:
+            raise DuplicateNameError(f"{kind} of the graph", entry.name)
+    return found
+
+
+def _find(which: Any, among: Mapping[str, Any], kind: str, expected: type) -> Any:
+    if isinstance(which, expected):
+        if among.get(str(which)) is not which:
+            raise UnknownNameError(f"{kind} of this graph", str(which), tuple(among))
+        return which
+    if not isinstance(which, str):
+        raise WrongObjectError(kind, f"a {expected.__name__} of the graph, or its name", which)
+    if which not in among:
+        raise UnknownNameError(kind, which, tuple(among))
+    return among[which]

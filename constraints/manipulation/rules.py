@@ -1,0 +1,92 @@
+"""Rules: which grasps may be together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+from ..errors import GraphError, OptionError, SizeError, WrongObjectError
+
+__all__ = ["Rule", "check_rules", "is_allowed"]
+
+
+@final
+@dataclass(frozen=True)
+class Rule:
+    """Says of some sets of grasps whether they are allowed.
+
+    A rule is about a set of grasps if for each of its patterns that matches a gripper, the pattern beside it matches
+    the handle that this gripper holds; the empty pattern stands for an empty gripper. Patterns are regular expressions
+    for whole names. Grippers that no pattern matches are not looked at.
+
+    Args:
+        grippers: patterns of grippers.
+        handles: patterns of handles, as many.
+        allowed: what the rule says.
+
+    Raises:
+        SizeError, OptionError, WrongObjectError: what is wrong with the patterns.
+
+    Source: `Rule` of hpp-manipulation, whose patterns need to match only the beginning of a name in Python.
+    """
+
+    grippers: Sequence[str]
+    handles: Sequence[str]
+    allowed: bool = True
+
+    def __post_init__(self) -> None:
+        """Check that the patterns are some."""
+        for what in ("grippers", "handles"):
+            given: Any = getattr(self, what)
+            if isinstance(given, str) or not isinstance(given, Sequence):
+                raise WrongObjectError(f"{what} of a rule", "a sequence of patterns", given)
+            patterns: list[Any] = [*given]
+            for pattern in patterns:
+                if not isinstance(pattern, str):
+                    raise WrongObjectError(f"{what} of a rule", "patterns of names", pattern)
+                try:
+                    re.compile(pattern)
+                except re.error as error:
+                    raise OptionError(f"{what} of a rule: '{pattern}' is no pattern, expected one ({error})") from None
+            object.__setattr__(self, what, tuple(patterns))
+        if len(self.grippers) != len(self.handles):
+            raise SizeError("handles of a rule", len(self.grippers), len(self.handles))
+        if not isinstance(self.allowed, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("allowed of a rule", "True or False", self.allowed)
+
+    def is_about(self, grippers: Iterable[str], grasps: Mapping[str, str]) -> bool:
+        """Whether the rule says something about a set of grasps.
+
+        Args:
+            grippers: names of all grippers.
+            grasps: gripper -> handle, for the grippers that hold one.
+        """
+        return all(
+            re.fullmatch(held, grasps.get(gripper, ""))
+            for gripper in grippers
+            for pattern, held in zip(self.grippers, self.handles, strict=True)
+            if re.fullmatch(pattern, gripper)
+        )
+
+
+def is_allowed(rules: Sequence[Rule], grippers: Sequence[str], grasps: Mapping[str, str]) -> bool:
+    """What the first rule that is about the grasps says; no if there are rules and none is; yes without rules."""
+    if not rules:
+        return True
+    return next((rule.allowed for rule in rules if rule.is_about(grippers, grasps)), False)
+
+
+def check_rules(rules: Sequence[Rule], grippers: Sequence[str], handles: Sequence[str]) -> None:
+    """Refuse patterns that match nothing.
+
+    Raises:
+        GraphError: names the pattern, and what there is.
+    """
+    for i, rule in enumerate(rules):
+        for what, patterns, names in (("gripper", rule.grippers, grippers), ("handle", rule.handles, ("", *handles))):
+            for pattern in patterns:
+                if not any(re.fullmatch(pattern, name) for name in names):
+                    known = ", ".join(name for name in names if name)
+                    raise GraphError(f"rule {i}: '{pattern}' matches no {what} as a whole; there are {known}")

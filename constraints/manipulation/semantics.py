@@ -1,0 +1,276 @@
+"""Grippers, handles and contact surfaces from an SRDF file, in the tags of hpp-manipulation."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from liegroups.doors import as_name
+
+from ..errors import ConstraintError, FileError, UnknownFrameError
+from ..functions.contact_surface import Surface
+from ..robot import Frame, Robot
+from ..robot.doors import as_robot
+from ..robot.frames import FrameKind
+from ..robot.markup import numbers, read_xml
+from ..robot.pinocchio import Placement, pin
+from .gripper import Gripper, Handle
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+__all__ = ["Semantics", "read_semantics"]
+
+ELSEWHERE = (
+    *("group", "group_state", "end_effector", "virtual_joint", "passive_joint", "chain", "joint_property"),
+    *("disable_collisions", "enable_collisions", "disable_default_collisions", "link_sphere_approximation"),
+)
+"""Tags of the SRDF standard, which other readers take."""
+PARTS = {
+    "gripper": ("position", "link"),
+    "handle": ("position", "link", "mask", "mask_complement", "approaching_direction"),
+    "contact": ("link", "point", "shape", "triangle"),
+}
+ATTRIBUTES = {
+    "gripper": ("name", "clearance"),
+    "handle": ("name", "clearance"),
+    "contact": ("name",),
+    "position": ("xyz", "xyzw", "wxyz", "rpy"),
+    "link": ("name",),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Semantics:
+    """What can be grasped, by what, and what can stand where: by name.
+
+    Attributes:
+        grippers, handles: by name.
+        surfaces: polygons of a `contact` tag, by its name; several are called "name 0", "name 1", ...
+    """
+
+    grippers: Mapping[str, Gripper]
+    handles: Mapping[str, Handle]
+    surfaces: Mapping[str, tuple[Surface, ...]]
+
+    def __or__(self, other: Semantics) -> Semantics:
+        """Both together; where they share a name the second counts."""
+        return Semantics(
+            {**self.grippers, **other.grippers}, {**self.handles, **other.handles}, {**self.surfaces, **other.surfaces}
+        )
+
+
+def read_semantics(
+    robot: Robot,
+    source: str | os.PathLike[str],
+    prefix: str = "",
+    packages: Iterable[str | os.PathLike[str]] = (),
+) -> Semantics:
+    """Read `gripper`, `handle` and `contact` tags.
+
+    - `position`: seven numbers as text are x y z and the quaternion **w x y z** (HPP's order in text); the attributes
+      `xyz` with one of `xyzw`, `wxyz` and `rpy` say their order. It is the placement on the link.
+    - `link`: name of a body, without the prefix.
+    - `clearance`: attribute [m], 0 by default. `mask`, `mask_complement`: six 0 or 1. `approaching_direction`: three
+      numbers, 1 0 0 by default.
+    - `contact`: `point` (numbers, three a vertex, in the axes of the link) and `shape` (n, then n indices, as often as
+      there are polygons) or `triangle` (three indices each), seen counter-clockwise from outside.
+
+    Args:
+        robot: robot whose links the tags name.
+        source: path, `package://` address, or the XML text itself.
+        prefix: put in front of all names with a slash, as `Robot.system` does ("box" gives "box/handle").
+        packages: folders in which packages are looked for.
+
+    Raises:
+        FileError: a tag, attribute or number that is not understood, a link that the robot does not have; the tag is
+            named. Nothing is left out.
+    """
+    as_robot(robot, "robot of semantics")
+    root, file = read_xml(source, "robot", "SRDF", packages)
+    before = f"{as_name(prefix, 'prefix of semantics')}/" if prefix != "" else ""
+    reader = _Reader(robot, before, file)
+    grippers: dict[str, Gripper] = {}
+    handles: dict[str, Handle] = {}
+    surfaces: dict[str, tuple[Surface, ...]] = {}
+    for tag in root:
+        if tag.tag in ELSEWHERE:
+            continue
+        if tag.tag not in PARTS:
+            known = ", ".join([*PARTS, *ELSEWHERE])
+            raise FileError(file, f"<{tag.tag}> is not understood; expected one of {known}")
+        name = before + str(tag.get("name", ""))
+        what = f"{tag.tag} '{name}'"
+        if not tag.get("name"):
+            raise FileError(file, f"a <{tag.tag}> has no name")
+        if name in ({"gripper": grippers, "handle": handles, "contact": surfaces}[tag.tag]):
+            raise FileError(file, f"{what}: there is another one of that name")
+        reader.check(tag, what)
+        try:
+            if tag.tag == "gripper":
+                grippers[name] = Gripper(name, *reader.frame(tag, what))
+            elif tag.tag == "handle":
+                handles[name] = reader.handle(tag, name, what)
+            else:
+                surfaces[name] = reader.surfaces(tag, name, what)
+        except FileError:
+            raise
+        except ConstraintError as error:
+            raise FileError(file, f"{what}: {error}") from error
+    return Semantics(grippers, handles, surfaces)
+
+
+@dataclass(frozen=True, eq=False)
+class _Reader:
+    """Reads single tags, and says in which file and tag something is wrong."""
+
+    robot: Robot
+    prefix: str
+    file: str
+
+    def check(self, tag: Element, what: str) -> None:
+        """Refuse parts and attributes that are not understood."""
+        for child in tag:
+            if child.tag not in PARTS[tag.tag]:
+                known = ", ".join(PARTS[tag.tag])
+                raise FileError(self.file, f"{what}: <{child.tag}> is not understood; expected one of {known}")
+        for element in (tag, *tag):
+            for attribute in element.attrib:
+                if attribute not in ATTRIBUTES.get(element.tag, ()):
+                    known = ", ".join(ATTRIBUTES.get(element.tag, ())) or "none"
+                    raise FileError(
+                        self.file,
+                        f"{what}: attribute '{attribute}' of <{element.tag}> is not understood; expected {known}",
+                    )
+
+    def one(self, tag: Element, part: str, what: str, needed: bool = True) -> Element | None:
+        found = tag.findall(part)
+        if len(found) > 1 or (needed and not found):
+            raise FileError(self.file, f"{what}: expected one <{part}>, there are {len(found)}")
+        return found[0] if found else None
+
+    def count(self, element: Element | None, n: int, what: str) -> list[float] | None:
+        """So many numbers, or None where the part is missing."""
+        if element is None:
+            return None
+        values = numbers(element.text, self.file, f"{what}, <{element.tag}>")
+        if len(values) != n:
+            raise FileError(self.file, f"{what}: <{element.tag}> takes {n} numbers, there are {len(values)}")
+        return values
+
+    def link(self, tag: Element, what: str) -> Frame:
+        link = self.one(tag, "link", what)
+        name = self.prefix + str("" if link is None else link.get("name", ""))
+        bodies = [kind for kind in (FrameKind.BODY, None) if name in self.robot.frame_names]
+        for kind in bodies:
+            try:
+                return self.robot.frame(name, kind=kind)
+            except UnknownFrameError:
+                continue
+        raise FileError(self.file, f"{what}: {UnknownFrameError(name, self.robot.frame_names)}")
+
+    def frame(self, tag: Element, what: str) -> tuple[Frame, float]:
+        """Frame and clearance of a gripper or handle."""
+        clearance = numbers(tag.get("clearance", "0"), self.file, f"clearance of {what}")
+        if len(clearance) != 1:
+            raise FileError(self.file, f"clearance of {what}: expected one number, there are {len(clearance)}")
+        position = self.one(tag, "position", what)
+        link = self.link(tag, what)
+        placement = pin.SE3.Identity() if position is None else self.position(position, what)
+        name = self.prefix + str(tag.get("name"))
+        return Frame(name, link.joint, link.placement * placement, link.joint_name), clearance[0]
+
+    def position(self, element: Element, what: str) -> Placement:
+        """A placement, from seven numbers or from attributes that say their order."""
+        where = f"position of {what}"
+        values = numbers(element.text, self.file, where)
+        turns = [order for order in ("xyzw", "wxyz", "rpy") if order in element.attrib]
+        if values and (turns or "xyz" in element.attrib):
+            raise FileError(self.file, f"{where}: expected seven numbers or attributes, there are both")
+        if len(turns) > 1:
+            raise FileError(self.file, f"{where}: only one of {', '.join(turns)} may be given")
+        if values and len(values) != 7:
+            raise FileError(self.file, f"{where}: expected seven numbers, x y z and w x y z, there are {len(values)}")
+        if values:
+            return self._pose(values[:3], values[4:] + values[3:4], where)
+        xyz = self._attribute(element, "xyz", 3, where) if "xyz" in element.attrib else [0.0, 0.0, 0.0]
+        if not turns:
+            return self._pose(xyz, [0.0, 0.0, 0.0, 1.0], where)
+        given = self._attribute(element, turns[0], 3 if turns[0] == "rpy" else 4, where)
+        if turns[0] == "rpy":
+            return pin.SE3(pin.rpy.rpyToMatrix(*given), np.array(xyz))
+        return self._pose(xyz, given if turns[0] == "xyzw" else given[1:] + given[:1], where)
+
+    def _attribute(self, element: Element, name: str, n: int, where: str) -> list[float]:
+        values = numbers(element.get(name), self.file, f"{where}, {name}")
+        if len(values) != n:
+            raise FileError(self.file, f"{where}: {name} takes {n} numbers, there are {len(values)}")
+        return values
+
+    def _pose(self, xyz: list[float], xyzw: list[float], where: str) -> Placement:
+        norm = float(np.linalg.norm(xyzw))
+        if abs(norm - 1.0) > 1e-3:  # files have few digits
+            raise FileError(self.file, f"{where}: the quaternion has norm {norm:.4g}, it must be 1")
+        return pin.XYZQUATToSE3(np.r_[xyz, np.array(xyzw) / norm])
+
+    def handle(self, tag: Element, name: str, what: str) -> Handle:
+        frame, clearance = self.frame(tag, what)
+        mask = self.count(self.one(tag, "mask", what, False), 6, what)
+        complement = self.count(self.one(tag, "mask_complement", what, False), 6, what)
+        approach = self.count(self.one(tag, "approaching_direction", what, False), 3, what)
+        return Handle(
+            name,
+            frame,
+            clearance,
+            (1.0, 0.0, 0.0) if approach is None else approach,
+            (True,) * 6 if mask is None else _flags(mask),
+            None if complement is None else _flags(complement),
+        )
+
+    def surfaces(self, tag: Element, name: str, what: str) -> tuple[Surface, ...]:
+        """The polygons of a contact tag."""
+        link, points = self.link(tag, what), numbers(getattr(self.one(tag, "point", what), "text", ""), self.file, what)
+        if len(points) % 3 or not points:
+            raise FileError(self.file, f"{what}: <point> takes three numbers a vertex, there are {len(points)}")
+        vertices = np.array(points).reshape(-1, 3)
+        shapes = [shape for element in tag.findall("shape") for shape in self.shapes(element, what)]
+        for element in tag.findall("triangle"):
+            corners = self.indices(element, what)
+            if len(corners) % 3:
+                raise FileError(self.file, f"{what}: <triangle> takes three indices each, there are {len(corners)}")
+            shapes += [corners[i : i + 3] for i in range(0, len(corners), 3)]
+        if not shapes:
+            raise FileError(self.file, f"{what}: expected a <shape> or <triangle>, there is none")
+        for i in (i for shape in shapes for i in shape):
+            if i >= len(vertices):
+                raise FileError(
+                    self.file, f"{what}: vertex {i} is not there, the last of <point> is {len(vertices) - 1}"
+                )
+        names = [name] if len(shapes) == 1 else [f"{name} {i}" for i in range(len(shapes))]
+        return tuple(Surface(label, link, vertices[shape]) for label, shape in zip(names, shapes, strict=True))
+
+    def shapes(self, element: Element, what: str) -> list[list[int]]:
+        """n, n indices, and again."""
+        values, out = self.indices(element, what), list[list[int]]()
+        while values:
+            n, values = values[0], values[1:]
+            if n > len(values):
+                raise FileError(self.file, f"{what}: a shape of {n} vertices has only {len(values)} indices")
+            out.append(values[:n])
+            values = values[n:]
+        return out
+
+    def indices(self, element: Element, what: str) -> list[int]:
+        values = numbers(element.text, self.file, f"{what}, <{element.tag}>")
+        if any(value < 0 or value != int(value) for value in values):
+            raise FileError(self.file, f"{what}: <{element.tag}> takes whole numbers from 0")
+        return [int(value) for value in values]
+
+
+def _flags(values: list[float]) -> list[bool | float]:
+    """0 and 1 as truth values; what is neither is refused by the handle."""
+    return [bool(value) if value in (0.0, 1.0) else value for value in values]

@@ -1,0 +1,160 @@
+"""Nodes and edges of a constraint graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, final
+
+from liegroups.doors import as_name
+
+from ..errors import DuplicateError, GraphError, OptionError, WrongObjectError
+from ..stack import RowOwner
+from .foliation import refuse_free_rows
+
+__all__ = ["State", "Transition"]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class State:
+    """Configurations that satisfy some constraints: "free", "gripper grasps box/handle".
+
+    Args:
+        name: unique in the graph.
+        constraints: none of their rows has a right-hand side that may vary; no constraint: every configuration.
+        priority: of two states that contain a configuration the one of higher priority is its state.
+        waypoint: only passed through, on a transition; never the state of a configuration.
+        path_constraints: asked of paths in the state too, not of its configurations.
+
+    Raises:
+        GraphError: a row with a free right-hand side; it is named.
+        DuplicateError: one constraint twice.
+        WrongObjectError, OptionError: what else is wrong.
+
+    Source: `State` of hpp-manipulation.
+    """
+
+    name: str
+    constraints: Sequence[RowOwner] = ()
+    priority: int = 0
+    waypoint: bool = False
+    path_constraints: Sequence[RowOwner] = ()
+
+    def __post_init__(self) -> None:
+        """Check what was given."""
+        as_name(self.name, "name of a state")
+        who = f"state '{self.name}'"
+        for what in ("constraints", "path_constraints"):
+            object.__setattr__(self, what, as_owners(getattr(self, what), f"{what} of {who}"))
+        for owner in (*self.constraints, *self.path_constraints):
+            refuse_free_rows(owner, who)
+        if type(self.priority) is not int:
+            raise OptionError(f"priority of {who}: expected a whole number, got {self.priority!r}")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Transition:
+    """A way from one state to another: paths in a containing state, on a leaf given by complements.
+
+    Args:
+        name: unique in the graph.
+        source, target: where it leads from and to.
+        containing: the state that its paths stay in.
+        constraints: complements, whose right-hand sides are those of the start.
+        weight: how likely `graph.choose` is to take it, against others; negative where it is only part of another one.
+        short: a short motion: targets are sought from the start, not from a guess.
+        inner: transitions through waypoints of which it is made, in order.
+        condition: for a level-set transition: what configurations satisfy whose leaf may be chosen; None makes it none.
+        parameters: for a level-set transition: complements whose right-hand sides are those of the chosen leaf.
+
+    Raises:
+        GraphError: inner transitions that do not follow each other.
+        DuplicateError: one constraint twice.
+        WrongObjectError, OptionError: what else is wrong.
+
+    Source: `Edge`, `WaypointEdge` and `LevelSetEdge` of hpp-manipulation.
+    """
+
+    name: str
+    source: State
+    target: State
+    containing: State
+    constraints: Sequence[RowOwner] = ()
+    weight: int = 1
+    short: bool = False
+    inner: Sequence[Transition] = ()
+    condition: Sequence[RowOwner] | None = field(default=None, kw_only=True)
+    parameters: Sequence[RowOwner] = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check what was given."""
+        as_name(self.name, "name of a transition")
+        who = f"transition '{self.name}'"
+        for what in ("source", "target", "containing"):
+            if not isinstance(getattr(self, what), State):
+                raise WrongObjectError(f"{what} of {who}", "a State", getattr(self, what))
+        for what in ("constraints", "parameters", *(("condition",) if self.condition is not None else ())):
+            object.__setattr__(self, what, as_owners(getattr(self, what), f"{what} of {who}"))
+        if self.parameters and self.condition is None:
+            raise GraphError(f"{who} has parameters of a leaf to choose; it needs a condition too, or an empty one")
+        if type(self.weight) is not int:
+            raise OptionError(f"weight of {who}: expected a whole number, got {self.weight!r}")
+        object.__setattr__(self, "inner", _chain(self.inner, self))
+
+    @property
+    def is_loop(self) -> bool:
+        """Whether it leads from a state to itself."""
+        return self.source is self.target
+
+    @property
+    def is_waypoint(self) -> bool:
+        """Whether it leads through waypoints."""
+        return bool(self.inner)
+
+    @property
+    def is_level_set(self) -> bool:
+        """Whether it, or a part of it, chooses the leaf on which it ends."""
+        return self.condition is not None or any(part.is_level_set for part in self.inner)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def as_owners(given: Any, what: str) -> tuple[RowOwner, ...]:
+    """Constraints, each once."""
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise WrongObjectError(what, "a sequence of constraints", given)
+    owners: list[RowOwner] = []
+    entries: list[Any] = [*given]
+    for owner in entries:
+        if not isinstance(owner, RowOwner):
+            raise WrongObjectError(what, "constraints", owner)
+        if any(owner is other for other in owners):
+            raise DuplicateError(f"{what}: '{owner.name}' is given twice (the same object)")
+        owners.append(owner)
+    return tuple(owners)
+
+
+def _chain(given: Any, whole: Transition) -> tuple[Transition, ...]:
+    """Inner transitions that lead from the source to the target."""
+    who = f"inner transitions of '{whole.name}'"
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise WrongObjectError(who, "a sequence of transitions", given)
+    parts: list[Any] = [*given]
+    here = whole.source
+    for part in parts:
+        if not isinstance(part, Transition):
+            raise WrongObjectError(who, "transitions", part)
+        if part.inner:
+            raise GraphError(f"{who}: '{part.name}' must not lead through waypoints itself")
+        if part.source is not here:
+            raise GraphError(f"{who}: '{part.name}' starts in '{part.source}', expected '{here}'")
+        here = part.target
+    if parts and here is not whole.target:
+        raise GraphError(f"{who} end in '{here}', expected '{whole.target}'")
+    return tuple(parts)

@@ -1,0 +1,123 @@
+"""Whether the states and transitions of a graph can be reached."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, final
+
+import numpy as np
+
+from ..arrays import Vector
+
+if TYPE_CHECKING:
+    from .graph import ConstraintGraph
+    from .states import Transition
+
+__all__ = ["Rate", "Validation", "validation"]
+
+LOW = 0.1
+"""A rate of success below this is reported."""
+
+
+class Rate(NamedTuple):
+    """Successes of tries.
+
+    Attributes:
+        successes, tries: how many.
+    """
+
+    successes: int
+    tries: int
+
+    def __str__(self) -> str:
+        return f"{self.successes} of {self.tries}"
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Validation:
+    """What sampling a graph showed.
+
+    Attributes:
+        states: state, waypoint states too -> projections that succeeded.
+        hidden: state -> state of higher priority that contains all of its samples.
+        transitions: transition -> targets that were found, from samples of its source state.
+        failed_at: transition -> inner transition -> targets that ended there.
+    """
+
+    states: Mapping[str, Rate]
+    hidden: Mapping[str, str]
+    transitions: Mapping[str, Rate]
+    failed_at: Mapping[str, Mapping[str, int]]
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is wrong, a sentence each."""
+        words: list[str] = []
+        for name, rate in self.states.items():
+            if rate.successes == 0:
+                words.append(f"state '{name}' was never reached ({rate})")
+            elif rate.successes < LOW * rate.tries:
+                words.append(f"state '{name}' was rarely reached ({rate})")
+        words += [
+            f"state '{name}' is contained in '{above}', of higher priority" for name, above in self.hidden.items()
+        ]
+        for name, rate in self.transitions.items():
+            if rate.tries == 0:
+                words.append(f"transition '{name}' was not tried: no configuration of its source state was found")
+            elif rate.successes == 0:
+                where = ", ".join(f"{count} at '{part}'" for part, count in self.failed_at[name].items())
+                words.append(f"no target of transition '{name}' was found ({rate}; {where})")
+        return tuple(words)
+
+    @property
+    def success(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+    def __str__(self) -> str:
+        lines = [f"state '{name}': {rate} projections" for name, rate in self.states.items()]
+        for name, rate in self.transitions.items():
+            where = ", ".join(f"{count} at '{part}'" for part, count in self.failed_at.get(name, {}).items())
+            lines.append(f"transition '{name}': {rate} targets" + (f"; failed {where}" if where else ""))
+        return "\n".join([*lines, *(self.problems or ("nothing is wrong",))])
+
+    __repr__ = __str__
+
+
+def validation(graph: ConstraintGraph, rng: np.random.Generator, count: int) -> Validation:
+    """Sample every state, and every transition from the samples of its source state.
+
+    Args:
+        graph: the graph.
+        rng: generator.
+        count: samples a state, and at most a transition.
+    """
+    found: dict[str, list[Vector]] = {}
+    states: dict[str, Rate] = {}
+    hidden: dict[str, str] = {}
+    for state in (*graph.states, *graph.waypoint_states):
+        projections = graph.samples(state, rng, count)
+        found[state.name] = [p.q for p in projections if p.success]
+        states[state.name] = Rate(len(found[state.name]), count)
+        if not state.waypoint:
+            answers = {graph.state_of(q).name for q in found[state.name]}
+            if len(answers) == 1 and answers != {state.name}:
+                hidden[state.name] = answers.pop()
+    transitions: dict[str, Rate] = {}
+    failed: dict[str, Mapping[str, int]] = {}
+    for transition in graph.transitions:
+        starts = found[transition.source.name]
+        transitions[transition.name], failed[transition.name] = _targets(graph, transition, starts, rng)
+    return Validation(states, hidden, transitions, failed)
+
+
+def _targets(
+    graph: ConstraintGraph, transition: Transition, starts: list[Vector], rng: np.random.Generator
+) -> tuple[Rate, Mapping[str, int]]:
+    """How many targets are found, and where the others end."""
+    ends = [graph.target(transition, start, graph.robot.random(rng)) for start in starts]
+    failed = Counter(str(end.failed_at) for end in ends if not end.success)
+    return Rate(sum(end.success for end in ends), len(ends)), dict(failed)
