@@ -91,7 +91,6 @@ class FileError(ConstraintError):
         super().__init__(f"{path}: {reason}")
 
 
-<<<<<<< HEAD
 class FileContentError(FileError):
     """A file holds what it must not: `path`, `place` (where in it, as $.levels[0][2].function), and the reason."""
 
@@ -110,10 +109,10 @@ class NotSavableError(ConstraintError):
 
 class PathError(ConstraintError):
     """A path that does not exist, does not hold together, or is asked for more than it has."""
-=======
+
+
 class GraphError(ConstraintError):
     """A constraint graph cannot be built as asked, or does not contain what it was asked about."""
->>>>>>> 761fefd (Manipulation: grippers, handles and surfaces from SRDF, grasps and placements as foliations, the constraint graph and its factory, targets)
 
 
 class RobotMismatchError(ConstraintError):
