@@ -12,11 +12,11 @@ import numpy as np
 from .arrays import ArrayLike, Matrix, Vector
 from .errors import FileError
 from .explicit import Explicit
-from .functions import CenterOfMass, Pose, RelativePose
+from .functions import CenterOfMass, Pose, Position, RelativePose
 from .implicit import Implicit
-from .models import sample_arm, sample_humanoid, sample_two_arms
+from .models import Mechanism, load, mechanisms, sample_arm, sample_humanoid, sample_two_arms
 from .problem import Problem
-from .robot import Base, Part, Robot, as_placement
+from .robot import Base, Frame, Part, Robot, as_placement
 
 __all__ = ["Scene", "Size", "center_by_hand", "placement_by_hand", "sample_scenes", "scenes"]
 
@@ -188,6 +188,59 @@ def _on_two_feet(name: str, robot: Robot, feet: tuple[str, str], q: Vector, room
     )  # fmt: skip
 
 
+def _stewart() -> Scene:
+    """The platform level, at a height: its legs close six loops."""
+    made = mechanisms.stewart_platform()
+    reach: tuple[ArrayLike, ArrayLike] = ([-0.3, -0.3, 0.2], [0.3, 0.3, 0.8])
+    legs = {f"leg{i}": ([-1.0, -1.0], [1.0, 1.0]) for i in range(1, 7)}
+    robot = made.robot.with_bounds({"platform": reach} | legs | dict.fromkeys(made.motors, (0.3, 0.9)))
+    height = as_placement([0.0, 0.0, 0.5, *UPRIGHT])
+    level = Implicit.zero(Pose(robot, "platform", height), mask=[0, 0, 1, 1, 1, 0], name="level")
+
+    def measure(q: Vector) -> float:
+        oMp = placement_by_hand(robot, "platform", q)
+        tilt = math.hypot(oMp.rotation[0, 2], oMp.rotation[1, 2])
+        return max(math.hypot(float(oMp.translation[2]) - 0.5, tilt), _open_loops(made, q))
+
+    return Scene(
+        "Stewart platform: level at a height", robot, made.problem([level], bounds=robot.bounds),
+        tuple(f"leg{i}_end" for i in range(1, 7)), measure, after="the same {}, legs on the platform",
+        boxes={"platform": (0.5, 0.5, 0.02)}, loose=Loose("platform", made.posture("closed")[:7], 0.2, 0.4), shown=2,
+    )  # fmt: skip
+
+
+def _cassie() -> Scene:
+    """Cassie on its two feet, four loops in its legs closed."""
+    made = load(ROBOTS + "cassie_description/robots/cassie_v2.sdf")
+    robot, q = made.robot, made.posture("file")
+    feet = ("left-foot", "right-foot")
+    stands = [placement_by_hand(robot, foot, q).translation for foot in feet]
+    steps = [Implicit.equal(Position(robot, foot), place, name=foot) for foot, place in zip(feet, stands, strict=True)]
+
+    def measure(q: Vector) -> float:
+        off = [placement_by_hand(robot, foot, q).translation - place for foot, place in zip(feet, stands, strict=True)]
+        return max(_open_loops(made, q), *(math.hypot(*apart) for apart in off))
+
+    flat = tuple(as_placement([*place, *UPRIGHT]) for place in stands)
+    return Scene(
+        "Cassie: loops closed, feet on the ground", robot, made.problem(steps), feet, measure,
+        after="the same {}, closed", ground=flat, loose=Loose("root_joint", q[:7], 0.1, 0.2), shown=2,
+    )  # fmt: skip
+
+
+def _open_loops(made: Mechanism, q: Vector) -> float:
+    """The largest distance between the two points that a closure joins [m]."""
+    apart: list[float] = []
+    for closure in made.closures:
+        ends: list[Vector] = []
+        for end in ("predecessor", "successor"):
+            frame: Frame = getattr(closure, end)
+            oMj = placement_by_hand(made.robot, frame.joint_name, q) if frame.joint else as_placement(None)
+            ends.append(np.asarray((oMj * frame.placement).translation))
+        apart.append(math.hypot(*(ends[0] - ends[1])))
+    return max(apart)
+
+
 def _carrying(name: str, arm: Robot, tool: str, height: float) -> Scene:
     """A box in the hand, whose pose is computed from the arm's; it shall be upright at a height."""
     free = Robot.from_urdf("<robot name='box'><link name='body'/></robot>", base=Base.FREE_FLYER)
@@ -219,7 +272,7 @@ def _carrying(name: str, arm: Robot, tool: str, height: float) -> Scene:
 def scenes() -> tuple[list[Scene], str]:
     """The problems, and a line that says which robots are not there, or nothing."""
     try:
-        return [_panda(), _ur5(), _pr2(), _talos(), _ur5_with_a_box()], ""
+        return [_panda(), _ur5(), _pr2(), _talos(), _ur5_with_a_box(), _stewart(), _cassie()], ""
     except FileError:
         missing = "The robots of example-robot-data are not there (pip install 'lie-constraints[robots]', 131 MB): "
         return sample_scenes(), missing + "sample robots take their place."
@@ -227,7 +280,7 @@ def scenes() -> tuple[list[Scene], str]:
 
 def sample_scenes() -> list[Scene]:
     """The problems on robots built in Python."""
-    return [_arm(), _two_arms(), _humanoid(), _arm_with_a_box()]
+    return [_arm(), _two_arms(), _humanoid(), _arm_with_a_box(), _stewart()]
 
 
 # Measuring, without this library's functions.
