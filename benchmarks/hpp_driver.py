@@ -59,6 +59,17 @@ def _contact(source: str, polygon: list[Any]) -> str:
     )
 
 
+ROWS = {"transformation": 6, "relative_transformation": 6, "explicit_relative_pose": 6, "relative_com": 3}
+
+
+def _complete(given: dict[str, Any]) -> dict[str, Any]:
+    """A constraint with its mask and comparison where the file leaves them out."""
+    if given["kind"] not in ROWS:
+        return {"comparison": ["Equality"]} | given
+    mask = given.get("mask", [1] * ROWS[given["kind"]])
+    return {"comparison": ["EqualToZero"] * sum(mask)} | given | {"mask": mask}
+
+
 class Session:
     """One problem in HPP, with a projector a line search.
 
@@ -89,7 +100,10 @@ class Session:
             sides = zip(self.description["lower"], self.description["upper"], strict=True)
             pairs = list(sides)[joint.idx_q : joint.idx_q + joint.nq]
             self.robot.setJointBounds(name, [x for pair in pairs for x in pair])
-        constraints = [self._constraint(i, c) for i, c in enumerate(self.description["constraints"])]
+        every = [_complete(given) for given in self.description["constraints"]]
+        placed = any(given["kind"] == "explicit_convex_shape_contact" for given in every)
+        self.from_qref = placed or any("rhs" in given for given in every)
+        constraints = [self._constraint(i, given) for i, given in enumerate(every)]
         self.projectors = {name: self._projector(name, constraints) for name in LINE_SEARCHES}
 
     def _robot(self) -> Any:
@@ -146,10 +160,7 @@ class Session:
         kind, name = given["kind"], f"{given['kind']} {i}"
         if kind == "explicit_convex_shape_contact":
             return self._contact_hold(name, given), given.get("priority", 0)
-        if "rhs" in given:
-            raise Refused(f"{name}: right-hand sides are not set yet")
-        others = [c["kind"] for c in self.description["constraints"]]
-        if "explicit_convex_shape_contact" in others and "Equality" in given["comparison"]:
+        if self.from_qref and "rhs" not in given and "Equality" in given["comparison"] and not self._is_at_qref(given):
             raise Refused(f"{name}: its right-hand side would be taken from qref too")
         if kind == "explicit_relative_pose":
             return self._grasp(name, given), given.get("priority", 0)
@@ -157,6 +168,8 @@ class Session:
         for word in given["comparison"]:
             words.append(getattr(hc.ComparisonType, word))
         if kind == "locked_joint":
+            if set(given["comparison"]) != {"Equality"} or not all(given.get("mask", [1])):
+                raise Refused(f"{name}: only Equality on all rows is built yet")
             return hc.LockedJoint(self.robot, given["joint"], np.array(given["value"])), given.get("priority", 0)
         rows, every = self.pin.StdVec_Bool(), self.pin.StdVec_Bool()
         for bit in given["mask"]:
@@ -171,17 +184,23 @@ class Session:
             placements = self._poses(given, "frame1", "frame2")
             function = hc.RelativeTransformation(name, self.robot, one, other, *placements, rows)
         elif kind == "relative_com":
-            return self._relative_com(name, given), given.get("priority", 0)
+            return self._relative_com(name, given, words, every), given.get("priority", 0)
         else:
             raise Refused(f"constraints of kind '{kind}' are not built yet")
         self.kept.append(function)
         return hc.Implicit(function, words, every), given.get("priority", 0)
 
-    def _relative_com(self, name: str, given: dict[str, Any]) -> Any:
+    def _is_at_qref(self, given: dict[str, Any]) -> bool:
+        """Whether a locked joint has its value in qref, so that both are one right-hand side."""
+        if given["kind"] != "locked_joint":
+            return False
+        joint = self.model.joints[self._joint(given["joint"])]
+        there = self.np.array(self.description["qref"])[joint.idx_q : joint.idx_q + joint.nq]
+        return bool(self.np.abs(there - self.np.array(given["value"])).max() < 1e-12)
+
+    def _relative_com(self, name: str, given: dict[str, Any], words: Any, every: Any) -> Any:
         """HPP chooses the bodies itself: refused unless they are those of the file, judged at qref."""
         np, qref = self.np, self.np.array(self.description["qref"])
-        if set(given["comparison"]) != {"EqualToZero"}:
-            raise Refused(f"{name}: only EqualToZero is built yet")
         problem = self.hcore.Problem(self.robot)
         joint, reference = given["joint"], np.array(given["reference"])
         probe = problem.createRelativeComConstraint(f"{name} probe", "", joint, np.zeros(3), [True] * 3)
@@ -194,8 +213,9 @@ class Session:
         ours = data.oMi[self._joint(joint)].actInv(masses @ centres / masses.sum())
         if np.abs(np.asarray(probe.function()(qref).vector()).ravel() - ours).max() > 1e-9:
             raise Refused(f"{name}: HPP sums the mass of other joints than the file")
-        self.kept += [problem, probe]
-        return problem.createRelativeComConstraint(name, "", joint, reference, [bool(bit) for bit in given["mask"]])
+        made = problem.createRelativeComConstraint(name, "", joint, reference, [bool(bit) for bit in given["mask"]])
+        self.kept += [problem, probe, made]
+        return made if set(given["comparison"]) == {"EqualToZero"} else self.hc.Implicit(made.function(), words, every)
 
     def _grasp(self, name: str, given: dict[str, Any]) -> Any:
         """An explicit relative pose exists as a grasp: of a handle on joint 2 by a gripper on joint 1."""
@@ -232,6 +252,8 @@ class Session:
 
         if self.explicits:
             raise Refused(f"{name}: one placement a problem is built yet")
+        if not all(given.get("mask", [1])):
+            raise Refused(f"{name}: only all rows are built yet")
         problem = manipulation.Problem(self.robot)
         graph = manipulation.Graph(name, self.robot, problem)
         prefix = given["object_joint"].split("/")[0]
@@ -254,7 +276,7 @@ class Session:
         for constraint, priority in constraints:
             if constraint is not None and not projector.add(constraint, priority):
                 raise Refused("a constraint was not accepted by ConfigProjector.add")
-        if self.explicits:
+        if self.from_qref:
             projector.solver().rightHandSideFromConfig(self.np.array(self.description["qref"]))
         return projector
 
