@@ -68,6 +68,13 @@ from constraints import (
     stack_rows,
 )
 from constraints.errors import ConstraintError
+from constraints.interop import (
+    TangentSteps,
+    as_anchor_constraint_model,
+    as_nonlinear_constraint,
+    as_rigid_constraint_model,
+    from_constraint_model,
+)
 from constraints.models import sample_arm, sample_two_arms
 from constraints.solvers import diagnose
 from liegroups import SE3, SO2, SO3, Element, ProductSpace, R3xSO3, Rn, Segments, Space
@@ -1375,6 +1382,37 @@ def _(c: Chaos) -> Made:
     if c.rng.random() < 0.5:
         return given("ax", _problem().plot_dependencies, ax=c.thing(type(None)))
     return given("path", _problem().plot_dependencies, c.say("no path", c.pick(3, [1], {}, print, 1.5)))
+
+
+@entry("TangentSteps, as_nonlinear_constraint")
+def _(c: Chaos) -> Made:
+    way, make = c.pick("problem", "q0", "rhs", "z"), c.pick(TangentSteps, as_nonlinear_constraint)
+    if way == "problem":
+        return given("problem", make, c.thing(), _arm().neutral)
+    if way == "q0":
+        return given("q0", make, _problem(), c.point(_arm().space))
+    if way == "rhs":
+        return given("right-hand side", make, _problem(), _arm().neutral, c.vector(_problem().constraints.rhs_size))
+    steps = TangentSteps(_problem(), _arm().neutral)
+    return given("z of", c.pick(steps.rows, steps.jacobian, steps.configuration), c.vector(_arm().nv))
+
+
+@entry("constraint models of pinocchio")
+def _(c: Chaos) -> Made:
+    way = c.pick("model", "robot", "constraint", "joint", "rhs")
+    anchor = pin.PointAnchorConstraintModel(_arm().model, 3)
+    if way == "model":
+        return given("constraint model", from_constraint_model, _arm(), c.thing())
+    if way == "robot":
+        return given("robot of a constraint model", from_constraint_model, c.thing(), anchor)
+    if way == "joint":
+        wrong = pin.PointAnchorConstraintModel(_other().model, c.say("a joint that is not there", c.pick(8, 12)))
+        return given("joint", from_constraint_model, _arm(), wrong)
+    make = c.pick(as_anchor_constraint_model, as_rigid_constraint_model)
+    if way == "constraint":
+        return given("constraint for pinocchio", make, c.thing())
+    hand = Implicit.equal(Pose(_arm(), "tool"), name="hand")
+    return given("right-hand side of 'hand'", make, hand, c.vector(7))
 
 
 @entry("Projection.error")

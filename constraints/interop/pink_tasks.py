@@ -1,0 +1,191 @@
+"""Functions and constraints as tasks of pink (differential inverse kinematics), and back. Extra `pink`."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from liegroups import Rn
+from liegroups.doors import as_tolerance, finite_vector
+
+from ..arrays import Matrix, Vector
+from ..errors import OptionError, RobotMismatchError, WrongObjectError
+from ..function import Function
+from ..implicit import Implicit
+from ..plots import MissingExtraError
+from ..point import Point
+from ..right_hand_side import RightHandSide
+from ..robot import Robot
+from ..robot.doors import as_robot
+from ..robot.pinocchio import pin
+from ..robot.space import RobotSpace
+from ..rows import Order, Rows, stack_rows
+from ..stack import Stack
+
+__all__ = ["PinkFunction", "as_pink_task"]
+
+
+def as_pink_task(
+    constraint: Function | Implicit,
+    rhs: Any = None,
+    *,
+    cost: float | Sequence[float] | Vector = 1.0,
+    gain: float = 1.0,
+    lm_damping: float = 0.0,
+) -> Any:
+    r"""A function, or an Implicit constraint, as a `pink.tasks.Task`.
+
+    pink asks for :math:`J(q)\, \Delta q = -\alpha\, e(q)`. The error is that of the constraint's rows that count,
+    :math:`e = \log(rhs^{-1} h(q))` scaled, zero where an inequality holds, and J is its derivative, which is zero
+    there too. (pink's own `FrameTask` has e = log6 of the target seen from the frame, the opposite way round.)
+
+    Args:
+        constraint: an Implicit constraint on a robot; or a function, which is then to be equal to `rhs`.
+        rhs: right-hand side; the constraint's own if absent, the neutral element for a function.
+        cost: weight of the rows, one or by row that counts.
+        gain: alpha in (0, 1].
+        lm_damping: Levenberg-Marquardt damping of pink.
+
+    Returns:
+        The task. Its `rhs` may be assigned to, as pink's targets are.
+
+    Raises:
+        WrongObjectError: no function of a robot's configuration.
+        MissingExtraError: pink is not installed.
+        RightHandSideError, SizeError: what is wrong with rhs.
+        RobotMismatchError: by the task, when pink's configuration is of another robot.
+    """
+    owner = Implicit.equal(constraint) if isinstance(constraint, Function) else constraint
+    if not isinstance(owner, Implicit):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongObjectError("constraint of a pink task", "a Function or an Implicit constraint", constraint)
+    if not isinstance(owner.space, RobotSpace):
+        raise WrongObjectError(f"constraint '{owner.name}' of a pink task", "one on a robot", f"one on {owner.space}")
+    point = owner.default_rhs if rhs is None else owner.check_rhs(rhs)
+    if not 0.0 < as_tolerance(gain, "gain of a pink task") <= 1.0:
+        raise OptionError(f"gain of a pink task: expected a number in (0, 1], got {gain!r}")
+    damping = as_tolerance(lm_damping, "lm_damping of a pink task")
+    rows = int(owner.rows.mask.sum())
+    each = [cost] * rows if isinstance(cost, int | float) else cost
+    return _task_class()(owner, point, finite_vector(each, rows, "cost of a pink task"), float(gain), damping)
+
+
+def _tasks() -> Any:
+    try:
+        return importlib.import_module("pink")
+    except ImportError:
+        raise MissingExtraError("pink", "pink") from None
+
+
+@cache
+def _task_class() -> type[Any]:
+    """The class of tasks, made when pink is first asked for."""
+    base: Any = _tasks().tasks.Task
+
+    class ConstraintTask(base):
+        """Rows of an Implicit constraint as a task of pink."""
+
+        def __init__(self, constraint: Implicit, rhs: Vector, cost: Any, gain: float, lm_damping: float) -> None:
+            base.__init__(self, cost=cost, gain=gain, lm_damping=lm_damping)
+            self.constraint = constraint
+            self._stack = Stack([constraint])
+            self._sides = RightHandSide(self._stack, rhs)
+            self._known: Any = None
+
+        @property
+        def rhs(self) -> Vector:
+            """The right-hand side (nq,) of the constraint's group."""
+            return self._sides.vector
+
+        @rhs.setter
+        def rhs(self, rhs: Any) -> None:
+            self._sides = self._sides.replace(self.constraint, rhs)
+
+        def compute_error(self, configuration: Any) -> Vector:
+            return self._rows(configuration, jacobian=False).error.copy()
+
+        def compute_jacobian(self, configuration: Any) -> Matrix:
+            return self._rows(configuration, jacobian=True).jacobian.copy()
+
+        def _rows(self, configuration: Any, jacobian: bool) -> Rows:
+            space: Any = self.constraint.space
+            if configuration.model is not self._known:  # looked at once a model
+                if list(configuration.model.names) != list(space.model.names) or configuration.model.nq != space.nq:
+                    raise RobotMismatchError(
+                        f"task '{self.constraint.name}': expected a configuration of a robot with the joints "
+                        f"{', '.join(list(space.model.names)[1:])}, got one with other joints"
+                    )
+                self._known = configuration.model
+            point = space.place_alone(space.check(np.array(configuration.q), "q of pink's configuration"))
+            return stack_rows(self._stack, point, Order.POSITION, self._sides, jacobian=jacobian)
+
+        def __repr__(self) -> str:
+            return f"ConstraintTask({self.constraint!r}, cost={self.cost}, gain={self.gain})"
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            return _rebuilt, (self.constraint, self.rhs, self.cost, self.gain, self.lm_damping)
+
+    return ConstraintTask
+
+
+def _rebuilt(constraint: Implicit, rhs: Vector, cost: Any, gain: float, lm_damping: float) -> Any:
+    return _task_class()(constraint, rhs, cost, gain, lm_damping)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PinkFunction(Function):
+    r"""The error of a pink task as a function, :math:`f(q) = e(q) \in \mathbb{R}^k`, with the task's Jacobian.
+
+    The task is copied: targets set on it later do not count. Tasks whose Jacobian is the derivative of their error can
+    be solved for: `FrameTask`, `RelativeFrameTask`, `ComTask`, `PostureTask`, `JointCouplingTask`,
+    `LinearHolonomicTask`. Those that speak of velocities (`DampingTask`, `LowAccelerationTask`) cannot, nor those whose
+    error is no function of q; `constraints.testing.check_function` tells. A task knows the frames of the model, not
+    those of `robot.with_frame`.
+
+    Args:
+        robot: robot of the configurations.
+        task: a `pink.tasks.Task`, its target set.
+        name: name in messages; the class of the task by default.
+
+    Shapes:
+        value (k,), jacobian (k, nv): in the units of the task's error.
+
+    Raises:
+        WrongObjectError: no task of pink, or one that is not ready for this robot (it says why).
+        MissingExtraError: pink is not installed.
+    """
+
+    robot: Robot
+    task: Any
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Copy the task, and ask it for its size."""
+        as_robot(self.robot, "robot of a pink task")
+        if not isinstance(self.task, _tasks().tasks.Task):
+            raise WrongObjectError("task", "a pink.tasks.Task", self.task)
+        object.__setattr__(self, "task", copy.deepcopy(self.task))
+        kind = type(self.task).__name__
+        try:
+            size = int(np.size(self.task.compute_error(self._configuration())))
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise WrongObjectError(f"task {kind}", f"one that is ready for {self.robot.name}", reason) from error
+        self.declare(self.robot.space, Rn(size), name=self.name or kind)
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        """As `Function.evaluate`, by the task."""
+        configuration = point.workspace.resource(self, "configuration", self._configuration)
+        configuration.update(point.q)
+        value[:] = self.task.compute_error(configuration)
+        if jacobian is not None:
+            jacobian[:] = self.task.compute_jacobian(configuration)
+
+    def _configuration(self) -> Any:
+        model: Any = pin.Model(self.robot.model)  # a copy: pink writes attributes to it
+        return _tasks().Configuration(model, model.createData(), self.robot.neutral)

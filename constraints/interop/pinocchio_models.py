@@ -1,0 +1,171 @@
+r"""Pinocchio's constraint models as constraints of ours, and back, where they mean the same.
+
+With frames 1 and 2 on two joints (the first or the second may be the world), :math:`M = {}^{1}M_2` the pose of frame 2
+seen from frame 1, p its translation, :math:`{}^1X_2` its adjoint, :math:`J_f` the Jacobian of our function, and
+:math:`J_{1,ang}` the angular rows of the body Jacobian of frame 1:
+
+| Pinocchio | its error | its Jacobian | ours |
+|---|---|---|---|
+| `PointAnchorConstraintModel` | p - d | :math:`J_f - [d]_\times J_{1,ang}` | `RelativePosition(1, 2)`, rhs = d |
+| `FrameAnchorConstraintModel` | log6(M) | :math:`{}^1X_2\, J_f` | `RelativePose(1, 2)` |
+| `RigidConstraintModel` 6D, LOCAL | -log6(M) | :math:`-{}^1X_2\, J_f` | `RelativePose(1, 2)` |
+| `RigidConstraintModel` 3D, LOCAL | -p | :math:`-J_f + [p]_\times J_{1,ang}` | `RelativePosition(1, 2)` |
+
+with d the desired offset. The error of ours is p - d, or log6(M): that of the anchors, and minus that of the rigid
+models, whose error is 1 minus 2. Our Jacobian is always the differential of the error, :math:`J_f`, or
+:math:`J_{\log}(M)\, J_f`. Pinocchio's is a velocity: in 6D the twist of 2 relative to 1 in the axes of frame 1,
+whatever the error; in 3D it leaves out that frame 1 turns with d (anchor) or with p (rigid), which makes no difference where
+these are zero. All have the same solutions. Baumgarte gains, compliances and forces belong to dynamics and are not
+carried over.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from liegroups import SE3
+
+from ..arrays import Vector
+from ..errors import ConstraintError, WrongObjectError
+from ..functions import Pose, Position, RelativePose, RelativePosition
+from ..implicit import Implicit
+from ..robot import Frame, Robot
+from ..robot.doors import as_robot
+from ..robot.pinocchio import pin
+
+__all__ = [
+    "NoCounterpartError",
+    "as_anchor_constraint_model",
+    "as_rigid_constraint_model",
+    "from_constraint_model",
+]
+
+_TAKEN = "a pinocchio RigidConstraintModel, PointAnchorConstraintModel or FrameAnchorConstraintModel"
+
+
+class NoCounterpartError(ConstraintError):
+    """A constraint has no counterpart on the other side that means the same; the message says what differs."""
+
+    def __init__(self, what: str, reason: str) -> None:
+        self.what, self.reason = what, reason
+        super().__init__(f"{what} does not mean the same on the other side: {reason}")
+
+
+def from_constraint_model(robot: Robot, model: Any, *, name: str = "") -> Implicit:
+    """A constraint model of Pinocchio as an equality: the relative position or pose of its two frames.
+
+    Args:
+        robot: the robot whose joints the model's indices mean.
+        model: a `RigidConstraintModel` in LOCAL axes, a `PointAnchorConstraintModel`, a `FrameAnchorConstraintModel`,
+            or a `ConstraintModel` that holds one of the last two.
+        name: name in messages; the model's, or its kind and joints, by default.
+
+    Raises:
+        WrongObjectError: another object.
+        NoCounterpartError: other axes than LOCAL, a desired velocity, a desired placement or offset that Pinocchio
+            does not read itself, another kind of constraint.
+        ModelError: a joint that the robot does not have.
+    """
+    as_robot(robot, "robot of a constraint model")
+    inner = model.extract() if isinstance(model, pin.ConstraintModel) else model
+    kind = type(inner).__name__
+    what = f"{kind} '{inner.name}'" if getattr(inner, "name", "") else kind
+    offset = np.zeros(3)
+    if isinstance(inner, pin.RigidConstraintModel):
+        is_point = inner.type == pin.ContactType.CONTACT_3D
+        if not is_point and inner.type != pin.ContactType.CONTACT_6D:
+            raise NoCounterpartError(what, f"its type is {inner.type}, expected CONTACT_3D or CONTACT_6D")
+        if inner.reference_frame != pin.LOCAL:
+            raise NoCounterpartError(what, f"its rows are in {inner.reference_frame} axes, expected LOCAL")
+        if not inner.desired_contact_placement.isIdentity(1e-12):
+            raise NoCounterpartError(what, "pinocchio stores its desired placement and does not read it")
+        _still(what, inner.desired_contact_velocity.vector)
+    elif isinstance(inner, pin.PointAnchorConstraintModel):
+        is_point, offset = True, np.array(inner.desired_constraint_offset, dtype=np.float64)
+        _still(what, inner.desired_constraint_velocity)
+    elif isinstance(inner, pin.FrameAnchorConstraintModel):
+        is_point = False
+        if np.any(inner.desired_constraint_offset):
+            raise NoCounterpartError(what, "pinocchio stores its desired offset and does not read it")
+        _still(what, inner.desired_constraint_velocity)
+    elif "ConstraintModel" in kind and type(inner).__module__.startswith("pinocchio"):
+        raise NoCounterpartError(what, f"it is no equality of two frames; expected {_TAKEN}")
+    else:
+        raise WrongObjectError("constraint model", _TAKEN, model)
+    a, b = _frame(robot, inner, 1), _frame(robot, inner, 2)
+    called = name or inner.name or f"{kind}({a.joint_name}, {b.joint_name})"
+    if is_point:
+        return Implicit.equal(RelativePosition(robot, a, b, name=called), offset, name=called)
+    return Implicit.equal(RelativePose(robot, a, b, name=called), name=called)
+
+
+def as_anchor_constraint_model(constraint: Implicit, rhs: Any = None) -> Any:
+    """The `PointAnchorConstraintModel` or `FrameAnchorConstraintModel` with the rows of an Implicit constraint.
+
+    The right-hand side goes into the placement of frame 1, where both kinds read it.
+
+    Args:
+        constraint: an equality of a `Position`, `RelativePosition`, or `Pose`, `RelativePose` in SE3; all rows.
+        rhs: right-hand side, as `Implicit` takes it; the constraint's default if absent.
+
+    Raises:
+        NoCounterpartError: other functions, masks, inequalities, scales, targets that move.
+    """
+    model, j1, M1, j2, M2, is_point = _anchors(constraint, rhs)
+    kind = pin.PointAnchorConstraintModel if is_point else pin.FrameAnchorConstraintModel
+    made = kind(model, j1, M1, j2, M2)
+    made.name = constraint.name
+    return made
+
+
+def as_rigid_constraint_model(constraint: Implicit, rhs: Any = None) -> Any:
+    """The `RigidConstraintModel` (CONTACT_3D or CONTACT_6D, LOCAL) of an Implicit constraint: minus its rows.
+
+    Args:
+        constraint, rhs: as of `as_anchor_constraint_model`.
+
+    Raises:
+        NoCounterpartError: as `as_anchor_constraint_model`.
+    """
+    model, j1, M1, j2, M2, is_point = _anchors(constraint, rhs)
+    kind = pin.ContactType.CONTACT_3D if is_point else pin.ContactType.CONTACT_6D
+    made = pin.RigidConstraintModel(kind, model, j1, M1, j2, M2, pin.LOCAL)
+    made.name = constraint.name
+    return made
+
+
+def _frame(robot: Robot, model: Any, side: int) -> Frame:
+    joint = int(getattr(model, f"joint{side}_id"))
+    names = ("universe", *robot.joint_names)
+    known = names[joint] if joint < len(names) else f"joint {joint}"
+    return robot.frame(Frame(f"frame {side}", joint, getattr(model, f"joint{side}_placement"), known))
+
+
+def _still(what: str, velocity: Vector) -> None:
+    if np.any(velocity):
+        raise NoCounterpartError(what, "it has a desired velocity; give a Target as right-hand side instead")
+
+
+def _anchors(constraint: Implicit, rhs: Any) -> tuple[Any, int, Any, int, Any, bool]:
+    """Model, joints and placements of the two frames, and whether only their origins meet."""
+    if not isinstance(constraint, Implicit):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongObjectError("constraint for pinocchio", "an Implicit constraint", constraint)
+    what, f = f"'{constraint.name}'", constraint.function
+    if not isinstance(f, Position | RelativePosition | Pose | RelativePose) or (
+        isinstance(f, Pose | RelativePose) and f.outputs != SE3
+    ):
+        raise NoCounterpartError(
+            what, f"expected a Position, RelativePosition, or Pose, RelativePose in SE3, got {type(f).__name__} in "
+            f"{f.outputs.name}"
+        )  # fmt: skip
+    if not constraint.rows.mask.all() or not constraint.rows.is_plain:
+        raise NoCounterpartError(what, "it must be an equality, with all its rows and without scale")
+    if rhs is None and constraint.target is not None:
+        raise NoCounterpartError(what, "its target moves; give the right-hand side it has now, rhs=...")
+    point = constraint.default_rhs if rhs is None else constraint.check_rhs(rhs)
+    is_point = point.size == 3
+    shift = pin.SE3(np.eye(3), point) if is_point else pin.XYZQUATToSE3(point)
+    a, b = f.frame_a, f.frame_b
+    return f.robot.model, a.joint, a.placement * shift, b.joint, b.placement, is_point
