@@ -144,7 +144,8 @@ def pink_tasks(robot: Robot) -> list[Any]:
 
 @pytest.mark.parametrize("which", range(4))
 def test_tasks_as_functions(which: int) -> None:
-    """The laws of every function hold for four tasks: value and Jacobian along the manifold; they pickle; later targets do not count; the robot's model is not written to."""
+    """The laws of every function hold for four tasks: value and Jacobian along the manifold; they
+    pickle; later targets do not count; the robot's model is not written to."""
     robot = humanoid()
     task = pink_tasks(robot)[which]
     f = PinkFunction(robot, task)
