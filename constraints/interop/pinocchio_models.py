@@ -15,8 +15,8 @@ with d the desired offset. The error of ours is p - d, or log6(M): that of the a
 models, whose error is 1 minus 2. Our Jacobian is always the differential of the error, :math:`J_f`, or
 :math:`J_{\log}(M)\, J_f`. Pinocchio's is a velocity: in 6D the twist of 2 relative to 1 in the axes of frame 1,
 whatever the error; in 3D it leaves out that frame 1 turns with d (anchor) or with p (rigid), which makes no
-difference where these are zero. All have the same solutions. Baumgarte gains, compliances and forces belong to dynamics and are not
-carried over.
+difference where these are zero. All have the same solutions. Baumgarte gains, compliances and forces belong to
+dynamics and are not carried over.
 """
 
 from __future__ import annotations
