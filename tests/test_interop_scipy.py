@@ -89,7 +89,7 @@ def humanoid_problem() -> tuple[Problem, np.ndarray]:
 
 
 @pytest.mark.parametrize("method", ["SLSQP", "trust-constr"])
-def test_the_nearest_configuration_of_an_arm(method: str) -> None:
+def test_the_nearest_configuration_of_an_arm(method: Any) -> None:
     """SLSQP and trust-constr find the same nearest solution; by plain pinocchio it is one, within bounds."""
     problem, q0 = arm_problem()
     robot, steps = arm(), TangentSteps(problem, q0)
@@ -113,7 +113,7 @@ def test_the_nearest_configuration_of_an_arm(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["SLSQP", "trust-constr"])
-def test_a_humanoid_with_a_free_base(method: str) -> None:
+def test_a_humanoid_with_a_free_base(method: Any) -> None:
     """Unit quaternions: the steps stay on the manifold; the bound on the height of the base is a row."""
     problem, q0 = humanoid_problem()
     robot, steps = humanoid(), TangentSteps(problem, q0)

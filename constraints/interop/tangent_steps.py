@@ -110,7 +110,7 @@ class TangentSteps:
             if np.isfinite([bounds.lower[leaf.q][i], bounds.upper[leaf.q][i]]).any()
         ]
         at = [leaf.q.start + i for leaf, i in walls]
-        for attribute, value in (
+        fields: tuple[tuple[str, Any], ...] = (
             ("q0", q0),
             ("rhs", rhs),
             ("lower", np.r_[lower, bounds.lower[at]]),
@@ -119,7 +119,8 @@ class TangentSteps:
             ("_sides", sides),
             ("_walls", tuple(walls)),
             ("_pool", []),
-        ):
+        )
+        for attribute, value in fields:
             object.__setattr__(self, attribute, value)
 
     def configuration(self, z: ArrayLike) -> Vector:
