@@ -202,14 +202,14 @@ def test_bad_input(monkeypatch: pytest.MonkeyPatch) -> None:
     for cost, error in (([1.0, 2.0], SizeError), ("heavy", DtypeError), ([1.0, np.nan, 0.0], ConstraintError)):
         with pytest.raises(error, match="cost"):
             as_pink_task(position, cost=cost)  # pyright: ignore[reportArgumentType]
-    wrong: tuple[dict[str, Any], ...] = (
+    options: tuple[dict[str, Any], ...] = (
         {"gain": 0.0},
         {"gain": 1.5},
         {"gain": "x"},
         {"lm_damping": -1.0},
         {"lm_damping": np.nan},
     )
-    for named in wrong:
+    for named in options:
         with pytest.raises(ConstraintError, match=next(iter(named))):
             as_pink_task(position, **named)
     with pytest.raises(RobotMismatchError, match="shoulder_yaw"):
