@@ -245,6 +245,28 @@ def test_one_right_hand_side_for_all_rows(processes: ProcessPoolExecutor, form: 
     assert answers(projector().project_batch(starts(), given, processes)) == expected
 
 
+@pytest.mark.parametrize("each", [False, True])
+def test_references_of_nearest(processes: ProcessPoolExecutor, each: bool) -> None:
+    """Property 18: one reference for all rows, or one a row, here and in processes; a bad one is named."""
+    robot = arm()
+    p = Projector(Problem(robot, [Implicit.equal(Position(robot, "tool"), [0.4, 0.1, 0.5])]), Options(nearest=True))
+    Q, near = robot.random(_rng(), 8), robot.random(np.random.default_rng(1), 8)
+    expected = [p.project(q, near=n if each else near[0]) for q, n in zip(Q, near, strict=True)]
+    for pool in (None, processes):
+        batch = p.project_batch(Q, executor=pool, chunk=3, near=near if each else near[0])
+        assert answers(batch) == [answer(r) for r in expected]
+        assert [r.refined and r.refined.stationarity for r in batch] == [
+            r.refined and r.refined.stationarity for r in expected
+        ]
+    near[5, 2] = np.inf
+    with pytest.raises(NotFiniteError, match="row 5 of near"):
+        p.project_batch(Q, near=near)
+    with pytest.raises(SizeError, match="one for each of the 8 rows"):
+        p.project_batch(Q, near=near[:5])
+    with pytest.raises(OptionError, match="nearest"):
+        projector().project_batch(starts(), near=starts())
+
+
 def test_defaults_and_other_numbers_are_taken() -> None:
     """Integers, float32 and lists are starts like any; the right-hand sides of the constraints are the default."""
     robot = arm()
