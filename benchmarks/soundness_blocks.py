@@ -124,7 +124,7 @@ def _file_block(rng: Random, path: Path) -> Block:
     spoilt = rng.random() < 0.15
     file, problem, judge = _file(path, spoilt)
     qref = np.array(file.description["qref"])
-    projector = Projector(problem, _options(rng))
+    projector = Projector(problem, _options(rng, 0.03))
     fresh = judge.starts(SIZE, int(rng.integers(2**31)))
     starts, kinds = _starts(rng, judge.model, judge.lower, judge.upper, qref, fresh)
 
@@ -191,7 +191,7 @@ def _tree_block(rng: Random, seed: int, number: int) -> Block:
     if rng.random() < 0.5:
         starts[:, frozen] = target[frozen]
     name = f"tree {number}: {', '.join(w.kind for w in wanted)}{f', {how}' if how else ''}"
-    projector = Projector(problem, _options(rng, optional))
+    projector = Projector(problem, _options(rng, 0.004, optional))
     return Block(
         name, projector, rhs, starts, kinds, measure, lower, upper, where.units, frozen
     )  # fmt: skip
@@ -206,13 +206,14 @@ def _anywhere(rng: Random, where: Coordinates, lower: Vector, upper: Vector, cou
     return q
 
 
-def _options(rng: Random, optional: bool = False) -> Options:
+def _options(rng: Random, share: float, optional: bool = False) -> Options:
+    """Of every kind; `share` is how often solutions are refined, which takes its time on trees."""
     threshold = float(rng.choice([1e-4, 1e-6, 1e-8, 1e-2], p=[0.7, 0.15, 0.1, 0.05]))
     controls = (FULL_STEPS, Backtracking(), Constant(0.7), FixedSequence(), ErrorNormBased())
     control = controls[0 if rng.random() < 0.85 else int(rng.integers(len(controls)))]
     budget = int(rng.choice([40, 12, 0], p=[0.85, 0.13, 0.02]))
     changes: dict[str, Any] = {"threshold": threshold, "max_iterations": budget, "step_control": control}
-    refined = rng.random() < 0.05
+    refined = rng.random() < share
     if refined and optional:
         changes["optimise_last"] = True
     elif refined:
