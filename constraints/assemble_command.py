@@ -81,7 +81,7 @@ def facts(found: Closing) -> list[str]:
     if not mechanism.rows:
         lines.append("no closures: the loops of a URDF come from a sidecar (--loops)")
     lines += [f"inconsistent: {name} by {size:.3g}" for name, size in judged.inconsistent.items() if found.success]
-    lines += [f"redundant row: {name}" for name in judged.redundant]
+    lines += [f"redundant: {name}" for name in judged.redundant]
     lines += [f"independent coordinate: {name}" for name in judged.independent]
     lines += [f"unread: {entry}" for entry in mechanism.unread]
     return lines

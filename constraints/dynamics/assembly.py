@@ -29,8 +29,9 @@ __all__ = ["Assembly", "assemble_position", "assemble_velocity"]
 Driven = Sequence[str | Segments] | Segments
 """Joints by name, or Segments, that are held."""
 
-DAMPING, PATIENCE = 0.01, 8
-"""Of all starts within a radian that were tried (see `docs/decisions.md`) the most close with these."""
+DAMPING, PATIENCE = 0.01, 6
+"""Of 924 starts within a radian on 11 models 923 close with these. With a patience of 8 all do, but where redundant
+rows contradict slightly it takes up to 17 iterations to say so, instead of 15."""
 
 
 @final

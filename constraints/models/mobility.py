@@ -14,7 +14,8 @@ from liegroups.doors import as_tolerance
 from ..arrays import ArrayLike, Indices, Matrix, Vector
 from ..robot import Robot
 from ..rows import stack_rows
-from ..stack import RowOwner, Stack
+from ..solvers.dependence import Row
+from ..stack import Stack
 
 __all__ = ["Mobility", "coordinate_names", "mobility_at", "row_names"]
 
@@ -123,17 +124,9 @@ def mobility_at(robot: Robot, stack: Stack, q: ArrayLike, preferred: Collection[
 
 
 def row_names(stack: Stack) -> tuple[str, ...]:
-    """A name for each row that counts: that of its owner and its number, or its own where the owner has names."""
-    names: list[str] = []
-    for owner in stack:
-        own = _names_of(owner)
-        names += [f"{owner.name} [{own[i]}]" for i in np.flatnonzero(owner.rows.mask)]
-    return tuple(names)
-
-
-def _names_of(owner: RowOwner) -> tuple[str, ...]:
-    given = getattr(owner, "row_names", None)
-    return tuple(given) if given is not None else tuple(str(i) for i in range(owner.group.nv))
+    """A name for each row that counts, as a diagnosis has it: "row 2 of 'left foot'"."""
+    rows = [Row(owner.name, i, int(k)) for i, owner in enumerate(stack) for k in np.flatnonzero(owner.rows.mask)]
+    return tuple(str(row) for row in rows)
 
 
 def coordinate_names(robot: Robot) -> tuple[str, ...]:
