@@ -82,7 +82,7 @@ class Report:
             trace: keep the iterates, whatever the report's options say; they change no bit.
         """
         options = replace(self.options, trace=True) if trace else self.options
-        return Projector(self.problem, options).project(self.start, self.rhs)
+        return Projector(self.problem, options).project(self.start, self.rhs, self.near)
 
     def differences(self, projection: Projection) -> tuple[str, ...]:
         """In what a projection differs from the one that was reported, in words; empty when no bit does.
@@ -132,9 +132,8 @@ def save_report(projection: Projection, path: str | os.PathLike[str]) -> None:
         "restarts": int(projection.restarts),
     }
     content: dict[str, Any] = {"versions": environment(), "result": result, "start": projection.start.tolist()}
-    near: Vector | None = getattr(projection, "near", None)
-    if near is not None:
-        content["near"] = near.tolist()
+    if projection.near is not None:
+        content["near"] = projection.near.tolist()
     content |= {"rhs": rhs_data(projection.rhs), "options": options_data(projection.options)}
     write_document(path, "report", {**content, "problem": problem_data(projection.problem)})
 

@@ -46,6 +46,7 @@ class ProjectionBatch:
         residual: largest error norm of a constraint (n,).
         seconds: how long each row took its worker (n,).
         problem, options: what was solved, and how.
+        starts: configurations (n, nq) that were given.
     """
 
     q: Matrix
@@ -59,6 +60,8 @@ class ProjectionBatch:
     _sides: Sides = field(repr=False)
     _traces: tuple[tuple[Step, ...] | None, ...] = field(repr=False)
     _refined: tuple[Refined | None, ...] = field(repr=False)
+    starts: Matrix = field(repr=False)
+    _near: Vector | Matrix | None = field(repr=False)
 
     @property
     def success(self) -> BoolVector:
@@ -105,6 +108,8 @@ class ProjectionBatch:
             self.options,
             self._traces[i],
             self._refined[i],
+            self.starts[i],
+            self._near if self._near is None or self._near.ndim == 1 else self._near[i],
         )
 
     def _row(self, row: SupportsIndex) -> int:
@@ -172,9 +177,9 @@ def project_batch(
         else:
             dispatch(job, tasks, executor, take)
     _, q, status, iterations, restarts, residual, seconds, traces, refined = found
-    for array in (q, status, iterations, restarts, residual, seconds):
+    for array in (q, status, iterations, restarts, residual, seconds, starts):
         array.setflags(write=False)
-    more = (problem, options, sides, tuple(traces), tuple(refined))
+    more = (problem, options, sides, tuple(traces), tuple(refined), starts, references)
     return ProjectionBatch(q, status, iterations, residual, restarts, seconds, *more)
 
 

@@ -92,7 +92,8 @@ class Projection:
         trace: the iterates, if asked for.
         problem, rhs, options: what was solved, and how.
         refined: how the solution was refined; None without `nearest` and `optimise_last`, and on failure.
-        start: configuration (nq,) that was given, read-only.
+        start: configuration (nq,) that was given.
+        near: the reference (nq,) that was given; None where it was the start, or none was wanted.
     """
 
     q: Vector
@@ -107,6 +108,7 @@ class Projection:
     trace: tuple[Step, ...] | None = None
     refined: Refined | None = None
     start: Vector | None = field(default=None, repr=False)
+    near: Vector | None = field(default=None, repr=False)
 
     @property
     def success(self) -> bool:

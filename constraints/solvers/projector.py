@@ -109,6 +109,7 @@ class Projector:
             outcome.trace,
             outcome.refined,
             q0,
+            reference,
         )
 
     def project_batch(
