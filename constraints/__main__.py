@@ -1,13 +1,35 @@
-"""Command line: `python -m constraints demo`. Errors are one line and an exit code."""
+"""Command line: `python -m constraints COMMAND`. Errors are one line and an exit code, never a traceback.
+
+To add a command: a module in `constraints/cli` with `add_arguments(parser)` and `run(options)`, and a line in
+`COMMANDS`.
+
+Exit codes: 0, all is well; 1, the command ran and not all is (a projection failed, a report is not reproduced to the
+bit); 2, wrong usage, or a file or value that is refused; 70, an error of this library; 130, interrupted.
+"""
 
 from __future__ import annotations
 
 import argparse
+import importlib
+import logging
+import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
-from . import __version__, assemble_command
+from . import __version__
 from .errors import ConstraintError
+
+COMMANDS = {
+    "assemble": "load a mechanism, close its loops, say what it is",
+    "demo": "project random configurations of robots; print a table, write a picture",
+    "info": "print versions, linear algebra and threads, extras",
+    "describe": "print the problem of a file in words",
+    "project": "project random configurations onto the problem of a file; or do a reported case again",
+}
+"""Name of each command, which is that of its module in `constraints.cli`, and what it does."""
+
+REFUSED, BROKEN, INTERRUPTED = 2, 70, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -17,32 +39,57 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: of the command line; those of the process by default.
 
     Returns:
-        the exit code: 0, or 1 after an error, which is one line on the standard error stream.
+        the exit code.
     """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    command = next((word for word in given if not word.startswith("-")), "")
+    try:
+        options = _parser(command).parse_args(given)
+        logging.getLogger(__package__).addHandler(logging.NullHandler())  # remarks on models are for their authors
+        return _ran(options)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _parser(command: str) -> argparse.ArgumentParser:
+    """The parser, with the arguments of one command: the modules of the others are not imported."""
     parser = argparse.ArgumentParser(
-        prog="python -m constraints", description="Put robot configurations onto constraints."
+        prog="python -m constraints",
+        description="Put robot configurations onto constraints.",
+        epilog="`python -m constraints COMMAND --help` says what a command takes.",
     )
     parser.add_argument("--version", action="version", version=f"lie-constraints {__version__}")
+    parser.add_argument("--traceback", action="store_true", help="show where an error comes from")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    demo = commands.add_parser("demo", help="project random configurations of robots; print a table, write a picture")
-    demo.add_argument("--output", default="demo.png", metavar="FILE.png", help="the picture (default: %(default)s)")
-    demo.add_argument("--starts", type=int, default=500, metavar="N", help="configurations a robot (%(default)s)")
-    demo.add_argument("--seed", type=int, default=0, metavar="S", help="of the random generator (%(default)s)")
-    assemble = commands.add_parser("assemble", help="load a mechanism, close its loops, say what it is")
-    assemble_command.add_arguments(assemble)
-    options = parser.parse_args(arguments)
-    if options.command == "assemble":
-        return assemble_command.run(options)
+    for name, words in COMMANDS.items():
+        added = commands.add_parser(name, help=words, description=f"{words[0].upper()}{words[1:]}.")
+        if name == command:
+            _module(name).add_arguments(added)
+    return parser
 
-    # What a robot's file makes the library remark on is for its author, not for who watches the demonstration.
+
+def _module(command: str) -> Any:
+    return importlib.import_module(f"constraints.cli.{command}")
+
+
+def _ran(options: argparse.Namespace) -> int:
+    """The exit code of a command; one line for what it raises."""
     try:
-        from .demo import run
-
-        run(options.output, options.starts, options.seed)
-    except ConstraintError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
+        code = _module(options.command).run(options)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # who read has enough, as `head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if options.traceback:
+            raise
+        refused = isinstance(error, ConstraintError | OSError)
+        kind = "" if refused else f"this is an error of lie-constraints, please report it: {type(error).__name__}: "
+        hint = "" if refused else " (--traceback before the command shows where)"
+        print(f"error: {kind}{' '.join(str(error).split())}{hint}", file=sys.stderr)
+        return REFUSED if refused else BROKEN
 
 
 if __name__ == "__main__":

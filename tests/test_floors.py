@@ -63,8 +63,8 @@ FLOORS = {
     "constraints.interop": 8,
     "constraints.testing": 8,
     "constraints.plots": 5,
+    "constraints.cli": 8,
     "constraints.demo": 8,
-    "constraints.assemble_command": 8,
     "constraints.demo_scenes": 8,
     "constraints.__main__": 8,
 }

@@ -6,13 +6,15 @@ import json
 import math
 import os
 import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any, cast
 
 from ..errors import FileError, NotSavableError, WrongObjectError
 from ..parsed import Parsed
 
-__all__ = ["FORMATS", "LARGEST_FILE", "VERSION", "read_document", "text_of", "write_document"]
+__all__ = ["FORMATS", "LARGEST_FILE", "VERSION", "read_document", "text_of", "write_document", "written_whole"]
 
 VERSION = 1
 """Schema version that is written; it is raised when a reader of the one before could not read the file."""
@@ -35,19 +37,30 @@ def write_document(path: str | os.PathLike[str], kind: str, content: dict[str, A
         FileError: the file cannot be written.
         NotSavableError: it would be larger than what is read.
     """
-    where = _as_path(path)
     text = text_of({"format": _FAMILY + kind, "version": VERSION, **content}) + "\n"
     if len(text) > LARGEST_FILE:
         raise NotSavableError(f"the {kind}", f"it takes {len(text)} bytes, files are read up to {LARGEST_FILE}")
+    with written_whole(path) as file:
+        file.write(text.encode("utf-8"))
+
+
+@contextmanager
+def written_whole(path: str | os.PathLike[str]) -> Generator[IO[bytes]]:
+    """A file to write to, that takes its name when it is complete; whatever goes wrong, nothing is left of it.
+
+    Raises:
+        FileError: it cannot be written.
+    """
+    where = _as_path(path)
     part = where.with_name(f".{where.name}.{os.getpid()}.{threading.get_ident()}.part")
     try:
-        with open(part, "x", encoding="utf-8") as file:
-            file.write(text)
+        with open(part, "xb") as file:
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(part, where)
-    except (OSError, UnicodeError) as error:
-        raise FileError(os.fspath(path), f"cannot be written: {error}") from error
+    except OSError as error:
+        raise FileError(os.fspath(path), f"cannot be written: {error.strerror or error}") from error
     finally:
         part.unlink(missing_ok=True)
 

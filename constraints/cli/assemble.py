@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from typing import Any
 
 import numpy as np
 
-from .errors import ConstraintError, FileError
-from .models import Mechanism, load
-from .models.closing import Closing, close
-from .models.drawing import plot_assembly
+from ..errors import FileError
+from ..models import Mechanism, load
+from ..models.closing import Closing, close
+from ..models.drawing import plot_assembly
+from .arguments import ALL_WELL, NOT_ALL
 
 __all__ = ["add_arguments", "run"]
 
@@ -36,22 +36,21 @@ def run(options: argparse.Namespace) -> int:
 
     Returns:
         the exit code: 0 when it closed from at least one start (to 1e-8, or to what redundant rows contradict each
-        other by), 1 when it did not, 2 when a file cannot be read or written, or an option makes no sense.
+        other by), 1 when it did not.
+
+    Raises:
+        FileError: a file cannot be read or written.
     """
-    try:
-        mechanism = load(options.file, options.loops)
-        found = close(mechanism, options.seed)
-        print("\n".join(facts(found)))
-        if options.plot:
-            plot_assembly(mechanism, found.starts[found.shown], found.ends[found.shown], options.plot)
-            print(f"picture {options.plot}")
-        if options.save:
-            save(found, options.save)
-            print(f"configuration {options.save}")
-    except ConstraintError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    return 0 if found.success else 1
+    mechanism = load(options.file, options.loops)
+    found = close(mechanism, options.seed)
+    print("\n".join(facts(found)))
+    if options.plot:
+        plot_assembly(mechanism, found.starts[found.shown], found.ends[found.shown], options.plot)
+        print(f"picture {options.plot}")
+    if options.save:
+        save(found, options.save)
+        print(f"configuration {options.save}")
+    return ALL_WELL if found.success else NOT_ALL
 
 
 def facts(found: Closing) -> list[str]:

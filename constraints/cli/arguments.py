@@ -1,0 +1,54 @@
+"""Arguments that several commands take, and what they share: numbers, places to write to, a bar of progress."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+from ..errors import FileError
+
+__all__ = ["ALL_WELL", "NOT_ALL", "natural", "positive", "wants_bar", "writable"]
+
+ALL_WELL, NOT_ALL = 0, 1
+"""Exit codes of a command that ran: all is well, or not all is (a projection failed, a bit differs)."""
+
+
+def positive(text: str) -> int:
+    """An integer from 1, for `argparse`."""
+    return _at_least(1, text)
+
+
+def natural(text: str) -> int:
+    """An integer from 0, for `argparse`."""
+    return _at_least(0, text)
+
+
+def _at_least(least: int, text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = least - 1
+    if number < least:
+        raise argparse.ArgumentTypeError(f"expected a whole number from {least}, got {text!r}")
+    return number
+
+
+def writable(path: str | None) -> None:
+    """Refuse a file in a folder that does not exist, before the work whose result it shall hold.
+
+    Raises:
+        FileError: the folder is named.
+    """
+    if path is None:
+        return
+    folder = Path(path).absolute().parent
+    if not folder.is_dir():
+        raise FileError(os.fspath(path), f"cannot be written: the folder {folder} does not exist")
+
+
+def wants_bar() -> bool:
+    """Whether to show a bar of progress: somebody looks at a terminal, and tqdm is installed."""
+    return sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None

@@ -1,0 +1,32 @@
+"""`describe FILE`: a problem in words, from its file or from a report."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..files.documents import read_document
+from ..files.problems import problem_from_data
+from ..files.reports import report_from_data
+from .arguments import ALL_WELL
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    parser.add_argument("file", metavar="FILE", help="of `problem.save` or `projection.report`")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the problem, and for a report what came out."""
+    kind, data = read_document(options.file, "problem", "report")
+    if kind == "problem":
+        print(problem_from_data(data, ("format", "version")).describe())
+        return ALL_WELL
+    report = report_from_data(data, ("format", "version"))
+    print(report.problem.describe())
+    restarts = f", {report.restarts} restarts" if report.restarts else ""
+    print(f"\nreported: {report.status} (residual {report.residual:.3g}, {report.iterations} iterations{restarts})")
+    for name, words in report.versions.items():
+        print(f"  {name}: {words}")
+    return ALL_WELL

@@ -1,0 +1,61 @@
+"""The picture of `project`: residuals by iteration, and what became of a robot's configurations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..plots import LEAST_RESIDUAL, draw_configuration, new_figure, save_figure, stick_figure, tidy_axes
+from ..right_hand_side import RightHandSide
+from ..solvers import Projector
+from ..solvers.batch import ProjectionBatch
+
+__all__ = ["draw"]
+
+TRACES, SHOWN = 40, 8
+"""How many starts have their residuals drawn, and how many configurations are shown."""
+GOOD, BAD = "#1f77b4", "#d62728"
+
+
+def draw(batch: ProjectionBatch, rhs: RightHandSide | None, path: str) -> None:
+    """Write the picture: the residuals of the first starts by iteration; beside it the robot, where there is one.
+
+    Args:
+        batch: the projections.
+        rhs: their right-hand sides; those of the constraints if absent.
+        path: the file.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+        FileError: the file cannot be written.
+    """
+    robot = batch.problem.robot
+    figure = new_figure(12.0 if robot else 7.0, 5.0)
+    _residuals(figure.add_subplot(1, 2 if robot else 1, 1), batch, rhs)
+    if robot is not None:
+        shown = (np.flatnonzero(batch.success) if batch.success.any() else np.arange(len(batch)))[:SHOWN]
+        axes: Any = figure.add_subplot(1, 2, 2, projection="3d")
+        ends = [end for k in shown for _, end in stick_figure(robot, batch.q[k])] or [np.zeros(3)]
+        low, high = np.min(ends, axis=0), np.max(ends, axis=0)
+        tidy_axes(axes, 0.5 * (low + high), max(0.55 * float((high - low).max()), 0.3))
+        for i, k in enumerate(shown):
+            draw_configuration(axes, robot, batch.q[k], colour=f"C{i}")
+        what = "projected configurations" if batch.success.any() else "best iterates, none projected"
+        axes.set_title(f"{len(shown)} {what}", loc="left")
+    save_figure(figure, path)
+
+
+def _residuals(axes: Any, batch: ProjectionBatch, rhs: RightHandSide | None) -> None:
+    projector = Projector(batch.problem, replace(batch.options, trace=True))
+    for k in range(min(TRACES, len(batch))):
+        trace = projector.project(batch.starts[k], rhs).trace or ()
+        residuals = np.maximum([step.residual for step in trace], LEAST_RESIDUAL)
+        axes.semilogy(residuals, color=GOOD if batch.success[k] else BAD, alpha=0.5, linewidth=1.0)
+    axes.axhline(batch.options.threshold, color="#2ca02c", linestyle="--", linewidth=1.0)
+    axes.set_xlabel("iterate")
+    axes.set_ylabel("residual: largest error norm of a constraint")
+    axes.set_title(f"{int(batch.success.sum())} of {len(batch)} projected (failures red)", loc="left")
+    axes.grid(True, which="major", color="#e4e4e4")
+    axes.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,134 @@
+"""`project FILE`: random configurations onto the constraints of a problem, or the case of a report once more."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Matrix
+from ..errors import OptionError
+from ..files.documents import read_document, written_whole
+from ..files.options import load_options
+from ..files.problems import problem_from_data
+from ..files.reports import Report, report_from_data
+from ..files.right_hand_sides import load_rhs
+from ..problem import Problem
+from ..robot.configuration import random_configuration
+from ..solvers import Options, Projector, Status
+from ..solvers.batch import ProjectionBatch
+from .arguments import ALL_WELL, NOT_ALL, natural, positive, wants_bar, writable
+from .picture import draw
+
+__all__ = ["add_arguments", "random_starts", "run", "table"]
+
+STARTS = 100
+_FOR_PROBLEMS = ("starts", "seed", "rhs", "options", "save", "report")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    parser.description = (
+        "Project random configurations onto the constraints of a problem file, and print a table; or do the case of a "
+        "report again, and say whether it is bit for bit the same. Exit code 1 when not all are projected, or a bit "
+        "differs."
+    )
+    add = parser.add_argument
+    add("file", metavar="FILE", help="of `problem.save` or `projection.report`")
+    add("--starts", type=positive, metavar="N", help=f"random configurations, within the bounds ({STARTS})")
+    add("--seed", type=natural, metavar="S", help="of the random generator and of the restarts (0)")
+    add("--rhs", metavar="RHS.json", help="other right-hand sides, of `rhs.save`")
+    add("--options", metavar="OPTIONS.json", help="of `Options.save`, instead of the default ones")
+    add("--save", metavar="OUT.npz", help="write starts, configurations, statuses, iterations, residuals")
+    add("--report", metavar="OUT.json", help="write the first failure, if there is one, as a report")
+    add("--plot", metavar="OUT.png", help="draw residuals, and configurations of a robot (extra `plot`)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Project what the file holds."""
+    for path in (options.save, options.report, options.plot):
+        writable(path)
+    kind, data = read_document(options.file, "problem", "report")
+    if kind == "report":
+        given = [f"--{name}" for name in _FOR_PROBLEMS if getattr(options, name) is not None]
+        if given:
+            raise OptionError(
+                f"{options.file} is a report, which has its own start: {', '.join(given)} is for a problem"
+            )
+        return _again(report_from_data(data, ("format", "version")), options.plot)
+    return _project(problem_from_data(data, ("format", "version")), options)
+
+
+def _project(problem: Problem, options: argparse.Namespace) -> int:
+    seed = options.seed or 0
+    chosen = load_options(options.options) if options.options else Options(seed=seed)
+    sides = load_rhs(options.rhs, problem.constraints) if options.rhs else None
+    starts = random_starts(problem, STARTS if options.starts is None else options.starts, seed)
+    projector = Projector(problem, chosen)
+    projector.project(starts[0], sides)  # the first call pays for memory
+    batch = projector.project_batch(starts, sides, progress=True if wants_bar() else None)
+    print(table(batch))
+    if options.save:
+        _save(batch, options.save)
+    if options.report:
+        failed = np.flatnonzero(~batch.success)
+        if failed.size:
+            batch[int(failed[0])].report(options.report)
+        else:
+            print(f"no failure to report: {options.report} is not written")
+    if options.plot:
+        draw(batch, sides, options.plot)
+    return ALL_WELL if batch.success.all() else NOT_ALL
+
+
+def random_starts(problem: Problem, count: int, seed: int) -> Matrix:
+    """Random configurations (count, nq) within the bounds, angles in [-pi, pi]; the same for the same seed."""
+    return random_configuration(problem.bounds, problem.revolute, np.random.default_rng(seed), count)
+
+
+def table(batch: ProjectionBatch) -> str:
+    """The projections in a few lines; a line for each way to fail."""
+    ok, n = batch.success, len(batch)
+    rows = [
+        ("dofs, rows", f"{batch.problem.space.nv}, {batch.problem.constraints.size}"),
+        ("projected", f"{int(ok.sum())} of {n} ({100.0 * float(ok.mean()):.1f} %)"),
+        ("iterations", f"{np.median(batch.iterations):.0f} in the median, {batch.iterations.max()} at most"),
+        ("time each", f"{1e3 * float(np.median(batch.seconds)):.2f} ms in the median"),
+    ]
+    if ok.any():
+        limit = f"(threshold {batch.options.threshold:g})"
+        rows.append(("largest residual", f"{batch.residual[ok].max():.2e} among the projected {limit}"))
+    rows += [(f"{count} times", str(status)) for status, count in batch.counts.items() if status != Status.CONVERGED]
+    width = max(len(name) for name, _ in rows) + 2
+    return "\n".join(f"{name:{width}}{words}" for name, words in rows)
+
+
+def _save(batch: ProjectionBatch, path: str) -> None:
+    arrays: dict[str, Any] = {
+        "q0": batch.starts,
+        "q": batch.q,
+        "status": np.array([status.name for status in batch.status]),
+        "iterations": batch.iterations,
+        "restarts": batch.restarts,
+        "residual": batch.residual,
+        "seconds": batch.seconds,
+    }
+    with written_whole(path) as file:
+        np.savez_compressed(file, **arrays)
+
+
+def _again(report: Report, plot: str | None) -> int:
+    """Do the case of a report again."""
+    projection = report.reproduce(trace=plot is not None)
+    print(projection.describe())
+    if plot is not None:
+        projection.plot(plot)
+    differences = report.differences(projection)
+    if not differences:
+        print("\nbit for bit the same as reported")
+        return ALL_WELL
+    print("\nnot the same as reported:")
+    for line in (*differences, *report.other_versions()):
+        print(f"  {line}")
+    return NOT_ALL
