@@ -30,6 +30,8 @@ Progress = bool | Callable[[int, int], object]
 CHUNKS, LARGEST_CHUNK = 32, 1000
 """Without `chunk`, a batch is cut in that many parts, of at most so many rows."""
 
+Objects = NDArray[np.object_]
+
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,7 +52,7 @@ class ProjectionBatch:
     """
 
     q: Matrix
-    status: NDArray[np.object_]
+    status: Objects
     iterations: Indices
     residual: Vector
     restarts: Indices

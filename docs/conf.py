@@ -1,0 +1,32 @@
+"""Configuration of the documentation site: `sphinx-build -W docs docs/_build`."""
+
+from __future__ import annotations
+
+import constraints
+
+project = "lie-constraints"
+author = "the lie-constraints founders"
+version = release = constraints.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+]
+exclude_patterns = ["_build"]
+html_theme = "furo"
+html_title = f"lie-constraints {version}"
+
+myst_enable_extensions = ["dollarmath", "amsmath", "deflist"]
+myst_heading_anchors = 3
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_class_signature = "mixed"
+autodoc_type_aliases = {"Objects": "numpy.ndarray"}
+napoleon_google_docstring = True
+napoleon_numpy_docstring = False
+napoleon_use_ivar = True
+suppress_warnings = ["ref.python"]  # several classes have a `q` or a `residual`: the page is right either way
+napoleon_custom_sections = [("Shapes", "params_style"), ("Source", "notes_style")]
