@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def test_near_guesses_close_in_five_quadratic_steps(model: str, entry: Any) -> N
     assert result.iterations <= 5
     assert np.linalg.norm(rows.position_error(result.q)) < 1e-12
     errors = [step.residual for step in result.projection.trace or ()]
-    for before, after in zip(errors[1:], errors[2:], strict=False):
+    for before, after in pairwise(errors[1:]):
         assert after <= 20.0 * before**2 + 1e-12
 
 
@@ -154,7 +155,8 @@ def test_driven_coordinates_are_held_bit_for_bit() -> None:
     """Driven coordinates are the same bits, sparse, dense and with zero costs."""
     rows = linkage()
     start = LINKAGE_CLOSED + np.random.default_rng(3).uniform(-0.2, 0.2, 5)
-    for options in ({}, {"engine": LoopEngine(True)}, {"weights": [1.0, 0.0, 1.0, 0.0, 0.0]}):
+    every: list[dict[str, Any]] = [{}, {"engine": LoopEngine(True)}, {"weights": [1.0, 0.0, 1.0, 0.0, 0.0]}]
+    for options in every:
         result = assemble_position(rows, start, driven=["j0", "j2"], **options)
         assert result.success
         assert (result.q[[0, 2]] == start[[0, 2]]).all()
@@ -233,7 +235,7 @@ def test_another_branch_is_no_success() -> None:
     rows = elbow()
     q = np.array([0.5, 0.6, -1.1])
     closed = assemble_position(rows, q).q
-    near = assemble_position(rows, closed + [0.02, 0.01, -0.02], stay_on_branch=0.3)
+    near = assemble_position(rows, closed + np.array([0.02, 0.01, -0.02]), stay_on_branch=0.3)
     assert near.success
     assert near.branch is not None
     assert near.branch.signs[0] == near.branch.signs[1]

@@ -20,6 +20,7 @@ from ..robot import Bounds
 from ..solvers import Options, Projection, Projector, Status
 from ..solvers.dependence import Dependence, dependence
 from ..solvers.engine import Engine
+from ..solvers.projection import NotProjectedError
 from .branch import Branch, branch_between
 from .constraint_set import ConstraintSet
 from .loop_engine import LoopEngine, least_change, sparse_pays
@@ -93,6 +94,16 @@ class Assembly:
     def dependence(self) -> Dependence:
         """Rank, redundant rows with their mismatch, and how inconsistent the rows are, at q."""
         return dependence(self.projection.problem, self.q, self.projection.rhs)
+
+    def or_raise(self) -> Assembly:
+        """The assembly itself if it succeeded.
+
+        Raises:
+            NotProjectedError: it failed; the error carries the projection.
+        """
+        if not self.success:
+            raise NotProjectedError(self.projection)
+        return self
 
     def describe(self) -> str:
         """The result in words: status, errors by constraint, and on failure what the rows are to each other."""

@@ -43,8 +43,8 @@ def near(d: dict[str, Any], own: dict[str, Any]) -> list[dict[str, Any]]:
 def main(folder: Path, target: Path) -> None:
     own = json.loads((folder / "assembly_projection_own.json").read_text())["rows"]
     out: dict[str, Any] = {
-        "source": "RBDL 3.3.1 (commit d2ca037), results only; `own` is not RBDL: the true weighted projection and Newton "
-        "with exact derivatives, by pinocchio and scipy from the same data",
+        "source": "RBDL 3.3.1 (commit d2ca037), results only; `own` is not RBDL: the true weighted projection and "
+        "Newton with exact derivatives, by pinocchio and scipy from the same data",
         "conventions": "spatial vectors angular then linear; placements map child to parent coordinates; q in "
         "pinocchio's order, quaternions xyzw",
         "models": {},
