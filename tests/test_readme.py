@@ -21,8 +21,10 @@ from constraints import (
     Robot,
     Status,
     demo_scenes,
+    parsed,
 )
-from constraints.__main__ import main
+from constraints.__main__ import COMMANDS, main
+from constraints.files import decoding, documents, encoding
 from constraints.models import sample_two_arms
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -105,13 +107,16 @@ def test_extras_of_the_commands_exist() -> None:
 
 
 def test_statuses_are_those_of_the_library() -> None:
-    table = README[README.index("## Statuses") : README.index("## Installing")]
+    table = README[README.index("## Statuses") : README.index("## The command line")]
     assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == [status.name for status in Status]
 
 
 def test_links_lead_somewhere() -> None:
     for target in re.findall(r"\]\(([^)]+)\)", README):
-        assert target.startswith("https://") or (ROOT / target).is_file(), target
+        if target.startswith("#"):
+            assert f"\n## {target[1:].replace('-', ' ')}\n" in README.lower(), target
+        else:
+            assert target.startswith("https://") or (ROOT / target).is_file(), target
 
 
 def test_options_of_the_demonstration_are_as_written(capsys: pytest.CaptureFixture[str]) -> None:
@@ -122,6 +127,38 @@ def test_options_of_the_demonstration_are_as_written(capsys: pytest.CaptureFixtu
     for option in ("--output FILE.png", "--starts N", "--seed S"):
         assert option in said
         assert f"[{option}]" in README
+
+
+def test_command_line_runs_as_written(ran: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The commands of the section, on the files that the blocks of Python have left; the table names each command."""
+    section = README[README.index("## The command line") : README.index("## Installing")]
+    assert set(re.findall(r"^\| `(\w+)", section, re.MULTILINE)) == set(COMMANDS)
+    lines = re.findall(r"^python -m constraints (.*)$", section, re.MULTILINE)
+    assert len(lines) == 2
+    capsys.readouterr()
+    for line, said in zip(lines, ("bit for bit the same as reported", "of 200"), strict=True):
+        assert main(line.split()) in (0, 1)
+        assert said in capsys.readouterr().out
+    assert (tmp_path / "reached.npz").is_file()
+    for words in re.findall(r"`project FILE (.*?)`", section):
+        with pytest.raises(SystemExit):
+            main(["project", "--help"])
+        usage = capsys.readouterr().out
+        assert all(option in usage for option in re.findall(r"\[(.*?)\]", words))
+
+
+def test_page_on_problem_files_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The Python of the page, and its limits and names: those of the code."""
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "problem_files.md").read_text(encoding="utf-8")
+    for block in re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
+        exec(compile(block, "problem_files.md", "exec"), {})
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["case.json", "options.json", "reach.json", "rhs.json"]
+    for limit in (documents.LARGEST_FILE // 2**20, parsed.MOST_COORDINATES, encoding.DEEPEST, parsed.LONGEST_TEXT):
+        assert re.search(rf"^\|.*\| {limit}\b", page, re.MULTILINE), limit
+    assert f"{decoding.MOST_PARTS:,}".replace(",", " ") in page
+    assert f"## Schema, version {documents.VERSION}" in page
+    assert all(f'"lie-constraints {kind}"' in page for kind in documents.FORMATS)
 
 
 @needs_robot_data
