@@ -110,10 +110,11 @@ class RefinedProgram(Program):
             if self._is_over(view, first, order) and (self._turned(outcome.q, near) == outcome.q).all():
                 return outcome._replace(refined=Refined(order.stationarity, near))
         q = self._turned(outcome.q, near)
-        state, trace = self._best(view, q, outcome)
+        budget = self._options.refine_iterations
+        state, trace = self._best(view, q, outcome, budget)
         iterations = outcome.iterations + state.spent
         if state.local.cost > first.cost:  # less than what the threshold left undone has gained: leave that as it is
-            state, trace = self._best(view.kept(view.at(q)), q, outcome)
+            state, trace = self._best(view.kept(view.at(q)), q, outcome, budget - state.spent)
             iterations += state.spent
         q = state.local.q
         residual = self._problem.residual(q, view.rhs)
@@ -126,14 +127,14 @@ class RefinedProgram(Program):
 
     # One refinement.
 
-    def _best(self, view: View, q: Vector, outcome: Outcome) -> tuple[_State, list[Step]]:
+    def _best(self, view: View, q: Vector, outcome: Outcome, budget: int) -> tuple[_State, list[Step]]:
         """Steps along the feasible set until nothing is left to gain, or the budget is."""
-        local, worst, spent = self._restoration.restore(view, q, self._tolerance)
+        local, worst, spent = self._restoration.restore(view, q, self._tolerance, budget=budget)
         feasible = max(self._tolerance, 1.01 * worst)  # rows that contradict by less than the threshold stay so
         trace: list[Step] = []
         order = optimality(view, local)
-        while spent < self._options.refine_iterations and not self._is_over(view, local, order):
-            after, steps = self._advanced(view, local, order, feasible)
+        while spent < budget and not self._is_over(view, local, order):
+            after, steps = self._advanced(view, local, order, feasible, budget - spent)
             spent += steps
             if after is None:
                 break
@@ -148,7 +149,9 @@ class RefinedProgram(Program):
             return True
         return self._last is not None and 2.0 * local.cost <= (1e-3 * self._options.threshold) ** 2
 
-    def _advanced(self, view: View, local: Local, order: Optimality, feasible: float) -> tuple[_State | None, int]:
+    def _advanced(
+        self, view: View, local: Local, order: Optimality, feasible: float, budget: int
+    ) -> tuple[_State | None, int]:
         """The state after one step along the feasible set, None where no step is lower; and what it cost."""
         slopes = order.slopes
         move, weights, gain = self._planned(view, local, order)
@@ -161,7 +164,9 @@ class RefinedProgram(Program):
             leans = weights > 0.0  # a part of a step leans on what it begins at
             if move is not whole or alpha < 1.0:
                 leans &= slopes.d >= -ACTIVE
-            after, worst, steps = self._landed(view, local.q, alpha * move, slopes.number[leans], slopes.side[leans])
+            after, worst, steps = self._landed(
+                view, local.q, alpha * move, slopes.number[leans], slopes.side[leans], budget - spent
+            )
             spent += steps
             if worst <= feasible:
                 if after.cost <= local.cost + SLOPE * alpha * slope:
@@ -170,6 +175,8 @@ class RefinedProgram(Program):
                     new = optimality(view, after)
                     if new.stationarity < 0.5 * order.stationarity:
                         return _State(after, new, spent), spent
+            if spent >= budget:
+                break
             alpha *= 0.5
         return None, spent
 
@@ -191,7 +198,9 @@ class RefinedProgram(Program):
         move[live] = step
         return move, weights, gain
 
-    def _landed(self, view: View, q: Vector, move: Vector, pushed: Indices, sides: Vector) -> tuple[Local, float, int]:
+    def _landed(
+        self, view: View, q: Vector, move: Vector, pushed: Indices, sides: Vector, budget: int
+    ) -> tuple[Local, float, int]:
         """Back on the rows after a move, with the rows and bounds that it leans on met exactly."""
         manifold = self._manifold
         q = manifold.moved(q, move)
@@ -203,7 +212,7 @@ class RefinedProgram(Program):
                 column = i - manifold.size
                 held[column] = True
                 q[manifold.box.coordinate[column]] = (manifold.box.lower if side > 0.0 else manifold.box.upper)[column]
-        return self._restoration.restore(view, q, self._tolerance, target, held)
+        return self._restoration.restore(view, q, self._tolerance, target, held, budget)
 
     def _turned(self, q: Vector, near: Vector | None) -> Vector:
         """With `nearest`: joints shifted by whole turns towards the reference, and what nothing moves put there."""

@@ -38,7 +38,13 @@ class Restoration:
         self._step = DampedCholesky(manifold.size, scale)
 
     def restore(
-        self, view: View, q: Vector, tolerance: float, target: Vector | None = None, held: BoolVector | None = None
+        self,
+        view: View,
+        q: Vector,
+        tolerance: float,
+        target: Vector | None = None,
+        held: BoolVector | None = None,
+        budget: int = STEPS,
     ) -> tuple[Local, float, int]:
         """The nearest configuration that the rows allow, as far as Newton steps from q find it.
 
@@ -48,6 +54,7 @@ class Restoration:
             tolerance: largest distance of a row to its interval at which it ends.
             target: (rows,) values for rows that shall be met exactly; NaN for those that shall be in their interval.
             held: (nv,) dofs that do not move.
+            budget: steps that may be taken; never more than `STEPS`.
 
         Returns:
             The best configuration met, its largest distance, and how many steps were taken.
@@ -64,7 +71,7 @@ class Restoration:
                 best, least = local, worst
             else:
                 better = False
-            if least <= tolerance or not better or taken == STEPS or not worst < np.inf:
+            if least <= tolerance or not better or taken >= min(budget, STEPS) or not worst < np.inf:
                 return best, least, taken
             q = self._moved(local, e, held)
             taken += 1
