@@ -23,12 +23,14 @@ from liegroups.errors import (
 )
 
 __all__ = [
+    "BatchRowError",
     "ConstraintError",
     "DtypeError",
     "DuplicateError",
     "DuplicateNameError",
     "EmptyIntervalError",
     "EmptyProblemError",
+    "ExecutorError",
     "FileContentError",
     "FileError",
     "GraphError",
@@ -147,3 +149,22 @@ class RightHandSideError(ConstraintError):
             f"but its logarithm there is {value:.3g} (only EQUALITY rows "
             "may be non-zero: use Implicit.equal for a target that changes)"
         )
+
+
+class BatchRowError(ConstraintError):
+    """What is wrong with one row of an argument of a batch: `row`, and the cause that says what."""
+
+    def __init__(self, what: str, row: int, reason: str) -> None:
+        self.what, self.row = what, row
+        super().__init__(f"row {row} of {what}: {reason}")
+
+
+class ExecutorError(ConstraintError):
+    """The executor could not finish a batch: a worker died, it was shut down, or its chunks were cancelled.
+
+    The cause is the executor's own exception. Nothing of the batch is returned.
+    """
+
+
+class NotPicklableError(ConstraintError):
+    """A problem cannot be sent to another process; the cause says which of its objects does not pickle."""

@@ -36,9 +36,12 @@ from constraints import (
     Status,
 )
 from constraints.errors import (
+    BatchRowError,
     DtypeError,
+    ExecutorError,
     NotFiniteError,
     NotNormalizedError,
+    NotPicklableError,
     OptionError,
     RightHandSideError,
     SizeError,
@@ -48,8 +51,6 @@ from constraints.errors import (
 )
 from constraints.plots import MissingExtraError
 from constraints.solvers import workers
-from constraints.solvers.row_inputs import BatchRowError
-from constraints.solvers.workers import ExecutorError, NotPicklableError
 from liegroups import Rn
 
 Answer = tuple[bytes, Status, int, int, float, bytes]
@@ -151,16 +152,6 @@ def test_a_row_is_the_single_call_in_threads(chunk: int | None) -> None:
 def test_a_row_is_the_single_call_in_processes(processes: ProcessPoolExecutor, chunk: int | None) -> None:
     """Property 18: spawned processes."""
     assert answers(projector().project_batch(starts(), sides(), processes, chunk)) == singles()
-
-
-def test_a_row_is_the_single_call_with_loky() -> None:
-    """Property 18: loky."""
-    loky = pytest.importorskip("loky")
-    pool = loky.ProcessPoolExecutor(2)
-    try:
-        assert answers(projector().project_batch(starts(), sides(), pool, 9)) == singles()
-    finally:
-        pool.shutdown(kill_workers=True)
 
 
 def test_the_order_in_which_chunks_return_does_not_matter() -> None:

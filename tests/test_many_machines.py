@@ -1,4 +1,4 @@
-"""The scripts of docs/many_machines.md run as they stand there."""
+"""The scripts of docs/many_machines.md run as they stand there, but on fewer rows."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ MPIEXEC = shutil.which("mpiexec", path=os.pathsep.join([str(Path(sys.executable)
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
+    assert SCRIPTS["reach.py"].count("2000") == 1
     for name, text in SCRIPTS.items():
-        (tmp_path / name).write_text(text)
+        (tmp_path / name).write_text(text.replace("2000", "500"))
     return tmp_path
 
 
@@ -42,7 +43,7 @@ def test_every_block_is_a_script_and_is_run() -> None:
 
 SERIAL = ("here", "targets", "threads")
 POOLS = {"processes": "tqdm", "with_loky": "loky", "with_dask": "distributed"}  # script -> what it needs
-SUCCESS = re.compile(r"ProjectionBatch\(2000 rows: (199\d|2000) CONVERGED")
+SUCCESS = re.compile(r"ProjectionBatch\(500 rows: (49\d|500) CONVERGED")
 
 
 def test_scripts_of_one_process_run(folder: Path) -> None:
@@ -64,4 +65,4 @@ def test_scripts_of_many_processes_run(folder: Path, name: str) -> None:
 def test_mpi_script_runs_on_three_ranks(folder: Path) -> None:
     pytest.importorskip("mpi4py")
     said = run(folder, str(MPIEXEC), "-n", "3", sys.executable, "-m", "mpi4py.futures", "with_mpi.py")
-    assert "CONVERGED" in said
+    assert SUCCESS.search(said)

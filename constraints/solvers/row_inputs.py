@@ -11,23 +11,15 @@ from numpy.typing import NDArray
 from liegroups import Space
 
 from ..arrays import ArrayLike, Indices, Matrix, Vector
-from ..errors import ConstraintError, DtypeError, NotFiniteError, SizeError, WrongObjectError
+from ..errors import BatchRowError, ConstraintError, DtypeError, NotFiniteError, SizeError, WrongObjectError
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from .workers import Sides
 
-__all__ = ["BatchRowError", "GivenSides", "references_of", "sides_of", "starts_of"]
+__all__ = ["GivenSides", "references_of", "sides_of", "starts_of"]
 
 GivenSides = RightHandSide | Sequence[RightHandSide] | ArrayLike
 """One right-hand side for all rows (a RightHandSide, a flat vector), or one a row (a sequence of them, a matrix)."""
-
-
-class BatchRowError(ConstraintError):
-    """What is wrong with one row of an argument of a batch: `row`, and the cause that says what."""
-
-    def __init__(self, what: str, row: int, reason: str) -> None:
-        self.what, self.row = what, row
-        super().__init__(f"row {row} of {what}: {reason}")
 
 
 def starts_of(space: Space, Q: ArrayLike, what: str = "Q") -> Matrix:

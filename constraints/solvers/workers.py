@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Indices, Matrix, Vector
-from ..errors import ConstraintError
+from ..errors import ConstraintError, ExecutorError, NotPicklableError
 from ..point import Workspace
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
@@ -26,24 +26,13 @@ from .engine import Engine, Program
 from .options import Options
 from .projection import Refined, Step
 
-__all__ = ["Chunk", "ExecutorError", "Job", "NotPicklableError", "Sides", "Task", "dispatch"]
+__all__ = ["Chunk", "Job", "Sides", "Task", "dispatch"]
 
 Sides = RightHandSide | list[RightHandSide] | Vector | Matrix
 """Right-hand sides of rows: one for all, one a row, or the same as flat vectors (size,) or (n, size)."""
 
 KEPT = 4
 """Problems that a worker keeps ready; the one used longest ago goes first."""
-
-
-class ExecutorError(ConstraintError):
-    """The executor could not finish a batch: a worker died, it was shut down, or its chunks were cancelled.
-
-    The cause is the executor's own exception. Nothing of the batch is returned.
-    """
-
-
-class NotPicklableError(ConstraintError):
-    """A problem cannot be sent to another process; the cause says which of its objects does not pickle."""
 
 
 class Task(NamedTuple):
