@@ -59,7 +59,21 @@ from .problem import Problem
 from .right_hand_side import RightHandSide
 from .robot import Base, Bounds, Frame, FrameKind, Motion, Part, Posture, Robot
 from .rows import Order, Rows, stack_rows
-from .solvers import Diagnosis, Engine, Options, Projection, ProjectionBatch, Projector, Status, Step, project
+from .solvers import (
+    Diagnosis,
+    Engine,
+    Options,
+    Projection,
+    ProjectionBatch,
+    Projector,
+    Refined,
+    Sensitivity,
+    SensitivityError,
+    SensitivityKind,
+    Status,
+    Step,
+    project,
+)
 from .stack import RowOwner, Stack
 from .target import Target
 
@@ -105,6 +119,7 @@ __all__ = [
     "Projection",
     "ProjectionBatch",
     "Projector",
+    "Refined",
     "RelativeCenterOfMass",
     "RelativeOrientation",
     "RelativePose",
@@ -118,6 +133,9 @@ __all__ = [
     "Rotation",
     "RowOwner",
     "Rows",
+    "Sensitivity",
+    "SensitivityError",
+    "SensitivityKind",
     "Stack",
     "Stacked",
     "Status",

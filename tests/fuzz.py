@@ -57,6 +57,7 @@ from constraints import (
     RightHandSide,
     Robot,
     Rotation,
+    Sensitivity,
     Stack,
     Stacked,
     Surface,
@@ -1413,6 +1414,49 @@ def _(c: Chaos) -> Made:
         return given("constraint for pinocchio", make, c.thing())
     hand = Implicit.equal(Pose(_arm(), "tool"), name="hand")
     return given("right-hand side of 'hand'", make, hand, c.vector(7))
+
+
+@functools.cache
+def _nearest() -> Projector:
+    return Projector(_problem(), Options(nearest=True))
+
+
+@functools.cache
+def _sensitivity() -> Sensitivity:
+    return _nearest().project(_arm().reference("home")).or_raise().sensitivity()
+
+
+@entry("Projector.project near")
+def _(c: Chaos) -> Made:
+    start = _arm().neutral
+    if c.rng.random() < 0.3:
+        return given("nearest=True", _projector().project, start, near=c.say("near without nearest", start))
+    return given(("near of", "near:"), _nearest().project, start, near=c.vector(7))
+
+
+@entry("Sensitivity")
+def _(c: Chaos) -> Made:
+    return given("projection", Sensitivity, c.thing())
+
+
+@entry("Sensitivity.rhs_of")
+def _(c: Chaos) -> Made:
+    return given("constraint", _sensitivity().rhs_of, c.pick(c.name(["hand", "up"]), 2, -3, 1.5, _moving()))
+
+
+@entry("Sensitivity.parameter")
+def _(c: Chaos) -> Made:
+    way = c.pick("callable", "result", "other", "value")
+    if way == "callable":
+        return given("problem_at", _sensitivity().parameter, c.thing(), 1.0)
+    if way == "result":
+        wrong = c.thing()
+        return given("problem_at", _sensitivity().parameter, lambda value: wrong, 1.0)
+    if way == "other":
+        other = c.say("another problem", _space_problem())
+        return given("other parameters", _sensitivity().parameter, lambda value: other, 1.0)
+    bad = c.say("bad value", c.pick("one", None, [np.nan], np.zeros((2, 2)), [True], {}, [[1.0], [2.0, 3.0]], np.inf))
+    return given("value of a parameter", _sensitivity().parameter, lambda value: _problem(), bad)
 
 
 @entry("Projection.error")

@@ -71,6 +71,9 @@ def test_every_public_callable_is_tried():
             "Projection",
             "Step",
             "Diagnosis",
+            "Refined",
+            "SensitivityError",
+            "SensitivityKind",
         ),
         *("ProjectionBatch", "SurfacePair"),
         *(

@@ -5,8 +5,9 @@ from .conflict import Conflict, Kind, Member, Trial
 from .diagnosis import Diagnosis, diagnose
 from .engine import Engine
 from .options import Options
-from .projection import Projection, Status, Step
+from .projection import Projection, Refined, Status, Step
 from .projector import Projector, project
+from .sensitivity import Sensitivity, SensitivityError, SensitivityKind
 from .step_control import (
     Backtracking,
     Constant,
@@ -32,6 +33,10 @@ __all__ = [
     "Projection",
     "ProjectionBatch",
     "Projector",
+    "Refined",
+    "Sensitivity",
+    "SensitivityError",
+    "SensitivityKind",
     "Status",
     "Step",
     "StepControl",

@@ -58,6 +58,7 @@ class Manifold:
         size, nv: number of rows, and of tangent columns.
         wide: indices of the rows that are no equality.
         unit: identity matrix of the live dofs.
+        guarded: a tangent column of the joint that each guarded coordinate belongs to.
         box: bounds of the dofs that steps keep; joints that may turn have theirs.
     """
 
@@ -76,6 +77,7 @@ class Manifold:
         wide = np.concatenate([np.zeros(0, np.bool_), *[o.rows.one_sided[o.rows.mask] for o in owners]])
         self._guards = _guarded(problem)
         bounds, guarded = problem.bounds, [i for i, _, _ in self._guards]
+        self.guarded = [leaf.v.start for _, leaf, _ in self._guards]
         lowest, highest = bounds.lower[guarded], bounds.upper[guarded]
         inside = np.minimum(INSIDE, 0.25 * (highest - lowest))
         self.lower = np.concatenate((np.zeros(wide.size), lowest + inside))
@@ -128,11 +130,13 @@ class View:
     Attributes:
         manifold, rhs, objective: as given.
         lower, upper: intervals of the rows; those of the manifold unless moved.
+        begin: where to evaluate it, for who keeps views.
     """
 
     def __init__(self, manifold: Manifold, rhs: RightHandSide, workspace: Workspace, objective: Objective) -> None:
         self.manifold, self.rhs, self.objective = manifold, rhs, objective
         self.lower, self.upper = manifold.lower, manifold.upper
+        self.begin = manifold.problem.space.neutral
         stack = manifold.stack
         self._row_rhs = RightHandSide(stack, rhs.vector[: stack.rhs_size]) if manifold.is_clipped else rhs
         self._point: Point = manifold.place(manifold.problem.space.neutral, workspace)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import final
 
+import numpy as np
+
 from liegroups import Space
 
 from ..arrays import Vector
@@ -13,7 +15,7 @@ from ..right_hand_side import RightHandSide
 from ..rows import Order, stack_rows
 from ..stack import Stack
 
-__all__ = ["Distance", "LastLevel", "Objective"]
+__all__ = ["Distance", "LastLevel", "Objective", "Still"]
 
 
 class Objective(ABC):
@@ -53,6 +55,24 @@ class Distance(Objective):
         d = self._space.difference(self.near, point.q)
         pull = self._weights * d
         return 0.5 * float(pull.dot(d)), pull.dot(self._space.log_jacobian(d))
+
+
+@final
+class Still(Objective):
+    """No objective: zero everywhere.
+
+    Args:
+        nv: number of tangent columns.
+    """
+
+    __slots__ = ("_nothing",)
+
+    def __init__(self, nv: int) -> None:
+        self._nothing = np.zeros(nv)
+
+    def at(self, point: Point, rhs: RightHandSide) -> tuple[float, Vector]:
+        """As `Objective.at`."""
+        return 0.0, self._nothing
 
 
 @final

@@ -19,6 +19,7 @@ from .options import Options
 if TYPE_CHECKING:
     from ..robot.bounds import Violation
     from .diagnosis import Diagnosis
+    from .sensitivity import Sensitivity
 
 __all__ = ["NotProjectedError", "Projection", "Refined", "Status", "Step"]
 
@@ -71,10 +72,12 @@ class Refined(NamedTuple):
     Attributes:
         stationarity: part of the gradient of the objective that no active row explains, relative to the whole.
         near: the reference of `nearest` (nq,); None with `optimise_last`.
+        from_start: whether the reference is the start, none being given.
     """
 
     stationarity: float
     near: Vector | None
+    from_start: bool = False
 
 
 @final
@@ -161,6 +164,16 @@ class Projection:
             values.append(np.asarray(np.linalg.svd(block, compute_uv=False), dtype=np.float64))
             start += level.size
         return tuple(values)
+
+    def sensitivity(self) -> Sensitivity:
+        """First derivatives of q by right-hand sides, reference, start, and parameters of the problem.
+
+        Raises:
+            SensitivityError: where they are not defined; see `Sensitivity`.
+        """
+        from .sensitivity import Sensitivity
+
+        return Sensitivity(self)
 
     def or_raise(self) -> Projection:
         """The projection itself if it succeeded.

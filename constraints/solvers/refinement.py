@@ -23,8 +23,8 @@ from .step import capped, dof_scale
 
 __all__ = ["RefinedProgram", "refined"]
 
-ON_THE_ROWS = 1e-6
-"""Rows are met to this part of the threshold, and to 1e-10 at least, where they can be."""
+ON_THE_ROWS, ROUNDING, LOOSEST = 1e-6, 1e-13, 1e-10
+"""Rows are met to this part of the threshold where they can be, within these limits."""
 DIFFERENCE = 1e-7
 """Length of the differences [m or rad] that give the Hessian."""
 HALVINGS = 12
@@ -75,7 +75,7 @@ class RefinedProgram(Program):
         self._restoration = Restoration(
             self._manifold, options.damping, options.cap, options.saturating_passes, dof_scale(problem.weights)
         )
-        self._tolerance = min(ON_THE_ROWS * options.threshold, 1e-10)
+        self._tolerance = min(max(ON_THE_ROWS * options.threshold, ROUNDING), LOOSEST)
         self._loose = problem.wraps if options.wrap else np.zeros(problem.space.nv, dtype=np.bool_)
         self._idle: Indices = _idle(problem, self._manifold) if options.nearest else np.zeros(0, dtype=np.intp)
 
@@ -92,23 +92,24 @@ class RefinedProgram(Program):
         outcome = self._program.run(q0, rhs, workspace)
         if outcome.status is not Status.CONVERGED:
             return outcome
-        if near is None and self._last is None and outcome.iterations == 0 and outcome.q.tobytes() == q0.tobytes():
-            return outcome._replace(refined=Refined(0.0, q0))  # nothing is nearer to the start than itself
+        own = near is None and self._last is None
+        if own and outcome.iterations == 0 and outcome.q.tobytes() == q0.tobytes():
+            return outcome._replace(refined=Refined(0.0, q0, True))  # nothing is nearer to the start than itself
         near = q0 if near is None else near
         objective = Distance(problem.space, problem.weights, near) if self._last is None else self._last
         reference = near if self._last is None else None
         try:
-            return self._refined(outcome, self._manifold.seen(rhs, workspace, objective), reference)
+            return self._refined(outcome, self._manifold.seen(rhs, workspace, objective), reference, own)
         except UndefinedError:
-            return outcome._replace(refined=Refined(np.inf, reference))
+            return outcome._replace(refined=Refined(np.inf, reference, own))
 
-    def _refined(self, outcome: Outcome, view: View, near: Vector | None) -> Outcome:
+    def _refined(self, outcome: Outcome, view: View, near: Vector | None, own: bool) -> Outcome:
         """The outcome with its configuration refined; unchanged where nothing is to be gained."""
         first = view.at(outcome.q)
         if outcome.iterations == 0:  # a start that satisfies everything stays if it is stationary
             order = optimality(view, first)
             if self._is_over(view, first, order) and (self._turned(outcome.q, near) == outcome.q).all():
-                return outcome._replace(refined=Refined(order.stationarity, near))
+                return outcome._replace(refined=Refined(order.stationarity, near, own))
         q = self._turned(outcome.q, near)
         budget = self._options.refine_iterations
         state, trace = self._best(view, q, outcome, budget)
@@ -119,10 +120,16 @@ class RefinedProgram(Program):
         q = state.local.q
         residual = self._problem.residual(q, view.rhs)
         if residual > self._options.threshold or not self._problem.bounds.contains(q):
-            return outcome._replace(refined=Refined(optimality(view, first).stationarity, near))
+            return outcome._replace(refined=Refined(optimality(view, first).stationarity, near, own))
         kept = outcome.trace if outcome.trace is None else (*outcome.trace, *trace)
         return Outcome(
-            q, outcome.status, iterations, outcome.restarts, residual, kept, Refined(state.order.stationarity, near)
+            q,
+            outcome.status,
+            iterations,
+            outcome.restarts,
+            residual,
+            kept,
+            Refined(state.order.stationarity, near, own),
         )
 
     # One refinement.
