@@ -1423,7 +1423,9 @@ def _nearest() -> Projector:
 
 @functools.cache
 def _sensitivity() -> Sensitivity:
-    return _nearest().project(_arm().reference("home")).or_raise().sensitivity()
+    home = _arm().reference("home")
+    problem = Problem(_arm(), [Implicit.equal(_pose(), name="hand")])
+    return Projector(problem).project(home, problem.rhs_from(home)).or_raise().sensitivity()
 
 
 @entry("Projector.project near")
@@ -1441,7 +1443,7 @@ def _(c: Chaos) -> Made:
 
 @entry("Sensitivity.rhs_of")
 def _(c: Chaos) -> Made:
-    return given("constraint", _sensitivity().rhs_of, c.pick(c.name(["hand", "up"]), 2, -3, 1.5, _moving()))
+    return given("constraint", _sensitivity().rhs_of, c.pick(c.name(["hand"]), 2, -3, 1.5, _moving()))
 
 
 @entry("Sensitivity.parameter")

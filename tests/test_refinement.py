@@ -57,7 +57,9 @@ def left_of_gradient(problem: Problem, q: np.ndarray, near: np.ndarray) -> float
     either, pushing = [], []
     for owner in problem.constraints:
         twin = owner.twin if isinstance(owner, Explicit) else owner
-        assert isinstance(twin, Implicit)
+        if not isinstance(twin, Implicit):  # a closure: equalities only
+            either += list(problem.jacobian(q)[problem.constraints.slices[problem.constraints.index(owner)]])
+            continue
         value, J = twin.function.linearise(q)
         rhs = problem.rhs.of(owner)
         rows = space_log_rows(twin.function, rhs, value, J)
@@ -260,7 +262,7 @@ def test_bounds_of_free_bodies_and_of_computed_dofs_hold():
 
 def test_explicit_and_implicit_have_the_same_nearest_solution():
     """Falling back to the twin changes nothing else: the distance counts computed dofs too."""
-    scene = sample_scenes()[-1]
+    scene = next(scene for scene in sample_scenes() if "carries a box" in scene.name)
     problem = scene.problem
     implicit = Problem(scene.robot, [o.twin if isinstance(o, Explicit) else o for o in problem.constraints])
     assert implicit.reduced_size > problem.reduced_size

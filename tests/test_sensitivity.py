@@ -105,7 +105,7 @@ def talos_standing() -> tuple[Problem, np.ndarray]:
 
 def arm_with_a_box() -> tuple[Problem, np.ndarray]:
     """The box' pose is computed from the arm's: an output in SE(3), with a right-hand side."""
-    scene = sample_scenes()[-1]
+    scene = next(scene for scene in sample_scenes() if "carries a box" in scene.name)
     robot = scene.robot
     grasp, upright = scene.problem.resolution.explicits[0], scene.problem.levels[0].owners[0]
     assert isinstance(grasp, Explicit)

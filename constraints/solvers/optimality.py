@@ -7,11 +7,21 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Matrix, Vector
+from ..problem import Problem
 from ..ranks import RANK_TOLERANCE, row_space
 from .descent import Inequalities, multipliers
-from .manifold import Local, View
+from .manifold import Local, Manifold, View
 
-__all__ = ["ACTIVE", "Optimality", "differences", "inequalities", "optimality", "row_multipliers"]
+__all__ = [
+    "ACTIVE",
+    "Optimality",
+    "differences",
+    "inequalities",
+    "inequality_name",
+    "joint_name",
+    "optimality",
+    "row_multipliers",
+]
 
 ACTIVE = 1e-9
 """An inequality row or a bound this near to its value [scaled error, m or rad] is active."""
@@ -120,3 +130,18 @@ def differences(view: View, local: Local, rows: Vector, steps: Matrix, h: float,
         else:
             out[:, i] = (out[:, i] - here) / h
     return out
+
+
+def inequality_name(manifold: Manifold, number: int, side: float) -> str:
+    """An inequality in words."""
+    end = "lower" if side > 0.0 else "upper"
+    for owner, rows in zip(manifold.stack, manifold.stack.slices, strict=True):
+        if rows.start <= number < rows.stop:
+            return f"'{owner.name}', row {np.flatnonzero(owner.rows.mask)[number - rows.start]}, at its {end} end"
+    column = manifold.guarded[number - manifold.stack.size] if number < manifold.size else number - manifold.size
+    return f"{joint_name(manifold.problem, column)} at its {end} bound"
+
+
+def joint_name(problem: Problem, column: int) -> str:
+    """Name of the joint of a tangent column."""
+    return next(leaf.name for leaf in problem.space.leaves() if leaf.v.start <= column < leaf.v.stop)

@@ -15,12 +15,12 @@ from ..arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 from ..errors import ConstraintError, SizeError, SpaceMismatchError, WrongObjectError
 from ..point import Workspace
 from ..problem import Problem
-from ..ranks import RANK_TOLERANCE
 from ..right_hand_side import RightHandSide
 from ..stack import RowOwner
+from .kkt import Kkt, rank_of
 from .manifold import Local, Manifold, View
 from .objective import Distance, LastLevel, Objective, Still
-from .optimality import ACTIVE, Optimality, differences, optimality
+from .optimality import ACTIVE, Optimality, differences, inequality_name, joint_name, optimality
 from .projection import Projection
 from .step import dof_scale
 
@@ -30,8 +30,6 @@ DIFFERENCE = 1e-5
 """Length of central differences: the cube root of the rounding unit."""
 STATIONARY = 1e-6
 """A refined solution whose gradient is explained less well than this has no sensitivity."""
-SINGULAR = 1e-9
-"""A curvature below this part of the largest is none: the solution is not locally unique."""
 WEAK = 1e-6
 """A multiplier below this part of the gradient does not hold its bound."""
 CONTRADICTION = 1e-5
@@ -130,35 +128,29 @@ class Sensitivity:
         """Held rows, the motions that keep them, and the curvature along these."""
         n, refined = self._live.size, self.projection.refined
         A = local.jacobian[view.manifold.equal][:, self._live]
-        unique = refined is None and bool(n) and _rank(A) == n
+        unique = refined is None and bool(n) and rank_of(A) == n
         active = np.flatnonzero(order.slopes.d >= -10.0 * ACTIVE)
         size = float(np.sqrt(local.gradient[self._live] @ local.gradient[self._live]))
         pushes = order.weights * np.sqrt(np.einsum("ij,ij->i", order.slopes.C, order.slopes.C))
-        names = [_named(view.manifold, int(order.slopes.number[i]), order.slopes.side[i]) for i in active]
+        names = [inequality_name(view.manifold, int(order.slopes.number[i]), order.slopes.side[i]) for i in active]
         weak = [pushes[i] <= WEAK * size for i in active]
         touching = [name for name, w in zip(names, weak, strict=True) if w]
         self.weakly_active = tuple(dict.fromkeys(touching + self._idle_at_bounds()))
         if unique:
             active = active[:0]
         self._number, self._side = order.slopes.number[active], order.slopes.side[active]
-        self._E = np.concatenate((A, self._side[:, None] * order.slopes.C[active]))
-        U, values, V = np.linalg.svd(self._E)
-        rank = _count(values)
-        self._follow: Matrix = -(V[:rank].T / values[:rank]) @ U[:, :rank].T
-        self._Z: Matrix = V[rank:].T
+        E = np.concatenate((A, self._side[:, None] * order.slopes.C[active]))
         if refined is None:
             self.kind = SensitivityKind.UNIQUE if unique else SensitivityKind.CONTINUED
             scale = dof_scale(self.projection.problem.weights)
-            self._hessian = np.diag((np.ones(view.manifold.nv) if scale is None else scale**-2.0)[self._live])
+            hessian = np.diag((np.ones(view.manifold.nv) if scale is None else scale**-2.0)[self._live])
         else:
             self.kind = SensitivityKind.LAST_LEVEL if refined.near is None else SensitivityKind.NEAREST
-            self._hessian = differences(view, local, self._rows, np.eye(n), DIFFERENCE, central=True)
-        self._curvature = self._Z.T @ self._hessian @ self._Z
-        if self._Z.shape[1]:
-            sizes = np.linalg.svd(self._curvature, compute_uv=False)
-            if not sizes[-1] > SINGULAR * max(float(np.abs(self._hessian).max()), float(sizes[0])):
-                reason = "the solution is not locally unique: some motion costs nothing and changes nothing"
-                raise SensitivityError(self.projection, reason)
+            hessian = differences(view, local, self._rows, np.eye(n), DIFFERENCE, central=True)
+        self._system = Kkt(E, hessian)
+        if self._system.is_singular:
+            reason = "the solution is not locally unique: some motion costs nothing and changes nothing"
+            raise SensitivityError(self.projection, reason)
         problem = self.projection.problem
         self._T = problem.resolution_jacobian(problem.at(self.projection.q), self.projection.rhs)[:, self._live]
 
@@ -242,8 +234,7 @@ class Sensitivity:
             out[costless, costless] = 1.0
             out += self.near if refined.from_start else 0.0
         if self.kind is SensitivityKind.CONTINUED:
-            kept = self._Z @ np.linalg.solve(self._curvature, self._Z.T @ self._hessian)
-            out[:, self._live] += self._T @ kept
+            out[:, self._live] += self._T @ self._system.kept()
         return out
 
     def parameter(self, problem_at: Callable[[Any], Problem], value: ArrayLike) -> Matrix:
@@ -291,7 +282,7 @@ class Sensitivity:
     def _difference(self, moved: Callable[[int, float], View], which: Indices, scales: Vector | None = None) -> _Change:
         """Central differences of held rows, gradient and other dofs."""
         space = self.projection.problem.space
-        rows, gradient = np.zeros((len(self._E), which.size)), np.zeros((self._live.size, which.size))
+        rows, gradient = np.zeros((len(self._system.E), which.size)), np.zeros((self._live.size, which.size))
         direct = np.zeros((space.nv, which.size))
         for k, i in enumerate(which):
             h = DIFFERENCE * (1.0 if scales is None else float(scales[k]))
@@ -318,14 +309,10 @@ class Sensitivity:
 
     def _answer(self, change: _Change, what: str) -> Matrix:
         """The motion (nv, k) that keeps the held rows and the stationarity."""
-        follow = self._follow @ change.rows
-        left = np.linalg.norm(self._E @ follow + change.rows, axis=0)
+        follow, left = self._system.motion(change.rows, change.gradient)
         if (left > CONTRADICTION * np.maximum(1e-6, np.linalg.norm(change.rows, axis=0))).any():
             reason = f"rows contradict each other as soon as the {what} changes: redundant ones, or bounds in the way"
             raise SensitivityError(self.projection, reason)
-        if self._Z.shape[1]:
-            pull = self._Z.T @ (change.gradient + self._hessian @ follow)
-            follow = follow - self._Z @ np.linalg.solve(self._curvature, pull)
         return self._T @ follow + change.direct
 
     @cached_property
@@ -349,7 +336,7 @@ class Sensitivity:
         if refined is not None and refined.near is not None:
             at[space.vector_v] &= refined.near[space.vector_q] == q[space.vector_q]
         columns = np.flatnonzero(at)
-        return [f"{_leaf(problem, int(i))} at a bound" for i in columns]
+        return [f"{joint_name(problem, int(i))} at a bound" for i in columns]
 
     def _checked(self, problem: object) -> Problem:
         mine = self.projection.problem
@@ -385,27 +372,3 @@ def _parameters(value: object) -> tuple[Vector, bool]:
 
 def _layout(problem: Problem) -> list[list[tuple[str, int]]]:
     return [[(owner.name, owner.rows.mask.sum()) for owner in stack] for stack in (*problem.levels, problem.explicits)]
-
-
-def _count(values: Any) -> int:
-    """Singular values that count."""
-    return int((values > RANK_TOLERANCE * values.max(initial=0.0)).sum())
-
-
-def _rank(A: Matrix) -> int:
-    return _count(np.linalg.svd(A, compute_uv=False)) if A.size else 0
-
-
-def _named(manifold: Manifold, number: int, side: float) -> str:
-    """An inequality in words."""
-    end = "lower" if side > 0.0 else "upper"
-    for owner, rows in zip(manifold.stack, manifold.stack.slices, strict=True):
-        if rows.start <= number < rows.stop:
-            return f"'{owner.name}', row {np.flatnonzero(owner.rows.mask)[number - rows.start]}, at its {end} end"
-    column = manifold.guarded[number - manifold.stack.size] if number < manifold.size else number - manifold.size
-    return f"{_leaf(manifold.problem, column)} at its {end} bound"
-
-
-def _leaf(problem: Problem, column: int) -> str:
-    """Name of the joint of a tangent column."""
-    return next(leaf.name for leaf in problem.space.leaves() if leaf.v.start <= column < leaf.v.stop)
