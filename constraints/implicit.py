@@ -11,7 +11,7 @@ import numpy as np
 
 from liegroups import Element, Space
 
-from .arrays import ArrayLike, Matrix, Vector
+from .arrays import ArrayLike, BoolVector, Matrix, Vector
 from .comparison import Comparison, RowTable, by_row
 from .errors import RightHandSideError, SpaceMismatchError, WrongObjectError
 from .function import Function, as_function
@@ -80,6 +80,7 @@ class Implicit(RowOwner):
     default_rhs: Vector = field(init=False)
     _flat: bool = field(init=False)
     _plain: bool = field(init=False)
+    _kept: BoolVector | None = field(init=False)
 
     def __post_init__(self) -> None:
         """Check everything once."""
@@ -101,6 +102,7 @@ class Implicit(RowOwner):
             ("periodic", f.periodic),
             ("_flat", f.outputs.is_flat),
             ("_plain", rows.is_plain),
+            ("_kept", _kept_entries(f.outputs, rows)),
             ("plain_function", f if f.outputs.is_flat and rows.is_plain else None),
         ):
             object.__setattr__(self, attribute, value)
@@ -199,8 +201,9 @@ class Implicit(RowOwner):
 
     def rhs_at_value(self, value: Vector) -> Vector:
         """The right-hand side that a value h gives: the EQUALITY rows of log h, zero elsewhere, exp'd back."""
-        if self.rows.free_rhs.all():
-            return self.group.normalize(value)
+        if self._kept is not None:
+            kept = np.where(self._kept, value, self.group.neutral)
+            return kept if self.group.is_normalized(kept, 1e-15) else self.group.normalize(kept)
         return self.group.exp(np.where(self.rows.free_rhs, self.group.log(value), 0.0))
 
     # Rows.
@@ -282,6 +285,20 @@ def _moved(function: Function, name: str, side: tuple[str, ArrayLike], margin: A
     which, given = side
     by_rows = (f.outputs.nv, name or f.name)
     return by_row(given, 0.0, *by_rows, which) + sign * by_row(margin, 0.0, *by_rows, "margin")
+
+
+def _kept_entries(group: Space, rows: RowTable) -> BoolVector | None:
+    """Entries (nq,) of a value that its right-hand side keeps; None where rows of one rotation or pose differ."""
+    kept = np.zeros(group.nq, dtype=np.bool_)
+    for leaf in group.leaves():
+        free = rows.free_rhs[leaf.v]
+        if leaf.space.is_flat:
+            kept[leaf.q] = free
+        elif free.all() or not free.any():
+            kept[leaf.q] = free.any()
+        else:
+            return None
+    return kept
 
 
 def _first_time(target: Target) -> float:

@@ -157,8 +157,7 @@ class Problem:
         Args:
             q: configuration (nq,).
         """
-        point = self.at(q)
-        return RightHandSide(self.constraints, np.concatenate([owner.rhs_at(point) for owner in self.constraints]))
+        return self.rhs.read_at(self.at(q))
 
     def rhs_at(self, t: float) -> RightHandSide:
         """Right-hand sides at time t [s], with velocities and accelerations of the targets; the others rest.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any, final
 
 import numpy as np
@@ -13,6 +14,7 @@ from .arrays import ArrayLike, Vector
 from .errors import SpaceMismatchError, WrongObjectError
 from .explicit import Explicit
 from .function import Function
+from .point import Point
 from .stack import RowOwner, Stack
 
 __all__ = ["RightHandSide"]
@@ -52,25 +54,64 @@ class RightHandSide:
     ) -> None:
         if not isinstance(stack, Stack):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise WrongObjectError("stack of right-hand sides", "a Stack (problem.constraints)", stack)
-        self.stack = stack
         if vector is None:
             parts = [owner.default_rhs for owner in stack]
         else:
             given = _vector(vector, stack.rhs_size, "right-hand side")
             parts = [owner.check_rhs(given[s]) for owner, s in zip(stack, stack.rhs_slices, strict=True)]
-        self.vector: Vector = np.concatenate(parts) if parts else np.zeros(0)
-        self.vector.setflags(write=False)
+        self._fill(stack, np.concatenate(parts) if parts else np.zeros(0))
         size = stack.full_size
         self.velocity = None if velocity is None else _vector(velocity, size, "velocity of right-hand sides")
         self.acceleration = (
             None if acceleration is None else _vector(acceleration, size, "acceleration of right-hand sides")
         )
+
+    def _fill(self, stack: Stack, vector: Vector) -> None:
+        """Everything but velocities and accelerations, from a vector that is known to be valid."""
+        vector.setflags(write=False)
+        self.stack, self.vector = stack, vector
         self.maps: dict[int, Function] = {}
         self.constants: dict[int, Vector] = {}
         self.points: dict[int, Vector | None] = {}
         for owner, s in zip(stack, stack.rhs_slices, strict=True):
-            point = self.vector[s]
+            point = vector[s]
             self.points[id(owner)] = None if owner.group.is_flat and not point.any() else point
+
+    def read_at(self, point: Point, which: Iterable[int] | None = None) -> RightHandSide:
+        """The same but for some constraints, whose right-hand sides become those that a point satisfies.
+
+        They are valid as they come, and not checked again.
+
+        Args:
+            point: where.
+            which: positions of the constraints; all by default.
+        """
+        vector = self.vector.copy()
+        for i in range(len(self.stack)) if which is None else which:
+            vector[self.stack.rhs_slices[i]] = self.stack.owners[i].rhs_at(point)
+        other = object.__new__(RightHandSide)
+        other.velocity = other.acceleration = None
+        other._fill(self.stack, vector)
+        return other
+
+    def taken_from(self, other: RightHandSide, which: Iterable[int]) -> RightHandSide:
+        """The same but for some constraints, whose right-hand sides are those of another problem that has them too.
+
+        Args:
+            other: right-hand sides of the other problem.
+            which: positions of the constraints here; the objects are in the other problem too.
+        """
+        vector, constants = self.vector.copy(), dict[int, Vector]()
+        for i in which:
+            owner = self.stack.owners[i]
+            vector[self.stack.rhs_slices[i]] = other.vector[other.stack.rhs_slices[other.stack.index(owner)]]
+            if id(owner) in other.constants:
+                constants[id(owner)] = other.constants[id(owner)]
+        found = object.__new__(RightHandSide)
+        found.velocity = found.acceleration = None
+        found._fill(self.stack, vector)
+        found.constants = constants
+        return found
 
     def of(self, constraint: RowOwner | str | int) -> Vector:
         """The point (group.nq,) of one constraint, given as the object, its position, or its name when unique."""

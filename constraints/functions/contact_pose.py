@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import hypot
+from math import atan2, cos, hypot, sin
 
 import numpy as np
 
@@ -56,12 +56,15 @@ class PoseOfContact(Function):
                 f"'{self.name}': the right-hand side puts the object {outside:.3g} m outside the surface "
                 f"'{self.floor.name}', which is no contact"
             )
-        swing = np.array([0.0, tilt_y, tilt_z])
-        R = SO3.compose(SO3.exp(swing), SO3.exp(np.array([np.arctan2(s, c), 0.0, 0.0])))
+        half = 0.5 * atan2(s, c)
+        twist = (sin(half), 0.0, 0.0, cos(half))
         value[:3] = (height - self.margin, ahead + y, aside + z)
-        value[3:] = R
+        value[3:] = twist
+        swing = np.array([0.0, tilt_y, tilt_z])
+        if tilt_y != 0.0 or tilt_z != 0.0:
+            value[3:] = SO3.compose(SO3.exp(swing), value[3:])
         if jacobian is not None:
-            to_body = SE3.adjoint(SE3.inverse(np.r_[np.zeros(3), R]))[:3, :3]
+            to_body = SE3.adjoint(SE3.inverse(np.r_[np.zeros(3), value[3:]]))[:3, :3]
             jacobian[:] = 0.0
             jacobian[:3, :3] = to_body
             jacobian[:3, 5:7] = to_body[:, 1:]

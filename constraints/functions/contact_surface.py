@@ -109,12 +109,18 @@ class Surface:
         Args:
             y, z: coordinates [m].
         """
-        inside, best, found = True, np.inf, Nearest(y, z, 1.0, 0.0, 1.0)
+        for cy, cz, ty, tz, _ in self._edges:
+            if ty * (z - cz) - tz * (y - cy) < 0.0:
+                return self._beside(y, z)
+        return Nearest(y, z, 1.0, 0.0, 1.0)
+
+    def _beside(self, y: float, z: float) -> Nearest:
+        """The nearest point of the edges that a point outside sees."""
+        best, found = np.inf, Nearest(y, z, 1.0, 0.0, 1.0)
         for cy, cz, ty, tz, length in self._edges:
             dy, dz = y - cy, z - cz
             if ty * dz - tz * dy >= 0.0:  # on the inner side of this edge
                 continue
-            inside = False
             along = ty * dy + tz * dz
             held = min(max(along, 0.0), length)
             ny, nz = cy + held * ty, cz + held * tz
@@ -123,7 +129,7 @@ class Surface:
                 best = distance
                 on = 0.0 < along < length
                 found = Nearest(ny, nz, ty * ty, ty * tz, tz * tz) if on else Nearest(ny, nz, 0.0, 0.0, 0.0)
-        return Nearest(y, z, 1.0, 0.0, 1.0) if inside else found
+        return found
 
     def __str__(self) -> str:
         return self.name

@@ -183,10 +183,7 @@ class ConstraintGraph:
 
     def _off(self, state: State, q: Vector) -> str:
         """The constraints of a state that a configuration does not satisfy, in words."""
-        if self._selector.knows(state):
-            return self._selector.off(state, self._selector.errors(q))
-        residual = self.problem_of(state).residual(q)
-        return f"it is off by {residual:.3g}" if residual > self.threshold else ""
+        return self._selector.off(state, self._selector.errors(q, state))
 
     def leaf_of(self, q: ArrayLike, where: State | Transition | str | None = None) -> Leaf:
         """The leaf of a configuration: the parameters that paths from there keep.

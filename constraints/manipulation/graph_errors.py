@@ -11,6 +11,7 @@ import numpy as np
 from ..arrays import Vector
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
+from .programs import NOTHING
 
 if TYPE_CHECKING:
     from .graph import ConstraintGraph
@@ -77,5 +78,5 @@ def _norms(problem: Problem, q: Vector, rhs: RightHandSide) -> dict[str, float]:
     return {
         owner.name: float(np.sqrt(error[rows] @ error[rows]))
         for owner, rows in zip(stack, stack.slices, strict=True)
-        if owner.name != "no constraint"
+        if owner.name != NOTHING
     }

@@ -8,6 +8,7 @@ from ..comparison import Comparison
 from ..errors import WrongObjectError
 from ..explicit import Explicit
 from ..functions.pose import RelativePose
+from ..functions.transformation import RelativeTransformation
 from ..implicit import Implicit
 from ..robot import Frame, Robot
 from ..robot.doors import as_robot
@@ -44,7 +45,7 @@ def grasp(robot: Robot, gripper: Gripper, handle: Handle) -> Foliation:
         if whole:
             hold: RowOwner = Explicit.relative_pose(robot, g, h, name=name)
         else:
-            hold = Implicit.zero(RelativePose(robot, g, h, R3xSO3), name=name)
+            hold = Implicit.zero(RelativeTransformation(robot, g, h), name=name)
         return Foliation(name, hold, None, hold)
     function = RelativePose(robot, g, h, R3xSO3)
     constraint = Implicit.zero(function, mask=handle.rows, name=name) if handle.rows.any() else None
@@ -74,6 +75,8 @@ def pregrasp(robot: Robot, gripper: Gripper, handle: Handle) -> Implicit:
     shift.translation = (gripper.clearance + handle.clearance) * handle.direction
     before = Frame(g.name, g.joint, g.placement * shift, g.joint_name)
     name = f"{gripper.name} pregrasps {handle.name}"
+    if handle.rows.all():  # the same rows, cheaper: nothing is left of the group where all of them are zero
+        return Implicit.zero(RelativeTransformation(robot, before, h), name=name)
     return Implicit.zero(RelativePose(robot, before, h, R3xSO3), mask=handle.rows, name=name)
 
 

@@ -6,20 +6,28 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple, final
 
+import numpy as np
+
 from liegroups import Rn
 
-from ..arrays import ArrayLike, Vector
+from ..arrays import Vector
 from ..functions.affine import Constant
 from ..implicit import Implicit
+from ..point import Workspace
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..robot import Robot
-from ..solvers import Options, Projector
+from ..solvers import Options, Projection, Projector
 from ..stack import RowOwner
 from .foliation import Foliation, merged
 from .states import State, Transition
 
-__all__ = ["PathProblem", "Programs"]
+__all__ = ["NOTHING", "PathProblem", "Programs"]
+
+NOTHING = "no constraint"
+"""Name of the constraint of a problem that has none: it is always satisfied."""
+
+_Chosen = Sequence[tuple[Foliation, Foliation]]
 
 
 class PathProblem(NamedTuple):
@@ -32,6 +40,21 @@ class PathProblem(NamedTuple):
 
     problem: Problem
     rhs: RightHandSide
+
+
+class _Recipe(NamedTuple):
+    """What the problems of one transition are made of, whatever surfaces are chosen."""
+
+    owners: list[RowOwner]
+    foliations: list[Foliation]
+    options: Options
+
+
+class _Program(NamedTuple):
+    """A problem with its projector, and the positions of constraints whose right-hand sides may vary."""
+
+    projector: Projector
+    free: tuple[int, ...]
 
 
 @final
@@ -49,23 +72,33 @@ class Programs:
         self, robot: Robot, foliations: Sequence[Foliation], constraints: Sequence[RowOwner], options: Options
     ) -> None:
         self.robot, self.foliations, self.everywhere, self.options = robot, tuple(foliations), constraints, options
-        self._nothing = Implicit.between(Constant([0.0], Rn(1), robot.space), -1.0, 1.0, name="no constraint")
-        self._problems: dict[object, Problem] = {}
-        self._projectors: dict[object, Projector] = {}
+        self._nothing = Implicit.between(Constant([0.0], Rn(1), robot.space), -1.0, 1.0, name=NOTHING)
+        self._recipes: dict[object, _Recipe] = {}
+        self._programs: dict[object, _Program] = {}
+        self._follows: dict[object, bool] = {}
+        self._pool: list[Workspace] = []
 
     def state(self, state: State) -> Projector:
         """What puts configurations into a state."""
-        return self._projector((id(state), "state"), [*self.everywhere, *state.constraints], (), self.options)
+        key = (id(state), "state")
+        recipe = self._recipes.get(key) or self._recipe(key, state.constraints, self.options)
+        return self._program(key, recipe, ()).projector
+
+    def condition(self, transition: Transition) -> Projector:
+        """What puts configurations where the leaf of a level-set transition may be chosen."""
+        key = (id(transition), "condition")
+        recipe = self._recipes.get(key) or self._recipe(key, transition.condition or (), self.options)
+        return self._program(key, recipe, ()).projector
 
     def path(self, transition: Transition, q_start: Vector) -> PathProblem:
         """What paths of a transition satisfy, on the leaf of their start."""
-        owners = _of_paths(transition)
-        chosen = self._chosen(owners, q_start)
-        problem = self._problem((id(transition), "path", _pairs(chosen)), [*self.everywhere, *owners], chosen)
-        return PathProblem(problem, problem.rhs_from(q_start))
+        key = (id(transition), "path")
+        recipe = self._recipes.get(key) or self._recipe(key, _of_paths(transition), self.options)
+        program = self._program(key, recipe, [(f, f.at(q_start)) for f in recipe.foliations])
+        return PathProblem(program.projector.problem, self._rhs_at(program, q_start))
 
     def target(
-        self, transition: Transition, parts: int, q_start: Vector, leaf: Vector | None
+        self, transition: Transition, parts: int, q_start: Vector, leaf: Vector | None, before: Projection | None = None
     ) -> tuple[Projector, RightHandSide]:
         """What puts configurations on the end of a transition, on the leaf of its start.
 
@@ -74,94 +107,95 @@ class Programs:
             parts: of how many inner transitions it is one; the threshold is shared among them.
             q_start: where it starts.
             leaf: for a level-set transition: a configuration on the leaf where it is to end.
+            before: the projection that led to the start: right-hand sides of constraints that both have are taken over.
         """
-        owners = _once(
-            [*transition.constraints, *transition.parameters, *transition.target.constraints,
-             *transition.containing.constraints]
-        )  # fmt: skip
-        chosen = self._chosen(owners, q_start)
-        if leaf is not None:
-            ends = dict(self._chosen(transition.parameters, leaf))
-            chosen = [(whole, ends.get(whole, one)) for whole, one in chosen]
-        options = replace(self.options, threshold=self.options.threshold / parts)
-        if transition.short:
-            options = replace(options, restarts=False, wrap=False)
-        key = (id(transition), parts, _pairs(chosen))
-        projector = self._projector(key, [*self.everywhere, *owners], chosen, options)
-        rhs = projector.problem.rhs_from(q_start)
-        if leaf is not None and transition.parameters:
-            rhs = self._on_leaf(projector.problem, rhs, transition, chosen, leaf)
-        return projector, rhs
+        recipe, key = self._target_recipe(transition, parts), (id(transition), parts)
+        chosen = [(f, f.at(q_start)) for f in recipe.foliations]
+        if leaf is None or not transition.parameters:
+            program = self._program(key, recipe, chosen)
+            return program.projector, self._rhs_at(program, q_start, before)
+        ends = {id(owner) for owner in transition.parameters}
+        chosen = [(f, f.at(leaf) if id(f.complement) in ends else one) for f, one in chosen]
+        program = self._program(key, recipe, chosen)
+        return program.projector, self._on_leaf(program, q_start, transition, chosen, leaf)
 
-    def _on_leaf(
-        self,
-        problem: Problem,
-        rhs: RightHandSide,
-        transition: Transition,
-        chosen: Sequence[tuple[Foliation, Foliation]],
-        leaf: Vector,
-    ) -> RightHandSide:
-        """The right-hand sides of parameters read from another configuration."""
-        point = problem.at(leaf)
-        stands = {id(owner): owner for owner in problem.constraints}
-        for parameter in transition.parameters:
-            owners: list[RowOwner | None] = [parameter]
-            for whole, one in chosen:
-                if whole.complement is parameter:
-                    owners += [one.hold, one.complement]
-            found = next((owner for owner in owners if id(owner) in stands), None)
-            if found is not None:
-                rhs = rhs.replace(found, found.rhs_at(point))
-        return rhs
+    def _target_recipe(self, transition: Transition, parts: int) -> _Recipe:
+        key = (id(transition), parts)
+        recipe = self._recipes.get(key)
+        if recipe is None:
+            options = replace(self.options, threshold=self.options.threshold / parts)
+            if transition.short:
+                options = replace(options, restarts=False, wrap=False)
+            recipe = self._recipe(key, _of_target(transition), options)
+        return recipe
 
-    def condition(self, transition: Transition) -> Projector:
-        """What puts configurations where the leaf of a level-set transition may be chosen."""
-        return self._projector(
-            (id(transition), "condition"), [*self.everywhere, *(transition.condition or ())], (), self.options
-        )
+    def follows(self, transition: Transition, before: Transition, parts: int) -> bool:
+        """Whether a target of a transition is wherever the one before ended: it is short, and asks for nothing more."""
+        key = (id(transition), id(before), "follows")
+        found = self._follows.get(key)
+        if found is None:
+            asked, there = ({id(owner) for owner in self._target_recipe(t, parts).owners} for t in (transition, before))
+            found = self._follows[key] = transition.short and not transition.parameters and asked <= there
+        return found
 
     def on_path(self, transition: Transition) -> list[RowOwner]:
         """Constraints of the paths of a transition, holds in place; where surfaces are not chosen, of all of them."""
-        owners = [*self.everywhere, *_of_paths(transition)]
-        given = {id(owner) for owner in owners}
-        kept = [f for f in self.foliations if f.complement is not None and id(f.complement) in given]
-        return merged(_once(owners), [(f, f) for f in kept])
+        recipe = self._recipe((id(transition), "path"), _of_paths(transition), self.options)
+        return merged(recipe.owners, [(f, f) for f in recipe.foliations])
 
-    def _chosen(self, owners: Sequence[RowOwner], q: ArrayLike) -> list[tuple[Foliation, Foliation]]:
-        """Foliations whose complement is among the owners, with the variant at q."""
-        given = {id(owner) for owner in owners}
-        return [(f, f.at(q)) for f in self.foliations if f.complement is not None and id(f.complement) in given]
+    def _rhs_at(self, program: _Program, q: Vector, before: Projection | None = None) -> RightHandSide:
+        """Right-hand sides that put a problem on the leaf of q."""
+        rhs, free = program.projector.problem.rhs, program.free
+        if not free:
+            return rhs
+        if before is not None and all(id(rhs.stack.owners[i]) in before.rhs.points for i in free):
+            return rhs.taken_from(before.rhs, free)
+        return self._read(rhs, free, q)
 
-    def _problem(
-        self, key: object, owners: Sequence[RowOwner], chosen: Sequence[tuple[Foliation, Foliation]]
-    ) -> Problem:
-        found = self._problems.get(key)
-        if found is None:
-            constraints = merged(_once(owners), chosen) or [self._nothing]
-            found = self._problems[key] = Problem(self.robot, constraints)
+    def _on_leaf(
+        self, program: _Program, q_start: Vector, transition: Transition, chosen: _Chosen, leaf: Vector
+    ) -> RightHandSide:
+        """Right-hand sides of the start, but for parameters, which are read from another configuration."""
+        problem = program.projector.problem
+        ends = {id(owner) for owner in transition.parameters}
+        for whole, one in chosen:
+            if id(whole.complement) in ends:
+                ends |= {id(one.hold), id(one.complement)}
+        places = {id(owner): i for i, owner in enumerate(problem.constraints)}
+        return self._read(self._rhs_at(program, q_start), [places[key] for key in ends if key in places], leaf)
+
+    def _read(self, rhs: RightHandSide, which: Sequence[int], q: Vector) -> RightHandSide:
+        try:
+            workspace = self._pool.pop()
+        except IndexError:
+            workspace = Workspace()
+        found = rhs.read_at(self.robot.space.place(q, workspace), which)
+        self._pool.append(workspace)
         return found
 
-    def _projector(
-        self,
-        key: object,
-        owners: Sequence[RowOwner],
-        chosen: Sequence[tuple[Foliation, Foliation]],
-        options: Options,
-    ) -> Projector:
-        found = self._projectors.get(key)
-        if found is None:
-            found = self._projectors[key] = Projector(self._problem(("projector", key), owners, chosen), options)
+    def _recipe(self, key: object, owners: Sequence[RowOwner], options: Options) -> _Recipe:
+        once = list({id(owner): owner for owner in (*self.everywhere, *owners)}.values())
+        kept = [f for f in self.foliations if any(f.complement is owner for owner in once)]
+        found = self._recipes[key] = _Recipe(once, kept, options)
         return found
 
-
-def _pairs(chosen: Sequence[tuple[Foliation, Foliation]]) -> tuple[object, ...]:
-    return tuple(one.pair for _, one in chosen)
+    def _program(self, key: object, recipe: _Recipe, chosen: _Chosen) -> _Program:
+        key = (key, *(one.pair for _, one in chosen))
+        found = self._programs.get(key)
+        if found is None:
+            problem = Problem(self.robot, merged(recipe.owners, chosen) or [self._nothing])
+            free = [i for i, owner in enumerate(problem.constraints) if np.any(owner.rows.free_rhs & owner.rows.mask)]
+            found = self._programs[key] = _Program(Projector(problem, recipe.options), tuple(free))
+        return found
 
 
 def _of_paths(transition: Transition) -> list[RowOwner]:
+    """What paths of a transition satisfy."""
     containing = transition.containing
     return [*transition.constraints, *containing.constraints, *containing.path_constraints]
 
 
-def _once(owners: Sequence[RowOwner]) -> list[RowOwner]:
-    return list({id(owner): owner for owner in owners}.values())
+def _of_target(transition: Transition) -> list[RowOwner]:
+    """What targets of a transition satisfy."""
+    ends = (*transition.target.constraints, *transition.containing.constraints)
+    return [*transition.constraints, *transition.parameters, *ends]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import sqrt
 from typing import final
-
-import numpy as np
 
 from ..arrays import Vector
 from ..errors import GraphError
@@ -35,30 +34,33 @@ class StateSelector:
     def __init__(self, robot: Robot, states: Sequence[State], everywhere: Sequence[RowOwner], threshold: float) -> None:
         self._robot, self._states, self._everywhere, self.threshold = robot, states, everywhere, threshold
         shared = {id(owner): owner for state in states for owner in (*everywhere, *state.constraints)}
-        self._stack = Stack(list(shared.values()))
-        self._rhs = RightHandSide(self._stack)
-        self._places = {id(owner): i for i, owner in enumerate(self._stack)}
+        self._all = _Constraints(list(shared.values()))
+        self._of: dict[int, _Constraints] = {}
         self._pool: list[Workspace] = []
 
-    def errors(self, q: Vector) -> Vector:
-        """Error norms of all constraints at a valid configuration."""
+    def errors(self, q: Vector, state: State | None = None) -> dict[int, float]:
+        """Error norms at a valid configuration, by id of the constraint: of one state, or of all of them.
+
+        Args:
+            q: configuration (nq,).
+            state: whose constraints.
+        """
+        asked = self._all
+        if state is not None:
+            asked = self._of.get(id(state)) or _Constraints([*self._everywhere, *state.constraints])
+            self._of[id(state)] = asked
         try:
             workspace = self._pool.pop()
         except IndexError:
             workspace = Workspace()
-        rows = stack_rows(self._stack, self._robot.space.place(q, workspace), rhs=self._rhs, jacobian=False)
-        norms = np.array([np.sqrt(rows.error[s] @ rows.error[s]) for s in self._stack.slices])
+        rows = stack_rows(asked.stack, self._robot.space.place(q, workspace), rhs=asked.rhs, jacobian=False)
+        norms = [sqrt(rows.error[s] @ rows.error[s]) for s in asked.stack.slices]
         self._pool.append(workspace)
-        return norms
+        return dict(zip(asked.keys, norms, strict=True))
 
-    def knows(self, state: State) -> bool:
-        """Whether the state is one of these."""
-        return any(state is known for known in self._states)
-
-    def residual(self, state: State, errors: Vector) -> float:
+    def residual(self, state: State, errors: dict[int, float]) -> float:
         """Largest error norm of the constraints of a state, from `errors(q)`."""
-        places = [self._places[id(owner)] for owner in (*self._everywhere, *state.constraints)]
-        return float(errors[places].max(initial=0.0))
+        return max([errors[id(owner)] for owner in (*self._everywhere, *state.constraints)], default=0.0)
 
     def state_of(self, q: Vector) -> State:
         """The first state that contains a configuration.
@@ -77,8 +79,18 @@ class StateSelector:
             f"no state contains the configuration; the nearest is '{nearest}': {self.off(nearest, errors)}"
         )
 
-    def off(self, state: State, errors: Vector) -> str:
-        """The constraints of a state that are not satisfied, in words."""
+    def off(self, state: State, errors: dict[int, float]) -> str:
+        """The constraints of a state that are not satisfied, in words; nothing where all are."""
         owners = [*self._everywhere, *state.constraints]
-        off = [(owner.name, float(errors[self._places[id(owner)]])) for owner in owners]
-        return ", ".join(f"'{name}' is off by {error:.3g}" for name, error in off if error > self.threshold)
+        off = [(owner.name, errors[id(owner)]) for owner in owners if errors[id(owner)] > self.threshold]
+        return ", ".join(f"'{name}' is off by {error:.3g}" for name, error in off)
+
+
+@final
+class _Constraints:
+    """Constraints that are evaluated together."""
+
+    def __init__(self, owners: list[RowOwner]) -> None:
+        self.stack = Stack(owners)
+        self.rhs = RightHandSide(self.stack)
+        self.keys = [id(owner) for owner in owners]

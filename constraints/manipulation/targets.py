@@ -34,7 +34,8 @@ class TargetConfiguration:
     Attributes:
         transition: the transition.
         q_start: where it starts.
-        projections: one for each inner transition that was tried, in order; one for a transition without any.
+        projections: one for each inner transition that was tried, in order; one for a transition without any. Where a
+            short one asks only for what the one before has found, that one again.
         attempts: how many guesses were needed.
     """
 
@@ -126,9 +127,12 @@ def _chain(
     """Projections of one attempt, up to the first that fails."""
     parts = transition.inner or (transition,)
     done: list[Projection] = []
-    for part in parts:
+    for i, part in enumerate(parts):
+        if done and programs.follows(part, parts[i - 1], len(parts)):
+            done.append(done[-1])
+            continue
         on = leaf if part.parameters else None
-        projector, rhs = programs.target(part, len(parts), q_start, on)
+        projector, rhs = programs.target(part, len(parts), q_start, on, done[-1] if done else None)
         projection = projector.project(q_start if part.short else q, rhs)
         done.append(projection)
         if not projection.success:

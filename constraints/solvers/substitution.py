@@ -38,6 +38,7 @@ class Substitution:
         self._space = problem.space
         resolution = problem.resolution
         self._constant = tuple(e for e in resolution.explicits if e.is_constant)
+        self._values: dict[int, Vector] = {}  # of the constant maps, found on first use: a map may have none
         generations = [[e for e in generation if not e.is_constant] for generation in resolution.generations]
         self._moving = tuple(e for generation in generations for e in generation)
         self._generations = _places(generations)
@@ -59,7 +60,7 @@ class Substitution:
             return q
         q = q.copy()
         for explicit in self._constant:
-            q[explicit.outputs.q_indices] = _constant(explicit, rhs, self._space.neutral)
+            q[explicit.outputs.q_indices] = _constant(explicit, rhs, self._values, self._space.neutral)
         return q
 
     def resolve(self, q: Vector, rhs: RightHandSide, point: Point, jacobian: bool = False) -> Vector:
@@ -129,11 +130,17 @@ def _places(generations: list[list[Explicit]]) -> tuple[tuple[tuple[Explicit, sl
     return tuple(places)
 
 
-def _constant(explicit: Explicit, rhs: RightHandSide, q: Vector) -> Vector:
+def _constant(explicit: Explicit, rhs: RightHandSide, values: dict[int, Vector], neutral: Vector) -> Vector:
     """Outputs of a constant map, found once for each right-hand side, always at the same q: roundings depend on it."""
     found = rhs.constants.get(id(explicit))
     if found is None:
-        found = rhs.constants[id(explicit)] = rhs.map_of(explicit).value(q)
+        f = values.get(id(explicit))
+        if f is None:
+            f = values[id(explicit)] = explicit.map.value(neutral)
+        found = explicit.map.outputs.compose(f, explicit.group_rhs(rhs.of(explicit)))
+        if explicit.g_inverse is not None:
+            found = explicit.g_inverse.value(found)
+        rhs.constants[id(explicit)] = found
     return found
 
 
