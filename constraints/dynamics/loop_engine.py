@@ -23,7 +23,7 @@ from .sparse_rows import SparseRows, entries
 
 __all__ = ["LoopEngine", "LoopProgram", "least_change", "sparse_pays"]
 
-SPARSE_FROM = 100
+SPARSE_FROM = 80
 """From this many columns on, a sparse factorisation is faster where at most `SPARSE_DENSITY` of the entries count."""
 SPARSE_DENSITY = 0.15
 STATIONARY_RATIO = 0.02
