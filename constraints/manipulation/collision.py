@@ -23,6 +23,7 @@ from ..robot.frames import FrameKind
 from ..robot.packages import find_resource, robot_data_folder
 from ..robot.pinocchio import Placement, pin
 from .path import Path, StepSize
+from .relative_motion import CollisionPair
 
 __all__ = ["Collision", "CollisionModel", "Shape"]
 
@@ -98,7 +99,7 @@ class CollisionModel:
         ignored: pairs of names of shapes that may meet.
 
     Attributes:
-        names: of all shapes.
+        names, joints: of all shapes, and of the joints that carry them ("universe" is the world).
         pairs: names of those that are looked at.
 
     Raises:
@@ -123,8 +124,6 @@ class CollisionModel:
         self._shapes = as_tuple(shapes, "shapes of a collision model", "Shape")
         self._urdfs = urdfs
         self._packages = tuple(os.fspath(folder) for folder in packages)
-        self.margin, self._margins = float(margin), dict(margins or {})
-        self._ignored = {frozenset(pair) for pair in ignored}
         geometry = pin.GeometryModel()
         for prefix, file in self._files(urdfs).items():
             _add_urdf(geometry, self.robot, prefix, file, self._packages)
@@ -133,9 +132,22 @@ class CollisionModel:
                 raise WrongObjectError("shape of a collision model", "a Shape", shape)
             frame = self.robot.frame(shape.frame)
             _add(geometry, shape.name, frame.joint, frame.placement * shape.placement, shape.solid())
-        self.names: tuple[str, ...] = tuple(str(solid.name) for solid in geometry.geometryObjects)
-        self._geometry = geometry
-        self._add_pairs()
+        solids = list(geometry.geometryObjects)
+        self.names: tuple[str, ...] = tuple(str(solid.name) for solid in solids)
+        self.joints: tuple[str, ...] = tuple(str(self.robot.model.names[solid.parentJoint]) for solid in solids)
+        together = [(i, j) for i, j in combinations(range(len(solids)), 2) if self._may_meet(solids, i, j)]
+        self._take_pairs(geometry, {pair: float(margin) for pair in together})
+        if ignored or margins:
+            chosen = self.without(*ignored).with_margins(margins or {})
+            self._take_pairs(geometry, chosen._margins)
+
+    def _take_pairs(self, geometry: Any, margins: dict[tuple[int, int], float]) -> None:
+        """Look at these pairs of shapes, with their margins."""
+        self._geometry, self._margins = geometry.copy(), margins
+        self._geometry.removeAllCollisionPairs()
+        for i, j in margins:
+            self._geometry.addCollisionPair(pin.CollisionPair(i, j))
+        self.pairs: tuple[tuple[str, str], ...] = tuple((self.names[i], self.names[j]) for i, j in margins)
         self._pool: list[tuple[Any, Any]] = []
 
     @staticmethod
@@ -146,28 +158,13 @@ class CollisionModel:
             return {"": urdfs}
         return dict(as_mapping(urdfs, "urdfs of a collision model", "of names of parts to files"))
 
-    def _add_pairs(self) -> None:
-        """The pairs that are looked at."""
+    def _may_meet(self, solids: list[Any], i: int, j: int) -> bool:
+        """Whether a pair is looked at: on different joints that are no neighbours, or one is free in the world."""
         model: Any = self.robot.model
-        solids = list(self._geometry.geometryObjects)
-        for names in (*self._ignored, *map(frozenset, self._margins)):
-            for name in names:
-                if name not in self.names:
-                    raise UnknownNameError("shape", str(name), self.names)
-        pairs = list[tuple[str, str]]()
-        for i, j in combinations(range(len(solids)), 2):
-            a, b = solids[i].parentJoint, solids[j].parentJoint
-            near = a == b or (a > 0 and model.parents[a] == b) or (b > 0 and model.parents[b] == a)
-            if (near and not self._is_object(a, b)) or frozenset((self.names[i], self.names[j])) in self._ignored:
-                continue
-            self._geometry.addCollisionPair(pin.CollisionPair(i, j))
-            pairs.append((self.names[i], self.names[j]))
-        self.pairs = tuple(pairs)
-
-    def _is_object(self, a: int, b: int) -> bool:
-        """Whether one is the world and the other a free object in it: neighbours that do not touch by construction."""
-        kinds = {self.robot.space.factors[j - 1].space.name for j in (a, b) if j > 0}
-        return min(a, b) == 0 and a != b and kinds == {"SE3"}
+        a, b = sorted((int(solids[i].parentJoint), int(solids[j].parentJoint)))
+        if a == b:
+            return False
+        return int(model.parents[b]) != a or (a == 0 and self.robot.space.factors[b - 1].space.name == "SE3")
 
     def without(self, *pairs: tuple[str, str]) -> CollisionModel:
         """The same model, pairs of shapes (or of all shapes whose names begin like theirs, "ur5/*") left out.
@@ -175,28 +172,46 @@ class CollisionModel:
         Raises:
             UnknownNameError: no shape is called so.
         """
-        ignored = {tuple(sorted(pair)) for pair in self._ignored}
+        left: set[frozenset[int]] = set()
         for a, b in pairs:
-            ignored |= {(x, y) for x in self._called(a) for y in self._called(b) if x != y}
-        return self._changed(ignored=[(str(a), str(b)) for a, b in ignored])
+            left |= {frozenset((i, j)) for i in self._called(a) for j in self._called(b)}
+        return self._with({pair: margin for pair, margin in self._margins.items() if frozenset(pair) not in left})
 
     def with_margins(self, margins: Mapping[tuple[str, str], float]) -> CollisionModel:
         """The same model with other margins [m] for pairs of shapes."""
-        return self._changed(margins={**self._margins, **margins})
+        changed = dict(self._margins)
+        for (a, b), margin in margins.items():
+            asked = {frozenset((i, j)) for i in self._called(a) for j in self._called(b)}
+            changed |= {pair: float(margin) for pair in self._margins if frozenset(pair) in asked}
+        return self._with(changed)
 
-    def _called(self, pattern: str) -> list[str]:
-        found = [n for n in self.names if n == pattern or (pattern.endswith("*") and n.startswith(pattern[:-1]))]
+    def among(self, pairs: Iterable[CollisionPair]) -> CollisionModel:
+        """The same model on pairs of joints only, with their margins: what `graph.collision_pairs` leaves."""
+        kept = {frozenset((pair.a, pair.b)): pair.margin for pair in pairs}
+        chosen: dict[tuple[int, int], float] = {}
+        for i, j in self._margins:
+            margin = kept.get(frozenset((self.joints[i], self.joints[j])))
+            if margin is not None:
+                chosen[i, j] = margin
+        return self._with(chosen)
+
+    @property
+    def joint_pairs(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of joints that carry shapes that are looked at, each once."""
+        return tuple(dict.fromkeys((self.joints[i], self.joints[j]) for i, j in self._margins))
+
+    def _called(self, pattern: str) -> list[int]:
+        names = enumerate(self.names)
+        found = [i for i, n in names if n == pattern or (pattern.endswith("*") and n.startswith(pattern[:-1]))]
         if not found:
             raise UnknownNameError("shape", pattern, self.names)
         return found
 
-    def _changed(self, **changes: Any) -> CollisionModel:
-        options: dict[str, Any] = {
-            "margin": self.margin,
-            "margins": self._margins,
-            "ignored": [tuple(pair) for pair in self._ignored],
-        }
-        return CollisionModel(self.robot, self._shapes, self._urdfs, self._packages, **(options | changes))
+    def _with(self, margins: dict[tuple[int, int], float]) -> CollisionModel:
+        other = object.__new__(CollisionModel)  # copy.copy would read the files again
+        other.__dict__ |= self.__dict__
+        other._take_pairs(self._geometry, margins)
+        return other
 
     # Asking.
 
@@ -247,22 +262,19 @@ class CollisionModel:
     def _fresh(self) -> Any:
         """Memory for one thread, with the margins."""
         solids: Any = self._geometry.createData()
-        for k, pair in enumerate(self.pairs):
-            other = self._margins.get(pair, self._margins.get((pair[1], pair[0])))
-            solids.collisionRequests[k].security_margin = self.margin if other is None else other
+        for request, margin in zip(solids.collisionRequests, self._margins.values(), strict=True):
+            request.security_margin = margin
         return solids
 
     def __repr__(self) -> str:
         return f"CollisionModel({len(self.names)} shapes, {len(self.pairs)} pairs)"
 
+    @staticmethod
+    def _rebuilt(robot: Robot, shapes: Any, urdfs: Any, packages: Any, margins: Any) -> CollisionModel:
+        return CollisionModel(robot, shapes, urdfs, packages)._with(margins)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        ignored = [tuple(pair) for pair in self._ignored]
-        given = (self.robot, self._shapes, self._urdfs, self._packages)
-        return _rebuilt, (given, {"margin": self.margin, "margins": self._margins, "ignored": ignored})
-
-
-def _rebuilt(given: tuple[Any, ...], options: dict[str, Any]) -> CollisionModel:
-    return CollisionModel(*given, **options)
+        return CollisionModel._rebuilt, (self.robot, self._shapes, self._urdfs, self._packages, self._margins)
 
 
 def _add(geometry: Any, name: str, joint: int, placement: Placement, solid: Any) -> None:

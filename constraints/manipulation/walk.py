@@ -1,0 +1,268 @@
+"""Walking a constraint graph: a given sequence of transitions, targets drawn, paths projected, collisions checked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import final
+
+import numpy as np
+
+from ..arrays import ArrayLike, Vector
+from ..errors import GraphError, OptionError, PathError
+from ..problem import Problem
+from ..right_hand_side import RightHandSide
+from ..solvers import Projector
+from .collision import CollisionModel
+from .graph import ConstraintGraph
+from .interpolation import interpolate
+from .path import Path
+from .states import Transition
+
+__all__ = ["Guess", "Walk", "walk"]
+
+DETOUR = 0.5
+"""Standard deviation of a way-point around the middle of a motion [rad or m]."""
+
+Guess = Callable[[Transition, Vector, np.random.Generator], ArrayLike]
+"""From a transition, the configuration where it starts, and a generator: a guess of where it ends."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Walk:
+    """What a walk gave.
+
+    Attributes:
+        path: from the start to the goal; on failure as far as the best try got; None where that is nowhere.
+        transitions: what was to be walked.
+        done: how many of them were.
+        tries: how many targets were drawn.
+        refusals: why tries were given up, and how often.
+    """
+
+    path: Path | None
+    transitions: tuple[Transition, ...]
+    done: int
+    tries: int
+    refusals: Counter[str] = field(default_factory=lambda: Counter[str]())
+
+    @property
+    def success(self) -> bool:
+        """Whether the whole sequence was walked."""
+        return self.path is not None and self.done == len(self.transitions)
+
+    def or_raise(self) -> Path:
+        """The whole path.
+
+        Raises:
+            PathError: the walk did not come to its end; says how far, and why.
+        """
+        if self.path is None or not self.success:
+            raise PathError(str(self))
+        return self.path
+
+    def __str__(self) -> str:
+        said = f"{self.done} of {len(self.transitions)} transitions after {self.tries} targets"
+        why = "; ".join(f"{reason}: {count}" for reason, count in self.refusals.most_common(4))
+        return f"{said} ({why})" if why else said
+
+
+def walk(
+    graph: ConstraintGraph,
+    q_start: ArrayLike,
+    transitions: Sequence[Transition | str],
+    rng: np.random.Generator,
+    *,
+    goal: ArrayLike | None = None,
+    guess: Guess | None = None,
+    collisions: CollisionModel | None = None,
+    tries: int = 400,
+    patience: int = 40,
+    detours: int = 4,
+) -> Walk:
+    """Walk a sequence of transitions.
+
+    For each, a target is drawn (`graph.target`), and its paths are projected (`interpolate`) and checked. What does not
+    hold is drawn again, `patience` times; then the transition before is drawn again. A motion that collides, or ends on
+    another branch, is tried by way of up to `detours` random configurations of its leaf. With a goal the last
+    transition is drawn backwards from it, and the walk joined to it in the last state but one: its leaf must be the
+    only one there (a grasp that fixes all rows). This is no planner: where straight motions do not do, it fails.
+
+    Args:
+        graph: the graph.
+        q_start: start (nq,), in the source state of the first transition.
+        transitions: what to walk, in order; objects or names.
+        rng: generator: the walk is a function of its state alone.
+        goal: configuration (nq,) where it is to end, in the target state of the last transition.
+        guess: where targets are sought; by default a random configuration, objects included.
+        collisions: what must not collide; pairs that do not move against each other on a path are left out on it, and
+            the margins are those of the graph.
+        tries: targets drawn at most.
+        patience: targets of one transition drawn in a row.
+        detours: random configurations between the ends of a motion.
+
+    Raises:
+        GraphError: transitions that do not follow each other; start or goal in another state; the last transition has
+            no opposite.
+    """
+    for name, least, value in (("tries", 1, tries), ("patience", 1, patience), ("detours", 0, detours)):
+        if type(value) is not int or value < least:
+            raise OptionError(f"{name} of a walk: expected a whole number from {least}, got {value!r}")
+    steps = tuple(graph.transition(step) for step in transitions)
+    if not steps:
+        raise GraphError("a walk needs at least one transition")
+    for before, after in pairwise(steps):
+        if before.target is not after.source:
+            raise GraphError(f"'{after}' starts in '{after.source}', but '{before}' ends in '{before.target}'")
+    start = graph.robot.check(q_start, "q_start")
+    _refuse_elsewhere(graph, start, steps[0].source, "start")
+    end = None
+    if goal is not None:
+        end = graph.robot.check(goal, "goal")
+        _refuse_elsewhere(graph, end, steps[-1].target, "goal")
+    return _Walker(graph, steps, rng, guess, collisions, tries, patience, detours).run(np.array(start), end)
+
+
+def _refuse_elsewhere(graph: ConstraintGraph, q: Vector, state: object, what: str) -> None:
+    found = graph.state_of(q)
+    if found is not state:
+        raise GraphError(f"the {what} of a walk is in the state '{found}', expected '{state}'")
+
+
+@final
+class _Walker:
+    """One walk."""
+
+    def __init__(
+        self,
+        graph: ConstraintGraph,
+        steps: tuple[Transition, ...],
+        rng: np.random.Generator,
+        guess: Guess | None,
+        collisions: CollisionModel | None,
+        tries: int,
+        patience: int,
+        detours: int,
+    ) -> None:
+        self._graph, self._steps, self._rng = graph, steps, rng
+        self._guess: Guess = (lambda _, __, rng: graph.robot.random(rng)) if guess is None else guess
+        self._collisions, self._budget, self._patience, self._detours = collisions, tries, patience, detours
+        self._models: dict[Transition, CollisionModel] = {}
+        self._projectors: dict[tuple[Transition, int], Projector] = {}
+        self._refusals: Counter[str] = Counter()
+        self._tries = 0
+
+    def run(self, q: Vector, goal: Vector | None) -> Walk:
+        """Depth first, with a step back where a transition cannot be walked."""
+        paths: list[Path] = []
+        longest: list[Path] = []
+        while len(paths) < len(self._steps):
+            here = paths[-1].end if paths else q
+            last = goal if len(paths) == len(self._steps) - 1 else None
+            path = self._walked(self._steps[len(paths)], here, last)
+            if path is not None:
+                paths.append(path)
+                longest = paths.copy() if len(paths) > len(longest) else longest
+            elif self._tries >= self._budget:
+                break
+            elif paths:
+                paths.pop()
+        whole = longest[0] if longest else None
+        for path in longest[1:]:
+            whole = path if whole is None else whole + path
+        return Walk(whole, self._steps, len(longest), self._tries, self._refusals)
+
+    def _walked(self, step: Transition, q: Vector, goal: Vector | None) -> Path | None:
+        """A path of one transition; None where patience or budget ended."""
+        for _ in range(self._patience):
+            if self._tries >= self._budget:
+                return None
+            self._tries += 1
+            path = self._there(step, q) if goal is None else self._back(step, q, goal)
+            if path is not None:
+                return path
+        return None
+
+    def _there(self, step: Transition, q: Vector) -> Path | None:
+        """A path to a target that is drawn."""
+        target = self._graph.target(step, q, self._guess(step, q, self._rng))
+        if not target.success:
+            return self._refused(f"no target of '{target.failed_at}'")
+        path: Path | None = None
+        for part, point in zip(step.inner or (step,), target.waypoints, strict=True):
+            piece = self._motion(part, q, point)
+            if piece is None:
+                return None
+            path = piece if path is None else path + piece
+            q = point
+        return path
+
+    def _back(self, step: Transition, q: Vector, goal: Vector) -> Path | None:
+        """A path to the goal: the opposite transition from there, run backwards, joined in the state before."""
+        back = self._there(self._opposite(step), goal)
+        if back is None:
+            return None
+        loops = [t for t in self._graph.transitions_from(step.source, step.source) if not t.is_level_set]
+        if not loops:
+            raise GraphError(f"no transition leads from '{step.source}' to itself, where the walk is to meet its goal")
+        joined = self._motion(loops[0], q, back.end)
+        return None if joined is None else joined + back.reversed()
+
+    def _opposite(self, step: Transition) -> Transition:
+        found = self._graph.transitions_from(step.target, step.source)
+        plain = [t for t in found if not t.is_level_set]
+        if not plain:
+            raise GraphError(f"no transition leads back from '{step.target}' to '{step.source}'")
+        return plain[0]
+
+    def _motion(self, part: Transition, q0: Vector, q1: Vector) -> Path | None:
+        """A free path on the leaf of q0, straight or by way of others."""
+        problem, rhs = self._graph.path_problem(part, q0)
+        if not problem.is_satisfied(q1, rhs=rhs, threshold=self._graph.threshold):
+            return self._refused(f"ends of '{part}' on two leaves")
+        path = self._free(part, problem, rhs, (q0, q1))
+        for _ in range(0 if part.short or path is not None else self._detours):
+            space = problem.space
+            away = DETOUR * self._rng.standard_normal(space.nv)
+            middle = space.integrate(space.interpolate(q0, q1, 0.5), away)
+            projection = self._projector(part, problem).project(middle, rhs)
+            path = self._free(part, problem, rhs, (q0, projection.q, q1)) if projection.success else None
+            if path is not None:
+                break
+        return path
+
+    def _free(self, part: Transition, problem: Problem, rhs: RightHandSide, through: Sequence[Vector]) -> Path | None:
+        """A path through some configurations that collides with nothing."""
+        path: Path | None = None
+        for q0, q1 in pairwise(through):
+            found = interpolate(problem, q0, q1, rhs, options=self._graph.path_options)
+            if found.path is None or not found.success:
+                return self._refused(f"{found.status.name} on '{part}'")
+            path = found.path if path is None else path + found.path
+        if path is not None and self._collisions is not None:
+            met = self._model(part).first_collision(path)
+            if met is not None:
+                return self._refused(f"{met.a} meets {met.b} on '{part}'")
+        return path
+
+    def _model(self, part: Transition) -> CollisionModel:
+        """The pairs that move against each other on a transition."""
+        found = self._models.get(part)
+        if found is None:
+            model = self._collisions
+            assert model is not None
+            found = self._models[part] = model.among(self._graph.collision_pairs(part, model.joint_pairs))
+        return found
+
+    def _projector(self, part: Transition, problem: Problem) -> Projector:
+        key = (part, id(problem))
+        found = self._projectors.get(key)
+        if found is None:
+            found = self._projectors[key] = Projector(problem, self._graph.path_options)
+        return found
+
+    def _refused(self, why: str) -> None:
+        self._refusals[why] += 1
