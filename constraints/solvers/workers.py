@@ -212,9 +212,13 @@ def dispatch(job: Job, tasks: Iterable[Task], executor: Executor, take: Callable
                 _raise(given)
             else:
                 take(given)
-    finally:
-        for future in futures:
-            future.cancel()
+    except BaseException as error:
+        if not isinstance(
+            error.__cause__, BrokenExecutor
+        ):  # such a one is ending them itself, and is not to be crossed
+            for future in futures:
+                future.cancel()
+        raise
 
 
 @contextmanager
