@@ -54,8 +54,8 @@ class Problem:
         weights: costs of motion, (nv,) or by joint: larger moves less, 0 moves freely; ones by default.
         frozen: joints (by name) or Segments that do not move.
         optional_last: the last level shapes the steps, but need not be satisfied: a projection ends as soon as the
-            levels above are, wherever the last one then is. Where it should be as small as possible, make it
-            mandatory, allow more iterations, and look at `problem.error(q, constraint)` of the others.
+            levels above are, wherever the last one then is. With `Options(optimise_last=True)` its error is then made
+            as small as it gets around there.
 
     Attributes:
         robot: the robot, or None.
