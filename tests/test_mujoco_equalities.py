@@ -11,6 +11,7 @@ import pytest
 
 from constraints import Explicit, FrameKind, Implicit
 from constraints.dynamics import PointClosure
+from constraints.errors import FileError
 from constraints.models import Mechanism, load
 from constraints.models.mjcf import from_qpos
 from constraints.testing import check_function
@@ -309,3 +310,21 @@ def test_couplers_are_explicit_where_they_can_be() -> None:
         if isinstance(coupler, Implicit) and "null" not in coupler.name:
             assert coupler.function.has_exact_drift
             check_function(coupler.function)
+
+
+def test_mujocos_warnings_go_to_the_log_and_to_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    heard: list[str] = []
+    mujoco.set_mju_user_warning(heard.append)
+    try:
+        load("<mujoco><worldbody><body pos='0 0 nan'><joint/><geom size='0.1'/></body></worldbody></mujoco>")
+    except FileError:
+        pass
+    finally:
+        assert mujoco.get_mju_user_warning() == heard.append
+        mujoco.set_mju_user_warning(None)
+    assert "NaN" in caplog.text
+    assert heard == []
+    assert list(tmp_path.iterdir()) == []

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import os
+import threading
 from collections.abc import Iterable
 from typing import Any
 
@@ -20,6 +22,9 @@ from .mjcf_tree import CompiledTree, from_qpos, read_tree
 
 __all__ = ["from_qpos", "mechanism_from_mjcf"]
 
+_log = logging.getLogger(__package__)
+_compiling = threading.Lock()
+"""MuJoCo has one place for warnings; it is lent while a file is compiled."""
 _JOINT_TRANSMISSIONS = (0, 1)
 """`mjTRN_JOINT` and `mjTRN_JOINTINPARENT`."""
 _TRANSMISSIONS = ("a joint", "a joint", "a slider-crank", "a tendon", "a site", "a body")
@@ -77,12 +82,17 @@ def _compiled(source: Any, path: str) -> Any:
         if error.name != "mujoco":
             raise
         raise MissingExtraError("mujoco", "mjcf") from None
-    try:
-        if path.endswith(" text"):
-            return mujoco.MjModel.from_xml_string(os.fspath(source))
-        return mujoco.MjModel.from_xml_path(path)
-    except Exception as error:  # of several types, with the reason of MuJoCo's compiler
-        raise FileError(path, f"MuJoCo cannot compile it: {error}") from None
+    with _compiling:
+        before = mujoco.get_mju_user_warning()
+        mujoco.set_mju_user_warning(lambda said: _log.warning("%s: %s", path, said))  # instead of a file in the folder
+        try:
+            if path.endswith(" text"):
+                return mujoco.MjModel.from_xml_string(os.fspath(source))
+            return mujoco.MjModel.from_xml_path(path)
+        except Exception as error:  # of several types, with the reason of MuJoCo's compiler
+            raise FileError(path, f"MuJoCo cannot compile it: {error}") from None
+        finally:
+            mujoco.set_mju_user_warning(before)
 
 
 def _postures(mj: Any, robot: Robot, unread: list[Unread]) -> dict[str, Vector]:

@@ -201,11 +201,13 @@ def _pose(element: Element | None, path: str, what: str) -> tuple[Any, str | Non
     return placement, element.get("relative_to") or element.get("frame")
 
 
-def _number(element: Element | None, tag: str, default: float, path: str, what: str) -> float:
+def _number(
+    element: Element | None, tag: str, default: float, path: str, what: str, *, may_be_infinite: bool = False
+) -> float:
     text = None if element is None else element.findtext(tag)
     if text is None or not text.strip():
         return default
-    if text.strip().lower().lstrip("+-") in ("inf", "infinity"):
+    if may_be_infinite and text.strip().lower().lstrip("+-") in ("inf", "infinity"):
         return -inf if text.strip().startswith("-") else inf
     values = numbers(text, path, f"{tag} of {what}")
     if len(values) != 1:
@@ -223,6 +225,8 @@ def _link(places: _Places, name: str, element: Element) -> SdfLink:
     xx, yy, zz = (_number(tensor, tag, 1.0, path, what) for tag in ("ixx", "iyy", "izz"))
     xy, xz, yz = (_number(tensor, tag, 0.0, path, what) for tag in ("ixy", "ixz", "iyz"))
     inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    if np.linalg.eigvalsh(inertia)[0] < 0.0:
+        raise FileError(path, f"{what}: its inertia must not be negative about any axis")
     R = inner.rotation
     return SdfLink(name, places.of(name), mass, np.array(inner.translation), R @ inertia @ R.T)
 
@@ -249,8 +253,10 @@ def _joint(
         if tag == "axis" or kind in ("universal", "revolute2", "gearbox")
     )
     limit, dynamics = element.find("axis/limit"), element.find("axis/dynamics")
-    lower, upper = (_number(limit, tag, d, path, what) for tag, d in (("lower", -inf), ("upper", inf)))
-    effort, velocity = (_number(limit, tag, -1.0, path, what) for tag in ("effort", "velocity"))
+    lower, upper, effort, velocity = (
+        _number(limit, tag, default, path, what, may_be_infinite=True)
+        for tag, default in (("lower", -inf), ("upper", inf), ("effort", -1.0), ("velocity", -1.0))
+    )
     limits = JointLimits(
         lower if lower > -_NO_LIMIT and kind != "continuous" else -inf,
         upper if upper < _NO_LIMIT and kind != "continuous" else inf,
