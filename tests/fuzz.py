@@ -43,6 +43,7 @@ from constraints import (
     Order,
     Orientation,
     Part,
+    Polynomial,
     Pose,
     Position,
     Problem,
@@ -76,7 +77,7 @@ from constraints.interop import (
     as_rigid_constraint_model,
     from_constraint_model,
 )
-from constraints.models import sample_arm, sample_two_arms
+from constraints.models import Mechanism, load, mechanisms, sample_arm, sample_two_arms
 from constraints.solvers import diagnose
 from liegroups import SE3, SO2, SO3, Element, ProductSpace, R3xSO3, Rn, Segments, Space
 
@@ -1516,3 +1517,94 @@ def _(c: Chaos) -> Made:
     if way == "explicit":
         return given("hold", ExplicitContact, c.thing())
     return given("foot", ExplicitContact, c.say("no free object", ConvexShapeContactHold(_arm(), _table(), _foot())))
+
+
+# Mechanisms
+
+
+@functools.cache
+def _linkage() -> Mechanism:
+    return mechanisms.four_bar()
+
+
+@entry("mechanisms")
+def _(c: Chaos) -> Made:
+    lengths = {"four_bar": "crank", "five_bar": "inner", "slider_crank": "rod", "stewart_platform": "height",
+               "delta_robot": "forearm", "bennett": "a"}  # fmt: skip
+    way = c.pick(*lengths, "stages", "bar", "placement", "twists")
+    if way == "stages":
+        return given("stages", mechanisms.scissor_lift, c.pick(c.thing(int), c.say("no stage", c.pick(0, -1, 1.5))))
+    if way == "bar":
+        return given("bar", mechanisms.scissor_lift, 2, c.say("no length", c.pick(0.0, -1.0, np.nan, "long", None)))
+    if way == "placement":
+        platform = mechanisms.stewart_platform()
+        return given("placement of the platform", mechanisms.stewart_posture, platform, c.pick(c.point(SE3), "here"))
+    if way == "twists":
+        alpha, beta = c.pick((0.5, 0.5), (0.0, 0.5), (np.pi, 0.5), (-0.5, 0.7))
+        return given("Bennett", mechanisms.bennett, 0.3, c.say("twists", alpha), beta)
+    wrong = c.say("no length", c.pick(0.0, -0.2, np.nan, np.inf, "long", None, [0.1], True))
+    return given(lengths[way], getattr(mechanisms, way), **{lengths[way]: wrong})
+
+
+@entry("Mechanism")
+def _(c: Chaos) -> Made:
+    linkage = _linkage()
+    way = c.pick("robot", "closures", "couplers", "motors", "postures", "unread", "q", "tolerance", "posture")
+    if way == "q":
+        return given(("q", "argument"), linkage.judge, c.vector(3))
+    if way == "tolerance":
+        wrong = c.say("no tolerance", c.pick(-1.0, np.nan, "small", None, True))
+        return given("tolerance", linkage.judge, linkage.posture("closed"), wrong)
+    if way == "posture":
+        return given("reference posture", linkage.posture, c.name(["closed"]))
+    wrong = {
+        "robot": lambda: c.thing(Robot),
+        "closures": lambda: c.say("no closures", c.pick(3, None, "loop", [3], [print])),
+        "couplers": lambda: c.say("no couplers", c.pick(3, None, "loop", [3], list(linkage.closures))),
+        "motors": lambda: c.pick(c.say("text", "crank"), 3, [c.name(linkage.robot.joint_names)]),
+        "postures": lambda: c.pick(c.say("no mapping", 3), c.say("a list", ["closed"]), {"home": c.vector(3)}),
+        "unread": lambda: c.say("no Unread", c.pick(3, "x", ["x"], [None])),
+    }[way]()
+    culprits = {"robot": "robot of a mechanism", "closures": ("closures", "constraint"), "couplers": "coupler",
+                "motors": ("motors", "joint"), "postures": "posture", "unread": "unread"}  # fmt: skip
+    return given(culprits[way], Mechanism, **({"robot": linkage.robot} | {way: wrong}))
+
+
+@entry("models.load")
+def _(c: Chaos) -> Made:
+    way = c.pick("path", "absent", "kind", "sdf", "cut", "loops", "option")
+    sdf = "<sdf><model name='m'><link name='a'/><link name='b'/><joint name='hinge' type='revolute'>"
+    sdf += "<parent>a</parent><child>b</child></joint></model></sdf>"
+    if way == "path":
+        return given(("URDF", "path"), load, c.thing(str))
+    if way == "absent":
+        return given("nowhere", load, c.say("no such file", c.pick("nowhere.urdf", "nowhere/x.xml", "nowhere.sdf")))
+    if way == "kind":
+        return given("world", load, c.say("another root", "<world/>"))
+    if way == "sdf":
+        old, new = c.pick(
+            ("name='a'", ""), ("name='a'", "name='b'"), ("</model>", ""), ("<link", "<pose>1 x</pose><link")
+        )
+        return given(("SDF", "XML", "URDF", "named"), load, c.say("a broken file", sdf.replace(old, new, 1)))
+    if way == "cut":
+        wrong = c.pick([c.name(["hinge"])], c.say("text", "hinge"), c.say("no names", [3]))
+        return given(("cut", "joint"), load, sdf, cut=wrong)
+    if way == "loops":
+        return given(("loops", "nowhere"), load, "<robot name='r'><link name='a'/></robot>",
+                     c.pick(c.thing(type(None), str), c.say("no file", "nowhere.yaml")))  # fmt: skip
+    wrong = c.pick({"loops": "x.yaml"}, {"inactive": True})
+    return given(tuple(wrong), load, sdf, **c.say("an option of other files", wrong))
+
+
+@entry("Polynomial")
+def _(c: Chaos) -> Made:
+    way = c.pick("coefficients", "weights", "offset", "columns")
+    if way == "coefficients":
+        wrong = c.pick([], "abc", [np.nan, 1.0], None, [1j], {}, print)
+        return given("coefficients", Polynomial, c.say("no coefficients", wrong), [1.0])
+    if way == "weights":
+        wrong = c.pick("x", {}, [[1.0], [1.0, 2.0]], [np.nan], np.eye(2), print)
+        return given(("matrix", "weights"), Polynomial, [1.0, 2.0], c.say("no weights", wrong))
+    if way == "offset":
+        return given("vector", Polynomial, [1.0, 2.0], [1.0], c.say("no offset", c.pick(np.nan, "x", None, [1.0, 2.0])))
+    return given("affine", Polynomial, [1.0, 2.0], [1.0, 0.0, 0.0], 0.0, c.say("columns of a rotation", SO3))

@@ -317,8 +317,8 @@ def test_gearboxes_are_couplers() -> None:
         ("<sdf><model name='m'><link name='arm'><pose relative_to='amr'/></link></model></sdf>", "arm"),
         ("<!DOCTYPE sdf [<!ENTITY x 'y'>]><sdf><model name='m'><link name='a'/></model></sdf>", "DOCTYPE"),
         ("<sdf><model name='m'><link name='a'><inertial><mass>-1</mass></inertial></link></model></sdf>", "mass"),
-        ("<sdf><model name='m'><link name='a'><inertial><inertia><ixx>-1</ixx></inertia></inertial></link></model></sdf>",
-         "inertia"),
+        ("<sdf><model name='m'><link name='a'><inertial><inertia><ixx>-1</ixx></inertia></inertial></link></model>"
+         "</sdf>", "inertia"),
         ("<sdf><model name='m'><link name='a'><inertial><mass>inf</mass></inertial></link></model></sdf>", "mass"),
         ("<sdf><model name='m'><link name='a'>", "is no XML"),
         ("<world/>", "expected one of robot, mujoco, sdf"),

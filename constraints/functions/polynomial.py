@@ -60,10 +60,10 @@ class Polynomial(Function):
         if size == 0:
             raise SizeError("coefficients of a polynomial", "at least 1", 0)
         a = finite_vector(self.coefficients, size, "coefficients of a polynomial")
-        space = Rn(np.size(np.asarray(self.weights))) if self.inputs is None else self.inputs
-        s = Affine(self.weights, [self.offset], space)
-        if s.outputs.nv != 1:
+        if Affine(self.weights, None, self.inputs).outputs.nv != 1:
             raise SizeError("weights of a polynomial", "one row", np.shape(self.weights))
+        s = Affine(self.weights, [self.offset], self.inputs)
+        space = Rn(s.columns.size) if self.inputs is None else self.inputs
         first = a[1:] * np.arange(1, size)
         second = first[1:] * np.arange(1, size - 1)
         lists = tuple(tuple(float(c) for c in derivative) for derivative in (a, first, second))

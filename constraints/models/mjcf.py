@@ -82,9 +82,13 @@ def _compiled(source: Any, path: str) -> Any:
         if error.name != "mujoco":
             raise
         raise MissingExtraError("mujoco", "mjcf") from None
+
+    def remark(said: str) -> None:
+        _log.warning("%s: %s", path, said)
+
     with _compiling:
         before = mujoco.get_mju_user_warning()
-        mujoco.set_mju_user_warning(lambda said: _log.warning("%s: %s", path, said))  # instead of a file in the folder
+        mujoco.set_mju_user_warning(remark)  # instead of a file in the folder
         try:
             if path.endswith(" text"):
                 return mujoco.MjModel.from_xml_string(os.fspath(source))

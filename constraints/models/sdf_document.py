@@ -152,7 +152,7 @@ class _Places:
             for i, element in enumerate(model.findall(tag)):
                 name = element.get("name")
                 if not name:
-                    raise FileError(path, f"<{tag}> number {i + 1} has no name")
+                    raise FileError(path, f"<{tag}> number {i + 1} has no name, and every one needs it")
                 if any(name in others for others in self.named.values()):
                     raise FileError(path, f"two elements are named '{name}'")
                 self.named[tag][name] = element
