@@ -288,6 +288,21 @@ def test_redundant_rows_do_no_harm():
     np.testing.assert_allclose(once.q, twice.q, atol=1e-7)
 
 
+def test_redundant_rows_that_contradict_by_less_than_the_threshold():
+    """As in closed chains whose dimensions are rounded: a rank that is one only to rounding, errors that stay."""
+    robot = arm()
+    hold = Implicit.equal(Position(robot, "tool"), [0.4, 0.2, 0.5])
+    apart = Implicit.equal(hold.function, [0.4, 0.2, 0.5 + 3e-6], name="apart")
+    tilted = Function.from_callable(lambda q: hold.function.value(q)[:1] + 1e-9 * q[:1], robot.space, Rn(1))
+    problem = Problem(robot, [hold, apart, Implicit.equal(tilted, [0.4], name="tilted")])
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        result = Projector(problem, NEAREST).project(robot.random(rng)).or_raise()
+        assert result.stationarity is not None
+        assert result.stationarity <= 1e-8
+        assert 1e-6 <= result.residual <= 5e-6
+
+
 def test_joints_that_turn_end_by_the_reference():
     """A joint that may turn is shifted by whole turns where that is nearer; never with wrap=False."""
     robot = ur5()

@@ -70,7 +70,8 @@ class Refined(NamedTuple):
     """What `Options(nearest=True)` or `Options(optimise_last=True)` made of a solution.
 
     Attributes:
-        stationarity: part of the gradient of the objective that no active row explains, relative to the whole.
+        stationarity: part of the gradient of the objective that no active row explains, relative to the whole;
+            infinite where a function has no value beside the solution.
         near: the reference of `nearest` (nq,); None with `optimise_last`.
         from_start: whether the reference is the start, none being given.
     """

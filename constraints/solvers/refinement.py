@@ -171,9 +171,12 @@ class RefinedProgram(Program):
             leans = weights > 0.0  # a part of a step leans on what it begins at
             if move is not whole or alpha < 1.0:
                 leans &= slopes.d >= -ACTIVE
-            after, worst, steps = self._landed(
-                view, local.q, alpha * move, slopes.number[leans], slopes.side[leans], budget - spent
-            )
+            leaning = slopes.number[leans], slopes.side[leans]
+            try:
+                after, worst, steps = self._landed(view, local.q, alpha * move, *leaning, budget - spent)
+            except UndefinedError:
+                alpha *= 0.5
+                continue
             spent += steps
             if worst <= feasible:
                 if after.cost <= local.cost + SLOPE * alpha * slope:

@@ -6,7 +6,8 @@ from typing import final
 
 import numpy as np
 
-from ..arrays import BoolVector, Vector
+from ..arrays import BoolVector, Matrix, Vector
+from ..ranks import RANK_TOLERANCE
 from .manifold import Local, Manifold, View
 from .step import DampedCholesky, capped
 
@@ -22,7 +23,9 @@ class Restoration:
 
     .. math:: dq = -W^{-1} J^T y, \qquad (J W^{-1} J^T + \mu I)\, y = e, \qquad \mu = c\,|e|^2 + 10^{-12}
 
-    They are the ordinary steps of a projection; rows inside their interval are zero, dofs that are held do not move.
+    They are the ordinary steps of a projection, on the independent part of the rows (singular values above 1e-6 of the
+    largest): redundant rows that contradict each other by less than the threshold stay as they are. Rows inside their
+    interval are zero, dofs that are held do not move.
 
     Args:
         manifold: the rows.
@@ -51,7 +54,8 @@ class Restoration:
         Args:
             view: the rows.
             q: where to begin (nq,).
-            tolerance: largest distance of a row to its interval at which it ends.
+            tolerance: largest distance of a row to its interval at which it ends; of the independent part of the rows
+                where they are redundant.
             target: (rows,) values for rows that shall be met exactly; NaN for those that shall be in their interval.
             held: (nv,) dofs that do not move.
             budget: steps that may be taken; never more than `STEPS`.
@@ -65,7 +69,10 @@ class Restoration:
             e = view.residual(local)
             if target is not None:
                 e = np.where(np.isnan(target), e, local.values - target)
-            worst = float(np.abs(e).max(initial=0.0))
+            J, worst = local.jacobian, float(np.abs(e).max(initial=0.0))
+            if tolerance < worst < np.inf:
+                e, J = self._independent(local, e, held)
+                worst = float(np.abs(e).max(initial=0.0))
             if best is None or worst < least:
                 better = worst < 0.5 * least
                 best, least = local, worst
@@ -73,16 +80,24 @@ class Restoration:
                 better = False
             if least <= tolerance or not better or taken >= min(budget, STEPS) or not worst < np.inf:
                 return best, least, taken
-            q = self._moved(local, e, held)
+            q = self._moved(local.q, e, J)
             taken += 1
 
-    def _moved(self, local: Local, e: Vector, held: BoolVector | None) -> Vector:
-        """The configuration after one step."""
-        box = self._manifold.box
+    def _independent(self, local: Local, e: Vector, held: BoolVector | None) -> tuple[Vector, Matrix]:
+        """The rows turned so that they are independent: what contradicts, or hardly moves anything, becomes zero."""
         counts = self._manifold.equal | (e != 0.0)
         J = local.jacobian * counts[:, None] if held is None else local.jacobian * np.outer(counts, ~held)
-        mu = self._damping * float(e.dot(e)) + 1e-12
+        U, values, V = np.linalg.svd(J, full_matrices=False)
+        rank = int((values > RANK_TOLERANCE * values.max(initial=0.0)).sum())
+        turned, rows = np.zeros_like(e), np.zeros_like(J)
+        turned[:rank] = e @ U[:, :rank]
+        rows[:rank] = values[:rank, None] * V[:rank]
+        return turned, rows
+
+    def _moved(self, q: Vector, e: Vector, J: Matrix) -> Vector:
+        """The configuration after one step."""
+        box, mu = self._manifold.box, self._damping * float(e.dot(e)) + 1e-12
         step = self._step.solve(e, J, mu)
         if not box.is_open:
-            step, _ = box.saturate(local.q, step, e, J, mu, self._step, self._passes)
-        return self._manifold.moved(local.q, capped(step, self._cap))
+            step, _ = box.saturate(q, step, e, J, mu, self._step, self._passes)
+        return self._manifold.moved(q, capped(step, self._cap))
