@@ -69,9 +69,9 @@ class Restoration:
             e = view.residual(local)
             if target is not None:
                 e = np.where(np.isnan(target), e, local.values - target)
-            J, worst = local.jacobian, float(np.abs(e).max(initial=0.0))
+            rows, worst = local.jacobian, float(np.abs(e).max(initial=0.0))
             if tolerance < worst < np.inf:
-                e, J = self._independent(local, e, held)
+                e, rows = self._independent(local, e, held)
                 worst = float(np.abs(e).max(initial=0.0))
             if best is None or worst < least:
                 better = worst < 0.5 * least
@@ -80,7 +80,7 @@ class Restoration:
                 better = False
             if least <= tolerance or not better or taken >= min(budget, STEPS) or not worst < np.inf:
                 return best, least, taken
-            q = self._moved(local.q, e, J)
+            q = self._moved(local.q, e, rows)
             taken += 1
 
     def _independent(self, local: Local, e: Vector, held: BoolVector | None) -> tuple[Vector, Matrix]:
