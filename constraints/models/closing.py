@@ -36,7 +36,7 @@ class Closing:
         iterations: of each.
         chosen: which end counts: of the closed ones the first of the largest rank; without any, that of least residual.
         judged: what the mechanism is there.
-        inconsistency: the largest inconsistency of redundant rows at the closed ends [m or rad].
+        inconsistency: the largest one of redundant rows at the closed ends, or at the chosen end [m or rad].
     """
 
     mechanism: Mechanism
@@ -107,7 +107,8 @@ def close(mechanism: Mechanism, seed: int = 0, count: int = 20) -> Closing:
     judged = [mechanism.judge(q) for q in ends]
     closed = [j.is_closed and j.reachable <= ACCEPTED for j in judged]
     chosen = min(range(len(ends)), key=lambda i: (not closed[i], -judged[i].rank if closed[i] else judged[i].residual))
-    apart = max((j.inconsistency for j, is_closed in zip(judged, closed, strict=True) if is_closed), default=0.0)
+    counted = [j for j, is_closed in zip(judged, closed, strict=True) if is_closed] or [judged[chosen]]
+    apart = max(j.inconsistency for j in counted)
     return Closing(
         mechanism, begins[: len(ends)], tuple(ends), tuple(closed), tuple(iterations), chosen, judged[chosen], apart
     )

@@ -82,6 +82,9 @@ def draw_closures(axes: Any, mechanism: Mechanism, q: ArrayLike, reach: float) -
     posture = mechanism.robot.at(q)
     for a, b in _pairs(mechanism):
         ends = np.array([posture.placement(a).translation, posture.placement(b).translation])
+        for frame, end in zip((a, b), ends, strict=True):
+            if not frame.joint:  # in the world
+                axes.plot(*end[:, None], "s", color="#404040", markersize=5.0, zorder=11)
         if np.abs(ends[0] - ends[1]).max() > SEEN_APART * reach:
             axes.plot(*ends.T, "--", color=OPEN, linewidth=1.5, zorder=11)
     if not mechanism.rows:
@@ -93,10 +96,11 @@ def draw_closures(axes: Any, mechanism: Mechanism, q: ArrayLike, reach: float) -
 
 def view_of(mechanism: Mechanism, configurations: Sequence[Vector]) -> tuple[Vector, float]:
     """Middle (3,) and half the width of a cube around a mechanism in some configurations [m]."""
-    points = [np.zeros(3)]
+    held = [np.array(frame.placement.translation) for pair in _pairs(mechanism) for frame in pair if not frame.joint]
+    points = list(held)
     for q in configurations:
         points += [end for stick in stick_figure(mechanism.robot, q, _ends(mechanism)) for end in stick]
-    points = points[1:] or points
+    points = points or [np.zeros(3)]
     lowest, highest = np.min(points, axis=0), np.max(points, axis=0)
     return 0.5 * (lowest + highest), max(0.53 * float((highest - lowest).max()), 1e-3)
 
@@ -112,7 +116,8 @@ def _pairs(mechanism: Mechanism) -> list[tuple[Frame, Frame]]:
 
 
 def _ends(mechanism: Mechanism) -> list[Frame]:
-    return [frame for pair in _pairs(mechanism) for frame in pair]
+    """The frames of the closures that are on moving bodies."""
+    return [frame for pair in _pairs(mechanism) for frame in pair if frame.joint]
 
 
 def _grid(reach: float) -> float:

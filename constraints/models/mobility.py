@@ -105,7 +105,7 @@ def mobility_at(robot: Robot, stack: Stack, q: ArrayLike, preferred: Collection[
     kept = set(_pivots(J.T)[:rank])
     labels = row_names(stack)
     columns = coordinate_names(robot)
-    chosen = set(_dependent(J, rank, _columns_of(robot, preferred)))
+    chosen = set(_dependent(J, rank, _columns_of(robot, preferred), tolerance).tolist())
     order = [*_columns_of(robot, preferred), *range(robot.nv)]
     return Mobility(
         rows=stack.size,
@@ -151,21 +151,24 @@ def _pivots(A: Matrix) -> list[int]:
     return pivots
 
 
-def _dependent(J: Matrix, rank: int, preferred: list[int]) -> Indices:
+def _dependent(J: Matrix, rank: int, preferred: list[int], tolerance: float) -> Indices:
     """Columns that follow from the others: as few of the preferred ones as the rank allows."""
-    first = np.array([i for i in range(J.shape[1]) if i not in set(preferred)], dtype=np.intp)
-    scale = float(np.abs(J).max(initial=0.0))
+    wanted = set(preferred)
+    passes = [[i for i in range(J.shape[1]) if i not in wanted], list(dict.fromkeys(preferred))]
+    passes = [columns for columns in passes if columns]
+    longest = float(np.sqrt(np.einsum("ij,ij->j", J, J).max(initial=0.0)))
     taken: list[int] = []
     span = np.zeros((J.shape[0], 0))
-    for candidates in (first, np.array(preferred, dtype=np.intp)):
-        rest = J[:, candidates] - span @ (span.T @ J[:, candidates])
-        if not rest.size or len(taken) == rank:
-            continue
+    for columns in passes:
+        needed = rank - len(taken)
+        if needed == 0:
+            break
+        rest = J[:, columns] - span @ (span.T @ J[:, columns])
         decomposition: tuple[Any, Any, Any] = qr(rest, mode="economic", pivoting=True)
         basis, R, order = decomposition
-        found = int((np.abs(np.diag(R)) > 1e-6 * scale).sum())
-        found = min(found, rank - len(taken))
-        picked: list[int] = candidates[order[:found]].tolist()
-        taken += picked
+        found = needed if columns is passes[-1] else int((np.abs(np.diag(R)) > tolerance * longest).sum())
+        found = min(found, needed)
+        picked: list[int] = order[:found].tolist()
+        taken += [columns[i] for i in picked]
         span = np.concatenate([span, basis[:, :found]], axis=1)
     return np.array(sorted(taken), dtype=np.intp)
