@@ -13,6 +13,7 @@ from liegroups.doors import as_flag, as_name, finite_vector
 from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import WrongObjectError
 from ..functions.frames import as_frame
+from ..functions.logarithm import cross
 from ..point import Point
 from ..robot import Frame, Robot, as_placement
 from ..robot.doors import as_robot
@@ -180,8 +181,8 @@ class LocalPoint(PoseMap):
         second = np.array(acceleration[:3])
         if self._anchored:
             e = pose.translation @ pose.rotation
-            rate = v - np.cross(w, e)
-            second -= np.cross(alpha, e) + np.cross(w, rate)
+            rate = v - cross(w, e)
+            second -= cross(alpha, e) + cross(w, rate)
         out[:] = self.directions @ second
 
 
@@ -210,5 +211,5 @@ class TwistRows(PoseMap):
         if self._local:
             out[:] = acceleration
         else:
-            out[:3] = pose.rotation @ (acceleration[:3] + np.cross(twist[3:], twist[:3]))
+            out[:3] = pose.rotation @ (acceleration[:3] + cross(twist[3:], twist[:3]))
             out[3:] = pose.rotation @ acceleration[3:]

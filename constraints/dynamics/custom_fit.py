@@ -11,7 +11,7 @@ from liegroups import SE3
 
 from ..arrays import Indices, Matrix, Vector
 from ..functions.frames import drift_of_rotation_log, rotation_log
-from ..functions.logarithm import seen_from
+from ..functions.logarithm import cross, seen_from
 from ..robot.pinocchio import pin
 from .hinge import Hinge
 from .pose_map import PoseMap
@@ -169,7 +169,7 @@ def _coordinates(E: Any) -> tuple[Vector, Matrix]:
 
 def _second(E: Any, nu: Vector, gamma: Vector) -> Vector:
     """Second time derivative of `_coordinates`."""
-    linear = E.rotation @ (gamma[:3] + np.cross(nu[3:], nu[:3]))
+    linear = E.rotation @ (gamma[:3] + cross(nu[3:], nu[:3]))
     return np.concatenate([linear, drift_of_rotation_log(rotation_log(E.rotation), nu[3:], gamma[3:])])
 
 

@@ -15,6 +15,7 @@ from liegroups.doors import as_tuple, finite_vector
 
 from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import ConstraintError, NotNormalizedError, OptionError, WrongObjectError
+from ..functions.logarithm import cross
 from ..robot.pinocchio import Placement, pin
 
 __all__ = ["Hinge", "HingeError", "HingeKind", "HingeTypeError", "Subhinge", "chain", "composed", "unit_axis"]
@@ -306,9 +307,7 @@ def _drift(S: Matrix, sizes: Sequence[int], rates: Vector) -> Vector:
     out, after, stop = np.zeros(6), np.zeros(6), rates.size
     for size in reversed(sizes):
         own = S[:, stop - size : stop] @ rates[stop - size : stop]
-        out += np.concatenate(
-            [np.cross(own[3:], after[:3]) + np.cross(own[:3], after[3:]), np.cross(own[3:], after[3:])]
-        )
+        out += np.concatenate([cross(own[3:], after[:3]) + cross(own[:3], after[3:]), cross(own[3:], after[3:])])
         after, stop = after + own, stop - size
     return out
 

@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from ..arrays import Matrix, Vector
+from ..functions.logarithm import cross
 from ..robot.pinocchio import pin
 from .custom_fit import CustomRows
 from .hinge import Hinge, HingeKind, Subhinge, chain
@@ -71,7 +72,7 @@ def fitted(hinge: Hinge, pose: Any, twist: Vector, acceleration: Vector) -> Hing
     R, p = pose.rotation, pose.translation
     pins, sliders = _parts(hinge)
     velocity = R @ twist[:3]
-    change = R @ (acceleration[:3] + np.cross(twist[3:], twist[:3]))
+    change = R @ (acceleration[:3] + cross(twist[3:], twist[:3]))
     q, v, a = sliders @ p, sliders @ velocity, sliders @ change
     if not pins:
         return HingeMotion(q, v, a)
@@ -138,16 +139,16 @@ def twist_angle(R: Matrix, axis: Vector) -> tuple[float, Vector]:
         angle -= 2.0 * pi
     elif angle <= -pi:
         angle += 2.0 * pi
-    return angle, (w * (w * axis + np.cross(axis, u)) + t * u) / square
+    return angle, (w * (w * axis + cross(axis, u)) + t * u) / square
 
 
 def twist_drift(R: Matrix, axis: Vector, omega: Vector, alpha: Vector) -> float:
     """Second time derivative of `twist_angle`, at body angular velocity and acceleration omega, alpha."""
     x, y, z, w = pin.Quaternion(R).coeffs().tolist()
     u = np.array([x, y, z])
-    w1, u1 = -0.5 * (u @ omega), 0.5 * (w * omega + np.cross(u, omega))
+    w1, u1 = -0.5 * (u @ omega), 0.5 * (w * omega + cross(u, omega))
     w2 = -0.5 * (u1 @ omega + u @ alpha)
-    u2 = 0.5 * (w1 * omega + np.cross(u1, omega) + w * alpha + np.cross(u, alpha))
+    u2 = 0.5 * (w1 * omega + cross(u1, omega) + w * alpha + cross(u, alpha))
     t, t1, t2 = axis @ u, axis @ u1, axis @ u2
     square = t * t + w * w
     if square < 1e-24:
@@ -165,7 +166,7 @@ def _three_pins(
     else:
         a, last = pins
         b = last.axis if last.turn is None else last.turn @ last.axis
-        B = np.column_stack([a.axis, b, np.cross(a.axis, b)])
+        B = np.column_stack([a.axis, b, cross(a.axis, b)])
         Q = B.T @ (R if last.turn is None else R @ last.turn.T) @ B
         middle = -asin(min(max(Q[0, 1], -1.0), 1.0))
         angles = np.array([atan2(Q[2, 1], Q[1, 1]), middle, atan2(Q[0, 2], Q[0, 0])])
@@ -190,7 +191,7 @@ def _complement(directions: Matrix) -> Matrix:
     if len(directions) == 3:
         return np.zeros((0, 3))
     if len(directions) == 2:
-        return np.cross(directions[0], directions[1])[None, :]
+        return cross(directions[0], directions[1])[None, :]
     return np.array(perpendicular_pair(directions[0]))
 
 

@@ -12,7 +12,7 @@ from liegroups import Rn
 
 from ..arrays import Indices, Matrix, Vector
 from ..functions.frames import FrameFunction, kinematics_at
-from ..functions.logarithm import drift_of_pose_log
+from ..functions.logarithm import cross, drift_of_pose_log
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
@@ -81,7 +81,7 @@ class Split(PoseMap):
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
         """As `PoseMap.second`."""
         k = self.directions.shape[0]
-        out[:k] = self.directions @ (pose.rotation @ (acceleration[:3] + np.cross(twist[3:], twist[:3])))
+        out[:k] = self.directions @ (pose.rotation @ (acceleration[:3] + cross(twist[3:], twist[:3])))
         if self.rotation is not None:
             self.rotation.second(pose.rotation, twist[3:], acceleration[3:], out[k:])
 
@@ -128,7 +128,7 @@ class Rod(PoseMap):
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
         """As `PoseMap.second`."""
         p = pose.translation @ pose.rotation  # in the axes of the body
-        out[0] = twist[:3] @ twist[:3] + p @ (acceleration[:3] + np.cross(twist[3:], twist[:3]))
+        out[0] = twist[:3] @ twist[:3] + p @ (acceleration[:3] + cross(twist[3:], twist[:3]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

