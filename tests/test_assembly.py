@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import subprocess
+import sys
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +25,7 @@ from constraints.dynamics import (
     assemble_position,
     assemble_velocity,
 )
-from constraints.errors import EmptyProblemError, UnknownJointError, WrongObjectError
+from constraints.errors import EmptyProblemError, FileError, OptionError, UnknownJointError, WrongObjectError
 
 NEAR = [(model, entry) for model, d in data()["models"].items() for entry in d["near"]]
 
@@ -320,3 +324,28 @@ def test_the_robots_of_the_reference_are_whole() -> None:
         for state in d["states"]:
             if state["label"].startswith("on_manifold"):
                 assert np.abs(set_of(model).position_error(np.array(state["q_inplace"]))).max() < 1e-12
+
+
+def test_the_way_of_a_failure_is_drawn(tmp_path: Path) -> None:
+    """Iterates as a strip of poses and as an animation, as Robotran shows a failed closing."""
+    pytest.importorskip("matplotlib")
+    result = assemble_position(rod_mechanism(9.0), [0.4, -0.9, 0.3])
+    figure = result.plot_iterates(str(tmp_path / "strip.png"), poses=3)
+    assert len(figure.axes) == 3
+    assert (tmp_path / "strip.png").stat().st_size > 5000
+    short = assemble_position(linkage(), LINKAGE_CLOSED + 0.1)
+    short.plot_iterates(str(tmp_path / "way.gif"))
+    with importlib.import_module("PIL.Image").open(tmp_path / "way.gif") as image:
+        assert image.n_frames == short.iterations + 1
+    with pytest.raises(OptionError, match="poses"):
+        result.plot_iterates(poses=0)
+    with pytest.raises(FileError, match="nowhere"):
+        result.plot_iterates(str(tmp_path / "nowhere" / "way.gif"))
+
+
+def test_the_benchmark_checks_its_answers() -> None:
+    """Growth: `benchmarks/closed_chains.py --check` runs, sparse and dense answers agree, the exponent is printed."""
+    script = Path(__file__).resolve().parent.parent / "benchmarks" / "closed_chains.py"
+    done = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "exponent from n = 30" in done.stdout

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -119,6 +120,24 @@ class Assembly:
             )
             lines += [f"    {r.row}: mismatch {r.mismatch:.2g}" for r in found.redundant if abs(r.mismatch) > 0.0]
         return "\n".join(lines)
+
+    def plot_iterates(self, path: str | os.PathLike[str] | None = None, poses: int = 6) -> Any:
+        """Figure of the way to q: the robot at some iterates, with open closures and residuals.
+
+        Args:
+            path: also write it there: a strip of poses, or with the suffix `.gif` an animation of all iterates.
+            poses: how many a strip has.
+
+        Returns:
+            The matplotlib figure (extra `plot`).
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+            FileError: the file cannot be written.
+        """
+        from .iterates_plot import plot_iterates
+
+        return plot_iterates(self, path, poses)
 
     def __repr__(self) -> str:
         return f"Assembly({self.status.name}, residual {self.residual:.3g}, {self.iterations} iterations)"
