@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -257,3 +259,14 @@ def test_a_tree_is_a_mechanism_without_rows() -> None:
     assert len(judged.independent) == robot.nv
     with pytest.raises(ConstraintError, match="row"):
         tree.problem()
+
+
+def test_the_page_on_mechanisms_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).resolve().parent.parent / "docs" / "mechanisms.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 1
+    names: dict[str, Any] = {}
+    exec(compile(blocks[0], "docs/mechanisms.md", "exec"), names)
+    assert names["done"].success
+    assert names["problem"].is_satisfied(names["done"].q)
+    assert "mobility 3" in capsys.readouterr().out
