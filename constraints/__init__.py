@@ -5,6 +5,9 @@ hand = Implicit.equal(Pose(robot, "hand"), target)
 result = project(robot, [hand], robot.random(rng))
 """
 
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING, Any
+
 import liegroups as _liegroups
 
 __version__ = "0.1.0"
@@ -20,7 +23,6 @@ from .comparison import Comparison
 from .errors import ConstraintError
 from .explicit import Explicit, mimic_constraints
 from .explicit_contact import ExplicitContact
-from .files.reports import Report
 from .function import Function, Linearisation
 from .functions import (
     Affine,
@@ -60,7 +62,6 @@ from .right_hand_side import RightHandSide
 from .robot import Base, Bounds, Frame, FrameKind, Motion, Part, Posture, Robot
 from .rows import Order, Rows, stack_rows
 from .solvers import (
-    Diagnosis,
     Engine,
     Options,
     Projection,
@@ -76,6 +77,10 @@ from .solvers import (
 )
 from .stack import RowOwner, Stack
 from .target import Target
+
+if TYPE_CHECKING:
+    from .files.reports import Report
+    from .solvers.diagnosis import Diagnosis
 
 __all__ = [
     "Affine",
@@ -150,3 +155,12 @@ __all__ = [
     "project",
     "stack_rows",
 ]
+
+_ON_USE = {"Diagnosis": ".solvers.diagnosis", "Report": ".files.reports"}
+"""What few programs need, and the import would cost all of them."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ON_USE:
+        return getattr(_import_module(_ON_USE[name], __name__), name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -1,13 +1,13 @@
 """Solvers: a projector puts configurations onto the constraints of a problem."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from .batch import ProjectionBatch
-from .conflict import Conflict, Kind, Member, Trial
-from .diagnosis import Diagnosis, diagnose
 from .engine import Engine
 from .options import Options
 from .projection import Projection, Refined, Status, Step
 from .projector import Projector, project
-from .sensitivity import Sensitivity, SensitivityError, SensitivityKind
 from .step_control import (
     Backtracking,
     Constant,
@@ -17,6 +17,11 @@ from .step_control import (
     StepControl,
     StepState,
 )
+
+if TYPE_CHECKING:
+    from .conflict import Conflict, Kind, Member, Trial
+    from .diagnosis import Diagnosis, diagnose
+    from .sensitivity import Sensitivity, SensitivityError, SensitivityKind
 
 __all__ = [
     "Backtracking",
@@ -45,3 +50,15 @@ __all__ = [
     "diagnose",
     "project",
 ]
+
+_ON_USE = {
+    **dict.fromkeys(("Conflict", "Kind", "Member", "Trial"), ".conflict"),
+    **dict.fromkeys(("Diagnosis", "diagnose"), ".diagnosis"),
+    **dict.fromkeys(("Sensitivity", "SensitivityError", "SensitivityKind"), ".sensitivity"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ON_USE:
+        return getattr(import_module(_ON_USE[name], __name__), name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
