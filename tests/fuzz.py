@@ -77,6 +77,18 @@ from constraints.interop import (
     as_rigid_constraint_model,
     from_constraint_model,
 )
+from constraints.manipulation import (
+    ConstraintGraph,
+    ConstraintGraphFactory,
+    Gripper,
+    Handle,
+    MovableObject,
+    Rule,
+    SecurityMargins,
+    State,
+    grasp,
+    placement,
+)
 from constraints.models import Mechanism, load, mechanisms, sample_arm, sample_two_arms
 from constraints.solvers import diagnose
 from liegroups import SE3, SO2, SO3, Element, ProductSpace, R3xSO3, Rn, Segments, Space
@@ -1608,3 +1620,54 @@ def _(c: Chaos) -> Made:
     if way == "offset":
         return given("vector", Polynomial, [1.0, 2.0], [1.0], c.say("no offset", c.pick(np.nan, "x", None, [1.0, 2.0])))
     return given("affine", Polynomial, [1.0, 2.0], [1.0, 0.0, 0.0], 0.0, c.say("columns of a rotation", SO3))
+
+
+# Manipulation
+
+
+@functools.cache
+def _graph() -> ConstraintGraph:
+    handle = Handle("box/handle", _scene().frame("box/root_joint"))
+    gripper = Gripper("hand", _scene().frame("arm/tool"))
+    return ConstraintGraphFactory(_scene(), [gripper], [MovableObject("box", [handle])]).generate()
+
+
+@functools.cache
+def _scene() -> Robot:
+    return Robot.system([Part("arm", _arm()), Part("box", _box())])
+
+
+@entry("Manipulation")
+def _(c: Chaos) -> Made:
+    frame, q = _scene().frame("box/root_joint"), _scene().neutral
+    way = c.pick("gripper", "handle", "grasp", "state", "name", "q", "rule", "factory", "placement", "guess", "margins")
+    if way == "gripper":
+        return given("'claw'", Gripper, "claw", frame, c.say("no clearance", c.pick(c.number(), -1.0)))
+    if way == "handle":
+        wrong = c.pick([1, 1, 1, 1, 0, 0], [1] * 5, [2] * 6, "111111", [True] * 7, [0.5] * 6, 3)
+        return given("'knob'", Handle, "knob", frame, mask=c.say("no mask", wrong))
+    if way == "grasp":
+        return given("gripper of a grasp", grasp, _scene(), c.thing(Gripper), c.thing())
+    if way == "state":
+        return given(
+            ("state 'there'", "hand"), State, "there", c.say("free rows", [Implicit.equal(_pose(), name="hand")])
+        )
+    if way == "name":
+        call = c.pick(_graph().state, _graph().transition, lambda name: _graph().sample(name, np.random.default_rng(0)))
+        return given(("state", "transition"), call, c.name(["free", "Loop | f", "hand > box/handle | f"]))
+    if way == "q":
+        call = c.pick(_graph().state_of, _graph().leaf_of, _graph().errors)
+        return given(("q of", "q:", "q", "configuration"), call, c.point(_scene().space))
+    if way == "rule":
+        pattern = c.say("no pattern", c.pick("[", "(", "*", 3, None))
+        return given("of a rule", Rule, [pattern], [".*"])
+    if way == "factory":
+        return given(
+            "of a graph factory", ConstraintGraphFactory, _scene(), c.say("no grippers", c.pick(3, "a", [3])), []
+        )
+    if way == "placement":
+        surfaces = c.say("no surfaces", c.pick([], "table", None, [frame]))
+        return given(("objects of", "floors of"), placement, _scene(), "place", surfaces, _table())
+    if way == "guess":
+        return given("q", _graph().target, "Loop | f", q, c.point(_scene().space))
+    return given("margin", SecurityMargins, c.number())

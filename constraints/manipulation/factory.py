@@ -150,7 +150,7 @@ class ConstraintGraphFactory:
         semantics: Semantics,
         grippers: Sequence[str],
         objects: Mapping[str, tuple[Sequence[str], Sequence[str]]],
-        floors: Sequence[str] = (),
+        floors: Sequence[str | Surface] = (),
         rules: Sequence[Rule] = (),
         **options: Any,
     ) -> ConstraintGraphFactory:
@@ -161,7 +161,7 @@ class ConstraintGraphFactory:
             semantics: what the files say, `read_semantics(...)`; several are joined by `|`.
             grippers: names of grippers.
             objects: object -> names of its handles, and of its contact surfaces.
-            floors: names of contact surfaces of the environment.
+            floors: names of contact surfaces of the environment; surfaces made in Python may be among them.
             rules: as in the class.
             **options: the other arguments of the class.
 
@@ -179,7 +179,9 @@ class ConstraintGraphFactory:
             for name, (handles, contacts) in objects.items()
         ]
         taken = [_known(semantics.grippers, gripper, "gripper") for gripper in grippers]
-        ground = [polygon for floor in floors for polygon in _known(semantics.surfaces, floor, "surface")]
+        ground: list[Surface] = []
+        for floor in floors:
+            ground += [floor] if isinstance(floor, Surface) else _known(semantics.surfaces, floor, "surface")
         return cls(robot, taken, things, ground, rules, **options)
 
     def generate(self) -> ConstraintGraph:
