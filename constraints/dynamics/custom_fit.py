@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from scipy.linalg import qr
+from scipy.linalg import lapack, qr
 
 from liegroups import SE3
 
@@ -18,6 +18,7 @@ from .pose_map import PoseMap
 
 __all__ = ["CustomRows"]
 
+_dposv: Any = lapack.dposv
 STARTS = 8
 """Fits of a custom hinge begin at this many values of each of its first two turning steps."""
 
@@ -136,8 +137,8 @@ class CustomRows(PoseMap):
         cosine = 0.5 * (np.einsum("nij,ij->n", turns, R) - 1.0)
         costs = np.square(p - places).sum(axis=1) + np.square(np.arccos(np.clip(cosine, -1.0, 1.0)))
         best, least = self._starts[0], np.inf
-        for i in np.argsort(costs, kind="stable")[:3]:
-            theta, cost = self._descend(self._starts[int(i)], pose, 12, 1e-3)
+        for i in np.argsort(costs, kind="stable")[:2]:
+            theta, cost = self._descend(self._starts[int(i)], pose, 10, 1e-3)
             if cost < 0.999 * least:
                 best, least = theta, cost
             if least < 1e-3:
@@ -150,7 +151,9 @@ class CustomRows(PoseMap):
         for _ in range(count):
             epsilon, A = self._linearised(theta, pose)
             cost = float(epsilon @ epsilon)
-            step = _solve(A.T @ A + (0.03 * cost + 1e-12) * np.eye(self.hinge.dofs), A.T @ epsilon)
+            normal = A.T @ A
+            normal.flat[:: self.hinge.dofs + 1] += 0.03 * cost + 1e-12
+            step: Vector = _dposv(normal, A.T @ epsilon)[1]
             theta = self.hinge.space.integrate(theta, step)
             if np.abs(step).max(initial=0.0) < enough:
                 break
@@ -178,11 +181,11 @@ def _starts(hinge: Hinge) -> list[Vector]:
     starts, q = [np.array(hinge.space.neutral)], 0
     turning = 0
     for sub in hinge.subhinges:
-        if sub.turns and sub.space.nq == 1 and turning < 2:
+        if sub.turns and sub.nq == 1 and turning < 2:
             turning += 1
             values = np.linspace(-np.pi, np.pi, STARTS, endpoint=False)
             starts = [_with(start, q, float(value)) for start in starts for value in values]
-        q += sub.space.nq
+        q += sub.nq
     return starts
 
 

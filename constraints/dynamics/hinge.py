@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from math import pi
 from typing import Any, final
@@ -62,6 +62,8 @@ class Subhinge:
         axis: unit (3,), in the frame the steps before it lead to (and `turn`).
         pitch: of a screw, advance a radian [m/rad].
         turn: constant rotation (3, 3) before it, or None.
+        space: of its coordinates; `nq` and `nv` are its sizes.
+        subspace: body twists (6, nv) of its unit rates.
     """
 
     motion: _Motion
@@ -69,10 +71,21 @@ class Subhinge:
     pitch: float = 0.0
     turn: Matrix | None = None
 
-    @property
-    def space(self) -> Space:
-        """Space of its coordinates."""
-        return SO3 if self.motion is _Motion.BALL else Rn(1)
+    space: Space = field(init=False)
+    subspace: Matrix = field(init=False)
+    nq: int = field(init=False)
+    nv: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Note what follows from the motion."""
+        linear = {_Motion.PIN: 0.0, _Motion.SLIDER: 1.0, _Motion.SCREW: self.pitch}.get(self.motion, 0.0)
+        angular = 0.0 if self.motion is _Motion.SLIDER else 1.0
+        twist = np.concatenate([linear * self.axis, angular * self.axis])[:, None]
+        space: Space = SO3 if self.is_ball else Rn(1)
+        subspace = np.vstack([np.zeros((3, 3)), np.eye(3)]) if self.is_ball else twist
+        subspace.setflags(write=False)
+        for name, value in (("space", space), ("subspace", subspace), ("nq", space.nq), ("nv", space.nv)):
+            object.__setattr__(self, name, value)
 
     @property
     def is_ball(self) -> bool:
@@ -83,15 +96,6 @@ class Subhinge:
     def turns(self) -> bool:
         """Whether it rotates."""
         return self.motion is not _Motion.SLIDER
-
-    @property
-    def subspace(self) -> Matrix:
-        """Body twists (6, nv) of its unit rates."""
-        if self.motion is _Motion.BALL:
-            return np.vstack([np.zeros((3, 3)), np.eye(3)])
-        linear = {_Motion.PIN: 0.0, _Motion.SLIDER: 1.0, _Motion.SCREW: self.pitch}[self.motion]
-        angular = 0.0 if self.motion is _Motion.SLIDER else 1.0
-        return np.concatenate([linear * self.axis, angular * self.axis])[:, None]
 
     def placement(self, coordinates: Vector) -> Any:
         """Placement of its outer frame in the frame before it."""
@@ -271,10 +275,10 @@ class Hinge:
         S, after = np.zeros((6, self.dofs)), pin.SE3.Identity()
         stop, column = q.size, self.dofs
         for sub in reversed(self.subhinges):
-            n = sub.space.nv
+            n = sub.nv
             S[:, column - n : column] = after.toActionMatrixInverse() @ sub.subspace
-            after = sub.placement(q[stop - sub.space.nq : stop]) * after
-            stop, column = stop - sub.space.nq, column - n
+            after = sub.placement(q[stop - sub.nq : stop]) * after
+            stop, column = stop - sub.nq, column - n
         return after, S
 
     def drift(self, coordinates: ArrayLike, rates: ArrayLike) -> Vector:
@@ -284,7 +288,7 @@ class Hinge:
             coordinates: (space.nq,).
             rates: (dofs,).
         """
-        return _drift(self.subspace(coordinates), [sub.space.nv for sub in self.subhinges], np.asarray(rates))
+        return _drift(self.subspace(coordinates), [sub.nv for sub in self.subhinges], np.asarray(rates))
 
     def __repr__(self) -> str:
         return f"Hinge.{self.kind.name.lower()} ({self.dofs} dofs)"

@@ -262,11 +262,11 @@ def _reversed_state(hinge: Hinge, theta: Vector, rates: Vector) -> tuple[Vector,
     turning: list[Vector] = []
     q, v = theta.size, rates.size
     for sub in reversed(hinge.subhinges):
-        own, rate = theta[q - sub.space.nq : q], rates[v - sub.space.nv : v]
+        own, rate = theta[q - sub.nq : q], rates[v - sub.nv : v]
         if sub.is_ball:
             R = sub.placement(own).rotation
             own, rate = own * np.array([-1.0, -1.0, -1.0, 1.0]), -R @ rate
         out.append(own)
         turning.append(rate)
-        q, v = q - sub.space.nq, v - sub.space.nv
+        q, v = q - sub.nq, v - sub.nv
     return np.concatenate([np.zeros(0), *out]), np.concatenate([np.zeros(0), *turning])
