@@ -12,8 +12,7 @@ import pytest
 
 from constraints import Base, Implicit, Part, Position, Problem, Robot
 from constraints.errors import DuplicateError, OptionError, UnknownFrameError, UnknownNameError
-from constraints.manipulation.collision import Collision, CollisionModel, Shape
-from constraints.manipulation.interpolation import interpolate
+from constraints.manipulation import Collision, CollisionModel, Shape, interpolate
 from constraints.robot.packages import find_resource, robot_data_folder
 
 BOX = "<robot name='box'><link name='body'/></robot>"

@@ -23,8 +23,8 @@ from constraints import (
     Projector,
 )
 from constraints.errors import OptionError, PathError, WrongObjectError
-from constraints.manipulation.interpolation import PathStatus, interpolate
-from constraints.manipulation.path import Path, StepSize
+from constraints.manipulation import Path, PathStatus, interpolate
+from constraints.manipulation.path import StepSize
 from constraints.models import sample_arm, sample_two_arms
 from liegroups import SE3, SO2, SO3, Rn
 

@@ -1,21 +1,28 @@
 """Manipulation: grasps, placements, graphs of the constraints they make, and paths on these."""
 
+from .collision import Collision, CollisionModel, Shape
 from .factory import ConstraintGraphFactory, MovableObject
 from .foliation import Foliation, Leaf
 from .graph import ConstraintGraph
 from .graph_errors import GraphErrors
 from .grasp import grasp, pregrasp
 from .gripper import Gripper, Handle
+from .interpolation import Interpolation, PathStatus, interpolate
+from .path import Jump, Path
 from .placement import left_where_it_is, placement, preplacement
 from .programs import PathProblem
 from .relative_motion import CollisionPair, RelativeMotion, SecurityMargins, Tie
 from .rules import Rule
+from .schedule import Schedule
 from .semantics import Semantics, read_semantics
 from .states import State, Transition
 from .targets import TargetConfiguration, UnreachedError
 from .validation import Rate, Validation
+from .walk import Walk, walk
 
 __all__ = [
+    "Collision",
+    "CollisionModel",
     "CollisionPair",
     "ConstraintGraph",
     "ConstraintGraphFactory",
@@ -23,24 +30,33 @@ __all__ = [
     "GraphErrors",
     "Gripper",
     "Handle",
+    "Interpolation",
+    "Jump",
     "Leaf",
     "MovableObject",
+    "Path",
     "PathProblem",
+    "PathStatus",
     "Rate",
     "RelativeMotion",
     "Rule",
+    "Schedule",
     "SecurityMargins",
     "Semantics",
+    "Shape",
     "State",
     "TargetConfiguration",
     "Tie",
     "Transition",
     "UnreachedError",
     "Validation",
+    "Walk",
     "grasp",
+    "interpolate",
     "left_where_it_is",
     "placement",
     "pregrasp",
     "preplacement",
     "read_semantics",
+    "walk",
 ]
