@@ -9,6 +9,7 @@ from .grasp import grasp, pregrasp
 from .gripper import Gripper, Handle
 from .interpolation import Interpolation, PathStatus, interpolate
 from .path import Jump, Path
+from .pictures import animate, plot_path
 from .placement import left_where_it_is, placement, preplacement
 from .programs import PathProblem
 from .relative_motion import CollisionPair, RelativeMotion, SecurityMargins, Tie
@@ -51,10 +52,12 @@ __all__ = [
     "UnreachedError",
     "Validation",
     "Walk",
+    "animate",
     "grasp",
     "interpolate",
     "left_where_it_is",
     "placement",
+    "plot_path",
     "pregrasp",
     "preplacement",
     "read_semantics",

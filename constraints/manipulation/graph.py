@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, final
 
@@ -53,10 +54,9 @@ class ConstraintGraph:
         name: in messages.
 
     Attributes:
-        robot, foliations, constraints, margins, options, attempts, name: as given.
+        robot, transitions, foliations, constraints, margins, options, attempts, name: as given.
         states: the states but for waypoints, highest priority first.
         waypoint_states: states that are only passed through.
-        transitions: as given.
         inner_transitions: those of which the others are made.
 
     Raises:
@@ -230,14 +230,11 @@ class ConstraintGraph:
     # Projections.
 
     def sample(self, state: State | str, rng: np.random.Generator) -> Projection:
-        """A random configuration, put into a state.
+        """A random configuration, put into a state: the projection, which may have failed.
 
         Args:
             state: which, or its name; waypoint states too.
             rng: generator.
-
-        Returns:
-            The projection; it may have failed.
         """
         return self._programs.state(self.state(state)).project(self.robot.random(rng))
 
@@ -380,6 +377,12 @@ class ConstraintGraph:
         from .describing import to_dot
 
         return to_dot(self)
+
+    def plot(self, path: str | os.PathLike[str] | None = None, ax: Any = None, waypoints: bool = True) -> Any:
+        """The graph as a matplotlib figure, arguments as in `graph_plot.plot_graph` (extra `plot`)."""
+        from .graph_plot import plot_graph
+
+        return plot_graph(self, path, ax, waypoints)
 
     def __repr__(self) -> str:
         counts = f"{len(self.states)} states, {len(self.transitions)} transitions, "
