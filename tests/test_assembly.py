@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import subprocess
 import sys
 from itertools import pairwise
@@ -349,3 +350,14 @@ def test_the_benchmark_checks_its_answers() -> None:
     done = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "exponent from n = 30" in done.stdout
+
+
+def test_the_page_on_closed_chains_runs() -> None:
+    """The Python of docs/closed_chains.md runs as it stands there, and closes what it says it does."""
+    page = Path(__file__).resolve().parent.parent / "docs" / "closed_chains.md"
+    names: dict[str, Any] = {}
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+        exec(compile(block, str(page), "exec"), names)
+    assert names["done"].success
+    assert names["later"].success
+    assert np.abs(names["legs"].velocity_error(names["later"].q, names["v"], names["legs"].rhs_at(0.5))).max() < 1e-12
