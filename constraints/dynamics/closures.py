@@ -238,8 +238,8 @@ class RodClosure(AnyClosure):
     r"""A massless rod between the origins of two frames: one row, :math:`\tfrac12(|x|^2 - l^2)`, x from p to s.
 
     This row, and not the distance less l: it is a polynomial (it has derivatives everywhere, where the origins coincide
-    too), and its multiplier has Robotran's sign: :math:`\lambda x` is the force on the successor, so :math:`\lambda > 0` pushes
-    the ends apart and the axial force is :math:`N = \lambda\,l`.
+    too), and its multiplier has Robotran's sign: :math:`\lambda x` is the force on the successor, so
+    :math:`\lambda > 0` pushes the ends apart and the axial force is :math:`N = \lambda\,l`.
 
     Args:
         robot, predecessor, successor, name: as of `Closure`.
