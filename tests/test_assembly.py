@@ -26,6 +26,7 @@ from constraints.dynamics import (
     assemble_position,
     assemble_velocity,
 )
+from constraints.dynamics.branch import branch_between
 from constraints.errors import EmptyProblemError, FileError, OptionError, UnknownJointError, WrongObjectError
 
 NEAR = [(model, entry) for model, d in data()["models"].items() for entry in d["near"]]
@@ -250,6 +251,29 @@ def test_another_branch_is_no_success() -> None:
     assert other.status is Status.LEFT_BRANCH
     assert other.projection.success
     assert not other.success
+
+
+def test_the_sign_of_the_pivot_block_tells_elbows_apart() -> None:
+    """Staying on the branch: elbow up and elbow down differ in sign, however large the allowed step is."""
+    robot = planar_arm(1.0, 0.8)
+    rows = ConstraintSet(robot, [PointClosure(robot, [1.2, 0.5, 0.0, 0.0, 0.0, 0.0, 1.0], "tip", name="tip")])
+    up, down = (assemble_position(rows, start).or_raise().q for start in ([-0.3, 1.2], [1.2, -1.2]))
+    assert up[1] > 0.5
+    assert down[1] < -0.5
+    problem = rows.problem(bounds=Bounds.none(robot.space))
+    across = branch_between(problem, up, down, problem.rhs, problem.frozen)
+    assert across.signs[0] == -across.signs[1] != 0.0
+    assert not across.same(100.0)
+    assert across.moved == pytest.approx(np.abs(down - up).max())
+    nearby = branch_between(problem, up + 0.1, up, problem.rhs, problem.frozen)
+    assert nearby.same(0.11)
+    assert not nearby.same(0.09)
+    # a start just short of straight that Newton takes across: closed, and not where it was to stay
+    start = np.array([0.35, 0.04])
+    crossed = assemble_position(rows, start, stay_on_branch=100.0)
+    kept = np.sign(crossed.q[1]) == np.sign(start[1])
+    assert crossed.projection.success
+    assert (crossed.status is Status.CONVERGED) == kept
 
 
 def test_wrong_arguments_are_named() -> None:
