@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..errors import GraphError, OptionError, WrongObjectError
 from ..problem import Problem
 from ..robot import Robot
 from ..robot.doors import as_robot
-from ..solvers import Options, Projection
+from ..solvers import Options, Projection, ProjectionBatch
 from ..stack import RowOwner
 from .checks import all_of, one_placement_each
 from .foliation import Foliation, Leaf, leaf_at
@@ -24,7 +25,7 @@ from .programs import PathProblem, Programs
 from .relative_motion import CollisionPair, RelativeMotion, SecurityMargins, collision_pairs, relative_motion
 from .selector import StateSelector
 from .states import State, Transition, as_owners
-from .targets import TargetConfiguration, configurations, leaf_for, reach
+from .targets import TargetConfiguration, Wanted, configurations, leaf_for, on_executor, reach
 
 if TYPE_CHECKING:
     from .graph_errors import GraphErrors
@@ -95,9 +96,8 @@ class ConstraintGraph:
         self.transitions = all_of(transitions, Transition, "transitions of a constraint graph")
         self._network = Network(given, self.transitions)
         self.inner_transitions = self._network.inner
-        self.states: tuple[State, ...] = tuple(
-            sorted((s for s in given if not s.waypoint), key=lambda state: -state.priority)
-        )
+        own = [state for state in given if not state.waypoint]
+        self.states: tuple[State, ...] = tuple(sorted(own, key=lambda state: -state.priority))
         self.waypoint_states: tuple[State, ...] = tuple(s for s in given if s.waypoint)
         one_placement_each(self.foliations)
         self._programs = Programs(self.robot, self.foliations, self.constraints, self.options)
@@ -220,10 +220,10 @@ class ConstraintGraph:
         """The foliations whose leaf paths of a transition, or loops of a state, keep."""
         if isinstance(where, State) or (isinstance(where, str) and where in self._network.states):
             state = self.state(where)
-            loops = [t for t in self.transitions if t.is_loop and t.source is state and not t.is_level_set]
-            if not loops:
+            loop = next((t for t in self.transitions_from(state, state) if not t.is_level_set), None)
+            if loop is None:
                 return [f for f in self.foliations if any(f.constraint is owner for owner in state.constraints)]
-            where = loops[0]
+            where = loop
         kept = {id(owner) for owner in self.transition(where).constraints}
         return [f for f in self.foliations if f.complement is not None and id(f.complement) in kept]
 
@@ -238,15 +238,17 @@ class ConstraintGraph:
         """
         return self._programs.state(self.state(state)).project(self.robot.random(rng))
 
-    def samples(self, state: State | str, rng: np.random.Generator, size: int) -> tuple[Projection, ...]:
+    def samples(
+        self, state: State | str, rng: np.random.Generator, size: int, executor: Executor | None = None
+    ) -> ProjectionBatch:
         """Several random configurations, each put into a state.
 
         Args:
             state, rng: as in `sample`.
             size: how many.
+            executor: whose workers project, as in `Projector.project_batch`.
         """
-        projector = self._programs.state(self.state(state))
-        return tuple(projector.project(q) for q in self.robot.random(rng, size))
+        return self._programs.state(self.state(state)).project_batch(self.robot.random(rng, size), executor=executor)
 
     def problem_of(self, state: State | str) -> Problem:
         """What configurations of a state satisfy."""
@@ -295,26 +297,31 @@ class ConstraintGraph:
         """
         found = self.transition(transition)
         start, guess = self.robot.check(q_start, "q_start"), self.robot.check(q, "q")
-        off = self._off(found.source, start)
-        if off:
-            raise GraphError(f"the start of '{found}' is not in the state '{found.source}': {off}")
-        end = leaf_for(self._programs, found, guess, leaf)
-        return reach(self._programs, found, start, guess, end, self.attempts)
+        wanted = self._wanted(found, start, guess, leaf)
+        return reach(self._programs, found, [wanted], self.attempts)[0]
 
     def targets(
-        self, transition: Transition | str, Q_start: ArrayLike, Q: ArrayLike
+        self, transition: Transition | str, Q_start: ArrayLike, Q: ArrayLike, executor: Executor | None = None
     ) -> tuple[TargetConfiguration, ...]:
-        """Targets of several starts, each as `target` finds it.
+        """Targets of several starts, each as `target` finds it, bit for bit.
 
         Args:
             transition: which, or its name.
             Q_start: starts (n, nq).
             Q: guesses (n, nq).
+            executor: whose workers project, as in `Projector.project_batch`.
         """
-        starts, guesses = configurations(self.robot, Q_start, "Q_start"), configurations(self.robot, Q, "Q")
-        if len(starts) != len(guesses):
-            raise GraphError(f"starts and guesses must be as many: there are {len(starts)} and {len(guesses)}")
-        return tuple(self.target(transition, start, guess) for start, guess in zip(starts, guesses, strict=True))
+        found = self.transition(transition)
+        pairs = configurations(self.robot, Q_start, Q)
+        wanted = [self._wanted(found, start, guess, None) for start, guess in pairs]
+        return tuple(reach(self._programs, found, wanted, self.attempts, on_executor(executor)))
+
+    def _wanted(self, transition: Transition, start: Vector, guess: Vector, leaf: ArrayLike | None) -> Wanted:
+        """What is looked for, after a look at the start."""
+        off = self._off(transition.source, start)
+        if off:
+            raise GraphError(f"the start of '{transition}' is not in the state '{transition.source}': {off}")
+        return Wanted(start, guess, leaf_for(self._programs, transition, guess, leaf))
 
     # Bodies.
 
@@ -391,8 +398,7 @@ class ConstraintGraph:
 
     def __reduce__(self) -> tuple[Any, ...]:
         named = {key: getattr(self, key) for key in ("constraints", "margins", "options", "attempts", "name")}
-        states = (*self.states, *self.waypoint_states)
-        return _rebuilt, ((self.robot, states, self.transitions, self.foliations), named)
+        return _rebuilt, ((self.robot, (*self.states, *self.waypoint_states), self.transitions, self.foliations), named)
 
 
 def _rebuilt(given: tuple[Any, ...], options: dict[str, Any]) -> ConstraintGraph:

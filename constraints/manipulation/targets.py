@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
-from typing import final
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
+from typing import NamedTuple, final
 
 import numpy as np
 
-from ..arrays import ArrayLike, Matrix, Vector
+from ..arrays import ArrayLike, Vector
 from ..errors import ConstraintError, GraphError, WrongObjectError
+from ..right_hand_side import RightHandSide
 from ..robot import Robot
-from ..solvers import Projection, Status
+from ..solvers import Projection, Projector, Status
 from .programs import Programs
 from .states import Transition
 
-__all__ = ["TargetConfiguration", "UnreachedError", "configurations", "leaf_for", "reach"]
+__all__ = ["TargetConfiguration", "UnreachedError", "Wanted", "configurations", "leaf_for", "on_executor", "reach"]
 
 
 class UnreachedError(ConstraintError):
@@ -91,9 +94,49 @@ class TargetConfiguration:
     __repr__ = __str__
 
 
+class Wanted(NamedTuple):
+    """A target to be found.
+
+    Attributes:
+        q_start: start (nq,), in the source state.
+        q: first guess (nq,).
+        leaf: configuration on the leaf where a level-set transition ends, or None.
+    """
+
+    q_start: Vector
+    q: Vector
+    leaf: Vector | None
+
+
+Work = tuple[Projector, Vector, RightHandSide]
+Solve = Callable[[Sequence[Work]], Sequence[Projection]]
+
+
+def one_by_one(works: Sequence[Work]) -> list[Projection]:
+    """Projections, one after the other."""
+    return [projector.project(q, rhs) for projector, q, rhs in works]
+
+
+def on_executor(executor: Executor | None) -> Solve:
+    """Projections of one problem together, as a batch, on the workers of an executor."""
+
+    def solve(works: Sequence[Work]) -> Sequence[Projection]:
+        rows: dict[int, list[int]] = {}
+        for i, (projector, _, _) in enumerate(works):
+            rows.setdefault(id(projector), []).append(i)
+        found: dict[int, Projection] = {}
+        for members in rows.values():
+            projector = works[members[0]][0]
+            Q, sides = np.array([works[i][1] for i in members]), [works[i][2] for i in members]
+            found |= dict(zip(members, projector.project_batch(Q, sides, executor), strict=True))
+        return [found[i] for i in range(len(works))]
+
+    return solve
+
+
 def reach(
-    programs: Programs, transition: Transition, q_start: Vector, q: Vector, leaf: Vector | None, attempts: int
-) -> TargetConfiguration:
+    programs: Programs, transition: Transition, wanted: Sequence[Wanted], attempts: int, solve: Solve = one_by_one
+) -> list[TargetConfiguration]:
     """Go through the waypoints of a transition; where one is not found, start again from another guess.
 
     Short inner transitions start where the last one ended, without restarts: what is found may be joined by a short
@@ -102,43 +145,78 @@ def reach(
     Args:
         programs: problems of the graph.
         transition: with waypoints or without.
-        q_start: start (nq,), in the source state.
-        q: first guess (nq,).
-        leaf: configuration on the leaf where a level-set transition ends.
+        wanted: the targets.
         attempts: number of guesses at most.
+        solve: how projections are done.
     """
-    best, rng = None, None
+    tries = [_Try(target) for target in wanted]
+    left = tries
     for attempt in range(1, attempts + 1):
-        found = TargetConfiguration(transition, q_start, _chain(programs, transition, q_start, q, leaf), attempt)
-        if found.success or transition.short:
-            return found
-        if best is None or len(found.projections) > len(best.projections):
-            best = found
-        if rng is None:
-            rng = np.random.default_rng([zlib.crc32(q_start.tobytes()), zlib.crc32(q.tobytes())])
-        q = programs.robot.random(rng)
-    assert best is not None  # at least one attempt was made
-    return TargetConfiguration(transition, q_start, best.projections, attempts)
-
-
-def _chain(
-    programs: Programs, transition: Transition, q_start: Vector, q: Vector, leaf: Vector | None
-) -> tuple[Projection, ...]:
-    """Projections of one attempt, up to the first that fails."""
-    parts = transition.inner or (transition,)
-    done: list[Projection] = []
-    for i, part in enumerate(parts):
-        if done and programs.follows(part, parts[i - 1], len(parts)):
-            done.append(done[-1])
-            continue
-        on = leaf if part.parameters else None
-        projector, rhs = programs.target(part, len(parts), q_start, on, done[-1] if done else None)
-        projection = projector.project(q_start if part.short else q, rhs)
-        done.append(projection)
-        if not projection.success:
+        _chains(programs, transition, left, solve)
+        for one in left:
+            one.judge(transition, attempt)
+        if transition.short:
             break
-        q_start = projection.q
-    return tuple(done)
+        left = [one for one in left if not one.best.success]
+        if not left:
+            break
+        for one in left:
+            one.guess_again(programs.robot)
+    return [one.result(attempts) for one in tries]
+
+
+@final
+class _Try:
+    """How far a target has got."""
+
+    __slots__ = ("_rng", "best", "done", "here", "q", "wanted")
+    best: TargetConfiguration
+
+    def __init__(self, wanted: Wanted) -> None:
+        self.wanted, self.q, self.here = wanted, wanted.q, wanted.q_start
+        self.done: list[Projection] = []
+        self._rng: np.random.Generator | None = None
+
+    def judge(self, transition: Transition, attempt: int) -> None:
+        """Keep what has got furthest; where two did, the first."""
+        found = TargetConfiguration(transition, self.wanted.q_start, tuple(self.done), attempt)
+        if attempt == 1 or found.success or len(found.projections) > len(self.best.projections):
+            self.best = found
+
+    def guess_again(self, robot: Robot) -> None:
+        if self._rng is None:
+            seeds = [zlib.crc32(q.tobytes()) for q in (self.wanted.q_start, self.wanted.q)]
+            self._rng = np.random.default_rng(seeds)
+        self.q = robot.random(self._rng)
+
+    def result(self, attempts: int) -> TargetConfiguration:
+        """The best; after failure it says that all guesses were tried."""
+        best = self.best
+        return best if best.success or best.transition.short else replace(best, attempts=attempts)
+
+
+def _chains(programs: Programs, transition: Transition, tries: Sequence[_Try], solve: Solve) -> None:
+    """Projections of one attempt each, up to the first that fails."""
+    parts = transition.inner or (transition,)
+    for one in tries:
+        one.done, one.here = [], one.wanted.q_start
+    for i, part in enumerate(parts):
+        if i and programs.follows(part, parts[i - 1], len(parts)):
+            for one in tries:
+                one.done.append(one.done[-1])
+            continue
+        works: list[Work] = []
+        for one in tries:
+            leaf = one.wanted.leaf if part.parameters else None
+            before = one.done[-1] if one.done else None
+            projector, rhs = programs.target(part, len(parts), one.here, leaf, before)
+            works.append((projector, one.here if part.short else one.q, rhs))
+        for one, projection in zip(tries, solve(works), strict=True):
+            one.done.append(projection)
+            one.here = projection.q
+        tries = [one for one in tries if one.done[-1].success]
+        if not tries:
+            return
 
 
 def leaf_for(programs: Programs, transition: Transition, q: Vector, leaf: ArrayLike | None) -> Vector | None:
@@ -161,14 +239,21 @@ def leaf_for(programs: Programs, transition: Transition, q: Vector, leaf: ArrayL
     return programs.condition(part).project(q).q if leaf is None else programs.robot.check(leaf, "leaf")
 
 
-def configurations(robot: Robot, given: ArrayLike, what: str) -> Matrix:
-    """Configurations (n, nq), each checked.
+def configurations(robot: Robot, Q_start: ArrayLike, Q: ArrayLike) -> list[tuple[Vector, Vector]]:
+    """Starts and guesses, both (n, nq), each checked.
 
     Raises:
         WrongObjectError: no array of two axes.
+        GraphError: not as many guesses as starts.
         SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with one of them.
     """
-    rows = np.asarray(given)
-    if rows.ndim != 2:
-        raise WrongObjectError(what, f"configurations (n, {robot.nq})", f"an array of {rows.ndim} axes")
-    return np.array([robot.check(row, f"{what}[{i}]") for i, row in enumerate(rows)]).reshape(len(rows), robot.nq)
+    found: list[list[Vector]] = []
+    for given, what in ((Q_start, "Q_start"), (Q, "Q")):
+        rows = np.asarray(given)
+        if rows.ndim != 2:
+            raise WrongObjectError(what, f"configurations (n, {robot.nq})", f"an array of {rows.ndim} axes")
+        found.append([robot.check(row, f"{what}[{i}]") for i, row in enumerate(rows)])
+    starts, guesses = found
+    if len(starts) != len(guesses):
+        raise GraphError(f"starts and guesses must be as many: there are {len(starts)} and {len(guesses)}")
+    return list(zip(starts, guesses, strict=True))
