@@ -124,11 +124,7 @@ class ConstraintGraph:
         return self._network.state(which)
 
     def transition(self, which: Transition | str) -> Transition:
-        """A transition, or inner transition, of this graph by its name.
-
-        Raises:
-            UnknownNameError: lists the names that come closest.
-        """
+        """A transition, or inner transition, of this graph by its name; an unknown one raises as `state` does."""
         return self._network.transition(which)
 
     def transitions_from(self, state: State | str, to: State | str | None = None) -> tuple[Transition, ...]:
@@ -142,11 +138,7 @@ class ConstraintGraph:
         return tuple(t for t in self._network.leaving(self.state(state)) if target is None or t.target is target)
 
     def choose(self, state: State | str, rng: np.random.Generator) -> Transition:
-        """A random transition that leaves a state, each as likely as its weight; negative weights are never taken.
-
-        Raises:
-            GraphError: no transition of positive weight leaves it.
-        """
+        """A random transition that leaves a state, each as likely as its weight; a GraphError where none may be."""
         return self._network.choose(self.state(state), rng)
 
     def shortest_path(self, source: State | str, target: State | str) -> tuple[Transition, ...]:
