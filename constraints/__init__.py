@@ -5,8 +5,8 @@ hand = Implicit.equal(Pose(robot, "hand"), target)
 result = project(robot, [hand], robot.random(rng))
 """
 
-from importlib import import_module as _import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+from typing import Any as _Any
 
 import liegroups as _liegroups
 
@@ -156,11 +156,13 @@ __all__ = [
     "stack_rows",
 ]
 
-_ON_USE = {"Diagnosis": ".solvers.diagnosis", "Report": ".files.reports"}
-"""What few programs need, and the import would cost all of them."""
 
-
-def __getattr__(name: str) -> Any:
-    if name in _ON_USE:
-        return getattr(_import_module(_ON_USE[name], __name__), name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+def __getattr__(name: str) -> _Any:
+    """What few programs need is imported on use."""
+    if name == "Diagnosis":
+        from .solvers import diagnosis as home
+    elif name == "Report":
+        from .files import reports as home
+    else:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return getattr(home, name)

@@ -1,6 +1,5 @@
 """Solvers: a projector puts configurations onto the constraints of a problem."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .batch import ProjectionBatch
@@ -51,14 +50,15 @@ __all__ = [
     "project",
 ]
 
-_ON_USE = {
-    **dict.fromkeys(("Conflict", "Kind", "Member", "Trial"), ".conflict"),
-    **dict.fromkeys(("Diagnosis", "diagnose"), ".diagnosis"),
-    **dict.fromkeys(("Sensitivity", "SensitivityError", "SensitivityKind"), ".sensitivity"),
-}
-
 
 def __getattr__(name: str) -> Any:
-    if name in _ON_USE:
-        return getattr(import_module(_ON_USE[name], __name__), name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    """What few programs need is imported on use."""
+    if name in ("Conflict", "Kind", "Member", "Trial"):
+        from . import conflict as home
+    elif name in ("Diagnosis", "diagnose"):
+        from . import diagnosis as home
+    elif name in ("Sensitivity", "SensitivityError", "SensitivityKind"):
+        from . import sensitivity as home
+    else:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return getattr(home, name)
