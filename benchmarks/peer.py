@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from problem_files import ProblemFile
 
-__all__ = ["Hpp", "NoPeer"]
+__all__ = ["Child", "Hpp", "NoPeer"]
 
 Row = dict[str, Any]
 DRIVER = Path(__file__).resolve().parent / "hpp_driver.py"
@@ -21,30 +21,31 @@ class NoPeer(Exception):
     """Why hpp-constraints does not run on a problem."""
 
 
-class Hpp:
-    """The child process that runs hpp-constraints.
+class Child:
+    """A process that answers questions, one JSON object a line.
 
     Args:
         interpreter: a Python that has `hpp-python`.
-        file: the problem.
-        starts: (n, nq).
+        driver: the script it runs.
 
     Raises:
-        NoPeer: it does not run, or does not build the problem; with the reason.
+        NoPeer: it does not run, with the reason.
     """
 
-    def __init__(self, interpreter: str, file: ProblemFile, starts: NDArray[np.float64]) -> None:
-        command = [interpreter, str(DRIVER)]
+    def __init__(self, interpreter: str, driver: Path) -> None:
+        command = [interpreter, str(driver)]
         try:
             self._child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         except OSError as error:
             raise NoPeer(f"{interpreter} does not run: {error.strerror}") from None
+
+    def opened(self, what: Row) -> Row:
+        """The answer to the first question; the process ends where it refuses."""
         try:
-            answer = self.ask({"open": str(file.path.resolve()), "starts": starts.tolist()})
+            return self.ask(what)
         except NoPeer:
             self.close()
             raise
-        self.line_searches: list[str] = answer["line_searches"]
 
     def ask(self, what: Row) -> Row:
         """One question, one answer."""
@@ -70,3 +71,22 @@ class Hpp:
             if stream is not None:
                 stream.close()
         self._child.wait()
+
+
+class Hpp:
+    """The child process that runs hpp-constraints.
+
+    Args:
+        interpreter: a Python that has `hpp-python`.
+        file: the problem.
+        starts: (n, nq).
+
+    Raises:
+        NoPeer: it does not run, or does not build the problem; with the reason.
+    """
+
+    def __init__(self, interpreter: str, file: ProblemFile, starts: NDArray[np.float64]) -> None:
+        self._child = Child(interpreter, DRIVER)
+        answer = self._child.opened({"open": str(file.path.resolve()), "starts": starts.tolist()})
+        self.line_searches: list[str] = answer["line_searches"]
+        self.ask, self.close = self._child.ask, self._child.close

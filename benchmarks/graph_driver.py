@@ -1,0 +1,133 @@
+"""Child process that builds a constraint graph with hpp-manipulation; started by `manipulation.py --hpp-python`.
+
+It reads one JSON object a line and answers each with one, until its input ends:
+
+    {"open": {"system": ..., "arms": i, "boxes": j, "handles": k, "surfaces": true}, "threshold": t, "iterations": n}
+        -> {"joints": [...], "transitions": [...]}, or {"refused": "why"}
+    {"transition": NAME, "starts": [[...], ...], "guesses": [[...], ...], "repeats": r}
+        -> {"us": [[...], ...], "success": [...], "q": [[...], ...]}
+
+`system` is that of `tests/data/constraint_graphs.json`. Needs the wheel `hpp-python`, which brings the robots too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from typing import Any
+
+from hpp_driver import BARE, prepare_environment
+
+UR5 = "package://example-robot-data/robots/ur_description"
+
+
+def srdf_of_box(box: dict[str, Any], handles: int) -> str:
+    """Handles and the bottom of a box."""
+    tags = "".join(
+        f"<handle name='{entry['name'].split('/')[1]}' clearance='{box['handle_clearance']}'>"
+        f"<position>{' '.join(map(repr, entry['pose_xyz_quat_xyzw']))}</position><link name='base_link'/>"
+        f"<approaching_direction>{' '.join(map(str, box['approach']))}</approaching_direction>"
+        f"<mask>{' '.join(map(str, box['mask']))}</mask></handle>"
+        for entry in box["handles"][:handles]
+    )
+    return f"<robot name='box'>{tags}{contact('bottom', box['polygon'])}</robot>"
+
+
+def contact(name: str, polygon: list[list[float]]) -> str:
+    points = "  ".join(" ".join(map(repr, map(float, corner))) for corner in polygon)
+    shape = " ".join(map(str, [len(polygon), *range(len(polygon))]))
+    return f"<contact name='{name}'><link name='base_link'/><point>{points}</point><shape>{shape}</shape></contact>"
+
+
+class Session:
+    """One graph in HPP."""
+
+    def __init__(self, case: dict[str, Any], threshold: float, iterations: int) -> None:
+        import numpy as np
+        import pinocchio as pin
+        import pyhpp.manipulation as manipulation
+        import pyhpp.manipulation.urdf as urdf
+        from pyhpp.manipulation.constraint_graph_factory import ConstraintGraphFactory
+
+        self.np = np
+        system, arms, boxes = case["system"], case["arms"], case["boxes"]
+        pose = lambda numbers: pin.XYZQUATToSE3(np.array(numbers))  # noqa: E731
+        robot = manipulation.Device("scene")
+        for arm in system["robots"][:arms]:
+            files = (f"{UR5}/urdf/ur5_gripper.urdf", f"{UR5}/srdf/ur5_gripper.srdf")
+            urdf.loadModel(robot, 0, arm["prefix"], "anchor", *files, pose(arm["pose"]))
+        box, table = system["box"], system["table"]
+        for i in range(boxes):
+            semantics = srdf_of_box(box, case["handles"])
+            urdf.loadModelFromString(robot, 0, f"box{i}", "freeflyer", BARE, semantics, pin.SE3.Identity())
+            robot.setJointBounds(f"box{i}/root_joint", box["root_bounds"])
+        if case["surfaces"]:
+            top = f"<robot name='table'>{contact('top', table['polygon'])}</robot>"
+            urdf.loadModelFromString(robot, 0, table["prefix"], "anchor", BARE, top, pose(table["pose"]))
+        problem = manipulation.Problem(robot)
+        graph = manipulation.Graph("graph", robot, problem)
+        graph.maxIterations(iterations)
+        graph.errorThreshold(threshold)
+        factory = ConstraintGraphFactory(graph)
+        names = [f"box{i}" for i in range(boxes)]
+        factory.setGrippers([f"{arm['prefix']}/gripper" for arm in system["robots"][:arms]])
+        surfaces = [[f"{name}/bottom"] if case["surfaces"] else [] for name in names]
+        factory.setObjects(names, [[f"{name}/h{k}" for k in range(case["handles"])] for name in names], surfaces)
+        if case["surfaces"]:
+            factory.environmentContacts([table["surface"]])
+            for name in names:
+                factory.setPreplacementDistance(name, system["preplacement_distance"])
+        factory.generate()
+        graph.initialize()
+        self.kept, self.graph = (robot, problem, factory), graph
+        self.joints = list(robot.model().names)[1:]
+
+    def run(self, name: str, starts: Any, guesses: Any, repeats: int) -> dict[str, Any]:
+        """Targets, timing each call."""
+        np, clock, generate = self.np, time.perf_counter, self.graph.generateTargetConfig
+        transition = self.graph.getTransition(name)
+        us: list[list[float]] = []
+        success: list[bool] = []
+        ends: list[list[float]] = []
+        pairs = list(zip(np.array(starts), np.array(guesses), strict=True))
+        generate(transition, *pairs[0])
+        for start, guess in pairs:
+            times: list[float] = []
+            for _ in range(repeats):
+                began = clock()
+                answer = generate(transition, start, guess)
+                times.append(1e6 * (clock() - began))
+            us.append(times)
+            success.append(bool(answer[0]))
+            ends.append(np.asarray(answer[1]).ravel().tolist())
+        return {"us": us, "success": success, "q": ends}
+
+
+def main() -> None:
+    answers = os.fdopen(os.dup(1), "w")  # what C++ prints must not get between the answers
+    os.dup2(2, 1)
+    session: Session | None = None
+    for line in sys.stdin:
+        asked = json.loads(line)
+        try:
+            if "open" in asked:
+                session = Session(asked["open"], asked["threshold"], asked["iterations"])
+                answer: dict[str, Any] = {
+                    "joints": session.joints,
+                    "transitions": list(session.graph.getTransitionNames()),
+                }
+            elif session is None:
+                answer = {"refused": "no graph is open"}
+            else:
+                answer = session.run(asked["transition"], asked["starts"], asked["guesses"], asked["repeats"])
+        except Exception as error:  # told to the parent, which reports it
+            answer = {"refused": f"{type(error).__name__}: {error}"}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    prepare_environment()
+    main()

@@ -1,0 +1,380 @@
+"""Targets on constraint graphs: success and time by transition, and those of hpp-manipulation in the same run.
+
+    python benchmarks/manipulation.py [--case NAME ...] [--json FILE] [--hpp-python PATH] [--starts N --seed S]
+                                      [--attempts A] [--repeats R] [--check]
+
+The scenes are those of `tests/data/constraint_graphs.json`: one or two UR5, cubes of 6 cm, a table. The smallest,
+`g1_o1_h1_surf`, has its 50 recorded starts by state and its 50 guesses, unless `--starts` asks for others; the starts
+of the others are random configurations, boxes uniformly on the table, that ours puts into the source state; the guesses
+are random, without a table anywhere in the bounds, where most are out of reach. Both solvers get the
+same. All plain transitions between states are timed, through all their waypoints (level-set ones need a leaf).
+
+A success is a target that the solver claims, within the bounds of the arms, and whose grasps, places on the table, and
+unmoved objects hold by plain pinocchio to the threshold (objects that stand before and after keep their place to twice
+of it). Ours may start again from other guesses (`attempts` of the graph; the success of one guess is shown beside). The
+time of a target found is the sum of the medians of all starts, failures included, divided by the successes. The solvers
+take turns in chunks of starts, with a calibration loop before each, as in `projection.py`.
+"""
+
+# ruff: noqa: E402  # the number of threads is set before numpy is imported
+from __future__ import annotations
+
+import os
+
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_variable] = "1"
+
+import argparse
+import json
+import logging
+import re
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+from peer import Child, NoPeer
+from projection import CHUNK, OneLine, calibration
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "tests"))
+from scenes import factory, record
+
+from constraints import ConstraintError, Options, Projector
+from constraints.manipulation import ConstraintGraph, State, Transition
+
+CASES = ("g1_o1_h1_surf", "g1_o1_h2_surf", "g1_o2_h1_surf", "g2_o1_h1_surf", "g1_o1_h1_nosurf")
+THRESHOLD, ITERATIONS = 1e-4, 40
+ROUNDING = 1e-9
+INSET = 0.001
+"""How far from the edge of the table the middle of a box starts at least [m]."""
+DRIVER = HERE / "graph_driver.py"
+Array = NDArray[np.float64]
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A scene with its graph: once with all attempts, once with one guess a target."""
+
+    name: str
+    graph: ConstraintGraph
+    single: ConstraintGraph
+    given: Row
+
+    @staticmethod
+    def of(name: str, attempts: int) -> Case:
+        match = re.fullmatch(r"g([12])_o([123])_h([12])_(surf|nosurf)", name)
+        if match is None:
+            raise ConstraintError(f"no case is called '{name}': expected one as {', '.join(CASES)}")
+        arms, boxes, handles = (int(number) for number in match.groups()[:3])
+        scene: Row = {"arms": arms, "boxes": boxes, "handles": handles, "surfaces": match[4] == "surf"}
+        options = Options(threshold=THRESHOLD, max_iterations=ITERATIONS)
+        graph, single = (factory(**scene, options=options, attempts=n).generate() for n in (attempts, 1))
+        return Case(name, graph, single, {"system": record()["system"], **scene})
+
+    def starts(self, state: State, count: int | None, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Starts in a state, and guesses."""
+        stored = record()["targets"]["configurations"]
+        if count is None and self.name == CASES[0]:
+            return _normalized(stored["sources"][state.name]), _normalized(stored["guess"])
+        count = 50 if count is None else count
+        found: list[Array] = []
+        projector = Projector(self.graph.problem_of(state), self.graph.options)
+        for _ in range(20 * count):
+            sample = projector.project(self._scattered(rng))
+            found += [sample.q] if sample.success else []
+            if len(found) == count:
+                break
+        return np.array(found).reshape(-1, self.graph.robot.nq), self.graph.robot.random(rng, len(found))
+
+    def _scattered(self, rng: np.random.Generator) -> Array:
+        """A random configuration, with the boxes anywhere on the table where there is one."""
+        q = np.array(self.graph.robot.random(rng))
+        system, n = self.given["system"], 6 * self.given["arms"]
+        corners, height = np.array(system["table"]["polygon"]), -system["box"]["polygon"][0][2]
+        for k in range(n, len(q) if self.given["surfaces"] else n, 7):
+            place = pin.SE3(pin.utils.rotate("z", rng.uniform(-np.pi, np.pi)), np.zeros(3))
+            inside = rng.uniform(corners.min(axis=0)[:2] + INSET, corners.max(axis=0)[:2] - INSET)
+            place.translation = np.array([*inside, height + system["placement_margin"]])
+            q[k : k + 7] = pin.SE3ToXYZQUAT(pin.XYZQUATToSE3(np.array(system["table"]["pose"])) * place)
+        return q
+
+
+def _normalized(rows: list[list[float]]) -> Array:
+    """Recorded configurations of one arm and one box, quaternions to full precision."""
+    q = np.array(rows)
+    q[:, -4:] /= np.linalg.norm(q[:, -4:], axis=1, keepdims=True)
+    return q
+
+
+class Judge:
+    """Whether a configuration is in a state, by pinocchio and the record alone."""
+
+    def __init__(self, case: Case) -> None:
+        frames = record()["targets"]["frames"]
+        self._system = case.given["system"]
+        self._model: Any = case.graph.robot.model
+        self._data: Any = self._model.createData()
+        self._gripper = pin.XYZQUATToSE3(np.array(frames["gripper"]["pose"]))
+        self._boxes = [f"box{i}" for i in range(case.given["boxes"])]
+        self._arms = [f"r{i}" for i in range(case.given["arms"])]
+        self._surfaces = bool(case.given["surfaces"])
+
+    def holds(self, transition: Transition, start: Array, q: Array) -> bool:
+        """Whether a target is in its state, within bounds, and what stands on both sides has not moved."""
+        held = self._grasps(transition.target)
+        left = set(self._boxes) - {box for _, box, _ in held}
+        stood = left - {box for _, box, _ in self._grasps(transition.source)}
+        limit = THRESHOLD * (1.0 + ROUNDING)
+        errors = [self._grasp_error(q, *grasp) for grasp in held]
+        errors += [self._table_error(q, box) for box in left if self._surfaces]
+        moved = [self._moved(start, q, box) for box in stood]
+        return self._in_bounds(q) and max(errors, default=0.0) <= limit and max(moved, default=0.0) <= 2.0 * limit
+
+    @staticmethod
+    def _grasps(state: State) -> list[tuple[str, str, int]]:
+        """Arm, box and handle of each grasp of a state."""
+        found = re.findall(r"(r\d)/gripper grasps (box\d)/h(\d)", state.name)
+        return [(arm, box, int(handle)) for arm, box, handle in found]
+
+    def _pose(self, q: Array, joint: str) -> Any:
+        pin.forwardKinematics(self._model, self._data, q)
+        return self._data.oMi[self._model.getJointId(joint)]
+
+    def _grasp_error(self, q: Array, arm: str, box: str, handle: int) -> float:
+        numbers = self._system["box"]["handles"][handle]["pose_xyz_quat_xyzw"]
+        handle_pose = pin.XYZQUATToSE3(np.array([*numbers[:3], *numbers[4:], numbers[3]]))  # HPP reads w first
+        oMg = self._pose(q, f"{arm}/wrist_3_joint") * self._gripper
+        gMh = oMg.actInv(self._pose(q, f"{box}/root_joint") * handle_pose)
+        return float(np.linalg.norm(np.r_[gMh.translation, pin.log3(gMh.rotation)]))
+
+    def _table_error(self, q: Array, box: str) -> float:
+        """Height and tilt of the bottom of a box on the table; infinite beside it."""
+        table = self._system["table"]
+        tMb = pin.XYZQUATToSE3(np.array(table["pose"])).actInv(self._pose(q, f"{box}/root_joint"))
+        bottom = tMb.act(np.mean(self._system["box"]["polygon"], axis=0))
+        low, high = np.min(table["polygon"], axis=0), np.max(table["polygon"], axis=0)
+        if (bottom[:2] < low[:2] - THRESHOLD).any() or (bottom[:2] > high[:2] + THRESHOLD).any():
+            return float("inf")
+        height = bottom[2] - self._system["placement_margin"]
+        up = tMb.rotation[:, 2]
+        return float(np.hypot(height, np.arccos(np.clip(up[2], -1.0, 1.0))))
+
+    def _moved(self, start: Array, q: Array, box: str) -> float:
+        before = self._pose(start, f"{box}/root_joint").copy()
+        apart = before.actInv(self._pose(q, f"{box}/root_joint"))
+        return float(np.linalg.norm(np.r_[apart.translation, pin.log3(apart.rotation)]))
+
+    def _in_bounds(self, q: Array) -> bool:
+        n = 6 * len(self._arms)
+        low, high = self._model.lowerPositionLimit[:n], self._model.upperPositionLimit[:n]
+        return bool(((q[:n] >= low - ROUNDING) & (q[:n] <= high + ROUNDING)).all())
+
+
+@dataclass
+class Run:
+    """What one solver did on a transition; times in microseconds, by start and repeat."""
+
+    us: Array
+    claimed: NDArray[np.bool_]
+    usable: NDArray[np.bool_]
+    where: dict[str, int] = field(default_factory=lambda: dict[str, int]())
+
+    @staticmethod
+    def empty(count: int, repeats: int) -> Run:
+        return Run(np.zeros((count, repeats)), np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.bool_))
+
+    @property
+    def us_by_start(self) -> Array:
+        return np.median(self.us, axis=1)
+
+    @property
+    def us_per_found(self) -> float | None:
+        return float(self.us_by_start.sum() / self.usable.sum()) if self.usable.any() else None
+
+    @property
+    def figures(self) -> Row:
+        return {
+            "success": float(self.usable.mean()),
+            "claimed": float(self.claimed.mean()),
+            "median_us": float(np.median(self.us_by_start)),
+            "us_per_found": self.us_per_found,
+            "targets_a_second": None if self.us_per_found is None else 1e6 / self.us_per_found,
+        }
+
+
+def ours(
+    graph: ConstraintGraph, transition: str, starts: Array, guesses: Array, span: range, repeats: int, run: Run,
+    judge: Judge,
+) -> None:  # fmt: skip
+    """Targets of some starts."""
+    clock, t = time.perf_counter, graph.transition(transition)
+    graph.target(t, starts[span[0]], guesses[span[0]])
+    for i in span:
+        for k in range(repeats):
+            began = clock()
+            found = graph.target(t, starts[i], guesses[i])
+            run.us[i, k] = 1e6 * (clock() - began)
+        run.claimed[i] = found.success
+        run.usable[i] = found.success and judge.holds(t, starts[i], found.q)
+        if not found.success:
+            part = str(found.failed_at)
+            run.where[part] = run.where.get(part, 0) + 1
+
+
+def theirs(
+    child: Child, t: Transition, starts: Array, guesses: Array, span: range, repeats: int, run: Run, judge: Judge
+) -> None:
+    """The same in HPP."""
+    part = slice(span[0], span[-1] + 1)
+    answer = child.ask({
+        "transition": t.name, "starts": starts[part].tolist(), "guesses": guesses[part].tolist(), "repeats": repeats,
+    })  # fmt: skip
+    run.us[part], run.claimed[part] = answer["us"], answer["success"]
+    for i, q in zip(span, answer["q"], strict=True):
+        run.usable[i] = run.claimed[i] and judge.holds(t, starts[i], np.array(q))
+
+
+def measure(case: Case, options: argparse.Namespace) -> tuple[list[Row], list[str]]:
+    """Figures by transition, and remarks."""
+    rng, judge, remarks = np.random.default_rng(options.seed), Judge(case), list[str]()
+    child = _peer(case, options, remarks)
+    rows: list[Row] = []
+    prepared = {state: case.starts(state, options.starts, rng) for state in case.graph.states}
+    for t in (t for t in case.graph.transitions if not t.is_level_set):
+        starts, guesses = prepared[t.source]
+        if not len(starts):
+            remarks.append(f"'{t}': no start in '{t.source}' was found")
+            continue
+        runs = [Run.empty(len(starts), options.repeats) for _ in range(3)]
+        mine, single, other = runs
+        speeds: list[tuple[Run, range, float]] = []
+        for first in range(0, len(starts), CHUNK):
+            span = range(first, min(first + CHUNK, len(starts)))
+            before = calibration()
+            ours(case.graph, t.name, starts, guesses, span, options.repeats, mine, judge)
+            after = calibration()
+            speeds.append((mine, span, 0.5 * (before + after)))
+            ours(case.single, t.name, starts, guesses, span, 1, single, judge)
+            if child is not None:
+                before = calibration()
+                theirs(child, t, starts, guesses, span, options.repeats, other, judge)
+                speeds.append((other, span, 0.5 * (before + calibration())))
+        usual = float(np.median([seconds for *_, seconds in speeds]))
+        for run, span, seconds in speeds:
+            run.us[span[0] : span[-1] + 1] *= usual / seconds
+        a, b = mine.us_per_found, other.us_per_found if child is not None else None
+        rows.append({
+            "case": case.name, "transition": t.name, "starts": len(starts), **mine.figures,
+            "success_of_one_guess": float(single.usable.mean()), "failed_at": mine.where,
+            "hpp": None if child is None else other.figures,
+            "ratio_per_found": None if a is None or b is None else a / b,
+            "ratio_of_medians": None if child is None else mine.figures["median_us"] / other.figures["median_us"],
+        })  # fmt: skip
+    if child is not None:
+        child.close()
+    return rows, remarks
+
+
+def _peer(case: Case, options: argparse.Namespace, remarks: list[str]) -> Child | None:
+    """HPP with the same graph: same joints, same transitions."""
+    if options.hpp_python is None:
+        return None
+    try:
+        child = Child(options.hpp_python, DRIVER)
+        answer = child.opened({"open": case.given, "threshold": THRESHOLD, "iterations": ITERATIONS})
+        joints = [str(name) for name in case.graph.robot.model.names][1:]
+        missing = {t.name for t in case.graph.transitions} - set(answer["transitions"])
+        if answer["joints"] != joints or missing:
+            child.close()
+            raise NoPeer(f"its graph is another one: joints {answer['joints']}, missing {sorted(missing)}")
+    except NoPeer as why:
+        remarks.append(f"no HPP: {why}")
+        return None
+    return child
+
+
+def table(rows: list[Row]) -> str:
+    """The figures as text."""
+    number = lambda x, form=".0f": "-" if x is None else format(x, form)  # noqa: E731
+    share = lambda x: f"{100 * x:.0f} %"  # noqa: E731
+    lines = [
+        ("case", "transition", "found", "one guess", "us", "us a target", "HPP found", "us", "us a target", "ratio")
+    ]
+    for r in rows:
+        h = r["hpp"]
+        lines.append((
+            r["case"], r["transition"], share(r["success"]), share(r["success_of_one_guess"]), number(r["median_us"]),
+            number(r["us_per_found"]), "-" if h is None else share(h["success"]),
+            "-" if h is None else number(h["median_us"]), "-" if h is None else number(h["us_per_found"]),
+            number(r["ratio_per_found"], ".2f"),
+        ))  # fmt: skip
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    return "\n".join(
+        "  ".join([*map(str.ljust, line[:2], widths[:2]), *map(str.rjust, line[2:], widths[2:])]) for line in lines
+    )
+
+
+def check(rows: list[Row]) -> None:
+    """What must hold on any machine.
+
+    Raises:
+        AssertionError: it does not.
+    """
+    assert rows
+    for row in rows:
+        assert row["success"] == row["claimed"], f"{row['transition']}: a claimed target does not hold"
+        assert row["success"] > 0.0, row
+        assert row["success"] >= row["success_of_one_guess"], row
+        assert row["median_us"] > 0.0, row
+
+
+def arguments() -> argparse.Namespace:
+    parser = OneLine(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--case", action="append", metavar="NAME", help=f"one of the scenes ({', '.join(CASES)})")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
+    parser.add_argument("--hpp-python", metavar="PATH", help="interpreter that has hpp-python")
+    parser.add_argument("--starts", type=int, metavar="N", help="draw N fresh starts a state")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of the fresh starts (%(default)s)")
+    parser.add_argument("--attempts", type=int, default=4, metavar="A", help="guesses a target at most (%(default)s)")
+    parser.add_argument("--repeats", type=int, default=5, metavar="R", help="of each target (%(default)s)")
+    parser.add_argument("--check", action="store_true", help="a short run that only shows that everything holds")
+    options = parser.parse_args()
+    for name, least in (("starts", 1), ("repeats", 1), ("seed", 0), ("attempts", 1)):
+        if getattr(options, name) is not None and getattr(options, name) < least:
+            parser.error(f"--{name}: expected a whole number from {least}, got {getattr(options, name)}")
+    if options.check:
+        options.repeats, options.hpp_python, options.starts = 1, None, 6
+        options.case = options.case or [CASES[0], CASES[-1]]
+    return options
+
+
+def main() -> int:
+    options = arguments()
+    logging.disable(logging.WARNING)  # remarks on the robots' files
+    rows: list[Row] = []
+    try:
+        for name in options.case or CASES:
+            found, remarks = measure(Case.of(name, options.attempts), options)
+            rows += found
+            for remark in remarks:
+                print(f"{name}: {remark}", file=sys.stderr)
+    except ConstraintError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    print(table(rows))
+    if options.json is not None:
+        options.json.write_text(json.dumps({"rows": rows}, indent=1) + "\n", encoding="utf-8")
+    if options.check:
+        check(rows)
+        print("ok")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
