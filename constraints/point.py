@@ -34,6 +34,9 @@ __all__ = [
 
 _T = TypeVar("_T")
 
+CROWDED = 500
+"""Pieces of memory in one workspace above which a new one costs less than what is kept for owners of the past."""
+
 
 @final
 class Workspace:
@@ -68,6 +71,11 @@ class Workspace:
             self._owners[key[0]] = owner
             found = self._memory[key] = make(*arguments)
         return found
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether so much has gathered here that a pool had better drop it: owners that come and go are kept alive."""
+        return len(self._memory) > CROWDED or (self._child is not None and self._child.is_crowded)
 
     @property
     def child(self) -> Workspace:

@@ -82,6 +82,7 @@ class StackedRows:
     __slots__ = (
         "_active",
         "_blocks",
+        "_defaults",
         "_error",
         "_jacobian",
         "_offset",
@@ -112,6 +113,7 @@ class StackedRows:
             if owner.plain_function is not None
         ]
         self.reduced = False
+        self._defaults: RightHandSide | None = None
         self._sides: RightHandSide | None = None
         self._offset: Vector | None = None
         self._others: list[tuple[RowOwner, Vector | None, Vector, Matrix]] = []
@@ -120,6 +122,12 @@ class StackedRows:
     def of(stack: Stack, point: Point | MovingPoint) -> StackedRows:
         """Those of a stack in the workspace of a point."""
         return point.workspace.resource(stack, "rows", StackedRows, stack, point.space)
+
+    def defaults(self, stack: Stack) -> RightHandSide:
+        """Each owner's default right-hand side, read once."""
+        if self._defaults is None:
+            self._defaults = RightHandSide(stack)
+        return self._defaults
 
     def _take_sides(self, sides: RightHandSide) -> None:
         """Read right-hand sides once, for as long as the same are given."""
@@ -217,7 +225,7 @@ def stack_rows(
     """
     try:
         memory = StackedRows.of(stack, point)
-        sides = RightHandSide(stack) if rhs is None else rhs
+        sides = memory.defaults(stack) if rhs is None else rhs
         if point.is_moving is False:
             if order is not _POSITION:
                 _check_order(order, point)

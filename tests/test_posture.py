@@ -9,28 +9,38 @@ import pickle
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pinocchio as pin
 import pytest
+from explicit_samples import arm_and_box
 from robots import arm, humanoid, mixed_tree, robots, two_arms
 from samples import SAMPLES, humanoid_frames
 
 from constraints import (
     Affine,
     CenterOfMass,
+    Comparison,
+    Explicit,
     Function,
+    Implicit,
     Motion,
     Pose,
     Posture,
+    Problem,
+    Projector,
     RelativeCenterOfMass,
     RelativePose,
     Robot,
     Rotation,
+    Stack,
     Workspace,
+    stack_rows,
 )
 from constraints.errors import NotFiniteError, SizeError, StalePostureError
-from constraints.point import Point, SpacePoint, place, place_motion
+from constraints.point import CROWDED, Point, SpacePoint, place, place_motion
+from constraints.robot.relative import RelativeFrames
 from liegroups import SE3, SO3, ProductSpace, Rn, Segments
 
 ROBOTS = pytest.mark.parametrize("robot", robots(), ids=lambda robot: robot.name)
@@ -286,6 +296,51 @@ def test_scratch_belongs_to_its_owner() -> None:
     assert not workspace.scratch(f, "others", (2, 3)).any()
     assert workspace.scratch(f, "rows", (3, 3)).shape == (3, 3)
     assert workspace.child is workspace.child
+
+
+def relative_frames() -> int:
+    """How many pairs of frames some workspace remembers."""
+    gc.collect()
+    return sum(isinstance(thing, RelativeFrames) for thing in gc.get_objects())
+
+
+def test_workspaces_do_not_grow_with_functions_that_are_gone() -> None:
+    """Functions made again and again leave nothing behind, in a pool and in a workspace of one's own."""
+    robot, workspace, rng = humanoid_frames(), Workspace(), np.random.default_rng(0)
+    q, value, before = robot.neutral, np.zeros(7), relative_frames()
+    kept = RelativePose(robot, "a", "b")
+    kept.evaluate(robot.at(q, workspace), value)
+    for _ in range(50):
+        f = Pose(robot, "b", SE3.random(rng))
+        f.evaluate(robot.at(q, workspace), value)
+        np.testing.assert_allclose(value, f.value(q), rtol=0, atol=1e-15)
+    kept.evaluate(robot.at(q, workspace), value)
+    np.testing.assert_allclose(value, kept.value(q), rtol=0, atol=1e-15)
+    assert relative_frames() - before <= 4  # two functions are alive, in two workspaces
+
+
+def test_projections_to_new_right_hand_sides_leave_nothing_behind() -> None:
+    """Each right-hand side of an explicit pose is a function of its own; rows of a batch have one each."""
+    robot, rng = arm_and_box(), np.random.default_rng(1)
+    grasp = Explicit.relative_pose(robot, "gripper", "handle", comparison=Comparison.EQUALITY)
+    projector = Projector(Problem(robot, [grasp]))
+    sides, before = rng.uniform(-0.2, 0.2, (40, 6)), relative_frames()
+    starts = robot.random(rng, len(sides))
+    for q, rhs in zip(starts, sides, strict=True):
+        assert projector.project(q, rhs).success
+    assert projector.project_batch(starts, sides).success.all()
+    assert relative_frames() - before <= 8
+
+
+def test_a_crowded_workspace_is_not_lent_again() -> None:
+    """Stacked rows keep their stack alive: problem after problem, the pool of their robot stays small."""
+    robot, q = Robot(arm().model), arm().neutral
+    stacks = [Stack([Implicit.zero(Pose(robot, "tool"))]) for _ in range(2 * CROWDED)]
+    alive = [ref(stack) for stack in stacks]
+    while stacks:
+        stack_rows(stacks.pop(), robot.at(q))
+    gc.collect()
+    assert sum(stack() is not None for stack in alive) <= CROWDED
 
 
 def test_one_workspace_serves_several_robots() -> None:

@@ -198,3 +198,21 @@ def test_refusals():
     nothing: Any = None
     with pytest.raises(WrongObjectError, match="constraints of a stack"):
         Stack(nothing)
+
+
+def test_default_right_hand_sides_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without right-hand sides a loop makes none anew, and gives what the problem's own give."""
+    robot, workspace = arm(), Workspace()
+    stack = Stack(constraints_of(robot, "elbow", "tool"))
+    made: list[RightHandSide] = []
+    whole = RightHandSide.__init__
+
+    def counted(self: RightHandSide, *arguments: Any) -> None:
+        made.append(self)
+        whole(self, *arguments)
+
+    monkeypatch.setattr(RightHandSide, "__init__", counted)
+    for q in robot.random(np.random.default_rng(3), 5):
+        default = stack_rows(stack, robot.at(q, workspace)).error.copy()
+        assert len(made) == 1
+        np.testing.assert_array_equal(default, stack_rows(stack, robot.at(q, workspace), rhs=made[0]).error)

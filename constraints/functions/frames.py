@@ -112,7 +112,7 @@ class FrameFunction(Function):
 
     def relative_frames(self, k: Kinematics) -> RelativeFrames:
         """Frame b seen from frame a at the point of k, with views of the placement and memory for rows."""
-        frames = k.frames.get(self)
+        frames = k.frames.get(id(self))
         if frames is None:
             frames = k.relative(self, self.frame_a, self.frame_b)
         frames.update(k.model, k.data, frames.memory)
@@ -129,7 +129,7 @@ class FrameFunction(Function):
         if self._in_world:
             columns = joint_frame_jacobian(k.model, k.data, self._joint_b, self._placement_b)
         else:
-            X = k.frames[self].to_b()
+            X = k.frames[id(self)].to_b()
             rows = X if rows is None else rows.dot(X)
             columns = k.world_jacobian * self._sign
         if rows is None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, final
+from weakref import ref
 
 import numpy as np
 
@@ -33,11 +35,13 @@ class Kinematics:
         model, data: pinocchio's.
         oMi: live placements of the joints in the world, by joint index.
         world_jacobian: live joint Jacobians (6, nv), spatial, in the world frame.
-        frames: what `relative` made, by owner.
+        frames: what `relative` made, by id of an owner that lives.
         center, center_jacobian: live results (3,), (3, nv) of the last centre of mass that was computed.
     """
 
     __slots__ = (
+        "__weakref__",
+        "_owners",
         "bias",
         "center",
         "center_jacobian",
@@ -62,7 +66,8 @@ class Kinematics:
         self.center: Vector = self.data.com[0]
         self.center_jacobian: Matrix = self.data.Jcom.reshape(3, model.nv, order="F")
         self.placed = self.jacobians = 0
-        self.frames: dict[object, RelativeFrames] = {}
+        self.frames: dict[int, RelativeFrames] = {}
+        self._owners: dict[int, ref[object]] = {}
         self.motion: object = None
         self.velocities = self.drift = self.mass = self.bias = 0
 
@@ -76,11 +81,24 @@ class Kinematics:
         return joint_frame_jacobian(self.model, self.data, frame.joint, frame.placement)
 
     def relative(self, owner: object, a: Frame, b: Frame) -> RelativeFrames:
-        """Memory for frame b seen from frame a, made once for the owner (a function)."""
-        found = self.frames.get(owner)
+        """Memory for frame b seen from frame a, made once for the owner (a function), forgotten when the owner is gone.
+
+        Functions come and go while a workspace stays: each new right-hand side of an explicit pose makes one.
+        """
+        key = id(owner)
+        found = self.frames.get(key)
         if found is None:
-            found = self.frames[owner] = RelativeFrames(self.model, a, b)
+            found = self.frames[key] = RelativeFrames(self.model, a, b)
+            self._owners[key] = ref(owner, partial(_forget, ref(self), key))
         return found
+
+
+def _forget(memory: ref[Kinematics], key: int, _: object) -> None:
+    """Drop what belonged to an owner that is gone, before its id is used again."""
+    kinematics = memory()
+    if kinematics is not None:
+        kinematics.frames.pop(key, None)
+        kinematics._owners.pop(key, None)  # pyright: ignore[reportPrivateUsage]
 
 
 @final

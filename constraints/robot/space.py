@@ -155,7 +155,7 @@ class RobotSpace(PlacedSpace):
 
 @final
 class _Lease:
-    """Gives the workspace of a posture back to the pool when the posture is gone."""
+    """Gives the workspace of a posture back to the pool when the posture is gone, unless too much gathered in it."""
 
     __slots__ = ("_pool", "_workspace")
 
@@ -163,7 +163,7 @@ class _Lease:
         self._pool, self._workspace = pool, workspace
 
     def __del__(self, limit: int = _POOL) -> None:  # bound here: at interpreter exit the module's names are gone
-        if len(self._pool) < limit:
+        if len(self._pool) < limit and not self._workspace.is_crowded:
             self._pool.append(self._workspace)
 
 
