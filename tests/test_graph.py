@@ -291,6 +291,23 @@ def test_graph_wide_constraints_hold_everywhere():
     assert all(upright.function.value(w)[2] >= 0.2 - THRESHOLD for w in target.waypoints)
 
 
+def test_path_constraints_of_a_state_are_asked_of_paths_alone():
+    """Configurations of the state need not satisfy them, the paths that it contains must."""
+    made = recorded_graph()
+    high = Implicit.above(Position(made.robot, "r0/forearm_link"), [-2.0, -2.0, 0.3], name="elbow high")
+    place = next(f for f in made.foliations if f.name == "place_box0")
+    assert place.constraint is not None
+    assert place.complement is not None
+    free = State(FREE, [place.constraint], path_constraints=[high])
+    graph = ConstraintGraph(made.robot, [free], [Transition("Loop", free, free, free, [place.complement])], [place])
+    low = next(q for q in starts(FREE) if high.function.value(q)[2] < 0.2)
+    assert graph.state_of(low) is free
+    problem, rhs = graph.path_problem("Loop", low)
+    assert [owner.name for owner in problem.constraints] == ["elbow high", "place_box0/hold"]
+    assert problem.is_satisfied(low, "place_box0/hold", rhs)
+    assert not problem.is_satisfied(low, "elbow high", rhs)
+
+
 def test_choosing_and_finding_transitions():
     graph = factory(1, 2, 1).generate()
     rng = np.random.default_rng(0)

@@ -194,3 +194,33 @@ def test_printing_names_the_constraints():
     text = repr(Problem(Rn(2), [Implicit.equal(Identity(Rn(2)), [1.0, 2.0], name="corner")]).rhs)
     assert "corner" in text
     assert "[1. 2.]" in text
+
+
+def test_right_hand_sides_are_read_and_taken_over_by_constraint():
+    """What is read at a point is what the checked way gives; what another problem has is taken bit for bit."""
+    rng, owners = np.random.default_rng(47), parts()
+    problem, smaller = Problem(two_arms(), owners), Problem(two_arms(), owners[2:])
+    q = two_arms().random(rng)
+    whole = problem.rhs_from(q)
+    checked = RightHandSide(problem.constraints, whole.vector)
+    assert checked.same_as(whole, 1e-15)
+    some = problem.rhs.read_at(problem.at(q), [1, 3])
+    for i in range(4):
+        expected = whole if i in (1, 3) else problem.rhs
+        assert some.of(i).tobytes() == expected.of(i).tobytes()
+    taken = smaller.rhs.taken_from(whole, [0, 1])
+    assert [taken.of(i).tobytes() for i in (0, 1)] == [whole.of(i).tobytes() for i in (2, 3)]
+    assert smaller.residual(q, taken) <= 1e-12
+
+
+def test_rows_of_whole_factors_are_read_as_they_are():
+    """Where the rows of each rotation are alike, EQUALITY rows keep the value and the others are neutral: as by the
+    logarithm, but without its rounding; mixed rows of one rotation go through the logarithm."""
+    robot, rng = two_arms(), np.random.default_rng(48)
+    for types in ([EQUALITY] * 3 + [ZERO] * 3, [ZERO, EQUALITY, ZERO] + [EQUALITY] * 3, [ZERO] * 4 + [EQUALITY] * 2):
+        constraint = Implicit(Pose(robot, "left_tool", outputs=R3xSO3), types)
+        for _ in range(20):
+            value = R3xSO3.random(rng)
+            free = np.array([comparison is EQUALITY for comparison in types])
+            expected = R3xSO3.exp(np.where(free, R3xSO3.log(value), 0.0))
+            assert np.abs(R3xSO3.difference(expected, constraint.rhs_at_value(value))).max() < 1e-12

@@ -253,7 +253,7 @@ class ConstraintGraph:
 
         Args:
             transition: which, or its name; of one with waypoints take the inner ones.
-            q_start: configuration (nq,) on the leaf.
+            q_start: configuration (nq,) on the leaf; whether it is in the containing state is not looked at.
 
         Raises:
             GraphError: the transition leads through waypoints; they are listed.
