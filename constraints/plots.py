@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from liegroups.doors import finite_vector
+from liegroups.doors import as_mapping, finite_vector
 
 from .arrays import ArrayLike, Vector
 from .errors import OptionError, WrongObjectError
@@ -25,7 +25,9 @@ __all__ = [
     "draw_configuration",
     "draw_frame",
     "new_figure",
+    "plot_configurations",
     "plot_trace",
+    "round_grid",
     "save_figure",
     "stick_figure",
     "tidy_axes",
@@ -152,6 +154,59 @@ def draw_configuration(
         axes.plot(*points.T, "o", color=colour, markersize=2.6 * width, alpha=alpha, markeredgecolor="white")
 
 
+def plot_configurations(
+    robot: Robot,
+    groups: Mapping[str, ArrayLike],
+    path: str | os.PathLike[str] | None = None,
+    *,
+    tips: Sequence[str | Frame] = (),
+    placements: Sequence[object] = (),
+) -> Any:
+    """Configurations as stick figures, one picture a group, side by side on one scale.
+
+    Args:
+        robot: the robot.
+        groups: title -> configurations (nq,) or (n, nq), drawn over each other, the last one the strongest.
+        path: also write the figure there.
+        tips: frames at the ends, for instance a hand.
+        placements: drawn in all pictures as three arrows, for instance a target.
+
+    Returns:
+        the matplotlib figure.
+
+    Raises:
+        WrongObjectError: no groups, or one without configurations.
+        SizeError, NotFiniteError, NotNormalizedError, DtypeError, UnknownFrameError: as `stick_figure`.
+        MissingExtraError: matplotlib is not installed.
+        FileError: the file cannot be written.
+    """
+    drawn = {
+        title: [robot.check(q, f"configuration {i} of '{title}'") for i, q in enumerate(np.atleast_2d(np.asarray(Q)))]
+        for title, Q in as_mapping(groups, "groups of configurations", "title -> configurations").items()
+    }
+    if not drawn or not all(drawn.values()):
+        raise WrongObjectError("groups of configurations", "at least one, with configurations in each", groups)
+    ends = [end for Q in drawn.values() for q in Q for stick in stick_figure(robot, q, tips) for end in stick]
+    ends += [np.asarray(as_placement(placement).translation) for placement in placements]
+    low, high = (limit(ends or [np.zeros(3)], axis=0) for limit in (np.min, np.max))
+    reach = max(0.55 * float((high - low).max()), 0.1)
+    grid = round_grid(reach)
+    figure = new_figure(4.2 * len(drawn), 4.4, layout="none")
+    figure.text(0.5, 0.02, f"grid {grid:g} m", ha="center", fontsize=9, color="#808080")
+    for column, (title, Q) in enumerate(drawn.items(), start=1):
+        width = 1.0 / len(drawn)
+        figure.text((column - 0.5) * width, 0.93, title, ha="center", fontsize=13)
+        axes = figure.add_axes(((column - 1) * width, 0.05, width, 0.88), projection="3d", computed_zorder=False)
+        tidy_axes(axes, (low + high) / 2.0, reach, grid=grid, zoom=1.15)
+        for placement in placements:
+            draw_frame(axes, placement, 0.3 * reach)
+        for i, q in enumerate(Q, start=1):
+            draw_configuration(axes, robot, q, tips=tips, alpha=0.15 + 0.85 * (i / len(Q)) ** 3)
+    if path is not None:
+        save_figure(figure, path)
+    return figure
+
+
 def draw_frame(axes: Any, placement: object, length: float = 0.2, width: float = 3.0) -> None:
     """Draw a placement as three arrows: x red, y green, z blue.
 
@@ -187,6 +242,12 @@ def draw_box(
     for i, j in combinations(range(8), 2):
         if (i ^ j).bit_count() == 1:
             axes.plot(*corners[[i, j]].T, color=colour, linewidth=width, alpha=alpha, solid_capstyle="round")
+
+
+def round_grid(reach: float) -> float:
+    """A round distance between grid lines [m], about a quarter of a picture of half width `reach`."""
+    power = 10.0 ** np.floor(np.log10(0.5 * reach))
+    return float(next(power * step for step in (1, 2, 5, 10) if power * step >= 0.35 * reach))
 
 
 def tidy_axes(axes: Any, middle: ArrayLike, reach: float, grid: float = 0.5, zoom: float = 1.3) -> None:

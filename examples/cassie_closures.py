@@ -5,6 +5,7 @@
 """Cassie, whose legs are closed chains: read from SDF, cut to a tree, closed again, bent at the knees.
 
     python examples/cassie_closures.py            # prints what it does
+    python examples/cassie_closures.py --plot OUT.png   # draws the assembly too
     python examples/cassie_closures.py --check    # the same; fails if something is not as it should be
 
 The robot is Cassie where example-robot-data is installed, else a small linkage. Shows where loops are cut and how to
@@ -21,6 +22,7 @@ import numpy as np
 from constraints import ConstraintError
 from constraints.dynamics import assemble_position
 from constraints.models import Mechanism, load
+from constraints.models.drawing import plot_assembly
 
 CASSIE = "package://example-robot-data/robots/cassie_description/robots/cassie_v2.sdf"
 LINKAGE = """<sdf version="1.9"><model name="linkage">
@@ -60,8 +62,9 @@ def bent(mechanism: Mechanism, q: np.ndarray, knees: list[str], angle: float) ->
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Cassie's closed chains.")
+    parser.add_argument("--plot", metavar="OUT.png", help="draw the assembly there (extra `plot`)")
     parser.add_argument("--check", action="store_true", help="fail if something is not as it should be")
-    checking = parser.parse_args().check
+    options = parser.parse_args()
 
     file, knees, elsewhere = robot_with_loops()
     mechanism = load(file)
@@ -89,7 +92,9 @@ def main() -> None:
     print(f"\n5. Cut at '{elsewhere}' instead: {[closure.name for closure in other.closures]}")
     print(f"  mobility {other.mobility(other.posture('file'))}, as before")
 
-    if checking:
+    if options.plot is not None:
+        plot_assembly(mechanism, disturbed, done.q, options.plot)
+    if options.check:
         assert mechanism.mobility(q) == other.mobility(other.posture("file")) == mechanism.robot.nv - judged.rank
         assert elsewhere in [closure.name for closure in other.closures]
         assert done.success

@@ -5,6 +5,7 @@
 """Two hands on one bar: a closed kinematic chain, and a walk along its configurations as a planner makes it.
 
     python examples/closed_loop_with_two_arms.py            # prints what it does
+    python examples/closed_loop_with_two_arms.py --plot OUT.png   # draws the walk too
     python examples/closed_loop_with_two_arms.py --check    # the same; fails if something is not as it should be
 
 The robot is PR2 where example-robot-data is installed, else a sample robot with two arms. Shows the relative pose of
@@ -35,6 +36,7 @@ from constraints import (
     Robot,
 )
 from constraints.models import sample_two_arms
+from constraints.plots import plot_configurations
 
 BAR = "<robot name='bar'><link name='middle'/></robot>"
 STEP = 0.02  # length of a step of the walk, in the norm of the velocity (rad and m)
@@ -111,8 +113,9 @@ def with_a_bar(hands: Hands) -> tuple[Problem, str]:
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description="Two hands on one bar: a closed kinematic chain.")
+    arguments.add_argument("--plot", metavar="OUT.png", help="draw the walk there (extra `plot`)")
     arguments.add_argument("--check", action="store_true", help="fail if something is not as it should be")
-    checking = arguments.parse_args().check
+    options = arguments.parse_args()
     hands, rng = two_hands(), np.random.default_rng(1)
     robot = hands.robot
 
@@ -148,7 +151,10 @@ def main() -> None:
     follows = held.project_tangent(carried.q, rng.standard_normal(whole.nv))
     print(f"  along another velocity it moves with the hands, at {np.linalg.norm(follows[bar]):.2f}")
 
-    if checking:
+    if options.plot is not None:
+        groups = {"closed": result.q, "a walk along the loop": path[::20]}
+        plot_configurations(robot, groups, options.plot, tips=[hands.left, hands.right])
+    if options.check:
         assert result.success, result.describe()
         assert problem.dimension(q) == robot.nv - 7  # six rows of the loop, one of the torso
         assert basis.shape == (robot.nv, problem.dimension(q))

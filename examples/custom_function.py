@@ -9,6 +9,7 @@ joint (0.3 ms here). The other way is a class with the Jacobian as a formula (0.
 `constraints/functions/_template.py` shows one in full. `check_function` tells whether either is right.
 
     python examples/custom_function.py            # prints a few lines
+    python examples/custom_function.py --plot OUT.png   # draws start and result too
     python examples/custom_function.py --check    # the same; fails if something is not as it should be
 """
 
@@ -23,6 +24,7 @@ import numpy as np
 from constraints import Function, Implicit, Problem, Projector, Robot, project
 from constraints.functions.frames import posture_of, supporting_columns
 from constraints.models import sample_two_arms
+from constraints.plots import plot_configurations
 from constraints.testing import CheckFailed, check_function
 from liegroups import Rn
 
@@ -72,8 +74,9 @@ class Vertical(Function):
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description="A function of your own, checked and projected with.")
+    arguments.add_argument("--plot", metavar="OUT.png", help="draw start and result there (extra `plot`)")
     arguments.add_argument("--check", action="store_true", help="fail if something is not as it should be")
-    checking = arguments.parse_args().check
+    options = arguments.parse_args()
 
     # 3. Check before use: every law on random configurations.
     left, right = Vertical(ROBOT, "left_tool"), Vertical(ROBOT, "right_tool")
@@ -103,7 +106,10 @@ def main() -> None:
     milliseconds = 1e3 * (perf_counter() - start) / len(results)
     solved = [result for result in results if result.success]
     print(f"{len(solved)} of {len(results)} random postures projected, {milliseconds:.1f} ms each")
-    if checking:
+    if options.plot is not None:
+        home = ROBOT.reference("home")
+        plot_configurations(ROBOT, {"start": home, "tools vertical, 0.4 m apart": q}, options.plot, tips=[LEFT, RIGHT])
+    if options.check:
         assert first.success, first.describe()
         assert len(solved) >= 18, f"{len(solved)} of {len(results)} projections succeeded"
         for result in solved:

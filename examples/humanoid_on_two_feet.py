@@ -5,6 +5,7 @@
 """A humanoid on two feet: priorities, a wish that may fail, costs of motion, and joints that do not move.
 
     python examples/humanoid_on_two_feet.py            # prints what it does
+    python examples/humanoid_on_two_feet.py --plot OUT.png   # draws start and result too
     python examples/humanoid_on_two_feet.py --check    # the same; fails if something is not as it should be
 
 The robot is Talos where example-robot-data is installed, else pinocchio's sample humanoid. Constraints are given by
@@ -33,6 +34,7 @@ from constraints import (
     Robot,
 )
 from constraints.models import sample_humanoid
+from constraints.plots import plot_configurations
 
 
 class Humanoid(NamedTuple):
@@ -119,8 +121,9 @@ def report(what: str, h: Humanoid, given: Levels, result: Projection) -> None:
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description="A humanoid on two feet: priorities, wishes, costs.")
+    arguments.add_argument("--plot", metavar="OUT.png", help="draw start and result there (extra `plot`)")
     arguments.add_argument("--check", action="store_true", help="fail if something is not as it should be")
-    checking = arguments.parse_args().check
+    options = arguments.parse_args()
     h, rng = humanoid(), np.random.default_rng(0)
     robot, given = h.robot, levels(h)
     start = robot.bounds.clip(robot.space.integrate(h.home, 0.15 * rng.standard_normal(robot.nv)))
@@ -157,7 +160,12 @@ def main() -> None:
     solved = [end for end in ends if end.success]
     print(f"  {len(solved)} of {len(ends)} stand; {1e3 * np.median([end.seconds for end in ends]):.1f} ms each")
 
-    if checking:
+    if options.plot is not None:
+        tips, point = [*h.feet, h.head, h.hand], [*h.point, 0.0, 0.0, 0.0, 1.0]
+        plot_configurations(
+            robot, {"start": start, "on two feet": result.q}, options.plot, tips=tips, placements=[point]
+        )
+    if options.check:
         assert result.success, result.describe()
         assert wishful.success, wishful.describe()
         assert not torn.success

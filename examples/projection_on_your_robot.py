@@ -6,6 +6,7 @@
 
     python examples/projection_on_your_robot.py                     a small sample robot, written to a temporary file
     python examples/projection_on_your_robot.py arm.urdf tool0      yours
+    python examples/projection_on_your_robot.py --plot OUT.png      draws start and result too
 
 Shows what a typo in a name gives, how statuses are read, how the target changes without building anything again, what
 bounds do, and how problems and results describe themselves.
@@ -21,6 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from constraints import ConstraintError, Implicit, Options, Pose, Problem, Projector, Robot, Status
+from constraints.plots import plot_configurations
 
 # Six revolute joints, as (name, axis, offset from the joint before [m], lower, upper [rad]).
 JOINTS = (
@@ -55,7 +57,7 @@ def sample_urdf() -> str:
     return "\n".join(lines) + "\n"
 
 
-def show(robot: Robot, frame: str, seed: int = 2) -> None:
+def show(robot: Robot, frame: str, plot: str | None, seed: int = 2) -> None:
     """The tour, on any robot with a frame that moves."""
     rng = np.random.default_rng(seed)
 
@@ -72,6 +74,9 @@ def show(robot: Robot, frame: str, seed: int = 2) -> None:
     result = projector.project(start)
     print(f"\n{result.describe()}")
     print(robot.format(result.q))
+
+    if plot is not None:
+        plot_configurations(robot, {"start": start, "result": result.q}, plot, tips=[frame], placements=[target])
 
     # Failure is a status, not an exception: the best configuration found comes back with the reason.
     match result.status:
@@ -127,16 +132,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("urdf", nargs="?", type=Path, help="your robot; a small sample is written if absent")
     parser.add_argument("frame", nargs="?", default="tool", help='a frame of it (default: "tool")')
+    parser.add_argument("--plot", metavar="OUT.png", help="draw start and result there (extra `plot`)")
     parser.add_argument("--check", action="store_true", help="only show that everything runs")
     options = parser.parse_args()
     try:
         if options.urdf is not None:
-            show(Robot.from_urdf(options.urdf), options.frame)
+            show(Robot.from_urdf(options.urdf), options.frame, options.plot)
         else:
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder) / "small_arm.urdf"
                 path.write_text(sample_urdf())
-                show(Robot.from_urdf(path), options.frame)
+                show(Robot.from_urdf(path), options.frame, options.plot)
     except ConstraintError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1

@@ -6,6 +6,7 @@
 
     python examples/read_a_mujoco_gripper.py                        # a gripper written below
     python examples/read_a_mujoco_gripper.py my_gripper.xml         # yours: what it is, closed
+    python examples/read_a_mujoco_gripper.py --plot OUT.png         # draws it opened, too
     python examples/read_a_mujoco_gripper.py --check                # fails if something is not as it should be
 
 MuJoCo holds loops together by soft equalities; here they are constraints. Shows couplers that are computed instead of
@@ -21,6 +22,7 @@ import numpy as np
 from constraints import Implicit, Options, Projector, RelativePosition
 from constraints.models import Mechanism, load
 from constraints.models.closing import close
+from constraints.models.drawing import plot_assembly
 from constraints.models.mjcf import from_qpos
 
 FINGER = """
@@ -75,6 +77,7 @@ def opened(mechanism: Mechanism, opening: float) -> np.ndarray:
 def main() -> None:
     parser = argparse.ArgumentParser(description="A gripper from an MJCF file.")
     parser.add_argument("file", nargs="?", help="an MJCF file; by default a gripper written in this example")
+    parser.add_argument("--plot", metavar="OUT.png", help="draw it, opened, there (extra `plot`)")
     parser.add_argument("--check", action="store_true", help="fail if something is not as it should be")
     options = parser.parse_args()
 
@@ -90,6 +93,8 @@ def main() -> None:
     print("\n4. A keyframe is what its author wrote, not always a closed configuration:")
     print(f"  'closed' has a residual of {mechanism.judge(key).residual:.2g} (m or rad)")
 
+    if options.plot is not None:
+        plot_assembly(mechanism, mechanism.posture("closed"), q, options.plot)
     if options.check:
         robot = mechanism.robot
         judged = mechanism.judge(q)

@@ -5,6 +5,7 @@
 """A Stewart-Gough platform follows a path: six legs whose lengths follow from the platform, and the other way round.
 
     python examples/stewart_platform.py            # prints what it does
+    python examples/stewart_platform.py --plot OUT.png   # draws it on its path too
     python examples/stewart_platform.py --check    # the same; fails if something is not as it should be
 
 Shows a closed chain as a mechanism: what it leaves free, assembly with some coordinates driven and the others solved
@@ -20,6 +21,7 @@ import pinocchio as pin
 
 from constraints.dynamics import assemble_position, assemble_velocity
 from constraints.models import Mechanism, mechanisms
+from constraints.plots import plot_configurations
 
 PERIOD = 2.0  # of the path [s]
 STEPS = 40
@@ -69,8 +71,9 @@ def leg_speeds(platform: Mechanism, q: np.ndarray, twist: np.ndarray) -> np.ndar
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="A Stewart-Gough platform follows a path.")
+    parser.add_argument("--plot", metavar="OUT.png", help="draw it on its path there (extra `plot`)")
     parser.add_argument("--check", action="store_true", help="fail if something is not as it should be")
-    checking = parser.parse_args().check
+    options = parser.parse_args()
 
     platform = mechanisms.stewart_platform()
     q = platform.posture("closed")
@@ -98,7 +101,11 @@ def main() -> None:
     print(f"  {' '.join(f'{x:+.3f}' for x in speeds)} m/s")
     print(f"  by differences of the inverse kinematics: within {np.abs(speeds - differences).max():.1e}")
 
-    if checking:
+    if options.plot is not None:
+        groups = {f"{i * PERIOD / STEPS:.1f} s": found[i] for i in (0, STEPS // 3, 2 * STEPS // 3)}
+        ends = [f"anchor{leg}" for leg in range(1, 7)] + [f"leg{leg}_end" for leg in range(1, 7)]
+        plot_configurations(platform.robot, groups, options.plot, tips=ends)
+    if options.check:
         judged = platform.judge(q)
         assert (judged.rank, judged.mobility) == (18, 6)
         assert set(judged.independent) == set(platform.motors)

@@ -147,3 +147,21 @@ def test_box_has_twelve_edges_at_its_corners() -> None:
     np.testing.assert_allclose(edges.min(axis=(0, 2)), [-1.0, -1.0, -3.0])
     with pytest.raises(SizeError, match="box"):
         plots.draw_box(axes, np.eye(4), (1.0, 2.0))
+
+
+def test_groups_of_configurations_are_drawn_side_by_side(arm: Robot, tmp_path: Path) -> None:
+    """One picture a group with its title, all on one scale, which shows everything; written when asked."""
+    Q = arm.random(np.random.default_rng(0), 3)
+    figure = plots.plot_configurations(arm, {"one": Q[0], "three": Q}, tmp_path / "q.png", tips=["tool"])
+    one, three = figure.axes
+    assert [text.get_text() for text in figure.texts if text.get_text() in ("one", "three")] == ["one", "three"]
+    assert len(three.lines) == 3 * len(one.lines)
+    assert one.get_xlim() == three.get_xlim()
+    for q in Q:
+        tool = arm.at(q).placement(arm.frame("tool")).translation
+        limits = np.array([three.get_xlim(), three.get_ylim(), three.get_zlim()])
+        assert ((limits[:, 0] <= tool) & (tool <= limits[:, 1])).all()
+    assert (tmp_path / "q.png").stat().st_size > 1000
+    for wrong in ({}, {"none": []}, [Q]):
+        with pytest.raises((WrongObjectError, SizeError)):
+            plots.plot_configurations(arm, wrong)  # type: ignore[arg-type]

@@ -167,7 +167,7 @@ class CollisionModel:
         return int(model.parents[b]) != a or (a == 0 and self.robot.space.factors[b - 1].space.name == "SE3")
 
     def without(self, *pairs: tuple[str, str]) -> CollisionModel:
-        """The same model, pairs of shapes (or of all shapes whose names begin like theirs, "ur5/*") left out.
+        """The same model, pairs of shapes (or of all shapes whose names begin like theirs, `"ur5/*"`) left out.
 
         Raises:
             UnknownNameError: no shape is called so.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import ArrayLike, Vector
-from ..plots import draw_configuration, new_figure, save_figure, stick_figure, tidy_axes
+from ..plots import draw_configuration, new_figure, round_grid, save_figure, stick_figure, tidy_axes
 from ..robot import Frame
 from ..rows import stack_rows
 from .mechanism import Mechanism
@@ -50,7 +50,7 @@ def plot_assembly(
     view = view_of(mechanism, configurations)
     for column, (q, word) in enumerate(zip(configurations, ("before", "after"), strict=True)):
         axes = figure.add_axes((0.5 * column, 0.2, 0.5, 0.72), projection="3d", computed_zorder=False)
-        tidy_axes(axes, *view, grid=_grid(view[1]), zoom=1.15)
+        tidy_axes(axes, *view, grid=round_grid(view[1]), zoom=1.15)
         draw_configuration(axes, robot, q, tips=_ends(mechanism), colour="#1f77b4", width=2.0)
         errors = draw_closures(axes, mechanism, q, view[1])
         worst = max(errors.values(), default=0.0)
@@ -61,7 +61,7 @@ def plot_assembly(
         if len(errors) > NAMED:
             lines.append(f"and {len(errors) - NAMED} more")
         figure.text(middle, 0.185, "\n".join(lines), ha="center", va="top", fontsize=9, color="#404040")
-    figure.text(0.5, 0.01, f"grid {_grid(view[1]):g} m", ha="center", fontsize=9, color="#808080")
+    figure.text(0.5, 0.01, f"grid {round_grid(view[1]):g} m", ha="center", fontsize=9, color="#808080")
     if path is not None:
         save_figure(figure, path)
     return figure
@@ -118,9 +118,3 @@ def _pairs(mechanism: Mechanism) -> list[tuple[Frame, Frame]]:
 def _ends(mechanism: Mechanism) -> list[Frame]:
     """The frames of the closures that are on moving bodies."""
     return [frame for pair in _pairs(mechanism) for frame in pair if frame.joint]
-
-
-def _grid(reach: float) -> float:
-    """A round distance between lines, about a quarter of the picture."""
-    power = 10.0 ** np.floor(np.log10(0.5 * reach))
-    return float(next(power * step for step in (1, 2, 5, 10) if power * step >= 0.35 * reach))
