@@ -82,7 +82,7 @@ def sample_two_arms() -> Robot:
     """Two sample arms on one torso, for tasks of two hands and closed chains.
 
     The joint "torso" turns about the vertical; the arms leave it to the left and to the right, tilted outwards by 60
-    degrees, 1.1 m above the ground. Joints are called as those of the sample arm with the prefix "left_" or "right_",
+    degrees, 1.1 m above the ground. Joints are called as those of the sample arm with the prefix `left_` or `right_`,
     the ends are the frames "left_tool" and "right_tool". In the reference posture "home" the hands are in front.
 
     Example:
