@@ -125,6 +125,7 @@ HPP = """
     projectOnKernel oneStep isSatisfied optimize merge definesSubmanifoldOf reducedDimension implicitDof
     describeError residualError sigma solveLevelByLevel extract createGrasp createPreGrasp createGraspComplement
     createGraspAndComplement dependsOnRelPoseBetween
+    ComparisonTypes apply solve value jacobian getState dIntegrate_dq dDifference_dq1 outputValue freeVariables
 """
 RBDL = """
     ConstraintSet ConstraintType AddContactConstraint AddLoopConstraint AddCustomConstraint Bind Copy clear
