@@ -212,7 +212,8 @@ class Problem:
 
     def rows(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Rows:
         """Errors of all rows that count and their Jacobian, all levels one after the other; copies."""
-        rows = stack_rows(self.constraints, self.at(q), Order.POSITION, self.check_rhs(rhs))
+        point = self.at(q)  # held until all is copied: its memory is lent to the next who asks when it is gone
+        rows = stack_rows(self.constraints, point, Order.POSITION, self.check_rhs(rhs))
         return Rows(rows.error.copy(), rows.jacobian.copy(), self.constraints.slices)
 
     def error(
@@ -225,7 +226,8 @@ class Problem:
             constraint: the object, its position, or its name when unique.
             rhs: right-hand sides; the default ones if absent.
         """
-        error = stack_rows(self.constraints, self.at(q), Order.POSITION, self.check_rhs(rhs), jacobian=False).error
+        point = self.at(q)  # held until all is copied
+        error = stack_rows(self.constraints, point, Order.POSITION, self.check_rhs(rhs), jacobian=False).error
         return (
             error.copy()
             if constraint is None

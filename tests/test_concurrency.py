@@ -10,10 +10,18 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from robots import arm, two_arms
 
 from constraints import Implicit, Options, Pose, Position, Problem, Projector, RelativePose, RightHandSide, Target
+from constraints.dynamics import PointClosure
+from constraints.models.mobility import mobility_at
+from constraints.robot.posture import Kinematics
+from constraints.robot.space import _Lease
+from constraints.rows import StackedRows
+from constraints.solvers.conflict import error_norm
+from constraints.solvers.dependence import dependence
 
 Answer = tuple[bytes, str, int, int, float]
 
@@ -118,3 +126,39 @@ def test_results_hold_no_workspace():
     result = p.project(starts(1)[0])
     alone = len(pickle.dumps(p.problem))
     assert len(pickle.dumps(result)) < alone + 4000
+
+
+def test_what_is_read_of_a_point_is_read_while_it_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Property 21: memory that goes back to the pool is anybody's at once: here it is spoilt as it goes back."""
+    robot = two_arms()
+    q, other = robot.random(np.random.default_rng(7), 2)
+    problem = projector().problem
+    closure = PointClosure(robot, "left_tool", "right_tool", name="hands")
+
+    def ask() -> list[np.ndarray]:
+        rows = problem.rows(q)
+        dependent = dependence(problem, q, problem.rhs)
+        return [
+            rows.error, rows.jacobian, problem.error(q), problem.error(q, 1), np.array(problem.residual(q)),
+            problem.tangent_basis(q), dependent.singular_values[0], np.array(dependent.inconsistency),
+            np.array([error_norm(problem, owner, q, problem.rhs)[0] for owner in problem.constraints]),
+            closure.pose(q).homogeneous, mobility_at(robot, problem.constraints, q, (), 1e-8).singular_values,
+        ]  # fmt: skip
+
+    def spoilt(lease: Any) -> None:
+        workspace = lease._workspace
+        for thing in list(workspace._memory.values()):
+            if isinstance(thing, StackedRows):
+                thing.rows.error[:] = thing.rows.jacobian[:] = thing._jacobian[:] = np.nan
+                thing.reduced = True  # all of it is written anew
+            elif isinstance(thing, Kinematics):
+                pin.computeJointJacobians(thing.model, thing.data, other)
+                for frames in thing.frames.values():
+                    frames.update(thing.model, thing.data, frames.memory)
+        lease._pool.append(workspace)
+
+    expected = ask()
+    monkeypatch.setattr(_Lease, "__del__", spoilt)
+    for _ in range(2):
+        for found, wanted in zip(ask(), expected, strict=True):
+            np.testing.assert_array_equal(found, wanted)

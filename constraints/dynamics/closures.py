@@ -60,7 +60,8 @@ class AnyClosure(FrameRows):
 
     def pose(self, q: ArrayLike) -> Placement:
         """Successor seen from predecessor at q (nq,)."""
-        return self.function.relative_placement(self.robot.at(q).placed()).copy()
+        posture = self.robot.at(q)  # held until all is copied
+        return self.function.relative_placement(posture.placed()).copy()
 
     def residual(self, q: ArrayLike) -> Vector:
         """The rows (k,) at q."""

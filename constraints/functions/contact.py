@@ -125,7 +125,8 @@ class _PairFunction(Function):
         Args:
             q: configuration (nq,).
         """
-        k = kinematics_at(self.robot.at(q), None)
+        posture = self.robot.at(q)  # held while its kinematics are read
+        k = kinematics_at(posture, None)
         return self._nearest([(p, touch(p.relative_placement(k), p.floor)) for p in self._pairs])[0].names
 
     @final

@@ -107,10 +107,10 @@ def _task_class() -> type[Any]:
             self._sides = self._sides.replace(self.constraint, rhs)
 
         def compute_error(self, configuration: Any) -> Vector:
-            return self._rows(configuration, jacobian=False).error.copy()
+            return self._rows(configuration, jacobian=False).error
 
         def compute_jacobian(self, configuration: Any) -> Matrix:
-            return self._rows(configuration, jacobian=True).jacobian.copy()
+            return self._rows(configuration, jacobian=True).jacobian
 
         def _rows(self, configuration: Any, jacobian: bool) -> Rows:
             space: Any = self.constraint.space
@@ -122,7 +122,8 @@ def _task_class() -> type[Any]:
                     )
                 self._known = configuration.model
             point = space.place_alone(space.check(np.array(configuration.q), "q of pink's configuration"))
-            return stack_rows(self._stack, point, Order.POSITION, self._sides, jacobian=jacobian)
+            rows = stack_rows(self._stack, point, Order.POSITION, self._sides, jacobian=jacobian)
+            return Rows(rows.error.copy(), rows.jacobian.copy(), self._stack.slices)  # while the point is held
 
         def __repr__(self) -> str:
             return f"ConstraintTask({self.constraint!r}, cost={self.cost}, gain={self.gain})"

@@ -96,7 +96,8 @@ def mobility_at(robot: Robot, stack: Stack, q: ArrayLike, preferred: Collection[
         WrongObjectError: a tolerance that is no number.
     """
     tolerance = as_tolerance(tolerance, "tolerance of a rank")
-    rows = stack_rows(stack, robot.at(q))
+    point = robot.at(q)  # held until all is copied
+    rows = stack_rows(stack, point)
     J, r, residual = rows.jacobian.copy(), rows.error.copy(), rows.residual
     U, S, _ = np.linalg.svd(J, full_matrices=False)
     rank = int((tolerance * S.max(initial=0.0) < S).sum())

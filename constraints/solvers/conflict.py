@@ -298,8 +298,9 @@ def error_norm(problem: Problem, owner: RowOwner, q: Vector, rhs: RightHandSide)
         q: configuration (nq,).
         rhs: right-hand sides.
     """
+    point = problem.at(q)  # held until the norm is known
     try:
-        norm = stack_rows(Stack([owner]), problem.at(q), Order.POSITION, rhs, jacobian=False).residual
+        norm = stack_rows(Stack([owner]), point, Order.POSITION, rhs, jacobian=False).residual
     except UndefinedError as error:
         return inf, str(error)
     return norm, "" if norm < inf else "its error is not finite"

@@ -149,7 +149,8 @@ def _stacks(problem: Problem) -> list[tuple[str, Stack]]:
 
 
 def _block(problem: Problem, stack: Stack, q: Vector, rhs: RightHandSide) -> _Block:
-    rows = stack_rows(stack, problem.at(q), Order.POSITION, rhs)
+    point = problem.at(q)  # held until all is copied
+    rows = stack_rows(stack, point, Order.POSITION, rhs)
     one_sided = np.concatenate([owner.rows.one_sided[owner.rows.mask] for owner in stack])
     return _Block(rows.error.copy(), rows.jacobian[:, ~problem.frozen], ~(one_sided & (rows.error == 0.0)))
 
