@@ -68,9 +68,6 @@ from .solvers import (
     ProjectionBatch,
     Projector,
     Refined,
-    Sensitivity,
-    SensitivityError,
-    SensitivityKind,
     Status,
     Step,
     project,
@@ -81,6 +78,7 @@ from .target import Target
 if TYPE_CHECKING:
     from .files.reports import Report
     from .solvers.diagnosis import Diagnosis
+    from .solvers.sensitivity import Sensitivity, SensitivityError, SensitivityKind
 
 __all__ = [
     "Affine",
@@ -161,6 +159,8 @@ def __getattr__(name: str) -> _Any:
     """What few programs need is imported on use."""
     if name == "Diagnosis":
         from .solvers import diagnosis as home
+    elif name in ("Sensitivity", "SensitivityError", "SensitivityKind"):
+        from .solvers import sensitivity as home
     elif name == "Report":
         from .files import reports as home
     else:

@@ -95,9 +95,8 @@ class ConstraintGraphFactory:
         DuplicateNameError: two grippers, handles or objects of one name.
         WrongObjectError, OptionError: what else is wrong.
 
-    Example:
-        >>> from constraints import ConstraintGraphFactory  # doctest: +SKIP
-        >>> graph = ConstraintGraphFactory(robot, [gripper], [box], [table]).generate()  # doctest: +SKIP
+    `graph = ConstraintGraphFactory(robot, [gripper], [box], [table]).generate()`; `examples/pick_and_place.py` tells the
+    whole story.
 
     Source: `ConstraintGraphFactory` of hpp-manipulation.
     """

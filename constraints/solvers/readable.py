@@ -19,7 +19,6 @@ from .engine import Engine, Outcome, Program
 from .hierarchy import Hierarchy
 from .options import Options
 from .projection import Status, Step
-from .refinement import refined
 from .restart import Restarts
 from .search import Memory, Patience, Score, Search
 from .step import DampedCholesky, capped, dof_scale
@@ -48,7 +47,12 @@ class ReadableEngine(Engine):
 
     def compile(self, problem: Problem, options: Options) -> Program:
         """A program for a problem."""
-        return refined(ReadableProgram(problem, options), problem, options)
+        program = ReadableProgram(problem, options)
+        if not (options.nearest or options.optimise_last):
+            return program
+        from .refinement import RefinedProgram  # on use: few problems ask for it
+
+        return RefinedProgram(program, problem, options)
 
 
 @final

@@ -21,7 +21,7 @@ from .projection import Refined, Status, Step
 from .restoration import Restoration
 from .step import capped, dof_scale
 
-__all__ = ["RefinedProgram", "refined"]
+__all__ = ["RefinedProgram"]
 
 ON_THE_ROWS, ROUNDING, LOOSEST = 1e-6, 1e-13, 1e-10
 """Rows are met to this part of the threshold where they can be, within these limits."""
@@ -32,17 +32,6 @@ SLOPE = 1e-4
 """Part of the decrease that the slope promises which a step must reach."""
 NOISE = 1e-10
 """Part of the gradient's size below which costs do not tell one configuration from another."""
-
-
-def refined(program: Program, problem: Problem, options: Options) -> Program:
-    """The program, followed by a refinement where the options ask for one.
-
-    Raises:
-        OptionError: `optimise_last` without an optional last level.
-    """
-    if not (options.nearest or options.optimise_last):
-        return program
-    return RefinedProgram(program, problem, options)
 
 
 class _State(NamedTuple):
