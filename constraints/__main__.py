@@ -23,6 +23,7 @@ from .errors import ConstraintError
 COMMANDS = {
     "assemble": "load a mechanism, close its loops, say what it is",
     "demo": "project random configurations of robots; print a table, write a picture",
+    "graph": "build the constraint graph of a scene file, print it, draw it, sample it",
     "info": "print versions, linear algebra and threads, extras",
     "describe": "print the problem of a file in words",
     "project": "project random configurations onto the problem of a file; or do a reported case again",

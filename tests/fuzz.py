@@ -88,10 +88,14 @@ from constraints.manipulation import (
     State,
     grasp,
     placement,
+    plot_path,
+    read_scene,
 )
 from constraints.models import Mechanism, load, mechanisms, sample_arm, sample_two_arms
 from constraints.solvers import diagnose
 from liegroups import SE3, SO2, SO3, Element, ProductSpace, R3xSO3, Rn, Segments, Space
+
+SCENE = Path(__file__).resolve().parent.parent / "examples" / "scenes" / "two_tables.json"
 
 __all__ = ["BadInput", "Chaos", "bad_inputs", "entry_points", "verdict"]
 
@@ -1640,7 +1644,17 @@ def _scene() -> Robot:
 @entry("Manipulation")
 def _(c: Chaos) -> Made:
     frame, q = _scene().frame("box/root_joint"), _scene().neutral
-    way = c.pick("gripper", "handle", "grasp", "state", "name", "q", "rule", "factory", "placement", "guess", "margins")
+    ways = ("gripper", "handle", "grasp", "state", "name", "q", "rule", "factory", "placement", "guess", "margins")
+    way = c.pick(*ways, "picture", "path", "scene")
+    if way == "picture":
+        wrong = c.say("no axes", c.pick(3, "axes", _box()))
+        return given("ax", _graph().plot, None, wrong)
+    if way == "path":
+        return given("path to be drawn", plot_path, c.thing())
+    if way == "scene":
+        text = SCENE.read_bytes()
+        cut = c.say("cut short", int(c.rng.integers(len(text) - 2)))
+        return lambda: _loaded(read_scene, text[:cut]), "broken.json"
     if way == "gripper":
         return given("'claw'", Gripper, "claw", frame, c.say("no clearance", c.pick(c.number(), -1.0)))
     if way == "handle":

@@ -20,7 +20,7 @@ VERSION = 1
 """Schema version that is written; it is raised when a reader of the one before could not read the file."""
 LARGEST_FILE = 64 * 2**20
 """Bytes a file may have."""
-FORMATS = ("problem", "right-hand side", "options", "report")
+FORMATS = ("problem", "right-hand side", "options", "report", "scene")
 _FAMILY = "lie-constraints "
 _WIDTH = 110
 

@@ -14,6 +14,7 @@ from .placement import left_where_it_is, placement, preplacement
 from .programs import PathProblem
 from .relative_motion import CollisionPair, RelativeMotion, SecurityMargins, Tie
 from .rules import Rule
+from .scene import Scene, read_scene
 from .schedule import Schedule
 from .semantics import Semantics, read_semantics
 from .states import State, Transition
@@ -41,6 +42,7 @@ __all__ = [
     "Rate",
     "RelativeMotion",
     "Rule",
+    "Scene",
     "Schedule",
     "SecurityMargins",
     "Semantics",
@@ -60,6 +62,7 @@ __all__ = [
     "plot_path",
     "pregrasp",
     "preplacement",
+    "read_scene",
     "read_semantics",
     "walk",
 ]

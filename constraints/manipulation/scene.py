@@ -1,0 +1,275 @@
+"""Scenes from JSON files: robots, objects, tables, rules, and the graph they make (`docs/scene_files.md`)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from ..arrays import Matrix, Vector
+from ..files.documents import read_document
+from ..functions.contact_surface import Surface
+from ..parsed import Parsed
+from ..robot import Base, Part, Robot
+from ..robot.pinocchio import Placement, pin
+from ..solvers import Options
+from .collision import CollisionModel, Shape
+from .factory import ConstraintGraphFactory, MovableObject
+from .graph import ConstraintGraph
+from .gripper import Gripper, Handle
+from .rules import Rule
+from .semantics import Semantics, read_semantics
+
+__all__ = ["Scene", "read_scene"]
+
+MOST = 200
+"""Robots, objects, tables, rules a scene may have of each."""
+BODY = "<robot name='object'><link name='body'/></robot>"
+BASES = {"fixed": Base.FIXED, "planar": Base.PLANAR, "free_flyer": Base.FREE_FLYER}
+FACES = ("bottom", "top", "left", "right", "front", "back")
+"""Of a box: -z, +z, +y, -y, +x, -x."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """What a scene file holds.
+
+    Attributes:
+        name: of the scene.
+        robot: robots and objects as one robot; parts are called as in the file.
+        factory: what made the graph.
+        graph: the constraint graph.
+        shapes: boxes of sized objects and tables, for pictures and collisions.
+        urdfs: URDF files by part, whose collision geometry counts.
+        packages: folders in which packages are looked for.
+    """
+
+    name: str
+    robot: Robot
+    factory: ConstraintGraphFactory
+    graph: ConstraintGraph
+    shapes: tuple[Shape, ...]
+    urdfs: Mapping[str, str]
+    packages: tuple[str, ...] = ()
+
+    def collision_model(self, **options: Any) -> CollisionModel:
+        """What may collide: shapes, and the geometry of the URDF files.
+
+        Args:
+            **options: the other arguments of `CollisionModel`.
+        """
+        return CollisionModel(self.robot, self.shapes, self.urdfs, self.packages, **options)
+
+
+def read_scene(path: str | os.PathLike[str], packages: Iterable[str | os.PathLike[str]] = ()) -> Scene:
+    """Read a scene file. It is data: files it names are read as URDF and SRDF, nothing is evaluated.
+
+    Args:
+        path: the file; paths in it are relative to its folder, or `package://` addresses.
+        packages: folders in which packages are looked for.
+
+    Raises:
+        FileError: the file is not there, too large, no JSON.
+        FileContentError: something in it is wrong; its place is named, as $.objects[1].handles[0].pose. That includes
+            files that it names and what is wrong with them.
+    """
+    _, data = read_document(path, "scene")
+    data.only("format", "version", "name", "workspace", "robots", "objects", "tables", "rules", "options")
+    folders = tuple(os.fspath(folder) for folder in packages)
+    return _Reader(data, Path(path).resolve().parent, folders).scene()
+
+
+@dataclass(frozen=True, eq=False)
+class _Reader:
+    """Builds a scene from data."""
+
+    data: Parsed
+    folder: Path
+    packages: tuple[str, ...]
+
+    def scene(self) -> Scene:
+        data = self.data
+        robots, objects = (data.entry(kind).items(MOST) for kind in ("robots", "objects"))
+        tables = data.entry("tables").items(MOST) if data.has("tables") else []
+        names = [self._name(entry, i, [*robots, *objects, *tables]) for i, entry in enumerate([*robots, *objects])]
+        parts = [self._robot(name, entry) for name, entry in zip(names, robots, strict=False)]
+        bounds = self._workspace()
+        parts += [self._object(name, entry, bounds) for name, entry in zip(names[len(robots) :], objects, strict=True)]
+        for i, table in enumerate(tables, start=len(names)):
+            self._name(table, i, [*robots, *objects, *tables])
+        name = data.entry("name").text() if data.has("name") else "scene"
+        robot: Robot = data.build(Robot.system, parts, name)
+        grippers: list[Gripper] = []
+        floors: list[Surface] = []
+        things: list[MovableObject] = []
+        shapes: list[Shape] = []
+        urdfs: dict[str, str] = {}
+        for prefix, entry in zip(names, [*robots, *objects], strict=True):
+            if entry.has("urdf"):
+                urdfs[prefix] = self._file(entry.entry("urdf"))
+        for prefix, entry in zip(names, robots, strict=False):
+            read = self._semantics(robot, prefix, entry)
+            grippers += read.grippers.values()
+            floors += [surface for surfaces in read.surfaces.values() for surface in surfaces]
+        for table in tables:
+            floor, shape = self._table(robot, table)
+            floors.append(floor)
+            shapes.append(shape)
+        for prefix, entry in zip(names[len(robots) :], objects, strict=True):
+            things.append(self._movable(robot, prefix, entry))
+            if entry.has("size"):
+                size = tuple(entry.entry("size").vector(3).tolist())
+                shapes.append(entry.entry("size").build(Shape, prefix, "Box", size, f"{prefix}/body"))
+        factory: ConstraintGraphFactory = data.build(
+            ConstraintGraphFactory, robot, grippers, things, floors, self._rules(), name=name, **self._options()
+        )
+        graph: ConstraintGraph = data.build(factory.generate)
+        return Scene(name, robot, factory, graph, tuple(shapes), urdfs, self.packages)
+
+    @staticmethod
+    def _name(entry: Parsed, i: int, others: list[Parsed]) -> str:
+        """The name of a robot, object or table, which no other has."""
+        name = entry.entry("name").text()
+        if not name or "/" in name or name == "universe":
+            entry.entry("name").expect("a name without slash that is not 'universe'")
+        if name in [other.entry("name").text() for other in others[:i]]:
+            entry.entry("name").refuse(f"another robot, object or table is called '{name}' too")
+        return name
+
+    def _file(self, entry: Parsed) -> str:
+        """The path of a file."""
+        text = entry.text()
+        return text if text.startswith("package://") else str(self.folder / text)
+
+    def _robot(self, name: str, entry: Parsed) -> Part:
+        entry.only("name", "urdf", "srdf", "pose", "base")
+        file = entry.entry("urdf")
+        base = BASES[entry.entry("base").word(tuple(BASES))] if entry.has("base") else Base.FIXED
+        robot = file.build(Robot.from_urdf, self._file(file), packages=self.packages, base=base)
+        return Part(name, robot, _pose(entry))
+
+    def _workspace(self) -> tuple[Vector, Vector]:
+        entry = self.data.entry("workspace").only("lower", "upper")
+        return entry.entry("lower").vector(3), entry.entry("upper").vector(3)
+
+    def _object(self, name: str, entry: Parsed, bounds: tuple[Vector, Vector]) -> Part:
+        entry.only("name", "urdf", "size", "srdf", "handles", "faces")
+        if entry.has("urdf") == entry.has("size"):
+            entry.refuse("expected either 'urdf' or 'size'")
+        if entry.has("size"):
+            robot = Robot.from_urdf(BODY, base=Base.FREE_FLYER)
+        else:
+            file = entry.entry("urdf")
+            robot = file.build(Robot.from_urdf, self._file(file), packages=self.packages, base=Base.FREE_FLYER)
+        return Part(name, self.data.entry("workspace").build(robot.with_bounds, {robot.joint_names[0]: bounds}))
+
+    def _semantics(self, robot: Robot, prefix: str, entry: Parsed) -> Semantics:
+        if not entry.has("srdf"):
+            return Semantics({}, {}, {})
+        file = entry.entry("srdf")
+        return file.build(read_semantics, robot, self._file(file), prefix, self.packages)
+
+    def _movable(self, robot: Robot, prefix: str, entry: Parsed) -> MovableObject:
+        """Handles and surfaces of an object: of its SRDF, then those in the scene file."""
+        read = self._semantics(robot, prefix, entry)
+        handles = list(read.handles.values())
+        surfaces = [surface for found in read.surfaces.values() for surface in found]
+        for given in entry.entry("handles").items(MOST) if entry.has("handles") else []:
+            handles.append(self._handle(robot, prefix, given))
+        if entry.has("faces"):
+            if not entry.has("size"):
+                entry.entry("faces").refuse("only an object with a 'size' has faces; others have 'contact' tags (srdf)")
+            size = entry.entry("size").vector(3)
+            for face in entry.entry("faces").items(len(FACES)):
+                points = _face(face.word(FACES), size)
+                surfaces.append(face.build(Surface, f"{prefix}/{face.value}", robot.frame(f"{prefix}/body"), points))
+        return entry.build(MovableObject, prefix, handles, surfaces)
+
+    @staticmethod
+    def _handle(robot: Robot, prefix: str, entry: Parsed) -> Handle:
+        entry.only("name", "link", "pose", "clearance", "approach", "mask")
+        name = f"{prefix}/{entry.entry('name').text()}"
+        link = f"{prefix}/{entry.entry('link').text() if entry.has('link') else 'body'}"
+        readers: dict[str, Callable[[Parsed], Any]] = {
+            "clearance": Parsed.number,
+            "approach": lambda given: given.vector(3),
+            "mask": lambda given: [item.flag() for item in given.items(6)],
+        }
+        options = {key: read(entry.entry(key)) for key, read in readers.items() if entry.has(key)}
+        frame = entry.build(robot.frame, link, _pose(entry))
+        return entry.build(Handle, name, frame, **options)
+
+    @staticmethod
+    def _table(robot: Robot, entry: Parsed) -> tuple[Surface, Shape]:
+        """The top of a table, and its solid below."""
+        entry.only("name", "size", "pose")
+        name, size, top = entry.entry("name").text(), entry.entry("size").vector(3), _pose(entry)
+        shape = entry.build(Shape, name, "Box", tuple(size.tolist()), "universe", top * _up(-0.5 * size[2]))
+        corners = _face("top", size) - [0.0, 0.0, 0.5 * size[2]]
+        return entry.build(Surface, name, robot.frame("universe", top), corners), shape
+
+    def _rules(self) -> list[Rule]:
+        rules: list[Rule] = []
+        for entry in self.data.entry("rules").items(MOST) if self.data.has("rules") else []:
+            entry.only("grippers", "handles", "allowed")
+            patterns = [[item.text() for item in entry.entry(key).items(MOST)] for key in ("grippers", "handles")]
+            rules.append(entry.build(Rule, *patterns, entry.entry("allowed").flag()))
+        return rules
+
+    def _options(self) -> dict[str, Any]:
+        """Options of the factory and of its projections."""
+        if not self.data.has("options"):
+            return {}
+        entry = self.data.entry("options")
+        readers: dict[str, Callable[[Parsed], Any]] = {
+            "preplacement_distance": Parsed.number,
+            "margin": Parsed.number,
+            "preplace_guide": Parsed.flag,
+            "empty_level_sets": Parsed.flag,
+            "attempts": Parsed.integer,
+        }
+        of_projections: dict[str, Callable[[Parsed], Any]] = {
+            "threshold": Parsed.number,
+            "max_iterations": Parsed.integer,
+            "seed": Parsed.integer,
+        }
+        entry.only(*readers, *of_projections)
+        named = {key: read(entry.entry(key)) for key, read in readers.items() if entry.has(key)}
+        chosen = {key: read(entry.entry(key)) for key, read in of_projections.items() if entry.has(key)}
+        return named | ({"options": entry.build(Options, **chosen)} if chosen else {})
+
+
+def _pose(entry: Parsed) -> Placement:
+    """The pose of an entry: translation [m], then quaternion xyzw; or a translation alone; the identity if absent."""
+    if not entry.has("pose"):
+        return pin.SE3.Identity()
+    given = entry.entry("pose")
+    numbers = given.vector()
+    if numbers.size not in (3, 7):
+        given.refuse(f"expected 3 or 7 numbers (x y z, then the quaternion x y z w), there are {numbers.size}")
+    turn = numbers[3:] if numbers.size == 7 else np.array([0.0, 0.0, 0.0, 1.0])
+    norm = float(np.sqrt(turn @ turn))
+    if abs(norm - 1.0) > 1e-3:  # files have few digits
+        given.refuse(f"the quaternion has norm {norm:.4g}, it must be 1")
+    return pin.XYZQUATToSE3(np.r_[numbers[:3], turn / norm])
+
+
+def _up(height: float) -> Placement:
+    return pin.SE3(np.eye(3), np.array([0.0, 0.0, height]))
+
+
+def _face(name: str, size: Vector) -> Matrix:
+    """Corners of a face of a box (4, 3), counter-clockwise seen from outside."""
+    axis, sign = {
+        "bottom": (2, -1.0), "top": (2, 1.0), "left": (1, 1.0), "right": (1, -1.0), "front": (0, 1.0), "back": (0, -1.0)
+    }[name]  # fmt: skip
+    u, v = (axis + 1) % 3, (axis + 2) % 3
+    corners = np.zeros((4, 3))
+    corners[:, axis] = sign
+    corners[:, u], corners[:, v] = (-1.0, 1.0, 1.0, -1.0), (-1.0, -1.0, 1.0, 1.0)
+    return 0.5 * (corners if sign > 0.0 else corners[::-1]) * size
