@@ -26,8 +26,13 @@ IMPORT_COST = 0.15  # seconds above the four dependencies
 
 
 def run_python(code: str, folder: Path, *, first: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """Runs `code` in another process and folder, with `first` before everything else on its path."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    """Runs `code` in another process and folder, with `first` before everything else on its path.
+
+    Bytecode is kept there, as it is where a package is installed: a second import does not compile.
+    """
+    left_out = ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")
+    environment = {name: value for name, value in os.environ.items() if name not in left_out}
+    environment["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
     if first is not None:
         environment["PYTHONPATH"] = str(first)
     command = [sys.executable, "-c", code]
