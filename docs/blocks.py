@@ -23,7 +23,10 @@ from pathlib import Path
 
 __all__ = ["Block", "blocks", "differences", "run"]
 
-_BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```\n(?:\n*^```text\n(?P<text>.*?)^```\n)?", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(
+    r"^```python\n(?P<code>.*?)^```\n(?:\n*^```text(?P<roughly> roughly)?\n(?P<text>.*?)^```\n)?",
+    re.MULTILINE | re.DOTALL,
+)
 _VARIES = re.compile(r"\b\d[\d.]*(?:e[+-]?\d+)? (?:ms|us|s|iterations?|tries|restarts?)\b")
 _NUMBER = re.compile(r"(?<![\w.])-?(?:\d+\.\d*|\.\d+|\d+(?=e[+-]\d))(?:e[+-]?\d+)?")
 _SMALL, _RELATIVE = 1e-4, 0.02
@@ -37,19 +40,24 @@ class Block:
         code: the Python.
         line: number of its first line in the page.
         text: what the page says it prints; None where it says nothing.
+    roughly: whether figures and the order of lines are left out of the comparison: the kind `text roughly`.
         span: where that text is in the page.
     """
 
     code: str
     line: int
     text: str | None
+    roughly: bool
     span: tuple[int, int]
 
 
 def blocks(page: str) -> list[Block]:
     """The Python blocks of a page's text, in order."""
     found = _BLOCK.finditer(page)
-    return [Block(m["code"], page.count("\n", 0, m.start("code")) + 1, m["text"], m.span("text")) for m in found]
+    return [
+        Block(m["code"], page.count("\n", 0, m.start("code")) + 1, m["text"], bool(m["roughly"]), m.span("text"))
+        for m in found
+    ]
 
 
 def run(path: Path) -> list[tuple[Block, str]]:
@@ -69,21 +77,27 @@ def run(path: Path) -> list[tuple[Block, str]]:
     return results
 
 
-def differences(said: str, printed: str) -> list[str]:
+def differences(said: str, printed: str, roughly: bool = False) -> list[str]:
     """Lines in which what a page says and what was printed differ by more than the last digits of figures."""
     mine, theirs = said.splitlines(), printed.splitlines()
     if len(mine) != len(theirs):
         return [f"the page has {len(mine)} lines, {len(theirs)} were printed:\n{printed}"]
+    if roughly:  # what is equally bad comes in either order
+        mine, theirs = (sorted(lines, key=_words) for lines in (mine, theirs))
     pairs = zip(mine, theirs, strict=True)
-    return [f"the page says {a!r}, printed was {b!r}" for a, b in pairs if not _alike(a, b)]
+    return [f"the page says {a!r}, printed was {b!r}" for a, b in pairs if not _alike(a, b, roughly)]
 
 
-def _alike(a: str, b: str) -> bool:
-    a, b = _VARIES.sub("~", a), _VARIES.sub("~", b)
-    if [*_NUMBER.sub("#", a).split()] != [*_NUMBER.sub("#", b).split()]:
+def _alike(a: str, b: str, roughly: bool) -> bool:
+    if _words(a) != _words(b):
         return False
-    numbers = zip(map(float, _NUMBER.findall(a)), map(float, _NUMBER.findall(b)), strict=True)
-    return all(abs(x - y) <= max(_SMALL, _RELATIVE * abs(x)) for x, y in numbers)
+    numbers = zip(*(map(float, _NUMBER.findall(_VARIES.sub("~", line))) for line in (a, b)), strict=True)
+    return roughly or all(abs(x - y) <= max(_SMALL, _RELATIVE * abs(x)) for x, y in numbers)
+
+
+def _words(line: str) -> list[str]:
+    """The words of a line; numbers with a fraction, times and numbers of iterations have a sign in their place."""
+    return _NUMBER.sub("#", _VARIES.sub("~", line)).split()
 
 
 def main() -> int:
@@ -106,7 +120,7 @@ def main() -> int:
             path.write_text(page, encoding="utf-8")
         else:
             for block, printed in results:
-                for difference in differences(block.text, printed) if block.text is not None else ():
+                for difference in differences(block.text, printed, block.roughly) if block.text is not None else ():
                     print(f"{path}:{block.line}: {difference}")
                     wrong += 1
     return 1 if wrong else 0

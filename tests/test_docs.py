@@ -49,7 +49,7 @@ def test_the_python_of_a_page_runs_and_prints_what_it_says(page, tmp_path, monke
         if block.text is None:
             assert printed == "", f"{page}.md, line {block.line}: what it prints is not on the page"
         else:
-            assert blocks.differences(block.text, printed) == [], f"{page}.md, line {block.line}"
+            assert blocks.differences(block.text, printed, block.roughly) == [], f"{page}.md, line {block.line}"
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -69,6 +69,10 @@ def test_differences_are_seen():
     ):
         assert blocks.differences(said, other) != []
     assert blocks.differences("4 of 13 dofs\n", "5 of 13 dofs\n") != []
+    assert blocks.differences("rank 3, 0.2 off\n", "rank 3, 0.9 off\n", roughly=True) == []
+    assert blocks.differences("a 0.1\nb 0.1\n", "b 0.1\na 0.1\n") != []
+    assert blocks.differences("a 0.1\nb 0.1\n", "b 0.1\na 0.1\n", roughly=True) == []
+    assert blocks.differences("rank 3, 0.2 off\n", "rank 4, 0.2 off\n", roughly=True) != []
 
 
 def test_every_page_is_in_a_table_of_contents_and_every_link_leads_somewhere():
