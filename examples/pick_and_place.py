@@ -31,6 +31,7 @@ from constraints.manipulation import (
     Handle,
     MovableObject,
     Transition,
+    plot_path,
     read_semantics,
 )
 from constraints.manipulation.collision import CollisionModel, Shape
@@ -57,6 +58,7 @@ class Story(NamedTuple):
     robot: Robot
     graph: ConstraintGraph
     collisions: CollisionModel
+    shapes: list[Shape]
     start: np.ndarray
     goal: np.ndarray
 
@@ -102,7 +104,7 @@ def story() -> Story:
     (x0, y0, z0), (x1, y1, z1) = TABLES["left"], TABLES["right"]
     start = standing(REST, x0 - 0.05, y0, z0 + MARGIN, 0.3, False)
     goal = standing(REST, x1 - 0.05, y1, z1 + MARGIN, 0.0, True)
-    return Story(robot, factory.generate(), CollisionModel(robot, shapes, {"ur5": ARM}), start, goal)
+    return Story(robot, factory.generate(), CollisionModel(robot, shapes, {"ur5": ARM}), shapes, start, goal)
 
 
 def at(x: float, y: float, z: float) -> list[float]:
@@ -146,6 +148,8 @@ def main() -> int:
     print(f"largest residual {path.max_error():.1e}; largest step {jump.angle:.3f} rad, {1e3 * jump.length:.1f} mm")
     met = told.collisions.first_collision(path)
     print("nothing collides but what holds each other" if met is None else f"first to touch: {met.a} and {met.b}")
+    if options.plot:
+        plot_path(path, options.plot, 8, told.shapes, tips=["ur5/tool0"])
     if options.check:
         assert result.success
         assert path.max_error() <= told.graph.threshold

@@ -25,6 +25,7 @@ FIXED, MOVING, TRACE = "#8a8a8a", "#d9730d", "#f0b27a"
 """Colours of shapes on the world, of those on joints, and of the lines along which the latter came."""
 PANEL = 3.0
 """Width of a picture [inch]."""
+MOST_IN_A_ROW = 6
 CIRCLE = np.linspace(0.0, 2.0 * np.pi, 25)
 MOST_FRAMES = 10_000
 
@@ -40,6 +41,7 @@ def plot_path(
     """A path as a strip of pictures: stick figures of the robot, shapes as wires, at equal steps of time.
 
     Shapes on the world are grey; those on joints (objects that are moved) orange, with the line along which they came.
+    The upper third of boxes that are moved is filled, so that one sees which end is up.
 
     Args:
         path: of a robot.
@@ -63,8 +65,8 @@ def plot_path(
     _refuse_unless(count, 2, 100, "pictures of a path")
     times, configurations = scene.sampled(count)
     limits = scene.limits(configurations)
-    columns = min(count, 6)
-    rows = -(-count // columns)
+    rows = -(-count // MOST_IN_A_ROW)
+    columns = -(-count // rows)
     figure = new_figure(PANEL * columns, PANEL * rows, "none")
     figure.subplots_adjust(left=0.0, right=1.0, bottom=0.01, top=0.99, wspace=0.0, hspace=0.0)
     for i, (time, q) in enumerate(zip(times, configurations, strict=True)):
@@ -172,6 +174,12 @@ class _Scene:
         for frame, lines in self._wires(q):
             for line in lines:
                 axes.plot(*line.T, color=MOVING if frame.joint else FIXED, linewidth=1.5 if frame.joint else 0.9)
+        solids: Any = importlib.import_module("mpl_toolkits.mplot3d.art3d")
+        for frame, shape in self._shapes:
+            if frame.joint and shape.kind == "Box":
+                oMs = self._placed(frame, shape, q)
+                faces = _lid(shape) @ oMs.rotation.T + oMs.translation
+                axes.add_collection3d(solids.Poly3DCollection(faces, facecolor=MOVING, alpha=0.5, linewidth=0.0))
         done = self._path.times <= time
         for trace in self._traces:
             axes.plot(*trace[done].T, ":", color=TRACE, linewidth=1.2)
@@ -215,6 +223,14 @@ def wires(shape: Shape) -> list[Matrix]:
         return [*rings, *(line + np.where(line[:, 2:] >= 0.0, 1.0, -1.0) * up for line in upright)]
     posts = [np.array([point - up, point + up]) for point in level[:-1:6]]
     return [*rings, *posts]
+
+
+def _lid(shape: Shape) -> Any:
+    """Faces of the upper third of a box (5, 4, 3), in its own axes [m]."""
+    x, y, z = 0.5 * np.array(shape.size)
+    ring = np.array([[x, y], [-x, y], [-x, -y], [x, -y]])
+    top, below = np.c_[ring, np.full(4, z)], np.c_[ring, np.full(4, z / 3.0)]
+    return np.array([top, *(np.array([top[i], top[i - 1], below[i - 1], below[i]]) for i in range(4))])
 
 
 def _refuse_unless(count: Any, least: int, most: int, what: str) -> None:
