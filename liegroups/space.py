@@ -35,8 +35,7 @@ class Space(ABC):
     sizes are checked, and `check` is the door for everything else. Results are new arrays.
 
     **To write a space**, call ``super().__init__`` with a `Layout` (``Layout.group(kind, neutral, nv, unit_blocks)``,
-    or ``other.layout`` to share the structure of another space) and implement the abstract members: seven maps for one
-    vector,
+    or ``other.layout`` to share the structure of another space) and implement the abstract members: for one vector
 
     ``_integrate(q, v)``, ``_difference(q0, q1)``, ``_compose(q0, q1)``, ``_inverse(q)``, ``_adjoint(q)``,
     ``_exp_jacobian(v)``, ``_log_jacobian(v)``,
@@ -281,7 +280,8 @@ class Space(ABC):
     @final
     def is_normalized(self, q: Vector, tolerance: float = 1e-6) -> bool:
         """Whether every unit block of one q has norm 1 to within the tolerance."""
-        return all([abs(hypot(*q[block].tolist()) - 1.0) <= tolerance for block in self.unit_blocks])
+        x: list[float] = q.tolist()
+        return all([abs(hypot(*x[block]) - 1.0) <= tolerance for block in self.unit_blocks])
 
     @final
     def random(
@@ -320,8 +320,8 @@ class Space(ABC):
             NotFiniteError: NaN or infinity.
             NotNormalizedError: a unit block has another norm.
         """
-        hint = self.layout.hint
-        point = q if is_finite_vector(q, self.nq) else finite_vector(q, self.nq, f"{what} of {self.name}", hint)
+        ready = is_finite_vector(q, self.nq)
+        point = q if ready else finite_vector(q, self.nq, f"{what} of {self.name}", self.layout.hint)
         if self.unit_blocks and not self.is_normalized(point, tolerance):
             refuse_unnormalized(point, self.leaves(), f"{what} of {self.name}", tolerance)
         return point

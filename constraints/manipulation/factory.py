@@ -95,8 +95,8 @@ class ConstraintGraphFactory:
         DuplicateNameError: two grippers, handles or objects of one name.
         WrongObjectError, OptionError: what else is wrong.
 
-    `graph = ConstraintGraphFactory(robot, [gripper], [box], [table]).generate()`; `examples/pick_and_place.py` tells
-    the whole story.
+    `ConstraintGraphFactory(robot, [gripper], [box], [table]).generate()` is the graph of the simplest scene;
+    `examples/pick_and_place.py` tells a whole story.
 
     Source: `ConstraintGraphFactory` of hpp-manipulation.
     """
