@@ -12,6 +12,7 @@ import matplotlib as mpl
 import numpy as np
 
 mpl.use("Agg")
+from matplotlib import patches
 from matplotlib import pyplot as plt
 
 from constraints import Implicit, Options, Position, Problem, Projector, Robot
@@ -40,7 +41,7 @@ def draw(path: Path) -> None:
     joints.contour(first, second, x, LEAVES, colors="0.75", linewidths=1.0, linestyles="solid")
     joints.contour(first, second, x, [WANTED], colors="tab:blue", linewidths=2.0)
     lower, upper = robot.bounds.lower, robot.bounds.upper
-    joints.add_patch(plt.Rectangle(tuple(lower), *(upper - lower), fill=False, linestyle="--", color="0.3"))
+    joints.add_patch(patches.Rectangle(tuple(lower), *(upper - lower), fill=False, linestyle="--", color="0.3"))
     joints.plot(*steps.T, "o-", color="tab:red", markersize=4)
     joints.annotate("start $q_0$", steps[0], (6, 6), textcoords="offset points")
     joints.annotate("$q$", steps[-1], (-14, -4), textcoords="offset points")

@@ -98,8 +98,15 @@ def test_every_option_is_explained():
                 assert float(eval(default)) == float(getattr(Options, name)), name
 
 
+@pytest.mark.parametrize("example", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.stem)
+def test_every_example_is_in_the_gallery_with_its_picture(example):
+    assert re.search(rf"\((gallery/)?{example.stem}\.png\)", text_of("gallery"))
+    assert f"examples/{example.name}`" in text_of("gallery")
+    assert "--plot OUT.png" in example.read_text(encoding="utf-8") or "options.plot" in example.read_text()
+
+
 def test_pictures_are_small():
-    for picture in (*DOCS.glob("gallery/*.png"), DOCS / "concepts.png"):
+    for picture in (*DOCS.glob("gallery/*.png"), DOCS / "concepts.png", DOCS / "pick_and_place.png"):
         assert picture.stat().st_size <= 150_000, picture.name
 
 
