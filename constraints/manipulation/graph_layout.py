@@ -105,6 +105,14 @@ class _Track(NamedTuple):
         n = 16 if self.bulge else 1
         return tuple(self.at(t0 + (t1 - t0) * i / n, beside) for i in range(n + 1))
 
+    def leaves(self, height: float, beside: float) -> float:
+        """How far from the middle of a waypoint of some height, as a part of the track, a line beside it leaves it."""
+        dx, dy = self.b[0] - self.a[0], self.b[1] - self.a[1]
+        if self.bulge:
+            return 0.5 * height / abs(dy)
+        over = 0.5 * height - (beside if dy > 0.0 else -beside)
+        return min(0.5 * WAYPOINT / dx, over / abs(dy) if dy else 1.0)
+
     @property
     def tilt(self) -> float:
         """Angle of text along it [degree]."""
@@ -129,8 +137,9 @@ def picture_of(graph: ConstraintGraph, waypoints: bool) -> Picture:
     for link in links:
         track = tracks[link.states]
         chain = _chain(graph, link) if waypoints else []
-        boxes |= _waypoints(graph, link, chain, track)
-        arrows += _arrows(graph, link, chain, track, waypoints)
+        passed = _waypoints(graph, link, chain, track)
+        boxes |= passed
+        arrows += _arrows(graph, link, passed, track, waypoints)
     if waypoints:
         boxes |= _aside(graph, boxes)
     for t in graph.transitions:
@@ -240,12 +249,12 @@ def _waypoints(graph: ConstraintGraph, link: Link, chain: list[State], track: _T
     return found
 
 
-def _arrows(graph: ConstraintGraph, link: Link, chain: list[State], track: _Track, waypoints: bool) -> list[Arrow]:
+def _arrows(graph: ConstraintGraph, link: Link, passed: dict[str, Box], track: _Track, waypoints: bool) -> list[Arrow]:
     """Transitions of a link, and the inner ones between its waypoints."""
     arrows: list[Arrow] = []
     known = set[str]()
     beside = defaultdict[bool, int](int)
-    stations = [link.states[0], *(state.name for state in chain), link.states[1]]
+    stations = {link.states[0]: 0.0, **{name: box.size[1] for name, box in passed.items()}, link.states[1]: 0.0}
     for t in _of(graph, link):
         forth = t.source.name == link.states[0]
         away = (1.0 if forth else -1.0) * (LANE[waypoints] + NEXT * beside[forth])
@@ -263,15 +272,17 @@ def _arrows(graph: ConstraintGraph, link: Link, chain: list[State], track: _Trac
     return arrows
 
 
-def _inner(part: Transition, whole: Transition, stations: list[str], track: _Track, gained: tuple[str, ...]) -> Arrow:
-    """An inner transition, between two of the stations on its link."""
-    i, j = stations.index(part.source.name), stations.index(part.target.name)
-    first, last, n = min(i, j), max(i, j), len(stations) - 1
-    length = abs(track.b[1] - track.a[1]) if track.bulge else track.b[0] - track.a[0]
-    half = (0.15 if track.bulge else 0.5 * WAYPOINT) / length
-    t0, t1 = first / n + half * (first > 0), last / n - half * (last < n)
+def _inner(
+    part: Transition, whole: Transition, stations: dict[str, float], track: _Track, gained: tuple[str, ...]
+) -> Arrow:
+    """An inner transition, between two of the stations on its link, whose heights are given."""
+    names, heights = list(stations), list(stations.values())
+    i, j = names.index(part.source.name), names.index(part.target.name)
+    first, last, n = min(i, j), max(i, j), len(names) - 1
     side = 1.0 if i < j else -1.0
     away = side * (INNER if not part.is_level_set else INNER + 0.14)
+    t0 = first / n + (track.leaves(heights[first], away) if first else 0.0)
+    t1 = last / n - (track.leaves(heights[last], -away) if last < n else 0.0)
     points = track.line(t0, t1, away)
     label = _shortened(part.name, [whole.name, whole.name.removesuffix("_ls")])
     middle = track.at(0.5 * (t0 + t1), away + side * 0.07)

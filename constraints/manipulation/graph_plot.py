@@ -39,7 +39,7 @@ def plot_graph(
         graph: the graph.
         path: also write the figure there.
         ax: matplotlib axes; a figure of its own if absent.
-        waypoints: draw waypoint states and inner transitions too; large graphs are read more easily without.
+        waypoints: draw waypoint states and inner transitions too; where links cross, they may hide each other.
 
     Returns:
         The matplotlib figure.
