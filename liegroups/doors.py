@@ -25,6 +25,7 @@ __all__ = [
     "as_tolerance",
     "as_tuple",
     "finite_vector",
+    "is_finite_number",
     "natural_number",
     "refuse_unnormalized",
     "stacked",
@@ -135,6 +136,12 @@ def as_flag(candidate: object, what: str) -> bool:
     if not isinstance(candidate, _FLAGS):
         raise WrongObjectError(what, "True or False", repr(candidate))
     return bool(candidate)
+
+
+def is_finite_number(candidate: object) -> TypeGuard[float]:
+    """Whether it is one real number, neither NaN nor infinite; a truth value is none."""
+    number: Any = candidate
+    return isinstance(candidate, _REAL_NUMBERS) and not isinstance(candidate, bool) and isfinite(number)
 
 
 def as_tolerance(candidate: object, what: str) -> float:

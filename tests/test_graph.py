@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import pickle
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pinocchio as pin
@@ -18,18 +18,21 @@ from constraints.errors import (
     GraphError,
     NotNormalizedError,
     OptionError,
+    PathError,
     SizeError,
     UnknownJointError,
     UnknownNameError,
     WrongObjectError,
 )
 from constraints.manipulation import (
+    CollisionModel,
     ConstraintGraph,
     SecurityMargins,
     State,
     Tie,
     Transition,
     UnreachedError,
+    walk,
 )
 
 pytestmark = needs_robot_data
@@ -435,3 +438,34 @@ def test_graphs_pickle():
     assert graph.target(TAKE, q, guess).q.tobytes() == factory(1, 1, 2).generate().target(TAKE, q, guess).q.tobytes()
     problem, _ = graph.path_problem("Loop | f", q)
     assert len(problem.explicits) == 1
+
+
+def test_a_walk_draws_again_where_a_path_is_not_reached_between_its_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check of collisions asks for configurations between samples: where one fails the try is refused, no more."""
+    graph, q = recorded_graph(), starts(FREE)[0]
+
+    def fails(*_: object) -> None:
+        raise PathError("at time 0.5 of the piece the constraints are not reached")
+
+    monkeypatch.setattr(CollisionModel, "first_collision", fails)
+    found = walk(
+        graph, q, ["Loop | f"], np.random.default_rng(0), collisions=CollisionModel(graph.robot), tries=3, detours=0
+    )
+    assert not found.success
+    assert found.tries == 3
+    assert found.refusals["NOT_PROJECTED on 'Loop | f'"] > 0
+
+
+def test_what_a_walk_is_given_is_looked_at() -> None:
+    """Another kind of thing is named before anything is drawn."""
+    graph, q, rng, anything = recorded_graph(), starts(FREE)[0], np.random.default_rng(0), cast("Any", walk)
+    for bad, given in (
+        ("graph", ("graph", q, ["Loop | f"], rng)),
+        ("transitions", (graph, q, "Loop | f", rng)),
+        ("generator", (graph, q, ["Loop | f"], 3)),
+    ):
+        with pytest.raises(WrongObjectError, match=f"{bad} of a walk"):
+            anything(*given)
+    for name in ("guess", "collisions"):
+        with pytest.raises(WrongObjectError, match=f"{name} of a walk"):
+            anything(graph, q, ["Loop | f"], rng, **{name: 3})

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from typing import Any, cast
 
 import numpy as np
 import pinocchio as pin
@@ -209,6 +210,35 @@ def test_bad_input_is_named() -> None:
         interpolate(problem, q0[:-1], q0)
     with pytest.raises(PathError):
         Path(())
+    path = interpolate(problem, q0, q0).or_raise()
+    wrong: list[Any] = ["a", None, [1.0]]
+    for bad in wrong:
+        with pytest.raises(OptionError, match="max_length"):
+            interpolate(problem, q0, q0, max_length=bad)
+        with pytest.raises(PathError, match="duration"):
+            path.lasting(bad)
+        with pytest.raises((PathError, WrongObjectError), match="durations"):
+            Path(path.pieces, bad if bad is None else (bad,))
+        with pytest.raises(WrongObjectError, match="time on a path"):
+            path(bad)
+    with pytest.raises(WrongObjectError, match="problem of an interpolation"):
+        interpolate(cast("Any", "problem"), q0, q0)
+    wrong = [1, ("a",), "a"]
+    for bad in wrong:
+        with pytest.raises(WrongObjectError, match="of a path"):
+            Path(bad)
+
+
+def test_numbers_and_right_hand_sides_are_taken_as_elsewhere() -> None:
+    """Numbers of numpy are times; a flat vector is a right-hand side, as for a projector."""
+    circle = Function.from_callable(lambda q: q @ q - 1.0, Rn(2), Rn(1), lambda q: (2.0 * q)[None], name="circle")
+    problem = Problem(Rn(2), [Implicit.equal(circle)])
+    path = interpolate(problem, [2.0, 0.0], [0.0, 2.0], [3.0]).or_raise()
+    assert path.max_error() <= 1e-4
+    assert np.linalg.norm(path(0.5)) == pytest.approx(2.0, abs=1e-4)
+    time: Any
+    for time, same in ((np.float32(0.5), 0.5), (np.float64(0.5), 0.5), (np.int64(1), 1.0)):
+        assert np.array_equal(path(time), path(same))
 
 
 def test_a_path_of_one_point_is_a_path() -> None:

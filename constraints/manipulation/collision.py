@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from liegroups.doors import as_mapping, as_name, as_tuple
+from liegroups.doors import as_mapping, as_name, as_tuple, is_finite_number
 
 from ..arrays import ArrayLike, Vector
 from ..errors import DuplicateError, ModelError, OptionError, UnknownNameError, WrongObjectError
@@ -232,8 +232,14 @@ class CollisionModel:
         Args:
             path: the path.
             max_angle, max_length: limits [rad], [m].
+
+        Raises:
+            OptionError: a limit that is no positive number.
+            PathError: a configuration between two samples is not reached.
         """
-        if not (max_angle > 0.0 and max_length > 0.0):
+        if not isinstance(path, Path):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("path of a collision check", "a Path", path)
+        if not all(is_finite_number(limit) and limit > 0.0 for limit in (max_angle, max_length)):
             raise OptionError(f"limits of a collision check must be positive, got {max_angle!r}, {max_length!r}")
         size, samples = StepSize(path.pieces[0].problem), path.samples
         times = path.times.tolist()

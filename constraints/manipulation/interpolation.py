@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from math import isfinite
 from typing import Any, final
 
 import numpy as np
 
+from liegroups.doors import is_finite_number
+
 from ..arrays import ArrayLike, Vector
-from ..errors import OptionError, PathError
+from ..errors import OptionError, PathError, WrongObjectError
 from ..problem import Problem
 from ..solvers import Options, Projector
 from .path import Path, Piece, StepSize
@@ -93,17 +94,20 @@ def interpolate(
     Args:
         problem: the constraints.
         q0, q1: first and last configuration (nq,), which satisfy them.
-        rhs: right-hand sides: the default ones, others, a pair (at the start, at the end) between which they move on
-            their groups, or a function of time in [0, 1].
+        rhs: right-hand sides: the default ones, others (or their flat vector), a pair of such (at the start, at the
+            end) between which they move on their groups, or a function of time in [0, 1].
         max_angle, max_length: largest motion of a joint between samples [rad], [m].
         options: of the projections; `Options.local()` by default. Those of the path between its samples.
 
     Raises:
         SizeError, NotFiniteError, NotNormalizedError: what is wrong with a configuration.
-        OptionError: a limit that is not positive.
+        OptionError: a limit that is no positive number.
+        WrongObjectError: `problem` is none.
     """
+    if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongObjectError("problem of an interpolation", "a Problem", problem)
     for name, limit in (("max_angle", max_angle), ("max_length", max_length)):
-        if not isfinite(limit) or limit <= 0.0:
+        if not is_finite_number(limit) or limit <= 0.0:
             raise OptionError(f"{name} of an interpolation: expected a positive number, got {limit!r}")
     bisection = _Bisection(problem, Schedule.of(problem, rhs), max_angle, max_length, options or Options.local())
     return bisection.run(np.array(problem.check(q0, "q0")), np.array(problem.check(q1, "q1")))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import isfinite
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 
 from liegroups import Space
+from liegroups.doors import as_tuple, is_finite_number
 
 from ..arrays import Indices, Matrix, Vector
 from ..errors import PathError, SpaceMismatchError, WrongObjectError
@@ -151,7 +151,8 @@ class Path:
         duration: of the whole.
 
     Raises:
-        PathError: no piece, or one that does not start where the one before ends.
+        PathError: no piece, one that does not start where the one before ends, or a duration that is not positive.
+        WrongObjectError: what is no Piece.
         SpaceMismatchError: pieces in different spaces.
     """
 
@@ -160,12 +161,16 @@ class Path:
 
     def __post_init__(self) -> None:
         """Check that the pieces meet."""
-        pieces = tuple(self.pieces)
+        pieces = as_tuple(self.pieces, "pieces of a path", "Pieces of other paths (path.pieces)")
         if not pieces:
             raise PathError("a path has at least one piece")
-        durations = tuple(float(d) for d in self.durations) or (1.0,) * len(pieces)
-        if len(durations) != len(pieces) or not all(0.0 < d < np.inf for d in durations):
-            raise PathError(f"durations of {len(pieces)} pieces must be as many positive numbers, got {durations}")
+        for piece in pieces:
+            if not isinstance(piece, Piece):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise WrongObjectError("piece of a path", "a Piece of another path (path.pieces)", piece)
+        given = as_tuple(self.durations, "durations of a path", "one number a piece") or (1.0,) * len(pieces)
+        if len(given) != len(pieces) or not all(is_finite_number(d) and d > 0.0 for d in given):
+            raise PathError(f"durations of {len(pieces)} pieces must be as many positive numbers, got {given}")
+        durations = tuple(float(d) for d in given)
         space = pieces[0].problem.space
         for i, (before, after) in enumerate(pairwise(pieces), start=1):
             if after.problem.space != space:
@@ -211,8 +216,7 @@ class Path:
             WrongObjectError: a time that is no finite number.
             PathError: a projection between two samples did not succeed.
         """
-        given: Any = time
-        if isinstance(given, bool) or not isinstance(given, int | float) or not isfinite(given):
+        if not is_finite_number(time):
             raise WrongObjectError("time on a path", "a finite number of seconds", time)
         left = float(time)
         for piece, duration in zip(self.pieces, self.durations, strict=True):
@@ -233,8 +237,8 @@ class Path:
 
     def lasting(self, duration: float) -> Path:
         """The same path in another time [s]."""
-        if not 0.0 < duration < np.inf:
-            raise PathError(f"the duration of a path is a positive number of seconds, got {duration}")
+        if not is_finite_number(duration) or duration <= 0.0:
+            raise PathError(f"the duration of a path is a positive number of seconds, got {duration!r}")
         factor = duration / self.duration
         return Path(self.pieces, tuple(factor * d for d in self.durations))
 

@@ -8,6 +8,7 @@ from typing import Any, cast, final
 
 import numpy as np
 
+from ..arrays import ArrayLike
 from ..errors import SpaceMismatchError, WrongObjectError
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
@@ -45,15 +46,16 @@ class Schedule:
 
     @staticmethod
     def of(problem: Problem, given: Any) -> Schedule:
-        """What a user gives: nothing, right-hand sides, a pair of them, or a function of time in [0, 1].
+        """What a user gives: nothing, right-hand sides, a pair (tuple) of them, or a function of time in [0, 1].
 
         Raises:
             WrongObjectError: something else.
+            SizeError, DtypeError, NotFiniteError: a flat vector that is none of the problem.
         """
         if isinstance(given, Schedule):
             return given
-        if given is None or isinstance(given, RightHandSide):
-            return Schedule(problem.check_rhs(given))
+        if given is None or isinstance(given, RightHandSide | np.ndarray | list):
+            return Schedule(problem.check_rhs(cast("RightHandSide | ArrayLike | None", given)))
         if callable(given):
             return Schedule(function=cast("Callable[[float], RightHandSide]", given))
         pair = cast("tuple[Any, ...]", given) if isinstance(given, tuple) else ()

@@ -10,14 +10,16 @@ from typing import final
 
 import numpy as np
 
+from liegroups.doors import as_tuple
+
 from ..arrays import ArrayLike, Vector
-from ..errors import GraphError, OptionError, PathError
+from ..errors import GraphError, OptionError, PathError, WrongObjectError
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..solvers import Projector
 from .collision import CollisionModel
 from .graph import ConstraintGraph
-from .interpolation import interpolate
+from .interpolation import PathStatus, interpolate
 from .path import Path
 from .states import Transition
 
@@ -107,11 +109,14 @@ def walk(
     Raises:
         GraphError: transitions that do not follow each other; start or goal in another state; the last transition has
             no opposite.
+        WrongObjectError: an argument that is something else.
     """
+    _refuse_others(graph, rng, guess, collisions)
     for name, least, value in (("tries", 1, tries), ("patience", 1, patience), ("detours", 0, detours)):
         if type(value) is not int or value < least:
             raise OptionError(f"{name} of a walk: expected a whole number from {least}, got {value!r}")
-    steps = tuple(graph.transition(step) for step in transitions)
+    names = as_tuple(transitions, "transitions of a walk", "transitions or their names")
+    steps = tuple(graph.transition(step) for step in names)
     if not steps:
         raise GraphError("a walk needs at least one transition")
     for before, after in pairwise(steps):
@@ -124,6 +129,18 @@ def walk(
         end = graph.robot.check(goal, "goal")
         _refuse_elsewhere(graph, end, steps[-1].target, "goal")
     return _Walker(graph, steps, rng, guess, collisions, tries, patience, detours).run(np.array(start), end)
+
+
+def _refuse_others(graph: object, rng: object, guess: object, collisions: object) -> None:
+    """Arguments of another kind."""
+    if not isinstance(graph, ConstraintGraph):
+        raise WrongObjectError("graph of a walk", "a ConstraintGraph", graph)
+    if not isinstance(rng, np.random.Generator):
+        raise WrongObjectError("generator of a walk", "a numpy.random.Generator", rng)
+    if guess is not None and not callable(guess):
+        raise WrongObjectError("guess of a walk", "a function of transition, configuration and generator", guess)
+    if collisions is not None and not isinstance(collisions, CollisionModel):
+        raise WrongObjectError("collisions of a walk", "a CollisionModel", collisions)
 
 
 def _refuse_elsewhere(graph: ConstraintGraph, q: Vector, state: object, what: str) -> None:
@@ -243,7 +260,10 @@ class _Walker:
                 return self._refused(f"{found.status.name} on '{part}'")
             path = found.path if path is None else path + found.path
         if path is not None and self._collisions is not None:
-            met = self._model(part).first_collision(path)
+            try:
+                met = self._model(part).first_collision(path)
+            except PathError:  # between samples the path is projected, which may fail
+                return self._refused(f"{PathStatus.NOT_PROJECTED.name} on '{part}'")
             if met is not None:
                 return self._refused(f"{met.a} meets {met.b} on '{part}'")
         return path
