@@ -130,22 +130,40 @@ class Implicit(RowOwner):
         return cls(function, Comparison.EQUALITY, rhs, mask=mask, name=name)
 
     @classmethod
-    def above(cls, function: Function, lower: ArrayLike = 0.0, *, margin: ArrayLike = 0.0, name: str = "") -> Self:
-        """Rows of log h(q) are at least `lower + margin`.
+    def above(
+        cls,
+        function: Function,
+        lower: ArrayLike = 0.0,
+        *,
+        margin: ArrayLike = 0.0,
+        mask: ArrayLike | None = None,
+        name: str = "",
+    ) -> Self:
+        """Rows of log h(q) are at least `lower + margin`, on the rows of the mask.
 
         A solution may be below that by half the solver's threshold: for a clearance give a margin of at least that.
         """
-        return cls(function, lower=_moved(function, name, ("lower", lower), margin, 1.0), name=name)
+        return cls(function, lower=_moved(function, name, ("lower", lower), margin, 1.0), mask=mask, name=name)
 
     @classmethod
-    def below(cls, function: Function, upper: ArrayLike = 0.0, *, margin: ArrayLike = 0.0, name: str = "") -> Self:
+    def below(
+        cls,
+        function: Function,
+        upper: ArrayLike = 0.0,
+        *,
+        margin: ArrayLike = 0.0,
+        mask: ArrayLike | None = None,
+        name: str = "",
+    ) -> Self:
         """Rows of log h(q) are at most `upper - margin`; as in `above`, a margin of the threshold makes sure."""
-        return cls(function, upper=_moved(function, name, ("upper", upper), margin, -1.0), name=name)
+        return cls(function, upper=_moved(function, name, ("upper", upper), margin, -1.0), mask=mask, name=name)
 
     @classmethod
-    def between(cls, function: Function, lower: ArrayLike, upper: ArrayLike, *, name: str = "") -> Self:
-        """Rows of log h(q) are in [lower, upper]."""
-        return cls(function, lower=lower, upper=upper, name=name)
+    def between(
+        cls, function: Function, lower: ArrayLike, upper: ArrayLike, *, mask: ArrayLike | None = None, name: str = ""
+    ) -> Self:
+        """Rows of log h(q) are in [lower, upper], on the rows of the mask."""
+        return cls(function, lower=lower, upper=upper, mask=mask, name=name)
 
     def on(self, space: Space) -> Implicit:
         """The same constraint on a bigger space, one of whose factors is where it lives; `lifted_from` is this one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, final
 
 import numpy as np
@@ -57,6 +57,9 @@ class RightHandSide:
         if vector is None:
             parts = [owner.default_rhs for owner in stack]
         else:
+            if isinstance(vector, Mapping):
+                by_name = "a mapping; for one by name, problem.rhs.replace(name, point)"
+                raise WrongObjectError("right-hand side", f"{stack.rhs_size} numbers or a RightHandSide", by_name)
             given = _vector(vector, stack.rhs_size, "right-hand side")
             parts = [owner.check_rhs(given[s]) for owner, s in zip(stack, stack.rhs_slices, strict=True)]
         self._fill(stack, np.concatenate(parts) if parts else np.zeros(0))

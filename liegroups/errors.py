@@ -98,10 +98,12 @@ class NotNormalizedError(ConstraintError):
         what: the array, as the caller knows it.
         block_name: the block inside it, with its place.
         norm: the norm it has.
+        words: what else to say of it, as of a matrix that a division does not mend.
     """
 
-    def __init__(self, what: str, block_name: str, norm: float) -> None:
-        super().__init__(f"{what}: {block_name} must have norm 1, its norm is {norm:.9g}; divide it by its norm")
+    def __init__(self, what: str, block_name: str, norm: float, words: str = "") -> None:
+        said = words or f"must have norm 1, its norm is {norm:.9g}; divide it by its norm"
+        super().__init__(f"{what}: {block_name} {said}")
         self.what, self.block_name, self.norm = what, block_name, norm
 
 
@@ -157,7 +159,7 @@ class DuplicateNameError(ConstraintError):
     """
 
     def __init__(self, kind: str, name: str) -> None:
-        super().__init__(f"two {kind}s are named {name!r}")
+        super().__init__(f"more than one {kind} is named {name!r}")
         self.kind, self.name = kind, name
 
 

@@ -146,7 +146,12 @@ class Layout:
 
     @cached_property
     def hint(self) -> str:
-        """Which factors take more numbers in q than in v, for messages about sizes; empty where none does."""
+        """For messages about sizes: what the numbers of a group are, or which factors take more in q than in v.
+
+        Empty where q and v are alike.
+        """
+        if not self.factors:
+            return _ORDER.get(self.atoms[0][0], "") if self.atoms else ""
         wide = [f"'{f.name}' takes {f.space.nq} numbers" for f in self.factors if f.space.nq != f.space.nv]
         return f"{', '.join(wide[:4])}{', ...' if len(wide) > 4 else ''}" if wide else ""
 
@@ -164,6 +169,15 @@ class Layout:
             parts.append(label if count == 1 else f"{label}^{count}")
             i += count
         return "x".join(parts) or "R0"
+
+
+_ORDER = {
+    "SO2": "(cos, sin)",
+    "SE2": "x, y, then (cos, sin)",
+    "SO3": "the quaternion xyzw",
+    "SE3": "the position, then the quaternion xyzw",
+}
+"""What the numbers of a group are, which are more than its dimensions."""
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

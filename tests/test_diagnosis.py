@@ -242,6 +242,15 @@ def test_frozen_dofs_are_members() -> None:
     assert members(stuck) == [(Kind.BOUNDS, names[3]), (Kind.FROZEN, "dofs")]
 
 
+def test_one_constraint_of_more_rows_than_dofs() -> None:
+    """Five joints and a full pose: the help is to ask for less, not to ask for nothing."""
+    hand = Implicit.equal(Pose(arm(), "tool"), [0.3, 0.2, 0.5, 0.6, 0.0, 0.0, 0.8], name="hand")
+    problem = Problem(arm(), [hand], frozen=[arm().joint_names[0], arm().joint_names[2]])
+    diagnosis = failed(problem, arm().neutral).diagnose()
+    assert not any("'hand' it succeeds" in words for words in diagnosis.suggestions)
+    assert "Leave rows out by a mask: 6 are asked for, and 5 dofs may move." in diagnosis.suggestions
+
+
 def test_a_chain_of_explicit_constraints_in_conflict() -> None:
     """A box follows the gripper, a wrist follows the elbow; the box is wanted out of reach."""
     robot = arm_and_box()

@@ -22,6 +22,7 @@ from constraints import (
     Rotation,
     Stack,
     Target,
+    project,
     stack_rows,
 )
 from constraints.errors import (
@@ -68,6 +69,23 @@ def test_constructors_say_what_they_ask_for():
     np.testing.assert_allclose(rows["between"].upper, [1.0, 2.0, 3.0])
     assert Implicit(f).rows.is_plain
     assert not Implicit(f).rows.free_rhs.any()
+
+
+def test_sides_and_ranges_take_a_mask():
+    """Property 3: above, below, between on some rows: the others are left out, and a solution has any value there."""
+    f, data = Position(arm(), "tool"), arm().model.createData()
+    frame = [frame.name for frame in arm().model.frames].index("tool")
+    for constraint in (
+        Implicit.above(f, 0.5, mask=[0, 0, 1]),
+        Implicit.below(f, -0.1, mask=[0, 0, 1]),
+        Implicit.between(f, 0.2, 0.3, mask=[0, 0, 1]),
+    ):
+        assert constraint.rows.mask.tolist() == [False, False, True]
+        for q0 in (arm().neutral, q_at(3)):
+            q = project(arm(), [constraint], q0).or_raise().q
+            pin.framesForwardKinematics(arm().model, data, q)
+            height = data.oMf[frame].translation[2]
+            assert constraint.rows.lower[2] - 1e-4 <= height <= constraint.rows.upper[2] + 1e-4
 
 
 def test_names_are_the_functions_by_default():

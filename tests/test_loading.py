@@ -192,6 +192,8 @@ def test_joint_order_and_bounds_are_those_of_the_reference(name):
             "<robot name='r' xmlns:xacro='http://ros.org/wiki/xacro'><xacro:property name='x' value='1'/></robot>",
             ["xacro"],
         ),
+        ("<mujoco model='m'/>", ["<mujoco>", "constraints.models.load"]),
+        ("<sdf version='1.9'/>", ["<sdf>", "constraints.models.load"]),
     ],
 )
 def test_files_that_cannot_be_read_say_why(text, words, tmp_path, capfd):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -66,6 +67,15 @@ def test_round_trip_by_constraint():
                     np.testing.assert_array_equal(rhs.of(j), problem.rhs.of(j))
             np.testing.assert_array_equal(rhs.vector[problem.constraints.rhs_slices[i]], point)
     assert problem.rhs.vector[0] == 0.0
+
+
+def test_right_hand_sides_by_name_are_no_mapping():
+    """A mapping by name is refused with what to call instead."""
+    problem, by_name = Problem(two_arms(), parts()), cast(Any, {"a": 0.0})
+    with pytest.raises(WrongObjectError, match=r"problem\.rhs\.replace"):
+        problem.residual(two_arms().neutral, by_name)
+    with pytest.raises(WrongObjectError, match=r"problem\.rhs\.replace"):
+        RightHandSide(problem.constraints, by_name)
 
 
 def test_several_constraints_with_one_name():

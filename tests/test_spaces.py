@@ -413,6 +413,24 @@ def test_errors_pickle_with_their_data(error: ConstraintError) -> None:
     assert isinstance(error, ValueError)
 
 
+@pytest.mark.parametrize(
+    ("space", "order"),
+    [
+        (SE3, "the position, then the quaternion xyzw"),
+        (SO3, "the quaternion xyzw"),
+        (SE2, "x, y, then (cos, sin)"),
+        (SO2, "(cos, sin)"),
+        (Rn(3), ""),
+        (R3xSO3, "'SO3' takes 4 numbers"),
+    ],
+)
+def test_a_wrong_size_says_what_the_numbers_are(space: Space, order: str) -> None:
+    """Roll, pitch and yaw where a quaternion is wanted: the message says what is."""
+    with pytest.raises(SizeError) as said:
+        space.check(np.zeros(space.nq + 1))
+    assert str(said.value).endswith(f"received {space.nq + 1}" + (f" ({order})" if order else ""))
+
+
 def test_every_error_is_tested() -> None:
     assert {type(error).__name__ for error in ERRORS} == set(errors.__all__)
 

@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 from ..errors import FileError
+from ..figures import MissingExtraError
 
-__all__ = ["ALL_WELL", "NOT_ALL", "natural", "positive", "wants_bar", "writable"]
+__all__ = ["ALL_WELL", "NOT_ALL", "drawable", "natural", "positive", "wants_bar", "writable"]
 
 ALL_WELL, NOT_ALL = 0, 1
 """Exit codes of a command that ran: all is well, or not all is (a projection failed, a bit differs)."""
@@ -47,6 +48,18 @@ def writable(path: str | None) -> None:
     folder = Path(path).absolute().parent
     if not folder.is_dir():
         raise FileError(os.fspath(path), f"cannot be written: the folder {folder} does not exist")
+
+
+def drawable(path: str | None) -> None:
+    """As `writable`, for a picture: refused before the work where nothing can draw it.
+
+    Raises:
+        FileError: the folder does not exist.
+        MissingExtraError: matplotlib is not installed.
+    """
+    writable(path)
+    if path is not None and importlib.util.find_spec("matplotlib") is None:
+        raise MissingExtraError("matplotlib", "plot")
 
 
 def wants_bar() -> bool:

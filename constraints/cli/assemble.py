@@ -12,7 +12,7 @@ from ..errors import FileError
 from ..models import Mechanism, load
 from ..models.closing import Closing, close
 from ..models.drawing import plot_assembly
-from .arguments import ALL_WELL, NOT_ALL
+from .arguments import ALL_WELL, NOT_ALL, drawable, writable
 
 __all__ = ["add_arguments", "run"]
 
@@ -40,7 +40,10 @@ def run(options: argparse.Namespace) -> int:
 
     Raises:
         FileError: a file cannot be read or written.
+        MissingExtraError: a picture is wanted, or a file is given, that needs a library which is not installed.
     """
+    writable(options.save)
+    drawable(options.plot)
     mechanism = load(options.file, options.loops)
     found = close(mechanism, options.seed)
     print("\n".join(facts(found)))

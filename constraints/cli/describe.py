@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+import numpy as np
+
 from ..files.documents import read_document
 from ..files.problems import problem_from_data
 from ..files.reports import report_from_data
@@ -18,13 +20,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the problem, and for a report what came out."""
+    """Print the problem, and for a report its right-hand sides and what came out."""
     kind, data = read_document(options.file, "problem", "report")
     if kind == "problem":
         print(problem_from_data(data, ("format", "version")).describe())
         return ALL_WELL
     report = report_from_data(data, ("format", "version"))
     print(report.problem.describe())
+    print("\nright-hand sides")
+    for owner in report.rhs.stack:
+        if owner.rows.free_rhs.any():
+            print(f"  '{owner.name}': {np.array2string(report.rhs.of(owner), precision=6, separator=', ')}")
     restarts = f", {report.restarts} restarts" if report.restarts else ""
     print(f"\nreported: {report.status} (residual {report.residual:.3g}, {report.iterations} iterations{restarts})")
     for name, words in report.versions.items():

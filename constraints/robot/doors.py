@@ -11,5 +11,5 @@ __all__ = ["as_robot"]
 def as_robot(candidate: object, what: str) -> Robot:
     """The candidate, or a typed error that names it."""
     if not isinstance(candidate, Robot):
-        raise WrongObjectError(what, "a Robot", candidate)
+        raise WrongObjectError(what, "a Robot", repr(candidate) if isinstance(candidate, str) else candidate)
     return candidate

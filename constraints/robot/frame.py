@@ -47,9 +47,16 @@ def as_placement(placement: object, what: str = "placement") -> Placement:
         R = given[:3, :3]
         worst = float(np.abs(R @ R.T - np.eye(3)).max())
         if worst > 1e-6 or np.linalg.det(R) < 0.0 or np.abs(given[3] - [0.0, 0.0, 0.0, 1.0]).max() > 1e-6:
-            raise NotNormalizedError(what, "rotation matrix", 1.0 + worst)
+            raise NotNormalizedError(what, "rotation matrix", 1.0 + worst, _words(R, worst))
         return pin.SE3(np.ascontiguousarray(R), np.ascontiguousarray(given[:3, 3]))
     raise SizeError(what, "a 4 x 4 matrix or seven numbers", given.shape)
+
+
+def _words(R: Matrix, worst: float) -> str:
+    """What is wrong with a 4 x 4 matrix that is no placement."""
+    if worst > 1e-6:
+        return f"R must have R R^T = 1, which is off by {worst:.3g}"
+    return "must not reflect: its determinant is -1" if np.linalg.det(R) < 0.0 else "must have 0 0 0 1 below it"
 
 
 def pose_vector(placement: Placement) -> Vector:

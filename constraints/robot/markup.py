@@ -49,7 +49,8 @@ def read_xml(
             raise FileError(name, f"cannot be read: {error.strerror or error}") from None
     element = _parse(content, name)
     if element.tag != root:
-        raise FileError(name, f"is no {what}: its outermost element is <{element.tag}>, <{root}> was expected")
+        other = "; constraints.models.load reads it" if root == "robot" and element.tag in ("mujoco", "sdf") else ""
+        raise FileError(name, f"is no {what}: its outermost element is <{element.tag}>, <{root}> was expected{other}")
     return element, name
 
 

@@ -64,7 +64,8 @@ def _by_trials(diagnosis: Diagnosis) -> Iterator[str]:
     if diagnosis.conflict is None:
         return
     for member in diagnosis.conflict.members:
-        if _mends(diagnosis, member):
+        alone = member.kind is Kind.CONSTRAINT and len(diagnosis.errors) == 1  # to ask for nothing is no help
+        if not alone and _mends(diagnosis, member):
             if member.kind is Kind.FROZEN:
                 yield "With its frozen dofs free to move it succeeds."
             else:
@@ -78,7 +79,10 @@ def _mends(diagnosis: Diagnosis, member: Member) -> bool:
 
 
 def _by_rows(diagnosis: Diagnosis) -> Iterator[str]:
-    """What the rows show: a row that repeats another one and asks for something else, or that nothing moves."""
+    """What the rows show: more of them than dofs, one that contradicts those it repeats, one that nothing moves."""
+    known, reached = diagnosis.dependence, diagnosis.solution is not None
+    if known is not None and not reached and sum(known.rows) > sum(known.ranks) == diagnosis.dofs:
+        yield f"Leave rows out by a mask: {sum(known.rows)} are asked for, and {diagnosis.dofs} dofs may move."
     for entry in diagnosis.dependence.redundant if diagnosis.dependence is not None else ():
         if abs(entry.mismatch) <= diagnosis.threshold or not entry.everywhere:
             continue
