@@ -251,20 +251,20 @@ def test_describe_says_what_the_problem_says(file: Path, tmp_path: Path, capsys:
     np.testing.assert_allclose([float(x) for x in target.split(",")], projection.rhs.of(owner), atol=1e-6)
 
 
-@pytest.mark.parametrize("given", [["project"], ["assemble"]])
+@pytest.mark.parametrize(("given", "file"), [("project", "--save"), ("assemble", "--save"), ("graph", "--dot")])
 def test_a_picture_that_nothing_can_draw_is_refused_before_the_work(
-    given: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    given: str, file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Command line: `--plot` without matplotlib is refused before the file is read, so that no work is lost."""
     found = importlib.util.find_spec
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name, package=None: None if name == "matplotlib" else found(name, package)
     )
-    assert main([*given, "no_such_file", "--plot", str(tmp_path / "x.png")]) == 2
+    assert main([given, "no_such_file", "--plot", str(tmp_path / "x.png")]) == 2
     said = capsys.readouterr()
     assert not said.out
     assert "lie-constraints[plot]" in said.err
-    assert main([*given, "no_such_file", "--save", str(tmp_path / "nowhere" / "x.npz")]) == 2
+    assert main([given, "no_such_file", file, str(tmp_path / "nowhere" / "x.npz")]) == 2
     assert "nowhere" in capsys.readouterr().err
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..files.documents import written_whole
 from ..manipulation.graph import ConstraintGraph
 from ..manipulation.scene import read_scene
-from .arguments import ALL_WELL, NOT_ALL, natural, positive, writable
+from .arguments import ALL_WELL, NOT_ALL, drawable, natural, positive, writable
 
 __all__ = ["add_arguments", "facts", "run"]
 
@@ -31,8 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Build, print, draw, sample."""
-    for path in (options.plot, options.dot):
-        writable(path)
+    writable(options.dot)
+    drawable(options.plot)
     graph = read_scene(options.file).graph
     print("\n".join(facts(graph)))
     if options.dot:
