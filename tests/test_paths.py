@@ -213,14 +213,15 @@ def test_bad_input_is_named() -> None:
     path = interpolate(problem, q0, q0).or_raise()
     wrong: list[Any] = ["a", None, [1.0]]
     for bad in wrong:
+        thing: Any = bad
         with pytest.raises(OptionError, match="max_length"):
             interpolate(problem, q0, q0, max_length=bad)
         with pytest.raises(PathError, match="duration"):
             path.lasting(bad)
         with pytest.raises((PathError, WrongObjectError), match="durations"):
-            Path(path.pieces, bad if bad is None else (bad,))
+            Path(path.pieces, cast("Any", bad if bad is None else (bad,)))
         with pytest.raises(WrongObjectError, match="time on a path"):
-            path(bad)
+            path(thing)
     with pytest.raises(WrongObjectError, match="problem of an interpolation"):
         interpolate(cast("Any", "problem"), q0, q0)
     wrong = [1, ("a",), "a"]

@@ -475,3 +475,18 @@ def test_nothing_is_refined_without_being_asked():
     assert result.refined is None
     assert result.stationarity is None
     assert result.status is Status.CONVERGED
+
+
+def test_references_in_results_are_read_only_and_not_the_callers():
+    """A result is a value: what it was near to can be changed by nobody."""
+    circle = Function.from_callable(lambda q: q @ q - 1.0, Rn(2), Rn(1), lambda q: (2.0 * q)[None], name="circle")
+    projector = Projector(Problem(Rn(2), [Implicit.zero(circle)]), NEAREST)
+    near = np.array([0.0, 3.0])
+    batch = projector.project_batch([[3.0, 4.0], [2.0, 1.0]], near=[near, near])
+    for result in (projector.project([3.0, 4.0], near=near), *batch, *projector.project_batch([[3.0, 4.0]], near=near)):
+        np.testing.assert_allclose(result.q, [0.0, 1.0], atol=1e-6)
+        assert result.refined is not None
+        for reference in (result.near, result.refined.near):
+            assert reference is not None
+            assert not reference.flags.writeable
+            assert not np.shares_memory(reference, near)

@@ -159,7 +159,9 @@ class Projector:
     def _reference(self, near: ArrayLike) -> Vector:
         """What solutions shall be near to, checked."""
         self._check_near(near)
-        return self.problem.space.check(near, "near").copy()
+        reference = self.problem.space.check(near, "near").copy()
+        reference.setflags(write=False)  # the result holds it
+        return reference
 
     def _check_near(self, near: ArrayLike | None) -> None:
         if near is not None and not self.options.nearest:

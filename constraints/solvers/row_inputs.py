@@ -36,10 +36,13 @@ def starts_of(space: Space, Q: ArrayLike, what: str = "Q") -> Matrix:
 
 
 def references_of(space: Space, near: ArrayLike, n: int) -> Vector | Matrix:
-    """One reference (nq,) for all rows, or one a row (n, nq), checked."""
+    """One reference (nq,) for all rows, or one a row (n, nq), checked; read-only."""
     if _numbers(near, "near").ndim != 2:
-        return space.check(near, "near").copy()
+        references = space.check(near, "near").copy()
+        references.setflags(write=False)  # results hold them
+        return references
     references = starts_of(space, near, "near")
+    references.setflags(write=False)
     if len(references) != n:
         raise SizeError("near", f"one, or one for each of the {n} rows of Q", len(references))
     return references
