@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pinocchio as pin
 import pytest
 
 from constraints import Base, Implicit, Part, Position, Problem, Robot
-from constraints.errors import DuplicateError, OptionError, UnknownFrameError, UnknownNameError
+from constraints.errors import DuplicateError, ModelError, OptionError, UnknownFrameError, UnknownNameError
 from constraints.manipulation import Collision, CollisionModel, Shape, interpolate
 from constraints.robot.packages import find_resource, robot_data_folder
 
@@ -108,6 +109,14 @@ def test_the_first_collision_on_a_path_has_its_time() -> None:
     assert {found.a, found.b} == {"ball", "wall"}
     assert found.time == pytest.approx(0.65, abs=0.011)
     assert CollisionModel(robot, [ball, wall], ignored=[("ball", "wall")]).first_collision(path) is None
+
+
+def test_a_file_without_collision_geometry_is_refused(tmp_path: Path) -> None:
+    """A robot of which nothing can collide would look free everywhere."""
+    bare = tmp_path / "bare.urdf"
+    bare.write_text(BOX)
+    with pytest.raises(ModelError, match="no collision geometry"):
+        CollisionModel(Robot.from_urdf(bare), urdfs=bare)
 
 
 def test_bad_input_is_named() -> None:

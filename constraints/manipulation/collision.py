@@ -104,6 +104,7 @@ class CollisionModel:
 
     Raises:
         FileError: a file that is missing or cannot be read.
+        ModelError: a file without collision geometry.
         DuplicateError: two shapes of one name.
         UnknownNameError: a pair with a name that no shape has.
         UnknownFrameError: a shape on a frame that the robot does not have.
@@ -301,6 +302,8 @@ def _add_urdf(
         read: Any = pin.buildGeomFromUrdf(part, path, pin.GeometryType.COLLISION, package_dirs=folders)
     except ValueError as error:
         raise ModelError(f"the collision geometry of {path} cannot be read: {error}") from None
+    if not read.ngeoms:
+        raise ModelError(f"{path} has no collision geometry: nothing would ever collide; leave it out, or give shapes")
     for solid in read.geometryObjects:
         link: Any = part.frames[solid.parentFrame]
         frame = robot.frame(f"{prefix}/{link.name}" if prefix else str(link.name), kind=FrameKind.BODY)
