@@ -173,7 +173,7 @@ def test_rows_of_every_kind() -> None:
         [
             [
                 Implicit(left, lower=[0.1, -np.inf, 0.2], upper=[0.5, 0.4, np.inf], scale=[2.0, 3.0, 4.0], name="box"),
-                Implicit.equal(grip, grip.value(robot.reference("home")), mask=[1, 0, 1, 1, 0, 1], name="grip"),
+                Implicit.equal(grip, grip.value(robot.neutral), mask=[1, 0, 1, 1, 0, 1], name="grip"),
             ],
             [Implicit.zero(Rotation(robot, "right_tool"), name="wish")],
         ],
@@ -198,7 +198,7 @@ def test_bounds_of_the_steps() -> None:
     """Joint bounds less the base point; frozen dofs stay; rotations and free translations have no box."""
     robot = arm()
     problem = Problem(robot, [Implicit.equal(Position(robot, "tool"))], frozen=["elbow"])
-    q0 = robot.reference("home")
+    q0 = robot.neutral
     box = TangentSteps(problem, q0).bounds
     elbow = robot.velocity_slice_of("elbow").start
     free = np.arange(7) != elbow
@@ -242,3 +242,15 @@ def test_bad_input() -> None:
     with pytest.raises(SizeError):
         steps.step(np.zeros(3))
     assert repr(steps).startswith("TangentSteps(Problem(7 dofs")
+
+
+def test_rows_of_every_kind_have_their_intervals():
+    """A point, and an interval, with scales: rows less their ends are the scaled distances of the value to them."""
+    robot = arm()
+    f, scale = Position(robot, "tool"), np.array([2.0, 3.0, 1.0])
+    lower, upper = np.array([0.2, 0.1, -1.0]), np.array([0.2, 0.5, 2.0])
+    steps = TangentSteps(Problem(robot, [Implicit(f, lower=lower, upper=upper, scale=scale)]), robot.neutral)
+    z = 0.1 * np.random.default_rng(0).standard_normal(robot.nv)
+    value = f.value(steps.configuration(z))
+    np.testing.assert_allclose(steps.rows(z) - steps.lower, scale * (value - lower), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(steps.upper - steps.rows(z), scale * (upper - value), rtol=0, atol=1e-14)

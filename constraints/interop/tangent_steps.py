@@ -12,10 +12,7 @@ from liegroups import SE2, SE3, Space
 from liegroups.layout import Factor
 
 from ..arrays import ArrayLike, BoolVector, Matrix, Vector
-from ..comparison import Comparison
 from ..errors import WrongObjectError
-from ..explicit import Explicit
-from ..implicit import Implicit
 from ..point import Workspace, place
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
@@ -97,7 +94,7 @@ class TangentSteps:
         rhs = problem.check_rhs(self.rhs)
         wishes = problem.levels[-1].owners if problem.optional_last else ()
         owners = [owner for owner in problem.constraints if owner not in wishes]
-        stack = Stack([_smooth(owner) for owner in owners])
+        stack = Stack([owner.unclipped() for owner in owners])
         sides = RightHandSide(stack, np.concatenate([rhs.of(owner) for owner in owners]))
         lower, upper = (
             np.concatenate([_interval(owner, side)[owner.rows.mask] for owner in owners]) for side in ("lower", "upper")
@@ -222,21 +219,10 @@ def as_nonlinear_constraint(
     return TangentSteps(problem, problem.check(q0, "q0"), problem.check_rhs(rhs)).constraint
 
 
-def _smooth(owner: RowOwner) -> RowOwner:
-    """The owner, or where rows have an interval the same rows without it."""
-    twin = owner.twin if isinstance(owner, Explicit) else owner
-    if not isinstance(twin, Implicit) or not twin.rows.one_sided[twin.rows.mask].any():
-        return owner
-    rows = twin.rows
-    return Implicit(twin.function, Comparison.EQUALITY, mask=rows.mask, scale=rows.scale, name=twin.name)
-
-
 def _interval(owner: RowOwner, side: str) -> Vector:
-    """One side of the intervals of the rows of `_smooth(owner)`."""
+    """One side of the intervals of the rows of `owner.unclipped()`: zero for equalities."""
     rows = owner.rows
-    if _smooth(owner) is owner:
-        return np.zeros(rows.mask.size)
-    return (rows.lower if side == "lower" else rows.upper) * rows.scale
+    return np.where(rows.one_sided, (rows.lower if side == "lower" else rows.upper) * rows.scale, 0.0)
 
 
 def _translations(space: Space) -> int:
