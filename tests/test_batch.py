@@ -177,6 +177,7 @@ import multiprocessing, os, pickle, signal, sys, threading, time
 from concurrent.futures import ProcessPoolExecutor
 
 def main():
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background starts with it ignored
     projector, starts, sides, expected = pickle.load(open(sys.argv[1], "rb"))
     rows = lambda batch: [
         (r.q.tobytes(), r.status, r.iterations, r.restarts, r.residual, r.rhs.vector.tobytes()) for r in batch

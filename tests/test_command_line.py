@@ -393,7 +393,8 @@ def test_a_missing_extra_is_named(
 def test_interrupts_are_exit_code_130(file: Path, tmp_path: Path) -> None:
     """Command line: Ctrl-C ends with one word and exit code 130, and leaves no half file."""
     program = (
-        "import sys\nfrom constraints import Projector\nfrom constraints.__main__ import main\n"
+        "import signal, sys\nfrom constraints import Projector\nfrom constraints.__main__ import main\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a job in the background starts with it ignored
         "real = Projector.project_batch\n"
         "def begun(*given, **named):\n    print('begun', flush=True)\n    return real(*given, **named)\n"
         "Projector.project_batch = begun\nsys.exit(main(sys.argv[1:]))"
@@ -406,7 +407,10 @@ def test_interrupts_are_exit_code_130(file: Path, tmp_path: Path) -> None:
     assert run.stdout.readline() == b"begun\n"
     time.sleep(0.3)
     run.send_signal(signal.SIGINT)
-    out, err = run.communicate(timeout=60)
+    try:
+        out, err = run.communicate(timeout=60)
+    finally:
+        run.kill()
     assert run.returncode == 130
     assert err.decode().strip() == "interrupted"
     assert out == b""
