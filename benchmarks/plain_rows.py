@@ -44,7 +44,7 @@ class Place:
         self.coordinates = Coordinates.of(model)
         self.masses = np.array([inertia.mass for inertia in model.inertias])
         self.levers = [inertia.lever.copy() for inertia in model.inertias]
-        self.turned = False
+        self.turned = self.other = False
         self.q: Vector = np.zeros(0)
 
     def at(self, q: Vector) -> None:
@@ -69,13 +69,21 @@ class Place:
         return x
 
     def log3(self, R: Any) -> Vector:
+        """Rotation vector; with `other`, of the two that half a turn has, the one that pinocchio does not give."""
         w = pin.log3(R)
-        self.turned = self.turned or float(w @ w) > HALF_TURN**2
+        if float(w @ w) > HALF_TURN**2:
+            self.turned = True
+            if self.other:
+                w = w * (1.0 - 2.0 * np.pi / np.sqrt(w @ w))
         return w
 
     def log6(self, M: Any) -> Vector:
-        self.log3(M.rotation)
-        return pin.log6(M).vector
+        w, t = self.log3(M.rotation), M.translation
+        if not (self.other and w @ w > HALF_TURN**2):
+            return pin.log6(M).vector
+        angle = float(np.sqrt(w @ w))
+        c = (1.0 - 0.5 * angle / np.tan(0.5 * angle)) / angle**2
+        return np.concatenate([t - 0.5 * np.cross(w, t) + c * np.cross(w, np.cross(w, t)), w])
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +121,18 @@ class Wanted:
         return group_rows(place, self.group, value_of(place, self), self.rhs)
 
     def error(self, place: Place) -> float:
-        """Norm of the signed, scaled distances to the intervals, over the rows that count; infinite where undefined."""
+        """Norm of the signed, scaled distances to the intervals, over the rows that count; infinite where undefined.
+
+        Half a turn has two logarithms: the one that suits an inequality better counts.
+        """
+        error = self._error(place)
+        if place.turned:
+            place.other = True
+            error = min(error, self._error(place))
+            place.other = False
+        return error
+
+    def _error(self, place: Place) -> float:
         rows = self.rows(place)
         e = (rows - np.clip(rows, self.lower, self.upper))[self.mask] * self.scale[self.mask]
         square = float(e @ e)

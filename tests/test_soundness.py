@@ -91,6 +91,20 @@ def test_coordinates_are_those_of_the_library(trees: Any) -> None:
         np.testing.assert_array_equal(where.columns[where.angles], np.flatnonzero(space.revolute))
 
 
+def test_half_a_turn_has_two_logarithms(blocks: Any) -> None:
+    """Both give the placement back; an inequality that one of them satisfies is satisfied."""
+    plain: Any = importlib.import_module("plain_rows")
+    place, rng = plain.Place(pin.buildSampleModelManipulator()), np.random.default_rng(0)
+    for _ in range(20):
+        axis = rng.standard_normal(3)
+        M = pin.SE3(pin.exp3(np.pi * axis / np.linalg.norm(axis)), rng.standard_normal(3))
+        logs = []
+        for place.other in (False, True):
+            logs.append(place.log6(M))
+            np.testing.assert_allclose(pin.exp6(pin.Motion(logs[-1])).homogeneous, M.homogeneous, rtol=0, atol=1e-7)
+        assert np.linalg.norm(logs[0] - logs[1]) > 1.0
+
+
 def test_rows_by_plain_pinocchio_are_those_of_the_library(blocks: Any) -> None:
     """Two roads from one description, for every kind, comparison and group, at configurations that solve nothing."""
     met, groups = set[str](), set[str]()
