@@ -261,19 +261,17 @@ class _Walker:
             path = found.path if path is None else path + found.path
         if path is not None and self._collisions is not None:
             try:
-                met = self._model(part).first_collision(path)
+                met = self._model(part, self._collisions).first_collision(path)
             except PathError:  # between samples the path is projected, which may fail
                 return self._refused(f"{PathStatus.NOT_PROJECTED.name} on '{part}'")
             if met is not None:
                 return self._refused(f"{met.a} meets {met.b} on '{part}'")
         return path
 
-    def _model(self, part: Transition) -> CollisionModel:
-        """The pairs that move against each other on a transition."""
+    def _model(self, part: Transition, model: CollisionModel) -> CollisionModel:
+        """The pairs of a model that move against each other on a transition."""
         found = self._models.get(part)
         if found is None:
-            model = self._collisions
-            assert model is not None
             found = self._models[part] = model.among(self._graph.collision_pairs(part, model.joint_pairs))
         return found
 
