@@ -219,20 +219,20 @@ class Problem:
     def error(
         self, q: ArrayLike, constraint: RowOwner | str | int | None = None, rhs: RightHandSide | ArrayLike | None = None
     ) -> Vector:
-        """Signed, scaled errors of the rows that count, of all constraints or of one.
+        """Signed, scaled errors of the rows that count, of all constraints or of one (only that one is evaluated).
 
         Args:
             q: configuration (nq,).
             constraint: the object, its position, or its name when unique.
             rhs: right-hand sides; the default ones if absent.
         """
-        point = self.at(q)  # held until all is copied
-        error = stack_rows(self.constraints, point, Order.POSITION, self.check_rhs(rhs), jacobian=False).error
-        return (
-            error.copy()
-            if constraint is None
-            else error[self.constraints.slices[self.constraints.index(constraint)]].copy()
-        )
+        point, sides = self.at(q), self.check_rhs(rhs)  # the point is held until all is copied
+        if constraint is None:
+            return stack_rows(self.constraints, point, Order.POSITION, sides, jacobian=False).error.copy()
+        owner = self.constraints[constraint]
+        error = np.zeros(owner.group.nv)
+        owner.write_position(point, sides.points[id(owner)], error, None)
+        return error[owner.rows.mask]
 
     def residual(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> float:
         """Largest norm over the constraints of their errors at q; an optional last level is left out."""
