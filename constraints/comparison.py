@@ -11,7 +11,10 @@ import numpy as np
 from .arrays import ArrayLike, BoolVector, Matrix, Vector
 from .errors import DtypeError, NotFiniteError, OptionError, SizeError, WrongObjectError
 
-__all__ = ["Comparison", "RowTable", "by_row"]
+__all__ = ["INTERVAL", "Comparison", "RowTable", "by_row"]
+
+INTERVAL = "an interval"
+"""What a row without comparison is called in messages."""
 
 
 class Comparison(Enum):
@@ -136,7 +139,7 @@ class RowTable:
             if entry is None:
                 if low[i] > high[i]:
                     raise OptionError(f"'{what}': row {i} has lower {low[i]:g} above upper {high[i]:g}")
-                words.append("an interval")
+                words.append(INTERVAL)
                 low[i], high[i] = low[i] + margins[i], high[i] - margins[i]
                 if low[i] > high[i]:
                     raise OptionError(f"'{what}': row {i} is empty: its margin is wider than its interval")

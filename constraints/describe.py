@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .arrays import Vector
+from .comparison import INTERVAL, RowTable
 from .dependency import dof_names
+from .explicit import Explicit
+from .functions.affine import Constant
 from .stack import RowOwner
 
 if TYPE_CHECKING:
@@ -14,9 +19,13 @@ if TYPE_CHECKING:
 
 __all__ = ["describe"]
 
+LEFT_OUT = "left out"
+SHOWN = 12
+"""So many numbers of a right-hand side, and so many kinds of rows, are printed."""
+
 
 def describe(problem: Problem) -> str:
-    """A problem's space, its constraints with their rows and how each is resolved, its bounds.
+    """A problem's space, its constraints with their rows, right-hand sides and how each is resolved, its bounds.
 
     Args:
         problem: the problem.
@@ -29,16 +38,19 @@ def describe(problem: Problem) -> str:
     ]
     if rows > free:
         lines.append(f"  more rows ({rows}) than free dofs ({free}): solvable only if rows repeat or are inequalities")
+    labels = {id(owner): label for owner, label in zip(problem.constraints, problem.constraints.labels, strict=True)}
     reasons = {id(refusal.constraint): refusal.reason for refusal in problem.resolution.refused}
     for i, level in enumerate(problem.levels):
         optional = " (optional)" if problem.optional_last and i == len(problem.levels) - 1 else ""
         for owner in level:
             because = f" because {reasons[id(owner)]}" if id(owner) in reasons else ": solved by Newton steps"
-            lines.append(f"  level {i}{optional}: {_describe(owner)}; implicit{because}")
+            lines.append(f"  level {i}{optional}: {labels[id(owner)]} {_rows(owner)}; implicit{because}")
+            lines += _details(owner)
     for i, generation in enumerate(problem.resolution.generations):
         for owner in generation:
             computed = dof_names(problem.space, owner.outputs.v)
-            lines.append(f"  generation {i}: {_describe(owner)}; explicit: computes {computed}")
+            lines.append(f"  generation {i}: {labels[id(owner)]} {_rows(owner)}; explicit: computes {computed}")
+            lines += _details(owner)
     if problem.frozen.any():
         lines.append(f"  frozen: {dof_names(problem.space, np.flatnonzero(problem.frozen).tolist())}")
     lower, upper = problem.bounds.tangent_lower, problem.bounds.tangent_upper
@@ -47,7 +59,72 @@ def describe(problem: Problem) -> str:
     return "\n".join(lines)
 
 
-def _describe(owner: RowOwner) -> str:
+def _rows(owner: RowOwner) -> str:
+    """How many rows of each kind count."""
     words = [word for word, counts in zip(owner.rows.words, owner.rows.mask, strict=True) if counts]
-    kinds = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
-    return f"'{owner.name}' in {owner.group.name}, {len(words)} of {owner.group.nv} rows ({kinds})"
+    kinds = ", ".join(_counted(words.count(word), word) for word in dict.fromkeys(words))
+    return f"in {owner.group.name}, {len(words)} of {owner.group.nv} rows ({kinds})"
+
+
+def _counted(number: int, word: str) -> str:
+    if word == INTERVAL:
+        word = f"in {INTERVAL}" if number == 1 else "in intervals"
+    return f"{number} {word}"
+
+
+def _details(owner: RowOwner) -> Iterator[str]:
+    """A line on the rows, where they are not all the same plain equality, and one on the right-hand side."""
+    table = owner.rows
+    kinds: dict[str, list[int]] = {}
+    for row, word in enumerate(table.words):
+        kinds.setdefault(_kind(table, row, word), []).append(row)
+    if len(kinds) > 1 or next(iter(kinds)) != table.words[0]:
+        ordered = sorted(kinds.items(), key=lambda entry: entry[0] == LEFT_OUT)
+        said = [f"{_numbers(rows)} {kind}" for kind, rows in ordered]
+        more = [f"and {len(said) - SHOWN} kinds more"] if len(said) > SHOWN else []
+        yield f"    {'; '.join([*said[:SHOWN], *more])}"
+    if isinstance(owner, Explicit) and isinstance(owner.f, Constant):
+        held = owner.output_function().value(owner.space.neutral)
+        yield f"    held at {_point(held)}"
+    if owner.target is not None:
+        start, end = owner.target.interval
+        span = f"[{start:g}, {end:g}] s" if np.isfinite((start, end)).any() else "all times"
+        first = f"right-hand side at time {owner.target.first_time:g} s: {_point(owner.default_rhs)}"
+        yield f"    a Target over {span}; {first}"
+    elif owner.group.log(owner.default_rhs).any():
+        yield f"    right-hand side {_point(owner.default_rhs)}"
+
+
+def _kind(table: RowTable, row: int, word: str) -> str:
+    """What one row asks for."""
+    if not table.mask[row]:
+        return LEFT_OUT
+    low, high = float(table.lower[row]), float(table.upper[row])
+    if word == INTERVAL:
+        kind = f"at most {high:.4g}" if low == -np.inf else f"at least {low:.4g}"
+        kind = f"in [{low:.4g}, {high:.4g}]" if -np.inf < low and high < np.inf else kind
+    else:
+        kind = word
+        kind += f" (at least {low:.4g})" if high == np.inf and low else ""
+        kind += f" (at most {high:.4g})" if low == -np.inf and high else ""
+    scale = float(table.scale[row])
+    return kind if scale == 1.0 else f"{kind}, error times {scale:.4g}"
+
+
+def _numbers(rows: Sequence[int]) -> str:
+    """Rows in words, "rows 0-2, 5"."""
+    runs: list[list[int]] = []
+    for row in rows:
+        if runs and row == runs[-1][-1] + 1:
+            runs[-1].append(row)
+        else:
+            runs.append([row])
+    said = ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
+    return f"rows {said}" if len(rows) > 1 else f"row {said}"
+
+
+def _point(point: Vector) -> str:
+    """A point of a group in numbers."""
+    said = [f"{x:.4g}" for x in (point[:SHOWN] + 0.0).tolist()]
+    more = [f"and {point.size - SHOWN} more"] if point.size > SHOWN else []
+    return f"[{', '.join([*said, *more])}]"

@@ -23,6 +23,7 @@ from liegroups.errors import (
 )
 
 __all__ = [
+    "AmbiguousNameError",
     "BatchRowError",
     "ConstraintError",
     "DtypeError",
@@ -67,6 +68,17 @@ class UnknownJointError(UnknownNameError):
 
     def __init__(self, name: str, valid: Sequence[str]) -> None:
         super().__init__("joint", name, valid)
+
+
+class AmbiguousNameError(ConstraintError):
+    """Several things share a name, which is legal, but picks none of them: `positions` of those that have it."""
+
+    def __init__(self, kind: str, name: str, positions: Sequence[int]) -> None:
+        self.kind, self.name, self.positions = kind, name, tuple(positions)
+        places = ", ".join(str(i) for i in self.positions)
+        super().__init__(
+            f"{len(self.positions)} {kind}s are named {name!r}, at positions {places}: give the object, or its position"
+        )
 
 
 class StalePostureError(ConstraintError):

@@ -106,7 +106,7 @@ class Implicit(RowOwner):
             ("plain_function", f if f.outputs.is_flat and rows.is_plain else None),
         ):
             object.__setattr__(self, attribute, value)
-        start = target.at(_first_time(target)) if target is not None else self.rhs
+        start = target.at(target.first_time) if target is not None else self.rhs
         default = self.check_rhs(self.group.neutral if start is None else start)
         object.__setattr__(self, "default_rhs", default)
 
@@ -317,10 +317,6 @@ def _kept_entries(group: Space, rows: RowTable) -> BoolVector | None:
         else:
             return None
     return kept
-
-
-def _first_time(target: Target) -> float:
-    return float(np.clip(0.0, *target.interval))
 
 
 def _numbers(given: Any, space: Space) -> Any:

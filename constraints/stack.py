@@ -14,12 +14,19 @@ from liegroups import Space
 
 from .arrays import BoolVector, Indices, Matrix, Vector
 from .comparison import RowTable
-from .errors import DuplicateError, SizeError, SpaceMismatchError, UnknownNameError, WrongObjectError
+from .errors import (
+    AmbiguousNameError,
+    DuplicateError,
+    SizeError,
+    SpaceMismatchError,
+    UnknownNameError,
+    WrongObjectError,
+)
 from .function import Function
 from .point import MovingPoint, Point
 from .target import Target
 
-__all__ = ["RowOwner", "Stack"]
+__all__ = ["RowOwner", "Stack", "label"]
 
 
 class RowOwner(ABC):
@@ -174,11 +181,17 @@ class Stack:
         """Names of the owners, in order."""
         return tuple(owner.name for owner in self.owners)
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the owners in quotes, with the position where several share one."""
+        return tuple(label(name, i, self.names) for i, name in enumerate(self.names))
+
     def index(self, which: object) -> int:
         """Position of an owner, given as the object, its position, or its name when unique.
 
         Raises:
-            UnknownNameError: not there; or a name that several owners have.
+            UnknownNameError: not there.
+            AmbiguousNameError: several owners have the name; lists their positions.
             SizeError: no such position.
         """
         if isinstance(which, RowOwner):
@@ -191,10 +204,11 @@ class Stack:
             return i
         if isinstance(which, str):
             found = [i for i, name in enumerate(self.names) if name == which]
-            if len(found) == 1:
-                return found[0]
-            kind = "constraint" if not found else f"unique constraint ({len(found)} share the name; give the object)"
-            raise UnknownNameError(kind, which, self.names)
+            if len(found) > 1:
+                raise AmbiguousNameError("constraint", which, found)
+            if not found:
+                raise UnknownNameError("constraint", which, tuple(dict.fromkeys(self.names)))
+            return found[0]
         if not isinstance(which, bool) and isinstance(which, Integral):
             position = int(which)
             if not -len(self.owners) <= position < len(self.owners):
@@ -231,6 +245,16 @@ class Stack:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Stack, (self.owners,)
+
+
+def label(name: str, position: int, names: Sequence[str]) -> str:
+    """A constraint's name in quotes, with its position where several have it.
+
+    Args:
+        name, position: of the constraint.
+        names: of all.
+    """
+    return f"'{name}'" if names.count(name) == 1 else f"'{name}' (constraint {position})"
 
 
 def _slices(sizes: Sequence[int]) -> tuple[slice, ...]:

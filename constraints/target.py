@@ -56,6 +56,11 @@ class Target:
         if not start <= end:
             raise OptionError(f"interval of a Target: start {start:g} is after end {end:g}, or one is no number")
 
+    @property
+    def first_time(self) -> float:
+        """Time 0, or the end of the interval that is nearest to it: whence default right-hand sides are read [s]."""
+        return float(np.clip(0.0, *self.interval))
+
     def at(self, t: float) -> Vector:
         """The point at time t, unchecked."""
         self._check_time(t)

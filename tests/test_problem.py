@@ -27,11 +27,11 @@ from constraints import (
     Target,
 )
 from constraints.errors import (
+    AmbiguousNameError,
     DuplicateError,
     EmptyProblemError,
     RobotMismatchError,
     SpaceMismatchError,
-    UnknownNameError,
     WrongObjectError,
 )
 from liegroups import SE3, SO3, R3xSO3, Rn
@@ -65,9 +65,11 @@ def test_same_name_different_frames_both_apply():
     for constraint, frame in ((left, "left_tool"), (right, "right_tool")):
         there = robot.at(result.q).placement(robot.frame(frame)).translation
         assert np.linalg.norm(there - constraint.default_rhs) <= 1e-4
-    with pytest.raises(UnknownNameError, match="2 share the name"):
+    with pytest.raises(AmbiguousNameError, match=r"2 constraints are named 'hand', at positions 0, 1: give the object"):
         problem.error(q, "hand")
     assert problem.error(q, right).shape == (3,)
+    for text in (problem.describe(), result.describe()):
+        assert text.count("'hand' (constraint 0)") == text.count("'hand' (constraint 1)") == 1
 
 
 def test_same_object_twice_is_an_error():

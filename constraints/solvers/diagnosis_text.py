@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from ..stack import label
 from .conflict import Kind, Member
 from .dependence import Row
 
@@ -96,7 +96,8 @@ def _by_rows(diagnosis: Diagnosis) -> Iterator[str]:
 
 def _by_domain(diagnosis: Diagnosis) -> Iterator[str]:
     for entry in diagnosis.undefined:
-        yield f"Start where '{entry.constraint}' has a value, or keep it there by bounds: {entry.reason}."
+        name = _label(diagnosis, entry.constraint, entry.position)
+        yield f"Start where {name} has a value, or keep it there by bounds: {entry.reason}."
 
 
 def _conflict(diagnosis: Diagnosis) -> Iterator[str]:
@@ -160,8 +161,7 @@ def _first(words: Iterable[str]) -> list[str]:
 
 def _label(diagnosis: Diagnosis, name: str, position: int) -> str:
     """A constraint's name, with its position where several have it."""
-    counts = Counter(entry.constraint for entry in diagnosis.errors)
-    return f"'{name}'" if counts[name] == 1 else f"'{name}' (constraint {position})"
+    return label(name, position, [entry.constraint for entry in diagnosis.errors])
 
 
 def _member(diagnosis: Diagnosis, member: Member) -> str:

@@ -135,9 +135,10 @@ def differences(view: View, local: Local, rows: Vector, steps: Matrix, h: float,
 def inequality_name(manifold: Manifold, number: int, side: float) -> str:
     """An inequality in words."""
     end = "lower" if side > 0.0 else "upper"
-    for owner, rows in zip(manifold.stack, manifold.stack.slices, strict=True):
+    stack = manifold.stack
+    for owner, rows, label in zip(stack, stack.slices, stack.labels, strict=True):
         if rows.start <= number < rows.stop:
-            return f"'{owner.name}', row {np.flatnonzero(owner.rows.mask)[number - rows.start]}, at its {end} end"
+            return f"{label}, row {np.flatnonzero(owner.rows.mask)[number - rows.start]}, at its {end} end"
     column = manifold.guarded[number - manifold.stack.size] if number < manifold.size else number - manifold.size
     return f"{joint_name(manifold.problem, column)} at its {end} bound"
 

@@ -194,10 +194,10 @@ class Projection:
         stack = self.problem.constraints
         error = self.error()
         optional = self.problem.levels[-1].owners if self.problem.optional_last else ()
-        for owner, rows in zip(stack, stack.slices, strict=True):
+        for owner, rows, label in zip(stack, stack.slices, stack.labels, strict=True):
             norm = float(np.sqrt(error[rows] @ error[rows]))
             left = " (optional, not satisfied)" if owner in optional and norm > self.options.threshold else ""
-            lines.append(f"  '{owner.name}': error {norm:.3g}{left}")
+            lines.append(f"  {label}: error {norm:.3g}{left}")
         lines += [f"  {words}" for words in self.active_bounds]
         return "\n".join(lines)
 

@@ -1,0 +1,165 @@
+"""Problems in words: rows, intervals, right-hand sides, targets; and the errors of one constraint alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from robots import arm
+
+from constraints import (
+    Comparison,
+    ConvexShapeContact,
+    Explicit,
+    Function,
+    Implicit,
+    LockedJoint,
+    Options,
+    Orientation,
+    Pose,
+    Position,
+    Problem,
+    Projector,
+    RelativeTransformation,
+    Surface,
+    Target,
+)
+from constraints.errors import ConstraintError
+from constraints.models import sample_humanoid
+from liegroups import SO3, Rn
+
+HAND = Position(arm(), "tool")
+
+
+def lines_of(*constraints: Any) -> list[str]:
+    """What is said about constraints of the arm, line by line."""
+    return Problem(arm(), list(constraints)).describe().splitlines()[1:-1]
+
+
+def test_a_plain_equality_takes_one_line():
+    """Nothing is said of rows that are all one equality, nor of a neutral right-hand side."""
+    assert lines_of(Implicit.equal(Position(arm(), "tool"), name="here")) == [
+        "  level 0: 'here' in R3, 3 of 3 rows (3 EQUALITY); implicit: solved by Newton steps"
+    ]
+    still = lines_of(Implicit.equal(Pose(arm(), "tool"), [0, 0, 0, 0, 0, 0, -1.0], name="minus the identity"))
+    assert len(still) == 1
+
+
+@pytest.mark.parametrize(
+    ("constraint", "said"),
+    [
+        (Implicit.above(HAND, [0.1, -np.inf, 0.2]), "row 0 at least 0.1; row 2 at least 0.2; row 1 left out"),
+        (Implicit.below(HAND, 0.25, margin=0.05), "rows 0-2 at most 0.2"),
+        (Implicit.between(HAND, -0.1, [0.1, 0.2, 0.1]), "rows 0, 2 in [-0.1, 0.1]; row 1 in [-0.1, 0.2]"),
+        (Implicit.zero(Orientation(arm(), "tool"), mask=[1, 1, 0]), "rows 0-1 EQUAL_TO_ZERO; row 2 left out"),
+        (Implicit(HAND, Comparison.SUPERIOR, margin=0.01), "rows 0-2 SUPERIOR (at least 0.01)"),
+        (Implicit(HAND, Comparison.INFERIOR, margin=0.01), "rows 0-2 INFERIOR (at most -0.01)"),
+        (Implicit(HAND, scale=[1, 1, 0.1]), "rows 0-1 EQUAL_TO_ZERO; row 2 EQUAL_TO_ZERO, error times 0.1"),
+        (
+            Implicit(HAND, [Comparison.EQUALITY, Comparison.SUPERIOR, None], lower=-1.0, upper=2.0),
+            "row 0 EQUALITY; row 1 SUPERIOR; row 2 in [-1, 2]",
+        ),
+    ],
+)  # fmt: skip
+def test_rows_that_differ_are_told_one_by_one(constraint: Implicit, said: str):
+    """Comparison and interval of each row, where they are not all one plain equality."""
+    assert lines_of(constraint)[1:] == [f"    {said}"]
+
+
+def test_right_hand_sides_targets_and_held_joints_are_said():
+    """A right-hand side where it is not neutral, a Target with its times, the value of a locked joint."""
+    f = Position(arm(), "tool")
+    rise = Target(lambda t: [0.3, 0.1 * t, 0.0], interval=(1.0, 3.0))
+    assert lines_of(Implicit.equal(f, [0.3, 0.0, 0.12345]))[1:] == ["    right-hand side [0.3, 0, 0.1235]"]
+    assert lines_of(Implicit.equal(f, rise))[1:] == [
+        "    a Target over [1, 3] s; right-hand side at time 1 s: [0.3, 0.1, 0]"
+    ]
+    always = Target(lambda t: [0.3, 0.1 * t, 0.0])
+    assert lines_of(Implicit.equal(f, always))[1:] == [
+        "    a Target over all times; right-hand side at time 0 s: [0.3, 0, 0]"
+    ]
+    from_now = Target(lambda t: [0.3, 0.1 * t, 0.0], interval=(0.0, np.inf))
+    assert "over [0, inf] s" in lines_of(Implicit.equal(f, from_now))[1]
+    assert lines_of(LockedJoint(arm(), "elbow", 0.3))[1:] == ["    held at [0.3]"]
+
+
+def test_what_is_long_is_cut():
+    """Of 30 numbers, and of 30 kinds of rows, the first twelve are printed, and how many follow."""
+    many = Rn(30)
+    f = Function.from_callable(lambda q: q, many, many)
+    numbered = Problem(many, [Implicit.equal(f, np.arange(1.0, 31.0))]).describe()
+    assert "right-hand side [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, and 18 more]" in numbered
+    wide = Problem(many, [Implicit.above(f, np.arange(1.0, 31.0))]).describe()
+    assert "row 11 at least 12; and 18 kinds more" in wide
+
+
+def test_one_name_for_several_is_legal_and_told_apart():
+    """Reports number the constraints that share a name by their position, and only those."""
+    hand, other = (Implicit.equal(Position(arm(), frame), [2.0, 0.0, 0.0], name="hand") for frame in ("tool", "elbow"))
+    single = Implicit.zero(Orientation(arm(), "tool"), name="upright")
+    problem = Problem(arm(), [hand, single, other])
+    labels = ("'hand' (constraint 0)", "'upright'", "'hand' (constraint 2)")
+    assert problem.constraints.labels == labels
+    result = Projector(problem, Options(max_iterations=10)).project(arm().neutral)
+    assert not result.success
+    for text in (problem.describe(), result.describe(), str(result.diagnose(iterations=20, trials=3))):
+        assert [text.count(label) > 0 for label in labels] == [True] * 3
+        assert "'upright' (" not in text
+    for name in ("upright", 1, single):
+        assert problem.error(arm().neutral, name).shape == (3,)
+
+
+def everything() -> Problem:
+    """A problem with rows of every kind: plain, on groups, masked, intervals, contacts, computed, held."""
+    robot = sample_humanoid()
+    floor = Surface("floor", robot.frame("universe"), [[-2, -2, 0], [2, -2, 0], [2, 2, 0], [-2, 2, 0]])
+    sole = Surface("sole", robot.frame("rleg_wrist2_body"), [[0, 0, 0], [0, 0.1, 0], [0.1, 0.1, 0], [0.1, 0, 0]])
+    hand = Position(robot, "rarm_effector_body")
+    return Problem(
+        robot,
+        [
+            [
+                Implicit.equal(Pose(robot, "lleg_wrist2_body"), name="foot"),
+                Implicit(hand, [Comparison.EQUALITY, None, None], lower=0.0, upper=0.1, scale=0.5, name="hand"),
+                Implicit(ConvexShapeContact(robot, floor, sole), name="on the floor"),
+                Implicit.equal(hand, [0.3, 0.0, 0.2], mask=[1, 0, 1], name="masked"),
+            ],
+            [
+                Implicit.equal(RelativeTransformation(robot, "rarm_effector_body", "larm_effector_body"), name="hands"),
+                Explicit.linear(robot, "rarm_elbow_joint", {"larm_elbow_joint": -1.0}, 0.3, name="mirrored"),
+                LockedJoint(robot, "lleg_elbow_joint", 0.2, name="held"),
+            ],
+        ],
+        optional_last=True,
+    )
+
+
+def test_errors_of_one_constraint_are_those_of_all():
+    """`problem.error(q, constraint)` is bit for bit the constraint's part of `problem.error(q)`, whatever its rows."""
+    problem, rng = everything(), np.random.default_rng(7)
+    stack, space = problem.constraints, problem.space
+    for _ in range(20):
+        q = space.random(rng)
+        for rhs in (None, problem.rhs_from(space.random(rng))):
+            whole = problem.error(q, rhs=rhs)
+            for i, rows in enumerate(stack.slices):
+                assert problem.error(q, i, rhs).tobytes() == whole[rows].tobytes()
+
+
+def test_only_the_constraint_that_is_asked_for_is_evaluated():
+    """The others are not called, so that one without a value does not hide the error of another."""
+
+    def refuse(q: Any) -> Any:
+        raise AssertionError("not asked for")
+
+    group = SO3 * Rn(2)
+    wanted = Implicit.equal(Function.from_callable(lambda q: q[4:], group, Rn(2)), [1.0, 2.0], name="wanted")
+    problem = Problem(group, [wanted, Implicit.zero(Function.from_callable(refuse, group, Rn(1)), name="other")])
+    q = [0.0, 0.0, 0.0, 1.0, 3.0, 3.0]
+    assert problem.error(q, "wanted").tolist() == [2.0, 1.0]
+    assert not problem.is_satisfied(q, wanted)
+    with pytest.raises(AssertionError):
+        problem.error(q)
+    with pytest.raises(ConstraintError, match="nearest names are wanted"):
+        problem.error(q, "wnated")
