@@ -490,3 +490,61 @@ def test_references_in_results_are_read_only_and_not_the_callers():
             assert reference is not None
             assert not reference.flags.writeable
             assert not np.shares_memory(reference, near)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_gradient_whose_terms_cancel_is_no_gradient_left(seed: int) -> None:
+    """A dof without cost takes up the row, so the least distance is a weighted mean: closed form, in few steps."""
+    rng = np.random.default_rng(seed)
+    space, weights, near, c = Rn(4), np.array([1.3, 0.0, 0.4, 2.7]), rng.normal(size=4), rng.normal()
+    row = Function.from_callable(
+        lambda q: [np.sin(q[0]) + q[1] ** 3 + q[1] + 0.3 * q[2] ** 2],
+        space,
+        Rn(1),
+        lambda q: [[np.cos(q[0]), 3.0 * q[1] ** 2 + 1.0, 0.6 * q[2], 0.0]],
+    )
+    follows = Explicit(Affine([[0.7, 0.0, 0.0, 0.0]], [0.2], space), Segments.coordinates(space, [3]))
+    problem = Problem(space, [Implicit.equal(row, [c]), follows], weights=weights)
+    result = Projector(problem, NEAREST).project(rng.normal(size=4), near=near)
+    mean = (weights[0] * near[0] + 0.7 * weights[3] * (near[3] - 0.2)) / (weights[0] + 0.49 * weights[3])
+    assert result.success
+    assert result.stationarity is not None
+    assert result.stationarity <= 1e-8
+    assert result.iterations < 60
+    np.testing.assert_allclose(result.q[[0, 2]], [mean, near[2]], atol=1e-8)
+
+
+@pytest.mark.parametrize("links", [4, 5])
+def test_a_row_that_the_solution_leans_on_is_kept_while_curved_rows_are_restored(links: int) -> None:
+    """Planar arms with one joint held up by an inequality: multipliers from least squares, on closed-form Jacobians."""
+    leaning = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        space, lengths = Rn(links), rng.uniform(0.3, 0.7, links)
+
+        def tip(q: np.ndarray, lengths: np.ndarray = lengths) -> np.ndarray:
+            angles = np.cumsum(q)
+            return np.array([lengths @ np.cos(angles), lengths @ np.sin(angles)])
+
+        def slope(q: np.ndarray, lengths: np.ndarray = lengths) -> np.ndarray:
+            angles = np.cumsum(q)
+            both = np.array([-lengths * np.sin(angles), lengths * np.cos(angles)])
+            return np.cumsum(both[:, ::-1], axis=1)[:, ::-1]
+
+        reached, near = rng.uniform(-1.5, 1.5, links), rng.uniform(-2.0, 2.0, links)
+        least = reached[0] - 0.1
+        rows = [
+            Implicit.equal(Function.from_callable(tip, space, Rn(2), slope), tip(reached)),
+            Implicit.above(Affine(np.eye(1, links), [0.0], space), least),
+        ]
+        result = Projector(Problem(space, rows), NEAREST).project(rng.uniform(-2.0, 2.0, links), near=near)
+        if not result.success:
+            continue
+        normals = slope(result.q)
+        if result.q[0] <= least + 1e-8:
+            normals, leaning = np.vstack((normals, np.eye(1, links))), leaning + 1
+        multipliers = np.linalg.lstsq(normals.T, result.q - near, rcond=None)[0]
+        left = result.q - near - multipliers @ normals
+        assert np.sqrt(left @ left) <= 1e-7 * np.linalg.norm(result.q - near), seed
+        assert len(normals) == 2 or multipliers[2] >= -1e-8, seed
+    assert leaning > 10

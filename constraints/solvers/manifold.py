@@ -30,6 +30,7 @@ class Local(NamedTuple):
         values: (rows,) of the rows, then the guarded coordinates.
         jacobian: (rows, nv) by the free dofs, computed dofs following; other columns zero.
         cost, gradient: of the objective, the gradient (nv,) by the free dofs likewise.
+        scale: what the gradient is compared to: the size of the terms that it is the sum of.
     """
 
     q: Vector
@@ -37,6 +38,7 @@ class Local(NamedTuple):
     jacobian: Matrix
     cost: float
     gradient: Vector
+    scale: float
 
 
 @final
@@ -53,6 +55,7 @@ class Manifold:
     Attributes:
         problem: as given.
         live: indices of the dofs that move.
+        moving: indices of these and of the computed dofs.
         lower, upper: (rows,) intervals.
         equal: (rows,) true for equalities.
         size, nv: number of rows, and of tangent columns.
@@ -68,6 +71,7 @@ class Manifold:
         self.box = Box(problem, wrap=False)
         self.place = placer(problem.space)
         self.live: Indices = np.flatnonzero(columns & problem.free)
+        self.moving: Indices = np.flatnonzero((columns & problem.free) | problem.resolution.outputs)
         levels = problem.levels[:-1] if problem.optional_last else problem.levels
         owners = [owner for level in levels for owner in level]
         self.stack = Stack([owner.unclipped() for owner in owners])
@@ -153,10 +157,12 @@ class View:
             stacked = stack_rows(manifold.stack, point, Order.POSITION, self._row_rhs)
             values[:rows], both[:rows] = stacked.error, stacked.jacobian
         manifold.guard_rows(q, values[rows:], both[rows:-1])
-        cost, both[-1] = self.objective.at(point, self.rhs)
+        cost, both[-1], least = self.objective.at(point, self.rhs)
+        terms = both[-1][manifold.moving]
+        scale = max(float(np.sqrt(terms.dot(terms))), least)
         if not substitution.is_empty:
             substitution.reduce_matrix(both, point.workspace)
-        return Local(q, values, both[:-1], cost, both[-1])
+        return Local(q, values, both[:-1], cost, both[-1], scale)
 
     def kept(self, local: Local) -> View:
         """The view whose equalities are met, and whose inequalities are not left, at a configuration as it is."""

@@ -17,13 +17,20 @@ from ..stack import Stack
 
 __all__ = ["Distance", "LastLevel", "Objective", "Still"]
 
+ROUNDED = 1e-6
+"""A distance of this part of the coordinates, which are 1 at least, is what a gradient is compared to where it is
+nearer: its 1e-8th is a few roundings of the coordinates."""
+
 
 class Objective(ABC):
     """A cost of configurations. Immutable."""
 
     @abstractmethod
-    def at(self, point: Point, rhs: RightHandSide) -> tuple[float, Vector]:
-        """The cost at a resolved configuration, and its gradient (nv,) by all tangent columns.
+    def at(self, point: Point, rhs: RightHandSide) -> tuple[float, Vector, float]:
+        """The cost at a resolved configuration, its gradient (nv,) by all tangent columns, and a size of gradients.
+
+        Where terms of the gradient cancel, what is left of it is of the size of their roundings: the last figure is
+        what is large against these.
 
         Args:
             point: where.
@@ -45,16 +52,17 @@ class Distance(Objective):
         near: the reference (nq,).
     """
 
-    __slots__ = ("_space", "_weights", "near")
+    __slots__ = ("_least", "_space", "_weights", "near")
 
     def __init__(self, space: Space, weights: Vector, near: Vector) -> None:
         self._space, self._weights, self.near = space, weights, near
+        self._least = ROUNDED * float(weights.max(initial=0.0)) * max(1.0, float(np.abs(near).max(initial=0.0)))
 
-    def at(self, point: Point, rhs: RightHandSide) -> tuple[float, Vector]:
+    def at(self, point: Point, rhs: RightHandSide) -> tuple[float, Vector, float]:
         """As `Objective.at`."""
         d = self._space.difference(self.near, point.q)
         pull = self._weights * d
-        return 0.5 * float(pull.dot(d)), pull.dot(self._space.log_jacobian(d))
+        return 0.5 * float(pull.dot(d)), pull.dot(self._space.log_jacobian(d)), self._least
 
 
 @final
@@ -70,9 +78,9 @@ class Still(Objective):
     def __init__(self, nv: int) -> None:
         self._nothing = np.zeros(nv)
 
-    def at(self, point: Point, rhs: RightHandSide) -> tuple[float, Vector]:
+    def at(self, point: Point, rhs: RightHandSide) -> tuple[float, Vector, float]:
         """As `Objective.at`."""
-        return 0.0, self._nothing
+        return 0.0, self._nothing, 0.0
 
 
 @final
@@ -88,7 +96,8 @@ class LastLevel(Objective):
     def __init__(self, stack: Stack) -> None:
         self._stack = stack
 
-    def at(self, point: Point, rhs: RightHandSide) -> tuple[float, Vector]:
+    def at(self, point: Point, rhs: RightHandSide) -> tuple[float, Vector, float]:
         """As `Objective.at`."""
         rows = stack_rows(self._stack, point, Order.POSITION, rhs)
-        return 0.5 * rows.merit, rows.error.dot(rows.jacobian)
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows.jacobian, rows.jacobian))
+        return 0.5 * rows.merit, rows.error.dot(rows.jacobian), float(np.abs(rows.error).dot(lengths))

@@ -35,7 +35,7 @@ class Optimality(NamedTuple):
         slopes: the inequality rows and the bounds, linear in steps of the live dofs.
         weights: their multipliers, positive where active and needed.
         rows: (rows,) multipliers of all rows, positive where the lower end of an interval pushes.
-        stationarity: size of what no active row explains of the gradient, relative to that of the gradient.
+        stationarity: size of what no active row explains of the gradient, relative to its scale (`Local.scale`).
     """
 
     basis: Matrix
@@ -83,8 +83,7 @@ def optimality(view: View, local: Local) -> Optimality:
     mu, left = multipliers(N.T @ g, C @ N)
     weights = np.zeros(slopes.d.size)
     weights[near] = mu
-    size = float(np.sqrt(g.dot(g)))
-    stationarity = float(np.sqrt(left.dot(left))) / size if size > 0.0 else 0.0
+    stationarity = float(np.sqrt(left.dot(left))) / local.scale if local.scale > 0.0 else 0.0
     return Optimality(N, slopes, weights, row_multipliers(view, local, slopes, weights), stationarity)
 
 

@@ -70,7 +70,7 @@ class Refined(NamedTuple):
     """What `Options(nearest=True)` or `Options(optimise_last=True)` made of a solution.
 
     Attributes:
-        stationarity: part of the gradient of the objective that no active row explains, relative to the whole;
+        stationarity: part of the gradient of the objective that no active row explains, relative to its terms;
             infinite where a function has no value beside the solution.
         near: the reference of `nearest` (nq,); None with `optimise_last`.
         from_start: whether the reference is the start, none being given.
@@ -123,10 +123,12 @@ class Projection:
     def stationarity(self) -> float | None:
         r"""How far a refined solution is from a stationary point of its objective; None where nothing was refined.
 
-        .. math:: \min_{\lambda,\,\mu \ge 0} |g - A^T \lambda - C^T \mu|\; /\; |g|
+        .. math:: \min_{\lambda,\,\mu \ge 0} |g - A^T \lambda - C^T \mu|\; /\; |\bar g|
 
         with g the gradient of the objective by the free dofs, A the equality rows, C the active inequality rows and
-        bounds. Zero where g is. At most `options.refine_tolerance` where the refinement came to its end; more where its
+        bounds; :math:`\bar g` are the terms that g is the sum of: those of free and of computed dofs, those of each row
+        of an optional level. A distance that can be zero counts as done within roundings. At most
+        `options.refine_tolerance` where the refinement came to its end; more where its
         budget ended, or where `optimise_last` saw nothing left to gain. The constraints are satisfied in any case.
         """
         return None if self.refined is None else self.refined.stationarity

@@ -71,7 +71,7 @@ class Restoration:
                 e = np.where(np.isnan(target), e, local.values - target)
             rows, worst = local.jacobian, float(np.abs(e).max(initial=0.0))
             if tolerance < worst < np.inf:
-                e, rows = self._independent(local, e, held)
+                e, rows = self._independent(local, e, target, held)
                 worst = float(np.abs(e).max(initial=0.0))
             if best is None or worst < least:
                 better = worst < 0.5 * least
@@ -83,9 +83,13 @@ class Restoration:
             q = self._moved(local.q, e, rows)
             taken += 1
 
-    def _independent(self, local: Local, e: Vector, held: BoolVector | None) -> tuple[Vector, Matrix]:
+    def _independent(
+        self, local: Local, e: Vector, target: Vector | None, held: BoolVector | None
+    ) -> tuple[Vector, Matrix]:
         """The rows turned so that they are independent: what contradicts, or hardly moves anything, becomes zero."""
         counts = self._manifold.equal | (e != 0.0)
+        if target is not None:
+            counts |= ~np.isnan(target)  # also those that are met as it is: the others must not take them off
         J = local.jacobian * counts[:, None] if held is None else local.jacobian * np.outer(counts, ~held)
         U, values, V = np.linalg.svd(J, full_matrices=False)
         rank = int((values > RANK_TOLERANCE * values.max(initial=0.0)).sum())
