@@ -52,6 +52,7 @@ __all__ = [
     "UnknownFrameError",
     "UnknownJointError",
     "UnknownNameError",
+    "UnknownOptionError",
     "WrongObjectError",
 ]
 
@@ -91,6 +92,13 @@ class UndefinedError(ConstraintError):
 
 class OptionError(ConstraintError):
     """An option or bound has a value outside its range."""
+
+
+class UnknownOptionError(OptionError, UnknownNameError):
+    """No option of that name; the message lists the names that come closest, `valid` all of them."""
+
+    def __init__(self, name: str, valid: Sequence[str]) -> None:
+        super().__init__("option", name, valid)
 
 
 class ModelError(ConstraintError):

@@ -14,7 +14,7 @@ import re
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -1264,10 +1264,11 @@ def _(c: Chaos) -> Made:
     return given(f"'{name}'", c.pick(Options, Options.local), **{name: c.say(f"{name}={wrong!r}"[:50], wrong)})
 
 
-@entry("Options.local typo")
+@entry("Options typo")
 def _(c: Chaos) -> Made:
     typo = c.pick("thresold", "max_iteration", "Seed", "restart", "wraps", "tolerance", "maxiter")
-    return given(typo, Options.local, **{typo: c.say("typo", 1)})
+    changed = functools.partial(replace, Options())
+    return given(typo, c.pick(Options, Options.local, changed), **{typo: c.say("typo", 1)})
 
 
 @entry("Projector")

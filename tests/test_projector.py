@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import json
 import pickle
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +39,7 @@ from constraints import (
     Transformation,
     project,
 )
-from constraints.errors import ConstraintError, OptionError, UndefinedError
+from constraints.errors import ConstraintError, OptionError, UndefinedError, UnknownOptionError
 from constraints.solvers.projection import NotProjectedError
 from liegroups import SE3, SO3, R3xSO3, Rn, Space
 
@@ -595,12 +597,15 @@ def test_options_are_checked(changes, said):
 
 
 def test_typos_in_options_are_named():
-    """Property 9: an option that does not exist is named."""
-    typo: dict[str, Any] = {"thresold": 1e-3}
-    with pytest.raises(OptionError, match=r"'thresold'.*threshold"):
-        Options.local(**typo)
-    with pytest.raises(TypeError, match="thresold"):
-        Options(**typo)
+    """Property 9: an option that does not exist is named with the nearest ones, however options are made."""
+    typo: dict[str, Any] = {"treshold": 1e-4}
+    for make in (Options, Options.local, partial(replace, Options())):
+        with pytest.raises(UnknownOptionError, match=r"'treshold'; the nearest names are threshold$") as caught:
+            make(**typo)
+        assert isinstance(caught.value, OptionError)
+        assert caught.value.valid == tuple(inspect.signature(Options).parameters)
+        assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+    assert replace(Options(1e-5), seed=3) == pickle.loads(pickle.dumps(Options(threshold=1e-5, seed=3)))
 
 
 def test_local_options():

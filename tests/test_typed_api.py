@@ -41,19 +41,22 @@ def test_a_user_program_passes_strict_type_checking(tmp_path):
     assert "pyright:" not in text
     (tmp_path / "right.py").write_text(text, encoding="utf-8")
     wrong = text.replace('Position(robot, "left_tool"), Target(path', 'Position("left_tool", 3), Target(path')
-    assert wrong != text
+    typo = text.replace("Options(threshold=", "Options(treshold=")
+    assert text not in (wrong, typo)
     (tmp_path / "wrong.py").write_text(wrong, encoding="utf-8")
+    (tmp_path / "typo.py").write_text(typo, encoding="utf-8")
     settings = {"typeCheckingMode": "strict", "pythonVersion": "3.11", "extraPaths": [str(ROOT)]}
     settings["stubPath"] = str(ROOT / "tests" / "stubs")
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
     command = [*(pyright() or []), "--project", str(tmp_path), "--outputjson"]
     out = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     said = json.loads(out.stdout)
-    complaints = {"right.py": list[str](), "wrong.py": list[str]()}
+    complaints = {"right.py": list[str](), "wrong.py": list[str](), "typo.py": list[str]()}
     for entry in said["generalDiagnostics"]:
         complaints[Path(entry["file"]).name].append(f"{entry['range']['start']['line'] + 1}: {entry['message']}")
     assert not complaints["right.py"], "\n".join(complaints["right.py"])
     assert complaints["wrong.py"]
+    assert any("treshold" in complaint for complaint in complaints["typo.py"])
 
 
 def test_the_user_program_runs():

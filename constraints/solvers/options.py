@@ -3,16 +3,39 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import wraps
 from math import isfinite
-from typing import Any
+from typing import Any, TypeVar
 
-from ..errors import OptionError
+from ..errors import OptionError, UnknownOptionError
 from .step_control import FULL_STEPS, StepControl
 
 __all__ = ["Options"]
 
+_T = TypeVar("_T")
 
+
+def _names_checked(cls: type[_T]) -> type[_T]:
+    """A dataclass whose constructor answers a name that is no field with a typed error.
+
+    It wraps the constructor, so that `dataclasses.replace`, signatures and type checkers see what they know.
+    """
+    whole: Any = cls
+    build, names = whole.__init__, tuple(field.name for field in fields(whole))
+
+    @wraps(build)
+    def checked(self: _T, *given: Any, **named: Any) -> None:
+        for name in named:
+            if name not in names:
+                raise UnknownOptionError(name, names)
+        build(self, *given, **named)
+
+    whole.__init__ = checked
+    return cls
+
+
+@_names_checked
 @dataclass(frozen=True)
 class Options:
     """How a projector works. Frozen; the defaults are for planning queries from anywhere.
@@ -40,6 +63,10 @@ class Options:
         refine_gain: `optimise_last` ends when a step promises less than this part of the squared error.
         restart_table: number of random configurations drawn once per projector.
         screen: configurations a restart looks at, by value only; it goes on from the one of least residual.
+
+    Raises:
+        UnknownOptionError: no option of that name; lists those that come closest.
+        OptionError: a value outside its range.
     """
 
     threshold: float = 1e-4
@@ -120,18 +147,12 @@ class Options:
             **changes: other options.
 
         Raises:
-            OptionError: an option that does not exist, or a value outside its range.
+            UnknownOptionError: no option of that name; lists those that come closest.
+            OptionError: a value outside its range.
         """
-        return Options(**_known({"restarts": False, "wrap": False} | changes))
+        local: dict[str, Any] = {"restarts": False, "wrap": False}
+        return Options(**(local | changes))
 
 
 def _number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
-
-
-def _known(options: dict[str, Any]) -> dict[str, Any]:
-    names = tuple(Options.__dataclass_fields__)
-    for name in options:
-        if name not in names:
-            raise OptionError(f"no option is called '{name}'; there are: {', '.join(names)}")
-    return options
