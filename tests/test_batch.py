@@ -288,6 +288,8 @@ def test_the_value() -> None:
             array[0] = array[1]
     assert sum(batch.counts.values()) == 60
     assert batch.counts[Status.CONVERGED] == int(batch.success.sum())
+    assert repr(batch.counts).startswith(f"{{Status.CONVERGED: {int(batch.success.sum())}, Status.")
+    assert eval(repr(batch.counts), {"Status": Status}) == batch.counts
     assert (batch.success == (batch.status == Status.CONVERGED)).all()
     assert repr(batch).startswith(f"ProjectionBatch(60 rows: {int(batch.success.sum())} CONVERGED, ")
     assert "largest residual of a success" in repr(batch)

@@ -39,6 +39,9 @@ class PathStatus(Enum):
     def __str__(self) -> str:
         return f"{self.name}: {self.value}"
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
+
 
 @final
 @dataclass(frozen=True, eq=False)

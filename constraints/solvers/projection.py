@@ -40,6 +40,9 @@ class Status(Enum):
     def __str__(self) -> str:
         return f"{self.name}: {self.value}"
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
+
 
 class NotProjectedError(ConstraintError):
     """Raised by `projection.or_raise()`; `projection` is the result with its best iterate."""
