@@ -303,6 +303,83 @@ def test_gearboxes_are_couplers() -> None:
     assert "gearbox 'gear'" in str(skew.unread[0])
 
 
+TWO_AXES = """<sdf version="1.9"><model name="m"><link name="a"/><link name="b"><pose>0 0 1 0 0 0</pose></link>
+  <joint name="ground" type="fixed"><parent>world</parent><child>ROOT</child></joint>
+  <joint name="u" type="universal"><parent>a</parent><child>b</child>
+    <axis><xyz>1 0 0</xyz><limit><lower>-0.5</lower><upper>0.7</upper></limit></axis>
+    <axis2><xyz>0 1 0</xyz><limit><lower>-0.2</lower><upper>0.3</upper></limit></axis2></joint></model></sdf>"""
+
+
+@pytest.mark.parametrize(("root", "turns"), [("a", (1.0, -1.0)), ("b", (-1.0, 1.0))])
+def test_both_axes_of_a_universal_joint_have_their_bounds(root: str, turns: tuple[float, float]) -> None:
+    """From parent to child, and from child to parent, where the second axis comes first: closed forms of both turns."""
+    robot = load(TWO_AXES.replace("ROOT", root)).robot
+    first, second = ((-0.5, 0.7), (-0.2, 0.3)) if root == "a" else ((-0.2, 0.3), (-0.5, 0.7))
+    np.testing.assert_array_equal(robot.bounds.lower, [first[0], second[0]])
+    np.testing.assert_array_equal(robot.bounds.upper, [first[1], second[1]])
+    x, y = 0.4, -0.15  # about the axes of the file
+    expected = pin.utils.rotate("x", x) @ pin.utils.rotate("y", y)
+    q = [x, y] if root == "a" else [y, x]
+    ends = [robot.at(q).placement(robot.frame(link, kind=FrameKind.BODY)).rotation for link in ("a", "b")]
+    np.testing.assert_allclose(ends[0].T @ ends[1], expected, atol=1e-12)
+
+
+def test_bounds_of_a_joint_that_closes_a_loop_are_listed() -> None:
+    limited = "<axis><xyz>0 1 0</xyz><limit><lower>-1</lower><upper>1</upper></limit></axis><axis2>"
+    text = SDF.replace("TYPE", "revolute").replace("<axis><xyz>0 1 0</xyz></axis><axis2>", limited)
+    mechanism = load(text)
+    assert [closure.name for closure in mechanism.closures] == ["end"]
+    assert [entry.what for entry in mechanism.unread] == ["bounds of joint 'end', which closes a loop"]
+
+
+FRAMES = """<sdf version="1.9"><model name="m" placement_frame="grip"><pose>1 2 3 0 0 0.5</pose>
+  <link name="a"/><link name="b"><pose>0 0 1 0 0.3 0</pose></link>
+  <frame name="top" attached_to="a"><pose>0 0.1 0.9 0.2 0 0</pose></frame>
+  <frame name="heel" attached_to="b"><pose>0.1 0 -0.2 0 0 0.4</pose></frame>
+  <frame name="grip" attached_to="heel"><pose>0 0 0.5 0 0 0</pose></frame>
+  <joint name="j" type="revolute"><parent>top</parent><child>heel</child><axis><xyz>0 0 1</xyz></axis></joint>
+</model></sdf>"""
+
+
+def test_joints_join_frames_and_a_frame_places_the_model() -> None:
+    """SDF 1.7: a joint between frames is one between their links, at the child's; placement_frame is at the pose."""
+    mechanism = load(FRAMES)
+    robot, q = mechanism.robot, mechanism.postures["file"]
+    assert not mechanism.unread
+    assert robot.joint_names == ("root_joint", "j")
+    oMm = pin.SE3(pin.rpy.rpyToMatrix(0.0, 0.0, 0.5), np.array([1.0, 2.0, 3.0]))
+    mMb = pin.SE3(pin.rpy.rpyToMatrix(0.0, 0.3, 0.0), np.array([0.0, 0.0, 1.0]))
+    bMh = pin.SE3(pin.rpy.rpyToMatrix(0.0, 0.0, 0.4), np.array([0.1, 0.0, -0.2]))
+    hMg = pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.5]))
+    oMb = oMm * (bMh * hMg).inverse()
+    at = robot.at(q).placement
+    np.testing.assert_allclose(at(robot.frame("grip")).homogeneous, oMm.homogeneous, atol=1e-12)
+    np.testing.assert_allclose(at(robot.frame("b", kind=FrameKind.BODY)).homogeneous, oMb.homogeneous, atol=1e-12)
+    oMa = oMb * mMb.inverse()
+    np.testing.assert_allclose(at(robot.frame("a", kind=FrameKind.BODY)).homogeneous, oMa.homogeneous, atol=1e-12)
+    turned = robot.configuration(start=q, j=0.6)
+    turn = pin.SE3(pin.utils.rotate("z", 0.6), np.zeros(3))
+    expected = oMa * mMb * bMh * turn * bMh.inverse()
+    there = robot.at(turned).placement(robot.frame("b", kind=FrameKind.BODY))
+    np.testing.assert_allclose(there.homogeneous, expected.homogeneous, atol=1e-12)
+
+
+def test_mimics_of_an_sdf_are_couplers() -> None:
+    """SDF 1.11: follower = multiplier (leader - reference) + offset."""
+    text = """<sdf version="1.11"><model name="m"><link name="a"/><link name="b"/><link name="c"/><link name="d"/>
+      <joint name="ground" type="fixed"><parent>world</parent><child>a</child></joint>
+      <joint name="x" type="revolute"><parent>a</parent><child>b</child><axis><xyz>0 0 1</xyz></axis></joint>
+      <joint name="y" type="prismatic"><parent>b</parent><child>c</child><axis><xyz>1 0 0</xyz><mimic joint="x">
+        <multiplier>2</multiplier><offset>0.5</offset><reference>0.1</reference></mimic></axis></joint>
+      <joint name="z" type="revolute"><parent>c</parent><child>d</child><axis><xyz>1 0 0</xyz><mimic joint="xx">
+        <multiplier>2</multiplier></mimic></axis></joint></model></sdf>"""
+    mechanism = load(text)
+    assert [(m.joint, m.source) for m in mechanism.robot.mimics] == [("y", "x")]
+    assert [entry.what for entry in mechanism.unread] == ["mimic tag of joint 'z'"]
+    q = Projector(mechanism.problem()).project(mechanism.robot.configuration(x=0.3)).or_raise().q
+    np.testing.assert_allclose(q, [0.3, 2.0 * (0.3 - 0.1) + 0.5, 0.0], atol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -14,7 +14,7 @@ from liegroups.doors import as_mapping, as_tuple
 
 from ..arrays import ArrayLike, Vector
 from ..dynamics import ConstraintSet
-from ..errors import WrongObjectError
+from ..errors import ConstraintError, WrongObjectError
 from ..explicit import Explicit
 from ..implicit import Implicit
 from ..problem import Problem
@@ -24,7 +24,7 @@ from ..robot.doors import as_robot
 from ..stack import RowOwner, Stack
 from .mobility import Mobility, mobility_at
 
-__all__ = ["Mechanism", "Unread"]
+__all__ = ["Mechanism", "Unread", "couplers_of_mimics"]
 
 _log = logging.getLogger(__package__)
 
@@ -198,3 +198,15 @@ def _postures(robot: Robot, given: Mapping[str, Vector]) -> Mapping[str, Vector]
         posture.setflags(write=False)
         checked[name] = posture
     return MappingProxyType(checked)
+
+
+def couplers_of_mimics(robot: Robot, unread: list[Unread]) -> tuple[Explicit, ...]:
+    """The robot's mimic tags as explicit couplers; those that cannot be go to `unread`."""
+    couplers: list[Explicit] = []
+    for m in robot.mimics:
+        name = f"{m.joint} mimics {m.source}"
+        try:
+            couplers.append(Explicit.linear(robot, m.joint, {m.source: m.multiplier}, m.offset, name=name))
+        except ConstraintError as error:
+            unread.append(Unread(f"mimic tag of joint '{m.joint}'", str(error)))
+    return tuple(couplers)

@@ -1,4 +1,4 @@
-"""Mechanisms from SDF files: links with two parents are cut to closures, gearboxes become couplers."""
+"""Mechanisms from SDF files: links with two parents are cut to closures, gearboxes and mimics become couplers."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..arrays import Vector
 from ..dynamics import Closure, Hinge, PointClosure
-from ..errors import ConstraintError, FileError
+from ..errors import ConstraintError, FileError, UnknownNameError
 from ..explicit import Explicit
 from ..robot import Base, Frame, Robot, pose_vector
+from ..robot.mimic import Mimic
 from ..robot.pinocchio import pin
 from ..stack import RowOwner
-from .mechanism import Mechanism, Unread
+from .mechanism import Mechanism, Unread, couplers_of_mimics
 from .sdf_document import SdfJoint, SdfModel, read_sdf
 from .spanning import Branch, cut_names, spanning_tree
 from .tree import JointKind, Tree
@@ -44,7 +47,8 @@ def mechanism_from_sdf(
     parent to the child. A part that hangs from nothing is on a free-flyer ("root_joint"), whose coordinates are the
     pose of its main link; the posture "file" has it where the file puts it. All other coordinates are zero in
     the file's poses. A joint that the tree passes from child to parent keeps its coordinate; that of a ball joint is
-    inverted. A gearbox is an explicit coupler between the two joints that it relates.
+    inverted. A gearbox is an explicit coupler between the two joints that it relates, a mimic tag one of the joint that
+    follows.
 
     Args:
         source: path, `package://` address, or the XML text itself.
@@ -70,20 +74,19 @@ def mechanism_from_sdf(
     )
     branches = _rooted(branches, sdf, joints)
     places, tree, postures = _tree(sdf, joints, branches, sdf.is_static or base is Base.FIXED)
+    unread = list(sdf.unread)
     try:
-        robot = Robot(tree.model)
+        robot = Robot(tree.model, mimics=_mimics(sdf, tree, unread))
     except ConstraintError as error:
         raise FileError(sdf.path, str(error)) from error
-    unread = list(sdf.unread)
     for new, given in tree.renamed.items():
         unread.append(Unread(f"name of joint '{given}'", f"it is taken: called '{new}' here"))
     q = robot.neutral
     for name, pose in postures.items():
         q[robot.slice_of(name)] = pose
     closures = _closures(robot, [joints[i] for i in cuts], places, sdf, unread)
-    return Mechanism(
-        robot.with_references({"file": q}), closures, _gearboxes(robot, sdf, unread), (), {"file": q}, tuple(unread)
-    )
+    couplers = (*_gearboxes(robot, sdf, unread), *couplers_of_mimics(robot, unread))
+    return Mechanism(robot.with_references({"file": q}), closures, couplers, (), {"file": q}, tuple(unread))
 
 
 def _rooted(branches: list[Branch], sdf: SdfModel, joints: list[SdfJoint]) -> list[Branch]:
@@ -134,13 +137,40 @@ def _tree(
                 place = (_add_joint(tree, joint, jMn * nMj, given, branch.is_reversed), jMl)
         places[branch.far] = place
         tree.body(*place, link.name, link.mass, link.com, link.inertia)
+    for name, (on, oMf) in sdf.frames.items():
+        joint, jMl = places[on]
+        oMl = sdf.placement.inverse() if on == "world" else sdf.links[on].placement
+        tree.frame(joint, jMl * oMl.actInv(oMf), name)
     return places, tree, poses
 
 
 def _add_joint(tree: Tree, parent: int, placement: Any, given: SdfJoint, is_reversed: bool) -> int:
     """A joint of the tree. From child to parent its motion is the inverse: negative axes, the last one first."""
-    axes = tuple(-axis for axis in reversed(given.axes)) if is_reversed else given.axes
-    return tree.joint(parent, _KINDS[given.kind], placement, given.name, axes[0], given.pitch, given.limits, axes[-1])
+    axes, limits = given.axes, (given.limits, given.second_limits)
+    if is_reversed:
+        axes = tuple(-axis for axis in reversed(axes))
+        limits = limits[::-1]
+    by_dof = limits if given.freedoms == 2 else given.limits
+    return tree.joint(parent, _KINDS[given.kind], placement, given.name, axes[0], given.pitch, by_dof, axes[-1])
+
+
+def _mimics(sdf: SdfModel, tree: Tree, unread: list[Unread]) -> list[Mimic]:
+    """Mimic tags between joints of the tree that have one coordinate each."""
+    names, found = set(tree.model.names), list[Mimic]()
+    for joint in sdf.joints.values():
+        for tag in joint.mimics:
+            what = f"mimic tag of joint '{joint.name}'"
+            leader = sdf.joints.get(tag.leader)
+            if leader is None:
+                unread.append(Unread(what, str(UnknownNameError("joint", tag.leader, tuple(sdf.joints)))))
+            elif {joint.name, leader.name} - names:
+                unread.append(Unread(what, "one of its joints closes a loop"))
+            elif (joint.freedoms, leader.freedoms, tag.axis, tag.leader_axis) != (1, 1, "axis", "axis"):
+                unread.append(Unread(what, "only joints of one coordinate follow each other here"))
+            else:
+                offset = tag.offset - tag.multiplier * tag.reference
+                found.append(Mimic(joint.name, leader.name, tag.multiplier, offset))
+    return found
 
 
 def _closures(
@@ -158,6 +188,9 @@ def _closures(
             closures.append(_closure(robot, joint, *frames))
         except ConstraintError as error:
             unread.append(Unread(f"joint '{joint.name}', which closes a loop", str(error)))
+        limits = (joint.limits, joint.second_limits)[: len(joint.axes)] if joint.kind not in ("fixed", "ball") else ()
+        if any(np.isfinite([one.lower, one.upper]).any() for one in limits):
+            unread.append(Unread(f"bounds of joint '{joint.name}', which closes a loop", "bounds are on joints here"))
     return tuple(closures)
 
 

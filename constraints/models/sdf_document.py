@@ -18,7 +18,7 @@ from ..robot.pinocchio import pin
 from .mechanism import Unread
 from .tree import JointLimits
 
-__all__ = ["JOINT_FREEDOMS", "SdfJoint", "SdfLink", "SdfModel", "read_sdf"]
+__all__ = ["JOINT_FREEDOMS", "SdfJoint", "SdfLink", "SdfMimic", "SdfModel", "read_sdf"]
 
 JOINT_FREEDOMS = {
     "fixed": 0,
@@ -50,6 +50,18 @@ class SdfLink:
     inertia: Matrix
 
 
+@dataclass(frozen=True)
+class SdfMimic:
+    """The coordinate about an axis follows: multiplier (leader - reference) + offset; the axes are "axis", "axis2"."""
+
+    axis: str
+    leader: str
+    leader_axis: str
+    multiplier: float
+    offset: float
+    reference: float
+
+
 @dataclass(frozen=True, eq=False)
 class SdfJoint:
     """A joint at the zero of its coordinates.
@@ -58,9 +70,10 @@ class SdfJoint:
         name, kind, parent, child: as written.
         placement: of the joint in the model.
         axes: directions (3,) in the joint's own frame.
-        limits: of its coordinate.
+        limits, second_limits: of its coordinate, and of that about the second axis.
         pitch: of a screw [m/rad].
         reference, ratio: of a gearbox.
+        mimics: the tags of both axes.
     """
 
     name: str
@@ -73,6 +86,8 @@ class SdfJoint:
     pitch: float = 0.0
     reference: str = ""
     ratio: float = 1.0
+    second_limits: JointLimits = field(default_factory=JointLimits)
+    mimics: tuple[SdfMimic, ...] = ()
 
     @property
     def freedoms(self) -> int:
@@ -90,6 +105,7 @@ class SdfModel:
         is_static: fixed to the world.
         canonical: name of its main link.
         links, joints: by name, in the order of the file.
+        frames: (name of the link that it is on, placement in the model), by name.
         unread: what was left out.
     """
 
@@ -100,6 +116,7 @@ class SdfModel:
     canonical: str
     links: dict[str, SdfLink]
     joints: dict[str, SdfJoint]
+    frames: dict[str, tuple[str, Any]]
     unread: list[Unread] = field(default_factory=list[Unread])
 
 
@@ -128,17 +145,30 @@ def read_sdf(source: str | os.PathLike[str], packages: Iterable[str | os.PathLik
     unread = [Unread(f"model '{m.get('name')}'", "only the first model of a file is built") for m in models[1:]]
     for include in [*root.iter("include")]:
         unread.append(Unread(f"include of '{include.findtext('uri', '').strip()}'", "other files are not read"))
+    for joint in root.findall("world/joint"):
+        unread.append(Unread(f"joint '{joint.get('name')}' of the world", "only the first model of a file is built"))
     for element in model:
         if element.tag not in _HARMLESS and element.tag != "include":
             unread.append(Unread(f"<{element.tag} name='{element.get('name', '')}'>", "not built"))
     joints: dict[str, SdfJoint] = {}
     for name, element in places.named["joint"].items():
-        joint = _joint(places, name, element, links, unread)
-        if joint is not None:
-            joints[name] = joint
-    placement = _pose(model.find("pose"), path, "pose of the model")[0]
+        read = _joint(places, name, element, links, canonical, unread)
+        if read is not None:
+            joints[name] = read
+    frames: dict[str, tuple[str, Any]] = {}
+    for name in places.named["frame"]:
+        link = places.link_of(name, canonical)
+        if link is None:
+            unread.append(Unread(f"frame '{name}'", "it is attached to no link"))
+        else:
+            frames[name] = (link, places.of(name))
+    placement, relative_to = _pose(model.find("pose"), path, "pose of the model")
+    if relative_to not in (None, "world"):
+        unread.append(Unread(f"pose of the model relative to '{relative_to}'", "it is taken as one in the world"))
+    placement = placement * places.of(model.get("placement_frame", "")).inverse()
     is_static = (model.findtext("static") or "").strip() in ("1", "true")
-    return SdfModel(model.get("name") or "mechanism", path, placement, is_static, canonical, links, joints, unread)
+    name = model.get("name") or "mechanism"
+    return SdfModel(name, path, placement, is_static, canonical, links, joints, frames, unread)
 
 
 class _Places:
@@ -179,6 +209,23 @@ class _Places:
         self._known[name] = self.of("" if relative_to == "world" else relative_to) * placement
         self._open.pop()
         return self._known[name]
+
+    def link_of(self, name: str, canonical: str) -> str | None:
+        """The link on which a link, a joint or a frame is; None where it is on none."""
+        seen: set[str] = set()
+        while name not in self.named["link"] and name != "world":
+            if name in seen:
+                return None
+            seen.add(name)
+            if name in ("", "__model__"):
+                name = canonical
+            elif name in self.named["frame"]:
+                name = self.named["frame"][name].get("attached_to", "")
+            elif name in self.named["joint"]:
+                name = (self.named["joint"][name].findtext("child") or "").strip() or name
+            else:
+                return None
+        return name
 
 
 def _pose(element: Element | None, path: str, what: str) -> tuple[Any, str | None]:
@@ -232,10 +279,11 @@ def _link(places: _Places, name: str, element: Element) -> SdfLink:
 
 
 def _joint(
-    places: _Places, name: str, element: Element, links: dict[str, SdfLink], unread: list[Unread]
+    places: _Places, name: str, element: Element, links: dict[str, SdfLink], canonical: str, unread: list[Unread]
 ) -> SdfJoint | None:
     what, path, kind = f"joint '{name}'", places.path, (element.get("type") or "").strip()
     ends = [(element.findtext(tag) or "").strip() for tag in ("parent", "child")]
+    ends = [(places.link_of(end, canonical) if end in places.named["frame"] else None) or end for end in ends]
     reference = (element.findtext("gearbox_reference_body") or "").strip()
     if kind not in (*JOINT_FREEDOMS, "gearbox"):
         unread.append(Unread(what, str(UnknownNameError("type of joint", kind, (*JOINT_FREEDOMS, "gearbox")))))
@@ -252,12 +300,26 @@ def _joint(
         for tag in ("axis", "axis2")
         if tag == "axis" or kind in ("universal", "revolute2", "gearbox")
     )
-    limit, dynamics = element.find("axis/limit"), element.find("axis/dynamics")
+    # screw_thread_pitch: metres a turn, right-handed; the older thread_pitch: radians a metre, left-handed.
+    turn, old = (_number(element, tag, 0.0, path, what) for tag in ("screw_thread_pitch", "thread_pitch"))
+    pitch = turn / (2.0 * pi) if turn else (-1.0 / old if old else 0.0)
+    ratio = _number(element, "gearbox_ratio", 1.0, path, what)
+    first, second = (_limits(element.find(tag), kind, path, what) for tag in ("axis", "axis2"))
+    mimics = tuple(_mimic(element.find(f"{tag}/mimic"), tag, path, what) for tag in ("axis", "axis2"))
+    return SdfJoint(
+        name, kind, ends[0], ends[1], places.of(name), axes, first, pitch, reference, ratio, second,
+        tuple(mimic for mimic in mimics if mimic is not None),
+    )  # fmt: skip
+
+
+def _limits(axis: Element | None, kind: str, path: str, what: str) -> JointLimits:
+    """Bounds and the like about one axis."""
+    limit, dynamics = (None, None) if axis is None else (axis.find("limit"), axis.find("dynamics"))
     lower, upper, effort, velocity = (
         _number(limit, tag, default, path, what, may_be_infinite=True)
         for tag, default in (("lower", -inf), ("upper", inf), ("effort", -1.0), ("velocity", -1.0))
     )
-    limits = JointLimits(
+    return JointLimits(
         lower if lower > -_NO_LIMIT and kind != "continuous" else -inf,
         upper if upper < _NO_LIMIT and kind != "continuous" else inf,
         effort if effort >= 0.0 else inf,
@@ -265,11 +327,16 @@ def _joint(
         _number(dynamics, "damping", 0.0, path, what),
         _number(dynamics, "friction", 0.0, path, what),
     )
-    # screw_thread_pitch: metres a turn, right-handed; the older thread_pitch: radians a metre, left-handed.
-    turn, old = (_number(element, tag, 0.0, path, what) for tag in ("screw_thread_pitch", "thread_pitch"))
-    pitch = turn / (2.0 * pi) if turn else (-1.0 / old if old else 0.0)
-    ratio = _number(element, "gearbox_ratio", 1.0, path, what)
-    return SdfJoint(name, kind, ends[0], ends[1], places.of(name), axes, limits, pitch, reference, ratio)
+
+
+def _mimic(tag: Element | None, axis: str, path: str, what: str) -> SdfMimic | None:
+    if tag is None:
+        return None
+    multiplier, offset, reference = (
+        _number(tag, part, default, path, f"mimic of {what}")
+        for part, default in (("multiplier", 1.0), ("offset", 0.0), ("reference", 0.0))
+    )
+    return SdfMimic(axis, tag.get("joint", ""), tag.get("axis", "axis"), multiplier, offset, reference)
 
 
 def _axis(places: _Places, name: str, axis: Element | None, tag: str) -> Vector:

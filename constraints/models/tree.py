@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -76,7 +77,7 @@ class Tree:
         name: str,
         axis: ArrayLike = (0.0, 0.0, 1.0),
         pitch: float = 0.0,
-        limits: JointLimits | None = None,
+        limits: JointLimits | Sequence[JointLimits] | None = None,
         second: ArrayLike = (0.0, 1.0, 0.0),
     ) -> int:
         """Add a joint; its index.
@@ -88,7 +89,7 @@ class Tree:
             name: wanted; a number is appended where it is taken.
             axis: of a joint of one freedom, in its own frame.
             pitch: of a helical joint [m/rad].
-            limits: bounds and the like; bounds of joints of one freedom only.
+            limits: bounds and the like, one by coordinate or one for all; bounds of hinges and slides only.
             second: the second axis of a universal joint.
         """
         model, free = self.model, _model_of(kind, axis, pitch, second)
@@ -98,13 +99,15 @@ class Tree:
         index = int(model.addJoint(parent, free, placement, own))
         model.addJointFrame(index)
         if limits is not None:
-            q, v = model.joints[index].idx_q, slice(model.joints[index].idx_v, model.nv)
-            if free.nq == 1:
-                model.lowerPositionLimit[q], model.upperPositionLimit[q] = limits.lower, limits.upper
-            model.upperEffortLimit[v], model.lowerEffortLimit[v] = limits.effort, -limits.effort
-            model.upperVelocityLimit[v], model.lowerVelocityLimit[v] = limits.velocity, -limits.velocity
-            model.upperDryFrictionLimit[v], model.lowerDryFrictionLimit[v] = limits.friction, -limits.friction
-            model.damping[v], model.armature[v] = limits.damping, limits.armature
+            by_dof = [limits] * free.nv if isinstance(limits, JointLimits) else list(limits)
+            for k, one in enumerate(by_dof):
+                q, v = model.joints[index].idx_q + k, model.joints[index].idx_v + k
+                if kind not in (JointKind.BALL, JointKind.FREE):
+                    model.lowerPositionLimit[q], model.upperPositionLimit[q] = one.lower, one.upper
+                model.upperEffortLimit[v], model.lowerEffortLimit[v] = one.effort, -one.effort
+                model.upperVelocityLimit[v], model.lowerVelocityLimit[v] = one.velocity, -one.velocity
+                model.upperDryFrictionLimit[v], model.lowerDryFrictionLimit[v] = one.friction, -one.friction
+                model.damping[v], model.armature[v] = one.damping, one.armature
         return index
 
     def body(

@@ -11,13 +11,12 @@ import numpy as np
 
 from ..dynamics import Closure, PointClosure
 from ..errors import ConstraintError, FileError, UnknownJointError, UnknownNameError
-from ..explicit import Explicit
 from ..robot import Base, Robot
 from ..robot.loading import read_urdf
 from ..robot.markup import read_xml
 from ..robot.pinocchio import Model, pin
 from ..stack import RowOwner
-from .mechanism import Mechanism, Unread
+from .mechanism import Mechanism, Unread, couplers_of_mimics
 from .sidecar import Sidecar, read_sidecar, sidecar_beside
 
 __all__ = ["mechanism_from_urdf"]
@@ -76,7 +75,9 @@ def mechanism_from_urdf(
     gone = [m for m in mimics if m not in robot.mimics]
     unread += [Unread(f"mimic tag of joint '{m.joint}'", "one of its joints is fixed by the sidecar") for m in gone]
     motors = _motors(robot, sidecar, unread)
-    return Mechanism(robot, _closures(robot, sidecar, unread), _couplers(robot, unread), motors, {}, tuple(unread))
+    return Mechanism(
+        robot, _closures(robot, sidecar, unread), couplers_of_mimics(robot, unread), motors, {}, tuple(unread)
+    )
 
 
 def _closures(robot: Robot, sidecar: Sidecar, unread: list[Unread]) -> tuple[RowOwner, ...]:
@@ -92,17 +93,6 @@ def _closures(robot: Robot, sidecar: Sidecar, unread: list[Unread]) -> tuple[Row
         except ConstraintError as error:
             unread.append(Unread(what, str(error)))
     return tuple(closures)
-
-
-def _couplers(robot: Robot, unread: list[Unread]) -> tuple[Explicit, ...]:
-    couplers: list[Explicit] = []
-    for m in robot.mimics:
-        name = f"{m.joint} mimics {m.source}"
-        try:
-            couplers.append(Explicit.linear(robot, m.joint, {m.source: m.multiplier}, m.offset, name=name))
-        except ConstraintError as error:
-            unread.append(Unread(f"mimic tag of joint '{m.joint}'", str(error)))
-    return tuple(couplers)
 
 
 def _motors(robot: Robot, sidecar: Sidecar, unread: list[Unread]) -> tuple[str, ...]:

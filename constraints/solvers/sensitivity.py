@@ -130,10 +130,9 @@ class Sensitivity:
         A = local.jacobian[view.manifold.equal][:, self._live]
         unique = refined is None and bool(n) and rank_of(A) == n
         active = np.flatnonzero(order.slopes.d >= -10.0 * ACTIVE)
-        size = float(np.sqrt(local.gradient[self._live] @ local.gradient[self._live]))
         pushes = order.weights * np.sqrt(np.einsum("ij,ij->i", order.slopes.C, order.slopes.C))
         names = [inequality_name(view.manifold, int(order.slopes.number[i]), order.slopes.side[i]) for i in active]
-        weak = [pushes[i] <= WEAK * size for i in active]
+        weak = [pushes[i] <= WEAK * local.scale for i in active]
         touching = [name for name, w in zip(names, weak, strict=True) if w]
         self.weakly_active = tuple(dict.fromkeys(touching + self._idle_at_bounds()))
         if unique:
