@@ -12,12 +12,13 @@ from .comparison import INTERVAL, RowTable
 from .dependency import dof_names
 from .explicit import Explicit
 from .functions.affine import Constant
+from .right_hand_side import RightHandSide
 from .stack import RowOwner
 
 if TYPE_CHECKING:
     from .problem import Problem
 
-__all__ = ["describe"]
+__all__ = ["active_bounds", "describe", "errors_of"]
 
 LEFT_OUT = "left out"
 SHOWN = 12
@@ -57,6 +58,44 @@ def describe(problem: Problem) -> str:
     bounded = int((np.isfinite(lower) | np.isfinite(upper)).sum())
     lines.append(f"  bounds on {bounded} dofs, {int(problem.wraps.sum())} of them free to turn by whole turns")
     return "\n".join(lines)
+
+
+def errors_of(problem: Problem, q: Vector, rhs: RightHandSide | None, threshold: float) -> list[str]:
+    """The error of each constraint at a configuration, and the joints at a bound or outside it.
+
+    Args:
+        problem: the problem.
+        q: configuration (nq,).
+        rhs: right-hand sides; the default ones if absent.
+        threshold: above which an optional constraint is not satisfied.
+
+    Raises:
+        UndefinedError: a function has no value there.
+    """
+    lines, stack, error = list[str](), problem.constraints, problem.error(q, rhs=rhs)
+    optional = problem.levels[-1].owners if problem.optional_last else ()
+    for owner, rows, label in zip(stack, stack.slices, stack.labels, strict=True):
+        norm = float(np.sqrt(error[rows] @ error[rows]))
+        left = " (optional, not satisfied)" if owner in optional and norm > threshold else ""
+        lines.append(f"{label}: error {norm:.3g}{left}")
+    return [*lines, *active_bounds(problem, q)]
+
+
+def active_bounds(problem: Problem, q: Vector) -> tuple[str, ...]:
+    """Joints at a bound or outside it, as "name at its lower bound", in the order of q.
+
+    Args:
+        problem: the problem.
+        q: configuration (nq,).
+    """
+    bounds, words = problem.bounds, list[str]()
+    for factor in problem.space.leaves():
+        for i in range(factor.q.start, factor.q.stop):
+            below, above = q[i] - bounds.lower[i], bounds.upper[i] - q[i]
+            for side, room in (("lower", below), ("upper", above)):
+                if room <= 0.0:
+                    words.append(f"{factor.name} {'at' if room == 0.0 else 'outside'} its {side} bound")
+    return tuple(words)
 
 
 def _rows(owner: RowOwner) -> str:

@@ -7,6 +7,7 @@ groups raise them; this module hands out the whole family.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from liegroups.errors import (
     ConstraintError,
@@ -130,7 +131,16 @@ class NotSavableError(ConstraintError):
 
 
 class PathError(ConstraintError):
-    """A path that does not exist, does not hold together, or is asked for more than it has."""
+    """A path that does not exist, does not hold together, or is asked for more than it has.
+
+    Args:
+        message: what is wrong.
+        result: what failed, where something did: a Projection, Interpolation or Walk, whose `describe()` says more.
+    """
+
+    def __init__(self, message: str, result: Any = None) -> None:
+        self.result = result
+        super().__init__(message)
 
 
 class GraphError(ConstraintError):

@@ -469,3 +469,49 @@ def test_what_a_walk_is_given_is_looked_at() -> None:
     for name in ("guess", "collisions"):
         with pytest.raises(WrongObjectError, match=f"{name} of a walk"):
             anything(graph, q, ["Loop | f"], rng, **{name: 3})
+
+
+def test_a_target_says_how_far_it_got() -> None:
+    """Each inner transition with its status, those not tried, and the errors of the last projection."""
+    graph = recorded_graph()
+    inner = graph.transition(TAKE).inner
+    reached, missed = (graph.target(TAKE, starts(FREE)[i], guesses()[0]) for i in (0, 39))
+    assert reached.success
+    assert not missed.success
+    for target in (reached, missed):
+        lines, tried = target.describe().splitlines(), len(target.projections)
+        assert lines[0] == str(target)
+        for part, projection, line in zip(inner, target.projections, lines[1:], strict=False):
+            name, residual = projection.status.name, projection.residual
+            assert line == f"  '{part}' to '{part.target}': {name}, residual {residual:.3g}"
+        assert lines[tried + 1 : len(inner) + 1] == [f"  '{part}': not tried" for part in inner[tried:]]
+        assert lines[len(inner) + 1] == f"  at the last configuration, on '{target.failed_at or TAKE}':"
+        last = target.projections[-1]
+        assert lines[len(inner) + 2 :] == [f"  {line}" for line in last.describe().splitlines()[1:]]
+    assert f"error {missed.projections[-1].residual:.3g}" in missed.describe()
+
+
+def test_a_walk_says_what_it_could_not_do() -> None:
+    """Each transition, each reason with its count, and the last case of the usual ones."""
+    graph, q = recorded_graph(), starts(FREE)[4]
+    asked = [TAKE, "Loop | 0-0", "Loop | 0-0", RELEASE]
+    found = walk(graph, q, asked, np.random.default_rng(4), tries=4, patience=2, detours=0)
+    assert (found.done, dict(found.refusals)) == (2, {"NOT_PROJECTED on 'Loop | 0-0'": 2})
+    (case,) = found.cases.values()
+    assert not case.success
+    assert found.describe().splitlines() == [
+        "2 of 4 transitions after 4 targets",
+        f"  '{TAKE}': walked",
+        "  'Loop | 0-0': walked",
+        "  'Loop | 0-0': not walked",
+        f"  '{RELEASE}': not come to",
+        "  given up 2 times: NOT_PROJECTED on 'Loop | 0-0'",
+        "  NOT_PROJECTED on 'Loop | 0-0', the last time:",
+        *(f"    {line}" for line in case.describe().splitlines()),
+    ]
+    with pytest.raises(PathError) as caught:
+        found.or_raise()
+    assert caught.value.result is found
+    alike = walk(graph, q, asked[:2], np.random.default_rng(4), tries=4, patience=2, detours=0)
+    assert alike.success
+    assert alike.describe().splitlines()[1:] == [f"  '{name}': walked" for name in asked[:2]]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -14,6 +15,7 @@ import pinocchio as pin
 import pytest
 
 from constraints import (
+    Bounds,
     ConstraintError,
     Explicit,
     Function,
@@ -23,11 +25,11 @@ from constraints import (
     Problem,
     Projector,
 )
-from constraints.errors import OptionError, PathError, WrongObjectError
-from constraints.manipulation import Path, PathStatus, interpolate
-from constraints.manipulation.path import StepSize
+from constraints.errors import OptionError, PathError, SizeError, WrongObjectError
+from constraints.manipulation import Path, PathStatus, Schedule, interpolate
+from constraints.manipulation.path import Piece, StepSize
 from constraints.models import sample_arm, sample_two_arms
-from liegroups import SE3, SO2, SO3, Rn
+from liegroups import SE3, SO2, SO3, ProductSpace, Rn
 
 ARM = sample_arm()
 
@@ -249,3 +251,126 @@ def test_a_path_of_one_point_is_a_path() -> None:
     path = interpolate(problem, q0, q0).or_raise()
     assert np.array_equal(path(0.5), q0)
     assert path.max_jump() == (0.0, 0.0)
+
+
+# Failures in words
+
+
+def one_way() -> Problem:
+    """x^2 = r on the line, with a bound at 5."""
+    square = Function.from_callable(lambda q: q**2 - 1.0, Rn(1), Rn(1), lambda q: 2.0 * np.diag(q), name="square")
+    return Problem(Rn(1), [Implicit.equal(square, name="one")], Bounds(Rn(1), np.array([-5.0]), np.array([5.0])))
+
+
+def test_ends_that_are_refused_say_by_which_constraint_and_bound() -> None:
+    """The error at the end, which is 4^2 - 1 = 15, and the bound that an end is outside of."""
+    off = interpolate(one_way(), [4.0], [1.0])
+    assert off.describe().splitlines() == [
+        f"{PathStatus.START} (reached 0 of the way)",
+        "  at time 0, threshold 0.0001:",
+        "    'one': error 15",
+    ]
+    problem = one_way()
+    outside = interpolate(problem, [1.0], [6.0], (problem.rhs, np.array([35.0])))
+    assert outside.status is PathStatus.END
+    assert outside.describe().splitlines()[1:] == [
+        "  at time 1, threshold 0.0001:",
+        "    'one': error 0",
+        "    R1 outside its upper bound",
+    ]
+    assert outside.stop is not None
+    assert outside.stop.q.tolist() == [6.0]
+
+
+def test_a_projection_that_fails_on_the_way_is_told() -> None:
+    """Half-way the right-hand side asks for x^2 = -3: nothing does, and x is off by x^2 + 3."""
+    problem = one_way()
+    sides = [problem.check_rhs([r]) for r in (0.0, -4.0)]
+    broken = interpolate(problem, [1.0], [1.0], lambda s: sides[int(0.4 < s < 0.6)])
+    assert (broken.status, broken.path) == (PathStatus.NOT_PROJECTED, None)
+    stop = broken.stop
+    assert stop is not None
+    assert stop.projection is not None
+    assert (stop.time, stop.rhs) == (0.5, sides[1])
+    lines = broken.describe().splitlines()
+    assert lines[0] == str(broken) == repr(broken)
+    assert lines[1] == f"  at time 0.5: {stop.projection}"
+    assert lines[2:] == [f"    'one': error {stop.q[0] ** 2 + 3.0:.3g}"]
+    with pytest.raises(PathError, match="NOT_PROJECTED") as caught:
+        broken.or_raise()
+    assert caught.value.result is broken
+
+
+def test_a_jump_says_how_far_and_in_which_joint() -> None:
+    """Between two roots of (x + 3)(x + 1)(x - 1) projections fall on one root or another, which are 2 or 4 apart."""
+    space = ProductSpace([Rn(1), Rn(1)], ["x", "y"])
+    cubic = Function.from_callable(
+        lambda q: (q[:1] + 3.0) * (q[:1] + 1.0) * (q[:1] - 1.0), space, Rn(1),
+        lambda q: np.array([[3.0 * q[0] ** 2 + 6.0 * q[0] - 1.0, 0.0]]),
+    )  # fmt: skip
+    result = interpolate(Problem(space, [Implicit.zero(cubic)]), [-1.0, 0.0], [1.0, 0.5])
+    assert result.status is PathStatus.JUMP
+    stop = result.stop
+    assert stop is not None
+    assert stop.jump is not None
+    assert (stop.joint, stop.time, stop.jump.angle) == ("x", result.reached, 0.0)
+    assert min(abs(stop.jump.length - apart) for apart in (2.0, 4.0)) <= 1e-3
+    assert result.describe().splitlines()[1:] == [
+        f"  at time {stop.time:.4g}, however small the steps: 0 rad and {stop.jump.length:.3g} m, most in 'x'"
+    ]
+
+
+def test_a_path_that_holds_is_told_too() -> None:
+    problem = one_way()
+    whole = interpolate(problem, [1.0], [1.0])
+    assert whole.stop is None
+    assert whole.describe() == f"{PathStatus.COMPLETE} (reached 1 of the way)\n  Path(1 pieces, 2 samples, 1 s)"
+    assert repr(whole.status) == "PathStatus.COMPLETE"
+
+
+def test_errors_of_paths_carry_what_failed() -> None:
+    """Between samples that are too far apart for the projection the error has it, and it travels."""
+    problem = Problem(ARM, [Implicit.equal(Position(ARM, "tool"), [0.4, 0.1, 0.3])])
+    ends = [Projector(problem).project(q).or_raise().q for q in ARM.random(np.random.default_rng(3), 2)]
+    piece = Piece(problem, Schedule(problem.rhs), np.array(ends), np.array([0.0, 1.0]), Options.local(max_iterations=0))
+    with pytest.raises(PathError, match=r"at time 0\.5 of the piece") as caught:
+        Path((piece,))(0.5)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert again.result.status is caught.value.result.status
+    assert "Position(tool)" in again.result.describe()
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind", "said"),
+    [
+        ({"samples": [[1.0]], "times": [0.0]}, SizeError, "expected size at least 2, received 1"),
+        ({"samples": [[1.0], [np.nan]]}, ConstraintError, "sample 1 of a piece"),
+        ({"samples": [[1.0], [1.0], [1.0]]}, SizeError, "times of a piece of a path: expected size 3, received 2"),
+        ({"times": [1.0, 0.0]}, PathError, r"must rise from 0 to 1, got \[1.0, 0.0\]"),
+        ({"times": [0.0, 0.9]}, PathError, "must rise from 0 to 1"),
+        ({"samples": [[1.0]] * 9, "times": [0, 0.1, 0.2, 0.3, 0.3, 0.5, 0.6, 0.7, 1]}, PathError, "0.3 then 0.3, 1 at"),
+        ({"sides": None}, WrongObjectError, "sides of a piece of a path: expected a Schedule"),
+    ],
+)
+def test_pieces_are_checked(changes: dict[str, Any], kind: type[Exception], said: str) -> None:
+    """A piece has at least two samples, valid ones, at times that rise from 0 to 1."""
+    problem = one_way()
+    piece = interpolate(problem, [1.0], [1.0]).or_raise().pieces[0]
+    with pytest.raises(kind, match=said):
+        replace(piece, **changes)
+    assert replace(piece).times.tolist() == [0.0, 1.0]
+
+
+def test_schedules_are_checked() -> None:
+    """Right-hand sides or a function, and a function that returns something."""
+    problem = one_way()
+    wrong: list[tuple[Any, str]] = [
+        ((), "got neither"),
+        ((problem.rhs, None, abs), "got both"),
+        ((None, problem.rhs), "got only the last"),
+    ]
+    for arguments, said in wrong:
+        with pytest.raises(WrongObjectError, match=said):
+            Schedule(*arguments)
+    with pytest.raises(WrongObjectError, match=r"right-hand sides of a path at time 0: .* NoneType"):
+        interpolate(problem, [1.0], [1.0], lambda s: None)

@@ -7,7 +7,7 @@ from .graph import ConstraintGraph
 from .graph_errors import GraphErrors
 from .grasp import grasp, pregrasp
 from .gripper import Gripper, Handle
-from .interpolation import Interpolation, PathStatus, interpolate
+from .interpolation import Interpolation, PathStatus, Stop, interpolate
 from .path import Jump, Path
 from .pictures import animate, plot_path
 from .placement import left_where_it_is, placement, preplacement
@@ -48,6 +48,7 @@ __all__ = [
     "Semantics",
     "Shape",
     "State",
+    "Stop",
     "TargetConfiguration",
     "Tie",
     "Transition",

@@ -10,10 +10,10 @@ from typing import NamedTuple, final
 import numpy as np
 
 from liegroups import Space
-from liegroups.doors import as_tuple, is_finite_number
+from liegroups.doors import as_tuple, finite_vector, is_finite_number
 
 from ..arrays import Indices, Matrix, Vector
-from ..errors import PathError, SpaceMismatchError, WrongObjectError
+from ..errors import PathError, SizeError, SpaceMismatchError, WrongObjectError
 from ..problem import Problem
 from ..solvers import Options, Projector
 from .schedule import Schedule
@@ -91,6 +91,13 @@ class Piece:
         samples: configurations (n, nq), n at least 2.
         times: of the samples (n,), rising from 0 to 1.
         options: of the projections between the samples.
+
+    Raises:
+        SizeError: fewer than two samples, not as many times, or samples of another size.
+        NotFiniteError, NotNormalizedError, DtypeError: what is wrong with a sample or a time.
+        PathError: times that do not rise from 0 to 1.
+        WrongObjectError: an argument that is something else.
+        SpaceMismatchError: right-hand sides of other constraints.
     """
 
     problem: Problem
@@ -101,9 +108,20 @@ class Piece:
     _projector: Projector = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Own the arrays."""
-        for name in ("samples", "times"):
-            array = np.array(getattr(self, name), dtype=np.float64)
+        """Check what was given, and own the arrays."""
+        for name, kind in (("problem", Problem), ("sides", Schedule), ("options", Options)):
+            if not isinstance(getattr(self, name), kind):
+                raise WrongObjectError(f"{name} of a piece of a path", f"a {kind.__name__}", getattr(self, name))
+        if self.sides.first is not None:
+            self.problem.check_rhs(self.sides.first)
+        given = as_tuple(self.samples, "samples of a piece of a path", "configurations (nq,)")
+        if len(given) < 2:
+            raise SizeError("samples of a piece of a path", "at least 2", len(given))
+        samples = np.array([self.problem.check(q, f"sample {i} of a piece") for i, q in enumerate(given)])
+        times = np.array(finite_vector(self.times, len(samples), "times of a piece of a path"))
+        if times[0] != 0.0 or times[-1] != 1.0 or not (np.diff(times) > 0.0).all():
+            raise PathError(f"times of a piece of a path must rise from 0 to 1, got {_shortened(times)}")
+        for name, array in (("samples", samples), ("times", times)):
             array.setflags(write=False)
             object.__setattr__(self, name, array)
         object.__setattr__(self, "_projector", Projector(self.problem, self.options))
@@ -121,7 +139,8 @@ class Piece:
         q = self.problem.space.interpolate(self.samples[i], self.samples[i + 1], (time - t0) / (t1 - t0))
         projection = self._projector.project(q, self.sides.at(time))
         if not projection.success:
-            raise PathError(f"at time {time:.6g} of the piece the constraints are not reached: {projection.status}")
+            words = f"at time {time:.6g} of the piece the constraints are not reached: {projection.status}"
+            raise PathError(words, projection)
         return projection.q
 
     def reversed(self) -> Piece:
@@ -163,7 +182,7 @@ class Path:
         """Check that the pieces meet."""
         pieces = as_tuple(self.pieces, "pieces of a path", "Pieces of other paths (path.pieces)")
         if not pieces:
-            raise PathError("a path has at least one piece")
+            raise PathError("pieces of a path: expected at least one, got none")
         for piece in pieces:
             if not isinstance(piece, Piece):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise WrongObjectError("piece of a path", "a Piece of another path (path.pieces)", piece)
@@ -177,7 +196,7 @@ class Path:
                 raise SpaceMismatchError(f"piece {i} of a path", space.name, after.problem.space.name)
             gap = float(np.abs(space.difference(before.samples[-1], after.samples[0])).max(initial=0.0))
             if gap > TOGETHER:
-                raise PathError(f"piece {i} starts {gap:.3g} rad or m away from where piece {i - 1} ends")
+                raise PathError(f"piece {i} must start where piece {i - 1} ends, it starts {gap:.3g} rad or m away")
         object.__setattr__(self, "pieces", pieces)
         object.__setattr__(self, "durations", durations)
 
@@ -238,7 +257,7 @@ class Path:
     def lasting(self, duration: float) -> Path:
         """The same path in another time [s]."""
         if not is_finite_number(duration) or duration <= 0.0:
-            raise PathError(f"the duration of a path is a positive number of seconds, got {duration!r}")
+            raise PathError(f"duration of a path: expected a positive number of seconds, got {duration!r}")
         factor = duration / self.duration
         return Path(self.pieces, tuple(factor * d for d in self.durations))
 
@@ -257,3 +276,11 @@ class Path:
     def __repr__(self) -> str:
         count = sum(len(piece.samples) for piece in self.pieces)
         return f"Path({len(self.pieces)} pieces, {count} samples, {self.duration:g} s)"
+
+
+def _shortened(times: Vector) -> str:
+    """Times in a message; of many, those where they do not rise."""
+    if len(times) > 6:
+        i = int((np.diff(times) <= 0.0).argmax())
+        return f"{times[0]:g} at the start, {times[i]:g} then {times[i + 1]:g}, {times[-1]:g} at the end"
+    return str(times.tolist())

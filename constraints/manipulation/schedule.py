@@ -8,6 +8,8 @@ from typing import Any, cast, final
 
 import numpy as np
 
+from liegroups.doors import as_tuple, is_finite_number
+
 from ..arrays import ArrayLike
 from ..errors import SpaceMismatchError, WrongObjectError
 from ..problem import Problem
@@ -31,6 +33,7 @@ class Schedule:
 
     Raises:
         SpaceMismatchError: `first` and `last` belong to different constraints.
+        WrongObjectError: what is no right-hand side, function or pair of numbers; none of them, or both.
     """
 
     first: RightHandSide | None = None
@@ -39,8 +42,21 @@ class Schedule:
     window: tuple[float, float] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        """Check that both ends fit."""
+        """Check what was given, and that both ends fit."""
         first, last = self.first, self.last
+        for name, side in (("first", first), ("last", last)):
+            if side is not None and not isinstance(side, RightHandSide):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise WrongObjectError(f"{name} right-hand side of a schedule", "a RightHandSide (problem.rhs)", side)
+        if self.function is not None and not callable(self.function):
+            raise WrongObjectError("function of a schedule", "a function of s in [0, 1]", self.function)
+        if (first is None) == (self.function is None) or (last is not None and first is None):
+            came = "neither" if first is None and last is None else "both" if first is not None else "only the last"
+            raise WrongObjectError(
+                "schedule of right-hand sides", "right-hand sides from the first, or a function", came
+            )
+        window = as_tuple(self.window, "window of a schedule", "two numbers")
+        if len(window) != 2 or not all(is_finite_number(s) for s in window):
+            raise WrongObjectError("window of a schedule", "two finite numbers", repr(window))
         if first is not None and last is not None and first.stack is not last.stack:
             raise SpaceMismatchError("right-hand sides at the end of a path", str(first.stack), str(last.stack))
 
@@ -69,10 +85,12 @@ class Schedule:
         begin, end = self.window
         s = begin + time * (end - begin)
         if self.function is not None:
-            return self.function(s)
-        first, last = self.first, self.last
-        if first is None:
-            raise WrongObjectError("schedule of right-hand sides", "right-hand sides, or a function", None)
+            given = cast("RightHandSide | None", self.function(s))
+            if given is None:  # a function without `return`; None would stand for the default
+                what = f"right-hand sides of a path at time {s:.4g}"
+                raise WrongObjectError(what, "a RightHandSide or the flat vector of all", given)
+            return given
+        first, last = cast("RightHandSide", self.first), self.last
         if last is None or s <= 0.0:
             return first
         if s >= 1.0:

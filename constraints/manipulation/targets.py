@@ -85,6 +85,24 @@ class TargetConfiguration:
             raise UnreachedError(self)
         return self
 
+    def describe(self) -> str:
+        """The result in words: how far it got, what each inner transition gave, errors by constraint at the last."""
+        lines = [str(self)]
+        if self.transition.inner:
+            for part, projection in zip(self.transition.inner, self.projections, strict=False):
+                lines.append(
+                    f"  '{part}' to '{part.target}': {projection.status.name}, residual {projection.residual:.3g}"
+                )
+            lines += [f"  '{part}': not tried" for part in self.transition.inner[len(self.projections) :]]
+        errors = self.projections[-1].describe().splitlines()[1:]
+        return "\n".join(
+            [
+                *lines,
+                f"  at the last configuration, on '{self.failed_at or self.transition}':",
+                *(f"  {e}" for e in errors),
+            ]
+        )
+
     def __str__(self) -> str:
         failed = self.failed_at
         where = "" if failed is None else f" (at '{failed}')"

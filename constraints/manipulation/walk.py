@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from textwrap import indent
 from typing import final
 
 import numpy as np
@@ -19,12 +20,15 @@ from ..right_hand_side import RightHandSide
 from ..solvers import Projector
 from .collision import CollisionModel
 from .graph import ConstraintGraph
-from .interpolation import PathStatus, interpolate
+from .interpolation import Interpolation, PathStatus, interpolate
 from .path import Path
 from .states import Transition
+from .targets import TargetConfiguration
 
 __all__ = ["Guess", "Walk", "walk"]
 
+CASES = 2
+"""So many reasons are told with a case."""
 DETOUR = 0.5
 """Standard deviation of a way-point around the middle of a motion [rad or m]."""
 
@@ -43,6 +47,8 @@ class Walk:
         done: how many of them were.
         tries: how many targets were drawn.
         refusals: why tries were given up, and how often.
+        cases: what failed the last time for each of these reasons, a TargetConfiguration or an Interpolation, where one
+            did.
     """
 
     path: Path | None
@@ -50,6 +56,7 @@ class Walk:
     done: int
     tries: int
     refusals: Counter[str] = field(default_factory=lambda: Counter[str]())
+    cases: Mapping[str, TargetConfiguration | Interpolation] = field(default_factory=lambda: {}, repr=False)
 
     @property
     def success(self) -> bool:
@@ -60,11 +67,25 @@ class Walk:
         """The whole path.
 
         Raises:
-            PathError: the walk did not come to its end; says how far, and why.
+            PathError: the walk did not come to its end; says how far, and why. It carries the walk.
         """
         if self.path is None or not self.success:
-            raise PathError(str(self))
+            raise PathError(str(self), self)
         return self.path
+
+    def describe(self) -> str:
+        """The walk in words: which transitions it went, why tries were given up, and a case of the usual reasons."""
+        lines = [f"{self.done} of {len(self.transitions)} transitions after {self.tries} targets"]
+        for i, step in enumerate(self.transitions):
+            lines.append(
+                f"  '{step}': {'walked' if i < self.done else 'not walked' if i == self.done else 'not come to'}"
+            )
+        for reason, count in self.refusals.most_common():
+            lines.append(f"  given up {'once' if count == 1 else f'{count} times'}: {reason}")
+        for reason, _ in self.refusals.most_common(CASES) if not self.success else ():
+            if reason in self.cases:
+                lines += [f"  {reason}, the last time:", indent(self.cases[reason].describe(), "    ")]
+        return "\n".join(lines)
 
     def __str__(self) -> str:
         said = f"{self.done} of {len(self.transitions)} transitions after {self.tries} targets"
@@ -121,7 +142,8 @@ def walk(
         raise GraphError("a walk needs at least one transition")
     for before, after in pairwise(steps):
         if before.target is not after.source:
-            raise GraphError(f"'{after}' starts in '{after.source}', but '{before}' ends in '{before.target}'")
+            ends = f"but '{before}' ends in '{before.target}'"
+            raise GraphError(f"'{after}' must follow a transition that ends in '{after.source}', {ends}")
     start = graph.robot.check(q_start, "q_start")
     _refuse_elsewhere(graph, start, steps[0].source, "start")
     end = None
@@ -170,6 +192,7 @@ class _Walker:
         self._models: dict[Transition, CollisionModel] = {}
         self._projectors: dict[tuple[Transition, int], Projector] = {}
         self._refusals: Counter[str] = Counter()
+        self._cases: dict[str, TargetConfiguration | Interpolation] = {}
         self._tries = 0
 
     def run(self, q: Vector, goal: Vector | None) -> Walk:
@@ -190,7 +213,7 @@ class _Walker:
         whole = longest[0] if longest else None
         for path in longest[1:]:
             whole = path if whole is None else whole + path
-        return Walk(whole, self._steps, len(longest), self._tries, self._refusals)
+        return Walk(whole, self._steps, len(longest), self._tries, self._refusals, self._cases)
 
     def _walked(self, step: Transition, q: Vector, goal: Vector | None) -> Path | None:
         """A path of one transition; None where patience or budget ended."""
@@ -205,9 +228,10 @@ class _Walker:
 
     def _there(self, step: Transition, q: Vector) -> Path | None:
         """A path to a target that is drawn."""
-        target = self._graph.target(step, q, self._guess(step, q, self._rng))
+        guess = self._graph.robot.check(self._guess(step, q, self._rng), "guess of a walk")
+        target = self._graph.target(step, q, guess)
         if not target.success:
-            return self._refused(f"no target of '{target.failed_at}'")
+            return self._refused(f"no target of '{target.failed_at}'", target)
         path: Path | None = None
         for part, point in zip(step.inner or (step,), target.waypoints, strict=True):
             piece = self._motion(part, q, point)
@@ -257,7 +281,7 @@ class _Walker:
         for q0, q1 in pairwise(through):
             found = interpolate(problem, q0, q1, rhs, options=self._graph.path_options)
             if found.path is None or not found.success:
-                return self._refused(f"{found.status.name} on '{part}'")
+                return self._refused(f"{found.status.name} on '{part}'", found)
             path = found.path if path is None else path + found.path
         if path is not None and self._collisions is not None:
             try:
@@ -282,5 +306,7 @@ class _Walker:
             found = self._projectors[key] = Projector(problem, self._graph.path_options)
         return found
 
-    def _refused(self, why: str) -> None:
+    def _refused(self, why: str, case: TargetConfiguration | Interpolation | None = None) -> None:
         self._refusals[why] += 1
+        if case is not None:
+            self._cases[why] = case

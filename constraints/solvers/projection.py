@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 
 from ..arrays import Matrix, Vector
+from ..describe import active_bounds, errors_of
 from ..errors import ConstraintError
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
@@ -147,14 +148,7 @@ class Projection:
     @property
     def active_bounds(self) -> tuple[str, ...]:
         """Joints at a bound or outside it, as "name at its lower bound", in the order of q."""
-        bounds, words = self.problem.bounds, list[str]()
-        for factor in self.problem.space.leaves():
-            for i in range(factor.q.start, factor.q.stop):
-                below, above = self.q[i] - bounds.lower[i], bounds.upper[i] - self.q[i]
-                for side, room in (("lower", below), ("upper", above)):
-                    if room <= 0.0:
-                        words.append(f"{factor.name} {'at' if room == 0.0 else 'outside'} its {side} bound")
-        return tuple(words)
+        return active_bounds(self.problem, self.q)
 
     @property
     def violations(self) -> tuple[Violation, ...]:
@@ -193,18 +187,10 @@ class Projection:
 
     def describe(self) -> str:
         """The result in words: status, errors by constraint, active bounds."""
-        lines = [str(self)]
         if self.status is Status.UNDEFINED:
-            return lines[0]
-        stack = self.problem.constraints
-        error = self.error()
-        optional = self.problem.levels[-1].owners if self.problem.optional_last else ()
-        for owner, rows, label in zip(stack, stack.slices, stack.labels, strict=True):
-            norm = float(np.sqrt(error[rows] @ error[rows]))
-            left = " (optional, not satisfied)" if owner in optional and norm > self.options.threshold else ""
-            lines.append(f"  {label}: error {norm:.3g}{left}")
-        lines += [f"  {words}" for words in self.active_bounds]
-        return "\n".join(lines)
+            return str(self)
+        errors = errors_of(self.problem, self.q, self.rhs, self.options.threshold)
+        return "\n".join([str(self), *(f"  {line}" for line in errors)])
 
     def diagnose(self, *, iterations: int = 400, trials: int = 100, seed: int = 0) -> Diagnosis:
         """Say why it failed: what disagrees, redundant rows, what would help. Print it, or read its data.
