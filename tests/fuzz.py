@@ -78,19 +78,25 @@ from constraints.interop import (
     from_constraint_model,
 )
 from constraints.manipulation import (
+    CollisionModel,
     ConstraintGraph,
     ConstraintGraphFactory,
     Gripper,
     Handle,
     MovableObject,
     Rule,
+    Schedule,
     SecurityMargins,
+    Shape,
     State,
     grasp,
+    interpolate,
     placement,
     plot_path,
     read_scene,
+    walk,
 )
+from constraints.manipulation import Path as WayPath
 from constraints.models import Mechanism, load, mechanisms, sample_arm, sample_two_arms
 from constraints.solvers import diagnose
 from liegroups import SE3, SO2, SO3, Element, ProductSpace, R3xSO3, Rn, Segments, Space
@@ -1686,3 +1692,185 @@ def _(c: Chaos) -> Made:
     if way == "guess":
         return given("q", _graph().target, "Loop | f", q, c.point(_scene().space))
     return given("margin", SecurityMargins, c.number())
+
+
+@functools.cache
+def _path() -> WayPath:
+    space = Problem(Rn(2), [Implicit.between(Identity(Rn(2)), -9.0, 9.0, name="box")])
+    return interpolate(space, [0.0, 0.0], [0.1, 0.2]).or_raise()
+
+
+@functools.cache
+def _reach() -> Problem:
+    return Problem(_arm(), [Implicit.equal(Position(_arm(), "tool"), name="hand")])
+
+
+@entry("interpolate")
+def _(c: Chaos) -> Made:
+    q = _arm().reference("home")
+    rhs = _reach().rhs_from(q)
+    way = c.pick("problem", "q0", "q1", "rhs", "pair", "limit", "returned", "options", "other")
+    if way == "problem":
+        return given("problem of an interpolation", interpolate, c.thing(), q, q)
+    if way in ("q0", "q1"):
+        wrong = c.vector(7)
+        return given(way, interpolate, _reach(), *((wrong, q) if way == "q0" else (q, wrong)), rhs)
+    if way == "rhs":
+        wrong = c.pick(c.thing(type(None), type, dict, np.ndarray), c.vector(3), {"hand": [0.0, 0.0, 0.0]})
+        return given("right-hand side", interpolate, _reach(), q, q, wrong)
+    if way == "pair":
+        pair = c.say("no pair", c.pick((rhs,), (rhs, rhs, rhs), (rhs, "x"), (np.zeros(4), rhs), ([np.nan] * 3, rhs)))
+        return given("right-hand side", interpolate, _reach(), q, q, pair)
+    if way == "limit":
+        name, wrong = c.pick("max_angle", "max_length"), c.pick(c.number(), 0.0, -0.1, True)
+        return given(name, interpolate, _reach(), q, q, rhs, **{name: wrong})
+    if way == "returned":
+        wrong = c.pick(c.thing(np.ndarray), np.zeros(2), [np.nan] * 3, _problem().rhs)
+        return given("right-hand side", interpolate, _reach(), q, q, lambda s: wrong)
+    if way == "options":
+        return given("options", interpolate, _reach(), q, q, rhs, options=c.thing(type(None)))
+    return given("right-hand side", interpolate, _reach(), q, q, c.say("another problem's", _problem().rhs))
+
+
+@entry("Path")
+def _(c: Chaos) -> Made:
+    path, piece = _path(), _path().pieces[0]
+    way = c.pick("pieces", "piece", "durations", "time", "add", "lasting", "apart", "space")
+    if way == "pieces":
+        return given("path", WayPath, c.say("no pieces", c.pick((), [], None, 3, piece, "pieces")))
+    if way == "piece":
+        return given("piece of a path", WayPath, [piece, c.thing()])
+    if way == "durations":
+        wrong = c.pick((0.0,), (-1.0,), (1.0, 1.0), ("x",), (np.nan,), 3, "1", (None,), ([1.0],))
+        return given("durations", WayPath, [piece], c.say("no durations", wrong))
+    if way == "time":
+        return given("time on a path", path, c.number())
+    if way == "add":
+        wrong = c.thing()
+        return given("path to be added", lambda: path + wrong)
+    if way == "lasting":
+        return given("duration", path.lasting, c.pick(c.number(), 0.0, -1.0, True))
+    if way == "apart":
+        return given("piece 1", lambda: path + c.say("a path that starts elsewhere", path))
+    q = _arm().reference("home")
+    other = interpolate(_reach(), q, q, _reach().rhs_from(q)).or_raise()
+    return given("piece 1", lambda: path + c.say("a path of another space", other))
+
+
+@entry("Piece of a path")
+def _(c: Chaos) -> Made:
+    piece = _path().pieces[0]
+    way = c.pick("problem", "sides", "options", "samples", "sample", "times", "order", "other")
+    if way in ("problem", "sides", "options"):
+        return given(way, replace, piece, **{way: c.thing()})
+    if way == "samples":
+        wrong = c.pick([], [[0.0, 0.0]], None, 3, "samples", np.zeros((2, 3)), np.zeros((3, 2, 1)), [0.0, 1.0])
+        return given("sample", replace, piece, samples=c.say("no samples", wrong))
+    if way == "sample":
+        wrong = c.vector(2)
+        return given("sample 1", replace, piece, samples=[[0.0, 0.0], wrong], times=[0.0, 1.0])
+    if way == "times":
+        return given("times", replace, piece, samples=[[0.0, 0.0], [0.1, 0.2]], times=c.vector(2))
+    if way == "order":
+        wrong = c.pick(
+            [0.0, 0.5, 0.5, 1.0], [0.0, 0.7, 0.3, 1.0], [0.1, 0.2, 0.3, 1.0], [0.0, 0.2, 0.3, 0.9], [1.0, 0.7, 0.2, 0.0]
+        )
+        return given("times", replace, piece, samples=np.zeros((4, 2)), times=c.say("times out of order", wrong))
+    return given("right-hand side", replace, piece, sides=c.say("of another problem", Schedule(_problem().rhs)))
+
+
+@entry("Schedule")
+def _(c: Chaos) -> Made:
+    rhs = _problem().rhs
+    way = c.pick("first", "last", "function", "window", "none", "both", "only", "others")
+    if way in ("first", "last", "function"):
+        wrong = c.thing(type(None), type, type(print))
+        return given(f"{way}", Schedule, **({"first": rhs} if way == "last" else {}), **{way: wrong})
+    if way == "window":
+        wrong = c.say(
+            "no window", c.pick(None, 3, "ab", (0.0,), (0.0, np.nan), (0.0, 1.0, 2.0), ("a", "b"), (None, 1.0))
+        )
+        return given("window", Schedule, rhs, window=wrong)
+    if way == "none":
+        return given("neither", Schedule, c.say("nothing", None))
+    if way == "both":
+        return given("both", Schedule, rhs, None, c.say("a function too", lambda s: rhs))
+    if way == "only":
+        return given("only the last", Schedule, None, c.say("no first", rhs))
+    return given("end of a path", Schedule, rhs, c.say("of another problem", _reach().rhs))
+
+
+@functools.cache
+def _collisions() -> CollisionModel:
+    return CollisionModel(_arm(), [Shape("ball", "Sphere", (0.1,), "tool"), Shape("table", "Box", (1.0, 1.0, 0.01))])
+
+
+@entry("CollisionModel")
+def _(c: Chaos) -> Made:
+    model = _collisions()
+    way = c.pick(
+        "path", "limit", "q", "other", "shape", "robot", "shapes", "names", "margin", "margins", "ignored", "size"
+    )
+    if way == "path":
+        return given("path of a collision check", model.first_collision, c.thing())
+    if way == "limit":
+        name = c.pick("max_angle", "max_length")
+        return given(("limits", name), model.first_collision, _path(), **{name: c.pick(c.number(), 0.0, -1.0)})
+    if way == "q":
+        return given(("q", "configuration"), c.pick(model.is_free, model.collisions), c.vector(7))
+    if way == "other":
+        return given(("path", "space"), model.first_collision, c.say("a path in another space", _path()))
+    if way == "shape":
+        wrong = c.pick(("", "Sphere", (0.1,), 3), ("a", "Ball", (0.1,)), ("a", ["Sphere"], 1.0), (3, "Sphere", (0.1,)))
+        return given(("shape", "frame", "a name"), lambda: CollisionModel(_arm(), [Shape(*wrong)]))
+    if way == "size":
+        wrong = c.say("no size", c.pick((0.1, 0.2), (-0.1,), (np.nan,), "x", None, {}, (0.0,), [[0.1], [0.1, 0.2]], 1j))
+        return given("'lump'", Shape, "lump", "Sphere", wrong)
+    if way == "robot":
+        return given("robot of a collision model", CollisionModel, c.thing(Robot))
+    if way == "shapes":
+        return given("shape", CollisionModel, _arm(), c.say("no shapes", c.pick(3, None, [3], "ball", [None], print)))
+    if way == "names":
+        pair = c.pick((c.name(["ball"]), "table"), ("ball", c.name(["table"])), ("ball",), "ball", 3)
+        return given(("shape", "pair"), model.without, pair)
+    if way == "margin":
+        return given("margin", CollisionModel, _arm(), margin=c.number())
+    if way == "margins":
+        wrong = c.pick(
+            3, "x", [("ball", "table")], {"ball": 0.1}, {("ball", "table"): "x"}, {("ball", "table"): np.nan}
+        )
+        return given(("margin", "pair of shapes"), model.with_margins, c.say("no margins", wrong))
+    wrong = c.say("no pairs", c.pick(3, [3], ["ball"], [("ball",)], [("ball", "tabel")], None))
+    return given(("pair", "shape"), CollisionModel, _arm(), [Shape("ball", "Sphere", (0.1,), "tool")], ignored=wrong)
+
+
+@entry("walk")
+def _(c: Chaos) -> Made:
+    graph, q, rng = _graph(), _scene().neutral, np.random.default_rng(0)
+    way = c.pick("graph", "q", "transitions", "name", "rng", "goal", "guess", "guessed", "collisions", "count", "order")
+    if way == "graph":
+        return given("graph of a walk", walk, c.thing(), q, ["Loop | f"], rng)
+    if way == "q":
+        return given("q_start", walk, graph, c.point(_scene().space), ["Loop | f"], rng)
+    if way == "transitions":
+        wrong = c.pick("Loop | f", 3, None, [], [3], [None], b"x", print)
+        return given(("transition",), walk, graph, q, c.say("no transitions", wrong), rng)
+    if way == "name":
+        return given("transition", walk, graph, q, [c.name(["Loop | f", "hand > box/handle | f"])], rng)
+    if way == "rng":
+        return given("generator of a walk", walk, graph, q, ["Loop | f"], c.thing())
+    if way == "goal":
+        return given("goal", walk, graph, q, ["Loop | f"], rng, goal=c.point(_scene().space))
+    if way == "guess":
+        return given("guess of a walk", walk, graph, q, ["Loop | f"], rng, guess=c.thing(type(None), type, type(print)))
+    if way == "guessed":
+        wrong = c.point(_scene().space)
+        return given("guess", walk, graph, q, ["Loop | f"], rng, guess=lambda *_: wrong)
+    if way == "collisions":
+        return given("collisions of a walk", walk, graph, q, ["Loop | f"], rng, collisions=c.thing(type(None)))
+    if way == "count":
+        name = c.pick("tries", "patience", "detours")
+        wrong = c.say("no count", c.pick(-1, 1.5, "3", None, True, [3], np.nan))
+        return given(f"{name} of a walk", walk, graph, q, ["Loop | f"], rng, **{name: wrong})
+    taking = "hand > box/handle | f"
+    return given("must follow", walk, graph, q, c.say("out of order", [taking, taking]), rng)

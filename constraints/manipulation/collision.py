@@ -10,12 +10,18 @@ from itertools import combinations, pairwise
 from math import ceil
 from typing import Any, NamedTuple, final
 
-import numpy as np
-
-from liegroups.doors import as_mapping, as_name, as_tuple, is_finite_number
+from liegroups.doors import as_mapping, as_name, as_tuple, finite_vector, is_finite_number
 
 from ..arrays import ArrayLike, Vector
-from ..errors import DuplicateError, ModelError, OptionError, UnknownNameError, WrongObjectError
+from ..errors import (
+    ConstraintError,
+    DuplicateError,
+    ModelError,
+    OptionError,
+    SpaceMismatchError,
+    UnknownNameError,
+    WrongObjectError,
+)
 from ..robot import Frame, Robot
 from ..robot.doors import as_robot
 from ..robot.frame import as_placement
@@ -55,12 +61,16 @@ class Shape:
     def __post_init__(self) -> None:
         """Check the measures."""
         as_name(self.name, "name of a shape")
-        if self.kind not in _SIZES:
-            raise OptionError(f"shape '{self.name}': the kind is one of {', '.join(_SIZES)}, got {self.kind!r}")
-        size = np.atleast_1d(np.asarray(self.size, dtype=np.float64))
-        if size.shape != (_SIZES[self.kind],) or not (np.isfinite(size) & (size > 0.0)).all():
-            wanted = f"{_SIZES[self.kind]} positive measures"
-            raise OptionError(f"shape '{self.name}': a {self.kind} has {wanted}, got {self.size!r}")
+        if as_name(self.kind, f"kind of shape '{self.name}'") not in _SIZES:
+            raise OptionError(f"kind of shape '{self.name}': expected one of {', '.join(_SIZES)}, got {self.kind!r}")
+        given: Any = (self.size,) if is_finite_number(self.size) else self.size
+        wanted = f"expected {_SIZES[self.kind]} positive measures of a {self.kind}, got {self.size!r}"
+        try:
+            size = finite_vector(given, _SIZES[self.kind], f"measures of shape '{self.name}'")
+        except ConstraintError as error:
+            raise OptionError(f"shape '{self.name}': {wanted}") from error
+        if not (size > 0.0).all():
+            raise OptionError(f"shape '{self.name}': {wanted}")
         object.__setattr__(self, "size", tuple(size.tolist()))
         object.__setattr__(self, "placement", as_placement(self.placement, f"placement of shape '{self.name}'"))
 
@@ -136,10 +146,12 @@ class CollisionModel:
         solids = list(geometry.geometryObjects)
         self.names: tuple[str, ...] = tuple(str(solid.name) for solid in solids)
         self.joints: tuple[str, ...] = tuple(str(self.robot.model.names[solid.parentJoint]) for solid in solids)
+        distance = _distance(margin, "margin of a collision model")
         together = [(i, j) for i, j in combinations(range(len(solids)), 2) if self._may_meet(solids, i, j)]
-        self._take_pairs(geometry, {pair: float(margin) for pair in together})
-        if ignored or margins:
-            chosen = self.without(*ignored).with_margins(margins or {})
+        self._take_pairs(geometry, dict.fromkeys(together, distance))
+        if ignored != () or margins is not None:
+            pairs = as_tuple(ignored, "ignored pairs of a collision model", "pairs of names of shapes")
+            chosen = self.without(*pairs).with_margins({} if margins is None else margins)
             self._take_pairs(geometry, chosen._margins)
 
     def _take_pairs(self, geometry: Any, margins: dict[tuple[int, int], float]) -> None:
@@ -174,16 +186,20 @@ class CollisionModel:
             UnknownNameError: no shape is called so.
         """
         left: set[frozenset[int]] = set()
-        for a, b in pairs:
+        for a, b in (_pair(given) for given in pairs):
             left |= {frozenset((i, j)) for i in self._called(a) for j in self._called(b)}
         return self._with({pair: margin for pair, margin in self._margins.items() if frozenset(pair) not in left})
 
     def with_margins(self, margins: Mapping[tuple[str, str], float]) -> CollisionModel:
         """The same model with other margins [m] for pairs of shapes."""
         changed = dict(self._margins)
-        for (a, b), margin in margins.items():
+        for given, margin in as_mapping(
+            margins, "margins of a collision model", "from pairs of names to distances"
+        ).items():
+            a, b = _pair(given)
+            distance = _distance(margin, f"margin of '{a}' and '{b}'")
             asked = {frozenset((i, j)) for i in self._called(a) for j in self._called(b)}
-            changed |= {pair: float(margin) for pair in self._margins if frozenset(pair) in asked}
+            changed |= {pair: distance for pair in self._margins if frozenset(pair) in asked}
         return self._with(changed)
 
     def among(self, pairs: Iterable[CollisionPair]) -> CollisionModel:
@@ -237,11 +253,15 @@ class CollisionModel:
         Raises:
             OptionError: a limit that is no positive number.
             PathError: a configuration between two samples is not reached.
+            SpaceMismatchError: a path in another space than the robot's.
         """
         if not isinstance(path, Path):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise WrongObjectError("path of a collision check", "a Path", path)
         if not all(is_finite_number(limit) and limit > 0.0 for limit in (max_angle, max_length)):
             raise OptionError(f"limits of a collision check must be positive, got {max_angle!r}, {max_length!r}")
+        space = path.pieces[0].problem.space
+        if space != self.robot.space:
+            raise SpaceMismatchError("path of a collision check", self.robot.space.name, space.name)
         size, samples = StepSize(path.pieces[0].problem), path.samples
         times = path.times.tolist()
         for i, (t0, t1) in enumerate(pairwise(times)):
@@ -282,6 +302,20 @@ class CollisionModel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CollisionModel._rebuilt, (self.robot, self._shapes, self._urdfs, self._packages, self._margins)
+
+
+def _pair(given: Any) -> tuple[str, str]:
+    """Two names of shapes."""
+    pair = as_tuple(given, "pair of shapes", "two names")
+    if len(pair) != 2 or not all(isinstance(name, str) for name in pair):
+        raise WrongObjectError("pair of shapes", "two names", repr(given))
+    return pair[0], pair[1]
+
+
+def _distance(given: object, what: str) -> float:
+    if not is_finite_number(given):
+        raise OptionError(f"{what}: expected a number [m], got {given!r}")
+    return float(given)
 
 
 def _add(geometry: Any, name: str, joint: int, placement: Placement, solid: Any) -> None:
