@@ -12,6 +12,10 @@ from .comparison import INTERVAL, RowTable
 from .dependency import dof_names
 from .explicit import Explicit
 from .functions.affine import Constant
+from .functions.lifted import Lifted
+from .functions.orientation import Orientation, RelativeOrientation
+from .functions.transformation import RelativeTransformation, Transformation
+from .implicit import Implicit
 from .right_hand_side import RightHandSide
 from .stack import RowOwner
 
@@ -46,12 +50,12 @@ def describe(problem: Problem) -> str:
         for owner in level:
             because = f" because {reasons[id(owner)]}" if id(owner) in reasons else ": solved by Newton steps"
             lines.append(f"  level {i}{optional}: {labels[id(owner)]} {_rows(owner)}; implicit{because}")
-            lines += _details(owner)
+            lines += _details(owner, problem)
     for i, generation in enumerate(problem.resolution.generations):
         for owner in generation:
             computed = dof_names(problem.space, owner.outputs.v)
             lines.append(f"  generation {i}: {labels[id(owner)]} {_rows(owner)}; explicit: computes {computed}")
-            lines += _details(owner)
+            lines += _details(owner, problem)
     if problem.frozen.any():
         lines.append(f"  frozen: {dof_names(problem.space, np.flatnonzero(problem.frozen).tolist())}")
     lower, upper = problem.bounds.tangent_lower, problem.bounds.tangent_upper
@@ -111,8 +115,8 @@ def _counted(number: int, word: str) -> str:
     return f"{number} {word}"
 
 
-def _details(owner: RowOwner) -> Iterator[str]:
-    """A line on the rows, where they are not all the same plain equality, and one on the right-hand side."""
+def _details(owner: RowOwner, problem: Problem) -> Iterator[str]:
+    """A line on the rows, where they are not all the same plain equality, and others on what they are compared to."""
     table = owner.rows
     kinds: dict[str, list[int]] = {}
     for row, word in enumerate(table.words):
@@ -124,7 +128,9 @@ def _details(owner: RowOwner) -> Iterator[str]:
         yield f"    {'; '.join([*said[:SHOWN], *more])}"
     if isinstance(owner, Explicit) and isinstance(owner.f, Constant):
         held = owner.output_function().value(owner.space.neutral)
-        yield f"    held at {_point(held)}"
+        lower, upper = (side[list(owner.outputs.q)] for side in (problem.bounds.lower, problem.bounds.upper))
+        outside = ", outside its bounds" if ((held < lower) | (held > upper)).any() else ""
+        yield f"    held at {_point(held)}{outside}"
     if owner.target is not None:
         start, end = owner.target.interval
         span = f"[{start:g}, {end:g}] s" if np.isfinite((start, end)).any() else "all times"
@@ -132,6 +138,28 @@ def _details(owner: RowOwner) -> Iterator[str]:
         yield f"    a Target over {span}; {first}"
     elif owner.group.log(owner.default_rhs).any():
         yield f"    right-hand side {_point(owner.default_rhs)}"
+    angle = _least_angle(owner)
+    if angle > np.pi * (1.0 + 1e-9):
+        vector = f"a rotation vector is at most pi long, this one at least {angle:.4g}"
+        yield f"    out of reach: {vector}; angles are in radians"
+
+
+def _least_angle(owner: RowOwner) -> float:
+    """The length that a rotation vector among the rows must have at least, whatever the configuration."""
+    table, flat = owner.rows, owner.group.is_flat
+    rhs = owner.default_rhs if flat else np.zeros(owner.group.nv)
+    least = np.maximum(np.maximum(table.lower + rhs, -(table.upper + rhs)), 0.0)
+    if flat:
+        twin = owner.twin if isinstance(owner, Explicit) else owner
+        function = twin.function if isinstance(twin, Implicit) else None
+        function = function.function if isinstance(function, Lifted) else function
+        logarithm = isinstance(function, Orientation | RelativeOrientation | Transformation | RelativeTransformation)
+        blocks = [slice(-3, None)] if logarithm else []
+    else:
+        kinds = {"SO3": 0, "SE3": 3}
+        leaves = [leaf for leaf in owner.group.leaves() if leaf.space.name in kinds]
+        blocks = [slice(leaf.v.start + kinds[leaf.space.name], leaf.v.stop) for leaf in leaves]
+    return max((float(np.linalg.norm(least[block])) for block in blocks), default=0.0)
 
 
 def _kind(table: RowTable, row: int, word: str) -> str:

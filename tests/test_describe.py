@@ -9,6 +9,7 @@ import pytest
 from robots import arm
 
 from constraints import (
+    Bounds,
     Comparison,
     ConvexShapeContact,
     Explicit,
@@ -24,6 +25,7 @@ from constraints import (
     RelativeTransformation,
     Surface,
     Target,
+    Transformation,
 )
 from constraints.errors import ConstraintError
 from constraints.models import sample_humanoid
@@ -82,6 +84,42 @@ def test_right_hand_sides_targets_and_held_joints_are_said():
     from_now = Target(lambda t: [0.3, 0.1 * t, 0.0], interval=(0.0, np.inf))
     assert "over [0, inf] s" in lines_of(Implicit.equal(f, from_now))[1]
     assert lines_of(LockedJoint(arm(), "elbow", 0.3))[1:] == ["    held at [0.3]"]
+
+
+@pytest.mark.parametrize(
+    ("constraint", "length"),
+    [
+        (Implicit.equal(Orientation(arm(), "tool"), [0.0, 0.0, 90.0]), 90.0),
+        (Implicit.equal(Orientation(arm(), "tool"), [3.0, 3.0, 0.0]), 3.0 * np.sqrt(2.0)),
+        (Implicit.equal(Transformation(arm(), "tool"), [90.0, 9.0, 9.0, 0.0, -4.0, 0.0]), 4.0),
+        (Implicit.above(Orientation(arm(), "tool"), [-np.inf, 3.5, -np.inf]), 3.5),
+        (Implicit.below(Pose(arm(), "tool"), [np.inf, np.inf, np.inf, np.inf, np.inf, -45.0]), 45.0),
+        (Implicit.equal(Orientation(arm(), "tool"), [0.0, 0.0, np.pi]), 0.0),
+        (Implicit.equal(Orientation(arm(), "tool"), [0.0, 0.0, 90.0], mask=[1, 1, 0]), 0.0),
+        (Implicit.equal(Position(arm(), "tool"), [0.0, 0.0, 90.0]), 0.0),
+        (Implicit.between(Orientation(arm(), "tool"), -90.0, 90.0), 0.0),
+        (Implicit.equal(Transformation(arm(), "tool"), [90.0, 0.0, 0.0, 3.0, 0.9, 0.0]), 0.0),
+        (Implicit.below(Pose(arm(), "tool"), [-45.0, *[np.inf] * 5]), 0.0),
+    ],
+)
+def test_rotation_vectors_longer_than_pi_are_said_to_be_out_of_reach(constraint: Implicit, length: float):
+    """The logarithm of a rotation is at most pi long, so that this is certain; degrees are the usual reason."""
+    problem = Problem(arm(), [constraint])
+    on_product = Problem(arm().space * Rn(1), [constraint])
+    for text in (problem.describe(), on_product.describe()):
+        assert ("out of reach" in text) == (length > 0.0)
+        assert length == 0.0 or f"at least {length:.4g}; angles are in radians" in text
+    if length:  # as far as random configurations tell, the error is at least what is beyond pi
+        for q in arm().random(np.random.default_rng(5), 50):
+            assert np.linalg.norm(problem.error(q)) >= length - np.pi - 1e-9
+
+
+def test_a_joint_held_outside_its_bounds_is_told():
+    """Degrees given to a LockedJoint; and what is inside is not told."""
+    said = lines_of(LockedJoint(arm(), "elbow", 90.0))
+    assert said[1] == "    held at [90], outside its bounds"
+    free = Problem(arm(), [LockedJoint(arm(), "elbow", 90.0)], Bounds.none(arm().space)).describe()
+    assert "held at [90]\n" in free
 
 
 def test_what_is_long_is_cut():
