@@ -548,3 +548,16 @@ def test_a_row_that_the_solution_leans_on_is_kept_while_curved_rows_are_restored
         assert np.sqrt(left @ left) <= 1e-7 * np.linalg.norm(result.q - near), seed
         assert len(normals) == 2 or multipliers[2] >= -1e-8, seed
     assert leaning > 10
+
+
+@pytest.mark.parametrize("broken", [np.nan, np.inf])
+def test_a_jacobian_that_is_not_finite_is_a_status_and_no_exception(broken: float) -> None:
+    """The solution of the steps is kept, and says that it was not refined."""
+    slope = {"here": 1.0}
+    row = Function.from_callable(lambda q: [q[0]], Rn(2), Rn(1), lambda q: [[slope["here"], 0.0]], name="row")
+    projector = Projector(Problem(Rn(2), [Implicit.zero(row)]), NEAREST)
+    slope["here"] = broken
+    result = projector.project([3e-5, 1.0], near=[2.0, 2.0])
+    assert result.success
+    np.testing.assert_array_equal(result.q, [3e-5, 1.0])
+    assert result.stationarity == np.inf

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from ..arrays import BoolVector, Indices, Matrix, Vector
+from ..errors import UndefinedError
 from ..point import Point, Workspace, placer
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
@@ -146,7 +147,7 @@ class View:
         self._point: Point = manifold.place(manifold.problem.space.neutral, workspace)
 
     def at(self, q: Vector) -> Local:
-        """Rows and objective at a configuration whose computed dofs may be anything."""
+        """Rows and objective at a configuration whose computed dofs may be anything. Raises UndefinedError."""
         manifold, point = self.manifold, self._point
         substitution, rows = manifold.substitution, manifold.stack.size
         if substitution.has_maps:
@@ -162,6 +163,8 @@ class View:
         scale = max(float(np.sqrt(terms.dot(terms))), least)
         if not substitution.is_empty:
             substitution.reduce_matrix(both, point.workspace)
+        if not np.isfinite(both).all() and np.isfinite(values).all():
+            raise UndefinedError("a constraint has a value whose Jacobian is not finite")
         return Local(q, values, both[:-1], cost, both[-1], scale)
 
     def kept(self, local: Local) -> View:
