@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import Enum
-from math import inf, sqrt
-from typing import final
+from math import inf
+from typing import Any, final
 
 import numpy as np
+from scipy.linalg import blas
 
 from liegroups import Space
 
@@ -18,6 +19,9 @@ from .right_hand_side import RightHandSide
 from .stack import RowOwner, Stack
 
 __all__ = ["Order", "Rows", "StackedRows", "stack_rows"]
+
+_ddot: Any = blas.ddot  # a third of the time of numpy's product on vectors of this size, and it gives a plain float
+_dnrm2: Any = blas.dnrm2
 
 
 class Order(Enum):
@@ -47,17 +51,18 @@ class Rows:
     @property
     def merit(self) -> float:
         """Squared norm of all rows."""
-        return float(self.error.dot(self.error))
+        return _ddot(self.error, self.error)
 
     def measure(self) -> tuple[float, float]:
         """Merit, and largest norm of the rows of one owner; infinite where one is not a number."""
-        worst = total = 0.0
+        merit, worst = _ddot(self.error, self.error), 0.0
+        if not merit < inf:
+            return inf, inf
         for part in self.parts:
-            square = part.dot(part).item()
-            total += square
-            if square > worst:
-                worst = square
-        return (total, sqrt(worst)) if total < inf else (inf, inf)
+            norm = _dnrm2(part)
+            if norm > worst:
+                worst = norm
+        return merit, worst
 
     @property
     def residual(self) -> float:
