@@ -23,6 +23,7 @@ PACKAGES = ("constraints", "liegroups")
 FLOORS = {
     "liegroups": 0,
     "constraints.arrays": 1,
+    "constraints.short_vectors": 1,
     "constraints.errors": 1,
     "constraints.comparison": 1,
     "constraints.parsed": 1,

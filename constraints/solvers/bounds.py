@@ -59,6 +59,12 @@ class Box:
         inside = np.minimum(np.maximum(q, self._inner_lower), self._inner_upper)
         return q if inside.tobytes() == q.tobytes() or (inside == q).all() else inside
 
+    def keeps(self, q: Vector) -> bool:
+        """Whether q is inside the bounds that steps keep."""
+        if self.is_open:
+            return True
+        return np.minimum(np.maximum(q, self._inner_lower), self._inner_upper).tobytes() == q.tobytes()
+
     def saturate(
         self, q: Vector, step: Vector, e: Vector, J: Matrix, mu: float, solver: DampedCholesky, passes: int
     ) -> tuple[Vector, BoolVector | None]:

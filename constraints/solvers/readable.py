@@ -13,6 +13,7 @@ from ..point import Workspace, placer
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..rows import Order, Rows, stack_rows
+from ..short_vectors import dot
 from ..stack import Stack
 from .bounds import Box
 from .engine import Engine, Outcome, Program
@@ -76,7 +77,7 @@ class ReadableProgram(Program):
         self._box = Box(problem, options.wrap)
         self._restarts = Restarts(problem, options.seed, options.restart_table) if options.restarts else None
         self._controlled = not isinstance(options.step_control, FullSteps)
-        self._half = 0.5 * options.threshold
+        self._half, self._cap2 = 0.5 * options.threshold, options.cap**2
         sizes = [level.size for level in self._levels]
         scale = dof_scale(problem.weights)
         self._step = DampedCholesky(sizes[0] if sizes else 0, scale)
@@ -87,6 +88,8 @@ class ReadableProgram(Program):
         for leaf in self._space.leaves():
             still[leaf.q] = problem.frozen[leaf.v] if leaf.space.is_flat else not moving[leaf.v].any()
         self._still = np.flatnonzero(still)
+        self._simple = len(self._levels) == 1 and not self._controlled
+        self._keeps_still = bool(self._still.size)
 
     # The whole projection.
 
@@ -266,24 +269,33 @@ class ReadableProgram(Program):
         error, J = rows[0].error, rows[0].jacobian
         mu = options.damping * merit + 1e-12
         step, held = self._step.solve(error, J, mu), None
+        length2 = dot(step, step)
+        if self._simple and length2 <= self._cap2 and not search.holding:  # most steps: short, and within bounds
+            after = self._moved(q, step)
+            if box.keeps(after):
+                return after, length2
         if not box.is_open:
             step, held = box.saturate(q, step, error, J, mu, self._step, options.saturating_passes)
-        length2 = float(step.dot(step))
-        if length2 > options.cap**2:
+            length2 = dot(step, step)
+        search.holding = held is not None
+        if length2 > self._cap2:
             step = capped(step, options.cap)
         if search.caps:
             step = self._hierarchy.extend(q, step, held, rows, search.caps)
             step[self._idle] = 0.0  # null spaces leave roundings on dofs that no row moves
-            length2 = float(step.dot(step))
+            length2 = dot(step, step)
         if self._controlled:
             step = step * self._part(q, step, rows, search)
-            length2 = float(step.dot(step))
+            length2 = dot(step, step)
+        after = self._moved(q, step)
+        return after if held is None else box.hold(after), length2
+
+    def _moved(self, q: Vector, step: Vector) -> Vector:
+        """The configuration after a step."""
         after = self._space.integrate(q, step)
-        if held is not None:
-            after = box.hold(after)
-        if self._still.size:
+        if self._keeps_still:
             after[self._still] = q[self._still]
-        return after, length2
+        return after
 
     def _part(self, q: Vector, step: Vector, rows: Sequence[Rows], search: Search) -> float:
         """How much of a step the step control takes."""

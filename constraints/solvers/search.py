@@ -56,6 +56,7 @@ class Search:
         "best_try",
         "caps",
         "given",
+        "holding",
         "iterations",
         "merit",
         "point",
@@ -76,6 +77,7 @@ class Search:
         self.point, self.stacked, self.rows = memory.point, memory.stacked, memory.rows
         self.point.move(q)
         self.workspace = self.point.workspace
+        self.holding = False
         self.iterations = self.begun = self.restarts = self.best_try = 0
         self.status = Status.STALLED
         self.trace: list[Step] | None = [] if trace else None

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from ..arrays import Matrix, Vector
+from ..short_vectors import dot
 
 __all__ = ["DampedCholesky", "capped", "dof_scale"]
 
@@ -58,7 +59,7 @@ class DampedCholesky:
 
 def capped(step: Vector, cap: float) -> Vector:
     """The step, scaled down so that no coordinate moves more than the cap; itself where none does."""
-    if step.dot(step) <= cap * cap:
+    if dot(step, step) <= cap * cap:
         return step
     longest = abs(step.item(_idamax(step)))
     return step * (cap / longest) if longest > cap else step
