@@ -104,6 +104,7 @@ class Implicit(RowOwner):
             ("_plain", rows.is_plain),
             ("_kept", _kept_entries(f.outputs, rows)),
             ("plain_function", f if f.outputs.is_flat and rows.is_plain else None),
+            ("mixes", _may_mix(f, rows)),
         ):
             object.__setattr__(self, attribute, value)
         start = target.at(target.first_time) if target is not None else self.rhs
@@ -178,6 +179,7 @@ class Implicit(RowOwner):
             ("space", space),
             ("columns", function.columns),
             ("periodic", function.periodic),
+            ("mixes", _may_mix(function, self.rows)),
             ("lifted_from", self),
         ):
             object.__setattr__(lifted, attribute, value)
@@ -188,7 +190,7 @@ class Implicit(RowOwner):
         if not (self.rows.one_sided & self.rows.mask).any():
             return self
         bare, rows = copy.copy(self), self.rows.unclipped()
-        for attribute, value in (("rows", rows), ("_plain", rows.is_plain), ("lifted_from", self)):
+        for attribute, value in (("rows", rows), ("_plain", rows.is_plain), ("mixes", False), ("lifted_from", self)):
             object.__setattr__(bare, attribute, value)
         return bare
 
@@ -238,6 +240,15 @@ class Implicit(RowOwner):
             self.group.error(self.group.neutral if rhs is None else rhs, value, error, jacobian)
         if not self._plain:
             self.rows.apply(error, jacobian)
+
+    def write_for_step(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:
+        r"""As `RowOwner.write_for_step`: in a group without :math:`J_{log}(e)`, whose inverse leaves e as it is."""
+        if self._flat or not self.mixes:
+            self.write_position(point, rhs, error, jacobian)
+            return
+        value = point.scratch(self, "value", (self.group.nq,))
+        self.function.evaluate(point, value, jacobian)
+        self.group.error(self.group.neutral if rhs is None else rhs, value, error)
 
     def write_velocity(
         self, motion: MovingPoint, rhs: Vector | None, rhs_velocity: Vector | None, error: Vector, jacobian: Matrix
@@ -317,6 +328,13 @@ def _kept_entries(group: Space, rows: RowTable) -> BoolVector | None:
         else:
             return None
     return kept
+
+
+def _may_mix(f: Function, rows: RowTable) -> bool:
+    """Whether a step may take rows of f mixed: all of them count as they are, or none of a block."""
+    blocks = f.mixed_rows if f.outputs.is_flat else [leaf.v for leaf in f.outputs.leaves() if not leaf.space.is_flat]
+    whole = [rows.mask[block].all() or not rows.mask[block].any() for block in blocks]
+    return rows.is_plain and bool(whole) and all(whole)
 
 
 def _numbers(given: Any, space: Space) -> Any:

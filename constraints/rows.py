@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import Enum
 from math import inf
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -69,6 +69,13 @@ class Rows:
         return self.measure()[1]
 
 
+class _Writers(NamedTuple):
+    """Who writes which rows: plain functions, and owners with their right-hand sides."""
+
+    plain: list[tuple[Callable[[Point, Vector, Matrix | None], None], Vector, Matrix]]
+    others: list[tuple[Callable[[Point, Vector | None, Vector, Matrix | None], None], Vector | None, Vector, Matrix]]
+
+
 @final
 class StackedRows:
     """The rows of one stack in one workspace, with a view for each owner: where `stack_rows` stacks.
@@ -88,10 +95,10 @@ class StackedRows:
         "_blocks",
         "_defaults",
         "_error",
+        "_exact",
         "_jacobian",
+        "_mixed",
         "_offset",
-        "_others",
-        "_plain",
         "_sides",
         "reduced",
         "rows",
@@ -111,16 +118,11 @@ class StackedRows:
             (owner, s, self._error[s], self._jacobian[s])
             for owner, s in zip(stack.owners, stack.full_slices, strict=True)
         ]
-        self._plain: list[tuple[Callable[..., None], Vector, Matrix]] = [
-            (owner.plain_function.evaluate, error, block)
-            for owner, _, error, block in self._blocks
-            if owner.plain_function is not None
-        ]
         self.reduced = False
         self._defaults: RightHandSide | None = None
         self._sides: RightHandSide | None = None
         self._offset: Vector | None = None
-        self._others: list[tuple[RowOwner, Vector | None, Vector, Matrix]] = []
+        self._exact = self._mixed = _Writers([], [])
 
     @staticmethod
     def of(stack: Stack, point: Point | MovingPoint) -> StackedRows:
@@ -135,31 +137,39 @@ class StackedRows:
 
     def _take_sides(self, sides: RightHandSide) -> None:
         """Read right-hand sides once, for as long as the same are given."""
-        blocks = [(o, sides.points[id(o)], error, block) for o, _, error, block in self._blocks]
         offset = np.zeros_like(self._error)
-        for owner, s, _, _ in self._blocks:
-            point = sides.points[id(owner)]
-            if owner.plain_function is not None and point is not None:
-                offset[s] = point
-        self._others = [block for block in blocks if block[0].plain_function is None]
+        self._exact, self._mixed = _Writers([], []), _Writers([], [])
+        for owner, s, error, block in self._blocks:
+            rhs, function = sides.points[id(owner)], owner.plain_function
+            if function is None:
+                self._exact.others.append((owner.write_position, rhs, error, block))
+                self._mixed.others.append((owner.write_for_step, rhs, error, block))
+                continue
+            if rhs is not None:
+                offset[s] = rhs
+            mixes = owner.mixes and not offset[s].any()
+            self._exact.plain.append((function.evaluate, error, block))
+            self._mixed.plain.append((function.evaluate_for_step if mixes else function.evaluate, error, block))
         self._offset = offset if offset.any() else None
         self._sides = sides
 
-    def position(self, point: Point, sides: RightHandSide, jacobian: bool = True) -> Rows:
+    def position(self, point: Point, sides: RightHandSide, jacobian: bool = True, *, mixed: bool = False) -> Rows:
         """Errors at a point, and their Jacobian where it is asked for.
 
         A plain function writes its value straight into the stack; all right-hand sides of these are taken off at once.
+        With `mixed` the rows of each owner may come times a matrix that keeps their norm: Newton's step is the same.
         """
         if sides is not self._sides:
             self._take_sides(sides)
         if self.reduced and jacobian:
             self._clear()
-        for evaluate, error, block in self._plain:
+        plain, others = self._mixed if mixed else self._exact
+        for evaluate, error, block in plain:
             evaluate(point, error, block if jacobian else None)
         if self._offset is not None:
             np.subtract(self._error, self._offset, self._error)
-        for owner, rhs, error, block in self._others:
-            owner.write_position(point, rhs, error, block if jacobian else None)
+        for write, rhs, error, block in others:
+            write(point, rhs, error, block if jacobian else None)
         return self._selected(jacobian)
 
     def velocity(self, motion: MovingPoint, sides: RightHandSide, with_rates: bool) -> Rows:

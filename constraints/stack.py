@@ -44,6 +44,7 @@ class RowOwner(ABC):
         lifted_from: the owner that the user gave, where this one is the same on a bigger space.
         plain_function: where the errors are the value of a function less the right-hand side, and nothing else: the
             function, so that `stack_rows` evaluates it straight into the stack. None elsewhere.
+        mixes: whether the rows may be mixed for a step: no mask takes a part of what would be mixed.
     """
 
     name: str
@@ -56,7 +57,12 @@ class RowOwner(ABC):
     target: Target | None = None
     has_position: bool = True
     lifted_from: RowOwner | None = None
+    mixes: bool = False
     plain_function: Function | None = None
+
+    def write_for_step(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:
+        """As `write_position`, but times any invertible matrix that keeps the norm: Newton's step is the same."""
+        self.write_position(point, rhs, error, jacobian)
 
     @abstractmethod
     def write_position(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:

@@ -81,6 +81,7 @@ class FrameFunction(Function):
         sign = chain_b.astype(np.float64) - chain_a.astype(np.float64)  # zero on the joints both chains share
         fields: tuple[tuple[str, object], ...] = (
             ("_sign", np.asfortranarray(np.tile(sign, (6, 1)))),  # as the world Jacobian: one run through memory
+            ("_minus", np.asfortranarray(np.tile(-sign, (6, 1)))),
             ("_in_world", frame_a.joint == 0),
             ("_joint_b", frame_b.joint),
             ("_placement_b", frame_b.placement),
@@ -98,6 +99,7 @@ class FrameFunction(Function):
     # Kinematics, in raw arrays: this is the inside of the solver's loop.
 
     _sign: Matrix
+    _minus: Matrix
     _in_world: bool
     _joint_b: int
     _placement_b: Placement
@@ -129,13 +131,30 @@ class FrameFunction(Function):
         if self._in_world:
             columns = joint_frame_jacobian(k.model, k.data, self._joint_b, self._placement_b)
         else:
-            X = k.frames[id(self)].to_b()
+            frames = k.frames[id(self)]
+            X = frames.to_b()
             rows = X if rows is None else rows.dot(X)
-            columns = k.world_jacobian * self._sign
+            columns = np.multiply(k.world_jacobian, self._sign, frames.columns)
         if rows is None:
             jacobian[:] = columns
         else:
             rows.dot(columns, jacobian)
+
+    def frames_backwards(self, k: Kinematics) -> RelativeFrames:
+        """Frame a seen from frame b at the point of k: what rows for a step are made of."""
+        frames = k.frames.get(id(self))
+        if frames is None:
+            frames = k.relative(self, self.frame_a, self.frame_b)
+        back = frames.back(k.model)
+        back.update(k.model, k.data, back.memory)
+        return back
+
+    def body_columns(self, k: Kinematics, back: RelativeFrames, out: Matrix | None) -> Matrix:
+        r"""Jacobian (6, nv) of the body twist of a relative to b seen from b, :math:`-J`: what moves `back.pose`."""
+        if self._in_world:
+            columns = joint_frame_jacobian(k.model, k.data, self._joint_b, self._placement_b)
+            return np.negative(columns, out)
+        return back.to_a().dot(np.multiply(k.world_jacobian, self._minus, back.columns), out)
 
     def relative_motion(self, motion: MovingPoint) -> tuple[Any, Vector, Vector]:
         r"""Pose, twist and drift acceleration of b relative to a, in b: what the drift of a subclass needs.

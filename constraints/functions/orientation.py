@@ -10,6 +10,7 @@ from liegroups import Rn
 from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
+from ..robot.pinocchio import pin
 from .frames import FrameFunction, drift_of_rotation_log, kinematics_at, rotation_log
 
 if TYPE_CHECKING:
@@ -29,6 +30,16 @@ class _RotationLogRows(FrameFunction):
             return
         value[:] = rotation_log(frames.rotation, frames.angular)
         self.write_jacobian(k, frames.rows[3:], jacobian)
+
+    mixed_rows = (slice(0, 3),)
+
+    def evaluate_for_step(self, point: Point, error: Vector, jacobian: Matrix | None = None) -> None:
+        r"""As `Function.evaluate_for_step`, in b: :math:`\log {}^bR_a = -\log {}^aR_b` and :math:`-J_{ang}`."""
+        k = kinematics_at(point, jacobian)
+        back = self.frames_backwards(k)
+        error[:] = pin.log3(back.rotation)
+        if jacobian is not None:
+            jacobian[:] = self.body_columns(k, back, None)[3:]
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)

@@ -31,6 +31,16 @@ class _PositionRows(FrameFunction):
             frames.linear[:] = frames.rotation
             self.write_jacobian(k, frames.rows[:3], jacobian)
 
+    mixed_rows = (slice(0, 3),)
+
+    def evaluate_for_step(self, point: Point, error: Vector, jacobian: Matrix | None = None) -> None:
+        r"""As `Function.evaluate_for_step`, in b: :math:`{}^bp_a = -{}^aR_b^T\,{}^ap_b` and :math:`-J_{lin}`."""
+        k = kinematics_at(point, jacobian)
+        back = self.frames_backwards(k)
+        error[:] = back.translation
+        if jacobian is not None:
+            jacobian[:] = self.body_columns(k, back, None)[:3]
+
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)
         out[:] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))

@@ -9,7 +9,7 @@ import numpy as np
 
 from liegroups import Rn
 
-from ..arrays import ArrayLike, Matrix, Vector
+from ..arrays import ArrayLike, Matrix, Vector, runs
 from ..errors import SizeError
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
@@ -61,7 +61,7 @@ class RelativeCenterOfMass(MassFunction):
 
     _frame: Frame = field(init=False)
     _reference: Vector = field(init=False)
-    _mask: Matrix = field(init=False)
+    _still: tuple[slice, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         """Choose the bodies, resolve the frame."""
@@ -74,7 +74,7 @@ class RelativeCenterOfMass(MassFunction):
         fields: tuple[tuple[str, object], ...] = (
             ("_frame", frame),
             ("_reference", reference),
-            ("_mask", np.tile(columns.astype(np.float64), (3, 1))),
+            ("_still", runs(~columns)),
         )
         for attribute, value in fields:
             object.__setattr__(self, attribute, value)
@@ -84,16 +84,16 @@ class RelativeCenterOfMass(MassFunction):
         k = kinematics_at(point, jacobian)
         frames = k.relative(self, self._frame, _WORLD)
         frames.update(k.model, k.data, frames.memory)
-        aRo = frames.rotation
         if jacobian is None:
-            np.subtract(aRo.dot(self.center(k)) + frames.translation, self._reference, value)
+            np.subtract(frames.pose.act(self.center(k)), self._reference, value)
             return
-        J = aRo.dot(self.center_jacobian(k))
-        a_c = aRo.dot(k.center) + frames.translation
+        frames.rotation.dot(self.center_jacobian(k), jacobian)
+        a_c = frames.pose.act(k.center)
         np.subtract(a_c, self._reference, value)
         if self._frame.joint != 0:
-            np.subtract(J, frames.jacobian_of_a_at(k.model, k.data, a_c)[:3], J)
-        np.multiply(J, self._mask, jacobian)
+            np.subtract(jacobian, frames.jacobian_of_a_at(k.model, k.data, a_c)[:3], jacobian)
+        for run in self._still:
+            jacobian[:, run] = 0.0
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         k = motion_of(motion).with_drift()

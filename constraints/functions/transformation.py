@@ -12,6 +12,7 @@ from liegroups import Rn
 from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
+from ..robot.pinocchio import pin
 from .frames import FrameFunction, drift_of_rotation_log, kinematics_at, rotation_log
 
 if TYPE_CHECKING:
@@ -34,6 +35,21 @@ class _TransformationRows(FrameFunction):
         frames.linear[:] = R
         value[3:] = rotation_log(R, frames.angular)
         self.write_jacobian(k, frames.rows, jacobian)
+
+    mixed_rows = (slice(0, 3), slice(3, 6))
+
+    def evaluate_for_step(self, point: Point, error: Vector, jacobian: Matrix | None = None) -> None:
+        r"""As `Function.evaluate_for_step`, in b: :math:`({}^bp_a, \log {}^bR_a)` and the Jacobian of its body twist.
+
+        With :math:`r = \log {}^aR_b` these are :math:`-({}^aR_b^T\,{}^ap_b, r)`, and :math:`-(J_{lin}, J_{ang})`: the
+        rows of the value times :math:`-{}^aR_b^T` and :math:`-J_{log}^{-1}(r)`, which leaves r as it is.
+        """
+        k = kinematics_at(point, jacobian)
+        back = self.frames_backwards(k)
+        error[:3] = back.translation
+        error[3:] = pin.log3(back.rotation)
+        if jacobian is not None:
+            self.body_columns(k, back, jacobian)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)

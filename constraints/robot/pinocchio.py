@@ -51,6 +51,10 @@ class Placement(Protocol):
         """The inverse placement."""
         ...
 
+    def act(self, other: Any) -> Any:
+        """`self * other`: of a point (3,), a twist, a force, a placement."""
+        ...
+
     def actInv(self, other: Any) -> Any:  # pinocchio's name
         """`self^-1 * other`."""
         ...

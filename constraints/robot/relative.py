@@ -34,13 +34,18 @@ class RelativeFrames:
         rotation, translation: live views (3, 3) and (3,) of it.
         rows: memory (6, 6), zero when new, for the rows that a function puts before the twist of b relative to a.
         linear, angular: views of its diagonal blocks.
+        columns: memory (6, nv), by columns as pinocchio's world Jacobian.
     """
 
     __slots__ = (
         "_a",
+        "_a_pose",
+        "_anchors",
         "_b",
+        "_back",
         "_moved",
         "angular",
+        "columns",
         "linear",
         "memory",
         "pose",
@@ -58,12 +63,27 @@ class RelativeFrames:
         self.update: Any = anchors.calc
         self._a: Any = a
         self._moved: Any = a.placement.copy()
+        self._a_pose: Placement = self.memory.oMc1
         self._b: Placement = self.memory.oMc2
         self.pose: Placement = self.memory.c1Mc2
         self.rotation: Matrix = self.pose.rotation
         self.translation: Vector = self.pose.translation
         self.rows = np.zeros((6, 6))
         self.linear, self.angular = self.rows[:3, :3], self.rows[3:, 3:]
+        self.columns = np.zeros((6, model.nv), order="F")
+        self._anchors, self._back = (a, b), None
+
+    def back(self, model: Any) -> RelativeFrames:
+        """The other way round: a seen from b; made when it is first asked for."""
+        found: RelativeFrames | None = self._back
+        if found is None:
+            a, b = self._anchors
+            found = self._back = RelativeFrames(model, b, a)
+        return found
+
+    def to_a(self) -> Matrix:
+        r""":math:`{}^aX_o` (6, 6): twists from the world's axes to those of a."""
+        return self._a_pose.toActionMatrixInverse()
 
     def to_b(self) -> Matrix:
         r""":math:`{}^bX_o` (6, 6): twists from the world's axes to those of b."""

@@ -77,6 +77,7 @@ class ReadableProgram(Program):
         self._box = Box(problem, options.wrap)
         self._restarts = Restarts(problem, options.seed, options.restart_table) if options.restarts else None
         self._controlled = not isinstance(options.step_control, FullSteps)
+        self._mixed = not self._controlled  # a control is told the slope of the exact rows
         self._half, self._cap2 = 0.5 * options.threshold, options.cap**2
         sizes = [level.size for level in self._levels]
         scale = dof_scale(problem.weights)
@@ -135,7 +136,7 @@ class ReadableProgram(Program):
                 return None
         usable = not (moved or substitution.has_maps)
         for stacked in search.stacked:
-            stacked.position(point, search.rhs, usable)
+            stacked.position(point, search.rhs, usable, mixed=self._mixed)
         score, residual, merit = self._measure(search.rows)
         search.keep(q0, score, max(worst, residual), merit)
         if not usable:
@@ -228,7 +229,7 @@ class ReadableProgram(Program):
             return self._accept(search.best, search.score, search.residual, search.merit, search)
         if search.residual == np.inf or search.status is Status.UNDEFINED:
             return Status.UNDEFINED
-        _, rows = self._rows(search.best, search)
+        _, rows = self._rows(search.best, search, exact=True)
         if len(rows) > 1:  # lower levels may hold the errors that are left: no single gradient tells
             return search.status
         error = rows[0].error
@@ -239,15 +240,20 @@ class ReadableProgram(Program):
 
     # Its parts.
 
-    def _rows(self, q: Vector, search: Search, jacobian: bool = True) -> tuple[Vector, Sequence[Rows]]:
-        """The configuration with its computed outputs, and the rows there with their reduced Jacobians, by level."""
+    def _rows(
+        self, q: Vector, search: Search, jacobian: bool = True, exact: bool = False
+    ) -> tuple[Vector, Sequence[Rows]]:
+        """The configuration with its computed outputs, and the rows there with their reduced Jacobians, by level.
+
+        The rows are those for a step, which may be mixed; `exact` asks for the errors as they are.
+        """
         substitution, point = self._substitution, search.point
         if substitution.has_maps:
             q = substitution.resolve(q, search.rhs, point, jacobian)
         point.move(q)
-        rows = search.rows
+        rows, mixed = search.rows, self._mixed and not exact
         for stacked in search.stacked:
-            stacked.position(point, search.rhs, jacobian)
+            stacked.position(point, search.rhs, jacobian, mixed=mixed)
         if jacobian and not substitution.is_empty:
             for stacked in search.stacked:
                 substitution.reduce(stacked, point.workspace)

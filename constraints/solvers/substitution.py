@@ -6,7 +6,7 @@ from typing import final
 
 import numpy as np
 
-from ..arrays import BoolVector, Indices, Matrix, Vector
+from ..arrays import Indices, Matrix, Vector, runs
 from ..explicit import Explicit
 from ..point import Point, Workspace
 from ..problem import Problem
@@ -45,7 +45,7 @@ class Substitution:
         read = np.zeros(self._space.nv, dtype=np.bool_)  # columns that rows or maps depend on: the others are zero
         for owner in (*(owner for level in problem.levels for owner in level), *(e.map for e in self._moving)):
             read |= owner.columns
-        self._dead = _runs(~problem.free & read)
+        self._dead = runs(~problem.free & read)
         computed = [v for e in self._moving for v in e.outputs.v]
         self._shape = (len(computed), self._space.nv)
         self._columns = np.array(computed, dtype=np.intp)
@@ -146,9 +146,3 @@ def _constant(explicit: Explicit, rhs: RightHandSide, values: dict[int, Vector],
 
 def _is_run(columns: list[int]) -> bool:
     return bool(columns) and columns == list(range(columns[0], columns[0] + len(columns)))
-
-
-def _runs(mask: BoolVector) -> tuple[slice, ...]:
-    """The true entries of a mask as slices."""
-    edges = np.flatnonzero(np.diff(np.r_[False, mask, False].astype(np.int8))).tolist()
-    return tuple(slice(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True))
