@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from liegroups import Element, Space
+from liegroups import SO2, SO3, Element, Space
 
 from .arrays import ArrayLike, BoolVector, Matrix, Vector
 from .comparison import Comparison, RowTable, by_row
@@ -19,6 +19,7 @@ from .functions.logarithm import drift_of_log, seen_from
 from .point import MovingPoint, Point
 from .robot import as_placement, pose_vector
 from .robot.pinocchio import Placement
+from .short_vectors import dot
 from .stack import RowOwner
 from .target import Target
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from typing import Self
 
 __all__ = ["Implicit"]
+
+SMALL_ERROR = 1.0
+"""Errors [m, rad] in SE(2) and SE(3) up to which a step may take rows without the derivative of the logarithm."""
 
 GivenPoint = ArrayLike | Element | Placement
 """What is taken for a point of a group: numbers, an Element, or a placement where the group has poses."""
@@ -80,6 +84,7 @@ class Implicit(RowOwner):
     default_rhs: Vector = field(init=False)
     _flat: bool = field(init=False)
     _plain: bool = field(init=False)
+    _coupled: bool = field(init=False)
     _kept: BoolVector | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -105,6 +110,7 @@ class Implicit(RowOwner):
             ("_kept", _kept_entries(f.outputs, rows)),
             ("plain_function", f if f.outputs.is_flat and rows.is_plain else None),
             ("mixes", _may_mix(f, rows)),
+            ("_coupled", not all(leaf.space.is_flat or leaf.space in (SO2, SO3) for leaf in f.outputs.leaves())),
         ):
             object.__setattr__(self, attribute, value)
         start = target.at(target.first_time) if target is not None else self.rhs
@@ -242,13 +248,19 @@ class Implicit(RowOwner):
             self.rows.apply(error, jacobian)
 
     def write_for_step(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:
-        r"""As `RowOwner.write_for_step`: in a group without :math:`J_{log}(e)`, whose inverse leaves e as it is."""
+        r"""As `RowOwner.write_for_step`: in a group without :math:`J_{log}(e)`, whose inverse leaves e as it is.
+
+        The step that a damped solver takes then still leads down for rotations, :math:`J_{log}^T(e)\, e = e`; for poses
+        in SE(3) that holds for small errors, and large ones keep their rows.
+        """
         if self._flat or not self.mixes:
             self.write_position(point, rhs, error, jacobian)
             return
-        value = point.scratch(self, "value", (self.group.nq,))
+        value, reference = point.scratch(self, "value", (self.group.nq,)), self.group.neutral if rhs is None else rhs
         self.function.evaluate(point, value, jacobian)
-        self.group.error(self.group.neutral if rhs is None else rhs, value, error)
+        self.group.error(reference, value, error)
+        if jacobian is not None and self._coupled and dot(error, error) > SMALL_ERROR**2:
+            self.group.error(reference, value, error, jacobian)
 
     def write_velocity(
         self, motion: MovingPoint, rhs: Vector | None, rhs_velocity: Vector | None, error: Vector, jacobian: Matrix

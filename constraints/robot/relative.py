@@ -1,4 +1,4 @@
-"""The pose of one frame seen from another, in one workspace."""
+"""One frame seen from another, in pinocchio's own memory."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ class RelativeFrames:
     Attributes:
         update: reads the placements of the joints, which are computed.
         memory: what it writes.
+        placement_b: of b on its joint.
         pose: live placement of b seen from a.
         rotation, translation: live views (3, 3) and (3,) of it.
         rows: memory (6, 6), zero when new, for the rows that a function puts before the twist of b relative to a.
@@ -39,15 +40,17 @@ class RelativeFrames:
 
     __slots__ = (
         "_a",
-        "_a_pose",
         "_anchors",
         "_b",
         "_back",
         "_moved",
+        "_oMa",
+        "_oMb",
         "angular",
         "columns",
         "linear",
         "memory",
+        "placement_b",
         "pose",
         "rotation",
         "rows",
@@ -56,38 +59,46 @@ class RelativeFrames:
     )
 
     def __init__(self, model: Any, a: Frame, b: Frame) -> None:
-        anchors = pin.RigidConstraintModel(
+        self._a, self._b = a, b
+        self._anchors: Any = pin.RigidConstraintModel(
             pin.ContactType.CONTACT_6D, model, a.joint, a.placement, b.joint, b.placement, pin.LOCAL
         )
-        self.memory: Any = anchors.createData()
-        self.update: Any = anchors.calc
-        self._a: Any = a
+        self.memory: Any = self._anchors.createData()
+        self.update: Any = self._anchors.calc
+        self.placement_b = b.placement
         self._moved: Any = a.placement.copy()
-        self._a_pose: Placement = self.memory.oMc1
-        self._b: Placement = self.memory.oMc2
+        self._oMa: Placement = self.memory.oMc1
+        self._oMb: Placement = self.memory.oMc2
         self.pose: Placement = self.memory.c1Mc2
         self.rotation: Matrix = self.pose.rotation
         self.translation: Vector = self.pose.translation
         self.rows = np.zeros((6, 6))
         self.linear, self.angular = self.rows[:3, :3], self.rows[3:, 3:]
         self.columns = np.zeros((6, model.nv), order="F")
-        self._anchors, self._back = (a, b), None
+        self._back: RelativeFrames | None = None
+
+    def anchor(self, a: Frame, b: Frame) -> None:
+        """Move both frames on the joints that they have: the next update sees them there."""
+        self._a, self._b = a, b
+        self._anchors.joint1_placement, self._anchors.joint2_placement = a.placement, b.placement
+        self.placement_b = b.placement
+        self._moved = a.placement.copy()
+        if self._back is not None:
+            self._back.anchor(b, a)
 
     def back(self, model: Any) -> RelativeFrames:
-        """The other way round: a seen from b; made when it is first asked for."""
-        found: RelativeFrames | None = self._back
-        if found is None:
-            a, b = self._anchors
-            found = self._back = RelativeFrames(model, b, a)
-        return found
+        """The other way round, a seen from b; made when it is first asked for."""
+        if self._back is None:
+            self._back = RelativeFrames(model, self._b, self._a)
+        return self._back
 
     def to_a(self) -> Matrix:
         r""":math:`{}^aX_o` (6, 6): twists from the world's axes to those of a."""
-        return self._a_pose.toActionMatrixInverse()
+        return self._oMa.toActionMatrixInverse()
 
     def to_b(self) -> Matrix:
         r""":math:`{}^bX_o` (6, 6): twists from the world's axes to those of b."""
-        return self._b.toActionMatrixInverse()
+        return self._oMb.toActionMatrixInverse()
 
     def jacobian_of_a_at(self, model: Any, data: Any, place: Vector) -> Matrix:
         """Body Jacobian (6, nv) of frame a moved to a place (3,) seen in its axes; a new array."""
