@@ -174,22 +174,26 @@ class Implicit(RowOwner):
 
     def on(self, space: Space) -> Implicit:
         """The same constraint on a bigger space, one of whose factors is where it lives; `lifted_from` is this one."""
-        lifted = copy.copy(self)
         try:
             function = self.function.on(space)
         except SpaceMismatchError as error:
             raise SpaceMismatchError(f"space for '{self.name}'", error.expected, error.received) from None
+        return self.with_function(function)
+
+    def with_function(self, function: Function) -> Implicit:
+        """The same constraint on another function into the same outputs; `lifted_from` is this one."""
+        other = copy.copy(self)
         for attribute, value in (
             ("function", function),
             ("plain_function", None if self.plain_function is None else function),
-            ("space", space),
+            ("space", function.inputs),
             ("columns", function.columns),
             ("periodic", function.periodic),
             ("mixes", _may_mix(function, self.rows)),
             ("lifted_from", self),
         ):
-            object.__setattr__(lifted, attribute, value)
-        return lifted
+            object.__setattr__(other, attribute, value)
+        return other
 
     def unclipped(self) -> Implicit:
         """As `RowOwner.unclipped`."""

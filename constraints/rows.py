@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from math import inf
 from typing import NamedTuple, final
@@ -83,6 +83,7 @@ class StackedRows:
     Args:
         stack: whose rows.
         space: of the points.
+        stand_ins: id of an owner -> the owner to be evaluated in its place, with its right-hand side.
 
     Attributes:
         rows: what is stacked, views.
@@ -100,12 +101,14 @@ class StackedRows:
         "_mixed",
         "_offset",
         "_sides",
+        "_stand_ins",
         "reduced",
         "rows",
     )
 
-    def __init__(self, stack: Stack, space: Space) -> None:
+    def __init__(self, stack: Stack, space: Space, stand_ins: Mapping[int, RowOwner] | None = None) -> None:
         _check_stack(stack)
+        self._stand_ins = stand_ins or {}
         if stack.owners and stack.owners[0].space != space:
             raise SpaceMismatchError("point of stacked rows", stack.owners[0].space.name, space.name)
         self._error = np.zeros(stack.full_size)
@@ -139,8 +142,9 @@ class StackedRows:
         """Read right-hand sides once, for as long as the same are given."""
         offset = np.zeros_like(self._error)
         self._exact, self._mixed = _Writers([], []), _Writers([], [])
-        for owner, s, error, block in self._blocks:
-            rhs, function = sides.points[id(owner)], owner.plain_function
+        for given, s, error, block in self._blocks:
+            owner = self._stand_ins.get(id(given), given)
+            rhs, function = sides.points[id(given)], owner.plain_function
             if function is None:
                 self._exact.others.append((owner.write_position, rhs, error, block))
                 self._mixed.others.append((owner.write_for_step, rhs, error, block))

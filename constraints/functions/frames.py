@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,9 +16,12 @@ from ..function import Function
 from ..point import MovingPoint, Point
 from ..robot import Frame, Motion, Posture, Robot, as_placement
 from ..robot.doors import as_robot
-from ..robot.pinocchio import Placement, pin
+from ..robot.pinocchio import pin
 from ..robot.posture import Kinematics
 from ..robot.relative import RelativeFrames, joint_frame_jacobian
+
+if TYPE_CHECKING:
+    from typing import Self
 
 __all__ = [
     "FrameFunction",
@@ -75,25 +79,33 @@ class FrameFunction(Function):
         robot = as_robot(robot, f"robot of {type(self).__name__}")
         frame_a = world_or_frame(robot, a, type(self).__name__)
         frame_b = as_frame(robot, b, type(self).__name__)
-        object.__setattr__(self, "frame_a", frame_a)
-        object.__setattr__(self, "frame_b", frame_b)
-        chain_a, chain_b = supporting_columns(robot, frame_a.joint), supporting_columns(robot, frame_b.joint)
-        sign = chain_b.astype(np.float64) - chain_a.astype(np.float64)  # zero on the joints both chains share
-        fields: tuple[tuple[str, object], ...] = (
-            ("_sign", np.asfortranarray(np.tile(sign, (6, 1)))),  # as the world Jacobian: one run through memory
-            ("_minus", np.asfortranarray(np.tile(-sign, (6, 1)))),
-            ("_in_world", frame_a.joint == 0),
-            ("_joint_b", frame_b.joint),
-            ("_placement_b", frame_b.placement),
-        )
-        for attribute, value in fields:
-            object.__setattr__(self, attribute, value)
         if name is None:
             name = (
                 f"{type(self).__name__}({frame_b.name})"
                 if frame_a.joint == 0
                 else f"{type(self).__name__}({frame_a.name}, {frame_b.name})"
             )
+        self._bind(robot, frame_a, frame_b, outputs, name)
+
+    def between(self, frame_a: Frame, frame_b: Frame) -> Self:
+        """The same function of two other frames of its robot."""
+        other = copy.copy(self)
+        other._bind(self.robot, frame_a, frame_b, self.outputs, self.name)
+        return other
+
+    def _bind(self, robot: Robot, frame_a: Frame, frame_b: Frame, outputs: Space, name: str) -> None:
+        chain_a, chain_b = supporting_columns(robot, frame_a.joint), supporting_columns(robot, frame_b.joint)
+        sign = chain_b.astype(np.float64) - chain_a.astype(np.float64)  # zero on the joints both chains share
+        fields: tuple[tuple[str, object], ...] = (
+            ("frame_a", frame_a),
+            ("frame_b", frame_b),
+            ("_sign", np.asfortranarray(np.tile(sign, (6, 1)))),  # as the world Jacobian: one run through memory
+            ("_minus", np.asfortranarray(np.tile(-sign, (6, 1)))),
+            ("_in_world", frame_a.joint == 0),
+            ("_joint_b", frame_b.joint),
+        )
+        for attribute, value in fields:
+            object.__setattr__(self, attribute, value)
         self.declare(robot.space, outputs, sign != 0.0, periodic=True, name=name)
 
     # Kinematics, in raw arrays: this is the inside of the solver's loop.
@@ -102,7 +114,6 @@ class FrameFunction(Function):
     _minus: Matrix
     _in_world: bool
     _joint_b: int
-    _placement_b: Placement
 
     def relative_placement(self, k: Kinematics) -> Any:
         r""":math:`{}^aM_b`, live: it follows the next evaluation of this function in the workspace.
@@ -128,10 +139,10 @@ class FrameFunction(Function):
         with :math:`S` the columns on the chain of a frame: shared columns are exactly zero. The frames are those of
         the last `relative_frames` or `relative_placement`.
         """
+        frames = k.frames[id(self)]
         if self._in_world:
-            columns = joint_frame_jacobian(k.model, k.data, self._joint_b, self._placement_b)
+            columns = joint_frame_jacobian(k.model, k.data, self._joint_b, frames.placement_b)
         else:
-            frames = k.frames[id(self)]
             X = frames.to_b()
             rows = X if rows is None else rows.dot(X)
             columns = np.multiply(k.world_jacobian, self._sign, frames.columns)
@@ -152,7 +163,7 @@ class FrameFunction(Function):
     def body_columns(self, k: Kinematics, back: RelativeFrames, out: Matrix | None) -> Matrix:
         r"""Jacobian (6, nv) of the body twist of a relative to b seen from b, :math:`-J`: what moves `back.pose`."""
         if self._in_world:
-            columns = joint_frame_jacobian(k.model, k.data, self._joint_b, self._placement_b)
+            columns = joint_frame_jacobian(k.model, k.data, self._joint_b, back.placement_a)
             return np.negative(columns, out)
         return back.to_a().dot(np.multiply(k.world_jacobian, self._minus, back.columns), out)
 

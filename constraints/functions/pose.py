@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -53,9 +54,11 @@ class _PoseRows(FrameFunction):
         """The pose of a frame that is offset from b by the element, where the outputs are SE(3)."""
         if not self._body:
             return super().translated(element)
-        b = self.frame_b
-        shifted = Frame(b.name, b.joint, b.placement * pin.XYZQUATToSE3(element), b.joint_name)
-        return RelativePose(self.robot, self.frame_a, shifted, name=self.name)
+        shifted = copy.copy(self)  # its columns are the same: each new right-hand side of a grasp makes one
+        frame = self.frame_b.moved(pin.XYZQUATToSE3(element))
+        object.__setattr__(shifted, "frame_b", frame)
+        object.__setattr__(shifted, "b" if isinstance(self, RelativePose) else "frame", frame)
+        return shifted
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)

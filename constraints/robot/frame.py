@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,6 +90,12 @@ class Frame:
         if not isinstance(joint, int | np.integer) or isinstance(joint, bool) or joint < 0:
             raise WrongObjectError(f"joint of frame '{name}'", "the index of a joint, 0 or more", repr(self.joint))
         object.__setattr__(self, "placement", as_placement(self.placement, f"placement of frame '{self.name}'").copy())
+
+    def moved(self, offset: Placement) -> Frame:
+        r"""The frame at an offset seen from this one, :math:`{}^jM_f\,{}^fM_{new}`, under the same name."""
+        other = copy.copy(self)
+        object.__setattr__(other, "placement", self.placement * offset)
+        return other
 
     @property
     def is_joint(self) -> bool:

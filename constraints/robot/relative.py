@@ -30,7 +30,7 @@ class RelativeFrames:
     Attributes:
         update: reads the placements of the joints, which are computed.
         memory: what it writes.
-        placement_b: of b on its joint.
+        placement_a, placement_b: of the frames on their joints.
         pose: live placement of b seen from a.
         rotation, translation: live views (3, 3) and (3,) of it.
         rows: memory (6, 6), zero when new, for the rows that a function puts before the twist of b relative to a.
@@ -39,10 +39,9 @@ class RelativeFrames:
     """
 
     __slots__ = (
-        "_a",
         "_anchors",
-        "_b",
         "_back",
+        "_joints",
         "_moved",
         "_oMa",
         "_oMb",
@@ -50,6 +49,7 @@ class RelativeFrames:
         "columns",
         "linear",
         "memory",
+        "placement_a",
         "placement_b",
         "pose",
         "rotation",
@@ -59,13 +59,13 @@ class RelativeFrames:
     )
 
     def __init__(self, model: Any, a: Frame, b: Frame) -> None:
-        self._a, self._b = a, b
+        self._joints = a.joint, b.joint
         self._anchors: Any = pin.RigidConstraintModel(
             pin.ContactType.CONTACT_6D, model, a.joint, a.placement, b.joint, b.placement, pin.LOCAL
         )
         self.memory: Any = self._anchors.createData()
         self.update: Any = self._anchors.calc
-        self.placement_b = b.placement
+        self.placement_a, self.placement_b = a.placement, b.placement
         self._moved: Any = a.placement.copy()
         self._oMa: Placement = self.memory.oMc1
         self._oMb: Placement = self.memory.oMc2
@@ -77,19 +77,19 @@ class RelativeFrames:
         self.columns = np.zeros((6, model.nv), order="F")
         self._back: RelativeFrames | None = None
 
-    def anchor(self, a: Frame, b: Frame) -> None:
+    def anchor(self, a: Placement, b: Placement) -> None:
         """Move both frames on the joints that they have: the next update sees them there."""
-        self._a, self._b = a, b
-        self._anchors.joint1_placement, self._anchors.joint2_placement = a.placement, b.placement
-        self.placement_b = b.placement
-        self._moved = a.placement.copy()
+        self.placement_a, self.placement_b = a, b
+        self._anchors.joint1_placement, self._anchors.joint2_placement = a, b
+        self._moved = a.copy()
         if self._back is not None:
             self._back.anchor(b, a)
 
     def back(self, model: Any) -> RelativeFrames:
         """The other way round, a seen from b; made when it is first asked for."""
         if self._back is None:
-            self._back = RelativeFrames(model, self._b, self._a)
+            (i, j), (a, b) = self._joints, (self.placement_a, self.placement_b)
+            self._back = RelativeFrames(model, Frame("b", j, b), Frame("a", i, a))
         return self._back
 
     def to_a(self) -> Matrix:
@@ -102,8 +102,8 @@ class RelativeFrames:
 
     def jacobian_of_a_at(self, model: Any, data: Any, place: Vector) -> Matrix:
         """Body Jacobian (6, nv) of frame a moved to a place (3,) seen in its axes; a new array."""
-        self._moved.translation = self._a.placement.act(place)
-        return joint_frame_jacobian(model, data, self._a.joint, self._moved)
+        self._moved.translation = self.placement_a.act(place)
+        return joint_frame_jacobian(model, data, self._joints[0], self._moved)
 
 
 def joint_frame_jacobian(model: Any, data: Any, joint: int, placement: Placement) -> Matrix:

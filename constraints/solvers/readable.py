@@ -16,6 +16,7 @@ from ..rows import Order, Rows, stack_rows
 from ..short_vectors import dot
 from ..stack import Stack
 from .bounds import Box
+from .carried import CarriedBodies
 from .engine import Engine, Outcome, Program
 from .hierarchy import Hierarchy
 from .options import Options
@@ -72,7 +73,9 @@ class ReadableProgram(Program):
         self._mandatory = tuple(level for level in mandatory if level.size)
         self._levels = tuple(level for level in problem.levels if level.size)
         self._alone = len(self._mandatory) == 1
+        self._carried = CarriedBodies(problem)
         self._substitution = Substitution(problem)
+        self._in_loop = Substitution(problem, self._carried) if self._carried else self._substitution
         self._twins = tuple(Stack([explicit]) for explicit in problem.explicits)
         self._box = Box(problem, options.wrap)
         self._restarts = Restarts(problem, options.seed, options.restart_table) if options.restarts else None
@@ -120,11 +123,11 @@ class ReadableProgram(Program):
         q, rows = self._rows(self._substitution.start(self._box.clamp(q0), rhs), search)
         if rows:
             q, _ = self._move(q, rows, rows[0].merit, search)
-        return self._rows(q, search, jacobian=False)[0]
+        return self._finished(self._rows(q, search, jacobian=False)[0], search)
 
     def _memory(self, workspace: Workspace) -> Memory:
         """What this program keeps in a workspace."""
-        return Memory(self._place(self._space.neutral, workspace), self._levels)
+        return Memory(self._place(self._space.neutral, workspace), self._levels, self._carried)
 
     def _at_start(self, q0: Vector, search: Search, moved: bool) -> Sequence[Rows] | None:
         """Look at the start as it is; rows that the first step can use where it has not to be moved, or None."""
@@ -135,9 +138,11 @@ class ReadableProgram(Program):
             if worst > self.options.threshold:
                 return None
         usable = not (moved or substitution.has_maps)
-        for stacked in search.stacked:
-            stacked.position(point, search.rhs, usable, mixed=self._mixed)
-        score, residual, merit = self._measure(search.rows)
+        if usable:
+            rows = [stacked.position(point, search.rhs, mixed=self._mixed) for stacked in search.stacked]
+        else:
+            rows = [stack_rows(level, point, _POSITION, search.rhs, jacobian=False) for level in self._levels]
+        score, residual, merit = self._measure(rows)
         search.keep(q0, score, max(worst, residual), merit)
         if not usable:
             return None
@@ -194,7 +199,7 @@ class ReadableProgram(Program):
             if not merit < np.inf:
                 raise UndefinedError("a constraint has an error that is not finite")
             if search.trace is not None:
-                search.trace.append(Step(_frozen_copy(q), residual, first))
+                search.trace.append(Step(_frozen_copy(self._finished(q, search)), residual, first))
             first = False
             search.keep(q, score, residual, merit)
             if residual <= self._half:
@@ -210,10 +215,11 @@ class ReadableProgram(Program):
 
     def _accept(self, q: Vector, score: Score, residual: float, merit: float, search: Search) -> Status:
         """End of a try that satisfied the constraints: wrap, resolve again if anything wrapped, look at all bounds."""
-        inside, wrapped = self._box.contains(q), q
+        whole = wrapped = self._finished(q, search)
+        inside = self._box.contains(whole)
         if not inside:
-            wrapped = self._box.wrap(q)
-            if wrapped is not q and self._substitution.has_maps:
+            wrapped = self._box.wrap(whole)
+            if wrapped is not whole and self._substitution.has_maps:
                 wrapped = self._substitution.resolve(wrapped, search.rhs, search.point)
             inside = self._box.contains(wrapped)
         if inside:
@@ -223,8 +229,15 @@ class ReadableProgram(Program):
             search.best = wrapped
         return Status.OUT_OF_BOUNDS
 
+    def _finished(self, q: Vector, search: Search) -> Vector:
+        """The configuration with the poses of carried bodies, which the loop leaves as they were."""
+        if not self._carried:
+            return q
+        return self._substitution.resolve(q, search.rhs, search.point)
+
     def _failure(self, search: Search) -> Status:
         """Status of a projection whose tries are spent: that of the best iterate."""
+        search.best = self._finished(search.best, search)
         if search.residual <= self.options.threshold:
             return self._accept(search.best, search.score, search.residual, search.merit, search)
         if search.residual == np.inf or search.status is Status.UNDEFINED:
@@ -247,7 +260,7 @@ class ReadableProgram(Program):
 
         The rows are those for a step, which may be mixed; `exact` asks for the errors as they are.
         """
-        substitution, point = self._substitution, search.point
+        substitution, point = self._in_loop, search.point
         if substitution.has_maps:
             q = substitution.resolve(q, search.rhs, point, jacobian)
         point.move(q)

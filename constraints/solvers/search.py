@@ -12,6 +12,7 @@ from ..point import Point
 from ..right_hand_side import RightHandSide
 from ..rows import Rows, StackedRows
 from ..stack import Stack
+from .carried import CarriedBodies
 from .engine import Outcome
 from .projection import Status, Step
 
@@ -29,14 +30,23 @@ class Memory:
     Args:
         point: a point of the workspace.
         levels: whose rows are stacked.
+        carried: bodies whose frames are seen on what carries them.
     """
 
-    __slots__ = ("point", "rows", "stacked")
+    __slots__ = ("_carried", "_placed_for", "point", "rows", "stacked")
 
-    def __init__(self, point: Point, levels: Sequence[Stack]) -> None:
+    def __init__(self, point: Point, levels: Sequence[Stack], carried: CarriedBodies) -> None:
         self.point = point
-        self.stacked = tuple(StackedRows.of(level, point) for level in levels)
+        self.stacked = tuple(StackedRows(level, point.space, carried.stand_ins) for level in levels)
         self.rows: Sequence[Rows] = tuple(stacked.rows for stacked in self.stacked)
+        self._carried = carried
+        self._placed_for: RightHandSide | None = None
+
+    def place(self, rhs: RightHandSide) -> None:
+        """Make the memory ready for right-hand sides, once for as long as the same are given."""
+        if self._carried and rhs is not self._placed_for:
+            self._carried.place(self.point, rhs)
+            self._placed_for = rhs
 
 
 @final
@@ -76,6 +86,7 @@ class Search:
         self.given, self.rhs = q, rhs
         self.point, self.stacked, self.rows = memory.point, memory.stacked, memory.rows
         self.point.move(q)
+        memory.place(rhs)
         self.workspace = self.point.workspace
         self.holding = False
         self.iterations = self.begun = self.restarts = self.best_try = 0

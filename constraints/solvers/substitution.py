@@ -12,6 +12,8 @@ from ..point import Point, Workspace
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..rows import StackedRows
+from ..stack import RowOwner
+from .carried import CarriedBodies
 
 __all__ = ["Substitution"]
 
@@ -29,22 +31,29 @@ class Substitution:
 
     Args:
         problem: whose constraints.
+        carried: bodies that are left out, their constraints uncomputed: the substitution of the solver's loop.
 
     Attributes:
         is_empty: True when nothing is computed and nothing frozen.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, carried: CarriedBodies | None = None) -> None:
         self._space = problem.space
         resolution = problem.resolution
+        left_out = frozenset[int]() if carried is None else carried.explicits
+        stand_ins = dict[int, RowOwner]() if carried is None else carried.stand_ins
         self._constant = tuple(e for e in resolution.explicits if e.is_constant)
         self._values: dict[int, Vector] = {}  # of the constant maps, found on first use: a map may have none
-        generations = [[e for e in generation if not e.is_constant] for generation in resolution.generations]
+        generations = [
+            [e for e in generation if not e.is_constant and id(e) not in left_out]
+            for generation in resolution.generations
+        ]
         self._moving = tuple(e for generation in generations for e in generation)
         self._generations = _places(generations)
         read = np.zeros(self._space.nv, dtype=np.bool_)  # columns that rows or maps depend on: the others are zero
-        for owner in (*(owner for level in problem.levels for owner in level), *(e.map for e in self._moving)):
-            read |= owner.columns
+        rows = (stand_ins.get(id(owner), owner) for level in problem.levels for owner in level)
+        for reader in (*rows, *(e.map for e in self._moving)):
+            read |= reader.columns
         self._dead = runs(~problem.free & read)
         computed = [v for e in self._moving for v in e.outputs.v]
         self._shape = (len(computed), self._space.nv)

@@ -1,0 +1,143 @@
+"""Bodies whose pose is computed, as parts of what carries them: their frames need no second kinematics."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from liegroups import SE3
+
+from ..explicit import Explicit
+from ..functions.frames import FrameFunction, kinematics_at
+from ..functions.pose import RelativePose
+from ..functions.translation import RightTranslation
+from ..implicit import Implicit
+from ..point import Point
+from ..problem import Problem
+from ..right_hand_side import RightHandSide
+from ..robot import Frame
+from ..stack import RowOwner
+
+__all__ = ["CarriedBodies"]
+
+
+class _Seen(NamedTuple):
+    """A function of frames on carried bodies, and the same function of frames on the joints that carry them."""
+
+    given: FrameFunction
+    carried: FrameFunction
+
+
+@final
+class CarriedBodies:
+    r"""The computed bodies of a problem that the solver's loop can do without.
+
+    An explicit relative pose puts a free body onto a frame c of the joint that carries it:
+    :math:`{}^oM_{body} = {}^oM_c`, whatever q. A frame of the body at :math:`{}^{body}M_f` is then the frame
+    :math:`c\,{}^{body}M_f` of the carrying joint. Rows that are functions of frames are evaluated there: their Jacobian
+    is the reduced one at once, no output has to be written and no kinematics computed again, until a solution is found.
+    Where anything else reads the pose of a body (a centre of mass, a function of the user's, a joint on the body),
+    the body is computed as others are.
+
+    Args:
+        problem: whose explicit constraints.
+
+    Attributes:
+        explicits: ids of the constraints that the loop leaves out.
+        stand_ins: id of an owner -> the same constraint on frames of what carries the bodies.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self._bodies = _carried_bodies(problem)
+        self.explicits = frozenset(id(e) for e in self._bodies.values())
+        self.stand_ins: dict[int, RowOwner] = {}
+        self._seen: list[_Seen] = []
+        joints = self._carriers()
+        for owner in (owner for level in problem.levels for owner in level):
+            if isinstance(owner, Implicit) and isinstance(f := owner.function, FrameFunction):
+                on = [joints.get(frame.joint, frame.joint) for frame in (f.frame_a, f.frame_b)]
+                if on != [f.frame_a.joint, f.frame_b.joint]:
+                    carried = f.between(Frame(f.frame_a.name, on[0]), Frame(f.frame_b.name, on[1]))
+                    self.stand_ins[id(owner)] = owner.with_function(carried)
+                    self._seen.append(_Seen(f, carried))
+
+    def __bool__(self) -> bool:
+        return bool(self._bodies)
+
+    def place(self, point: Point, rhs: RightHandSide) -> None:
+        """Anchor the frames of carried bodies in the workspace of a point, for the right-hand sides given.
+
+        Args:
+            point: any point of the workspace.
+            rhs: right-hand sides of the explicit constraints.
+        """
+        on: dict[int, Any] = {}  # joint of a body -> placement of the body on the joint that carries it
+        for joint, explicit in self._bodies.items():
+            carrier = _map_frame(rhs.map_of(explicit))
+            placement: Any = carrier.placement
+            on[joint] = on[carrier.joint] * placement if carrier.joint in on else placement
+        k = kinematics_at(point, None)
+        for given, carried in self._seen:
+            a, b = (
+                on[frame.joint] * frame.placement if frame.joint in on else frame.placement
+                for frame in (given.frame_a, given.frame_b)
+            )
+            k.relative(carried, carried.frame_a, carried.frame_b).anchor(a, b)
+
+    def _carriers(self) -> dict[int, int]:
+        """Joint of each carried body -> the joint, of no carried body, that carries it."""
+        joints: dict[int, int] = {}
+        for joint, explicit in self._bodies.items():
+            carrier = _map_frame(explicit.map).joint
+            joints[joint] = joints.get(carrier, carrier)
+        return joints
+
+
+def _map_frame(relative_pose: Any) -> Frame:
+    """The frame that the map of a relative pose puts a body onto."""
+    return relative_pose.frame_b
+
+
+def _carried_bodies(problem: Problem) -> dict[int, Explicit]:
+    """Joints of the bodies that only functions of frames read, with what computes them, in resolution order."""
+    bodies = {joint: e for e in problem.explicits if isinstance(e, Explicit) and (joint := _body(problem, e)) > 0}
+    while True:
+        read = np.zeros(problem.space.nv, dtype=np.bool_)  # by anything that cannot look at frames elsewhere
+        for explicit in problem.explicits:
+            if isinstance(explicit, Explicit) and explicit not in bodies.values():
+                read |= explicit.map.columns
+        for owner in (owner for level in problem.levels for owner in level):
+            if not _sees_frames(problem, owner, bodies):
+                read |= owner.columns
+        kept = {joint: e for joint, e in bodies.items() if not read[e.outputs.v_indices].any()}
+        if len(kept) == len(bodies):
+            return kept
+        bodies = kept
+
+
+def _body(problem: Problem, explicit: Explicit) -> int:
+    """The joint of the free body that an explicit relative pose puts onto a frame; 0 where it is something else."""
+    f = explicit.map
+    if explicit.is_constant or problem.robot is None or not isinstance(f, RelativePose) or f.outputs != SE3:
+        return 0
+    if not (explicit.g_inverse is None or isinstance(explicit.g_inverse, RightTranslation)):
+        return 0
+    model: Any = problem.robot.model
+    for joint in range(1, model.njoints):
+        if model.idx_vs[joint] == explicit.outputs.v[0] and model.nvs[joint] == len(explicit.outputs):
+            base = f.frame_a.placement.homogeneous, model.jointPlacements[joint].homogeneous
+            seat = model.joints[joint].shortname() == "JointModelFreeFlyer" and np.array_equal(*base)
+            return joint if seat and f.frame_a.joint == model.parents[joint] else 0
+    return 0
+
+
+def _sees_frames(problem: Problem, owner: RowOwner, bodies: dict[int, Explicit]) -> bool:
+    """Whether rows are a function of frames, on carried bodies themselves or apart from them."""
+    if problem.robot is None or not isinstance(owner, Implicit) or not isinstance(owner.function, FrameFunction):
+        return False
+    supports: Any = problem.robot.model.supports
+    for frame in (owner.function.frame_a, owner.function.frame_b):
+        if frame.joint not in bodies and any(joint in bodies for joint in supports[frame.joint]):
+            return False  # a joint on a body
+    return True
