@@ -67,7 +67,8 @@ def rhs_from_parts(problem: Problem, parts: Sequence[RightHandSide]) -> RightHan
         for j, owner in enumerate(part.stack):
             i = places.get(_identity(owner, problem.space))
             if i is None:
-                raise UnknownNameError("constraint object of a part", f"constraint '{owner.name}'", stack.names)
+                words = f"the constraint object '{owner.name}' of a part is none of those here"
+                raise UnknownNameError("constraint object of a part", owner.name, stack.names, words)
             given = (part.of(j), *_rates(part, part.stack.full_slices[j]))
             if i in found and not _same(owner, found[i], given):
                 raise MergeConflictError(

@@ -203,10 +203,10 @@ class Stack:
         if isinstance(which, RowOwner):
             i = self._position.get(id(which))
             if i is None:
-                what = f"constraint '{which.name}'"
+                words = f"this constraint object '{which.name}' is none of those here"
                 if which.name in self.names:
-                    what += " (another object than the one of that name here: give that one, or the name)"
-                raise UnknownNameError("constraint object", what, self.names)
+                    words += ", one of which has its name: give that one, or the name"
+                raise UnknownNameError("constraint object", which.name, self.names, words)
             return i
         if isinstance(which, str):
             found = [i for i, name in enumerate(self.names) if name == which]

@@ -186,9 +186,10 @@ class UnknownNameError(ConstraintError):
         kind: what was looked for ("factor", "frame").
         name: the name that was given.
         valid: the names that exist.
+        words: what to say instead of that nothing has the name.
     """
 
-    def __init__(self, kind: str, name: object, valid: Sequence[str]) -> None:
+    def __init__(self, kind: str, name: object, valid: Sequence[str], words: str = "") -> None:
         self.kind, self.name, self.valid = kind, name, tuple(valid)
         self.nearest = tuple(difflib.get_close_matches(str(name), self.valid, n=5, cutoff=0.5))
         if self.nearest:
@@ -198,4 +199,4 @@ class UnknownNameError(ConstraintError):
             hint = f"the valid names are {', '.join(self.valid[:40])}{more}"
         else:
             hint = f"there is no {kind} at all"
-        super().__init__(f"no {kind} is named {name!r}; {hint}")
+        super().__init__(f"{words or f'no {kind} is named {name!r}'}; {hint}")

@@ -18,6 +18,7 @@ from constraints import (
     Explicit,
     Part,
     Problem,
+    Projector,
     Robot,
     Status,
     demo_scenes,
@@ -25,7 +26,7 @@ from constraints import (
 )
 from constraints.__main__ import COMMANDS, main
 from constraints.files import decoding, documents, encoding
-from constraints.models import sample_two_arms
+from constraints.models import sample_arm, sample_two_arms
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -75,6 +76,22 @@ def test_blocks_run_and_project(ran: dict[str, Any], capsys: pytest.CaptureFixtu
     np.testing.assert_allclose(placement.translation, ran["target"][:3], rtol=0, atol=1e-4)
     assert robot.bounds.contains(result.q)
     assert ran["nearby"].project(result.q, ran["lower"]).success
+
+
+def test_the_tool_looks_at_a_point_as_written() -> None:
+    """Plain pinocchio sees the point on the x axis of the tool, and in front, from the code in the row."""
+    (row,) = (line for line in README.splitlines() if line.startswith("| look at a point"))
+    assign, *constraints = re.findall(r"`([^`]+\(.*?\))`", row)
+    names: dict[str, Any] = {"robot": sample_arm(), "there": [0.9, 0.3, 0.2, 0.0, 0.0, 0.0, 1.0]}
+    exec(f"from constraints import Implicit, RelativePosition\n{assign}", names)
+    asked = [eval(code, names) for code in constraints]
+    assert len(asked) == 2
+    robot = sample_arm()
+    q = Projector(Problem(robot, asked)).project(robot.reference("home")).or_raise().q
+    pose = robot.at(q).placement(robot.frame("tool"))
+    seen = pose.rotation.T @ (np.array(names["there"][:3]) - pose.translation)
+    assert np.linalg.norm(seen[1:]) <= 1e-4
+    assert seen[0] >= 0.1 - 1e-4
 
 
 def test_first_block_is_short_and_in_the_first_screen() -> None:

@@ -161,7 +161,7 @@ class _Scene:
 
     def limits(self, configurations: Matrix) -> _Limits:
         """A cube around all of it."""
-        points: list[Vector] = [np.zeros(3)]
+        points: list[Vector] = [np.zeros(3), *(point for trace in self._traces for point in trace)]
         for q in configurations:
             points += [end for _, end in stick_figure(self._robot, q, self._tips)]
             points += [point for _, lines in self._wires(q) for line in lines for point in line]
