@@ -251,6 +251,16 @@ def test_describe_says_what_the_problem_says(file: Path, tmp_path: Path, capsys:
     np.testing.assert_allclose([float(x) for x in target.split(",")], projection.rhs.of(owner), atol=1e-6)
 
 
+def test_describe_tells_constraints_of_one_name_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Command line: constraints that share a name have their position behind it, right-hand sides of a report too."""
+    robot = arm_frames()
+    same = [Implicit.equal(Position(robot, frame), name="there") for frame in ("tool", "elbow")]
+    Projector(Problem(robot, same)).project(robot.neutral).report(tmp_path / "case.json")
+    assert main(["describe", str(tmp_path / "case.json")]) == 0
+    said = capsys.readouterr().out
+    assert [said.count(f"'there' (constraint {i})") for i in (0, 1)] == [2, 2]
+
+
 @pytest.mark.parametrize(("given", "file"), [("project", "--save"), ("assemble", "--save"), ("graph", "--dot")])
 def test_a_picture_that_nothing_can_draw_is_refused_before_the_work(
     given: str, file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -28,9 +28,9 @@ def run(options: argparse.Namespace) -> int:
     report = report_from_data(data, ("format", "version"))
     print(report.problem.describe())
     print("\nright-hand sides")
-    for owner in report.rhs.stack:
+    for owner, label in zip(report.rhs.stack, report.rhs.stack.labels, strict=True):
         if owner.rows.free_rhs.any():
-            print(f"  '{owner.name}': {np.array2string(report.rhs.of(owner), precision=6, separator=', ')}")
+            print(f"  {label}: {np.array2string(report.rhs.of(owner), precision=6, separator=', ')}")
     restarts = f", {report.restarts} restarts" if report.restarts else ""
     print(f"\nreported: {report.status} (residual {report.residual:.3g}, {report.iterations} iterations{restarts})")
     for name, words in report.versions.items():
