@@ -6,6 +6,7 @@ import functools
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from robots import arm, humanoid, panda, pr2, talos, two_arms, ur5
 from scipy import optimize
@@ -32,7 +33,7 @@ from constraints import (
 )
 from constraints.demo_scenes import sample_scenes
 from constraints.errors import OptionError, SizeError
-from liegroups import SO3, Rn, Segments
+from liegroups import SE3, SO3, Rn, Segments
 
 NEAREST = Options(nearest=True)
 SHARP = Options(nearest=True, threshold=1e-10)
@@ -561,3 +562,54 @@ def test_a_jacobian_that_is_not_finite_is_a_status_and_no_exception(broken: floa
     assert result.success
     np.testing.assert_array_equal(result.q, [3e-5, 1.0])
     assert result.stationarity == np.inf
+
+
+def test_dofs_that_no_row_moves_are_nearest_too() -> None:
+    """A reference beyond a bound ends at the bound, a whole turn being farther; closed forms by coordinate."""
+    robot = arm()
+    lower, upper = np.full(7, -np.pi), np.full(7, np.pi)
+    lower[4] = -np.inf
+    problem = Problem(
+        robot, [Implicit.equal(Affine(np.eye(1, 7), [0.0], robot.space), [0.2])], Bounds(robot.space, lower, upper)
+    )
+    near = np.array([0.9, 3.4, -3.4, 1.0, 3.9, 3.0, -3.0])
+    result = Projector(problem, NEAREST).project(np.zeros(7), near=near)
+    np.testing.assert_allclose(result.q, [0.2, np.pi, -np.pi, 1.0, np.pi, 3.0, -3.0], atol=1e-9)
+    greedy = Projector(problem).project(np.zeros(7))
+    assert cost(problem, result.q, near) <= cost(problem, greedy.q, near)
+
+
+def test_rotations_and_poses_that_no_row_moves_rest_at_the_reference() -> None:
+    """One axis without cost leaves the others theirs; a bounded pose has the nearest position: central differences."""
+    space = Rn(1) * SO3 * SE3
+    rng = np.random.default_rng(3)
+    near, start = space.random(rng), space.random(rng)
+    row = [Implicit.equal(Affine(np.eye(1)).on(space, Segments.coordinates(space, [0])), [0.3])]
+    weights = np.array([1.0, 0.0, 1.0, 2.0, 1.0, 1.0, 2.0, 1.0, 0.0, 1.0])
+    free = Projector(Problem(space, row, weights=weights), NEAREST).project(start, near=near)
+    np.testing.assert_allclose(free.q[1:], near[1:], atol=1e-12)
+    lower, upper = np.full(space.nq, -np.inf), np.full(space.nq, np.inf)
+    upper[5] = near[5] - 0.4
+    start[5] = upper[5] - 0.1
+    weights[8] = 0.5
+    problem = Problem(space, row, Bounds(space, lower, upper), weights=weights)
+    held = Projector(problem, NEAREST).project(start, near=near)
+    assert held.success
+    assert held.stationarity is not None
+    assert held.stationarity <= 1e-8
+    assert upper[5] - 2e-9 <= held.q[5] <= upper[5]
+    g = np.array(
+        [
+            (
+                cost(problem, space.integrate(held.q, 1e-6 * e), near)
+                - cost(problem, space.integrate(held.q, -1e-6 * e), near)
+            )
+            / 2e-6
+            for e in np.eye(space.nv)
+        ]
+    )
+    pushing = np.zeros(space.nv)  # the gradient of the bounded coordinate: the world's x axis in the body's frame
+    pushing[4:7] = pin.XYZQUATToSE3(held.q[5:]).rotation[0]
+    multiplier = g @ pushing / (pushing @ pushing)
+    assert multiplier < 0.0
+    np.testing.assert_allclose(g[1:], multiplier * pushing[1:], atol=1e-7)

@@ -17,7 +17,7 @@ from .bounds import Box
 from .objective import Objective
 from .substitution import Substitution
 
-__all__ = ["Local", "Manifold", "View"]
+__all__ = ["Local", "Manifold", "View", "refined_columns"]
 
 INSIDE = 1e-9
 """How far inside its bounds a coordinate that no step keeps there shall be: rows are met to less than this."""
@@ -57,6 +57,8 @@ class Manifold:
         problem: as given.
         live: indices of the dofs that move.
         moving: indices of these and of the computed dofs.
+        resting: (nv,) true for the other free dofs that have a cost: they are where the reference is. A rotation or a
+            pose rests as a whole, one cost being enough.
         lower, upper: (rows,) intervals.
         equal: (rows,) true for equalities.
         size, nv: number of rows, and of tangent columns.
@@ -94,6 +96,10 @@ class Manifold:
         self.wide, self.unit = np.flatnonzero(~self.equal), np.eye(self.live.size)
         moved = np.zeros(problem.space.nv, dtype=np.bool_)
         moved[self.live] = True
+        self.resting: BoolVector = problem.free & ~moved & (problem.weights > 0.0)
+        for leaf in (leaf for leaf in problem.space.leaves() if not leaf.space.is_flat):
+            whole = bool((problem.free & ~moved)[leaf.v].all())
+            self.resting[leaf.v] = whole and bool(self.resting[leaf.v].any())
         still = np.zeros(problem.space.nq, dtype=np.bool_)  # a zero step may round a unit vector
         for leaf in problem.space.leaves():
             still[leaf.q] = ~moved[leaf.v] if leaf.space.is_flat else not moved[leaf.v].any()
@@ -178,6 +184,24 @@ class View:
     def residual(self, local: Local) -> Vector:
         """Signed distance (rows,) of each row to its interval."""
         return local.values - np.minimum(np.maximum(local.values, self.lower), self.upper)
+
+
+def refined_columns(problem: Problem, nearest: bool) -> BoolVector:
+    """Tangent columns (nv,) that a refinement moves: those that rows depend on, directly or through computed dofs.
+
+    With `nearest` also poses that no row depends on, where their positions have bounds: these are rows of the manifold.
+
+    Args:
+        problem: whose columns.
+        nearest: whether the distance to a reference is minimised.
+    """
+    if not nearest:
+        return problem.implicit_dofs
+    columns, bounds = problem.columns.copy(), problem.bounds
+    for leaf in problem.space.leaves():
+        if not leaf.space.is_flat and (np.isfinite(bounds.lower[leaf.q]) | np.isfinite(bounds.upper[leaf.q])).any():
+            columns[leaf.v] = True
+    return columns
 
 
 def _outputs(problem: Problem) -> BoolVector:

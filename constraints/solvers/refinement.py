@@ -13,7 +13,7 @@ from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from .descent import Model
 from .engine import Outcome, Program
-from .manifold import Local, Manifold, View
+from .manifold import Local, Manifold, View, refined_columns
 from .objective import Distance, LastLevel
 from .optimality import ACTIVE, Optimality, differences, optimality, row_multipliers
 from .options import Options
@@ -59,8 +59,7 @@ class RefinedProgram(Program):
             )
         self._program, self._problem, self._options = program, problem, options
         self._last = LastLevel(problem.levels[-1]) if options.optimise_last else None
-        columns = problem.implicit_dofs if options.optimise_last else problem.columns
-        self._manifold = Manifold(problem, columns)
+        self._manifold = Manifold(problem, refined_columns(problem, options.nearest))
         self._restoration = Restoration(
             self._manifold, options.damping, options.cap, options.saturating_passes, dof_scale(problem.weights)
         )
@@ -218,8 +217,8 @@ class RefinedProgram(Program):
         if near is None:
             return q
         q, box = q.copy(), self._manifold.box
-        q[self._idle] = near[self._idle]
-        for column in np.flatnonzero(self._loose):
+        q[self._idle] = near[self._idle]  # held at a bound where that is outside: a whole turn is farther
+        for column in np.flatnonzero(self._loose & ~self._manifold.resting):
             i = box.coordinate[column]
             turns = np.round((near[i] - q[i]) / (2.0 * np.pi))
             room = (box.lower[column] - q[i]) / (2.0 * np.pi), (box.upper[column] - q[i]) / (2.0 * np.pi)
@@ -230,13 +229,10 @@ class RefinedProgram(Program):
 
 
 def _idle(problem: Problem, manifold: Manifold) -> Indices:
-    """Entries of q that no row moves and that may be anything: coordinates, and whole rotations and poses."""
-    moved = np.zeros(problem.space.nv, dtype=np.bool_)
-    moved[manifold.live] = True
-    rests = problem.free & ~moved & (problem.weights > 0.0)
+    """Entries of q of the dofs that rest: coordinates, and whole rotations and poses."""
     idle = np.zeros(problem.space.nq, dtype=np.bool_)
     for leaf in problem.space.leaves():
-        idle[leaf.q] = rests[leaf.v] if leaf.space.is_flat else rests[leaf.v].all()
+        idle[leaf.q] = manifold.resting[leaf.v] if leaf.space.is_flat else manifold.resting[leaf.v].all()
     return np.flatnonzero(idle)
 
 

@@ -18,7 +18,7 @@ from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..stack import RowOwner
 from .kkt import Kkt, rank_of
-from .manifold import Local, Manifold, View
+from .manifold import Local, Manifold, View, refined_columns
 from .objective import Distance, LastLevel, Objective, Still
 from .optimality import ACTIVE, Optimality, differences, inequality_name, joint_name, optimality
 from .projection import Projection
@@ -116,7 +116,7 @@ class Sensitivity:
         if refined is not None and refined.stationarity > STATIONARY:
             reason = f"the solution is not stationary ({refined.stationarity:.1g}); give it more refine_iterations"
             raise SensitivityError(projection, reason + (" and refine_gain=0" if options.optimise_last else ""))
-        self._columns = problem.columns if options.nearest else problem.implicit_dofs
+        self._columns = refined_columns(problem, options.nearest)
         self._manifold, self._workspace = Manifold(problem, self._columns), Workspace()
         view = self._seen(problem, projection.rhs)
         local = view.at(projection.q)
@@ -204,7 +204,7 @@ class Sensitivity:
             return self._seen(problem, self.projection.rhs, there)
 
         out = self._answer(self._difference(moved, np.arange(problem.space.nv)), "reference")
-        idle = self._idle & (problem.weights > 0.0)
+        idle = self._idle & self._manifold.resting
         out[idle, idle] = 1.0
         return out
 
@@ -229,7 +229,7 @@ class Sensitivity:
         if refined is None or refined.near is None:
             out[self._idle, self._idle] = 1.0
         else:
-            costless = self._idle & (problem.weights == 0.0)
+            costless = self._idle & ~self._manifold.resting
             out[costless, costless] = 1.0
             out += self.near if refined.from_start else 0.0
         if self.kind is SensitivityKind.CONTINUED:
