@@ -663,10 +663,15 @@ def _(c: Chaos) -> Made:
 
 @entry("Robot.at")
 def _(c: Chaos) -> Made:
-    way = c.pick("q", "v", "workspace")
+    way = c.pick("q", "v", "workspace", "frame")
     if way == "q":
         robot = c.pick(_arm(), _box())
         return given(Q_CULPRITS, robot.at, c.point(robot.space))
+    if way == "frame":
+        motion = _arm().at(_arm().neutral, np.zeros(7))
+        here = motion.posture
+        call = c.pick(here.placement, here.jacobian, motion.velocity, motion.drift_acceleration)
+        return given("frame of a posture", call, c.pick("tool", c.thing(Frame)))
     if way == "v":
         return given("velocity", _arm().at, _arm().neutral, c.vector(7))
     return given("workspace", _arm().at, _arm().neutral, workspace=c.thing(type(None)))

@@ -38,7 +38,7 @@ from constraints import (
     Workspace,
     stack_rows,
 )
-from constraints.errors import NotFiniteError, SizeError, StalePostureError
+from constraints.errors import NotFiniteError, SizeError, StalePostureError, WrongObjectError
 from constraints.point import CROWDED, Point, SpacePoint, place, place_motion
 from constraints.robot.relative import RelativeFrames
 from liegroups import SE3, SO3, ProductSpace, Rn, Segments
@@ -485,3 +485,21 @@ def test_rotations_of_frames_are_normalised() -> None:
     f = Rotation(humanoid(), "larm6_body")
     for q in humanoid().random(np.random.default_rng(0), 20):
         assert f.outputs.is_normalized(f.value(q), 1e-14)
+
+
+def test_names_of_frames_are_refused_with_the_way_to_find_them():
+    """Property 9: a posture does not know the names of frames; the message says who does."""
+    robot = arm()
+    motion = robot.at(robot.neutral, np.zeros(robot.nv))
+    asked: list[Callable[[Any], object]] = [
+        motion.posture.placement,
+        motion.posture.jacobian,
+        motion.velocity,
+        motion.drift_acceleration,
+    ]
+    for ask in asked:
+        with pytest.raises(WrongObjectError, match=r"expected a Frame, robot\.frame\('tool'\), got a name"):
+            ask("tool")
+        with pytest.raises(WrongObjectError, match=r"expected a Frame, robot\.frame\(name\), got int"):
+            ask(3)
+        ask(robot.frame("tool"))

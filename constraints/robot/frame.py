@@ -12,7 +12,7 @@ from ..arrays import Matrix, Vector
 from ..errors import DtypeError, NotFiniteError, NotNormalizedError, SizeError, WrongObjectError
 from .pinocchio import Placement, pin
 
-__all__ = ["Frame", "as_placement", "pose_vector"]
+__all__ = ["Frame", "as_frame", "as_placement", "pose_vector"]
 
 
 def as_placement(placement: object, what: str = "placement") -> Placement:
@@ -58,6 +58,18 @@ def _words(R: Matrix, worst: float) -> str:
     if worst > 1e-6:
         return f"R must have R R^T = 1, which is off by {worst:.3g}"
     return "must not reflect: its determinant is -1" if np.linalg.det(R) < 0.0 else "must have 0 0 0 1 below it"
+
+
+def as_frame(given: Frame) -> Frame:
+    """Take a frame from a user, where names are not known.
+
+    Raises:
+        WrongObjectError: no Frame; for a name it says how to find one.
+    """
+    if not isinstance(given, Frame):  # pyright: ignore[reportUnnecessaryIsInstance]
+        find, came = (f"'{given}'", "a name") if isinstance(given, str) else ("name", given)
+        raise WrongObjectError("frame of a posture", f"a Frame, robot.frame({find})", came)
+    return given
 
 
 def pose_vector(placement: Placement) -> Vector:

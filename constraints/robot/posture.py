@@ -12,7 +12,7 @@ from liegroups import Segments
 
 from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point, SpaceMotion, SpacePoint, Workspace, part_vector
-from .frame import Frame
+from .frame import Frame, as_frame
 from .pinocchio import Placement, pin
 from .relative import RelativeFrames, joint_frame_jacobian
 
@@ -159,11 +159,19 @@ class Posture(Point):
         Args:
             frame: a frame of the robot, `robot.frame(name)`.
         """
-        return self.placed().oMi[frame.joint] * frame.placement
+        try:
+            return self.placed().oMi[frame.joint] * frame.placement
+        except AttributeError:  # checked once it has failed: this is asked often
+            as_frame(frame)
+            raise
 
     def jacobian(self, frame: Frame) -> Matrix:
         """Body Jacobian (6, nv) of a frame: its twist in its own axes, rows linear [m], angular [rad]."""
-        return self.with_jacobians().frame_jacobian(frame)
+        try:
+            return self.with_jacobians().frame_jacobian(frame)
+        except AttributeError:
+            as_frame(frame)
+            raise
 
     def center_of_mass(self) -> Vector:
         """Centre of mass (3,) of the whole robot in the world [m]."""
@@ -225,11 +233,11 @@ class Motion(MovingPoint):
 
     def velocity(self, frame: Frame) -> Vector:
         """Body twist (6,) of a frame: linear [m/s], angular [rad/s]."""
-        return np.asarray(frame.placement.actInv(self.with_velocities().data.v[frame.joint]).vector)
+        return np.asarray(as_frame(frame).placement.actInv(self.with_velocities().data.v[frame.joint]).vector)
 
     def drift_acceleration(self, frame: Frame) -> Vector:
         """Spatial acceleration (6,) of a frame at zero joint acceleration, in its axes [m/s2, rad/s2]."""
-        return np.asarray(frame.placement.actInv(self.with_drift().data.a[frame.joint]).vector)
+        return np.asarray(as_frame(frame).placement.actInv(self.with_drift().data.a[frame.joint]).vector)
 
     def mass_matrix(self) -> Matrix:
         """Joint-space inertia M(q) (nv, nv), symmetric."""
