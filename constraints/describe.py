@@ -138,10 +138,23 @@ def _details(owner: RowOwner, problem: Problem) -> Iterator[str]:
         yield f"    a Target over {span}; {first}"
     elif owner.group.log(owner.default_rhs).any():
         yield f"    right-hand side {_point(owner.default_rhs)}"
+    if _mixes_positions(owner):
+        yield "    translation rows of SE3 are positions only where the rotation has no error: R3xSO3 has plain ones"
     angle = _least_angle(owner)
     if angle > np.pi * (1.0 + 1e-9):
         vector = f"a rotation vector is at most pi long, this one at least {angle:.4g}"
         yield f"    out of reach: {vector}; angles are in radians"
+
+
+def _mixes_positions(owner: RowOwner) -> bool:
+    """Whether translation rows of a pose in SE(3) are asked for one by one, while the rotation is not held."""
+    held = owner.rows.mask & (owner.rows.lower == owner.rows.upper)
+    for leaf in owner.group.leaves():
+        if leaf.space.name == "SE3":
+            linear, angular = slice(leaf.v.start, leaf.v.start + 3), slice(leaf.v.start + 3, leaf.v.stop)
+            if owner.rows.mask[linear].any() and not (held[linear].all() or held[angular].all()):
+                return True
+    return False
 
 
 def _least_angle(owner: RowOwner) -> float:

@@ -29,7 +29,7 @@ from constraints import (
 )
 from constraints.errors import ConstraintError
 from constraints.models import sample_humanoid
-from liegroups import SO3, Rn
+from liegroups import SE3, SO3, R3xSO3, Rn
 
 HAND = Position(arm(), "tool")
 
@@ -112,6 +112,37 @@ def test_rotation_vectors_longer_than_pi_are_said_to_be_out_of_reach(constraint:
     if length:  # as far as random configurations tell, the error is at least what is beyond pi
         for q in arm().random(np.random.default_rng(5), 50):
             assert np.linalg.norm(problem.error(q)) >= length - np.pi - 1e-9
+
+
+@pytest.mark.parametrize(
+    ("constraint", "told"),
+    [
+        (Implicit.equal(Pose(arm(), "tool"), mask=[0, 0, 1, 0, 0, 0]), True),
+        (Implicit.above(Pose(arm(), "tool"), [*[-np.inf] * 2, 0.3, *[-np.inf] * 3]), True),
+        (Implicit.between(Pose(arm(), "tool"), [-0.1] * 6, [0.1] * 6), True),
+        (Implicit.equal(Pose(arm(), "tool"), mask=[1, 1, 1, 0, 0, 0]), False),
+        (Implicit.equal(Pose(arm(), "tool"), mask=[0, 0, 1, 1, 1, 1]), False),
+        (Implicit.equal(Pose(arm(), "tool"), mask=[0, 0, 0, 1, 1, 0]), False),
+        (Implicit.equal(Pose(arm(), "tool", outputs=R3xSO3), mask=[0, 0, 1, 0, 0, 0]), False),
+    ],
+)
+def test_rows_of_se3_that_are_no_positions_are_told(constraint: Implicit, told: bool):
+    """Told where translation rows are asked for one by one, or as intervals, and the rotation is not held."""
+    hint = "translation rows of SE3 are positions only where the rotation has no error"
+    assert (hint in Problem(arm(), [constraint]).describe()) == told
+
+
+def test_a_row_of_se3_is_no_height():
+    """Plain pinocchio: what satisfies row 2 of a pose in SE3 is at many heights, in R3 x SO3 at one."""
+    heights = list[float]()
+    for outputs in (SE3, R3xSO3):
+        goal = Pose(arm(), "tool", outputs=outputs).value(arm().reference("home"))
+        one = Implicit.equal(Pose(arm(), "tool", outputs=outputs), goal, mask=[0, 0, 1, 0, 0, 0])
+        found = Projector(Problem(arm(), [one])).project_batch(arm().random(np.random.default_rng(3), 20))
+        at = [arm().at(q).placement(arm().frame("tool")).translation[2] for q in found.q[found.success]]
+        heights.append(float(np.ptp(at)))
+    assert heights[0] > 0.1
+    assert heights[1] <= 2e-4
 
 
 def test_a_joint_held_outside_its_bounds_is_told():
