@@ -139,6 +139,8 @@ class RowTable:
             if entry is None:
                 if low[i] > high[i]:
                     raise OptionError(f"'{what}': row {i} has lower {low[i]:g} above upper {high[i]:g}")
+                if counts[i] and (low[i] == np.inf or high[i] == -np.inf):
+                    raise OptionError(f"'{what}': row {i} is empty: no number is in [{low[i]:g}, {high[i]:g}]")
                 words.append(INTERVAL)
                 low[i], high[i] = low[i] + margins[i], high[i] - margins[i]
                 if low[i] > high[i]:

@@ -183,3 +183,12 @@ def test_tables_cannot_be_written_to():
     rows = table(comparison=SUPERIOR)
     for array in (rows.lower, rows.upper, rows.scale, rows.free_rhs, rows.mask):
         assert not array.flags.writeable
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(np.inf, None), (None, -np.inf), (np.inf, np.inf), (-np.inf, -np.inf)])
+def test_intervals_without_a_number_are_refused(lower: float | None, upper: float | None) -> None:
+    """No number is at least infinity; a masked row asks for nothing."""
+    function = Identity(Rn(2))
+    with pytest.raises(OptionError, match="row 1 is empty"):
+        Implicit(function, lower=lower, upper=upper, mask=[False, True], name="rows")
+    assert not Implicit(function, lower=[0.0, np.inf], mask=[True, False]).rows.mask[1]
