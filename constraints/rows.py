@@ -11,7 +11,7 @@ import numpy as np
 
 from liegroups import Space
 
-from .arrays import Matrix, Vector
+from .arrays import Indices, Matrix, Vector
 from .errors import SpaceMismatchError, WrongObjectError
 from .point import MovingPoint, Point
 from .right_hand_side import RightHandSide
@@ -113,9 +113,10 @@ class StackedRows:
             raise SpaceMismatchError("point of stacked rows", stack.owners[0].space.name, space.name)
         self._error = np.zeros(stack.full_size)
         self._jacobian = np.zeros((stack.full_size, space.nv))
-        self._active = None if stack.size == stack.full_size else stack.active
-        error = self._error if self._active is None else np.zeros(stack.size)
-        jacobian = self._jacobian if self._active is None else np.zeros((stack.size, space.nv))
+        run = _run(stack.active)  # rows that count and follow each other are a view
+        self._active = stack.active if run is None else None
+        error = np.zeros(stack.size) if run is None else self._error[run]
+        jacobian = np.zeros((stack.size, space.nv)) if run is None else self._jacobian[run]
         self.rows = Rows(error, jacobian, stack.slices)
         self._blocks: list[tuple[RowOwner, slice, Vector, Matrix]] = [
             (owner, s, self._error[s], self._jacobian[s])
@@ -266,6 +267,14 @@ def _check_order(order: object, point: Point | MovingPoint) -> None:
         raise WrongObjectError("point of position rows", "a point, robot.at(q)", point)
     if not point.is_moving and order is not Order.POSITION:
         raise WrongObjectError(f"point of {order.name.lower()} rows", "a motion, robot.at(q, v)", point)
+
+
+def _run(active: Indices) -> slice | None:
+    """Indices that follow each other, as a slice; None where they do not."""
+    if not active.size:
+        return slice(0, 0)
+    first, last = int(active[0]), int(active[-1]) + 1
+    return slice(first, last) if last - first == active.size else None
 
 
 def _check_stack(stack: object) -> None:

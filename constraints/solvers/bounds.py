@@ -130,15 +130,17 @@ class Box:
         return np.minimum(np.maximum(q, self._inner_lower), self._inner_upper)
 
     def wrap(self, q: Vector) -> Vector:
-        """Return q with joints that may turn shifted by whole turns into their bounds, only where they are outside."""
-        if not self._turning:
-            return q
-        wrapped = q.copy()
+        """Joints that may turn shifted by whole turns into their bounds, only where they are outside; else q itself."""
+        wrapped = q
         for i, lower, upper in self._turning:
             x = q.item(i)
+            if lower <= x <= upper:
+                continue
+            if wrapped is q:
+                wrapped = q.copy()
             if x < lower:
                 wrapped[i] = min(x + TURN * ceil((lower - x) / TURN), upper)  # a range of a full turn less rounding
-            elif x > upper:
+            else:
                 wrapped[i] = max(x - TURN * ceil((x - upper) / TURN), lower)
         return wrapped
 
@@ -146,10 +148,8 @@ class Box:
         """Whether q is within all its bounds, also those that steps do not keep."""
         if not self._bounded:
             return True
-        lower, upper = self._bounds.lower, self._bounds.upper
-        if np.minimum(np.maximum(q, lower), upper).tobytes() == q.tobytes():
-            return True
-        return self._bounds.contains(q)  # -0.0 is 0.0
+        inside = np.minimum(np.maximum(q, self._bounds.lower), self._bounds.upper)
+        return inside.tobytes() == q.tobytes() or bool((inside == q).all())  # -0.0 is 0.0
 
 
 def _without(J: Matrix, held: BoolVector) -> Matrix:

@@ -215,13 +215,10 @@ class ReadableProgram(Program):
 
     def _accept(self, q: Vector, score: Score, residual: float, merit: float, search: Search) -> Status:
         """End of a try that satisfied the constraints: wrap, resolve again if anything wrapped, look at all bounds."""
-        whole = wrapped = self._finished(q, search)
-        inside = self._box.contains(whole)
-        if not inside:
-            wrapped = self._box.wrap(whole)
-            if wrapped is not whole and self._substitution.has_maps:
-                wrapped = self._substitution.resolve(wrapped, search.rhs, search.point)
-            inside = self._box.contains(wrapped)
+        wrapped = self._box.wrap(q)
+        if self._carried or (wrapped is not q and self._substitution.has_maps):
+            wrapped = self._substitution.resolve(wrapped, search.rhs, search.point)
+        inside = self._box.contains(wrapped)
         if inside:
             search.take(wrapped, score, residual, merit)
             return Status.CONVERGED
