@@ -76,9 +76,31 @@ class _Writers(NamedTuple):
     others: list[tuple[Callable[[Point, Vector | None, Vector, Matrix | None], None], Vector | None, Vector, Matrix]]
 
 
+class _Block(NamedTuple):
+    """Where an owner writes: its rows in the stack with masked ones, and memory for all of them."""
+
+    owner: RowOwner
+    rows: slice
+    error: Vector
+    jacobian: Matrix
+
+
+class _Masked(NamedTuple):
+    """What is taken from the memory of an owner with masked rows: which rows count, and where they go."""
+
+    where: slice | Indices
+    error: Vector
+    jacobian: Matrix
+    to_error: Vector
+    to_jacobian: Matrix
+
+
 @final
 class StackedRows:
     """The rows of one stack in one workspace, with a view for each owner: where `stack_rows` stacks.
+
+    Rows that count and follow each other in the whole stack are a view of it; elsewhere each owner with masked rows
+    has memory of its own, from which those that count are copied.
 
     Args:
         stack: whose rows.
@@ -92,14 +114,12 @@ class StackedRows:
     """
 
     __slots__ = (
-        "_active",
         "_blocks",
         "_defaults",
-        "_error",
         "_exact",
-        "_jacobian",
+        "_masked",
         "_mixed",
-        "_offset",
+        "_offsets",
         "_sides",
         "_stand_ins",
         "reduced",
@@ -111,21 +131,25 @@ class StackedRows:
         self._stand_ins = stand_ins or {}
         if stack.owners and stack.owners[0].space != space:
             raise SpaceMismatchError("point of stacked rows", stack.owners[0].space.name, space.name)
-        self._error = np.zeros(stack.full_size)
-        self._jacobian = np.zeros((stack.full_size, space.nv))
-        run = _run(stack.active)  # rows that count and follow each other are a view
-        self._active = stack.active if run is None else None
-        error = np.zeros(stack.size) if run is None else self._error[run]
-        jacobian = np.zeros((stack.size, space.nv)) if run is None else self._jacobian[run]
-        self.rows = Rows(error, jacobian, stack.slices)
-        self._blocks: list[tuple[RowOwner, slice, Vector, Matrix]] = [
-            (owner, s, self._error[s], self._jacobian[s])
-            for owner, s in zip(stack.owners, stack.full_slices, strict=True)
-        ]
+        run = _run(stack.active)
+        sizes = stack.full_slices if run is not None else stack.slices
+        rows = stack.full_size if run is not None else stack.size
+        error, jacobian = np.zeros(rows), np.zeros((rows, space.nv))
+        self.rows = Rows(*((error, jacobian) if run is None else (error[run], jacobian[run])), stack.slices)
+        self._blocks: list[_Block] = []
+        self._masked: list[_Masked] = []
+        for owner, full, s in zip(stack.owners, stack.full_slices, sizes, strict=True):
+            counting, n = np.flatnonzero(owner.rows.mask), owner.group.nv
+            if s.stop - s.start == n:
+                self._blocks.append(_Block(owner, full, error[s], jacobian[s]))
+                continue
+            own, kept = (np.zeros(n), np.zeros((n, space.nv))), _run(counting)
+            self._blocks.append(_Block(owner, full, *own))
+            self._masked.append(_Masked(counting if kept is None else kept, *own, error[s], jacobian[s]))
         self.reduced = False
         self._defaults: RightHandSide | None = None
         self._sides: RightHandSide | None = None
-        self._offset: Vector | None = None
+        self._offsets: list[tuple[Vector, Vector]] = []
         self._exact = self._mixed = _Writers([], [])
 
     @staticmethod
@@ -141,9 +165,8 @@ class StackedRows:
 
     def _take_sides(self, sides: RightHandSide) -> None:
         """Read right-hand sides once, for as long as the same are given."""
-        offset = np.zeros_like(self._error)
-        self._exact, self._mixed = _Writers([], []), _Writers([], [])
-        for given, s, error, block in self._blocks:
+        self._exact, self._mixed, self._offsets = _Writers([], []), _Writers([], []), []
+        for given, _, error, block in self._blocks:
             owner = self._stand_ins.get(id(given), given)
             rhs, function = sides.points[id(given)], owner.plain_function
             if function is None:
@@ -151,17 +174,16 @@ class StackedRows:
                 self._mixed.others.append((owner.write_for_step, rhs, error, block))
                 continue
             if rhs is not None:
-                offset[s] = rhs
-            mixes = owner.mixes and not offset[s].any()
+                self._offsets.append((error, rhs))
+            mixes = owner.mixes and rhs is None
             self._exact.plain.append((function.evaluate, error, block))
             self._mixed.plain.append((function.evaluate_for_step if mixes else function.evaluate, error, block))
-        self._offset = offset if offset.any() else None
         self._sides = sides
 
     def position(self, point: Point, sides: RightHandSide, jacobian: bool = True, *, mixed: bool = False) -> Rows:
         """Errors at a point, and their Jacobian where it is asked for.
 
-        A plain function writes its value straight into the stack; all right-hand sides of these are taken off at once.
+        A plain function writes its value straight into the stack; its right-hand side is taken off there.
         With `mixed` the rows of each owner may come times a matrix that keeps their norm: Newton's step is the same.
         """
         if sides is not self._sides:
@@ -171,8 +193,8 @@ class StackedRows:
         plain, others = self._mixed if mixed else self._exact
         for evaluate, error, block in plain:
             evaluate(point, error, block if jacobian else None)
-        if self._offset is not None:
-            np.subtract(self._error, self._offset, self._error)
+        for error, rhs in self._offsets:
+            np.subtract(error, rhs, error)
         for write, rhs, error, block in others:
             write(point, rhs, error, block if jacobian else None)
         return self._selected(jacobian)
@@ -197,17 +219,18 @@ class StackedRows:
         return self._selected(True)
 
     def _clear(self) -> None:
-        self._jacobian.fill(0.0)
+        for block in self._blocks:
+            block.jacobian.fill(0.0)
+        self.rows.jacobian.fill(0.0)
         self.reduced = False
 
     def _selected(self, jacobian: bool) -> Rows:
-        """The rows that count, masked ones left out."""
-        rows = self.rows
-        if self._active is not None:
-            self._error.take(self._active, 0, rows.error, "clip")
+        """The rows that count: those of owners with masked rows are copied, the others are there already."""
+        for where, error, block, to_error, to_block in self._masked:
+            to_error[:] = error[where]
             if jacobian:
-                self._jacobian.take(self._active, 0, rows.jacobian, "clip")
-        return rows
+                to_block[:] = block[where]
+        return self.rows
 
 
 _POSITION = Order.POSITION  # looked up once: members of an Enum are slow to find

@@ -149,7 +149,9 @@ def test_what_is_read_of_a_point_is_read_while_it_is_held(monkeypatch: pytest.Mo
         workspace = lease._workspace
         for thing in list(workspace._memory.values()):
             if isinstance(thing, StackedRows):
-                thing.rows.error[:] = thing.rows.jacobian[:] = thing._jacobian[:] = np.nan
+                thing.rows.error[:] = thing.rows.jacobian[:] = np.nan
+                for block in thing._blocks:
+                    block.error[:] = block.jacobian[:] = np.nan
                 thing.reduced = True  # all of it is written anew
             elif isinstance(thing, Kinematics):
                 pin.computeJointJacobians(thing.model, thing.data, other)

@@ -9,10 +9,11 @@ import numpy as np
 
 from liegroups import Rn
 
-from ..arrays import ArrayLike, Matrix, Vector, runs
+from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import SizeError
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
+from ..robot.pinocchio import pin
 from .frames import as_frame, kinematics_at, motion_of
 from .mass import MassFunction
 
@@ -61,7 +62,8 @@ class RelativeCenterOfMass(MassFunction):
 
     _frame: Frame = field(init=False)
     _reference: Vector = field(init=False)
-    _still: tuple[slice, ...] = field(init=False)
+    _shifted: Frame = field(init=False)
+    _mask: Matrix = field(init=False)
 
     def __post_init__(self) -> None:
         """Choose the bodies, resolve the frame."""
@@ -74,7 +76,8 @@ class RelativeCenterOfMass(MassFunction):
         fields: tuple[tuple[str, object], ...] = (
             ("_frame", frame),
             ("_reference", reference),
-            ("_still", runs(~columns)),
+            ("_shifted", frame.moved(pin.SE3(np.eye(3), np.array(reference)))),  # seen from there, r is taken off
+            ("_mask", np.tile(columns.astype(np.float64), (3, 1))),
         )
         for attribute, value in fields:
             object.__setattr__(self, attribute, value)
@@ -82,18 +85,18 @@ class RelativeCenterOfMass(MassFunction):
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian)
-        frames = k.relative(self, self._frame, _WORLD)
+        frames = k.frames.get(id(self))
+        if frames is None:
+            frames = k.relative(self, self._shifted, _WORLD)
         frames.update(k.model, k.data, frames.memory)
         if jacobian is None:
-            np.subtract(frames.pose.act(self.center(k)), self._reference, value)
+            value[:] = frames.pose.act(self.center(k))
             return
-        frames.rotation.dot(self.center_jacobian(k), jacobian)
-        a_c = frames.pose.act(k.center)
-        np.subtract(a_c, self._reference, value)
+        J = frames.rotation.dot(self.center_jacobian(k))
+        value[:] = seen = frames.pose.act(k.center)
         if self._frame.joint != 0:
-            np.subtract(jacobian, frames.jacobian_of_a_at(k.model, k.data, a_c)[:3], jacobian)
-        for run in self._still:
-            jacobian[:, run] = 0.0
+            np.subtract(J, frames.jacobian_of_a_at(k.model, k.data, seen)[:3], J)
+        np.multiply(J, self._mask, jacobian)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         k = motion_of(motion).with_drift()

@@ -106,7 +106,7 @@ class ReadableProgram(Program):
                 q = self._space.normalize(q0)
             q = self._substitution.start(self._box.clamp(q), rhs)
             moved = q is not q0 and q.tobytes() != q0.tobytes()
-            rows = self._at_start(q0, search, moved)
+            rows = self._at_start(q0, q, search, moved)
             if search.residual <= self.options.threshold and self._box.contains(q0):
                 return search.outcome(Status.CONVERGED)
             if moved or self._substitution.has_maps:
@@ -129,10 +129,12 @@ class ReadableProgram(Program):
         """What this program keeps in a workspace."""
         return Memory(self._place(self._space.neutral, workspace), self._levels, self._carried)
 
-    def _at_start(self, q0: Vector, search: Search, moved: bool) -> Sequence[Rows] | None:
-        """Look at the start as it is; rows that the first step can use where it has not to be moved, or None."""
+    def _at_start(self, q0: Vector, q: Vector, search: Search, moved: bool) -> Sequence[Rows] | None:
+        """Look at the start as it is; rows that the first step can use where it has not to be moved to q, or None."""
         point, substitution = search.point, self._substitution
         worst = 0.0
+        if moved and substitution.is_astray(q0, q, self.options.threshold):
+            return None
         for twin in self._twins if moved or substitution.has_maps else ():
             worst = max(worst, stack_rows(twin, point, _POSITION, search.rhs, jacobian=False).residual)
             if worst > self.options.threshold:

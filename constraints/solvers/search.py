@@ -106,7 +106,8 @@ class Search:
         """Remember an iterate if it is the best so far: least score, ties by merit."""
         if score >= self.score and (score > self.score or merit >= self.merit):
             return False
-        self.take(q, score, residual, merit)
+        self.best, self.score, self.residual, self.merit = q, score, residual, merit
+        self.best_try = self.restarts
         return True
 
     def take(self, q: Vector, score: Score, residual: float, merit: float) -> None:

@@ -12,6 +12,7 @@ from ..point import Point, Workspace
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..rows import StackedRows
+from ..short_vectors import dot
 from ..stack import RowOwner
 from .carried import CarriedBodies
 
@@ -43,6 +44,11 @@ class Substitution:
         left_out = frozenset[int]() if carried is None else carried.explicits
         stand_ins = dict[int, RowOwner]() if carried is None else carried.stand_ins
         self._constant = tuple(e for e in resolution.explicits if e.is_constant)
+        self._constant_vectors = tuple(
+            e.outputs.q_indices
+            for e in self._constant
+            if e.implicit is None and e.g is None and e.map.outputs.is_flat and len(e.outputs)
+        )
         self._values: dict[int, Vector] = {}  # of the constant maps, found on first use: a map may have none
         generations = [
             [e for e in generation if not e.is_constant and id(e) not in left_out]
@@ -71,6 +77,17 @@ class Substitution:
         for explicit in self._constant:
             q[explicit.outputs.q_indices] = _constant(explicit, rhs, self._values, self._space.neutral)
         return q
+
+    def is_astray(self, given: Vector, started: Vector, limit: float) -> bool:
+        """Whether an output of a constant map is farther than a limit from where `start` put it: a quick test.
+
+        It looks at vectors alone, where the distance is the error of the constraint.
+        """
+        for where in self._constant_vectors:
+            off = given[where] - started[where]
+            if dot(off, off) > limit * limit:
+                return True
+        return False
 
     def resolve(self, q: Vector, rhs: RightHandSide, point: Point, jacobian: bool = False) -> Vector:
         """The configuration with all computed outputs; a new array.
