@@ -12,6 +12,7 @@ from robots import arm, two_arms
 
 from constraints import Comparison, Identity, Implicit, Pose, Position, Problem, Projector, RightHandSide, Rotation
 from constraints.errors import (
+    AmbiguousNameError,
     NotFiniteError,
     NotNormalizedError,
     RightHandSideError,
@@ -82,8 +83,9 @@ def test_several_constraints_with_one_name():
     """Property 8: the name is refused with its number of owners; object and position still tell them apart."""
     given = parts()
     problem = Problem(two_arms(), given)
-    with pytest.raises(UnknownNameError, match="2 share the name"):
+    with pytest.raises(AmbiguousNameError, match="2 constraints are named 'turn', at positions 2, 3") as caught:
         problem.rhs.of("turn")
+    assert caught.value.positions == (2, 3)
     with pytest.raises(UnknownNameError, match=r"'turns'.*nearest names are turn"):
         problem.rhs.of("turns")
     assert problem.rhs.of(given[2]).size == 4
