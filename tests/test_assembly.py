@@ -14,6 +14,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from rbdl_models import LINKAGE_CLOSED, data, linkage, robot_of, set_of
+from samples import mixed_frames
 
 from constraints import Bounds, Frame, Implicit, Order, Pose, Problem, Robot, Status, Target, stack_rows
 from constraints.dynamics import (
@@ -23,6 +24,7 @@ from constraints.dynamics import (
     LoopEngine,
     PointClosure,
     RodClosure,
+    SurfaceContact,
     assemble_position,
     assemble_velocity,
 )
@@ -385,3 +387,41 @@ def test_the_page_on_closed_chains_runs() -> None:
     assert names["done"].success
     assert names["later"].success
     assert np.abs(names["legs"].velocity_error(names["later"].q, names["v"], names["legs"].rhs_at(0.5))).max() < 1e-12
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_velocities_where_what_is_left_open_costs_nothing(seed: int) -> None:
+    """Three tilted slides, two hinges on one axis without cost, all held: the slides rest, the hinges turn together."""
+    rng = np.random.default_rng(seed)
+    model, joint = pin.Model(), 0
+    kinds = [pin.JointModelPX()] * 3 + [pin.JointModelRX()] * 2
+    for i, kind in enumerate(kinds):
+        placement = pin.SE3(pin.exp3(rng.normal(size=3)), rng.normal(size=3)) if i < 4 else pin.SE3.Identity()
+        joint = model.addJoint(joint, kind, placement, f"joint {i}")
+        model.addJointFrame(joint)
+    robot = Robot(model)
+    held = ConstraintSet(robot, [SurfaceContact(robot, "joint 4")])
+    v0 = rng.normal(size=5)
+    v = assemble_velocity(held, rng.normal(size=5), v0, weights=[1.0, 2.0, 0.5, 0.0, 0.0])
+    turning = 0.5 * (v0[3] - v0[4])
+    np.testing.assert_allclose(v, [0.0, 0.0, 0.0, turning, -turning], atol=1e-10)
+
+
+def test_driven_joints_keep_their_bits_where_others_cost_nothing() -> None:
+    """Unit vectors too: a rotation and a continuous joint that are driven."""
+    robot = mixed_frames()
+    rng = np.random.default_rng(5)
+    weights = rng.choice([0.0, 1.0], size=robot.nv)
+    closed = 0
+    for _ in range(8):
+        start = robot.random(rng)
+        done = assemble_position(
+            ConstraintSet(robot, [PointClosure(robot, "a", "b")]),
+            start,
+            weights=weights,
+            driven=["rubx", "rubz", "spherical"],
+        )
+        closed += done.success
+        for joint in ("rubx", "rubz", "spherical"):
+            assert done.q[robot.slice_of(joint)].tobytes() == start[robot.slice_of(joint)].tobytes()
+    assert closed > 3

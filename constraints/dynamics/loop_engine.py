@@ -91,7 +91,7 @@ class LoopProgram(Program):
 
     def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
         """As `Program.run`."""
-        options, space = self.options, self.problem.space
+        options = self.options
         error, data = np.empty(self._rows.shape[0]), np.empty(self._rows.rows.size)
         best, least, status = q0, np.inf, Status.MAX_ITERATIONS
         trace: list[Step] | None = [] if options.trace else None
@@ -126,8 +126,8 @@ class LoopProgram(Program):
             gradient = self._rows.matrix(data).T @ error
             if float(gradient @ gradient) <= STATIONARY_RATIO**2 * float(error @ error):
                 status = Status.STATIONARY
-        return Outcome(space.normalize(best) if best is not q0 else q0, status, iterations, 0, least,
-                       None if trace is None else tuple(trace))  # fmt: skip
+        kept = None if trace is None else tuple(trace)
+        return Outcome(best if best is q0 else self._normalized(best), status, iterations, 0, least, kept)
 
     def step(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
         """As `Program.step`."""
@@ -146,6 +146,12 @@ class LoopProgram(Program):
         after = self.problem.space.integrate(q, step)
         after[self._held] = q[self._held]
         return after
+
+    def _normalized(self, q: Vector) -> Vector:
+        """With unit vectors; frozen coordinates bit for bit."""
+        unit = self.problem.space.normalize(q)
+        unit[self._held] = q[self._held]
+        return unit
 
     def _step(self, error: Vector, data: Vector) -> Vector:
         mu = self.options.damping * float(error @ error) + 1e-12
@@ -179,7 +185,9 @@ def least_change(J: Matrix, e: Vector, W: Vector, mu: float = 0.0) -> Vector:
     rank = int((s > RANK_TOLERANCE * s.max(initial=0.0)).sum())
     d = Vt[:rank].T @ ((U[:, :rank].T @ e) * s[:rank] / (s[:rank] ** 2 + mu))
     Z, root = Vt[rank:].T, np.sqrt(W)
-    open_part = np.asarray(np.linalg.lstsq(root[:, None] * Z, root * d, rcond=1e-10)[0], dtype=np.float64)
+    U, s, Vt = np.linalg.svd(root[:, None] * Z, full_matrices=False)
+    priced = s > 1e-10 * root.max(initial=0.0)  # what costs nothing has roundings here
+    open_part = Vt[priced].T @ ((U[:, priced].T @ (root * d)) / s[priced])
     return np.asarray(d - Z @ open_part)
 
 
