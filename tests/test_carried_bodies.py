@@ -108,7 +108,9 @@ build()
 
 def rows_in_loop(problem: Problem, q: np.ndarray, sides: Any) -> tuple[np.ndarray, np.ndarray]:
     program, workspace = ReadableProgram(problem, Options()), Workspace()
-    search = Search(q, sides, program._memory(workspace), False)
+    memory = program._memory(workspace)
+    search = Search(q, sides, memory, False)
+    memory.place(sides)
     _, rows = program._rows(q, search, exact=True)
     return (
         np.concatenate([level.error.copy() for level in rows]),

@@ -99,8 +99,10 @@ class ReadableProgram(Program):
 
     def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
         """Project one configuration: tries from the start and from restarts, within one budget."""
-        search = Search(q0, rhs, workspace.resource(self, "memory", self._memory, workspace), self.options.trace)
+        memory = workspace.resource(self, "memory", self._memory, workspace)
+        search = Search(q0, rhs, memory, self.options.trace)
         try:
+            memory.place(rhs)
             q = q0
             if self._space.unit_blocks and not self._space.is_normalized(q0, UNIT):
                 q = self._space.normalize(q0)
@@ -118,7 +120,9 @@ class ReadableProgram(Program):
 
     def step(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
         """One step from a configuration, whatever it does to the error."""
-        search = Search(q0, rhs, workspace.resource(self, "memory", self._memory, workspace), False)
+        memory = workspace.resource(self, "memory", self._memory, workspace)
+        search = Search(q0, rhs, memory, False)
+        memory.place(rhs)
         search.caps = [self.options.cap] * (len(self._levels) - 1)
         q, rows = self._rows(self._substitution.start(self._box.clamp(q0), rhs), search)
         if rows:

@@ -43,7 +43,11 @@ class Memory:
         self._placed_for: RightHandSide | None = None
 
     def place(self, rhs: RightHandSide) -> None:
-        """Make the memory ready for right-hand sides, once for as long as the same are given."""
+        """Make the memory ready for right-hand sides, once for as long as the same are given.
+
+        Raises:
+            UndefinedError: an explicit constraint has no map for them.
+        """
         if self._carried and rhs is not self._placed_for:
             self._carried.place(self.point, rhs)
             self._placed_for = rhs
@@ -86,7 +90,6 @@ class Search:
         self.given, self.rhs = q, rhs
         self.point, self.stacked, self.rows = memory.point, memory.stacked, memory.rows
         self.point.move(q)
-        memory.place(rhs)
         self.workspace = self.point.workspace
         self.holding = False
         self.iterations = self.begun = self.restarts = self.best_try = 0
