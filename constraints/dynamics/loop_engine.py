@@ -185,9 +185,9 @@ def least_change(J: Matrix, e: Vector, W: Vector, mu: float = 0.0) -> Vector:
     rank = int((s > RANK_TOLERANCE * s.max(initial=0.0)).sum())
     d = Vt[:rank].T @ ((U[:, :rank].T @ e) * s[:rank] / (s[:rank] ** 2 + mu))
     Z, root = Vt[rank:].T, np.sqrt(W)
-    U, s, Vt = np.linalg.svd(root[:, None] * Z, full_matrices=False)
-    priced = s > 1e-10 * root.max(initial=0.0)  # what costs nothing has roundings here
-    open_part = Vt[priced].T @ ((U[:, priced].T @ (root * d)) / s[priced])
+    left, sizes, right = np.linalg.svd(root[:, None] * Z, full_matrices=False)
+    priced = sizes > 1e-10 * root.max(initial=0.0)  # what costs nothing has roundings here
+    open_part = right[priced].T @ ((left[:, priced].T @ (root * d)) / sizes[priced])
     return np.asarray(d - Z @ open_part)
 
 
