@@ -11,6 +11,7 @@ from constraints import (
     CenterOfMass,
     Implicit,
     Options,
+    Pose,
     Position,
     Problem,
     Projector,
@@ -20,6 +21,7 @@ from constraints import (
     Transformation,
 )
 from constraints.errors import NotFiniteError, OptionError, SizeError, UnknownJointError
+from constraints.models import sample_arm
 from constraints.solvers.hierarchy import NullSpace
 from liegroups import Rn, Segments
 
@@ -237,3 +239,33 @@ def test_the_dimension_is_that_of_the_mandatory_levels(humanoid):
     v = np.random.default_rng(0).standard_normal(robot.nv)
     np.testing.assert_allclose(with_gaze.project_tangent(q, v), Problem(robot, stand).project_tangent(q, v), atol=1e-12)
     assert Problem(robot, [stand, [gaze]]).dimension(q) == robot.nv - 15
+
+
+@pytest.mark.parametrize("rows", [5, 6, 7, 11])
+def test_more_rows_than_dofs_leave_the_null_space_that_is_there(rows: int) -> None:
+    """Against the singular value decomposition: with held dofs, the rows above may outnumber the dofs."""
+    rng = np.random.default_rng(rows)
+    A = rng.standard_normal((rows, 4)) @ rng.standard_normal((4, 6))  # rank 4
+    space = NullSpace(np.ascontiguousarray(A))
+    assert space.rank == 4
+    z = rng.standard_normal(6)
+    z[: space.rank] = 0.0
+    J = rng.standard_normal((2, 6))
+    motion = space.back(z)
+    assert np.abs(A @ motion).max() < 1e-12
+    assert np.linalg.norm(motion) == pytest.approx(np.linalg.norm(z))
+    np.testing.assert_allclose(space.rotate(J) @ z, J @ motion, atol=1e-12)
+    basis = np.linalg.svd(A)[2][4:]
+    np.testing.assert_allclose(basis.T @ (basis @ motion), motion, atol=1e-12)
+
+
+def test_a_tool_pose_above_a_wish_for_the_elbow() -> None:
+    """Six rows and two bounds or more on seven dofs: the upper level is solved from as many starts as alone."""
+    arm = sample_arm()
+    hand = Implicit.equal(Pose(arm, "tool"), [0.45, 0.1, 0.3, 0.0, 1.0, 0.0, 0.0], name="hand")
+    elbow = Implicit.equal(Position(arm, "elbow"), [0.2, 1.0, 0.4], name="elbow")
+    wished = Projector(Problem(arm, [[hand], [elbow]], optional_last=True), Options(max_iterations=100))
+    plain = Projector(Problem(arm, [hand]), Options(max_iterations=100))
+    starts = arm.random(np.random.default_rng(0), 100)
+    both = [sum(projector.project(q).success for q in starts) for projector in (wished, plain)]
+    assert both[0] >= both[1] - 2

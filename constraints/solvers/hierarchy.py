@@ -36,7 +36,8 @@ class NullSpace:
     __slots__ = ("_qr", "_tau", "rank")
 
     def __init__(self, rows: Matrix) -> None:
-        self._qr, _, self._tau, _, _ = _dgeqp3(rows.T)
+        qr, _, self._tau, _, _ = _dgeqp3(rows.T)
+        self._qr = qr[:, : self._tau.size]  # more rows than dofs make no more reflectors
         pivots = np.abs(self._qr.diagonal())
         self.rank = int((pivots > RANK_TOLERANCE * pivots.max(initial=0.0)).sum())
 
