@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from liegroups.frozen import read_only
+
 from .arrays import ArrayLike, BoolVector, Matrix, Vector
 from .errors import DtypeError, NotFiniteError, OptionError, SizeError, WrongObjectError
 
@@ -52,7 +54,7 @@ class RowTable:
     def __post_init__(self) -> None:
         """Make the arrays read-only."""
         for array in (self.lower, self.upper, self.scale, self.free_rhs, self.mask):
-            array.setflags(write=False)
+            read_only(array)
 
     @property
     def is_plain(self) -> bool:

@@ -11,6 +11,7 @@ import networkx as nx
 import numpy as np
 
 from liegroups import Space
+from liegroups.frozen import read_only
 
 from .arrays import BoolVector, Matrix
 from .explicit import Explicit
@@ -162,8 +163,7 @@ def order(space: Space, explicits: Sequence[Explicit], frozen: BoolVector | None
     generations = tuple(tuple(explicits[i] for i in sorted(layer)) for layer in layers)
     outputs = np.zeros(space.nv, dtype=np.bool_)
     outputs[list(computed)] = True
-    outputs.setflags(write=False)
-    return Resolution(generations, tuple(refused), outputs, graph)
+    return Resolution(generations, tuple(refused), read_only(outputs), graph)
 
 
 def left_to_steps(given: Sequence[Sequence[RowOwner]], resolution: Resolution) -> tuple[Stack, ...]:

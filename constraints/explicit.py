@@ -11,6 +11,7 @@ import numpy as np
 
 from liegroups import Segments, Space
 from liegroups.doors import as_mapping, as_space, finite_vector
+from liegroups.frozen import set_fields
 
 from .arrays import ArrayLike, Matrix, Vector
 from .comparison import Comparison
@@ -93,7 +94,7 @@ class Explicit(RowOwner):
     def __post_init__(self) -> None:
         """Check what can be checked without the whole space; bind where it is known."""
         f = as_function(self.f, "f of an explicit constraint")
-        object.__setattr__(self, "name", self.name or f.name)
+        set_fields(self, name=self.name or f.name)
         self._check_kinds()
         if not self.outputs.v:
             raise WrongObjectError(f"outputs of '{self.name}'", "at least one coordinate", "none")
@@ -159,8 +160,7 @@ class Explicit(RowOwner):
         twin = Implicit(h, self.comparison, self.rhs, mask=self.mask, name=self.name)
         shared = ("group", "rows", "columns", "periodic", "default_rhs", "target")
         values = {"map": f, "twin": twin, "space": space} | {name: getattr(twin, name) for name in shared}
-        for attribute, value in values.items():
-            object.__setattr__(self, attribute, value)
+        set_fields(self, **values)
 
     def on(self, space: Space) -> Explicit:
         """The same constraint on a whole space: bound to it, or moved to the factor of it where it lives."""
@@ -168,9 +168,9 @@ class Explicit(RowOwner):
         if self.is_bound:
             return self if same_space(self.space, space) else self._moved(space)
         bound = copy.copy(self)
-        object.__setattr__(bound, "whole", space)
+        set_fields(bound, whole=space)
         bound._bind(space)
-        object.__setattr__(bound, "lifted_from", self.lifted_from or self)
+        set_fields(bound, lifted_from=self.lifted_from or self)
         return bound
 
     def _moved(self, space: Space) -> Explicit:
@@ -185,7 +185,7 @@ class Explicit(RowOwner):
         )
         twin = self.implicit and self.implicit.on(space)
         moved = replace(self, f=f, outputs=outputs, inputs=None, implicit=twin, whole=None)
-        object.__setattr__(moved, "lifted_from", self.lifted_from or self)
+        set_fields(moved, lifted_from=self.lifted_from or self)
         return moved
 
     @property
@@ -342,8 +342,7 @@ class Explicit(RowOwner):
         if twin is self.twin:
             return self
         bare = copy.copy(self)
-        for attribute, value in (("twin", twin), ("rows", twin.rows), ("lifted_from", self)):
-            object.__setattr__(bare, attribute, value)
+        set_fields(bare, twin=twin, rows=twin.rows, lifted_from=self)
         return bare
 
     def check_rhs(self, rhs: Any, what: str | None = None) -> Vector:

@@ -10,6 +10,7 @@ import numpy as np
 
 from liegroups import Segments, Space
 from liegroups.doors import as_name, as_space
+from liegroups.frozen import read_only, set_fields
 
 from .arrays import ArrayLike, BoolVector, Matrix, Vector
 from .errors import SizeError, WrongObjectError
@@ -94,15 +95,7 @@ class Function(ABC):
             if vector.shape != (inputs.nv,):
                 raise SizeError(f"{what} of {who}", (inputs.nv,), vector.shape)
         turns = turns | ~on
-        on.flags.writeable = turns.flags.writeable = False
-        for attribute, value in (
-            ("inputs", inputs),
-            ("outputs", outputs),
-            ("columns", on),
-            ("periodic", turns),
-            ("name", name),
-        ):
-            object.__setattr__(self, attribute, value)
+        set_fields(self, inputs=inputs, outputs=outputs, columns=read_only(on), periodic=read_only(turns), name=name)
 
     # What a subclass writes.
 

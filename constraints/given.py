@@ -9,6 +9,7 @@ import numpy as np
 
 from liegroups import Segments, Space
 from liegroups.doors import finite_vector
+from liegroups.frozen import read_only
 
 from .arrays import BoolVector, Vector
 from .errors import (
@@ -132,8 +133,7 @@ def costs(space: Space, weights: Any) -> Vector:
         raise OptionError(f"weights of a problem: costs must not be negative, got {out.tolist()}")
     if not out.any():
         raise OptionError("weights of a problem: at least one cost must be positive")
-    out.setflags(write=False)
-    return out
+    return read_only(out)
 
 
 def priced_columns(space: Space, weights: Any) -> BoolVector:
@@ -143,8 +143,7 @@ def priced_columns(space: Space, weights: Any) -> BoolVector:
         named: dict[Any, Any] = {**weights}
         for joint in named:
             out[_columns_of(space, joint, "weights")] = True
-    out.setflags(write=False)
-    return out
+    return read_only(out)
 
 
 def frozen_columns(space: Space, frozen: Any) -> BoolVector:
@@ -154,8 +153,7 @@ def frozen_columns(space: Space, frozen: Any) -> BoolVector:
         raise WrongObjectError("frozen dofs of a problem", "a sequence of joint names or Segments", frozen)
     for entry in (frozen,) if isinstance(frozen, Segments) else _listed(frozen):
         out[_columns_of(space, entry, "frozen dofs")] = True
-    out.setflags(write=False)
-    return out
+    return read_only(out)
 
 
 def _listed(given: Any) -> list[Any]:

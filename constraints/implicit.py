@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from liegroups import SO2, SO3, Element, Space
+from liegroups.frozen import read_only_copy, set_fields
 
 from .arrays import ArrayLike, BoolVector, Matrix, Vector
 from .comparison import Comparison, RowTable, by_row
@@ -97,25 +98,25 @@ class Implicit(RowOwner):
             f.outputs.nv, name, self.comparison, self.mask, self.scale, self.margin, self.lower, self.upper
         )
         target = self.rhs if isinstance(self.rhs, Target) else None
-        for attribute, value in (
-            ("name", name),
-            ("rows", rows),
-            ("target", target),
-            ("space", f.inputs),
-            ("group", f.outputs),
-            ("columns", f.columns),
-            ("periodic", f.periodic),
-            ("_flat", f.outputs.is_flat),
-            ("_plain", rows.is_plain),
-            ("_kept", _kept_entries(f.outputs, rows)),
-            ("plain_function", f if f.outputs.is_flat and rows.is_plain else None),
-            ("mixes", _may_mix(f, rows)),
-            ("_coupled", not all(leaf.space.is_flat or leaf.space in (SO2, SO3) for leaf in f.outputs.leaves())),
-        ):
-            object.__setattr__(self, attribute, value)
+        set_fields(
+            self,
+            name=name,
+            rows=rows,
+            target=target,
+            space=f.inputs,
+            group=f.outputs,
+            columns=f.columns,
+            periodic=f.periodic,
+            _flat=f.outputs.is_flat,
+            _plain=rows.is_plain,
+            _kept=_kept_entries(f.outputs, rows),
+            plain_function=f if f.outputs.is_flat and rows.is_plain else None,
+            mixes=_may_mix(f, rows),
+            _coupled=not all(leaf.space.is_flat or leaf.space in (SO2, SO3) for leaf in f.outputs.leaves()),
+        )
         start = target.at(target.first_time) if target is not None else self.rhs
         default = self.check_rhs(self.group.neutral if start is None else start)
-        object.__setattr__(self, "default_rhs", default)
+        set_fields(self, default_rhs=default)
 
     # Constructors, by what they ask for.
 
@@ -183,16 +184,16 @@ class Implicit(RowOwner):
     def with_function(self, function: Function) -> Implicit:
         """The same constraint on another function into the same outputs; `lifted_from` is this one."""
         other = copy.copy(self)
-        for attribute, value in (
-            ("function", function),
-            ("plain_function", None if self.plain_function is None else function),
-            ("space", function.inputs),
-            ("columns", function.columns),
-            ("periodic", function.periodic),
-            ("mixes", _may_mix(function, self.rows)),
-            ("lifted_from", self),
-        ):
-            object.__setattr__(other, attribute, value)
+        set_fields(
+            other,
+            function=function,
+            plain_function=None if self.plain_function is None else function,
+            space=function.inputs,
+            columns=function.columns,
+            periodic=function.periodic,
+            mixes=_may_mix(function, self.rows),
+            lifted_from=self,
+        )
         return other
 
     def unclipped(self) -> Implicit:
@@ -200,8 +201,7 @@ class Implicit(RowOwner):
         if not (self.rows.one_sided & self.rows.mask).any():
             return self
         bare, rows = copy.copy(self), self.rows.unclipped()
-        for attribute, value in (("rows", rows), ("_plain", rows.is_plain), ("mixes", False), ("lifted_from", self)):
-            object.__setattr__(bare, attribute, value)
+        set_fields(bare, rows=rows, _plain=rows.is_plain, mixes=False, lifted_from=self)
         return bare
 
     # Right-hand sides.
@@ -217,8 +217,7 @@ class Implicit(RowOwner):
             RightHandSideError: a row of its logarithm that is not EQUALITY is above 1e-12 (1 + norm of the logarithm).
         """
         what = what or f"right-hand side of '{self.name}'"
-        point = np.array(self.group.check(_numbers(rhs, self.group), what))
-        point.setflags(write=False)
+        point = read_only_copy(self.group.check(_numbers(rhs, self.group), what))
         fixed = ~self.rows.free_rhs
         if fixed.any():
             log = self.group.log(point)

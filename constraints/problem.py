@@ -11,6 +11,7 @@ import numpy as np
 
 from liegroups import Segments, Space
 from liegroups.doors import as_flag, as_tolerance
+from liegroups.frozen import read_only_copy, set_fields
 
 from .arrays import ArrayLike, BoolVector, Matrix, Vector
 from .dependency import Resolution, left_to_steps, order
@@ -127,27 +128,27 @@ class Problem:
         turns = box.tangent_upper - box.tangent_lower >= 2.0 * np.pi - 1e-6
         revolute = revolute_columns(space)
         options = {"bounds": bounds, "weights": weights, "frozen": frozen, "optional_last": optional_last}
-        for attribute, value in (
-            ("robot", robot),
-            ("space", space),
-            ("levels", levels),
-            ("resolution", resolution),
-            ("explicits", Stack(resolution.explicits)),
-            ("constraints", everything),
-            ("rhs", RightHandSide(everything)),
-            ("bounds", box),
-            ("weights", costs(space, weights)),
-            ("frozen", held),
-            ("free", ~(resolution.outputs | held)),
-            ("optional_last", as_flag(optional_last, "optional_last of a problem") and len(levels) > 1),
-            ("columns", np.logical_or.reduce([owner.columns for owner in everything])),
-            ("revolute", revolute),
-            ("wraps", periodic & turns & revolute & ~resolution.outputs & ~held),
-            ("given", tuple(tuple(level) for level in owners)),
-            ("priced", priced_columns(space, weights)),
-            ("_given", (where, asked, options)),
-        ):
-            object.__setattr__(self, attribute, value)
+        set_fields(
+            self,
+            robot=robot,
+            space=space,
+            levels=levels,
+            resolution=resolution,
+            explicits=Stack(resolution.explicits),
+            constraints=everything,
+            rhs=RightHandSide(everything),
+            bounds=box,
+            weights=costs(space, weights),
+            frozen=held,
+            free=~(resolution.outputs | held),
+            optional_last=as_flag(optional_last, "optional_last of a problem") and len(levels) > 1,
+            columns=np.logical_or.reduce([owner.columns for owner in everything]),
+            revolute=revolute,
+            wraps=periodic & turns & revolute & ~resolution.outputs & ~held,
+            given=tuple(tuple(level) for level in owners),
+            priced=priced_columns(space, weights),
+            _given=(where, asked, options),
+        )
 
     # Right-hand sides.
 
@@ -204,8 +205,7 @@ class Problem:
             q: configuration (nq,), checked and copied.
             workspace: borrow this one; by default the point has one of its own and never goes stale.
         """
-        q = np.array(self.check(q))
-        q.setflags(write=False)
+        q = read_only_copy(self.check(q))
         if workspace is not None:
             return place(self.space, q, as_workspace(workspace))
         return self.space.place_alone(q) if isinstance(self.space, PlacedSpace) else place(self.space, q, Workspace())

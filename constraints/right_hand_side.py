@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from liegroups.doors import finite_vector
+from liegroups.frozen import read_only, read_only_copy
 
 from .arrays import ArrayLike, Vector
 from .errors import SpaceMismatchError, WrongObjectError
@@ -71,8 +72,7 @@ class RightHandSide:
 
     def _fill(self, stack: Stack, vector: Vector) -> None:
         """Everything but velocities and accelerations, from a vector that is known to be valid."""
-        vector.setflags(write=False)
-        self.stack, self.vector = stack, vector
+        self.stack, self.vector = stack, read_only(vector)
         self.maps: dict[int, Function] = {}
         self.constants: dict[int, Vector] = {}
         self.points: dict[int, Vector | None] = {}
@@ -201,6 +201,4 @@ class RightHandSide:
 
 
 def _vector(given: ArrayLike, size: int, what: str) -> Vector:
-    vector = np.array(finite_vector(given, size, what))
-    vector.setflags(write=False)
-    return vector
+    return read_only_copy(finite_vector(given, size, what))

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from .arrays import Vector
 from .doors import as_space
 from .errors import SpaceMismatchError, WrongObjectError
+from .frozen import read_only, set_fields
 from .space import Space
 
 __all__ = ["Element"]
@@ -44,9 +45,7 @@ class Element:
 
     def __init__(self, q: ArrayLike, space: Space) -> None:
         point = np.array(as_space(space, "space of an element").check(q, "element"))
-        point.setflags(write=False)
-        object.__setattr__(self, "q", point)
-        object.__setattr__(self, "space", space)
+        set_fields(self, q=read_only(point), space=space)
 
     def __setattr__(self, name: str, value: object) -> None:
         """Refuse: an element is a value."""

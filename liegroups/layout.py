@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from .arrays import Indices, Vector
 from .errors import DuplicateNameError
+from .frozen import read_only
 
 if TYPE_CHECKING:
     from .space import Space
@@ -73,7 +74,7 @@ class Layout:
 
     def __post_init__(self) -> None:
         for array in (self.neutral, self.vector_q, self.vector_v):
-            array.setflags(write=False)
+            read_only(array)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Rebuild by the constructor, so that arrays are read-only again."""

@@ -10,6 +10,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from liegroups.doors import as_tolerance, as_tuple
+from liegroups.frozen import read_only
 
 from ..arrays import ArrayLike, BoolVector, Matrix, Vector
 from ..errors import DuplicateNameError, WrongObjectError
@@ -105,8 +106,7 @@ class ConstraintSet:
             self.baumgarte = self.stabilised(gains, which).baumgarte
 
     def _switch(self, active: BoolVector) -> None:
-        active.setflags(write=False)
-        self.active = active
+        self.active = read_only(active)
         counts = [s.stop - s.start for s in self.stack.slices]
         self._off = np.flatnonzero(np.repeat(~active, counts))
         positions = [on and owner.has_position for on, owner in zip(active, self.stack, strict=True)]

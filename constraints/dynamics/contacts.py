@@ -9,6 +9,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from liegroups.doors import as_flag, as_name, finite_vector
+from liegroups.frozen import set_fields
 
 from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import WrongObjectError
@@ -44,11 +45,11 @@ class _Contact(FrameRows):
         """Make the rows (from the constructor): seen from the anchor, or from the world."""
         if not isinstance(self.axes, Axes):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise WrongObjectError(f"axes of '{name}'", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED", self.axes)
-        object.__setattr__(self, "has_position", anchor is not None)
+        set_fields(self, has_position=anchor is not None)
         reference = Frame("world", 0, anchor, "universe") if anchor is not None else Frame("world", 0)
         self.bind(self.robot, reference, frame, pose_map, target, name)
         if anchor is None:
-            object.__setattr__(self, "plain_function", None)
+            set_fields(self, plain_function=None)
 
     def write_position(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:
         """As `RowOwner.write_position`: zero rows without an anchor."""

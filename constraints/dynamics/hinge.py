@@ -12,6 +12,7 @@ import numpy as np
 
 from liegroups import SO3, Rn, Space
 from liegroups.doors import as_tuple, finite_vector
+from liegroups.frozen import read_only, set_fields
 
 from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import ConstraintError, NotNormalizedError, OptionError, WrongObjectError
@@ -83,9 +84,7 @@ class Subhinge:
         twist = np.concatenate([linear * self.axis, angular * self.axis])[:, None]
         space: Space = SO3 if self.is_ball else Rn(1)
         subspace = np.vstack([np.zeros((3, 3)), np.eye(3)]) if self.is_ball else twist
-        subspace.setflags(write=False)
-        for name, value in (("space", space), ("subspace", subspace), ("nq", space.nq), ("nv", space.nv)):
-            object.__setattr__(self, name, value)
+        set_fields(self, space=space, subspace=read_only(subspace), nq=space.nq, nv=space.nv)
 
     @property
     def is_ball(self) -> bool:
@@ -322,13 +321,11 @@ def unit_axis(axis: ArrayLike, what: str) -> Vector:
     Raises:
         NotNormalizedError: its norm is further than 1e-6 from 1.
     """
-    given = np.array(finite_vector(axis, 3, what))
+    given = finite_vector(axis, 3, what)
     norm = float(np.sqrt(given @ given))
     if abs(norm - 1.0) > 1e-6:
         raise NotNormalizedError(what, "unit axis", norm)
-    given /= norm
-    given.setflags(write=False)
-    return given
+    return read_only(given / norm)
 
 
 def _number(given: Any, what: str) -> float:

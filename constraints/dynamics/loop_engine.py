@@ -8,6 +8,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from liegroups.frozen import read_only_copy
+
 from ..arrays import Matrix, Vector
 from ..errors import UndefinedError
 from ..point import Point, Workspace, place
@@ -105,7 +107,7 @@ class LoopProgram(Program):
                 if not residual < np.inf:
                     raise UndefinedError("a constraint has an error that is not finite")
                 if trace is not None:
-                    trace.append(Step(_frozen_copy(q), residual, False))
+                    trace.append(Step(read_only_copy(q), residual, False))
                 if residual < least:
                     best, least = q, residual
                 if residual <= (options.threshold if iterations == 0 else 0.5 * options.threshold):
@@ -197,9 +199,3 @@ def _coordinates(problem: Problem) -> Any:
         [np.zeros(0, dtype=np.intp)]
         + [np.arange(f.q.start, f.q.stop) for f in problem.space.leaves() if not problem.frozen[f.v].all()]
     )
-
-
-def _frozen_copy(q: Vector) -> Vector:
-    own = q.copy()
-    own.setflags(write=False)
-    return own

@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from liegroups import Rn
+from liegroups.frozen import set_fields
 
 from ..arrays import Indices, Matrix, Vector
 from ..functions.frames import FrameFunction, kinematics_at
@@ -162,13 +163,13 @@ class OfRelativePose(FrameFunction):
         self.resolve(self.robot, self.a, self.b, Rn(self.pose_map.size), self.name or None)
         indices = np.flatnonzero(self.columns)
         whole = indices.size > 0 and int(indices[-1] - indices[0]) + 1 == indices.size
-        for attribute, value in (
-            ("_indices", indices),
-            ("_block", slice(int(indices[0]), int(indices[-1]) + 1) if whole else None),
-            ("_signs", np.ascontiguousarray(self._sign[0, indices])),
-            ("_same_sign", bool((self._sign[0, indices] == 1.0).all())),
-        ):
-            object.__setattr__(self, attribute, value)
+        set_fields(
+            self,
+            _indices=indices,
+            _block=slice(int(indices[0]), int(indices[-1]) + 1) if whole else None,
+            _signs=np.ascontiguousarray(self._sign[0, indices]),
+            _same_sign=bool((self._sign[0, indices] == 1.0).all()),
+        )
 
     @property
     def indices(self) -> Indices:

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from liegroups import Space
+from liegroups.frozen import set_fields
 
 from ..arrays import Matrix, Vector
 from ..comparison import Comparison
@@ -57,8 +58,7 @@ class FrameRows(RowOwner):
     def _take(self, fields: dict[str, Any], implicit: Implicit) -> None:
         shared = ("name", "space", "group", "rows", "columns", "periodic", "default_rhs", "target", "plain_function")
         fields |= {"implicit": implicit} | {name: getattr(implicit, name) for name in shared}
-        for attribute, value in fields.items():
-            object.__setattr__(self, attribute, value)
+        set_fields(self, **fields)
 
     def on(self, space: Space) -> Self:
         """As `RowOwner.on`."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from liegroups import Rn, Space
 from liegroups.doors import as_space, finite_vector
+from liegroups.frozen import set_fields
 
 from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, WrongObjectError
@@ -68,9 +69,7 @@ class Affine(Function):
             raise OptionError(f"affine function: columns {wrong} belong to rotations or poses of {inputs.name}")
         columns = np.zeros((A.shape[0], inputs.nq))
         columns[:, inputs.vector_q] = A[:, inputs.vector_v]
-        object.__setattr__(self, "_A", A)
-        object.__setattr__(self, "_b", b)
-        object.__setattr__(self, "_from_q", columns)
+        set_fields(self, _A=A, _b=b, _from_q=columns)
         self.declare(inputs, Rn(A.shape[0]), used, name=self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
@@ -143,7 +142,7 @@ class Constant(Function):
         given = _listed(self.constant)
         outputs = Rn(np.size(np.asarray(given))) if self.outputs is None else as_space(self.outputs, "outputs")
         inputs = Rn(0) if self.inputs is None else as_space(self.inputs, "inputs of a constant")
-        object.__setattr__(self, "_constant", np.array(outputs.check(given, "constant")))
+        set_fields(self, _constant=np.array(outputs.check(given, "constant")))
         self.declare(inputs, outputs, np.zeros(inputs.nv, dtype=np.bool_), name=self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from liegroups import Rn
+from liegroups.frozen import set_fields
 
 from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
@@ -69,7 +70,7 @@ class ComBetweenFeet(MassFunction):
         columns = self.columns_seen_from(0)
         for frame in frames:
             columns |= supporting_columns(robot, frame.joint)
-        object.__setattr__(self, "_frames", frames)
+        set_fields(self, _frames=frames)
         self.declare(robot.space, Rn(4), columns, periodic=True, name=self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from liegroups import SO2, Rn, Space
 from liegroups.doors import finite_vector
+from liegroups.frozen import set_fields
 
 from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import DuplicateNameError, OptionError, SizeError, UnknownNameError, WrongObjectError
@@ -79,9 +80,7 @@ class _PairFunction(Function):
             floor, surface = _named(self.pair, who)
             floors, objects = (_chosen(floor, floors, "floor"),), (_chosen(surface, objects, "object surface"),)
         pairs = tuple(_Pair(robot, floor, surface) for floor in floors for surface in objects)
-        values: dict[str, object] = {"_pairs": pairs, "pairs": tuple(pair.names for pair in pairs), "margin": margin}
-        for attribute, value in values.items():
-            object.__setattr__(self, attribute, value)
+        set_fields(self, _pairs=pairs, pairs=tuple(pair.names for pair in pairs), margin=margin)
         columns = np.logical_or.reduce([pair.columns for pair in pairs])
         if not name:
             name = f"{who}({', '.join(f.name for f in floors)}; {', '.join(s.name for s in objects)})"

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from liegroups.doors import as_name
+from liegroups.frozen import read_only, set_fields
 
 from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import DtypeError, ModelError, NotFiniteError, SizeError, WrongObjectError
@@ -86,15 +87,8 @@ class Surface:
         flat = ((corners - centre) @ np.asarray(frames[1].rotation))[::-1, 1:]
         _check_convex(flat, self.name)
         for array in (points, flat):
-            array.setflags(write=False)
-        for attribute, value in (
-            ("points", points),
-            ("outward", frames[0]),
-            ("inward", frames[1]),
-            ("polygon", flat),
-            ("_edges", _edges(flat)),
-        ):
-            object.__setattr__(self, attribute, value)
+            read_only(array)
+        set_fields(self, points=points, outward=frames[0], inward=frames[1], polygon=flat, _edges=_edges(flat))
 
     _edges: tuple[tuple[float, float, float, float, float], ...] = field(init=False, repr=False)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from liegroups import SO3, Space
+from liegroups.frozen import set_fields
 
 from ..arrays import BoolVector, Matrix, Vector
 from ..errors import WrongObjectError
@@ -96,16 +97,15 @@ class FrameFunction(Function):
     def _bind(self, robot: Robot, frame_a: Frame, frame_b: Frame, outputs: Space, name: str) -> None:
         chain_a, chain_b = supporting_columns(robot, frame_a.joint), supporting_columns(robot, frame_b.joint)
         sign = chain_b.astype(np.float64) - chain_a.astype(np.float64)  # zero on the joints both chains share
-        fields: tuple[tuple[str, object], ...] = (
-            ("frame_a", frame_a),
-            ("frame_b", frame_b),
-            ("_sign", np.asfortranarray(np.tile(sign, (6, 1)))),  # as the world Jacobian: one run through memory
-            ("_minus", np.asfortranarray(np.tile(-sign, (6, 1)))),
-            ("_in_world", frame_a.joint == 0),
-            ("_joint_b", frame_b.joint),
+        set_fields(
+            self,
+            frame_a=frame_a,
+            frame_b=frame_b,
+            _sign=np.asfortranarray(np.tile(sign, (6, 1))),  # as the world Jacobian: one run through memory
+            _minus=np.asfortranarray(np.tile(-sign, (6, 1))),
+            _in_world=frame_a.joint == 0,
+            _joint_b=frame_b.joint,
         )
-        for attribute, value in fields:
-            object.__setattr__(self, attribute, value)
         self.declare(robot.space, outputs, sign != 0.0, periodic=True, name=name)
 
     # Kinematics, in raw arrays: this is the inside of the solver's loop.

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from liegroups.frozen import set_fields
+
 from ..arrays import BoolVector, Matrix, Vector
 from ..errors import ModelError, OptionError, UnknownJointError, WrongObjectError
 from ..function import Function
@@ -64,8 +66,7 @@ class MassFunction(Function):
         for j in range(model.njoints):
             if j not in massive:
                 shadow.inertias[j] = pin.Inertia.Zero()
-        for attribute, value in (("_shadow", shadow), ("moving_joints", massive)):
-            object.__setattr__(self, attribute, value)
+        set_fields(self, _shadow=shadow, moving_joints=massive)
         return robot
 
     def columns_seen_from(self, joint: int) -> BoolVector:

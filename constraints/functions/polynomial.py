@@ -8,6 +8,7 @@ import numpy as np
 
 from liegroups import Rn, Space
 from liegroups.doors import finite_vector
+from liegroups.frozen import set_fields
 
 from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import SizeError
@@ -67,8 +68,7 @@ class Polynomial(Function):
         first = a[1:] * np.arange(1, size)
         second = first[1:] * np.arange(1, size - 1)
         lists = tuple(tuple(float(c) for c in derivative) for derivative in (a, first, second))
-        object.__setattr__(self, "_argument", s)
-        object.__setattr__(self, "_derivatives", lists)
+        set_fields(self, _argument=s, _derivatives=lists)
         self.declare(space, Rn(1), s.columns & bool(first.any()), name=self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:

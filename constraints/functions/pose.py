@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from liegroups import SE3, R3xSO3, Space
+from liegroups.frozen import set_fields
 
 from ..arrays import Matrix, Vector
 from ..errors import WrongObjectError
@@ -33,7 +34,7 @@ class _PoseRows(FrameFunction):
         """`resolve`, after a look at the group of the outputs."""
         if outputs not in (SE3, R3xSO3):
             raise WrongObjectError(f"outputs of {type(self).__name__}", "SE3 or R3xSO3", str(outputs))
-        object.__setattr__(self, "_body", outputs == SE3)
+        set_fields(self, _body=outputs == SE3)
         self.resolve(robot, a, b, outputs, name)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
@@ -56,8 +57,8 @@ class _PoseRows(FrameFunction):
             return super().translated(element)
         shifted = copy.copy(self)  # its columns are the same: each new right-hand side of a grasp makes one
         frame = self.frame_b.moved(pin.XYZQUATToSE3(element))
-        object.__setattr__(shifted, "frame_b", frame)
-        object.__setattr__(shifted, "b" if isinstance(self, RelativePose) else "frame", frame)
+        given = "b" if isinstance(self, RelativePose) else "frame"
+        set_fields(shifted, **{"frame_b": frame, given: frame})
         return shifted
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:

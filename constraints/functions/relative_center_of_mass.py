@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from liegroups import Rn
+from liegroups.frozen import set_fields
 
 from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import SizeError
@@ -73,14 +74,13 @@ class RelativeCenterOfMass(MassFunction):
         if reference.shape != (3,):
             raise SizeError("reference", (3,), reference.shape)
         columns = self.columns_seen_from(frame.joint)
-        fields: tuple[tuple[str, object], ...] = (
-            ("_frame", frame),
-            ("_reference", reference),
-            ("_shifted", frame.moved(pin.SE3(np.eye(3), np.array(reference)))),  # seen from there, r is taken off
-            ("_mask", np.tile(columns.astype(np.float64), (3, 1))),
+        set_fields(
+            self,
+            _frame=frame,
+            _reference=reference,
+            _shifted=frame.moved(pin.SE3(np.eye(3), np.array(reference))),  # seen from there, r is taken off
+            _mask=np.tile(columns.astype(np.float64), (3, 1)),
         )
-        for attribute, value in fields:
-            object.__setattr__(self, attribute, value)
         self.declare(robot.space, Rn(3), columns, periodic=True, name=self.name or f"RelativeCenterOfMass({frame})")
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:

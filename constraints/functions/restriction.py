@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from liegroups import Segments
+from liegroups.frozen import set_fields
 
 from ..arrays import Matrix, Vector
 from ..errors import WrongObjectError
@@ -42,7 +43,7 @@ class Restriction(Function):
         rows = self.rows
         if not isinstance(rows, Segments):
             rows = Segments.coordinates(f.outputs, _row_numbers(rows, f"rows of {f.name}"))
-        object.__setattr__(self, "rows", rows)
+        set_fields(self, rows=rows)
         self.declare(
             f.inputs, rows.space, f.columns, periodic=f.periodic, name=f"{f.name}[{', '.join(map(str, rows.v))}]"
         )

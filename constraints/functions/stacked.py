@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from liegroups import ProductSpace
+from liegroups.frozen import set_fields
 
 from ..arrays import Matrix, Vector
 from ..errors import SizeError, WrongObjectError
@@ -48,7 +49,7 @@ class Stacked(Function):
         if not functions:
             raise SizeError("functions of a stack", "at least one", 0)
         inputs = common_inputs(functions)
-        object.__setattr__(self, "functions", functions)
+        set_fields(self, functions=functions)
         self.declare(
             inputs,
             ProductSpace([f.outputs for f in functions]),

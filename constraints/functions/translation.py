@@ -8,6 +8,7 @@ import numpy as np
 
 from liegroups import Space
 from liegroups.doors import as_space
+from liegroups.frozen import set_fields
 
 from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import SpaceMismatchError
@@ -46,8 +47,7 @@ class RightTranslation(Function):
         """Check the element."""
         as_space(self.space, "space of a translation")
         element = np.array(self.space.check(self.element, "element"))
-        object.__setattr__(self, "constant", element)
-        object.__setattr__(self, "inverse_adjoint", self.space.adjoint(self.space.inverse(element)))
+        set_fields(self, constant=element, inverse_adjoint=self.space.adjoint(self.space.inverse(element)))
         self.declare(self.space, self.space, name=self.name or None)
 
     def inverted(self) -> RightTranslation:
@@ -99,8 +99,7 @@ class Translated(Function):
         g = None if self.outer is None else as_function(self.outer, f"function of {f.name}")
         if g is not None and g.inputs != group:
             raise SpaceMismatchError(f"{g.name} of {f.name}", g.inputs.name, group.name)
-        object.__setattr__(self, "constant", constant)
-        object.__setattr__(self, "inverse_adjoint", group.adjoint(group.inverse(constant)))
+        set_fields(self, constant=constant, inverse_adjoint=group.adjoint(group.inverse(constant)))
         outputs = group if g is None else g.outputs
         name = f"{f.name} times a constant" if g is None else f"{g.name} @ {f.name}"
         self.declare(f.inputs, outputs, f.columns, periodic=f.periodic, name=name)

@@ -13,6 +13,7 @@ import numpy as np
 
 from liegroups import Rn
 from liegroups.doors import as_tolerance, finite_vector
+from liegroups.frozen import set_fields
 
 from ..arrays import Matrix, Vector
 from ..errors import OptionError, RobotMismatchError, WrongObjectError
@@ -170,7 +171,7 @@ class PinkFunction(Function):
         as_robot(self.robot, "robot of a pink task")
         if not isinstance(self.task, _tasks().tasks.Task):
             raise WrongObjectError("task", "a pink.tasks.Task", self.task)
-        object.__setattr__(self, "task", copy.deepcopy(self.task))
+        set_fields(self, task=copy.deepcopy(self.task))
         kind = type(self.task).__name__
         try:
             size = int(np.size(self.task.compute_error(self._configuration())))

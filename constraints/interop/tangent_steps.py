@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import Bounds, NonlinearConstraint
 
 from liegroups import SE2, SE3, Space
+from liegroups.frozen import read_only_copy, set_fields
 from liegroups.layout import Factor
 
 from ..arrays import ArrayLike, BoolVector, Matrix, Vector
@@ -89,8 +90,7 @@ class TangentSteps:
         problem = self.problem
         if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise WrongObjectError("problem of tangent steps", "a Problem", problem)
-        q0 = problem.check(self.q0, "q0").copy()
-        q0.setflags(write=False)
+        q0 = read_only_copy(problem.check(self.q0, "q0"))
         rhs = problem.check_rhs(self.rhs)
         wishes = problem.levels[-1].owners if problem.optional_last else ()
         owners = [owner for owner in problem.constraints if owner not in wishes]
@@ -107,18 +107,9 @@ class TangentSteps:
             if np.isfinite([bounds.lower[leaf.q][i], bounds.upper[leaf.q][i]]).any()
         ]
         at = [leaf.q.start + i for leaf, i in walls]
-        fields: tuple[tuple[str, Any], ...] = (
-            ("q0", q0),
-            ("rhs", rhs),
-            ("lower", np.r_[lower, bounds.lower[at]]),
-            ("upper", np.r_[upper, bounds.upper[at]]),
-            ("_stack", stack),
-            ("_sides", sides),
-            ("_walls", tuple(walls)),
-            ("_pool", []),
-        )
-        for attribute, value in fields:
-            object.__setattr__(self, attribute, value)
+        lower, upper = np.r_[lower, bounds.lower[at]], np.r_[upper, bounds.upper[at]]
+        set_fields(self, q0=q0, rhs=rhs, lower=lower, upper=upper)
+        set_fields(self, _stack=stack, _sides=sides, _walls=tuple(walls), _pool=[])
 
     def configuration(self, z: ArrayLike) -> Vector:
         """q0 (+) z, (nq,).

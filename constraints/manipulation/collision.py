@@ -11,6 +11,7 @@ from math import ceil
 from typing import Any, NamedTuple, final
 
 from liegroups.doors import as_mapping, as_name, as_tuple, finite_vector, is_finite_number
+from liegroups.frozen import set_fields
 
 from ..arrays import ArrayLike, Vector
 from ..errors import (
@@ -71,8 +72,9 @@ class Shape:
             raise OptionError(f"shape '{self.name}': {wanted}") from error
         if not (size > 0.0).all():
             raise OptionError(f"shape '{self.name}': {wanted}")
-        object.__setattr__(self, "size", tuple(size.tolist()))
-        object.__setattr__(self, "placement", as_placement(self.placement, f"placement of shape '{self.name}'"))
+        set_fields(
+            self, size=tuple(size.tolist()), placement=as_placement(self.placement, f"placement of shape '{self.name}'")
+        )
 
     def solid(self) -> Any:
         """The solid of coal."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from liegroups.doors import as_flag, as_name, finite_vector
+from liegroups.frozen import set_fields
 
 from ..errors import DuplicateNameError, GraphError, OptionError, UnknownNameError, WrongObjectError
 from ..functions.contact_surface import Surface
@@ -49,8 +50,11 @@ class MovableObject:
     def __post_init__(self) -> None:
         """Check that everything is on one joint."""
         who = as_name(self.name, "name of an object")
-        object.__setattr__(self, "handles", all_of(self.handles, Handle, f"handles of object '{who}'"))
-        object.__setattr__(self, "surfaces", all_of(self.surfaces, Surface, f"surfaces of object '{who}'"))
+        set_fields(
+            self,
+            handles=all_of(self.handles, Handle, f"handles of object '{who}'"),
+            surfaces=all_of(self.surfaces, Surface, f"surfaces of object '{who}'"),
+        )
         if not self.handles:
             raise GraphError(f"object '{who}' needs at least one handle")
         for part in (*self.handles, *self.surfaces):
@@ -119,12 +123,12 @@ class ConstraintGraphFactory:
         """Check what was given."""
         as_robot(self.robot, "robot of a graph factory")
         for what, kind in (("grippers", Gripper), ("objects", MovableObject), ("floors", Surface), ("rules", Rule)):
-            object.__setattr__(self, what, all_of(getattr(self, what), kind, f"{what} of a graph factory"))
+            set_fields(self, **{what: all_of(getattr(self, what), kind, f"{what} of a graph factory")})
         for what in ("preplacement_distance", "margin"):
             length = float(finite_vector([getattr(self, what)], 1, f"{what} of a graph factory")[0])
             if length < 0.0:
                 raise OptionError(f"{what} of a graph factory: expected a length that is not negative, got {length:g}")
-            object.__setattr__(self, what, length)
+            set_fields(self, **{what: length})
         for what in ("preplace_guide", "empty_level_sets"):
             as_flag(getattr(self, what), f"{what} of a graph factory")
         handles = [handle.name for thing in self.objects for handle in thing.handles]

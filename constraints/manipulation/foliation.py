@@ -10,6 +10,7 @@ from typing import Any, final
 import numpy as np
 
 from liegroups.doors import as_name
+from liegroups.frozen import set_fields
 
 from ..arrays import ArrayLike
 from ..errors import GraphError, WrongObjectError
@@ -54,7 +55,7 @@ class Foliation:
                 raise WrongObjectError(f"{what} of foliation '{self.name}'", "a constraint", owner)
         if self.constraint is not None:
             refuse_free_rows(self.constraint, f"foliation '{self.name}'")
-        object.__setattr__(self, "variants", MappingProxyType(dict(self.variants)))
+        set_fields(self, variants=MappingProxyType(dict(self.variants)))
 
     def at(self, q: ArrayLike) -> Foliation:
         """The foliation with the pair of surfaces that touch at q; itself where there is no choice.

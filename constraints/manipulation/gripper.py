@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from liegroups.doors import as_name, finite_vector
+from liegroups.frozen import read_only, set_fields
 
 from ..arrays import ArrayLike, BoolVector, Vector
 from ..errors import OptionError, SizeError, WrongObjectError
@@ -38,7 +39,7 @@ class Gripper:
     def __post_init__(self) -> None:
         """Check what was given."""
         as_name(self.name, "name of a gripper")
-        object.__setattr__(self, "clearance", _clearance(self.frame, self.clearance, f"gripper '{self.name}'"))
+        set_fields(self, clearance=_clearance(self.frame, self.clearance, f"gripper '{self.name}'"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +78,7 @@ class Handle:
         """Check what was given."""
         as_name(self.name, "name of a handle")
         who = f"handle '{self.name}'"
-        object.__setattr__(self, "clearance", _clearance(self.frame, self.clearance, who))
+        set_fields(self, clearance=_clearance(self.frame, self.clearance, who))
         direction = np.array(finite_vector(self.approach, 3, f"approach of {who}"))
         length = float(np.sqrt(direction @ direction))
         if length < 1e-9:
@@ -91,9 +92,8 @@ class Handle:
             raise OptionError(
                 f"mask of {who}: expected 0, 2 or 3 rotation rows, got 1: two free rotations have no common axis"
             )
-        for attribute, value in (("direction", direction / length), ("rows", rows), ("free_rows", free)):
-            value.setflags(write=False)
-            object.__setattr__(self, attribute, value)
+        direction = read_only(direction / length)
+        set_fields(self, direction=direction, rows=read_only(rows), free_rows=read_only(free))
 
 
 def _clearance(frame: object, clearance: Any, who: str) -> float:

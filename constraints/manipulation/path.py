@@ -11,6 +11,7 @@ import numpy as np
 
 from liegroups import Space
 from liegroups.doors import as_tuple, finite_vector, is_finite_number
+from liegroups.frozen import read_only, set_fields
 
 from ..arrays import Indices, Matrix, Vector
 from ..errors import PathError, SizeError, SpaceMismatchError, WrongObjectError
@@ -121,10 +122,8 @@ class Piece:
         times = np.array(finite_vector(self.times, len(samples), "times of a piece of a path"))
         if times[0] != 0.0 or times[-1] != 1.0 or not (np.diff(times) > 0.0).all():
             raise PathError(f"times of a piece of a path must rise from 0 to 1, got {_shortened(times)}")
-        for name, array in (("samples", samples), ("times", times)):
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
-        object.__setattr__(self, "_projector", Projector(self.problem, self.options))
+        projector = Projector(self.problem, self.options)
+        set_fields(self, samples=read_only(samples), times=read_only(times), _projector=projector)
 
     def at(self, time: float) -> Vector:
         """Configuration (nq,) at a time in [0, 1]: a sample as it is; between two, their interpolation, projected.
@@ -197,8 +196,7 @@ class Path:
             gap = float(np.abs(space.difference(before.samples[-1], after.samples[0])).max(initial=0.0))
             if gap > TOGETHER:
                 raise PathError(f"piece {i} must start where piece {i - 1} ends, it starts {gap:.3g} rad or m away")
-        object.__setattr__(self, "pieces", pieces)
-        object.__setattr__(self, "durations", durations)
+        set_fields(self, pieces=pieces, durations=durations)
 
     @property
     def duration(self) -> float:

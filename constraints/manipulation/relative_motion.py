@@ -12,6 +12,7 @@ import networkx as nx
 import numpy as np
 
 from liegroups.doors import as_mapping, finite_vector
+from liegroups.frozen import read_only, set_fields
 
 from ..errors import OptionError, UnknownJointError, WrongObjectError
 from ..explicit import Explicit
@@ -104,7 +105,7 @@ class SecurityMargins:
 
     def __post_init__(self) -> None:
         """Sort the names of each pair."""
-        object.__setattr__(self, "default", float(finite_vector([self.default], 1, "default margin")[0]))
+        set_fields(self, default=float(finite_vector([self.default], 1, "default margin")[0]))
         as_mapping(self.pairs, "pairs of margins", "from two joint names to a distance")
         found: dict[tuple[str, str], float] = {}
         given: dict[Any, Any] = {**self.pairs}
@@ -114,7 +115,7 @@ class SecurityMargins:
             if key in found:
                 raise OptionError(f"margin of {key}: the pair must be given only once")
             found[key] = float(finite_vector([margin], 1, f"margin of {key}")[0])
-        object.__setattr__(self, "pairs", MappingProxyType(found))
+        set_fields(self, pairs=MappingProxyType(found))
 
     def between(self, a: str, b: str) -> float:
         """Distance that the bodies of two joints keep [m]."""
@@ -145,8 +146,7 @@ def relative_motion(robot: Robot, owners: Sequence[RowOwner]) -> RelativeMotion:
         for group in _nx.connected_components(graph):
             members = sorted(group)
             matrix[np.ix_(members, members)] = True
-        matrix.setflags(write=False)
-        matrices.append(matrix)
+        matrices.append(read_only(matrix))
     return RelativeMotion(("universe", *robot.joint_names), *matrices)
 
 

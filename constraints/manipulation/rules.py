@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
+from liegroups.frozen import set_fields
+
 from ..errors import GraphError, OptionError, SizeError, WrongObjectError
 
 __all__ = ["Rule", "check_rules", "is_allowed"]
@@ -50,7 +52,7 @@ class Rule:
                     re.compile(pattern)
                 except re.error as error:
                     raise OptionError(f"{what} of a rule: '{pattern}' is no pattern, expected one ({error})") from None
-            object.__setattr__(self, what, tuple(patterns))
+            set_fields(self, **{what: tuple(patterns)})
         if len(self.grippers) != len(self.handles):
             raise SizeError("handles of a rule", len(self.grippers), len(self.handles))
         if not isinstance(self.allowed, bool):  # pyright: ignore[reportUnnecessaryIsInstance]

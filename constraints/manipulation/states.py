@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from liegroups.doors import as_name
+from liegroups.frozen import set_fields
 
 from ..errors import DuplicateError, GraphError, OptionError, WrongObjectError
 from ..stack import RowOwner
@@ -46,7 +47,7 @@ class State:
         as_name(self.name, "name of a state")
         who = f"state '{self.name}'"
         for what in ("constraints", "path_constraints"):
-            object.__setattr__(self, what, as_owners(getattr(self, what), f"{what} of {who}"))
+            set_fields(self, **{what: as_owners(getattr(self, what), f"{what} of {who}")})
         for owner in (*self.constraints, *self.path_constraints):
             refuse_free_rows(owner, who)
         if type(self.priority) is not int:
@@ -99,12 +100,12 @@ class Transition:
             if not isinstance(getattr(self, what), State):
                 raise WrongObjectError(f"{what} of {who}", "a State", getattr(self, what))
         for what in ("constraints", "parameters", *(("condition",) if self.condition is not None else ())):
-            object.__setattr__(self, what, as_owners(getattr(self, what), f"{what} of {who}"))
+            set_fields(self, **{what: as_owners(getattr(self, what), f"{what} of {who}")})
         if self.parameters and self.condition is None:
             raise GraphError(f"{who} has parameters of a leaf to choose; it needs a condition too, or an empty one")
         if type(self.weight) is not int:
             raise OptionError(f"weight of {who}: expected a whole number, got {self.weight!r}")
-        object.__setattr__(self, "inner", _chain(self.inner, self))
+        set_fields(self, inner=_chain(self.inner, self))
 
     @property
     def is_loop(self) -> bool:

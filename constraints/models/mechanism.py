@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, final
 
-import numpy as np
-
 from liegroups.doors import as_mapping, as_tuple
+from liegroups.frozen import read_only_copy, set_fields
 
 from ..arrays import ArrayLike, Vector
 from ..dynamics import ConstraintSet
@@ -97,15 +96,9 @@ class Mechanism:
         stack = Stack(
             [owner.on(robot.space) if isinstance(owner, Explicit) else owner for owner in (*closures, *couplers)]
         )
-        for name, value in (
-            ("closures", closures),
-            ("couplers", couplers),
-            ("motors", motors),
-            ("postures", postures),
-            ("unread", unread),
-            ("stack", stack),
-        ):
-            object.__setattr__(self, name, value)
+        set_fields(
+            self, closures=closures, couplers=couplers, motors=motors, postures=postures, unread=unread, stack=stack
+        )
 
     @property
     def name(self) -> str:
@@ -194,9 +187,7 @@ class Mechanism:
 def _postures(robot: Robot, given: Mapping[str, Vector]) -> Mapping[str, Vector]:
     checked: dict[str, Vector] = {}
     for name, q in as_mapping(given, "postures of a mechanism", "from name to configuration").items():
-        posture = np.array(robot.check(q, f"posture '{name}'"))
-        posture.setflags(write=False)
-        checked[name] = posture
+        checked[name] = read_only_copy(robot.check(q, f"posture '{name}'"))
     return MappingProxyType(checked)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from liegroups import Space
 from liegroups.doors import as_mapping, as_space
 from liegroups.errors import EmptyIntervalError
+from liegroups.frozen import read_only, set_fields
 
 from ..arrays import ArrayLike, BoolVector, Vector
 from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, UnknownJointError, WrongObjectError
@@ -74,9 +75,7 @@ class Bounds:
         if wrong.any():
             i = int(wrong.argmax())
             raise EmptyIntervalError(f"joint '{_joint_of(self.space, i)}'", float(lower[i]), float(upper[i]))
-        for array, side in ((lower, "lower"), (upper, "upper")):
-            array.setflags(write=False)
-            object.__setattr__(self, side, array)
+        set_fields(self, lower=read_only(lower), upper=read_only(upper))
 
     @staticmethod
     def none(space: Space) -> Bounds:
@@ -176,8 +175,7 @@ class Bounds:
     def _tangent(self, side: Vector, none: float) -> Vector:
         out = np.full(self.space.nv, none)
         out[self.space.vector_v] = side[self.space.vector_q]
-        out.setflags(write=False)
-        return out
+        return read_only(out)
 
     def __reduce__(self) -> Any:
         return Bounds, (self.space, self.lower, self.upper)

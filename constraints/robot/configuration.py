@@ -11,6 +11,7 @@ import numpy as np
 from liegroups import SE2, SE3, SO2, SO3, Space
 from liegroups.doors import as_mapping, as_name
 from liegroups.errors import DuplicateNameError
+from liegroups.frozen import read_only_copy
 
 from ..arrays import ArrayLike, BoolVector, Vector
 from ..errors import DtypeError, NotFiniteError, NotNormalizedError, OptionError, SizeError, WrongObjectError
@@ -126,8 +127,7 @@ def checked_postures(space: Space, *postures: Mapping[str, ArrayLike]) -> dict[s
     out: dict[str, Vector] = {}
     for name, q in given.items():
         as_name(name, "name of a reference posture")
-        out[name] = np.array(space.check(q, f"reference posture '{name}'"))
-        out[name].setflags(write=False)
+        out[name] = read_only_copy(space.check(q, f"reference posture '{name}'"))
     return out
 
 

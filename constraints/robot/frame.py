@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from liegroups.frozen import set_fields
+
 from ..arrays import Matrix, Vector
 from ..errors import DtypeError, NotFiniteError, NotNormalizedError, SizeError, WrongObjectError
 from .pinocchio import Placement, pin
@@ -101,12 +103,12 @@ class Frame:
             raise WrongObjectError("name of a frame", "a string", name)
         if not isinstance(joint, int | np.integer) or isinstance(joint, bool) or joint < 0:
             raise WrongObjectError(f"joint of frame '{name}'", "the index of a joint, 0 or more", repr(self.joint))
-        object.__setattr__(self, "placement", as_placement(self.placement, f"placement of frame '{self.name}'").copy())
+        set_fields(self, placement=as_placement(self.placement, f"placement of frame '{self.name}'").copy())
 
     def moved(self, offset: Placement) -> Frame:
         r"""The frame at an offset seen from this one, :math:`{}^jM_f\,{}^fM_{new}`, under the same name."""
         other = copy.copy(self)
-        object.__setattr__(other, "placement", self.placement * offset)
+        set_fields(other, placement=self.placement * offset)
         return other
 
     @property

@@ -10,6 +10,7 @@ from typing import Any, final, overload
 import numpy as np
 
 from liegroups import SE2, SE3, SO2, SO3, ProductSpace, Rn, Space
+from liegroups.frozen import read_only, read_only_copy
 from liegroups.rows import Rows
 
 from ..arrays import ArrayLike, BoolVector, Matrix, Vector
@@ -47,8 +48,7 @@ class RobotSpace(PlacedSpace):
         self._joints = ProductSpace([group for _, group in joints], [name for name, _ in joints])
         super().__init__(self._joints.layout)
         self.model = model
-        self.revolute: BoolVector = angular_columns(model)
-        self.revolute.setflags(write=False)
+        self.revolute: BoolVector = read_only(angular_columns(model))
         self.zero_velocity: Vector = np.zeros(self.nv)
         self._pool: list[Workspace] = []
 
@@ -124,8 +124,7 @@ class RobotSpace(PlacedSpace):
         """
         if isinstance(v, Workspace):
             v, workspace = None, v
-        q = np.array(self.check(q, "q"))
-        q.setflags(write=False)
+        q = read_only_copy(self.check(q, "q"))
         posture = self.place_alone(q) if workspace is None else self.place(q, as_workspace(workspace))
         return posture if v is None else Motion(posture, np.array(self.check_tangent(v, "velocity")))
 

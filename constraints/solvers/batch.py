@@ -13,6 +13,8 @@ from typing import Any, SupportsIndex, final
 import numpy as np
 from numpy.typing import NDArray
 
+from liegroups.frozen import read_only
+
 from ..arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 from ..errors import OptionError, SizeError, WrongObjectError
 from ..problem import Problem
@@ -180,7 +182,7 @@ def project_batch(
             dispatch(job, tasks, executor, take)
     _, q, status, iterations, restarts, residual, seconds, traces, refined = found
     for array in (q, status, iterations, restarts, residual, seconds, starts):
-        array.setflags(write=False)
+        read_only(array)
     more = (problem, options, sides, tuple(traces), tuple(refined), starts, references)
     return ProjectionBatch(q, status, iterations, residual, restarts, seconds, *more)
 

@@ -11,6 +11,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from liegroups import Segments
+from liegroups.frozen import read_only
 
 from ..arrays import BoolVector, Vector
 from ..errors import UndefinedError
@@ -191,8 +192,7 @@ class Finder:
         for column, i in zip(space.vector_v, space.vector_q, strict=True):
             if part.wraps[column] and np.isfinite([given.lower[i], given.upper[i]]).all():
                 turned[i] -= TURN * np.round((q[i] - 0.5 * (given.lower[i] + given.upper[i])) / TURN)
-        turned.setflags(write=False)
-        return turned
+        return read_only(turned)
 
     def _satisfied(self, q: Vector) -> tuple[Member, ...]:
         """All members that a configuration satisfies."""

@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any, final
 
 from liegroups import Space
+from liegroups.frozen import read_only_copy
 
 from ..arrays import ArrayLike, Vector
 from ..errors import OptionError, WrongObjectError
@@ -159,9 +160,7 @@ class Projector:
     def _reference(self, near: ArrayLike) -> Vector:
         """What solutions shall be near to, checked."""
         self._check_near(near)
-        reference = self.problem.space.check(near, "near").copy()
-        reference.setflags(write=False)  # the result holds it
-        return reference
+        return read_only_copy(self.problem.space.check(near, "near"))  # the result holds it
 
     def _check_near(self, near: ArrayLike | None) -> None:
         if near is not None and not self.options.nearest:

@@ -7,6 +7,8 @@ from typing import final
 
 import numpy as np
 
+from liegroups.frozen import read_only_copy
+
 from ..arrays import Vector
 from ..errors import UndefinedError
 from ..point import Workspace, placer
@@ -205,7 +207,7 @@ class ReadableProgram(Program):
             if not merit < np.inf:
                 raise UndefinedError("a constraint has an error that is not finite")
             if search.trace is not None:
-                search.trace.append(Step(_frozen_copy(self._finished(q, search)), residual, first))
+                search.trace.append(Step(read_only_copy(self._finished(q, search)), residual, first))
             first = False
             search.keep(q, score, residual, merit)
             if residual <= self._half:
@@ -352,9 +354,3 @@ class ReadableProgram(Program):
         if self._restarts is None:
             return Patience(options.patience_ratio, options.patience_count)
         return Patience(options.stall_ratio, options.stall_count)
-
-
-def _frozen_copy(q: Vector) -> Vector:
-    own = q.copy()
-    own.setflags(write=False)
-    return own

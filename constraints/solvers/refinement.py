@@ -6,6 +6,8 @@ from typing import NamedTuple, final
 
 import numpy as np
 
+from liegroups.frozen import read_only_copy
+
 from ..arrays import Indices, Vector
 from ..errors import OptionError, UndefinedError
 from ..point import Workspace
@@ -135,7 +137,7 @@ class RefinedProgram(Program):
                 break
             local, order = after.local, after.order
             if outcome.trace is not None:
-                trace.append(Step(_frozen_copy(local.q), float(np.abs(view.residual(local)).max(initial=0.0)), False))
+                trace.append(Step(read_only_copy(local.q), float(np.abs(view.residual(local)).max(initial=0.0)), False))
         return _State(local, order, spent), trace
 
     def _is_over(self, view: View, local: Local, order: Optimality) -> bool:
@@ -234,9 +236,3 @@ def _idle(problem: Problem, manifold: Manifold) -> Indices:
     for leaf in problem.space.leaves():
         idle[leaf.q] = manifold.resting[leaf.v] if leaf.space.is_flat else manifold.resting[leaf.v].all()
     return np.flatnonzero(idle)
-
-
-def _frozen_copy(q: Vector) -> Vector:
-    own = q.copy()
-    own.setflags(write=False)
-    return own

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liegroups import Space
+from liegroups.frozen import read_only, read_only_copy
 
 from ..arrays import ArrayLike, Indices, Matrix, Vector
 from ..errors import BatchRowError, ConstraintError, DtypeError, NotFiniteError, SizeError, WrongObjectError
@@ -38,11 +39,8 @@ def starts_of(space: Space, Q: ArrayLike, what: str = "Q") -> Matrix:
 def references_of(space: Space, near: ArrayLike, n: int) -> Vector | Matrix:
     """One reference (nq,) for all rows, or one a row (n, nq), checked; read-only."""
     if _numbers(near, "near").ndim != 2:
-        references = space.check(near, "near").copy()
-        references.setflags(write=False)  # results hold them
-        return references
-    references = starts_of(space, near, "near")
-    references.setflags(write=False)
+        return read_only_copy(space.check(near, "near"))  # results hold them
+    references = read_only(starts_of(space, near, "near"))
     if len(references) != n:
         raise SizeError("near", f"one, or one for each of the {n} rows of Q", len(references))
     return references

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from liegroups import SE3, SO3, ConstraintError, ProductSpace, Rn, Space
+from liegroups.frozen import read_only
 
 from ..arrays import Vector
 from .failure import CheckFailed, largest, require, within
@@ -88,7 +89,7 @@ def _samples(space: Space, rng: np.random.Generator, count: int) -> Iterator[_Sa
             v = np.zeros(space.nv)
         p = space.integrate(q, v)
         for array in (q, p, r, v):
-            array.setflags(write=False)  # a map that writes to its arguments fails here
+            read_only(array)  # a map that writes to its arguments fails here
         yield _Sample(q, p, r, v)
 
 
