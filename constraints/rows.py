@@ -12,13 +12,13 @@ import numpy as np
 from liegroups import Space
 
 from .arrays import Indices, Matrix, Vector
-from .errors import SpaceMismatchError, WrongObjectError
+from .errors import SpaceMismatchError, UndefinedError, WrongObjectError
 from .point import MovingPoint, Point
 from .right_hand_side import RightHandSide
 from .short_vectors import dot, norm
 from .stack import RowOwner, Stack
 
-__all__ = ["Order", "Rows", "StackedRows", "stack_rows"]
+__all__ = ["Order", "Rows", "StackedRows", "stack_rows", "wished"]
 
 
 class Order(Enum):
@@ -224,6 +224,11 @@ class StackedRows:
         self.rows.jacobian.fill(0.0)
         self.reduced = False
 
+    def silence(self) -> None:
+        """Neither errors nor a Jacobian, until rows are stacked again."""
+        self._clear()
+        self.rows.error.fill(0.0)
+
     def _selected(self, jacobian: bool) -> Rows:
         """The rows that count: those of owners with masked rows are copied, the others are there already."""
         for where, error, block, to_error, to_block in self._masked:
@@ -231,6 +236,17 @@ class StackedRows:
             if jacobian:
                 to_block[:] = block[where]
         return self.rows
+
+
+def wished(stacked: StackedRows, point: Point, sides: RightHandSide, jacobian: bool) -> None:
+    """Stack position rows that need not hold: where they have no value, none is wished."""
+    try:
+        rows = stacked.position(point, sides, jacobian)
+        if np.isfinite(rows.error).all() and (not jacobian or np.isfinite(rows.jacobian).all()):
+            return
+    except UndefinedError:
+        pass
+    stacked.silence()
 
 
 _POSITION = Order.POSITION  # looked up once: members of an Enum are slow to find

@@ -574,8 +574,9 @@ def test_an_exception_of_a_function_is_that_of_the_single_call(processes: Proces
 
 def test_an_undefined_row_is_a_status(processes: ProcessPoolExecutor) -> None:
     """Where a function says it has no value, the row fails and the others do not."""
+    projector = Projector(_circle(_undefined).problem, Options.local())
     for pool in (None, processes):
-        batch = _circle(_undefined).project_batch(points(), executor=pool, chunk=10)
+        batch = projector.project_batch(points(), executor=pool, chunk=10)
         assert batch.counts == {Status.CONVERGED: 29, Status.UNDEFINED: 1}
         assert batch[17].status is Status.UNDEFINED
 

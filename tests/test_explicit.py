@@ -35,6 +35,7 @@ from constraints import (
     Function,
     Identity,
     Implicit,
+    Options,
     Pose,
     Position,
     Problem,
@@ -468,7 +469,7 @@ def test_copies_with_changes_are_other_constraints() -> None:
 
 
 def test_where_a_map_is_undefined_the_status_says_so_and_the_input_stays() -> None:
-    """Failure is a value: status UNDEFINED, the start untouched, nothing raised."""
+    """Failure is a value: status UNDEFINED, the start untouched, nothing raised; a restart may be where it has one."""
     space = Rn(3)
     f = Function.from_callable(positive_root, Rn(1), Rn(1), name="root")
     outputs, inputs = Segments.coordinates(space, [2]), Segments.coordinates(space, [0])
@@ -476,13 +477,17 @@ def test_where_a_map_is_undefined_the_status_says_so_and_the_input_stays() -> No
     problem = Problem(space, [constraint])
     q = np.array([-4.0, 1.0, 0.0])
     given = q.copy()
-    result = Projector(problem).project(q)
+    result = Projector(problem, Options.local()).project(q)
     assert result.status is Status.UNDEFINED
     assert not result.success
     np.testing.assert_array_equal(q, given)
     np.testing.assert_array_equal(result.q, given)
     with pytest.raises(UndefinedError, match="root of -4"):
         problem.residual(q)
+    again = Projector(problem).project(q)
+    assert again.success
+    assert again.restarts > 0
+    assert again.q[2] == pytest.approx(np.sqrt(again.q[0]))
     np.testing.assert_allclose(Projector(problem).project([4.0, 1.0, 0.0]).q, [4.0, 1.0, 2.0], rtol=0, atol=1e-15)
 
 

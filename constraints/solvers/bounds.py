@@ -14,6 +14,7 @@ from .step import DampedCholesky
 __all__ = ["Box"]
 
 TURN = 2.0 * np.pi
+ROUNDING = 2.0**-52
 
 
 @final
@@ -129,9 +130,14 @@ class Box:
         """Return q with held dofs exactly at their bounds: q + (bound - q) is not always the bound."""
         return np.minimum(np.maximum(q, self._inner_lower), self._inner_upper)
 
-    def wrap(self, q: Vector) -> Vector:
-        """Joints that may turn shifted by whole turns into their bounds, only where they are outside; else q itself."""
-        wrapped = q
+    def wrap(self, q: Vector) -> tuple[Vector, float]:
+        """Joints that may turn shifted by whole turns into their bounds, only where they are outside.
+
+        Returns:
+            The configuration (q itself where nothing is outside), and how far from a whole turn a joint may have come
+            [rad]: by rounding, or at most 1e-6 where its range is a full turn less that.
+        """
+        wrapped, off = q, 0.0
         for i, lower, upper in self._turning:
             x = q.item(i)
             if lower <= x <= upper:
@@ -139,10 +145,13 @@ class Box:
             if wrapped is q:
                 wrapped = q.copy()
             if x < lower:
-                wrapped[i] = min(x + TURN * ceil((lower - x) / TURN), upper)  # a range of a full turn less rounding
+                turned = x + TURN * ceil((lower - x) / TURN)
+                wrapped[i] = inside = min(turned, upper)
             else:
-                wrapped[i] = max(x - TURN * ceil((x - upper) / TURN), lower)
-        return wrapped
+                turned = x - TURN * ceil((x - upper) / TURN)
+                wrapped[i] = inside = max(turned, lower)
+            off = max(off, abs(inside - turned) + ROUNDING * abs(x))
+        return wrapped, off
 
     def contains(self, q: Vector) -> bool:
         """Whether q is within all its bounds, also those that steps do not keep."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import sqrt
 from typing import final
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..errors import UndefinedError
 from ..point import Workspace, placer
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
-from ..rows import Order, Rows, stack_rows
+from ..rows import Order, Rows, stack_rows, wished
 from ..short_vectors import dot
 from ..stack import Stack
 from .bounds import Box
@@ -41,6 +42,10 @@ LEAST_CAP = 1e-3
 """A lower level that may still move this much [rad or m] may be what keeps the levels above from settling."""
 UNIT = 1e-12
 """A start whose unit vectors are off by more is normalised before the first step: poses are exact only then."""
+EXACT = 1e-6
+"""A joint that is this part of the threshold [rad] from a whole turn away needs no second look at the constraints."""
+FAR = 100.0
+"""Squared errors above this do not damp a step any more: its cap is what keeps it short."""
 STATIONARY_RATIO = 0.02
 """A projected gradient of at most this part of the error norm is no way down."""
 
@@ -75,6 +80,7 @@ class ReadableProgram(Program):
         self._mandatory = tuple(level for level in mandatory if level.size)
         self._levels = tuple(level for level in problem.levels if level.size)
         self._alone = len(self._mandatory) == 1
+        self._wish = len(self._levels) > len(self._mandatory)
         self._carried = CarriedBodies(problem)
         self._substitution = Substitution(problem)
         self._in_loop = Substitution(problem, self._carried) if self._carried else self._substitution
@@ -96,6 +102,7 @@ class ReadableProgram(Program):
         self._still = np.flatnonzero(still)
         self._simple = len(self._levels) == 1 and not self._controlled
         self._keeps_still = bool(self._still.size)
+        self._computes = bool(len(problem.explicits))
 
     # The whole projection.
 
@@ -110,12 +117,14 @@ class ReadableProgram(Program):
                 q = self._space.normalize(q0)
             q = self._substitution.start(self._box.clamp(q), rhs)
             moved = q is not q0 and q.tobytes() != q0.tobytes()
-            rows = self._at_start(q0, q, search, moved)
+            try:
+                rows = self._at_start(q0, q, search, moved)
+            except UndefinedError:
+                rows = None
             if search.residual <= self.options.threshold and self._box.contains(q0):
                 return search.outcome(Status.CONVERGED)
             if moved or self._substitution.has_maps:
                 search.forget()  # no iterate: outside its bounds, not normalised, or unresolved
-                rows = None
             return self._tries(q, rows, search)
         except UndefinedError:
             return search.outcome(Status.UNDEFINED)
@@ -145,11 +154,11 @@ class ReadableProgram(Program):
             worst = max(worst, stack_rows(twin, point, _POSITION, search.rhs, jacobian=False).residual)
             if worst > self.options.threshold:
                 return None
-        usable = not (moved or substitution.has_maps)
+        usable = not (moved or substitution.has_maps or self._wish)
         if usable:
             rows = [stacked.position(point, search.rhs, mixed=self._mixed) for stacked in search.stacked]
         else:
-            rows = [stack_rows(level, point, _POSITION, search.rhs, jacobian=False) for level in self._levels]
+            rows = [stack_rows(level, point, _POSITION, search.rhs, jacobian=False) for level in self._mandatory]
         score, residual, merit = self._measure(rows)
         search.keep(q0, score, max(worst, residual), merit)
         if not usable:
@@ -199,7 +208,7 @@ class ReadableProgram(Program):
         """One try: damped, saturated, capped Newton steps, all accepted, until success, stall or end of budget."""
         options, patience = self.options, self._patience()
         search.caps, search.residuals = [options.cap] * (len(self._levels) - 1), []
-        cheap, first, search.begun = False, search.restarts > 0, search.iterations
+        cheap, first, search.begun, search.part = False, search.restarts > 0, search.iterations, 1.0
         while True:
             if rows is None:
                 q, rows = self._rows(q, search, jacobian=not cheap)
@@ -211,8 +220,11 @@ class ReadableProgram(Program):
             first = False
             search.keep(q, score, residual, merit)
             if residual <= self._half:
-                return self._accept(q, score, residual, merit, search)
-            stalled = not (search.caps and self._adapt(search, rows)) and patience.is_over(score)
+                status = self._accept(q, score, residual, merit, search)
+                if status is not None:
+                    return status
+                q, score, residual, merit, cheap = search.best, search.score, search.residual, search.merit, True
+            stalled = not (search.caps and self._adapt(search, rows)) and patience.is_over(score, search.part)
             if stalled or search.iterations >= options.max_iterations:
                 return Status.STALLED if stalled else Status.MAX_ITERATIONS
             if cheap:
@@ -221,13 +233,25 @@ class ReadableProgram(Program):
             q, length2 = self._move(q, rows, merit if self._alone else rows[0].merit, search)
             cheap, rows = residual < CHEAP_RESIDUAL and length2 < CHEAP_STEP**2, None
 
-    def _accept(self, q: Vector, score: Score, residual: float, merit: float, search: Search) -> Status:
-        """End of a try that satisfied the constraints: wrap, resolve again if anything wrapped, look at all bounds."""
-        wrapped = self._box.wrap(q)
+    def _accept(self, q: Vector, score: Score, residual: float, merit: float, search: Search) -> Status | None:
+        """End of a try that satisfied the constraints: wrap, resolve again if anything wrapped, look at all bounds.
+
+        Returns:
+            The status; None where a joint could not be shifted by whole turns alone, and what is the best iterate then
+            does not satisfy the constraints any more.
+        """
+        wrapped, off = self._box.wrap(q)
         if self._carried or (wrapped is not q and self._substitution.has_maps):
             wrapped = self._substitution.resolve(wrapped, search.rhs, search.point)
-        inside = self._box.contains(wrapped)
-        if inside:
+        if self._computes and not dot(wrapped, wrapped) < np.inf:
+            search.forget()
+            raise UndefinedError("a computed output is not finite")
+        if off > EXACT * self.options.threshold:
+            score, residual, merit = self._measure(self._rows(wrapped, search, jacobian=False)[1])
+            search.take(wrapped, score, residual, merit)
+            if residual > self.options.threshold:
+                return None
+        if self._box.contains(wrapped):
             search.take(wrapped, score, residual, merit)
             return Status.CONVERGED
         if search.best is q:
@@ -244,7 +268,8 @@ class ReadableProgram(Program):
         """Status of a projection whose tries are spent: that of the best iterate."""
         search.best = self._finished(search.best, search)
         if search.residual <= self.options.threshold:
-            return self._accept(search.best, search.score, search.residual, search.merit, search)
+            accepted = self._accept(search.best, search.score, search.residual, search.merit, search)
+            return search.status if accepted is None else accepted
         if search.residual == np.inf or search.status is Status.UNDEFINED:
             return Status.UNDEFINED
         _, rows = self._rows(search.best, search, exact=True)
@@ -271,7 +296,10 @@ class ReadableProgram(Program):
         point.move(q)
         rows, mixed = search.rows, self._mixed and not exact
         for stacked in search.stacked:
-            stacked.position(point, search.rhs, jacobian, mixed=mixed)
+            if self._wish and stacked is search.stacked[-1]:
+                wished(stacked, point, search.rhs, jacobian)
+            else:
+                stacked.position(point, search.rhs, jacobian, mixed=mixed)
         if jacobian and not substitution.is_empty:
             for stacked in search.stacked:
                 substitution.reduce(stacked, point.workspace)
@@ -291,19 +319,22 @@ class ReadableProgram(Program):
         """The next iterate, and the squared length of the step."""
         options, box = self.options, self._box
         error, J = rows[0].error, rows[0].jacobian
-        mu = options.damping * merit + 1e-12
+        mu = options.damping * min(merit, FAR) + 1e-12
         step, held = self._step.solve(error, J, mu), None
         length2 = dot(step, step)
         if self._simple and length2 <= self._cap2 and not search.holding:  # most steps: short, and within bounds
             after = self._moved(q, step)
             if box.keeps(after):
+                search.part = 1.0
                 return after, length2
         if not box.is_open:
             step, held = box.saturate(q, step, error, J, mu, self._step, options.saturating_passes)
             length2 = dot(step, step)
         search.holding = held is not None
+        search.part = 1.0
         if length2 > self._cap2:
             step = capped(step, options.cap)
+            search.part = sqrt(dot(step, step) / length2)
         if search.caps:
             step = self._hierarchy.extend(q, step, held, rows, search.caps)
             step[self._idle] = 0.0  # null spaces leave roundings on dofs that no row moves

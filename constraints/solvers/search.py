@@ -73,6 +73,7 @@ class Search:
         "holding",
         "iterations",
         "merit",
+        "part",
         "point",
         "residual",
         "residuals",
@@ -91,7 +92,7 @@ class Search:
         self.point, self.stacked, self.rows = memory.point, memory.stacked, memory.rows
         self.point.move(q)
         self.workspace = self.point.workspace
-        self.holding = False
+        self.holding, self.part = False, 1.0
         self.iterations = self.begun = self.restarts = self.best_try = 0
         self.status = Status.STALLED
         self.trace: list[Step] | None = [] if trace else None
@@ -103,6 +104,7 @@ class Search:
 
     def forget(self) -> None:
         """No iterate is the best one yet."""
+        self.best = self.given
         self.score, self.residual, self.merit = [np.inf], np.inf, np.inf
 
     def keep(self, q: Vector, score: Score, residual: float, merit: float) -> bool:
@@ -128,6 +130,8 @@ class Search:
 class Patience:
     """When a try has stalled: its score did not fall below `ratio` times the reference for `count` iterations in a row.
 
+    Of a step that was capped only a part of that fall is asked for.
+
     Args:
         ratio, count: as said.
     """
@@ -139,13 +143,14 @@ class Patience:
         self._waited = 0
         self._reference: Score = [np.inf]
 
-    def is_over(self, score: Score) -> bool:
-        """Take the score of the next iterate; true when the try should end."""
-        if score[0] < self._ratio * self._reference[0]:
+    def is_over(self, score: Score, part: float = 1.0) -> bool:
+        """Take the score of the next iterate, after a part of a step; true when the try should end."""
+        ratio = self._ratio if part == 1.0 else 1.0 - part * (1.0 - self._ratio)
+        if score[0] < ratio * self._reference[0]:
             self._reference, self._waited = score, 0
             return False
         for new, old in zip(score[1:], self._reference[1:], strict=False) if score[0] == 0.0 else ():
-            if new < self._ratio * old:
+            if new < ratio * old:
                 self._reference, self._waited = score, 0
                 return False
             if new > 0.0 or old > 0.0:

@@ -1,0 +1,102 @@
+"""How a projection ends in bad places: whole turns that do not fit, values that are none, targets far away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from constraints import Affine, Explicit, Function, Implicit, Options, Position, Problem, Projector, Robot, Status
+from constraints.errors import UndefinedError
+from liegroups import Rn, Segments
+
+
+def turning(short: float) -> Robot:
+    """One joint about z with a tip at 1 m, its range a full turn less 2 * short."""
+    model: Any = pin.Model()
+    joint = model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "joint")
+    model.addFrame(pin.Frame("tip", joint, 0, pin.SE3(np.eye(3), np.array([1.0, 0, 0])), pin.FrameType.OP_FRAME))
+    model.lowerPositionLimit[:], model.upperPositionLimit[:] = -np.pi + short, np.pi - short
+    return Robot(model, "turning")
+
+
+def test_a_success_satisfies_after_whole_turns_too() -> None:
+    """A joint that may turn has a range of 2 pi - 1e-6: where the target is in what is missing, that is no success."""
+    robot = turning(4.9e-7)
+    problem = Problem(robot, [Implicit.equal(Position(robot, "tip"), [-1.0, 0.0, 0.0])])
+    for start in (3.0, -3.0, 3.1, 0.5):
+        result = Projector(problem, Options(threshold=1e-8)).project([start])
+        assert not result.success
+        assert result.residual == pytest.approx(4.9e-7, rel=1e-3)
+        assert result.residual == pytest.approx(problem.residual(result.q), rel=1e-6)
+        assert Projector(problem, Options(threshold=1e-6)).project([start]).success
+
+
+@pytest.mark.parametrize("start", [1e3, -1e6, 1e9])
+def test_many_turns_away(start: float) -> None:
+    """Rounding of a shift by many turns is measured: a success satisfies its threshold, by plain trigonometry."""
+    robot = turning(0.0)
+    problem = Problem(robot, [Implicit.equal(Position(robot, "tip"), [np.cos(0.7), np.sin(0.7), 0.0])])
+    result = Projector(problem, Options(threshold=1e-12, max_iterations=100)).project([start])
+    assert result.success
+    assert abs(result.q[0]) <= np.pi
+    assert np.hypot(np.cos(result.q[0]) - np.cos(0.7), np.sin(result.q[0]) - np.sin(0.7)) <= 1e-12
+
+
+def test_a_computed_output_that_is_no_number_is_undefined() -> None:
+    """Nothing but an explicit constraint, whose map gives NaN: no success, the start comes back."""
+    space = Rn(2)
+    nothing = Function.from_callable(lambda q: [np.nan], Rn(1), Rn(1), name="nothing")
+    explicit = Explicit(nothing, Segments.coordinates(space, [1]), Segments.coordinates(space, [0]))
+    result = Projector(Problem(space, [explicit])).project([5.0, 5.0])
+    assert result.status is Status.UNDEFINED
+    assert result.residual == np.inf
+    np.testing.assert_array_equal(result.q, [5.0, 5.0])
+
+
+def raises(q: Any) -> list[float]:
+    if q[0] > 3.0:
+        raise UndefinedError("no value beyond 3")
+    return [q[0] - 1.0]
+
+
+def not_a_number(q: Any) -> list[float]:
+    return [np.nan if q[0] > 3.0 else q[0] - 1.0]
+
+
+@pytest.mark.parametrize("f", [raises, not_a_number])
+def test_a_start_without_a_value_is_a_try_that_failed(f: Any) -> None:
+    """Whether a function raises or gives NaN there: the next try begins elsewhere; without restarts it is UNDEFINED."""
+    problem = Problem(Rn(2), [Implicit.zero(Function.from_callable(f, Rn(2), Rn(1)))])
+    result = Projector(problem).project([5.0, 5.0])
+    assert result.success
+    assert result.restarts > 0
+    assert result.q[0] == pytest.approx(1.0, abs=1e-4)
+    assert Projector(problem, Options.local()).project([5.0, 5.0]).status is Status.UNDEFINED
+
+
+@pytest.mark.parametrize("f", [raises, not_a_number])
+def test_a_wish_without_a_value_is_no_wish(f: Any) -> None:
+    """The last level need not hold: where it has no value, the levels above are projected as without it."""
+    above = Implicit.equal(Affine([[1.0, 0.0]]), [5.0])
+    wish = Implicit.zero(Function.from_callable(f, Rn(2), Rn(1)))
+    both = Projector(Problem(Rn(2), [[above], [wish]], optional_last=True)).project([7.0, 6.0])
+    alone = Projector(Problem(Rn(2), [above])).project([7.0, 6.0])
+    assert both.success
+    np.testing.assert_allclose(both.q, alone.q, atol=1e-12)
+
+
+@pytest.mark.parametrize("distance", [10.0, 40.0, 50.0])
+def test_a_base_far_from_its_target_drives_there(distance: float) -> None:
+    """Capped steps that bring what a cap lets them are no stall; damping does not grow with the distance for ever."""
+    model: Any = pin.Model()
+    model.addJointFrame(model.addJoint(0, pin.JointModelPlanar(), pin.SE3.Identity(), "base"))
+    robot = Robot(model, "base")
+    problem = Problem(robot, [Implicit.equal(Position(robot, "base"), [distance, 0.0, 0.0])])
+    for options in (Options(), Options.local()):
+        result = Projector(problem, options).project(robot.neutral)
+        assert result.success
+        assert result.iterations <= distance / 1.5 + 5
+        assert result.q[0] == pytest.approx(distance, abs=1e-4)
