@@ -13,7 +13,7 @@ from liegroups import Segments, Space
 from liegroups.doors import as_mapping, as_space, finite_vector
 from liegroups.frozen import set_fields
 
-from .arrays import ArrayLike, Matrix, Vector
+from .arrays import ArrayLike, Vector
 from .comparison import Comparison
 from .errors import OptionError, OverlapError, SizeError, SpaceMismatchError, WrongObjectError
 from .function import Function, as_function
@@ -26,11 +26,9 @@ from .functions.transformation import RelativeTransformation
 from .functions.translation import RightTranslation, Translated
 from .functions.twin import Twin
 from .implicit import Implicit
-from .point import MovingPoint, Point
 from .robot import Frame, Robot, pose_vector
 from .robot.doors import as_robot
-from .stack import RowOwner
-from .target import Target
+from .twinned import Twinned
 
 if TYPE_CHECKING:
     from typing import Self
@@ -40,7 +38,7 @@ __all__ = ["Explicit", "mimic_constraints"]
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Explicit(RowOwner):
+class Explicit(Twinned):
     r"""Output variables that are a function of input variables.
 
     .. math:: q_{out} = g^{-1}\left( f(q_{in})\; rhs \right)
@@ -87,9 +85,7 @@ class Explicit(RowOwner):
     whole: Space | None = field(default=None, kw_only=True)
     name: str = field(default="", kw_only=True)
 
-    twin: Implicit = field(init=False)
     map: Function = field(init=False)
-    target: Target | None = field(init=False)
 
     def __post_init__(self) -> None:
         """Check what can be checked without the whole space; bind where it is known."""
@@ -158,9 +154,7 @@ class Explicit(RowOwner):
         if not same_space(h.inputs, space):
             raise SpaceMismatchError(f"twin of '{self.name}'", space.name, h.inputs.name)
         twin = Implicit(h, self.comparison, self.rhs, mask=self.mask, name=self.name)
-        shared = ("group", "rows", "columns", "periodic", "default_rhs", "target")
-        values = {"map": f, "twin": twin, "space": space} | {name: getattr(twin, name) for name in shared}
-        set_fields(self, **values)
+        self.take_rows(twin, map=f, space=space)
 
     def on(self, space: Space) -> Explicit:
         """The same constraint on a whole space: bound to it, or moved to the factor of it where it lives."""
@@ -307,50 +301,6 @@ class Explicit(RowOwner):
             return f
         cheaper = f.translated(element)
         return Translated(f, element) if isinstance(cheaper, Composition) else cheaper
-
-    # Rows: those of the twin.
-
-    def write_position(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:
-        """As `RowOwner.write_position`, of the twin."""
-        self.twin.write_position(point, rhs, error, jacobian)
-
-    def write_velocity(
-        self, motion: MovingPoint, rhs: Vector | None, rhs_velocity: Vector | None, error: Vector, jacobian: Matrix
-    ) -> None:
-        """As `RowOwner.write_velocity`, of the twin."""
-        self.twin.write_velocity(motion, rhs, rhs_velocity, error, jacobian)
-
-    def write_acceleration(
-        self,
-        motion: MovingPoint,
-        rhs: Vector | None,
-        rhs_velocity: Vector | None,
-        rhs_acceleration: Vector | None,
-        error: Vector,
-        jacobian: Matrix,
-    ) -> None:
-        """As `RowOwner.write_acceleration`, of the twin."""
-        self.twin.write_acceleration(motion, rhs, rhs_velocity, rhs_acceleration, error, jacobian)
-
-    def rhs_at(self, point: Point) -> Vector:
-        """As `RowOwner.rhs_at`, of the twin."""
-        return self.twin.rhs_at(point)
-
-    def unclipped(self) -> Explicit:
-        """As `RowOwner.unclipped`."""
-        twin = self.twin.unclipped()
-        if twin is self.twin:
-            return self
-        bare = copy.copy(self)
-        set_fields(bare, twin=twin, rows=twin.rows, lifted_from=self)
-        return bare
-
-    def check_rhs(self, rhs: Any, what: str | None = None) -> Vector:
-        """As `Implicit.check_rhs`, in the coordinates of the twin."""
-        return self.twin.check_rhs(rhs, what)
-
-    def __str__(self) -> str:
-        return self.name
 
     def __repr__(self) -> str:
         return f"Explicit({self.name!r}: {len(self.outputs)} dofs)"

@@ -316,9 +316,6 @@ class Implicit(RowOwner):
         self.function.evaluate(point, value)
         return self.rhs_at_value(value)
 
-    def __str__(self) -> str:
-        return self.name
-
     def __repr__(self) -> str:
         return f"Implicit({self.name!r}, {int(self.rows.mask.sum())} rows)"
 

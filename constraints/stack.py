@@ -129,6 +129,9 @@ class RowOwner(ABC):
             what: how messages name it.
         """
 
+    def __str__(self) -> str:
+        return self.name
+
     def unclipped(self) -> RowOwner:
         """The same rows but with the interval [0, 0] where it is wider than a point: values, not distances.
 

@@ -48,6 +48,7 @@ FLOORS = {
     "constraints.files.options": 5,
     "constraints.files.reports": 5,
     "constraints.target": 3,
+    "constraints.twinned": 3,
     "constraints.dependency": 4,
     "constraints.dependency_plot": 4,
     "constraints.describe": 4,

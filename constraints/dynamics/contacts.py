@@ -15,7 +15,6 @@ from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import WrongObjectError
 from ..functions.frames import as_frame
 from ..functions.logarithm import cross
-from ..point import Point
 from ..robot import Frame, Robot, as_placement
 from ..robot.doors import as_robot
 from ..robot.pinocchio import Placement, pin
@@ -48,17 +47,6 @@ class _Contact(FrameRows):
         set_fields(self, has_position=anchor is not None)
         reference = Frame("world", 0, anchor, "universe") if anchor is not None else Frame("world", 0)
         self.bind(self.robot, reference, frame, pose_map, target, name)
-        if anchor is None:
-            set_fields(self, plain_function=None)
-
-    def write_position(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:
-        """As `RowOwner.write_position`: zero rows without an anchor."""
-        if self.has_position:
-            self.implicit.write_position(point, rhs, error, jacobian)
-            return
-        error[:] = 0.0
-        if jacobian is not None:
-            jacobian[:] = 0.0
 
 
 @final
