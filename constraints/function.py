@@ -121,7 +121,8 @@ class Function(ABC):
 
         Newton's step from either is the same, and a T may be at hand that takes away most of the work: rotated into the
         body, the Jacobian of a pose is the body Jacobian itself. For functions into R^n, where no right-hand side is
-        given and no mask takes a part of a block; `mixed_rows` says which blocks there are.
+        given and no mask takes a part of a block; `mixed_rows` says which blocks there are. A subclass that overrides
+        `evaluate` alone has no such rows.
 
         Args:
             point, jacobian: as for `evaluate`.
@@ -290,6 +291,18 @@ class Function(ABC):
         out = np.zeros(self.outputs.nv)
         self.drift(motion, out)
         return np.asarray(jacobian @ a + out)
+
+
+def said_of_evaluate(f: Function, attribute: str) -> bool:
+    """Whether an attribute of a class speaks of the `evaluate` that f has: a subclass that overrides it takes it back.
+
+    Args:
+        f: a function.
+        attribute: defined by a class of f, beside the `evaluate` that it speaks of.
+    """
+    names = [vars(cls) for cls in type(f).__mro__]
+    first = {name: next(i for i, known in enumerate(names) if name in known) for name in (attribute, "evaluate")}
+    return first[attribute] <= first["evaluate"]
 
 
 def as_function(candidate: Any, what: str) -> Function:

@@ -15,7 +15,7 @@ from liegroups.frozen import read_only_copy, set_fields
 from .arrays import ArrayLike, BoolVector, Matrix, Vector
 from .comparison import Comparison, RowTable, by_row
 from .errors import RightHandSideError, SpaceMismatchError, WrongObjectError
-from .function import Function, as_function
+from .function import Function, as_function, said_of_evaluate
 from .functions.logarithm import drift_of_log, seen_from
 from .point import MovingPoint, Point
 from .robot import as_placement, pose_vector
@@ -344,7 +344,10 @@ def _kept_entries(group: Space, rows: RowTable) -> BoolVector | None:
 
 def _may_mix(f: Function, rows: RowTable) -> bool:
     """Whether a step may take rows of f mixed: all of them count as they are, or none of a block."""
-    blocks = f.mixed_rows if f.outputs.is_flat else [leaf.v for leaf in f.outputs.leaves() if not leaf.space.is_flat]
+    if f.outputs.is_flat:
+        blocks = f.mixed_rows if said_of_evaluate(f, "evaluate_for_step") else ()
+    else:
+        blocks = [leaf.v for leaf in f.outputs.leaves() if not leaf.space.is_flat]
     whole = [rows.mask[block].all() or not rows.mask[block].any() for block in blocks]
     return rows.is_plain and bool(whole) and all(whole)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,10 +28,12 @@ from constraints import (
     Rotation,
     Transformation,
 )
+from constraints.functions.frames import FrameFunction
 from constraints.point import Workspace
 from constraints.solvers.carried import CarriedBodies
 from constraints.solvers.readable import ReadableProgram
 from constraints.solvers.search import Search
+from liegroups import Rn
 
 
 @functools.cache
@@ -70,6 +73,38 @@ def reachable(seed: int) -> tuple[np.ndarray, Any]:
     return q, robot().at(q).placement(robot().frame("hand"))
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class ByPosture(FrameFunction):
+    """Position of a frame as a user may write it: by the posture, which is asked for the frame itself."""
+
+    robot: Robot
+    frame: str
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        self.resolve(self.robot, None, self.frame, Rn(3), self.name or None)
+
+    def evaluate(self, point: Any, value: Any, jacobian: Any = None) -> None:
+        placement = point.placement(self.frame_b)
+        value[:] = placement.translation
+        if jacobian is not None:
+            jacobian[:] = placement.rotation @ point.jacobian(self.frame_b)[:3]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Height(Transformation):
+    """A transformation whose third row a user has changed to the height of the body above 0.4 m, by its pose in q."""
+
+    def evaluate(self, point: Any, value: Any, jacobian: Any = None) -> None:
+        super().evaluate(point, value, jacobian)
+        box = pin.XYZQUATToSE3(point.q[6:13])
+        seat = self.robot.model.jointPlacements[7]
+        value[2] = (seat * box).translation[2] - 0.4
+        if jacobian is not None:
+            jacobian[2] = 0.0
+            jacobian[2, 6:9] = (seat * box).rotation[2]
+
+
 CASES: dict[str, tuple[list[Any], int]] = {}
 
 
@@ -99,6 +134,17 @@ def build() -> None:
     case("a joint on the body", 0, grasp("chest"), Implicit.zero(RelativePosition(r, "arm0", "lid edge")))
     height = Function.from_callable(lambda q: [q[8] - 0.4], r.space, r.space.factors[0].space, name="height")
     case("a function of the user's", 0, grasp("box"), Implicit.zero(height))
+    case("on a joint of a held body", 1, grasp("chest"), grasp("box", "lid edge"),
+         Implicit.zero(RelativeTransformation(r, "box side", "chest side")))  # fmt: skip
+    case(
+        "a frame function that reads its frames",
+        0,
+        grasp("box"),
+        Implicit.equal(ByPosture(r, "box side"), [0.2, 0.1, 0.9]),
+    )
+    case("a transformation with rows of the user's", 0, grasp("box"), Implicit.zero(Height(r, "box side")))
+    case("a body that stays in the world while its seat moves", 1, grasp("tray", "universe"),
+         Implicit.zero(RelativePosition(r, "tray side", "hand")))  # fmt: skip
     case("in an inequality", 1, grasp("box"), Implicit.above(Transformation(r, "box side"), -0.5),
          Implicit.zero(RelativePose(r, "box", "arm0")))  # fmt: skip
 

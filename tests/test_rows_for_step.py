@@ -1,5 +1,7 @@
 """Rows for a step are the exact rows times an invertible matrix that keeps norms, and Newton's step is the same."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -90,6 +92,50 @@ def test_masks_that_split_a_block_and_right_hand_sides_keep_rows_exact():
     (e, _), (e1, _) = both(whole, q)
     assert not np.array_equal(e, e1)
     assert np.linalg.norm(e1) == pytest.approx(np.linalg.norm(e), rel=1e-12)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Doubled(Transformation):
+    """Twice the rows, by a user who knows `evaluate` alone."""
+
+    def evaluate(self, point, value, jacobian=None):
+        super().evaluate(point, value, jacobian)
+        value *= 2.0
+        value[0] -= 0.2
+        if jacobian is not None:
+            jacobian *= 2.0
+
+
+class Shifted:
+    """The same change as a mixin."""
+
+    def evaluate(self, point, value, jacobian=None):
+        super().evaluate(point, value, jacobian)  # pyright: ignore
+        value[0] -= 0.1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Mixed(Shifted, Transformation):
+    """With the mixin before the function."""
+
+
+@pytest.mark.parametrize(("kind", "x"), [(Doubled, 0.1), (Mixed, 0.1)])
+def test_whoever_overrides_the_value_alone_is_asked_for_it(kind, x: float):
+    """The solver ends where the subclass is zero, not its parent: plain pinocchio says where the frame is."""
+    robot = ur5()
+    frame, q = robot.joint_names[-1], np.array([0.4, -0.7, 0.6, 0.1, 0.9, -0.3])
+    here = pin.XYZQUATToSE3(Pose(robot, frame).value(q))
+    f = kind(robot, frame, here)
+    assert type(f).evaluate_for_step is Transformation.evaluate_for_step  # inherited, and not to be trusted
+    check_mixing(Implicit.zero(f), q + 0.1, (slice(0, 3), slice(3, 6)))
+    result = Projector(Problem(robot, [Implicit.zero(f)])).project(q + 0.05)
+    assert result.success
+    model = robot.model
+    data = model.createData()
+    pin.forwardKinematics(model, data, result.q)
+    off = here.actInv(data.oMi[model.njoints - 1])
+    np.testing.assert_allclose(off.translation, [x, 0.0, 0.0], atol=1e-4)
+    np.testing.assert_allclose(off.rotation, np.eye(3), atol=1e-4)
 
 
 def test_projections_end_where_the_exact_rows_hold():

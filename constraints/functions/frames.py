@@ -64,6 +64,11 @@ class FrameFunction(Function):
     frame_a: Frame
     frame_b: Frame
 
+    sees_only_frames: bool = False
+    """True where `evaluate` asks `relative_placement` (or `relative_frames`) and `write_jacobian` for all that it knows
+    of the robot, and reads neither `frame_a` and `frame_b` nor entries of q. The solver may then look at a body that is
+    held as at a part of what holds it (`solvers/carried.py`)."""
+
     def resolve(self, robot: object, a: object, b: object, outputs: Space, name: str | None) -> None:
         """Turn what the user gave into frames, and declare the function (from `__post_init__`).
 
@@ -89,7 +94,7 @@ class FrameFunction(Function):
         self._bind(robot, frame_a, frame_b, outputs, name)
 
     def between(self, frame_a: Frame, frame_b: Frame) -> Self:
-        """The same function of two other frames of its robot."""
+        """The same function of two other frames of its robot, where `sees_only_frames`."""
         other = copy.copy(self)
         other._bind(self.robot, frame_a, frame_b, self.outputs, self.name)
         return other

@@ -22,6 +22,8 @@ __all__ = ["Orientation", "RelativeOrientation"]
 class _RotationLogRows(FrameFunction):
     """The rows both functions share: the logarithm of the rotation of aMb."""
 
+    sees_only_frames = True
+
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian)
         frames = self.relative_frames(k)

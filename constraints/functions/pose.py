@@ -28,6 +28,7 @@ __all__ = ["Pose", "RelativePose"]
 class _PoseRows(FrameFunction):
     """The rows both functions share: aMb, its tangent being the body twist (SE(3)) or (translation, body) (R3xSO3)."""
 
+    sees_only_frames = True
     _body: bool
 
     def resolve_pose(self, robot: object, a: object, b: object, outputs: Space, name: str | None) -> None:

@@ -23,6 +23,8 @@ __all__ = ["Position", "RelativePosition"]
 class _PositionRows(FrameFunction):
     """The rows both functions share: the translation of aMb."""
 
+    sees_only_frames = True
+
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian)
         frames = self.relative_frames(k)

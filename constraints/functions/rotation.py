@@ -22,6 +22,8 @@ __all__ = ["RelativeRotation", "Rotation"]
 class _RotationRows(FrameFunction):
     """The rows both functions share: the rotation of aMb as a quaternion."""
 
+    sees_only_frames = True
+
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian)
         value[:] = pin.SE3ToXYZQUAT(self.relative_placement(k))[3:]

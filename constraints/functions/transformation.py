@@ -24,6 +24,8 @@ __all__ = ["RelativeTransformation", "Transformation"]
 class _TransformationRows(FrameFunction):
     """The rows both functions share: translation and rotation logarithm of aMb."""
 
+    sees_only_frames = True
+
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian)
         frames = self.relative_frames(k)

@@ -9,6 +9,7 @@ import numpy as np
 from liegroups import SE3
 
 from ..explicit import Explicit
+from ..function import said_of_evaluate
 from ..functions.frames import FrameFunction, kinematics_at
 from ..functions.pose import RelativePose
 from ..functions.translation import RightTranslation
@@ -105,7 +106,7 @@ def _carried_bodies(problem: Problem) -> dict[int, Explicit]:
     while True:
         read = np.zeros(problem.space.nv, dtype=np.bool_)  # by anything that cannot look at frames elsewhere
         for explicit in problem.explicits:
-            if isinstance(explicit, Explicit) and explicit not in bodies.values():
+            if isinstance(explicit, Explicit) and not _sees_carrier(problem, explicit, bodies):
                 read |= explicit.map.columns
         for owner in (owner for level in problem.levels for owner in level):
             if not _sees_frames(problem, owner, bodies):
@@ -119,7 +120,7 @@ def _carried_bodies(problem: Problem) -> dict[int, Explicit]:
 def _body(problem: Problem, explicit: Explicit) -> int:
     """The joint of the free body that an explicit relative pose puts onto a frame; 0 where it is something else."""
     f = explicit.map
-    if explicit.is_constant or problem.robot is None or not isinstance(f, RelativePose) or f.outputs != SE3:
+    if explicit.is_constant or problem.robot is None or type(f) is not RelativePose or f.outputs != SE3:
         return 0
     if not (explicit.g_inverse is None or isinstance(explicit.g_inverse, RightTranslation)):
         return 0
@@ -132,12 +133,23 @@ def _body(problem: Problem, explicit: Explicit) -> int:
     return 0
 
 
+def _sees_carrier(problem: Problem, explicit: Explicit, bodies: dict[int, Explicit]) -> bool:
+    """Whether a map puts a carried body onto another one, or onto something apart from all."""
+    return explicit in bodies.values() and _is_at_hand(problem, _map_frame(explicit.map), bodies)
+
+
 def _sees_frames(problem: Problem, owner: RowOwner, bodies: dict[int, Explicit]) -> bool:
-    """Whether rows are a function of frames, on carried bodies themselves or apart from them."""
-    if problem.robot is None or not isinstance(owner, Implicit) or not isinstance(owner.function, FrameFunction):
+    """Whether rows are a function of frames alone, on carried bodies themselves or apart from them."""
+    if not isinstance(owner, Implicit) or not isinstance(f := owner.function, FrameFunction):
         return False
+    if not (f.sees_only_frames and said_of_evaluate(f, "sees_only_frames")):
+        return False
+    return all(_is_at_hand(problem, frame, bodies) for frame in (f.frame_a, f.frame_b))
+
+
+def _is_at_hand(problem: Problem, frame: Frame, bodies: dict[int, Explicit]) -> bool:
+    """Whether a frame is on a carried body or apart from all; not so on a joint of a body, whose pose places it."""
+    if problem.robot is None or frame.joint in bodies:
+        return problem.robot is not None
     supports: Any = problem.robot.model.supports
-    for frame in (owner.function.frame_a, owner.function.frame_b):
-        if frame.joint not in bodies and any(joint in bodies for joint in supports[frame.joint]):
-            return False  # a joint on a body
-    return True
+    return not any(joint in bodies for joint in supports[frame.joint])
