@@ -62,6 +62,10 @@ class Explicit(Twinned):
         whole: the whole space; known from f where f lives on it, from the problem otherwise.
         name: name in messages; f's by default.
 
+    Attributes:
+        map: f as a function of the whole space, where that is known.
+        twin: the implicit constraint with the same solutions, likewise.
+
     Raises:
         OverlapError: inputs and outputs share coordinates.
         SpaceMismatchError: spaces that do not meet.
