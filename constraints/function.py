@@ -192,8 +192,13 @@ class Function(ABC):
         Args:
             q: configuration (inputs.nq,), checked.
         """
+        return self.value_of(self.inputs.check(q, f"argument of {self.name}"))
+
+    @final
+    def value_of(self, q: Vector) -> Vector:
+        """Value (outputs.nq,) at a q that is known to be valid, a copy: `value` without the check."""
         value = np.zeros(self.outputs.nq)
-        self.evaluate(self._point(q), value)
+        self.evaluate(self._placed(q), value)
         return value
 
     @final
@@ -268,10 +273,13 @@ class Function(ABC):
 
     @final
     def _point(self, q: ArrayLike) -> Point:
-        checked = self.inputs.check(q, f"argument of {self.name}")
+        return self._placed(self.inputs.check(q, f"argument of {self.name}"))
+
+    @final
+    def _placed(self, q: Vector) -> Point:
         if isinstance(self.inputs, PlacedSpace):
-            return self.inputs.place_alone(checked)
-        return place(self.inputs, checked, Workspace())
+            return self.inputs.place_alone(q)
+        return place(self.inputs, q, Workspace())
 
     @final
     def _rate(self, motion: MovingPoint, h: float) -> Vector:

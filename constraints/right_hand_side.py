@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import Any, final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar, final
 
 import numpy as np
 
@@ -16,9 +16,12 @@ from .errors import SpaceMismatchError, WrongObjectError
 from .explicit import Explicit
 from .function import Function
 from .point import Point
+from .robot.pinocchio import Placement
 from .stack import RowOwner, Stack
 
 __all__ = ["RightHandSide"]
+
+_T = TypeVar("_T")
 
 
 @final
@@ -35,8 +38,8 @@ class RightHandSide:
         stack: the constraints.
         vector: (rhs_size,), read-only.
         velocity, acceleration: as given, or None.
-        maps, constants: id of an explicit constraint -> its map with this right-hand side, and its outputs where the
-            map is constant; found on first use.
+        maps, constants, placements: id of an explicit constraint -> its map with this right-hand side; its outputs, of
+            a constant map; the placement of the frame that it puts a body onto. Found on first use.
         points: id of a constraint -> its point; None for the zero of a vector space.
 
     Raises:
@@ -44,7 +47,7 @@ class RightHandSide:
         SizeError, NotFiniteError, NotNormalizedError: what else is wrong, with the constraint.
     """
 
-    __slots__ = ("acceleration", "constants", "maps", "points", "stack", "vector", "velocity")
+    __slots__ = ("acceleration", "constants", "maps", "placements", "points", "stack", "vector", "velocity")
 
     def __init__(
         self,
@@ -75,10 +78,10 @@ class RightHandSide:
         self.stack, self.vector = stack, read_only(vector)
         self.maps: dict[int, Function] = {}
         self.constants: dict[int, Vector] = {}
+        self.placements: dict[int, Placement] = {}
         self.points: dict[int, Vector | None] = {}
         for owner, s in zip(stack, stack.rhs_slices, strict=True):
-            point = vector[s]
-            self.points[id(owner)] = None if owner.group.is_flat and not point.any() else point
+            self._point(owner, vector[s])
 
     def read_at(self, point: Point, which: Iterable[int] | None = None) -> RightHandSide:
         """The same but for some constraints, whose right-hand sides become those that a point satisfies.
@@ -89,13 +92,29 @@ class RightHandSide:
             point: where.
             which: positions of the constraints; all by default.
         """
-        vector = self.vector.copy()
-        for i in range(len(self.stack)) if which is None else which:
-            vector[self.stack.rhs_slices[i]] = self.stack.owners[i].rhs_at(point)
+        vector, blocks = self.vector.copy(), self.stack.rhs_slices
+        changed = range(len(self.stack)) if which is None else tuple(which)
+        for i in changed:
+            vector[blocks[i]] = self.stack.owners[i].rhs_at(point)
+        return self._changed(vector, changed)
+
+    def _changed(self, vector: Vector, changed: Sequence[int]) -> RightHandSide:
+        """The same but for some constraints, from a vector that is known to be valid; at rest."""
+        vector.setflags(write=False)
         other = object.__new__(RightHandSide)
         other.velocity = other.acceleration = None
-        other._fill(self.stack, vector)
+        other.stack, other.vector = self.stack, vector
+        other.maps, other.constants, other.placements = self.maps.copy(), self.constants.copy(), self.placements.copy()
+        other.points = self.points.copy()
+        for i in changed:
+            owner = self.stack.owners[i]
+            other._point(owner, vector[self.stack.rhs_slices[i]])
+            for found in (other.maps, other.constants, other.placements):
+                found.pop(id(owner), None)
         return other
+
+    def _point(self, owner: RowOwner, point: Vector) -> None:
+        self.points[id(owner)] = None if owner.group.is_flat and not point.any() else point
 
     def taken_from(self, other: RightHandSide, which: Iterable[int]) -> RightHandSide:
         """The same but for some constraints, whose right-hand sides are those of another problem that has them too.
@@ -104,16 +123,15 @@ class RightHandSide:
             other: right-hand sides of the other problem.
             which: positions of the constraints here; the objects are in the other problem too.
         """
-        vector, constants = self.vector.copy(), dict[int, Vector]()
+        vector, which = self.vector.copy(), tuple(which)
         for i in which:
             owner = self.stack.owners[i]
             vector[self.stack.rhs_slices[i]] = other.vector[other.stack.rhs_slices[other.stack.index(owner)]]
-            if id(owner) in other.constants:
-                constants[id(owner)] = other.constants[id(owner)]
-        found = object.__new__(RightHandSide)
-        found.velocity = found.acceleration = None
-        found._fill(self.stack, vector)
-        found.constants = constants
+        found = self._changed(vector, which)
+        keys = [id(self.stack.owners[i]) for i in which]
+        _take_over(found.maps, other.maps, keys)
+        _take_over(found.constants, other.constants, keys)
+        _take_over(found.placements, other.placements, keys)
         return found
 
     def of(self, constraint: RowOwner | str | int) -> Vector:
@@ -198,6 +216,10 @@ class RightHandSide:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return RightHandSide, (self.stack, self.vector, self.velocity, self.acceleration)
+
+
+def _take_over(mine: dict[int, _T], theirs: dict[int, _T], keys: list[int]) -> None:
+    mine.update({key: theirs[key] for key in keys if key in theirs})
 
 
 def _vector(given: ArrayLike, size: int, what: str) -> Vector:

@@ -52,6 +52,10 @@ class _PoseRows(FrameFunction):
             frames.linear[:] = frames.rotation
             self.write_jacobian(k, rows, jacobian)
 
+    def offset_placement(self, element: Vector) -> Placement:
+        """Placement on its joint of a frame that is offset from b by an element of SE(3)."""
+        return self.frame_b.placement * pin.XYZQUATToSE3(element)
+
     def translated(self, element: Vector) -> Function:
         """The pose of a frame that is offset from b by the element, where the outputs are SE(3)."""
         if not self._body:

@@ -6,19 +6,16 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from liegroups import SE3
-
 from ..explicit import Explicit
 from ..function import said_of_evaluate
 from ..functions.frames import FrameFunction, kinematics_at
-from ..functions.pose import RelativePose
-from ..functions.translation import RightTranslation
 from ..implicit import Implicit
 from ..point import Point
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..robot import Frame
 from ..stack import RowOwner
+from .frame_maps import FrameMap
 
 __all__ = ["CarriedBodies"]
 
@@ -51,7 +48,7 @@ class CarriedBodies:
 
     def __init__(self, problem: Problem) -> None:
         self._bodies = _carried_bodies(problem)
-        self.explicits = frozenset(id(e) for e in self._bodies.values())
+        self.explicits = frozenset(id(carrying.explicit) for carrying in self._bodies.values())
         self.stand_ins: dict[int, RowOwner] = {}
         self._seen: list[_Seen] = []
         joints = self._carriers()
@@ -74,10 +71,10 @@ class CarriedBodies:
             rhs: right-hand sides of the explicit constraints.
         """
         on: dict[int, Any] = {}  # joint of a body -> placement of the body on the joint that carries it
-        for joint, explicit in self._bodies.items():
-            carrier = _map_frame(rhs.map_of(explicit))
-            placement: Any = carrier.placement
-            on[joint] = on[carrier.joint] * placement if carrier.joint in on else placement
+        for joint, carrying in self._bodies.items():
+            placement: Any = carrying.placement(rhs)
+            carrier = carrying.function.frame_b.joint
+            on[joint] = on[carrier] * placement if carrier in on else placement
         k = kinematics_at(point, None)
         for given, carried in self._seen:
             a, b = (
@@ -89,20 +86,16 @@ class CarriedBodies:
     def _carriers(self) -> dict[int, int]:
         """Joint of each carried body -> the joint, of no carried body, that carries it."""
         joints: dict[int, int] = {}
-        for joint, explicit in self._bodies.items():
-            carrier = _map_frame(explicit.map).joint
+        for joint, carrying in self._bodies.items():
+            carrier = carrying.function.frame_b.joint
             joints[joint] = joints.get(carrier, carrier)
         return joints
 
 
-def _map_frame(relative_pose: Any) -> Frame:
-    """The frame that the map of a relative pose puts a body onto."""
-    return relative_pose.frame_b
-
-
-def _carried_bodies(problem: Problem) -> dict[int, Explicit]:
+def _carried_bodies(problem: Problem) -> dict[int, FrameMap]:
     """Joints of the bodies that only functions of frames read, with what computes them, in resolution order."""
-    bodies = {joint: e for e in problem.explicits if isinstance(e, Explicit) and (joint := _body(problem, e)) > 0}
+    maps = [FrameMap.of(e) for e in problem.explicits if isinstance(e, Explicit)]
+    bodies = {joint: carrying for carrying in maps if carrying is not None and (joint := _body(problem, carrying)) > 0}
     while True:
         read = np.zeros(problem.space.nv, dtype=np.bool_)  # by anything that cannot look at frames elsewhere
         for explicit in problem.explicits:
@@ -111,18 +104,16 @@ def _carried_bodies(problem: Problem) -> dict[int, Explicit]:
         for owner in (owner for level in problem.levels for owner in level):
             if not _sees_frames(problem, owner, bodies):
                 read |= owner.columns
-        kept = {joint: e for joint, e in bodies.items() if not read[e.outputs.v_indices].any()}
+        kept = {joint: c for joint, c in bodies.items() if not read[c.explicit.outputs.v_indices].any()}
         if len(kept) == len(bodies):
             return kept
         bodies = kept
 
 
-def _body(problem: Problem, explicit: Explicit) -> int:
+def _body(problem: Problem, carrying: FrameMap) -> int:
     """The joint of the free body that an explicit relative pose puts onto a frame; 0 where it is something else."""
-    f = explicit.map
-    if explicit.is_constant or problem.robot is None or type(f) is not RelativePose or f.outputs != SE3:
-        return 0
-    if not (explicit.g_inverse is None or isinstance(explicit.g_inverse, RightTranslation)):
+    explicit, f = carrying.explicit, carrying.function
+    if explicit.is_constant or problem.robot is None:
         return 0
     model: Any = problem.robot.model
     for joint in range(1, model.njoints):
@@ -133,12 +124,13 @@ def _body(problem: Problem, explicit: Explicit) -> int:
     return 0
 
 
-def _sees_carrier(problem: Problem, explicit: Explicit, bodies: dict[int, Explicit]) -> bool:
+def _sees_carrier(problem: Problem, explicit: Explicit, bodies: dict[int, FrameMap]) -> bool:
     """Whether a map puts a carried body onto another one, or onto something apart from all."""
-    return explicit in bodies.values() and _is_at_hand(problem, _map_frame(explicit.map), bodies)
+    carrying = next((carrying for carrying in bodies.values() if carrying.explicit is explicit), None)
+    return carrying is not None and _is_at_hand(problem, carrying.function.frame_b, bodies)
 
 
-def _sees_frames(problem: Problem, owner: RowOwner, bodies: dict[int, Explicit]) -> bool:
+def _sees_frames(problem: Problem, owner: RowOwner, bodies: dict[int, FrameMap]) -> bool:
     """Whether rows are a function of frames alone, on carried bodies themselves or apart from them."""
     if not isinstance(owner, Implicit) or not isinstance(f := owner.function, FrameFunction):
         return False
@@ -147,7 +139,7 @@ def _sees_frames(problem: Problem, owner: RowOwner, bodies: dict[int, Explicit])
     return all(_is_at_hand(problem, frame, bodies) for frame in (f.frame_a, f.frame_b))
 
 
-def _is_at_hand(problem: Problem, frame: Frame, bodies: dict[int, Explicit]) -> bool:
+def _is_at_hand(problem: Problem, frame: Frame, bodies: dict[int, FrameMap]) -> bool:
     """Whether a frame is on a carried body or apart from all; not so on a joint of a body, whose pose places it."""
     if problem.robot is None or frame.joint in bodies:
         return problem.robot is not None

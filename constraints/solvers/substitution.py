@@ -8,6 +8,8 @@ import numpy as np
 
 from ..arrays import Indices, Matrix, Vector, runs
 from ..explicit import Explicit
+from ..function import Function
+from ..functions.translation import RightTranslation
 from ..point import Point, Workspace
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
@@ -15,6 +17,7 @@ from ..rows import StackedRows
 from ..short_vectors import dot
 from ..stack import RowOwner
 from .carried import CarriedBodies
+from .frame_maps import FrameMap, group_element
 
 __all__ = ["Substitution"]
 
@@ -55,6 +58,8 @@ class Substitution:
             for generation in resolution.generations
         ]
         self._moving = tuple(e for generation in generations for e in generation)
+        maps = {id(e): FrameMap.of(e) for e in self._moving}
+        self._frame_maps = {key: found for key, found in maps.items() if found is not None}
         self._generations = _places(generations)
         read = np.zeros(self._space.nv, dtype=np.bool_)  # columns that rows or maps depend on: the others are zero
         rows = (stand_ins.get(id(owner), owner) for level in problem.levels for owner in level)
@@ -100,10 +105,13 @@ class Substitution:
         """
         q = q.copy()
         Je: Matrix | None = point.workspace.scratch(self, "Je", self._shape) if jacobian else None
+        functions: _Functions = point.workspace.resource(self, "functions", _Functions)
         for generation in self._generations:
             point.move(q)
+            if functions.rhs is not rhs:
+                self._take(rhs, point, functions)
             for explicit, rows, where in generation:  # they do not read what the others of their generation write
-                function = rhs.map_of(explicit)
+                function = functions.of[id(explicit)]
                 value = q[where]  # a view where the outputs are one run
                 if Je is None:
                     function.evaluate(point, value)
@@ -117,6 +125,16 @@ class Substitution:
                 if value.base is not q:
                     q[where] = value
         return q
+
+    def _take(self, rhs: RightHandSide, point: Point, functions: _Functions) -> None:
+        """Make the maps those of right-hand sides, in one workspace, once for as long as the same are given."""
+        functions.rhs = None
+        for explicit in self._moving:
+            moved = self._frame_maps.get(id(explicit))
+            if moved is not None:
+                moved.anchor(point, rhs)
+            functions.of[id(explicit)] = rhs.map_of(explicit) if moved is None else moved.function
+        functions.rhs = rhs
 
     def reduce(self, stacked: StackedRows, workspace: Workspace) -> Matrix:
         """Turn the Jacobian of stacked rows into the reduced one, in place; the derivatives are those of `resolve`."""
@@ -142,6 +160,17 @@ class Substitution:
         block += through
 
 
+@final
+class _Functions:
+    """The maps of moving constraints with the right-hand sides last seen in a workspace."""
+
+    __slots__ = ("of", "rhs")
+
+    def __init__(self) -> None:
+        self.rhs: RightHandSide | None = None
+        self.of: dict[int, Function] = {}
+
+
 def _places(generations: list[list[Explicit]]) -> tuple[tuple[tuple[Explicit, slice, slice | Indices], ...], ...]:
     """Each moving map with its rows in the stacked derivative and its place in q, by generation."""
     row, places = 0, list[tuple[tuple[Explicit, slice, slice | Indices], ...]]()
@@ -163,9 +192,11 @@ def _constant(explicit: Explicit, rhs: RightHandSide, values: dict[int, Vector],
         f = values.get(id(explicit))
         if f is None:
             f = values[id(explicit)] = explicit.map.value(neutral)
-        found = explicit.map.outputs.compose(f, explicit.group_rhs(rhs.of(explicit)))
-        if explicit.g_inverse is not None:
-            found = explicit.g_inverse.value(found)
+        found = explicit.map.outputs.compose(f, group_element(explicit, rhs))
+        if isinstance(explicit.g_inverse, RightTranslation):
+            found = explicit.map.outputs.compose(found, explicit.g_inverse.constant)
+        elif explicit.g_inverse is not None:
+            found = explicit.g_inverse.value_of(found)
         rhs.constants[id(explicit)] = found
     return found
 
