@@ -157,7 +157,7 @@ def test_what_is_read_of_a_point_is_read_while_it_is_held(monkeypatch: pytest.Mo
                 pin.computeJointJacobians(thing.model, thing.data, other)
                 for frames in thing.frames.values():
                     frames.update(thing.model, thing.data, frames.memory)
-        lease._pool.append(workspace)
+        lease._pool.give(workspace)
 
     expected = ask()
     monkeypatch.setattr(_Lease, "__del__", spoilt)

@@ -28,6 +28,7 @@ FLOORS = {
     "constraints.comparison": 1,
     "constraints.parsed": 1,
     "constraints.point": 1,
+    "constraints.pool": 1,
     "constraints.ranks": 1,
     "constraints.robot": 1,
     "constraints.figures": 1,

@@ -15,6 +15,7 @@ from liegroups.layout import Factor
 from ..arrays import ArrayLike, BoolVector, Matrix, Vector
 from ..errors import WrongObjectError
 from ..point import Workspace, place
+from ..pool import Pool
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..rows import Order, Rows, stack_rows
@@ -83,7 +84,7 @@ class TangentSteps:
     _stack: Stack = field(init=False)
     _sides: RightHandSide = field(init=False)
     _walls: tuple[tuple[Factor, int], ...] = field(init=False)
-    _pool: list[Workspace] = field(init=False)
+    _pool: Pool[Workspace] = field(init=False)
 
     def __post_init__(self) -> None:
         """Check, and lay out the rows."""
@@ -109,7 +110,7 @@ class TangentSteps:
         at = [leaf.q.start + i for leaf, i in walls]
         lower, upper = np.r_[lower, bounds.lower[at]], np.r_[upper, bounds.upper[at]]
         set_fields(self, q0=q0, rhs=rhs, lower=lower, upper=upper)
-        set_fields(self, _stack=stack, _sides=sides, _walls=tuple(walls), _pool=[])
+        set_fields(self, _stack=stack, _sides=sides, _walls=tuple(walls), _pool=Pool(Workspace))
 
     def configuration(self, z: ArrayLike) -> Vector:
         """q0 (+) z, (nq,).
@@ -180,15 +181,10 @@ class TangentSteps:
 
     def _stacked(self, q: Vector, jacobian: bool) -> Rows:
         """Rows at q and, where wanted, their Jacobian there; copies."""
-        try:
-            workspace = self._pool.pop()
-        except IndexError:
-            workspace = Workspace()
-        point = place(self.problem.space, q, workspace)
-        rows = stack_rows(self._stack, point, Order.POSITION, self._sides, jacobian=jacobian)
-        copied = Rows(rows.error.copy(), rows.jacobian.copy(), self._stack.slices)
-        self._pool.append(workspace)
-        return copied
+        with self._pool.lent() as workspace:
+            point = place(self.problem.space, q, workspace)
+            rows = stack_rows(self._stack, point, Order.POSITION, self._sides, jacobian=jacobian)
+            return Rows(rows.error.copy(), rows.jacobian.copy(), self._stack.slices)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TangentSteps, (self.problem, self.q0, self.rhs)

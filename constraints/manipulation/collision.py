@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from itertools import combinations, pairwise
 from math import ceil
@@ -23,12 +24,13 @@ from ..errors import (
     UnknownNameError,
     WrongObjectError,
 )
+from ..pool import Pool
 from ..robot import Frame, Robot
 from ..robot.doors import as_robot
 from ..robot.frame import as_placement
 from ..robot.frames import FrameKind
 from ..robot.packages import find_resource, robot_data_folder
-from ..robot.pinocchio import Placement, pin
+from ..robot.pinocchio import Model, Placement, pin
 from .path import Path, StepSize
 from .relative_motion import CollisionPair
 
@@ -163,7 +165,7 @@ class CollisionModel:
         for i, j in margins:
             self._geometry.addCollisionPair(pin.CollisionPair(i, j))
         self.pairs: tuple[tuple[str, str], ...] = tuple((self.names[i], self.names[j]) for i, j in margins)
-        self._pool: list[tuple[Any, Any]] = []
+        self._pool = Pool(partial(_memory, self.robot.model, self._geometry, tuple(margins.values())))
 
     @staticmethod
     def _files(urdfs: Any) -> dict[str, Any]:
@@ -279,21 +281,10 @@ class CollisionModel:
         return found[0]._replace(time=path.duration) if found else None
 
     def _compute(self, q: Vector, first: bool) -> tuple[Collision, ...]:
-        try:
-            data, solids = self._pool.pop()
-        except IndexError:
-            data, solids = self.robot.model.createData(), self._fresh()
-        pin.computeCollisions(self.robot.model, data, self._geometry, solids, q, first)
-        met = [k for k, result in enumerate(solids.collisionResults) if result.isCollision()]
-        self._pool.append((data, solids))
+        with self._pool.lent() as (data, solids):
+            pin.computeCollisions(self.robot.model, data, self._geometry, solids, q, first)
+            met = [k for k, result in enumerate(solids.collisionResults) if result.isCollision()]
         return tuple(Collision(*self.pairs[k]) for k in (met[:1] if first else met))
-
-    def _fresh(self) -> Any:
-        """Memory for one thread, with the margins."""
-        solids: Any = self._geometry.createData()
-        for request, margin in zip(solids.collisionRequests, self._margins.values(), strict=True):
-            request.security_margin = margin
-        return solids
 
     def __repr__(self) -> str:
         return f"CollisionModel({len(self.names)} shapes, {len(self.pairs)} pairs)"
@@ -304,6 +295,14 @@ class CollisionModel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return CollisionModel._rebuilt, (self.robot, self._shapes, self._urdfs, self._packages, self._margins)
+
+
+def _memory(model: Model, geometry: Any, margins: tuple[float, ...]) -> tuple[Any, Any]:
+    """What one thread computes in: memory of the model, and of the shapes, with the margins."""
+    solids: Any = geometry.createData()
+    for request, margin in zip(solids.collisionRequests, margins, strict=True):
+        request.security_margin = margin
+    return model.createData(), solids
 
 
 def _pair(given: Any) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from ..arrays import Vector
 from ..functions.affine import Constant
 from ..implicit import Implicit
 from ..point import Workspace
+from ..pool import Pool
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..robot import Robot
@@ -76,7 +77,7 @@ class Programs:
         self._recipes: dict[object, _Recipe] = {}
         self._programs: dict[object, _Program] = {}
         self._follows: dict[object, bool] = {}
-        self._pool: list[Workspace] = []
+        self._pool = Pool(Workspace)
 
     def state(self, state: State) -> Projector:
         """What puts configurations into a state."""
@@ -165,13 +166,8 @@ class Programs:
         return self._read(self._rhs_at(program, q_start), [places[key] for key in ends if key in places], leaf)
 
     def _read(self, rhs: RightHandSide, which: Sequence[int], q: Vector) -> RightHandSide:
-        try:
-            workspace = self._pool.pop()
-        except IndexError:
-            workspace = Workspace()
-        found = rhs.read_at(self.robot.space.place(q, workspace), which)
-        self._pool.append(workspace)
-        return found
+        with self._pool.lent() as workspace:
+            return rhs.read_at(self.robot.space.place(q, workspace), which)
 
     def _recipe(self, key: object, owners: Sequence[RowOwner], options: Options) -> _Recipe:
         once = list({id(owner): owner for owner in (*self.everywhere, *owners)}.values())

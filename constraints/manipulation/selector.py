@@ -9,6 +9,7 @@ from typing import final
 from ..arrays import Vector
 from ..errors import GraphError
 from ..point import Workspace
+from ..pool import Pool
 from ..right_hand_side import RightHandSide
 from ..robot import Robot
 from ..rows import stack_rows
@@ -36,7 +37,7 @@ class StateSelector:
         shared = {id(owner): owner for state in states for owner in (*everywhere, *state.constraints)}
         self._all = _Constraints(list(shared.values()))
         self._of: dict[int, _Constraints] = {}
-        self._pool: list[Workspace] = []
+        self._pool = Pool(Workspace)
 
     def errors(self, q: Vector, state: State | None = None) -> dict[int, float]:
         """Error norms at a valid configuration, by id of the constraint: of one state, or of all of them.
@@ -49,13 +50,9 @@ class StateSelector:
         if state is not None:
             asked = self._of.get(id(state)) or _Constraints([*self._everywhere, *state.constraints])
             self._of[id(state)] = asked
-        try:
-            workspace = self._pool.pop()
-        except IndexError:
-            workspace = Workspace()
-        rows = stack_rows(asked.stack, self._robot.space.place(q, workspace), rhs=asked.rhs, jacobian=False)
-        norms = [sqrt(rows.error[s] @ rows.error[s]) for s in asked.stack.slices]
-        self._pool.append(workspace)
+        with self._pool.lent() as workspace:
+            rows = stack_rows(asked.stack, self._robot.space.place(q, workspace), rhs=asked.rhs, jacobian=False)
+            norms = [sqrt(rows.error[s] @ rows.error[s]) for s in asked.stack.slices]
         return dict(zip(asked.keys, norms, strict=True))
 
     def residual(self, state: State, errors: dict[int, float]) -> float:

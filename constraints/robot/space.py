@@ -16,6 +16,7 @@ from liegroups.rows import Rows
 from ..arrays import ArrayLike, BoolVector, Matrix, Vector
 from ..errors import ModelError
 from ..point import PlacedSpace, Workspace, as_workspace
+from ..pool import Pool
 from .joints import angular_columns
 from .pinocchio import Model, pin
 from .posture import Kinematics, Motion, Posture
@@ -50,7 +51,7 @@ class RobotSpace(PlacedSpace):
         self.model = model
         self.revolute: BoolVector = read_only(angular_columns(model))
         self.zero_velocity: Vector = np.zeros(self.nv)
-        self._pool: list[Workspace] = []
+        self._pool = Pool(Workspace)
 
     # Maps for one vector: pinocchio's where it is faster.
 
@@ -136,10 +137,7 @@ class RobotSpace(PlacedSpace):
 
     def place_alone(self, q: Vector) -> Posture:
         """Posture at a q that has been checked, in a workspace from the pool."""
-        try:
-            workspace = self._pool.pop()
-        except IndexError:
-            workspace = Workspace()
+        workspace = self._pool.take()
         workspace.serial += 1
         return Posture(self, q, workspace, workspace.serial, _Lease(self._pool, workspace))
 
@@ -158,12 +156,12 @@ class _Lease:
 
     __slots__ = ("_pool", "_workspace")
 
-    def __init__(self, pool: list[Workspace], workspace: Workspace) -> None:
+    def __init__(self, pool: Pool[Workspace], workspace: Workspace) -> None:
         self._pool, self._workspace = pool, workspace
 
     def __del__(self, limit: int = _POOL) -> None:  # bound here: at interpreter exit the module's names are gone
-        if len(self._pool) < limit and not self._workspace.is_crowded:
-            self._pool.append(self._workspace)
+        if len(self._pool.free) < limit and not self._workspace.is_crowded:
+            self._pool.give(self._workspace)
 
 
 _GROUPS: dict[str, Space] = {

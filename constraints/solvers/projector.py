@@ -8,11 +8,12 @@ from time import perf_counter
 from typing import Any, final
 
 from liegroups import Space
-from liegroups.frozen import read_only_copy
+from liegroups.frozen import read_only, read_only_copy
 
 from ..arrays import ArrayLike, Vector
 from ..errors import OptionError, WrongObjectError
 from ..point import Workspace
+from ..pool import Pool
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..robot import Robot
@@ -61,7 +62,7 @@ class Projector:
         self.options = Options() if options is None else options
         self.engine = ReadableEngine() if engine is None else engine
         self._program = self.engine.compile(problem, self.options)
-        self._pool: list[Workspace] = []
+        self._pool = Pool(Workspace)
         self._job = Job(self.problem, self.options, self.engine, self._program)
 
     def project(
@@ -89,16 +90,10 @@ class Projector:
         q0 = self.problem.space.check(q, "q").copy()
         sides = self.problem.check_rhs(rhs)
         reference = None if near is None else self._reference(near)
-        try:
-            workspace = self._pool.pop()
-        except IndexError:
-            workspace = Workspace()
-        outcome = self._program.run(q0, sides, workspace, reference)
-        self._pool.append(workspace)
-        outcome.q.setflags(write=False)
-        q0.setflags(write=False)
+        with self._pool.lent() as workspace:
+            outcome = self._program.run(q0, sides, workspace, reference)
         return Projection(
-            outcome.q,
+            read_only(outcome.q),
             outcome.status,
             outcome.iterations,
             outcome.residual,
@@ -109,7 +104,7 @@ class Projector:
             self.options,
             outcome.trace,
             outcome.refined,
-            q0,
+            read_only(q0),
             reference,
         )
 

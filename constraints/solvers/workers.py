@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ..arrays import Indices, Matrix, Vector
 from ..errors import ConstraintError, ExecutorError, NotPicklableError
 from ..point import Workspace
+from ..pool import Pool
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from .engine import Engine, Program
@@ -106,29 +107,25 @@ class Job:
         self._given = problem, options, engine
         self._program = engine.compile(problem, options) if program is None else program
         self._message: tuple[str, bytes] | None = None
-        self._pool: list[Workspace] = []
+        self._pool = Pool(Workspace)
 
     def run(self, task: Task) -> Chunk:
         """Project every row of a chunk, in a workspace of this thread's own."""
         n, nq = task.Q.shape
         rows, run = Chunk.empty(task.start, n, nq), self._program.run
-        try:
-            workspace = self._pool.pop()
-        except IndexError:
-            workspace = Workspace()
         near = task.near if task.near is not None and task.near.ndim == 2 else repeat(task.near)
-        for i, (rhs, reference) in enumerate(zip(_each(task.sides, self._given[0], n), near, strict=False)):
-            began = perf_counter()
-            try:
-                outcome = run(task.Q[i].copy(), rhs, workspace, reference)
-            except Exception as error:
-                error.add_note(f"in row {task.start + i} of the batch")
-                raise
-            rows.q[i], rows.status[i], rows.residual[i] = outcome.q, outcome.status, outcome.residual
-            rows.iterations[i], rows.restarts[i] = outcome.iterations, outcome.restarts
-            rows.traces[i], rows.refined[i] = outcome.trace, outcome.refined
-            rows.seconds[i] = perf_counter() - began
-        self._pool.append(workspace)
+        with self._pool.lent() as workspace:
+            for i, (rhs, reference) in enumerate(zip(_each(task.sides, self._given[0], n), near, strict=False)):
+                began = perf_counter()
+                try:
+                    outcome = run(task.Q[i].copy(), rhs, workspace, reference)
+                except Exception as error:
+                    error.add_note(f"in row {task.start + i} of the batch")
+                    raise
+                rows.q[i], rows.status[i], rows.residual[i] = outcome.q, outcome.status, outcome.residual
+                rows.iterations[i], rows.restarts[i] = outcome.iterations, outcome.restarts
+                rows.traces[i], rows.refined[i] = outcome.trace, outcome.refined
+                rows.seconds[i] = perf_counter() - began
         return rows
 
     @property
