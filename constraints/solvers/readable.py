@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import sqrt
 from typing import final
 
 import numpy as np
@@ -21,13 +20,11 @@ from ..stack import Stack
 from .bounds import Box
 from .carried import CarriedBodies
 from .engine import Engine, Outcome, Program
-from .hierarchy import Hierarchy
+from .newton import NewtonStep
 from .options import Options
 from .projection import Status, Step
 from .restart import Restarts
 from .search import Memory, Patience, Score, Search
-from .step import DampedCholesky, capped, dof_scale
-from .step_control import FullSteps, StepState
 from .substitution import Substitution
 
 __all__ = ["ReadableEngine", "ReadableProgram"]
@@ -35,17 +32,10 @@ __all__ = ["ReadableEngine", "ReadableProgram"]
 _POSITION = Order.POSITION  # looked up once: members of an Enum are slow to find
 CHEAP_RESIDUAL, CHEAP_STEP = 1e-2, 0.1
 """After a step this short from a residual this small, values alone are evaluated first: it is most likely the last."""
-SETTLING, GAINING = 0.8, 0.9
-"""The cap of a lower level grows while each level above falls to this part of its error in an iteration; else it is
-halved, or cut to a tenth if the level itself does not fall to the second part."""
-LEAST_CAP = 1e-3
-"""A lower level that may still move this much [rad or m] may be what keeps the levels above from settling."""
 UNIT = 1e-12
 """A start whose unit vectors are off by more is normalised before the first step: poses are exact only then."""
 EXACT = 1e-6
 """A joint that is this part of the threshold [rad] from a whole turn away needs no second look at the constraints."""
-FAR = 100.0
-"""Squared errors above this do not damp a step any more: its cap is what keeps it short."""
 STATIONARY_RATIO = 0.02
 """A projected gradient of at most this part of the error norm is no way down."""
 
@@ -87,21 +77,10 @@ class ReadableProgram(Program):
         self._twins = tuple(Stack([explicit]) for explicit in problem.explicits)
         self._box = Box(problem, options.wrap)
         self._restarts = Restarts(problem, options.seed, options.restart_table) if options.restarts else None
-        self._controlled = not isinstance(options.step_control, FullSteps)
-        self._mixed = not self._controlled  # a control is told the slope of the exact rows
-        self._half, self._cap2 = 0.5 * options.threshold, options.cap**2
+        self._half = 0.5 * options.threshold
         sizes = [level.size for level in self._levels]
-        scale = dof_scale(problem.weights)
-        self._step = DampedCholesky(sizes[0] if sizes else 0, scale)
-        self._hierarchy = Hierarchy(sizes, self._box, options.damping, options.saturating_passes, scale)
-        moving = problem.implicit_dofs & problem.free
-        self._idle = np.flatnonzero(~moving)
-        still = np.zeros(self._space.nq, dtype=np.bool_)  # a zero step may round a unit vector
-        for leaf in self._space.leaves():
-            still[leaf.q] = problem.frozen[leaf.v] if leaf.space.is_flat else not moving[leaf.v].any()
-        self._still = np.flatnonzero(still)
-        self._simple = len(self._levels) == 1 and not self._controlled
-        self._keeps_still = bool(self._still.size)
+        self._step = NewtonStep(problem, options, self._box, sizes, len(self._mandatory))
+        self._mixed = not self._step.is_controlled  # a control is told the slope of the exact rows
         self._computes = bool(len(problem.explicits))
 
     # The whole projection.
@@ -137,7 +116,7 @@ class ReadableProgram(Program):
         search.caps = [self.options.cap] * (len(self._levels) - 1)
         q, rows = self._rows(self._substitution.start(self._box.clamp(q0), rhs), search)
         if rows:
-            q, _ = self._move(q, rows, rows[0].merit, search)
+            q, _ = self._step.take(q, rows, rows[0].merit, search, self._merit_at)
         return self._finished(self._rows(q, search, jacobian=False)[0], search)
 
     def _memory(self, workspace: Workspace) -> Memory:
@@ -224,13 +203,13 @@ class ReadableProgram(Program):
                 if status is not None:
                     return status
                 q, score, residual, merit, cheap = search.best, search.score, search.residual, search.merit, True
-            stalled = not (search.caps and self._adapt(search, rows)) and patience.is_over(score, search.part)
+            stalled = not (search.caps and self._step.adapt(search, rows)) and patience.is_over(score, search.part)
             if stalled or search.iterations >= options.max_iterations:
                 return Status.STALLED if stalled else Status.MAX_ITERATIONS
             if cheap:
                 q, rows = self._rows(q, search)
             search.iterations += 1
-            q, length2 = self._move(q, rows, merit if self._alone else rows[0].merit, search)
+            q, length2 = self._step.take(q, rows, merit if self._alone else rows[0].merit, search, self._merit_at)
             cheap, rows = residual < CHEAP_RESIDUAL and length2 < CHEAP_STEP**2, None
 
     def _accept(self, q: Vector, score: Score, residual: float, merit: float, search: Search) -> Status | None:
@@ -315,70 +294,9 @@ class ReadableProgram(Program):
         score = [r if r > self._half else 0.0 for r in residuals]
         return score, max(residuals, default=0.0), sum([merit for merit, _ in measures])
 
-    def _move(self, q: Vector, rows: Sequence[Rows], merit: float, search: Search) -> tuple[Vector, float]:
-        """The next iterate, and the squared length of the step."""
-        options, box = self.options, self._box
-        error, J = rows[0].error, rows[0].jacobian
-        mu = options.damping * min(merit, FAR) + 1e-12
-        step, held = self._step.solve(error, J, mu), None
-        length2 = dot(step, step)
-        if self._simple and length2 <= self._cap2 and not search.holding:  # most steps: short, and within bounds
-            after = self._moved(q, step)
-            if box.keeps(after):
-                search.part = 1.0
-                return after, length2
-        if not box.is_open:
-            step, held = box.saturate(q, step, error, J, mu, self._step, options.saturating_passes)
-            length2 = dot(step, step)
-        search.holding = held is not None
-        search.part = 1.0
-        if length2 > self._cap2:
-            step = capped(step, options.cap)
-            search.part = sqrt(dot(step, step) / length2)
-        if search.caps:
-            step = self._hierarchy.extend(q, step, held, rows, search.caps)
-            step[self._idle] = 0.0  # null spaces leave roundings on dofs that no row moves
-            length2 = dot(step, step)
-        if self._controlled:
-            step = step * self._part(q, step, rows, search)
-            length2 = dot(step, step)
-        after = self._moved(q, step)
-        return after if held is None else box.hold(after), length2
-
-    def _moved(self, q: Vector, step: Vector) -> Vector:
-        """The configuration after a step."""
-        after = self._space.integrate(q, step)
-        if self._keeps_still:
-            after[self._still] = q[self._still]
-        return after
-
-    def _part(self, q: Vector, step: Vector, rows: Sequence[Rows], search: Search) -> float:
-        """How much of a step the step control takes."""
-        mandatory = rows[: len(self._mandatory)]
-        merit, residual = sum([level.merit for level in mandatory]), max([level.residual for level in mandatory])
-        slope = 2.0 * float(sum([level.error.dot(level.jacobian.dot(step)) for level in mandatory]))
-        state = StepState(search.iterations - search.begun - 1, merit, slope, residual, self.options.threshold)
-
-        def trial(alpha: float) -> float:
-            after = self._rows(self._space.integrate(q, alpha * step), search, jacobian=False)[1]
-            return sum([level.merit for level in after[: len(self._mandatory)]])
-
-        return self.options.step_control.alpha(state, trial)
-
-    def _adapt(self, search: Search, rows: Sequence[Rows]) -> bool:
-        """Change the caps of the lower levels by how the levels above fare; true while some cap is on its way down.
-
-        Grow while the levels above settle; shrink otherwise, fast where the level gains nothing from its steps.
-        """
-        residuals = [level.residual for level in rows]
-        before, search.residuals = search.residuals or [np.inf] * len(rows), residuals
-        falling, good = False, True
-        for i in range(len(search.caps)):
-            good = good and (residuals[i] <= self._half or residuals[i] < SETTLING * before[i])
-            factor = 2.0 if good else 0.5 if residuals[i + 1] < GAINING * before[i + 1] else 0.1
-            search.caps[i] = min(factor * search.caps[i], self.options.cap)
-            falling = falling or (not good and search.caps[i] > LEAST_CAP)
-        return falling
+    def _merit_at(self, q: Vector, search: Search) -> float:
+        """Merit at a configuration, by value only."""
+        return sum([level.merit for level in self._rows(q, search, jacobian=False)[1][: len(self._mandatory)]])
 
     def _patience(self) -> Patience:
         options = self.options

@@ -1,0 +1,148 @@
+"""The step of all levels: damped, saturated, capped, extended by lower levels, and cut by the step control."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import sqrt
+from typing import final
+
+import numpy as np
+
+from ..arrays import Vector
+from ..problem import Problem
+from ..rows import Rows
+from ..short_vectors import dot
+from .bounds import Box
+from .hierarchy import Hierarchy
+from .options import Options
+from .search import Search
+from .step import DampedCholesky, capped, dof_scale
+from .step_control import FullSteps, StepState
+
+__all__ = ["NewtonStep"]
+
+FAR = 100.0
+"""Squared errors above this do not damp a step any more: its cap is what keeps it short."""
+SETTLING, GAINING = 0.8, 0.9
+"""The cap of a lower level grows while each level above falls to this part of its error in an iteration; else it is
+halved, or cut to a tenth if the level itself does not fall to the second part."""
+LEAST_CAP = 1e-3
+"""A lower level that may still move this much [rad or m] may be what keeps the levels above from settling."""
+
+
+@final
+class NewtonStep:
+    """From the rows at an iterate to the next iterate.
+
+    Args:
+        problem: what is solved.
+        options: how.
+        box: its bounds.
+        sizes: number of rows of each level.
+        mandatory: how many of the levels must hold.
+
+    Attributes:
+        is_controlled: whether a step control takes parts of steps.
+    """
+
+    def __init__(self, problem: Problem, options: Options, box: Box, sizes: Sequence[int], mandatory: int) -> None:
+        self._options, self._box, self._space, self._mandatory = options, box, problem.space, mandatory
+        self.is_controlled = not isinstance(options.step_control, FullSteps)
+        self._half, self._cap2 = 0.5 * options.threshold, options.cap**2
+        scale = dof_scale(problem.weights)
+        self._step = DampedCholesky(sizes[0] if sizes else 0, scale)
+        self._hierarchy = Hierarchy(sizes, box, options.damping, options.saturating_passes, scale)
+        moving = problem.implicit_dofs & problem.free
+        self._idle = np.flatnonzero(~moving)
+        still = np.zeros(self._space.nq, dtype=np.bool_)  # a zero step may round a unit vector
+        for leaf in self._space.leaves():
+            still[leaf.q] = problem.frozen[leaf.v] if leaf.space.is_flat else not moving[leaf.v].any()
+        self._still = np.flatnonzero(still)
+        self._simple = len(sizes) == 1 and not self.is_controlled
+        self._keeps_still = bool(self._still.size)
+
+    def take(
+        self,
+        q: Vector,
+        rows: Sequence[Rows],
+        merit: float,
+        search: Search,
+        merit_at: Callable[[Vector, Search], float],
+    ) -> tuple[Vector, float]:
+        """The next iterate, and the squared length of the step.
+
+        Args:
+            q: configuration (nq,).
+            rows: rows there with their reduced Jacobians, by level.
+            merit: squared error of level 0.
+            search: of the projection; learns whether dofs are held, and which part of the step was taken.
+            merit_at: merit of another configuration, for a step control.
+        """
+        options, box = self._options, self._box
+        error, J = rows[0].error, rows[0].jacobian
+        mu = options.damping * min(merit, FAR) + 1e-12
+        step, held = self._step.solve(error, J, mu), None
+        length2 = dot(step, step)
+        if self._simple and length2 <= self._cap2 and not search.holding:  # most steps: short, and within bounds
+            after = self._moved(q, step)
+            if box.keeps(after):
+                search.part = 1.0
+                return after, length2
+        if not box.is_open:
+            step, held = box.saturate(q, step, error, J, mu, self._step, options.saturating_passes)
+            length2 = dot(step, step)
+        search.holding = held is not None
+        search.part = 1.0
+        if length2 > self._cap2:
+            step = capped(step, options.cap)
+            search.part = sqrt(dot(step, step) / length2)
+        if search.caps:
+            step = self._hierarchy.extend(q, step, held, rows, search.caps)
+            step[self._idle] = 0.0  # null spaces leave roundings on dofs that no row moves
+            length2 = dot(step, step)
+        if self.is_controlled:
+            step = step * self._part(q, step, rows, search, merit_at)
+            length2 = dot(step, step)
+        after = self._moved(q, step)
+        return after if held is None else box.hold(after), length2
+
+    def _moved(self, q: Vector, step: Vector) -> Vector:
+        """The configuration after a step."""
+        after = self._space.integrate(q, step)
+        if self._keeps_still:
+            after[self._still] = q[self._still]
+        return after
+
+    def _part(
+        self,
+        q: Vector,
+        step: Vector,
+        rows: Sequence[Rows],
+        search: Search,
+        merit_at: Callable[[Vector, Search], float],
+    ) -> float:
+        """How much of a step the step control takes."""
+        mandatory = rows[: self._mandatory]
+        merit, residual = sum([level.merit for level in mandatory]), max([level.residual for level in mandatory])
+        slope = 2.0 * float(sum([level.error.dot(level.jacobian.dot(step)) for level in mandatory]))
+        state = StepState(search.iterations - search.begun - 1, merit, slope, residual, self._options.threshold)
+
+        def trial(alpha: float) -> float:
+            return merit_at(self._space.integrate(q, alpha * step), search)
+
+        return self._options.step_control.alpha(state, trial)
+
+    def adapt(self, search: Search, rows: Sequence[Rows]) -> bool:
+        """Change the caps of the lower levels by how the levels above fare; true while some cap is on its way down.
+
+        Grow while the levels above settle; shrink otherwise, fast where the level gains nothing from its steps.
+        """
+        residuals = [level.residual for level in rows]
+        before, search.residuals = search.residuals or [np.inf] * len(rows), residuals
+        falling, good = False, True
+        for i in range(len(search.caps)):
+            good = good and (residuals[i] <= self._half or residuals[i] < SETTLING * before[i])
+            factor = 2.0 if good else 0.5 if residuals[i + 1] < GAINING * before[i + 1] else 0.1
+            search.caps[i] = min(factor * search.caps[i], self._options.cap)
+            falling = falling or (not good and search.caps[i] > LEAST_CAP)
+        return falling
