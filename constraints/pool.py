@@ -12,12 +12,13 @@ _T = TypeVar("_T")
 
 @final
 class Pool(Generic[_T]):
-    """Things that are dear to make and serve one at a time: whoever needs one takes a free one, or a new one.
+    """Things that are dear to make and serve one at a time: whoever needs one takes it, and gives it back when done.
 
-    Threads may share it (`list.pop` and `list.append` are atomic).
+    Threads may share a pool (`list.pop` and `list.append` are atomic). Nobody gives back what an exception, an
+    interrupt too, left half written: no `finally`, no `with`.
 
     Args:
-        make: makes a new one.
+        make: makes a new one, where none is free.
 
     Attributes:
         free: those that nobody uses.
@@ -30,32 +31,12 @@ class Pool(Generic[_T]):
         self.free: list[_T] = []
 
     def take(self) -> _T:
-        """One for whoever gives it back by `give`, or lets it go."""
+        """One for the caller alone."""
         try:
             return self.free.pop()
         except IndexError:
             return self._make()
 
     def give(self, thing: _T) -> None:
-        """Give one back."""
+        """Give one back, fit for whoever is next."""
         self.free.append(thing)
-
-    def lent(self) -> _Loan[_T]:
-        """One for the body of a `with`; dropped where an exception leaves it half written, an interrupt too."""
-        return _Loan(self)
-
-
-@final
-class _Loan(Generic[_T]):
-    __slots__ = ("_pool", "_thing")
-
-    def __init__(self, pool: Pool[_T]) -> None:
-        self._pool = pool
-
-    def __enter__(self) -> _T:
-        self._thing = self._pool.take()
-        return self._thing
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self._pool.give(self._thing)

@@ -181,10 +181,12 @@ class TangentSteps:
 
     def _stacked(self, q: Vector, jacobian: bool) -> Rows:
         """Rows at q and, where wanted, their Jacobian there; copies."""
-        with self._pool.lent() as workspace:
-            point = place(self.problem.space, q, workspace)
-            rows = stack_rows(self._stack, point, Order.POSITION, self._sides, jacobian=jacobian)
-            return Rows(rows.error.copy(), rows.jacobian.copy(), self._stack.slices)
+        workspace = self._pool.take()
+        point = place(self.problem.space, q, workspace)
+        rows = stack_rows(self._stack, point, Order.POSITION, self._sides, jacobian=jacobian)
+        copied = Rows(rows.error.copy(), rows.jacobian.copy(), self._stack.slices)
+        self._pool.give(workspace)
+        return copied
 
     def __reduce__(self) -> tuple[Any, ...]:
         return TangentSteps, (self.problem, self.q0, self.rhs)

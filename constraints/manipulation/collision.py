@@ -281,9 +281,10 @@ class CollisionModel:
         return found[0]._replace(time=path.duration) if found else None
 
     def _compute(self, q: Vector, first: bool) -> tuple[Collision, ...]:
-        with self._pool.lent() as (data, solids):
-            pin.computeCollisions(self.robot.model, data, self._geometry, solids, q, first)
-            met = [k for k, result in enumerate(solids.collisionResults) if result.isCollision()]
+        data, solids = self._pool.take()
+        pin.computeCollisions(self.robot.model, data, self._geometry, solids, q, first)
+        met = [k for k, result in enumerate(solids.collisionResults) if result.isCollision()]
+        self._pool.give((data, solids))
         return tuple(Collision(*self.pairs[k]) for k in (met[:1] if first else met))
 
     def __repr__(self) -> str:

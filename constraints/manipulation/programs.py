@@ -166,8 +166,10 @@ class Programs:
         return self._read(self._rhs_at(program, q_start), [places[key] for key in ends if key in places], leaf)
 
     def _read(self, rhs: RightHandSide, which: Sequence[int], q: Vector) -> RightHandSide:
-        with self._pool.lent() as workspace:
-            return rhs.read_at(self.robot.space.place(q, workspace), which)
+        workspace = self._pool.take()
+        found = rhs.read_at(self.robot.space.place(q, workspace), which)
+        self._pool.give(workspace)
+        return found
 
     def _recipe(self, key: object, owners: Sequence[RowOwner], options: Options) -> _Recipe:
         once = list({id(owner): owner for owner in (*self.everywhere, *owners)}.values())

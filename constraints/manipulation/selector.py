@@ -50,9 +50,10 @@ class StateSelector:
         if state is not None:
             asked = self._of.get(id(state)) or _Constraints([*self._everywhere, *state.constraints])
             self._of[id(state)] = asked
-        with self._pool.lent() as workspace:
-            rows = stack_rows(asked.stack, self._robot.space.place(q, workspace), rhs=asked.rhs, jacobian=False)
-            norms = [sqrt(rows.error[s] @ rows.error[s]) for s in asked.stack.slices]
+        workspace = self._pool.take()
+        rows = stack_rows(asked.stack, self._robot.space.place(q, workspace), rhs=asked.rhs, jacobian=False)
+        norms = [sqrt(rows.error[s] @ rows.error[s]) for s in asked.stack.slices]
+        self._pool.give(workspace)
         return dict(zip(asked.keys, norms, strict=True))
 
     def residual(self, state: State, errors: dict[int, float]) -> float:

@@ -90,8 +90,9 @@ class Projector:
         q0 = self.problem.space.check(q, "q").copy()
         sides = self.problem.check_rhs(rhs)
         reference = None if near is None else self._reference(near)
-        with self._pool.lent() as workspace:
-            outcome = self._program.run(q0, sides, workspace, reference)
+        workspace = self._pool.take()
+        outcome = self._program.run(q0, sides, workspace, reference)
+        self._pool.give(workspace)
         return Projection(
             read_only(outcome.q),
             outcome.status,

@@ -114,18 +114,19 @@ class Job:
         n, nq = task.Q.shape
         rows, run = Chunk.empty(task.start, n, nq), self._program.run
         near = task.near if task.near is not None and task.near.ndim == 2 else repeat(task.near)
-        with self._pool.lent() as workspace:
-            for i, (rhs, reference) in enumerate(zip(_each(task.sides, self._given[0], n), near, strict=False)):
-                began = perf_counter()
-                try:
-                    outcome = run(task.Q[i].copy(), rhs, workspace, reference)
-                except Exception as error:
-                    error.add_note(f"in row {task.start + i} of the batch")
-                    raise
-                rows.q[i], rows.status[i], rows.residual[i] = outcome.q, outcome.status, outcome.residual
-                rows.iterations[i], rows.restarts[i] = outcome.iterations, outcome.restarts
-                rows.traces[i], rows.refined[i] = outcome.trace, outcome.refined
-                rows.seconds[i] = perf_counter() - began
+        workspace = self._pool.take()
+        for i, (rhs, reference) in enumerate(zip(_each(task.sides, self._given[0], n), near, strict=False)):
+            began = perf_counter()
+            try:
+                outcome = run(task.Q[i].copy(), rhs, workspace, reference)
+            except Exception as error:
+                error.add_note(f"in row {task.start + i} of the batch")
+                raise
+            rows.q[i], rows.status[i], rows.residual[i] = outcome.q, outcome.status, outcome.residual
+            rows.iterations[i], rows.restarts[i] = outcome.iterations, outcome.restarts
+            rows.traces[i], rows.refined[i] = outcome.trace, outcome.refined
+            rows.seconds[i] = perf_counter() - began
+        self._pool.give(workspace)
         return rows
 
     @property
