@@ -25,6 +25,7 @@ from ..robot.space import RobotSpace
 from .derivatives import check_drift, check_drift_derivatives, check_jacobian
 from .failure import CheckFailed, largest, require, within
 from .places import column_name, turning_entries
+from .shortcuts import check_frames, check_step_rows
 
 __all__ = ["check_function"]
 
@@ -45,7 +46,7 @@ def check_function(
     from a deep copy; q and the function stay as they are; the Jacobian agrees with central differences along the
     manifold, by value and by slope (their error falls like the square of the step); the value depends on declared
     columns alone; a drift of one's own, and derivatives of it, agree with differences; whole turns of revolute joints
-    declared periodic leave the value.
+    declared periodic leave the value; what it offers the solver (`evaluate_for_step`, `sees_only_frames`) is true.
 
     Args:
         function: any function, your own included.
@@ -74,6 +75,8 @@ def check_function(
         _check_bits(f, q, places[0], used)
         check_jacobian(f, q, rng, tolerance)
         _check_turns(f, q)
+        check_step_rows(f, q)
+        check_frames(f, q, places[0] if q is not places[0] else places[-1])
         check_drift(f, q, rng, tolerance)
     if places:
         check_drift_derivatives(f, places[0], rng, tolerance)

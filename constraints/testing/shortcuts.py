@@ -1,0 +1,100 @@
+"""What a function may offer the solver beside `evaluate`: rows for a step, and frames that may be seen elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Matrix, Vector
+from ..function import Function, said_of_evaluate
+from ..functions.frames import FrameFunction, kinematics_at
+from ..point import Workspace, place
+from ..robot import Frame
+from .failure import largest, require, within
+
+__all__ = ["check_frames", "check_step_rows"]
+
+EXACT = 1e-10
+"""Largest difference, relative to 1 + the largest entry, of what is computed twice by other products."""
+CLEAR = 1e-3
+"""Singular values of a Jacobian below this leave open which matrix turned it into another one."""
+
+
+def check_step_rows(f: Function, q: Vector) -> None:
+    r"""Rows for a step are :math:`T h, T J` with T invertible and the norm of h kept in each block of `mixed_rows`.
+
+    Args:
+        f: the function; one without such rows is left alone.
+        q: where.
+    """
+    if not (f.outputs.is_flat and f.mixed_rows and said_of_evaluate(f, "evaluate_for_step")):
+        return
+    (h, J), (e, Je), (alone, _) = (_evaluated(f, q, *how) for how in (("evaluate", True), (STEP, True), (STEP, False)))
+    mend = "mixed_rows lists each block of rows that T mixes; what is in none must stay as evaluate writes it"
+    mixed = np.zeros(f.outputs.nv, dtype=np.bool_)
+    for block in f.mixed_rows:
+        mixed[block] = True
+        within(
+            f"|T h| = |h| in rows {block.start} to {block.stop - 1} of {f.name}", _off(e, h, block), EXACT, mend, q=q
+        )
+    kept = np.array_equal(e[~mixed], h[~mixed]) and np.array_equal(Je[~mixed], J[~mixed])
+    require(f"rows of {f.name} in no block of mixed_rows are those of evaluate", kept, mend, q=q)
+    require(f"rows for a step of {f.name} are the same without a Jacobian", np.array_equal(alone, e), mend, q=q)
+    quiet = not Je[:, ~f.columns].any()
+    require(f"rows for a step of {f.name} leave columns that are not declared at zero", quiet, mend, q=q)
+    if np.linalg.svd(J, compute_uv=False)[-1] < CLEAR or J.shape[0] > J.shape[1]:
+        return
+    T = Je @ np.linalg.pinv(J)
+    mend = "evaluate_for_step multiplies the value and the Jacobian of evaluate by one invertible matrix"
+    size = 1.0 + largest(J) + largest(h)
+    within(f"rows for a step of {f.name}: T J", largest(T @ J - Je) / size, EXACT / CLEAR, mend, q=q)
+    within(f"rows for a step of {f.name}: T h", largest(T @ h - e) / size, EXACT / CLEAR, mend, q=q)
+    require(f"rows for a step of {f.name}: T is invertible", bool(np.linalg.cond(T) < 1.0 / CLEAR), mend, q=q)
+
+
+def check_frames(f: Function, q: Vector, elsewhere: Vector) -> None:
+    """With `sees_only_frames` the value follows the placements of the frames, whatever carries them.
+
+    Args:
+        f: the function; one that does not say so is left alone.
+        q: where.
+        elsewhere: another configuration, of frames that stay where they are at q.
+    """
+    if not isinstance(f, FrameFunction) or not (f.sees_only_frames and said_of_evaluate(f, "sees_only_frames")):
+        return
+    a, b = f.frame_a, f.frame_b
+    h, J = _evaluated(f, q, "evaluate", True)
+    k = kinematics_at(place(f.inputs, q, Workspace()), None)
+    oMa, oMb = k.oMi[a.joint] * a.placement, k.oMi[b.joint] * b.placement
+    mend = "ask relative_placement and write_jacobian, never frame_a, frame_b or point.q; or drop sees_only_frames"
+    workspace, still = Workspace(), f.between(Frame(a.name, 0), Frame(b.name, 0))
+    point = place(f.inputs, elsewhere, workspace)
+    kinematics_at(point, None).relative(still, still.frame_a, still.frame_b).anchor(oMa, oMb)
+    value = np.full(f.outputs.nq, np.nan)
+    still.evaluate(point, value)
+    law = f"{f.name} has the same value for frames in the same places"
+    apart = largest(f.outputs.difference(h, value)) if f.outputs.is_normalized(value, 1e-9) else np.inf
+    within(law, apart / (1.0 + largest(h)), EXACT, mend, q=q, elsewhere=elsewhere)
+    moved = f.between(Frame(a.name, a.joint), Frame(b.name, b.joint))
+    point = place(f.inputs, q, workspace)
+    kinematics_at(point, J).relative(moved, moved.frame_a, moved.frame_b).anchor(a.placement, b.placement)
+    jacobian = np.zeros_like(J)
+    moved.evaluate(point, value, jacobian)
+    law = f"{f.name} has the same Jacobian for frames in the same places"
+    within(law, largest(jacobian - J) / (1.0 + largest(J)), EXACT, mend, q=q)
+
+
+STEP = "evaluate_for_step"
+
+
+def _evaluated(f: Function, q: Vector, method: str, with_jacobian: bool) -> tuple[Vector, Matrix]:
+    """What one of the two ways of evaluation writes."""
+    value, jacobian = np.full(f.outputs.nq, np.nan), np.zeros((f.outputs.nv, f.inputs.nv))
+    jacobian[:, f.columns] = np.nan
+    getattr(f, method)(place(f.inputs, q, Workspace()), value, jacobian if with_jacobian else None)
+    return value, jacobian
+
+
+def _off(e: Vector, h: Vector, block: slice) -> float:
+    """How far two vectors differ in the norm of a block."""
+    a, b = (float(np.sqrt(v[block] @ v[block])) for v in (e, h))
+    return abs(a - b) / (1.0 + b)
