@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from .arrays import Indices
+from .arrays import BoolVector, Indices
 from .doors import as_space
 from .errors import OverlapError, SizeError, SpaceMismatchError, UnknownNameError, WrongObjectError
 from .groups import Rn
@@ -18,7 +18,7 @@ from .layout import Factor
 from .product import ProductSpace
 from .space import Space
 
-__all__ = ["Segments"]
+__all__ = ["Segments", "entries_of"]
 
 Piece: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], Space]
 """Coordinates in q and in v of one indivisible part, and its group: one coordinate of R^n, or a whole other group."""
@@ -183,6 +183,19 @@ class Segments:
     def v_slice(self) -> slice | None:
         """``v`` as a slice if the coordinates are contiguous, else None."""
         return _contiguous(self.v)
+
+
+def entries_of(space: Space, columns: BoolVector) -> BoolVector:
+    """Entries (nq,) of q that no other columns move: of a rotation or a pose all or none, for it is moved as a whole.
+
+    Args:
+        space: the space of q.
+        columns: tangent columns (nv,).
+    """
+    entries = np.zeros(space.nq, dtype=np.bool_)
+    for leaf in space.leaves():
+        entries[leaf.q] = columns[leaf.v] if leaf.space.is_flat else columns[leaf.v].all()
+    return entries
 
 
 def _position(space: Space, factor: int | str) -> int:

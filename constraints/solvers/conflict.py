@@ -12,6 +12,7 @@ import numpy as np
 
 from liegroups import Segments
 from liegroups.frozen import read_only
+from liegroups.segments import entries_of
 
 from ..arrays import BoolVector, Vector
 from ..errors import UndefinedError
@@ -210,10 +211,7 @@ class Finder:
 
     def _held(self, frozen: BoolVector) -> BoolVector:
         """Entries (nq,) of the dofs that are frozen."""
-        held = np.zeros(self._q.size, dtype=np.bool_)
-        for leaf in self._problem.space.leaves():
-            held[leaf.q] = frozen[leaf.v] if leaf.space.is_flat else frozen[leaf.v].any()
-        return held
+        return ~entries_of(self._problem.space, ~frozen)
 
     def _still(self, members: tuple[Member, ...], bounds: Bounds, frozen: BoolVector) -> Trial:
         """A trial without constraints: what is frozen is within its bounds or not."""

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from liegroups.segments import entries_of
+
 from ..arrays import BoolVector, Indices, Matrix, Vector
 from ..errors import UndefinedError
 from ..point import Point, Workspace, placer
@@ -100,9 +102,7 @@ class Manifold:
         for leaf in (leaf for leaf in problem.space.leaves() if not leaf.space.is_flat):
             whole = bool((problem.free & ~moved)[leaf.v].all())
             self.resting[leaf.v] = whole and bool(self.resting[leaf.v].any())
-        still = np.zeros(problem.space.nq, dtype=np.bool_)  # a zero step may round a unit vector
-        for leaf in problem.space.leaves():
-            still[leaf.q] = ~moved[leaf.v] if leaf.space.is_flat else not moved[leaf.v].any()
+        still = entries_of(problem.space, ~moved)  # a zero step may round a unit vector
         self._still = np.flatnonzero(still & ~_outputs(problem))
 
     def seen(self, rhs: RightHandSide, workspace: Workspace, objective: Objective) -> View:

@@ -8,6 +8,8 @@ from typing import final
 
 import numpy as np
 
+from liegroups.segments import entries_of
+
 from ..arrays import Vector
 from ..problem import Problem
 from ..rows import Rows
@@ -54,10 +56,9 @@ class NewtonStep:
         self._hierarchy = Hierarchy(sizes, box, options.damping, options.saturating_passes, scale)
         moving = problem.implicit_dofs & problem.free
         self._idle = np.flatnonzero(~moving)
-        still = np.zeros(self._space.nq, dtype=np.bool_)  # a zero step may round a unit vector
-        for leaf in self._space.leaves():
-            still[leaf.q] = problem.frozen[leaf.v] if leaf.space.is_flat else not moving[leaf.v].any()
-        self._still = np.flatnonzero(still)
+        still, flat = ~moving, self._space.vector_v
+        still[flat] = problem.frozen[flat]  # only unit vectors may be rounded by a zero step
+        self._still = np.flatnonzero(entries_of(self._space, still))
         self._simple = len(sizes) == 1 and not self.is_controlled
         self._keeps_still = bool(self._still.size)
 

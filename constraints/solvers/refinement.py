@@ -7,6 +7,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from liegroups.frozen import read_only_copy
+from liegroups.segments import entries_of
 
 from ..arrays import Indices, Vector
 from ..errors import OptionError, UndefinedError
@@ -67,7 +68,7 @@ class RefinedProgram(Program):
         )
         self._tolerance = min(max(ON_THE_ROWS * options.threshold, ROUNDING), LOOSEST)
         self._loose = problem.wraps if options.wrap else np.zeros(problem.space.nv, dtype=np.bool_)
-        self._idle: Indices = _idle(problem, self._manifold) if options.nearest else np.zeros(0, dtype=np.intp)
+        self._idle = np.flatnonzero(entries_of(problem.space, self._manifold.resting))
 
     def step(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
         """As that of the program."""
@@ -228,11 +229,3 @@ class RefinedProgram(Program):
             if turns:
                 q[i] += turns * 2.0 * np.pi
         return box.hold(q)
-
-
-def _idle(problem: Problem, manifold: Manifold) -> Indices:
-    """Entries of q of the dofs that rest: coordinates, and whole rotations and poses."""
-    idle = np.zeros(problem.space.nq, dtype=np.bool_)
-    for leaf in problem.space.leaves():
-        idle[leaf.q] = manifold.resting[leaf.v] if leaf.space.is_flat else manifold.resting[leaf.v].all()
-    return np.flatnonzero(idle)
