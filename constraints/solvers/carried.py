@@ -8,7 +8,7 @@ import numpy as np
 
 from ..explicit import Explicit
 from ..function import said_of_evaluate
-from ..functions.frames import FrameFunction, kinematics_at
+from ..functions.frames import FrameFunction, kinematics_at, supporting_columns
 from ..implicit import Implicit
 from ..point import Point
 from ..problem import Problem
@@ -53,7 +53,7 @@ class CarriedBodies:
         self._seen: list[_Seen] = []
         joints = self._carriers()
         for owner in (owner for level in problem.levels for owner in level):
-            if isinstance(owner, Implicit) and isinstance(f := owner.function, FrameFunction):
+            if isinstance(owner, Implicit) and (f := _frames_at_hand(problem, owner, self._bodies)) is not None:
                 on = [joints.get(frame.joint, frame.joint) for frame in (f.frame_a, f.frame_b)]
                 if on != [f.frame_a.joint, f.frame_b.joint]:
                     carried = f.between(Frame(f.frame_a.name, on[0]), Frame(f.frame_b.name, on[1]))
@@ -95,14 +95,20 @@ class CarriedBodies:
 def _carried_bodies(problem: Problem) -> dict[int, FrameMap]:
     """Joints of the bodies that only functions of frames read, with what computes them, in resolution order."""
     maps = [FrameMap.of(e) for e in problem.explicits if isinstance(e, Explicit)]
-    bodies = {joint: carrying for carrying in maps if carrying is not None and (joint := _body(problem, carrying)) > 0}
+    bodies: dict[int, FrameMap] = {}
+    for carrying in maps:
+        if carrying is not None and (joint := _body(problem, carrying)) > 0:
+            bodies[joint] = carrying
     while True:
         read = np.zeros(problem.space.nv, dtype=np.bool_)  # by anything that cannot look at frames elsewhere
         for explicit in problem.explicits:
-            if isinstance(explicit, Explicit) and not _sees_carrier(problem, explicit, bodies):
+            carrier = _carrier(explicit, bodies)
+            if isinstance(explicit, Explicit) and carrier is None:
                 read |= explicit.map.columns
+            elif carrier is not None and carrier not in bodies and problem.robot is not None:
+                read |= supporting_columns(problem.robot, carrier)  # a body may be a part of what is placed
         for owner in (owner for level in problem.levels for owner in level):
-            if not _sees_frames(problem, owner, bodies):
+            if _frames_at_hand(problem, owner, bodies) is None:
                 read |= owner.columns
         kept = {joint: c for joint, c in bodies.items() if not read[c.explicit.outputs.v_indices].any()}
         if len(kept) == len(bodies):
@@ -124,19 +130,18 @@ def _body(problem: Problem, carrying: FrameMap) -> int:
     return 0
 
 
-def _sees_carrier(problem: Problem, explicit: Explicit, bodies: dict[int, FrameMap]) -> bool:
-    """Whether a map puts a carried body onto another one, or onto something apart from all."""
-    carrying = next((carrying for carrying in bodies.values() if carrying.explicit is explicit), None)
-    return carrying is not None and _is_at_hand(problem, carrying.function.frame_b, bodies)
+def _carrier(explicit: RowOwner, bodies: dict[int, FrameMap]) -> int | None:
+    """The joint that a constraint puts a carried body onto; None where its body is not carried."""
+    return next((c.function.frame_b.joint for c in bodies.values() if c.explicit is explicit), None)
 
 
-def _sees_frames(problem: Problem, owner: RowOwner, bodies: dict[int, FrameMap]) -> bool:
-    """Whether rows are a function of frames alone, on carried bodies themselves or apart from them."""
+def _frames_at_hand(problem: Problem, owner: RowOwner, bodies: dict[int, FrameMap]) -> FrameFunction | None:
+    """The function of a constraint, if all it sees are frames on carried bodies or apart from them; else None."""
     if not isinstance(owner, Implicit) or not isinstance(f := owner.function, FrameFunction):
-        return False
+        return None
     if not (f.sees_only_frames and said_of_evaluate(f, "sees_only_frames")):
-        return False
-    return all(_is_at_hand(problem, frame, bodies) for frame in (f.frame_a, f.frame_b))
+        return None
+    return f if all(_is_at_hand(problem, frame, bodies) for frame in (f.frame_a, f.frame_b)) else None
 
 
 def _is_at_hand(problem: Problem, frame: Frame, bodies: dict[int, FrameMap]) -> bool:
