@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, final
+from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 
@@ -54,19 +54,27 @@ class _Pair(FrameFunction):
         """No rows of its own."""
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class _PairFunction(Function):
-    """A function of the nearest pair of surfaces, of one set and of another; or of the pair that is named."""
+    """A function of the nearest pair of surfaces, of one set and of another; or of the pair that is named.
+
+    Attributes:
+        group: the output space, of the class.
+    """
 
     robot: Robot
     floors: Surface | Sequence[Surface]
     objects: Surface | Sequence[Surface]
-    margin: float
-    pair: tuple[str, str] | None
-    pairs: tuple[SurfacePair, ...]
-    _pairs: tuple[_Pair, ...]
+    margin: float = 0.0
+    pair: tuple[str, str] | None = None
+    name: str = field(default="", kw_only=True)
 
-    def resolve(self, outputs: Space, name: str) -> None:
-        """Check what the user gave, make the pairs, and declare the function (from `__post_init__`)."""
+    pairs: tuple[SurfacePair, ...] = field(init=False)
+    _pairs: tuple[_Pair, ...] = field(init=False)
+    group: ClassVar[Space]
+
+    def __post_init__(self) -> None:
+        """Check what the user gave, and make the pairs."""
         who = type(self).__name__
         robot = as_robot(self.robot, f"robot of {who}")
         floors, objects = (
@@ -82,9 +90,8 @@ class _PairFunction(Function):
         pairs = tuple(_Pair(robot, floor, surface) for floor in floors for surface in objects)
         set_fields(self, _pairs=pairs, pairs=tuple(pair.names for pair in pairs), margin=margin)
         columns = np.logical_or.reduce([pair.columns for pair in pairs])
-        if not name:
-            name = f"{who}({', '.join(f.name for f in floors)}; {', '.join(s.name for s in objects)})"
-        self.declare(robot.space, outputs, columns, periodic=True, name=name)
+        name = self.name or f"{who}({', '.join(f.name for f in floors)}; {', '.join(s.name for s in objects)})"
+        self.declare(robot.space, self.group, columns, periodic=True, name=name)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian)
@@ -141,7 +148,7 @@ class _PairFunction(Function):
         raise UnknownNameError("pair of surfaces", str(tuple(pair)), tuple(map(str, map(tuple, self.pairs))))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@final
 class ConvexShapeContact(_PairFunction):
     r"""Contact of an object's surface with a floor: on the plane, inside the polygon, parallel to it.
 
@@ -176,23 +183,14 @@ class ConvexShapeContact(_PairFunction):
     Source: `ConvexShapeContact` of hpp-constraints, whose value jumps at the edges.
     """
 
-    robot: Robot
-    floors: Surface | Sequence[Surface]
-    objects: Surface | Sequence[Surface]
-    margin: float = 0.0
-    pair: tuple[str, str] | None = None
-    name: str = field(default="", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Make the pairs."""
-        self.resolve(Rn(5), self.name)
+    group = Rn(5)
 
     def write(self, at: Touch, value: Vector, rows: Matrix | None) -> None:
         """As `_PairFunction.write`."""
         write_contact(at, self.margin, value, rows)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@final
 class ConvexShapeContactComplement(_PairFunction):
     r"""Where on the floor an object's surface lies: the complement of `ConvexShapeContact`.
 
@@ -214,23 +212,14 @@ class ConvexShapeContactComplement(_PairFunction):
     Source: `ConvexShapeContactComplement` of hpp-constraints, which has the pair in its value.
     """
 
-    robot: Robot
-    floors: Surface | Sequence[Surface]
-    objects: Surface | Sequence[Surface]
-    margin: float = 0.0
-    pair: tuple[str, str] | None = None
-    name: str = field(default="", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Make the pairs."""
-        self.resolve(Rn(2) * SO2, self.name)
+    group = Rn(2) * SO2
 
     def write(self, at: Touch, value: Vector, rows: Matrix | None) -> None:
         """As `_PairFunction.write`."""
         write_place(at, value, rows)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@final
 class ConvexShapeContactHold(_PairFunction):
     r"""The contact and its complement together: a pose of the object, in coordinates of the surfaces.
 
@@ -251,16 +240,7 @@ class ConvexShapeContactHold(_PairFunction):
     Source: `ConvexShapeContactHold` of hpp-constraints.
     """
 
-    robot: Robot
-    floors: Surface | Sequence[Surface]
-    objects: Surface | Sequence[Surface]
-    margin: float = 0.0
-    pair: tuple[str, str] | None = None
-    name: str = field(default="", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Make the pairs."""
-        self.resolve(Rn(7) * SO2, self.name)
+    group = Rn(7) * SO2
 
     def write(self, at: Touch, value: Vector, rows: Matrix | None) -> None:
         """As `_PairFunction.write`."""
