@@ -131,8 +131,12 @@ class _PairFunction(Function):
         Args:
             q: configuration (nq,).
         """
-        posture = self.robot.at(q)  # held while its kinematics are read
-        k = kinematics_at(posture, None)
+        return self.pair_at_point(self.robot.at(q))
+
+    @final
+    def pair_at_point(self, point: Point) -> SurfacePair:
+        """The same, at a point of the robot."""
+        k = kinematics_at(point, None)
         return self._nearest([(p, touch(p.relative_placement(k), p.floor)) for p in self._pairs])[0].names
 
     @final

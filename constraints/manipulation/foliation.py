@@ -17,6 +17,7 @@ from ..errors import GraphError, WrongObjectError
 from ..explicit import Explicit
 from ..functions.contact import ConvexShapeContact, SurfacePair
 from ..implicit import Implicit
+from ..point import Point
 from ..right_hand_side import RightHandSide
 from ..stack import RowOwner, Stack
 
@@ -63,10 +64,25 @@ class Foliation:
         Args:
             q: configuration (nq,).
         """
+        contact = self._contact
+        return self if contact is None else self.variants[contact.pair_at(q)]
+
+    def at_point(self, point: Point) -> Foliation:
+        """The same, at a point of the robot.
+
+        Args:
+            point: where.
+        """
+        contact = self._contact
+        return self if contact is None else self.variants[contact.pair_at_point(point)]
+
+    @property
+    def _contact(self) -> ConvexShapeContact | None:
+        """The contact whose pair is to be chosen; None where there is no choice."""
         if not self.variants or not isinstance(self.constraint, Implicit):
-            return self
+            return None
         function = self.constraint.function
-        return self.variants[function.pair_at(q)] if isinstance(function, ConvexShapeContact) else self
+        return function if isinstance(function, ConvexShapeContact) else None
 
     def __str__(self) -> str:
         return self.name
@@ -160,15 +176,14 @@ def merged(owners: Iterable[RowOwner], foliations: Sequence[tuple[Foliation, Fol
     return [*holds, *given.values()]
 
 
-def leaf_at(foliations: Sequence[Foliation], q: ArrayLike, point: Any) -> Leaf:
+def leaf_at(foliations: Sequence[Foliation], point: Point) -> Leaf:
     """The leaf of a configuration.
 
     Args:
         foliations: those that count; the ones with a single leaf are left out.
-        q: configuration (nq,).
-        point: the point at q.
+        point: where.
     """
-    chosen = tuple(f.at(q) for f in foliations if f.complement is not None)
+    chosen = tuple(f.at_point(point) for f in foliations if f.complement is not None)
     owners = [f.complement for f in chosen if f.complement is not None]
     stack = Stack(owners)
     values = [owner.rhs_at(point) for owner in owners]

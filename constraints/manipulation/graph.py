@@ -11,13 +11,14 @@ import numpy as np
 
 from liegroups.doors import as_name
 
-from ..arrays import ArrayLike, Vector
+from ..arrays import ArrayLike
 from ..errors import GraphError, OptionError, WrongObjectError
 from ..problem import Problem
 from ..robot import Robot
 from ..robot.doors import as_robot
 from ..solvers import Options, Projection, ProjectionBatch
 from ..stack import RowOwner
+from .bench import Benches
 from .checks import all_of, one_placement_each
 from .foliation import Foliation, Leaf, leaf_at
 from .network import Network
@@ -25,7 +26,7 @@ from .programs import PathProblem, Programs
 from .relative_motion import CollisionPair, RelativeMotion, SecurityMargins, collision_pairs, relative_motion
 from .selector import StateSelector
 from .states import State, Transition, as_owners
-from .targets import TargetConfiguration, Wanted, configurations, leaf_for, on_executor, reach
+from .targets import TargetConfiguration, configurations, from_starts, on_executor
 
 if TYPE_CHECKING:
     from .graph_errors import GraphErrors
@@ -100,8 +101,9 @@ class ConstraintGraph:
         self.states: tuple[State, ...] = tuple(sorted(own, key=lambda state: -state.priority))
         self.waypoint_states: tuple[State, ...] = tuple(s for s in given if s.waypoint)
         one_placement_each(self.foliations)
-        self._programs = Programs(self.robot, self.foliations, self.constraints, self.options)
-        self._selector = StateSelector(self.robot, self.states, self.constraints, self.threshold)
+        self._benches = Benches(self.robot)
+        self._programs = Programs(self.robot, self.foliations, self.constraints, self.options, self._benches)
+        self._selector = StateSelector(self._benches, self.states, self.constraints, self.threshold)
 
     # Looking up.
 
@@ -171,11 +173,7 @@ class ConstraintGraph:
             state: which, or its name; waypoint states too.
             q: configuration (nq,).
         """
-        return not self._off(self.state(state), self.robot.check(q, "q"))
-
-    def _off(self, state: State, q: Vector) -> str:
-        """The constraints of a state that a configuration does not satisfy, in words."""
-        return self._selector.off(state, self._selector.errors(q, state))
+        return self._selector.contains(self.state(state), self.robot.check(q, "q"))
 
     def leaf_of(self, q: ArrayLike, where: State | Transition | str | None = None) -> Leaf:
         """The leaf of a configuration: the parameters that paths from there keep.
@@ -184,8 +182,7 @@ class ConstraintGraph:
             q: configuration (nq,).
             where: a transition, whose leaf is meant; or a state, whose loop's is; by default the state of q.
         """
-        point = self.robot.at(q)
-        return leaf_at(self._foliations_of(self.state_of(q) if where is None else where), point.q, point)
+        return leaf_at(self._foliations_of(self.state_of(q) if where is None else where), self.robot.at(q))
 
     def same_leaf(
         self,
@@ -288,9 +285,8 @@ class ConstraintGraph:
             GraphError: the start is not in the source state, or a leaf for a transition that chooses none.
         """
         found = self.transition(transition)
-        start, guess = self.robot.check(q_start, "q_start"), self.robot.check(q, "q")
-        wanted = self._wanted(found, start, guess, leaf)
-        return reach(self._programs, found, [wanted], self.attempts)[0]
+        pair = self.robot.check(q_start, "q_start"), self.robot.check(q, "q")
+        return from_starts(self._programs, self._selector, found, [pair], self.attempts, leaf)[0]
 
     def targets(
         self, transition: Transition | str, Q_start: ArrayLike, Q: ArrayLike, executor: Executor | None = None
@@ -305,15 +301,8 @@ class ConstraintGraph:
         """
         found = self.transition(transition)
         pairs = configurations(self.robot, Q_start, Q)
-        wanted = [self._wanted(found, start, guess, None) for start, guess in pairs]
-        return tuple(reach(self._programs, found, wanted, self.attempts, on_executor(executor)))
-
-    def _wanted(self, transition: Transition, start: Vector, guess: Vector, leaf: ArrayLike | None) -> Wanted:
-        """What is looked for, after a look at the start."""
-        off = self._off(transition.source, start)
-        if off:
-            raise GraphError(f"the start of '{transition}' is not in the state '{transition.source}': {off}")
-        return Wanted(start, guess, leaf_for(self._programs, transition, guess, leaf))
+        solve = on_executor(executor)
+        return tuple(from_starts(self._programs, self._selector, found, pairs, self.attempts, None, solve))
 
     # Bodies.
 

@@ -13,13 +13,12 @@ from liegroups import Rn
 from ..arrays import Vector
 from ..functions.affine import Constant
 from ..implicit import Implicit
-from ..point import Workspace
-from ..pool import Pool
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..robot import Robot
 from ..solvers import Options, Projection, Projector
 from ..stack import RowOwner
+from .bench import Bench, Benches
 from .foliation import Foliation, merged
 from .states import State, Transition
 
@@ -67,17 +66,23 @@ class Programs:
         foliations: whose constraints, complements and holds are merged.
         constraints: asked of every configuration.
         options: threshold and budget of projections.
+        benches: memory for reading right-hand sides.
     """
 
     def __init__(
-        self, robot: Robot, foliations: Sequence[Foliation], constraints: Sequence[RowOwner], options: Options
+        self,
+        robot: Robot,
+        foliations: Sequence[Foliation],
+        constraints: Sequence[RowOwner],
+        options: Options,
+        benches: Benches,
     ) -> None:
         self.robot, self.foliations, self.everywhere, self.options = robot, tuple(foliations), constraints, options
         self._nothing = Implicit.between(Constant([0.0], Rn(1), robot.space), -1.0, 1.0, name=NOTHING)
+        self.benches = benches
         self._recipes: dict[object, _Recipe] = {}
         self._programs: dict[object, _Program] = {}
         self._follows: dict[object, bool] = {}
-        self._pool = Pool(Workspace)
 
     def state(self, state: State) -> Projector:
         """What puts configurations into a state."""
@@ -95,11 +100,20 @@ class Programs:
         """What paths of a transition satisfy, on the leaf of their start."""
         key = (id(transition), "path")
         recipe = self._recipes.get(key) or self._recipe(key, _of_paths(transition), self.options)
-        program = self._program(key, recipe, [(f, f.at(q_start)) for f in recipe.foliations])
-        return PathProblem(program.projector.problem, self._rhs_at(program, q_start))
+        bench = self.benches.take()
+        program = self._program(key, recipe, _chosen(recipe, q_start, bench))
+        path = PathProblem(program.projector.problem, _rhs_at(program, q_start, bench))
+        self.benches.give(bench)
+        return path
 
     def target(
-        self, transition: Transition, parts: int, q_start: Vector, leaf: Vector | None, before: Projection | None = None
+        self,
+        transition: Transition,
+        parts: int,
+        q_start: Vector,
+        leaf: Vector | None,
+        bench: Bench,
+        before: Projection | None = None,
     ) -> tuple[Projector, RightHandSide]:
         """What puts configurations on the end of a transition, on the leaf of its start.
 
@@ -108,17 +122,18 @@ class Programs:
             parts: of how many inner transitions it is one; the threshold is shared among them.
             q_start: where it starts.
             leaf: for a level-set transition: a configuration on the leaf where it is to end.
+            bench: memory of the call.
             before: the projection that led to the start: right-hand sides of constraints that both have are taken over.
         """
         recipe, key = self._target_recipe(transition, parts), (id(transition), parts)
-        chosen = [(f, f.at(q_start)) for f in recipe.foliations]
+        chosen = _chosen(recipe, q_start, bench)
         if leaf is None or not transition.parameters:
             program = self._program(key, recipe, chosen)
-            return program.projector, self._rhs_at(program, q_start, before)
+            return program.projector, _rhs_at(program, q_start, bench, before)
         ends = {id(owner) for owner in transition.parameters}
-        chosen = [(f, f.at(leaf) if id(f.complement) in ends else one) for f, one in chosen]
+        chosen = [(f, f.at_point(bench.at(leaf)) if id(f.complement) in ends else one) for f, one in chosen]
         program = self._program(key, recipe, chosen)
-        return program.projector, self._on_leaf(program, q_start, transition, chosen, leaf)
+        return program.projector, _on_leaf(program, q_start, transition, chosen, leaf, bench)
 
     def _target_recipe(self, transition: Transition, parts: int) -> _Recipe:
         key = (id(transition), parts)
@@ -144,33 +159,6 @@ class Programs:
         recipe = self._recipe((id(transition), "path"), _of_paths(transition), self.options)
         return merged(recipe.owners, [(f, f) for f in recipe.foliations])
 
-    def _rhs_at(self, program: _Program, q: Vector, before: Projection | None = None) -> RightHandSide:
-        """Right-hand sides that put a problem on the leaf of q."""
-        rhs, free = program.projector.problem.rhs, program.free
-        if not free:
-            return rhs
-        if before is not None and all(id(rhs.stack.owners[i]) in before.rhs.points for i in free):
-            return rhs.taken_from(before.rhs, free)
-        return self._read(rhs, free, q)
-
-    def _on_leaf(
-        self, program: _Program, q_start: Vector, transition: Transition, chosen: _Chosen, leaf: Vector
-    ) -> RightHandSide:
-        """Right-hand sides of the start, but for parameters, which are read from another configuration."""
-        problem = program.projector.problem
-        ends = {id(owner) for owner in transition.parameters}
-        for whole, one in chosen:
-            if id(whole.complement) in ends:
-                ends |= {id(one.hold), id(one.complement)}
-        places = {id(owner): i for i, owner in enumerate(problem.constraints)}
-        return self._read(self._rhs_at(program, q_start), [places[key] for key in ends if key in places], leaf)
-
-    def _read(self, rhs: RightHandSide, which: Sequence[int], q: Vector) -> RightHandSide:
-        workspace = self._pool.take()
-        found = rhs.read_at(self.robot.space.place(q, workspace), which)
-        self._pool.give(workspace)
-        return found
-
     def _recipe(self, key: object, owners: Sequence[RowOwner], options: Options) -> _Recipe:
         once = list({id(owner): owner for owner in (*self.everywhere, *owners)}.values())
         kept = [f for f in self.foliations if any(f.complement is owner for owner in once)]
@@ -185,6 +173,35 @@ class Programs:
             free = [i for i, owner in enumerate(problem.constraints) if np.any(owner.rows.free_rhs & owner.rows.mask)]
             found = self._programs[key] = _Program(Projector(problem, recipe.options), tuple(free))
         return found
+
+
+def _chosen(recipe: _Recipe, q: Vector, bench: Bench) -> _Chosen:
+    """The foliations of a recipe with the pairs of surfaces that touch at q."""
+    return [(f, f.at_point(bench.at(q)) if f.variants else f) for f in recipe.foliations]
+
+
+def _rhs_at(program: _Program, q: Vector, bench: Bench, before: Projection | None = None) -> RightHandSide:
+    """Right-hand sides that put a problem on the leaf of q."""
+    rhs, free = program.projector.problem.rhs, program.free
+    if not free:
+        return rhs
+    if before is not None and all(id(rhs.stack.owners[i]) in before.rhs.points for i in free):
+        return rhs.taken_from(before.rhs, free)
+    return rhs.read_at(bench.at(q), free)
+
+
+def _on_leaf(
+    program: _Program, q_start: Vector, transition: Transition, chosen: _Chosen, leaf: Vector, bench: Bench
+) -> RightHandSide:
+    """Right-hand sides of the start, but for parameters, which are read from another configuration."""
+    problem = program.projector.problem
+    ends = {id(owner) for owner in transition.parameters}
+    for whole, one in chosen:
+        if id(whole.complement) in ends:
+            ends |= {id(one.hold), id(one.complement)}
+    places = {id(owner): i for i, owner in enumerate(problem.constraints)}
+    which = [places[key] for key in ends if key in places]
+    return _rhs_at(program, q_start, bench).read_at(bench.at(leaf), which)
 
 
 def _of_paths(transition: Transition) -> list[RowOwner]:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import sqrt
 from typing import final
 
 from ..arrays import Vector
 from ..errors import GraphError
-from ..point import Workspace
-from ..pool import Pool
+from ..point import Point
 from ..right_hand_side import RightHandSide
-from ..robot import Robot
-from ..rows import stack_rows
+from ..rows import Rows, stack_rows
+from ..short_vectors import norm
 from ..stack import RowOwner, Stack
+from .bench import Benches
 from .states import State
 
 __all__ = ["StateSelector"]
@@ -24,7 +23,7 @@ class StateSelector:
     """Finds the state of a configuration; each constraint that states share is evaluated once.
 
     Args:
-        robot: the robot.
+        benches: memory for the evaluations.
         states: in the order in which they are asked.
         everywhere: constraints of all of them.
         threshold: largest error norm of a constraint in a state.
@@ -32,33 +31,49 @@ class StateSelector:
     Source: `StateSelector` of hpp-manipulation, which tests state after state.
     """
 
-    def __init__(self, robot: Robot, states: Sequence[State], everywhere: Sequence[RowOwner], threshold: float) -> None:
-        self._robot, self._states, self._everywhere, self.threshold = robot, states, everywhere, threshold
+    def __init__(
+        self, benches: Benches, states: Sequence[State], everywhere: Sequence[RowOwner], threshold: float
+    ) -> None:
+        self._states, self._everywhere, self.threshold = states, everywhere, threshold
         shared = {id(owner): owner for state in states for owner in (*everywhere, *state.constraints)}
         self._all = _Constraints(list(shared.values()))
         self._of: dict[int, _Constraints] = {}
-        self._pool = Pool(Workspace)
+        self._benches = benches
 
-    def errors(self, q: Vector, state: State | None = None) -> dict[int, float]:
-        """Error norms at a valid configuration, by id of the constraint: of one state, or of all of them.
+    def errors(self, q: Vector) -> dict[int, float]:
+        """Error norms at a valid configuration, by id of the constraint, of all states.
 
         Args:
             q: configuration (nq,).
-            state: whose constraints.
         """
-        asked = self._all
-        if state is not None:
-            asked = self._of.get(id(state)) or _Constraints([*self._everywhere, *state.constraints])
-            self._of[id(state)] = asked
-        workspace = self._pool.take()
-        rows = stack_rows(asked.stack, self._robot.space.place(q, workspace), rhs=asked.rhs, jacobian=False)
-        norms = [sqrt(rows.error[s] @ rows.error[s]) for s in asked.stack.slices]
-        self._pool.give(workspace)
-        return dict(zip(asked.keys, norms, strict=True))
+        bench = self._benches.take()
+        errors = self._all.norms(self._all.at(bench.place(q)))
+        self._benches.give(bench)
+        return errors
+
+    def misses(self, state: State, point: Point) -> str:
+        """The constraints of a state that a point does not satisfy, in words; nothing where it is in the state.
+
+        Args:
+            state: which.
+            point: a point of the robot.
+        """
+        asked = self._of.get(id(state))
+        if asked is None:
+            asked = self._of[id(state)] = _Constraints([*self._everywhere, *state.constraints])
+        rows = asked.at(point)
+        return "" if rows.residual <= self.threshold else self.off(state, asked.norms(rows))
 
     def residual(self, state: State, errors: dict[int, float]) -> float:
         """Largest error norm of the constraints of a state, from `errors(q)`."""
         return max([errors[id(owner)] for owner in (*self._everywhere, *state.constraints)], default=0.0)
+
+    def contains(self, state: State, q: Vector) -> bool:
+        """Whether a valid configuration (nq,) is in a state."""
+        bench = self._benches.take()
+        misses = self.misses(state, bench.place(q))
+        self._benches.give(bench)
+        return not misses
 
     def state_of(self, q: Vector) -> State:
         """The first state that contains a configuration.
@@ -91,4 +106,14 @@ class _Constraints:
     def __init__(self, owners: list[RowOwner]) -> None:
         self.stack = Stack(owners)
         self.rhs = RightHandSide(self.stack)
-        self.keys = [id(owner) for owner in owners]
+        self._keys = [id(owner) for owner in owners]
+
+    def at(self, point: Point) -> Rows:
+        """Their errors at a point."""
+        return stack_rows(self.stack, point, rhs=self.rhs, jacobian=False)
+
+    def norms(self, rows: Rows) -> dict[int, float]:
+        """Error norms by id of the constraint; where no row counts it is zero."""
+        slices = self.stack.slices
+        norms = [norm(rows.error[s]) if s.stop > s.start else 0.0 for s in slices]
+        return dict(zip(self._keys, norms, strict=True))

@@ -15,10 +15,12 @@ from ..errors import ConstraintError, GraphError, WrongObjectError
 from ..right_hand_side import RightHandSide
 from ..robot import Robot
 from ..solvers import Projection, Projector, Status
+from .bench import Bench
 from .programs import Programs
+from .selector import StateSelector
 from .states import Transition
 
-__all__ = ["TargetConfiguration", "UnreachedError", "Wanted", "configurations", "leaf_for", "on_executor", "reach"]
+__all__ = ["TargetConfiguration", "UnreachedError", "configurations", "from_starts", "on_executor"]
 
 
 class UnreachedError(ConstraintError):
@@ -130,9 +132,13 @@ Work = tuple[Projector, Vector, RightHandSide]
 Solve = Callable[[Sequence[Work]], Sequence[Projection]]
 
 
-def one_by_one(works: Sequence[Work]) -> list[Projection]:
-    """Projections, one after the other."""
-    return [projector.project(q, rhs) for projector, q, rhs in works]
+def one_by_one(bench: Bench) -> Solve:
+    """Projections one after the other, in the workspace of a bench."""
+
+    def solve(works: Sequence[Work]) -> Sequence[Projection]:
+        return [projector.project_valid(q.copy(), rhs, bench.workspace) for projector, q, rhs in works]
+
+    return solve
 
 
 def on_executor(executor: Executor | None) -> Solve:
@@ -152,8 +158,47 @@ def on_executor(executor: Executor | None) -> Solve:
     return solve
 
 
+def from_starts(
+    programs: Programs,
+    selector: StateSelector,
+    transition: Transition,
+    pairs: Sequence[tuple[Vector, Vector]],
+    attempts: int,
+    leaf: ArrayLike | None,
+    solve: Solve | None = None,
+) -> list[TargetConfiguration]:
+    """Targets of starts that are looked at first, all in the memory of one call.
+
+    Args:
+        programs: problems of the graph.
+        selector: knows what its states ask for.
+        transition: with waypoints or without.
+        pairs: starts and guesses, checked.
+        attempts: number of guesses at most.
+        leaf: as in `leaf_for`.
+        solve: how projections are done; by default one after the other.
+
+    Raises:
+        GraphError: a start that is not in the source state; or as `leaf_for`.
+    """
+    bench, wanted = programs.benches.take(), list[Wanted]()
+    for start, guess in pairs:
+        off = selector.misses(transition.source, bench.place(start))
+        if off:
+            raise GraphError(f"the start of '{transition}' is not in the state '{transition.source}': {off}")
+        wanted.append(Wanted(start, guess, leaf_for(programs, transition, guess, leaf)))
+    found = reach(programs, transition, wanted, attempts, bench, solve or one_by_one(bench))
+    programs.benches.give(bench)
+    return found
+
+
 def reach(
-    programs: Programs, transition: Transition, wanted: Sequence[Wanted], attempts: int, solve: Solve = one_by_one
+    programs: Programs,
+    transition: Transition,
+    wanted: Sequence[Wanted],
+    attempts: int,
+    bench: Bench,
+    solve: Solve,
 ) -> list[TargetConfiguration]:
     """Go through the waypoints of a transition; where one is not found, start again from another guess.
 
@@ -165,12 +210,13 @@ def reach(
         transition: with waypoints or without.
         wanted: the targets.
         attempts: number of guesses at most.
+        bench: memory of the call.
         solve: how projections are done.
     """
     tries = [_Try(target) for target in wanted]
     left = tries
     for attempt in range(1, attempts + 1):
-        _chains(programs, transition, left, solve)
+        _chains(programs, transition, left, bench, solve)
         for one in left:
             one.judge(transition, attempt)
         if transition.short:
@@ -213,7 +259,7 @@ class _Try:
         return best if best.success or best.transition.short else replace(best, attempts=attempts)
 
 
-def _chains(programs: Programs, transition: Transition, tries: Sequence[_Try], solve: Solve) -> None:
+def _chains(programs: Programs, transition: Transition, tries: Sequence[_Try], bench: Bench, solve: Solve) -> None:
     """Projections of one attempt each, up to the first that fails."""
     parts = transition.inner or (transition,)
     for one in tries:
@@ -227,7 +273,7 @@ def _chains(programs: Programs, transition: Transition, tries: Sequence[_Try], s
         for one in tries:
             leaf = one.wanted.leaf if part.parameters else None
             before = one.done[-1] if one.done else None
-            projector, rhs = programs.target(part, len(parts), one.here, leaf, before)
+            projector, rhs = programs.target(part, len(parts), one.here, leaf, bench, before)
             works.append((projector, one.here if part.short else one.q, rhs))
         for one, projection in zip(tries, solve(works), strict=True):
             one.done.append(projection)

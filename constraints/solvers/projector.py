@@ -86,13 +86,27 @@ class Projector:
             OptionError: `near` without `Options(nearest=True)`.
             RightHandSideError: a right-hand side on a row that takes none.
         """
-        start = perf_counter()
         q0 = self.problem.space.check(q, "q").copy()
         sides = self.problem.check_rhs(rhs)
         reference = None if near is None else self._reference(near)
         workspace = self._pool.take()
-        outcome = self._program.run(q0, sides, workspace, reference)
+        found = self.project_valid(q0, sides, workspace, reference)
         self._pool.give(workspace)
+        return found
+
+    def project_valid(
+        self, q0: Vector, sides: RightHandSide, workspace: Workspace, reference: Vector | None = None
+    ) -> Projection:
+        """As `project`, of arguments that are known to be valid, in a workspace of the caller's.
+
+        Args:
+            q0: start (nq,), a point of the space; it belongs to the result, and becomes read-only.
+            sides: right-hand sides of this very problem.
+            workspace: memory of the projection; nobody else uses it at the same time.
+            reference: `near` of `project`.
+        """
+        start = perf_counter()
+        outcome = self._program.run(q0, sides, workspace, reference)
         return Projection(
             read_only(outcome.q),
             outcome.status,

@@ -1,0 +1,62 @@
+"""Memory for the calls of a graph: all that one call does happens in one workspace."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import final
+
+from ..arrays import Vector
+from ..point import Point, Workspace
+from ..pool import Pool
+from ..robot import Robot
+
+__all__ = ["Bench", "Benches"]
+
+
+@final
+class Bench:
+    """A workspace with a handle that is moved along the configurations of one call: kinematics are computed once each.
+
+    Args:
+        robot: whose configurations.
+
+    Attributes:
+        workspace: the workspace; projections of the call are done in it too.
+    """
+
+    __slots__ = ("_point", "workspace")
+
+    def __init__(self, robot: Robot) -> None:
+        self.workspace = Workspace()
+        self._point = robot.space.place(robot.space.neutral, self.workspace)
+
+    def place(self, q: Vector) -> Point:
+        """The point at a configuration that is known to be valid."""
+        self._point.move(q)
+        return self._point
+
+    def at(self, q: Vector) -> Point:
+        """The same; the point as it is where this very array was the last to be placed, within one call."""
+        point = self._point
+        return point if point.q is q and point.serial == self.workspace.serial else self.place(q)
+
+
+@final
+class Benches:
+    """Those of one graph, one for each call that runs at the same time.
+
+    Args:
+        robot: whose configurations.
+    """
+
+    __slots__ = ("_pool", "give")
+
+    def __init__(self, robot: Robot) -> None:
+        self._pool = Pool(partial(Bench, robot))
+        self.give = self._pool.give
+
+    def take(self) -> Bench:
+        """One that nobody uses; what was placed in it is forgotten: whoever placed it may have changed the array."""
+        bench = self._pool.take()
+        bench.workspace.serial += 1
+        return bench
