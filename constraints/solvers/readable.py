@@ -70,7 +70,6 @@ class ReadableProgram(Program):
         self._mandatory = tuple(level for level in mandatory if level.size)
         self._levels = tuple(level for level in problem.levels if level.size)
         self._alone = len(self._mandatory) == 1
-        self._wish = len(self._levels) > len(self._mandatory)
         self._carried = CarriedBodies(problem)
         self._substitution = Substitution(problem)
         self._in_loop = Substitution(problem, self._carried) if self._carried else self._substitution
@@ -121,7 +120,7 @@ class ReadableProgram(Program):
 
     def _memory(self, workspace: Workspace) -> Memory:
         """What this program keeps in a workspace."""
-        return Memory(self._place(self._space.neutral, workspace), self._levels, self._carried)
+        return Memory(self._place(self._space.neutral, workspace), self._levels, len(self._mandatory), self._carried)
 
     def _at_start(self, q0: Vector, q: Vector, search: Search, moved: bool) -> Sequence[Rows] | None:
         """Look at the start as it is; rows that the first step can use where it has not to be moved to q, or None."""
@@ -133,7 +132,7 @@ class ReadableProgram(Program):
             worst = max(worst, stack_rows(twin, point, _POSITION, search.rhs, jacobian=False).residual)
             if worst > self.options.threshold:
                 return None
-        usable = not (moved or substitution.has_maps or self._wish)
+        usable = not (moved or substitution.has_maps or search.wish)
         if usable:
             rows = [stacked.position(point, search.rhs, mixed=self._mixed) for stacked in search.stacked]
         else:
@@ -274,11 +273,10 @@ class ReadableProgram(Program):
             q = substitution.resolve(q, search.rhs, point, jacobian)
         point.move(q)
         rows, mixed = search.rows, self._mixed and not exact
-        for stacked in search.stacked:
-            if self._wish and stacked is search.stacked[-1]:
-                wished(stacked, point, search.rhs, jacobian)
-            else:
-                stacked.position(point, search.rhs, jacobian, mixed=mixed)
+        for stacked in search.firm:
+            stacked.position(point, search.rhs, jacobian, mixed=mixed)
+        if search.wish is not None:
+            wished(search.wish, point, search.rhs, jacobian)
         if jacobian and not substitution.is_empty:
             for stacked in search.stacked:
                 substitution.reduce(stacked, point.workspace)

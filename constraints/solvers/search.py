@@ -30,15 +30,23 @@ class Memory:
     Args:
         point: a point of the workspace.
         levels: whose rows are stacked.
+        mandatory: how many of them must hold.
         carried: bodies whose frames are seen on what carries them.
+
+    Attributes:
+        point: as given.
+        stacked: rows of all levels; `firm` are those that must hold, `wish` the optional last one, or None.
+        rows: views of the rows.
     """
 
-    __slots__ = ("_carried", "_placed_for", "point", "rows", "stacked")
+    __slots__ = ("_carried", "_placed_for", "firm", "point", "rows", "stacked", "wish")
 
-    def __init__(self, point: Point, levels: Sequence[Stack], carried: CarriedBodies) -> None:
+    def __init__(self, point: Point, levels: Sequence[Stack], mandatory: int, carried: CarriedBodies) -> None:
         self.point = point
         self.stacked = tuple(StackedRows(level, point.space, carried.stand_ins) for level in levels)
         self.rows: Sequence[Rows] = tuple(stacked.rows for stacked in self.stacked)
+        self.firm = self.stacked[:mandatory]
+        self.wish = self.stacked[-1] if len(self.stacked) > mandatory else None
         self._carried = carried
         self._placed_for: RightHandSide | None = None
 
@@ -69,6 +77,7 @@ class Search:
         "best",
         "best_try",
         "caps",
+        "firm",
         "given",
         "holding",
         "iterations",
@@ -84,12 +93,14 @@ class Search:
         "stacked",
         "status",
         "trace",
+        "wish",
         "workspace",
     )
 
     def __init__(self, q: Vector, rhs: RightHandSide, memory: Memory, trace: bool) -> None:
         self.given, self.rhs = q, rhs
         self.point, self.stacked, self.rows = memory.point, memory.stacked, memory.rows
+        self.firm, self.wish = memory.firm, memory.wish
         self.point.move(q)
         self.workspace = self.point.workspace
         self.holding, self.part = False, 1.0
