@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import sqrt
 from typing import final
 
 import numpy as np
@@ -18,7 +17,7 @@ from .bounds import Box
 from .hierarchy import Hierarchy
 from .options import Options
 from .search import Search
-from .step import DampedCholesky, capped, dof_scale
+from .step import DampedCholesky, dof_scale, part_within
 from .step_control import FullSteps, StepState
 
 __all__ = ["NewtonStep"]
@@ -51,6 +50,7 @@ class NewtonStep:
         self._options, self._box, self._space, self._mandatory = options, box, problem.space, mandatory
         self.is_controlled = not isinstance(options.step_control, FullSteps)
         self._half, self._cap2 = 0.5 * options.threshold, options.cap**2
+        self._damping = options.damping
         scale = dof_scale(problem.weights)
         self._step = DampedCholesky(sizes[0] if sizes else 0, scale)
         self._hierarchy = Hierarchy(sizes, box, options.damping, options.saturating_passes, scale)
@@ -81,7 +81,7 @@ class NewtonStep:
         """
         options, box = self._options, self._box
         error, J = rows[0].error, rows[0].jacobian
-        mu = options.damping * min(merit, FAR) + 1e-12
+        mu = self._damping * (merit if merit < FAR else FAR) + 1e-12
         step, held = self._step.solve(error, J, mu), None
         length2 = dot(step, step)
         if self._simple and length2 <= self._cap2 and not search.holding:  # most steps: short, and within bounds
@@ -93,10 +93,9 @@ class NewtonStep:
             step, held = box.saturate(q, step, error, J, mu, self._step, options.saturating_passes)
             length2 = dot(step, step)
         search.holding = held is not None
-        search.part = 1.0
-        if length2 > self._cap2:
-            step = capped(step, options.cap)
-            search.part = sqrt(dot(step, step) / length2)
+        search.part = 1.0 if length2 <= self._cap2 else part_within(step, options.cap)
+        if search.part < 1.0:
+            step *= search.part
         if search.caps:
             step = self._hierarchy.extend(q, step, held, rows, search.caps)
             step[self._idle] = 0.0  # null spaces leave roundings on dofs that no row moves

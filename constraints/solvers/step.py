@@ -10,7 +10,7 @@ from scipy.linalg import blas, lapack
 from ..arrays import Matrix, Vector
 from ..short_vectors import dot
 
-__all__ = ["DampedCholesky", "capped", "dof_scale"]
+__all__ = ["DampedCholesky", "capped", "dof_scale", "part_within"]
 
 _dposv: Any = lapack.dposv
 _dsyrk: Any = blas.dsyrk
@@ -59,10 +59,16 @@ class DampedCholesky:
 
 def capped(step: Vector, cap: float) -> Vector:
     """The step, scaled down so that no coordinate moves more than the cap; itself where none does."""
+    part = part_within(step, cap)
+    return step if part == 1.0 else step * part
+
+
+def part_within(step: Vector, cap: float) -> float:
+    """How much of a step can be taken so that no coordinate moves more than the cap; at most 1."""
     if dot(step, step) <= cap * cap:
-        return step
+        return 1.0
     longest = abs(step.item(_idamax(step)))
-    return step * (cap / longest) if longest > cap else step
+    return cap / longest if longest > cap else 1.0
 
 
 def dof_scale(weights: Vector) -> Vector | None:
