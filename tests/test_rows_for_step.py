@@ -8,9 +8,9 @@ import pytest
 from robots import ur5
 from samples import SAMPLES
 
-from constraints import Implicit, Options, Orientation, Pose, Problem, Projector, Rotation, Transformation
+from constraints import Function, Implicit, Options, Orientation, Pose, Problem, Projector, Rotation, Transformation
 from constraints.rows import StackedRows
-from liegroups import SE3, R3xSO3
+from liegroups import SE3, R3xSO3, Rn
 
 ANGLES = [0.0, 1e-12, 1e-8, 1e-4, 1.0, 2.9, np.pi - 1e-8]
 MIXING = sorted(name for name, make in SAMPLES.items() if make().mixed_rows)
@@ -152,3 +152,14 @@ def test_projections_end_where_the_exact_rows_hold():
         error = f.value(result.q)
         assert result.residual == pytest.approx(float(np.linalg.norm(error)), rel=1e-9, abs=1e-12)
         assert result.success == (np.linalg.norm(error) <= 1e-4)
+
+
+@pytest.mark.parametrize("cap", [1e160, 1e300])
+def test_a_cap_whose_square_overflows_is_no_cap(cap: float):
+    """Newton's own steps, from a start where they are long: (0.1, 0.1) to a root of x y = 3."""
+    f = Function.from_callable(
+        lambda q: [q[0] * q[1] - 3.0], Rn(2), Rn(1), lambda q: np.array([[q[1], q[0]]]), name="product"
+    )
+    result = Projector(Problem(Rn(2), [Implicit.zero(f)]), Options(cap=cap, damping=0.0)).project([0.1, 0.1])
+    assert result.success
+    assert result.q[0] * result.q[1] == pytest.approx(3.0, abs=1e-4)

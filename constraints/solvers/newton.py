@@ -49,7 +49,7 @@ class NewtonStep:
     def __init__(self, problem: Problem, options: Options, box: Box, sizes: Sequence[int], mandatory: int) -> None:
         self._options, self._box, self._space, self._mandatory = options, box, problem.space, mandatory
         self.is_controlled = not isinstance(options.step_control, FullSteps)
-        self._half, self._cap2 = 0.5 * options.threshold, options.cap**2
+        self._half, self._cap2 = 0.5 * options.threshold, options.cap * options.cap
         self._damping = options.damping
         scale = dof_scale(problem.weights)
         self._step = DampedCholesky(sizes[0] if sizes else 0, scale)
