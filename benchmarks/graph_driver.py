@@ -12,13 +12,10 @@ It reads one JSON object a line and answers each with one, until its input ends:
 
 from __future__ import annotations
 
-import json
-import os
-import sys
 import time
 from typing import Any
 
-from hpp_driver import BARE, prepare_environment
+from hpp_driver import BARE, Refused, prepare_environment, serve
 
 UR5 = "package://example-robot-data/robots/ur_description"
 
@@ -106,26 +103,17 @@ class Session:
 
 
 def main() -> None:
-    answers = os.fdopen(os.dup(1), "w")  # what C++ prints must not get between the answers
-    os.dup2(2, 1)
-    session: Session | None = None
-    for line in sys.stdin:
-        asked = json.loads(line)
-        try:
-            if "open" in asked:
-                session = Session(asked["open"], asked["threshold"], asked["iterations"])
-                answer: dict[str, Any] = {
-                    "joints": session.joints,
-                    "transitions": list(session.graph.getTransitionNames()),
-                }
-            elif session is None:
-                answer = {"refused": "no graph is open"}
-            else:
-                answer = session.run(asked["transition"], asked["starts"], asked["guesses"], asked["repeats"])
-        except Exception as error:  # told to the parent, which reports it
-            answer = {"refused": f"{type(error).__name__}: {error}"}
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()
+    sessions: list[Session] = []
+
+    def answer(asked: dict[str, Any]) -> dict[str, Any]:
+        if "open" in asked:
+            sessions[:] = [Session(asked["open"], asked["threshold"], asked["iterations"])]
+            return {"joints": sessions[0].joints, "transitions": list(sessions[0].graph.getTransitionNames())}
+        if not sessions:
+            raise Refused("no graph is open")
+        return sessions[0].run(asked["transition"], asked["starts"], asked["guesses"], asked["repeats"])
+
+    serve(answer)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -44,6 +45,21 @@ def prepare_environment() -> None:
 
 class Refused(Exception):
     """What this driver does not know how to build."""
+
+
+def serve(answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Answer what is asked, a JSON object a line, until the input ends; what goes wrong is told to the parent."""
+    answers = os.fdopen(os.dup(1), "w")  # what C++ prints must not get between the answers
+    os.dup2(2, 1)
+    for line in sys.stdin:
+        try:
+            said = answer(json.loads(line))
+        except Refused as why:
+            said = {"refused": str(why)}
+        except Exception as error:
+            said = {"refused": f"{type(error).__name__}: {error}"}
+        answers.write(json.dumps(said) + "\n")
+        answers.flush()
 
 
 def _contact(source: str, polygon: list[Any]) -> str:
@@ -301,25 +317,17 @@ class Session:
 
 
 def main() -> None:
-    answers = os.fdopen(os.dup(1), "w")  # what C++ prints must not get between the answers
-    os.dup2(2, 1)
-    session: Session | None = None
-    for line in sys.stdin:
-        asked = json.loads(line)
-        try:
-            if "open" in asked:
-                session = Session(asked["open"], asked["starts"])
-                answer: dict[str, Any] = {"line_searches": list(LINE_SEARCHES)}
-            elif session is None:
-                answer = {"refused": "no problem is open"}
-            else:
-                answer = session.run(asked["line_search"], asked["first"], asked["last"], asked["repeats"])
-        except Refused as why:
-            answer = {"refused": str(why)}
-        except Exception as error:  # told to the parent, which reports it
-            answer = {"refused": f"{type(error).__name__}: {error}"}
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()
+    sessions: list[Session] = []
+
+    def answer(asked: dict[str, Any]) -> dict[str, Any]:
+        if "open" in asked:
+            sessions[:] = [Session(asked["open"], asked["starts"])]
+            return {"line_searches": list(LINE_SEARCHES)}
+        if not sessions:
+            raise Refused("no problem is open")
+        return sessions[0].run(asked["line_search"], asked["first"], asked["last"], asked["repeats"])
+
+    serve(answer)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .dependency import Link
-from .errors import WrongObjectError
-from .figures import new_figure, save_figure
+from .figures import check_place, new_figure, save_figure
 
 __all__ = ["plot_dependencies"]
 
@@ -67,10 +66,7 @@ def plot_dependencies(links: Sequence[Link], path: str | os.PathLike[str] | None
         MissingExtraError: matplotlib is not installed.
         FileError: the figure cannot be written.
     """
-    if ax is not None and not hasattr(ax, "add_patch"):
-        raise WrongObjectError("ax", "matplotlib axes", ax)
-    if path is not None and not isinstance(path, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("path of a figure", "a path", path)
+    check_place(ax, path)
     graph = _graph([link for link in links if link.generation is not None])
     places, width, height = _placed(graph)
     refused = [link for link in links if link.generation is None]

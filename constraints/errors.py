@@ -37,6 +37,7 @@ __all__ = [
     "FileError",
     "GraphError",
     "MergeConflictError",
+    "MissingExtraError",
     "ModelError",
     "NotFiniteError",
     "NotNormalizedError",
@@ -198,3 +199,13 @@ class ExecutorError(ConstraintError):
 
 class NotPicklableError(ConstraintError):
     """A problem cannot be sent to another process; the cause says which of its objects does not pickle."""
+
+
+class MissingExtraError(ConstraintError):
+    """A library is wanted that comes with an extra: `library` and `extra` are their names."""
+
+    def __init__(self, library: str, extra: str) -> None:
+        self.library, self.extra = library, extra
+        super().__init__(
+            f"{library} is not installed: it comes with the extra '{extra}', pip install 'lie-constraints[{extra}]'"
+        )

@@ -6,19 +6,9 @@ import importlib
 import os
 from typing import Any
 
-from .errors import ConstraintError, FileError
+from .errors import FileError, MissingExtraError, WrongObjectError
 
-__all__ = ["MissingExtraError", "new_figure", "save_figure"]
-
-
-class MissingExtraError(ConstraintError):
-    """A library is wanted that comes with an extra: `library` and `extra` are their names."""
-
-    def __init__(self, library: str, extra: str) -> None:
-        self.library, self.extra = library, extra
-        super().__init__(
-            f"{library} is not installed: it comes with the extra '{extra}', pip install 'lie-constraints[{extra}]'"
-        )
+__all__ = ["check_place", "new_figure", "save_figure"]
 
 
 def new_figure(width: float, height: float, layout: str = "constrained") -> Any:
@@ -38,6 +28,22 @@ def new_figure(width: float, height: float, layout: str = "constrained") -> Any:
             raise
         raise MissingExtraError("matplotlib", "plot") from None
     return module.Figure(figsize=(width, height), layout=layout)
+
+
+def check_place(ax: object, path: object) -> None:
+    """Check where a user wants a picture.
+
+    Args:
+        ax: matplotlib axes, or None.
+        path: a file, or None.
+
+    Raises:
+        WrongObjectError: `ax` are no axes, `path` no path.
+    """
+    if ax is not None and not hasattr(ax, "add_patch"):
+        raise WrongObjectError("ax", "matplotlib axes", ax)
+    if path is not None and not isinstance(path, str | os.PathLike):
+        raise WrongObjectError("path of a figure", "a path", path)
 
 
 def save_figure(figure: Any, path: str | os.PathLike[str], dpi: int = 100) -> None:

@@ -12,8 +12,8 @@ import numpy as np
 from liegroups.doors import as_mapping, finite_vector
 
 from .arrays import ArrayLike, Vector
-from .errors import OptionError, WrongObjectError
-from .figures import MissingExtraError, new_figure, save_figure
+from .errors import MissingExtraError, OptionError, WrongObjectError
+from .figures import new_figure, save_figure
 from .robot import Frame, Robot, as_placement
 
 if TYPE_CHECKING:

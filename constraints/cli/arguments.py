@@ -8,8 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from ..errors import FileError
-from ..figures import MissingExtraError
+from ..errors import FileError, MissingExtraError
 
 __all__ = ["ALL_WELL", "NOT_ALL", "drawable", "natural", "positive", "wants_bar", "writable"]
 

@@ -38,7 +38,13 @@ class _Contact(FrameRows):
     """What both contacts share."""
 
     robot: Robot
+    frame: Frame | str
     axes: Axes
+
+    def held(self) -> tuple[Frame, str]:
+        """The frame, and the name in messages, from what the user gave (from the constructor)."""
+        frame = as_frame(as_robot(self.robot, "robot of a contact"), self.frame, "a contact")
+        return frame, as_name(self.name, "name of a contact") or f"contact({frame.name})"
 
     def hold(self, frame: Frame, anchor: Placement | None, pose_map: PoseMap, name: str, target: Target | None) -> None:
         """Make the rows (from the constructor): seen from the anchor, or from the world."""
@@ -80,9 +86,7 @@ class PointContact(_Contact):
 
     def __post_init__(self) -> None:
         """Check everything once."""
-        robot = as_robot(self.robot, "robot of a contact")
-        frame = as_frame(robot, self.frame, "a contact")
-        name = as_name(self.name, "name of a contact") or f"contact({frame.name})"
+        frame, name = self.held()
         N = np.eye(3) if self.normal is None else unit_axis(self.normal, f"normal of '{name}'")[None, :]
         at = None if self.anchor is None else np.array(finite_vector(self.anchor, 3, f"anchor of '{name}'"))
         world = self.axes is not Axes.LOCAL
@@ -124,9 +128,7 @@ class SurfaceContact(_Contact):
 
     def __post_init__(self) -> None:
         """Check everything once."""
-        robot = as_robot(self.robot, "robot of a contact")
-        frame = as_frame(robot, self.frame, "a contact")
-        name = as_name(self.name, "name of a contact") or f"contact({frame.name})"
+        frame, name = self.held()
         at = None if self.anchor is None else as_placement(self.anchor, f"anchor of '{name}'")
         local = self.axes is Axes.LOCAL
         if at is None:

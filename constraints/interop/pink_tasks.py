@@ -16,10 +16,9 @@ from liegroups.doors import as_tolerance, finite_vector
 from liegroups.frozen import set_fields
 
 from ..arrays import Matrix, Vector
-from ..errors import OptionError, RobotMismatchError, WrongObjectError
+from ..errors import MissingExtraError, OptionError, RobotMismatchError, WrongObjectError
 from ..function import Function
 from ..implicit import Implicit
-from ..plots import MissingExtraError
 from ..point import Point
 from ..right_hand_side import RightHandSide
 from ..robot import Robot

@@ -8,7 +8,7 @@ from math import cos, radians, sin
 from typing import TYPE_CHECKING, Any
 
 from ..errors import WrongObjectError
-from ..figures import new_figure, save_figure
+from ..figures import check_place, new_figure, save_figure
 from .graph_layout import LINE, Arrow, Box, Picture, picture_of
 
 if TYPE_CHECKING:
@@ -49,10 +49,7 @@ def plot_graph(
         MissingExtraError: matplotlib is not installed.
         FileError: the figure cannot be written.
     """
-    if ax is not None and not hasattr(ax, "add_patch"):
-        raise WrongObjectError("ax", "matplotlib axes", ax)
-    if path is not None and not isinstance(path, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("path of a figure", "a path", path)
+    check_place(ax, path)
     if not isinstance(waypoints, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WrongObjectError("waypoints of a picture", "True or False", waypoints)
     picture = picture_of(graph, waypoints)

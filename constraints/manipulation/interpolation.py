@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 from itertools import combinations
 from textwrap import indent
 from typing import Any, NamedTuple, final
@@ -19,6 +18,7 @@ from ..errors import OptionError, PathError, WrongObjectError
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..solvers import Options, Projection, Projector
+from ..solvers.projection import StatusEnum
 from .path import Jump, Path, Piece, StepSize
 from .schedule import Schedule
 
@@ -32,7 +32,7 @@ SLACK = 1e-3
 """Part of the largest step that a mid-point may stray on an interval without motion."""
 
 
-class PathStatus(Enum):
+class PathStatus(StatusEnum):
     """Why an interpolation ended. The value is the sentence for humans."""
 
     COMPLETE = "The path reaches its end, on the constraints, without a jump."
@@ -40,12 +40,6 @@ class PathStatus(Enum):
     END = "The last configuration does not satisfy the constraints within its bounds."
     NOT_PROJECTED = "A configuration between two others does not reach the constraints."
     JUMP = "Configurations that should be neighbours stay apart: the ends lie on different branches."
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.value}"
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}.{self.name}"
 
 
 class Stop(NamedTuple):

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Vector
-from ..errors import ConstraintError, FileError
-from ..plots import MissingExtraError
+from ..errors import ConstraintError, FileError, MissingExtraError
 from ..robot import Robot
 from ..robot.markup import read_xml
 from .mechanism import Mechanism, Unread

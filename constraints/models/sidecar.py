@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from ..errors import FileError, UnknownNameError, WrongObjectError
-from ..plots import MissingExtraError
+from ..errors import FileError, MissingExtraError, UnknownNameError, WrongObjectError
 from .mechanism import Unread
 
 __all__ = ["Sidecar", "read_sidecar", "sidecar_beside"]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from liegroups.frozen import read_only
 
 from ..arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
-from ..errors import OptionError, SizeError, WrongObjectError
+from ..errors import MissingExtraError, OptionError, SizeError, WrongObjectError
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from .options import Options
@@ -220,8 +220,6 @@ def _reporting(progress: Progress | None, total: int) -> Generator[Callable[[int
         try:
             tqdm: Any = importlib.import_module("tqdm")
         except ImportError:
-            from ..plots import MissingExtraError
-
             raise MissingExtraError("tqdm", "parallel") from None
         with tqdm.tqdm(total=total, unit="row") as bar:
             yield bar.update

@@ -22,10 +22,20 @@ if TYPE_CHECKING:
     from .diagnosis import Diagnosis
     from .sensitivity import Sensitivity
 
-__all__ = ["NotProjectedError", "Projection", "Refined", "Status", "Step"]
+__all__ = ["NotProjectedError", "Projection", "Refined", "Status", "StatusEnum", "Step"]
 
 
-class Status(Enum):
+class StatusEnum(Enum):
+    """Why something ended: each value is a sentence for humans, and the name what containers show."""
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.value}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
+
+
+class Status(StatusEnum):
     """Why a projection ended. The value is the sentence for humans."""
 
     CONVERGED = "The configuration satisfies all mandatory constraints and is within its bounds."
@@ -37,12 +47,6 @@ class Status(Enum):
     OUT_OF_BOUNDS = "The constraints are satisfied, but by a configuration outside its bounds."
     UNDEFINED = "A function has no value at a configuration that was met."
     LEFT_BRANCH = "The constraints are satisfied, but on another branch than that of the start, or too far from it."
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.value}"
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}.{self.name}"
 
 
 class NotProjectedError(ConstraintError):
