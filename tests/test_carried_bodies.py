@@ -136,7 +136,7 @@ def build() -> None:
     case("a function of the user's", 0, grasp("box"), Implicit.zero(height))
     case("on a joint of a held body", 1, grasp("chest"), grasp("box", "lid edge"),
          Implicit.zero(RelativeTransformation(r, "box side", "chest side")))  # fmt: skip
-    case("a held body and a joint on it, seen from each other", 1, grasp("chest"),
+    case("a held body and a joint on it, seen from each other", 0, grasp("chest"),
          Implicit.zero(Transformation(r, "chest", here)),
          Implicit.zero(RelativePosition(r, "chest side", "lid edge"), mask=[False, True, False]))  # fmt: skip
     case(

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from ..arrays import BoolVector
 from ..explicit import Explicit
 from ..function import said_of_evaluate
 from ..functions.frames import FrameFunction, kinematics_at, supporting_columns
@@ -110,7 +111,7 @@ def _carried_bodies(problem: Problem) -> dict[int, FrameMap]:
         for owner in (owner for level in problem.levels for owner in level):
             if _frames_at_hand(problem, owner, bodies) is None:
                 read |= owner.columns
-        kept = {joint: c for joint, c in bodies.items() if not read[c.explicit.outputs.v_indices].any()}
+        kept = {joint: c for joint, c in bodies.items() if not read[_columns_on(problem, joint)].any()}
         if len(kept) == len(bodies):
             return kept
         bodies = kept
@@ -128,6 +129,16 @@ def _body(problem: Problem, carrying: FrameMap) -> int:
             seat = model.joints[joint].shortname() == "JointModelFreeFlyer" and np.array_equal(*base)
             return joint if seat and f.frame_a.joint == model.parents[joint] else 0
     return 0
+
+
+def _columns_on(problem: Problem, body: int) -> BoolVector:
+    """Tangent columns (nv,) of a body and of all joints on it: what is seen from them may be seen from the body."""
+    columns = np.zeros(problem.space.nv, dtype=np.bool_)
+    if problem.robot is not None:
+        model: Any = problem.robot.model
+        for joint in model.subtrees[body]:
+            columns[model.idx_vs[joint] : model.idx_vs[joint] + model.nvs[joint]] = True
+    return columns
 
 
 def _carrier(explicit: RowOwner, bodies: dict[int, FrameMap]) -> int | None:
