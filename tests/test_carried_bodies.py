@@ -13,6 +13,8 @@ import pytest
 from constraints import (
     CenterOfMass,
     Comparison,
+    ConvexShapeContact,
+    ConvexShapeContactHold,
     Explicit,
     Function,
     Implicit,
@@ -26,8 +28,10 @@ from constraints import (
     RelativeTransformation,
     Robot,
     Rotation,
+    Surface,
     Transformation,
 )
+from constraints.explicit_contact import HOLD_ROWS
 from constraints.functions.frames import FrameFunction
 from constraints.point import Workspace
 from constraints.solvers.carried import CarriedBodies
@@ -148,6 +152,18 @@ def build() -> None:
     case("a transformation with rows of the user's", 0, grasp("box"), Implicit.zero(Height(r, "box side")))
     case("a body that stays in the world while its seat moves", 1, grasp("tray", "universe"),
          Implicit.zero(RelativePosition(r, "tray side", "hand")))  # fmt: skip
+    square = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]])
+    table = Surface("table", r.frame("universe", pin.SE3(np.eye(3), np.array([0.6, 0.3, 0.5]))), 0.3 * square)
+    shelf = Surface("shelf", r.frame("arm0"), 0.4 * square + [0.3, 0.0, 0.2])
+    sides = [Surface(f"{n} bottom", r.frame(n), 0.05 * square[::-1]) for n in ("box", "tray")]
+    held = grasp("box"), grasp("tray", "arm3")
+    case("a held box on a table", 1, grasp("box"), Implicit.zero(ConvexShapeContact(r, table, sides[0])))
+    case("a held box at a place on a table", 1, grasp("box"),
+         Implicit(ConvexShapeContactHold(r, table, sides[0]), HOLD_ROWS))  # fmt: skip
+    case("the nearest of two held boxes and two floors, one of which moves", 2, *held,
+         Implicit.zero(ConvexShapeContact(r, [table, shelf], sides, 0.01)))  # fmt: skip
+    case("a box on the lid of a held chest", 0, grasp("chest"),
+         Implicit.zero(ConvexShapeContact(r, Surface("lid", r.frame("lid edge"), square), sides[0])))  # fmt: skip
     case("in an inequality", 1, grasp("box"), Implicit.above(Transformation(r, "box side"), -0.5),
          Implicit.zero(RelativePose(r, "box", "arm0")))  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,7 +22,7 @@ from ..robot import Frame, Robot
 from ..robot.doors import as_robot
 from .contact_rows import Touch, contact_error, touch, write_contact, write_place
 from .contact_surface import Surface
-from .frames import FrameFunction, kinematics_at
+from .frames import Framed, FrameFunction, kinematics_at
 
 __all__ = ["ConvexShapeContact", "ConvexShapeContactComplement", "ConvexShapeContactHold", "SurfacePair"]
 
@@ -55,7 +56,7 @@ class _Pair(FrameFunction):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _PairFunction(Function):
+class _PairFunction(Framed):
     """A function of the nearest pair of surfaces, of one set and of another; or of the pair that is named.
 
     Attributes:
@@ -72,6 +73,7 @@ class _PairFunction(Function):
     pairs: tuple[SurfacePair, ...] = field(init=False)
     _pairs: tuple[_Pair, ...] = field(init=False)
     group: ClassVar[Space]
+    sees_only_frames = True
 
     def __post_init__(self) -> None:
         """Check what the user gave, and make the pairs."""
@@ -89,9 +91,24 @@ class _PairFunction(Function):
             floors, objects = (_chosen(floor, floors, "floor"),), (_chosen(surface, objects, "object surface"),)
         pairs = tuple(_Pair(robot, floor, surface) for floor in floors for surface in objects)
         set_fields(self, _pairs=pairs, pairs=tuple(pair.names for pair in pairs), margin=margin)
-        columns = np.logical_or.reduce([pair.columns for pair in pairs])
         name = self.name or f"{who}({', '.join(f.name for f in floors)}; {', '.join(s.name for s in objects)})"
-        self.declare(robot.space, self.group, columns, periodic=True, name=name)
+        self._declare(name)
+
+    def _declare(self, name: str) -> None:
+        columns = np.logical_or.reduce([pair.columns for pair in self._pairs])
+        self.declare(self.robot.space, self.group, columns, periodic=True, name=name)
+
+    @property
+    def parts(self) -> tuple[FrameFunction, ...]:
+        """The pairs."""
+        return self._pairs
+
+    def with_parts(self, parts: Sequence[FrameFunction]) -> Function:
+        """The same contact of surfaces seen elsewhere."""
+        other = copy.copy(self)
+        set_fields(other, _pairs=tuple(parts))
+        other._declare(self.name)
+        return other
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
+from abc import abstractmethod
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FrameFunction",
+    "Framed",
     "as_frame",
     "drift_of_rotation_log",
     "kinematics_at",
@@ -51,7 +54,28 @@ def supporting_columns(robot: Robot, joint: int) -> BoolVector:
     return columns
 
 
-class FrameFunction(Function):
+class Framed(Function):
+    """A function that knows its robot through poses of frames seen from others alone, if it says so.
+
+    Attributes:
+        sees_only_frames: true where `evaluate` asks `relative_placement` (or `relative_frames`) and `write_jacobian` of
+            its parts for all that it knows of the robot, and reads neither `frame_a` and `frame_b` nor entries of q.
+            The solver may then look at a body that is held as at a part of what holds it (`solvers/carried.py`).
+    """
+
+    sees_only_frames: bool = False
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[FrameFunction, ...]:
+        """The functions of one frame seen from another that it is made of."""
+
+    @abstractmethod
+    def with_parts(self, parts: Sequence[FrameFunction]) -> Function:
+        """The same function made of other parts: as many, of other frames of the robot."""
+
+
+class FrameFunction(Framed):
     r"""A function of the pose of frame b seen from frame a, :math:`{}^aM_b = {}^oM_a^{-1}\, {}^oM_b`.
 
     Subclasses are dataclasses of a robot and of what the user called the frames; `resolve` turns that into `frame_a`
@@ -64,10 +88,14 @@ class FrameFunction(Function):
     frame_a: Frame
     frame_b: Frame
 
-    sees_only_frames: bool = False
-    """True where `evaluate` asks `relative_placement` (or `relative_frames`) and `write_jacobian` for all that it knows
-    of the robot, and reads neither `frame_a` and `frame_b` nor entries of q. The solver may then look at a body that is
-    held as at a part of what holds it (`solvers/carried.py`)."""
+    @property
+    def parts(self) -> tuple[FrameFunction, ...]:
+        """Itself."""
+        return (self,)
+
+    def with_parts(self, parts: Sequence[FrameFunction]) -> Function:
+        """The part."""
+        return parts[0]
 
     def resolve(self, robot: object, a: object, b: object, outputs: Space, name: str | None) -> None:
         """Turn what the user gave into frames, and declare the function (from `__post_init__`).

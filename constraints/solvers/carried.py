@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import BoolVector
 from ..explicit import Explicit
 from ..function import said_of_evaluate
-from ..functions.frames import FrameFunction, kinematics_at, supporting_columns
+from ..functions.frames import Framed, FrameFunction, kinematics_at, supporting_columns
 from ..implicit import Implicit
 from ..point import Point
 from ..problem import Problem
@@ -55,11 +55,11 @@ class CarriedBodies:
         joints = self._carriers()
         for owner in (owner for level in problem.levels for owner in level):
             if isinstance(owner, Implicit) and (f := _frames_at_hand(problem, owner, self._bodies)) is not None:
-                on = [joints.get(frame.joint, frame.joint) for frame in (f.frame_a, f.frame_b)]
-                if on != [f.frame_a.joint, f.frame_b.joint]:
-                    carried = f.between(Frame(f.frame_a.name, on[0]), Frame(f.frame_b.name, on[1]))
-                    self.stand_ins[id(owner)] = owner.with_function(carried)
-                    self._seen.append(_Seen(f, carried))
+                parts = [_on_carriers(part, joints) for part in f.parts]
+                moved = [_Seen(*pair) for pair in zip(f.parts, parts, strict=True) if pair[0] is not pair[1]]
+                if moved:
+                    self.stand_ins[id(owner)] = owner.with_function(f.with_parts(parts))
+                    self._seen += moved
 
     def __bool__(self) -> bool:
         return bool(self._bodies)
@@ -146,13 +146,22 @@ def _carrier(explicit: RowOwner, bodies: dict[int, FrameMap]) -> int | None:
     return next((c.function.frame_b.joint for c in bodies.values() if c.explicit is explicit), None)
 
 
-def _frames_at_hand(problem: Problem, owner: RowOwner, bodies: dict[int, FrameMap]) -> FrameFunction | None:
+def _on_carriers(part: FrameFunction, joints: dict[int, int]) -> FrameFunction:
+    """The function with frames of carried bodies on the joints that carry them; itself where it has none."""
+    on = [joints.get(frame.joint, frame.joint) for frame in (part.frame_a, part.frame_b)]
+    if on == [part.frame_a.joint, part.frame_b.joint]:
+        return part
+    return part.between(Frame(part.frame_a.name, on[0]), Frame(part.frame_b.name, on[1]))
+
+
+def _frames_at_hand(problem: Problem, owner: RowOwner, bodies: dict[int, FrameMap]) -> Framed | None:
     """The function of a constraint, if all it sees are frames on carried bodies or apart from them; else None."""
-    if not isinstance(owner, Implicit) or not isinstance(f := owner.function, FrameFunction):
+    if not isinstance(owner, Implicit) or not isinstance(f := owner.function, Framed):
         return None
     if not (f.sees_only_frames and said_of_evaluate(f, "sees_only_frames")):
         return None
-    return f if all(_is_at_hand(problem, frame, bodies) for frame in (f.frame_a, f.frame_b)) else None
+    frames = [frame for part in f.parts for frame in (part.frame_a, part.frame_b)]
+    return f if all(_is_at_hand(problem, frame, bodies) for frame in frames) else None
 
 
 def _is_at_hand(problem: Problem, frame: Frame, bodies: dict[int, FrameMap]) -> bool:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from ..arrays import Matrix, Vector
 from ..function import Function, said_of_evaluate
-from ..functions.frames import FrameFunction, kinematics_at
+from ..functions.frames import Framed, kinematics_at
 from ..point import Workspace, place
 from ..robot import Frame
+from ..robot.posture import Kinematics
 from .failure import largest, require, within
 
 __all__ = ["check_frames", "check_step_rows"]
@@ -59,28 +63,41 @@ def check_frames(f: Function, q: Vector, elsewhere: Vector) -> None:
         q: where.
         elsewhere: another configuration, of frames that stay where they are at q.
     """
-    if not isinstance(f, FrameFunction) or not (f.sees_only_frames and said_of_evaluate(f, "sees_only_frames")):
+    if not isinstance(f, Framed) or not (f.sees_only_frames and said_of_evaluate(f, "sees_only_frames")):
         return
-    a, b = f.frame_a, f.frame_b
     h, J = _evaluated(f, q, "evaluate", True)
     k = kinematics_at(place(f.inputs, q, Workspace()), None)
-    oMa, oMb = k.oMi[a.joint] * a.placement, k.oMi[b.joint] * b.placement
+    in_world = [tuple(k.oMi[frame.joint] * frame.placement for frame in (p.frame_a, p.frame_b)) for p in f.parts]
     mend = "ask relative_placement and write_jacobian, never frame_a, frame_b or point.q; or drop sees_only_frames"
-    workspace, still = Workspace(), f.between(Frame(a.name, 0), Frame(b.name, 0))
+    workspace = Workspace()
     point = place(f.inputs, elsewhere, workspace)
-    kinematics_at(point, None).relative(still, still.frame_a, still.frame_b).anchor(oMa, oMb)
+    still = _anchored(f, [(0, 0)] * len(f.parts), in_world, kinematics_at(point, None))
     value = np.full(f.outputs.nq, np.nan)
     still.evaluate(point, value)
     law = f"{f.name} has the same value for frames in the same places"
     apart = largest(f.outputs.difference(h, value)) if f.outputs.is_normalized(value, 1e-9) else np.inf
     within(law, apart / (1.0 + largest(h)), EXACT, mend, q=q, elsewhere=elsewhere)
-    moved = f.between(Frame(a.name, a.joint), Frame(b.name, b.joint))
     point = place(f.inputs, q, workspace)
-    kinematics_at(point, J).relative(moved, moved.frame_a, moved.frame_b).anchor(a.placement, b.placement)
+    joints = [(p.frame_a.joint, p.frame_b.joint) for p in f.parts]
+    on_joints = [(p.frame_a.placement, p.frame_b.placement) for p in f.parts]
+    moved = _anchored(f, joints, on_joints, kinematics_at(point, J))
     jacobian = np.zeros_like(J)
     moved.evaluate(point, value, jacobian)
     law = f"{f.name} has the same Jacobian for frames in the same places"
     within(law, largest(jacobian - J) / (1.0 + largest(J)), EXACT, mend, q=q)
+
+
+def _anchored(
+    f: Framed, joints: Sequence[tuple[int, int]], placements: Sequence[tuple[Any, ...]], k: Kinematics
+) -> Function:
+    """The function with the two frames of each part on other joints, at placements that only the memory knows."""
+    parts = [
+        part.between(Frame(part.frame_a.name, a), Frame(part.frame_b.name, b))
+        for part, (a, b) in zip(f.parts, joints, strict=True)
+    ]
+    for part, pair in zip(parts, placements, strict=True):
+        k.relative(part, part.frame_a, part.frame_b).anchor(*pair)
+    return f.with_parts(parts)
 
 
 STEP = "evaluate_for_step"
