@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from liegroups import SO2, SO3, Element, Space
+from liegroups import SO2, SO3, Space
 from liegroups.frozen import read_only_copy, set_fields
+from liegroups.segments import entries_of
 
 from .arrays import ArrayLike, BoolVector, Matrix, Vector
 from .comparison import Comparison, RowTable, by_row
@@ -18,8 +19,7 @@ from .errors import RightHandSideError, SpaceMismatchError, WrongObjectError
 from .function import Function, as_function, said_of_evaluate
 from .functions.logarithm import drift_of_log, seen_from
 from .point import MovingPoint, Point
-from .robot import as_placement, pose_vector
-from .robot.pinocchio import Placement
+from .robot.doors import GivenPoint, point_numbers
 from .short_vectors import dot
 from .stack import RowOwner
 from .target import Target
@@ -31,9 +31,6 @@ __all__ = ["Implicit"]
 
 SMALL_ERROR = 1.0
 """Errors [m, rad] in SE(2) and SE(3) up to which a step may take rows without the derivative of the logarithm."""
-
-GivenPoint = ArrayLike | Element | Placement
-"""What is taken for a point of a group: numbers, an Element, or a placement where the group has poses."""
 
 
 @final
@@ -217,7 +214,7 @@ class Implicit(RowOwner):
             RightHandSideError: a row of its logarithm that is not EQUALITY is above 1e-12 (1 + norm of the logarithm).
         """
         what = what or f"right-hand side of '{self.name}'"
-        point = read_only_copy(self.group.check(_numbers(rhs, self.group), what))
+        point = read_only_copy(self.group.check(point_numbers(rhs, self.group), what))
         fixed = ~self.rows.free_rhs
         if fixed.any():
             log = self.group.log(point)
@@ -330,16 +327,8 @@ def _moved(function: Function, name: str, side: tuple[str, ArrayLike], margin: A
 
 def _kept_entries(group: Space, rows: RowTable) -> BoolVector | None:
     """Entries (nq,) of a value that its right-hand side keeps; None where rows of one rotation or pose differ."""
-    kept = np.zeros(group.nq, dtype=np.bool_)
-    for leaf in group.leaves():
-        free = rows.free_rhs[leaf.v]
-        if leaf.space.is_flat:
-            kept[leaf.q] = free
-        elif free.all() or not free.any():
-            kept[leaf.q] = free.any()
-        else:
-            return None
-    return kept
+    kept = entries_of(group, rows.free_rhs)
+    return kept if np.array_equal(kept, ~entries_of(group, ~rows.free_rhs)) else None
 
 
 def _may_mix(f: Function, rows: RowTable) -> bool:
@@ -350,23 +339,3 @@ def _may_mix(f: Function, rows: RowTable) -> bool:
         blocks = [leaf.v for leaf in f.outputs.leaves() if not leaf.space.is_flat]
     whole = [rows.mask[block].all() or not rows.mask[block].any() for block in blocks]
     return rows.is_plain and bool(whole) and all(whole)
-
-
-def _numbers(given: Any, space: Space) -> Any:
-    """A given point as numbers."""
-    if isinstance(given, Element):
-        return given.q
-    if hasattr(given, "homogeneous") or (space.nq == 7 and _is_matrix(given)):
-        pose = pose_vector(as_placement(given))
-        return pose[3:] if space.nq == 4 else pose
-    if space.nq == 1 and isinstance(given, int | float) and not isinstance(given, bool):
-        return [given]
-    return given  # what is neither is refused by the space's door
-
-
-def _is_matrix(given: Any) -> bool:
-    """Whether it is 4 x 4; ragged lists are not."""
-    try:
-        return np.shape(given) == (4, 4)
-    except ValueError:
-        return False

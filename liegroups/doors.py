@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from math import isfinite, sqrt
+from collections.abc import Iterable, Mapping
+from math import isfinite
 from operator import index
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeGuard, TypeVar
 
@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .arrays import Vector
-from .errors import DtypeError, NotFiniteError, NotNormalizedError, SizeError, WrongObjectError
-from .layout import Factor
+from .errors import DtypeError, NotFiniteError, SizeError, WrongObjectError
 
 if TYPE_CHECKING:
     from .space import Space
@@ -27,7 +26,6 @@ __all__ = [
     "finite_vector",
     "is_finite_number",
     "natural_number",
-    "refuse_unnormalized",
     "stacked",
 ]
 
@@ -185,18 +183,3 @@ def as_mapping(candidate: Mapping[_K, _T], what: str, entries: str) -> Mapping[_
     if not isinstance(candidate, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WrongObjectError(what, f"a mapping {entries}", candidate)
     return candidate
-
-
-def refuse_unnormalized(q: Vector, leaves: Sequence[Factor], what: str, tolerance: float) -> None:
-    """Raise for the first unit block of q whose norm is further from 1 than the tolerance.
-
-    Raises:
-        NotNormalizedError: names the factor and the place of the block.
-    """
-    for leaf in leaves:
-        for block in leaf.space.unit_blocks:
-            start, stop = leaf.q.start + block.start, leaf.q.start + block.stop
-            kind = {2: "(cos, sin)", 4: "quaternion"}.get(stop - start, "unit vector")
-            norm = sqrt(sum(x * x for x in q[start:stop].tolist()))
-            if not abs(norm - 1.0) <= tolerance:
-                raise NotNormalizedError(what, f"{kind} of factor {leaf.name!r}, q[{start}:{stop}],", norm)

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .arrays import Matrix, Vector
-from .doors import finite_vector, is_finite_vector, refuse_unnormalized, stacked
-from .errors import NotNormalizedError, SizeError
+from .doors import finite_vector, is_finite_vector, stacked
+from .errors import SizeError
 from .layout import Atom, Factor, Layout
 from .rows import Rows
-from .sampling import uniform_point
+from .unit_blocks import normalized, refuse_unnormalized, uniform_point
 
 __all__ = ["Space"]
 
@@ -268,14 +268,7 @@ class Space(ABC):
         Raises:
             NotNormalizedError: a block has norm zero.
         """
-        out = np.array(self._stacked_q(q))
-        for block in self.unit_blocks:
-            part = out[..., block]
-            norms = np.sqrt(np.sum(part * part, axis=-1, keepdims=True))
-            if not np.all(norms > 0.0):
-                raise NotNormalizedError("normalize", f"unit block {block.start}:{block.stop}", 0.0)
-            part /= norms
-        return out
+        return normalized(self._stacked_q(q), self.unit_blocks)
 
     @final
     def is_normalized(self, q: Vector, tolerance: float = 1e-6) -> bool:

@@ -1,18 +1,51 @@
-"""Random points: uniform in bounds for plain numbers, uniform on the sphere for unit blocks."""
+"""Points whose unit blocks have norm 1: normalised, refused where they have not, drawn at random."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import sqrt
 
 import numpy as np
 
 from .arrays import Vector
-from .errors import EmptyIntervalError, SizeError
+from .errors import EmptyIntervalError, NotNormalizedError, SizeError
+from .layout import Factor
 
-__all__ = ["uniform_point"]
+__all__ = ["normalized", "refuse_unnormalized", "uniform_point"]
 
 UNBOUNDED = 1e100
 """A bound beyond this is no bound: models write infinity as the largest double."""
+
+
+def normalized(q: Vector, unit_blocks: Sequence[slice]) -> Vector:
+    """A copy of points (..., nq) with their unit blocks divided by their norms.
+
+    Raises:
+        NotNormalizedError: a block has norm zero.
+    """
+    out = np.array(q)
+    for block in unit_blocks:
+        part = out[..., block]
+        norms = np.sqrt(np.sum(part * part, axis=-1, keepdims=True))
+        if not np.all(norms > 0.0):
+            raise NotNormalizedError("normalize", f"unit block {block.start}:{block.stop}", 0.0)
+        part /= norms
+    return out
+
+
+def refuse_unnormalized(q: Vector, leaves: Sequence[Factor], what: str, tolerance: float) -> None:
+    """Raise for the first unit block of q whose norm is further from 1 than the tolerance.
+
+    Raises:
+        NotNormalizedError: names the factor and the place of the block.
+    """
+    for leaf in leaves:
+        for block in leaf.space.unit_blocks:
+            start, stop = leaf.q.start + block.start, leaf.q.start + block.stop
+            kind = {2: "(cos, sin)", 4: "quaternion"}.get(stop - start, "unit vector")
+            norm = sqrt(sum(x * x for x in q[start:stop].tolist()))
+            if not abs(norm - 1.0) <= tolerance:
+                raise NotNormalizedError(what, f"{kind} of factor {leaf.name!r}, q[{start}:{stop}],", norm)
 
 
 def uniform_point(
