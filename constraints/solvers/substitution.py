@@ -14,8 +14,8 @@ from ..point import Point, Workspace
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..rows import StackedRows
-from ..short_vectors import dot
 from ..stack import RowOwner
+from .astray import Astray
 from .carried import CarriedBodies
 from .frame_maps import FrameMap, group_element
 
@@ -47,11 +47,7 @@ class Substitution:
         left_out = frozenset[int]() if carried is None else carried.explicits
         stand_ins = dict[int, RowOwner]() if carried is None else carried.stand_ins
         self._constant = tuple(e for e in resolution.explicits if e.is_constant)
-        self._constant_vectors = tuple(
-            e.outputs.q_indices
-            for e in self._constant
-            if e.implicit is None and e.g is None and e.map.outputs.is_flat and len(e.outputs)
-        )
+        self._astray = Astray(self._constant)
         self._values: dict[int, Vector] = {}  # of the constant maps, found on first use: a map may have none
         generations = [
             [e for e in generation if not e.is_constant and id(e) not in left_out]
@@ -84,15 +80,8 @@ class Substitution:
         return q
 
     def is_astray(self, given: Vector, started: Vector, limit: float) -> bool:
-        """Whether an output of a constant map is farther than a limit from where `start` put it: a quick test.
-
-        It looks at vectors alone, where the distance is the error of the constraint.
-        """
-        for where in self._constant_vectors:
-            off = given[where] - started[where]
-            if dot(off, off) > limit * limit:
-                return True
-        return False
+        """Whether an output of a constant map is farther than a limit from where `start` put it: a quick test."""
+        return self._astray.test(given, started, limit)
 
     def resolve(self, q: Vector, rhs: RightHandSide, point: Point, jacobian: bool = False) -> Vector:
         """The configuration with all computed outputs; a new array.
