@@ -334,8 +334,8 @@ def _kept_entries(group: Space, rows: RowTable) -> BoolVector | None:
 def _may_mix(f: Function, rows: RowTable) -> bool:
     """Whether a step may take rows of f mixed: all of them count as they are, or none of a block."""
     if f.outputs.is_flat:
-        blocks = f.mixed_rows if said_of_evaluate(f, "evaluate_for_step") else ()
+        blocks, offered = f.mixed_rows, said_of_evaluate(f, "evaluate_for_step")
     else:
         blocks = [leaf.v for leaf in f.outputs.leaves() if not leaf.space.is_flat]
-    whole = [rows.mask[block].all() or not rows.mask[block].any() for block in blocks]
-    return rows.is_plain and bool(whole) and all(whole)
+        offered = bool(blocks)
+    return rows.is_plain and offered and all(rows.mask[b].all() or not rows.mask[b].any() for b in blocks)

@@ -197,7 +197,7 @@ class StackedRows:
             np.subtract(error, rhs, error)
         for write, rhs, error, block in others:
             write(point, rhs, error, block if jacobian else None)
-        return self._selected(jacobian)
+        return self._selected(jacobian) if self._masked else self.rows
 
     def velocity(self, motion: MovingPoint, sides: RightHandSide, with_rates: bool) -> Rows:
         """Time derivatives of the errors along a motion, and the Jacobian."""

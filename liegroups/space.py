@@ -273,8 +273,11 @@ class Space(ABC):
     @final
     def is_normalized(self, q: Vector, tolerance: float = 1e-6) -> bool:
         """Whether every unit block of one q has norm 1 to within the tolerance."""
+        blocks = self.unit_blocks
+        if len(blocks) == 1:  # most robots: a free-flyer, or nothing
+            return abs(hypot(*q[blocks[0]].tolist()) - 1.0) <= tolerance
         x: list[float] = q.tolist()
-        return all([abs(hypot(*x[block]) - 1.0) <= tolerance for block in self.unit_blocks])
+        return all([abs(hypot(*x[block]) - 1.0) <= tolerance for block in blocks])
 
     @final
     def random(

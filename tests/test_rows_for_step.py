@@ -51,6 +51,19 @@ def test_functions_into_vectors_mix_their_rows(name: str):
         check_mixing(Implicit.zero(f), f.inputs.random(rng), f.mixed_rows)
 
 
+@pytest.mark.parametrize("name", [name for name in SAMPLES if name.startswith("RelativeCenterOfMass")])
+def test_the_centre_of_mass_for_a_step_is_itself(name: str):
+    """The rows of the function, but for the last bits."""
+    f = SAMPLES[name]()
+    rng = np.random.default_rng(6)
+    for _ in range(5):
+        q = f.inputs.random(rng)
+        (e, J), (e1, J1) = both(Implicit.zero(f), q)
+        np.testing.assert_allclose(e1, e, rtol=0.0, atol=1e-14)
+        np.testing.assert_allclose(J1, f.jacobian(q), rtol=0.0, atol=1e-14)
+        assert np.array_equal(J, f.jacobian(q))
+
+
 def test_some_functions_mix():
     """The list above is not empty: absolute and relative forms of the three functions of a pose in vectors."""
     assert {name.split(" ")[0].split("(")[0] for name in MIXING} >= {"Transformation", "Orientation", "Position"}

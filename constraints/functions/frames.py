@@ -189,7 +189,7 @@ class FrameFunction(Framed):
         frames = k.frames.get(id(self))
         if frames is None:
             frames = k.relative(self, self.frame_a, self.frame_b)
-        back = frames.back(k.model)
+        back = frames.mirror or frames.back(k.model)
         back.update(k.model, k.data, back.memory)
         return back
 

@@ -85,11 +85,16 @@ class MassFunction(Function):
         """
         return _center_of_mass(self._shadow, k.data, _POSITION, False)
 
-    def center_jacobian(self, k: Kinematics) -> Matrix:
-        """Jacobian (3, nv) of the centre of mass in the world, live; `k.center` is then the centre itself."""
+    def center_jacobian(self, k: Kinematics, to_the_bit: bool = True) -> Matrix:
+        """Jacobian (3, nv) of the centre of mass in the world, live; `k.center` is then the centre itself.
+
+        Args:
+            k: kinematics at the point, with Jacobians.
+            to_the_bit: the centre has the bits of `center`, which sums in another order.
+        """
         _center_jacobian(self._shadow, k.data, False)
-        # It sums in another order than `center`: with this the value has the same bits with and without a Jacobian.
-        _center_of_mass(self._shadow, k.data, _POSITION, False)
+        if to_the_bit:
+            _center_of_mass(self._shadow, k.data, _POSITION, False)
         return k.center_jacobian
 
     def center_motion(self, motion: MovingPoint) -> tuple[Vector, Vector, Vector]:

@@ -84,6 +84,13 @@ class RelativeCenterOfMass(MassFunction):
         self.declare(robot.space, Rn(3), columns, periodic=True, name=self.name or f"RelativeCenterOfMass({frame})")
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        self._write(point, value, jacobian, to_the_bit=True)
+
+    def evaluate_for_step(self, point: Point, error: Vector, jacobian: Matrix | None = None) -> None:
+        """As `Function.evaluate_for_step`: the rows themselves, but for the last bits."""
+        self._write(point, error, jacobian, to_the_bit=False)
+
+    def _write(self, point: Point, value: Vector, jacobian: Matrix | None, to_the_bit: bool) -> None:
         k = kinematics_at(point, jacobian)
         frames = k.frames.get(id(self))
         if frames is None:
@@ -92,7 +99,7 @@ class RelativeCenterOfMass(MassFunction):
         if jacobian is None:
             value[:] = frames.pose.act(self.center(k))
             return
-        J = frames.rotation.dot(self.center_jacobian(k))
+        J = frames.rotation.dot(self.center_jacobian(k, to_the_bit))
         value[:] = seen = frames.pose.act(k.center)
         if self._frame.joint != 0:
             np.subtract(J, frames.jacobian_of_a_at(k.model, k.data, seen)[:3], J)

@@ -36,11 +36,11 @@ class RelativeFrames:
         rows: memory (6, 6), zero when new, for the rows that a function puts before the twist of b relative to a.
         linear, angular: views of its diagonal blocks.
         columns: memory (6, nv), by columns as pinocchio's world Jacobian.
+        mirror: the other way round, a seen from b, once `back` has been asked for it.
     """
 
     __slots__ = (
         "_anchors",
-        "_back",
         "_joints",
         "_moved",
         "_oMa",
@@ -49,6 +49,7 @@ class RelativeFrames:
         "columns",
         "linear",
         "memory",
+        "mirror",
         "placement_a",
         "placement_b",
         "pose",
@@ -75,22 +76,22 @@ class RelativeFrames:
         self.rows = np.zeros((6, 6))
         self.linear, self.angular = self.rows[:3, :3], self.rows[3:, 3:]
         self.columns = np.zeros((6, model.nv), order="F")
-        self._back: RelativeFrames | None = None
+        self.mirror: RelativeFrames | None = None
 
     def anchor(self, a: Placement, b: Placement) -> None:
         """Move both frames on the joints that they have: the next update sees them there."""
         self.placement_a, self.placement_b = a, b
         self._anchors.joint1_placement, self._anchors.joint2_placement = a, b
         self._moved = a.copy()
-        if self._back is not None:
-            self._back.anchor(b, a)
+        if self.mirror is not None:
+            self.mirror.anchor(b, a)
 
     def back(self, model: Any) -> RelativeFrames:
         """The other way round, a seen from b; made when it is first asked for."""
-        if self._back is None:
+        if self.mirror is None:
             (i, j), (a, b) = self._joints, (self.placement_a, self.placement_b)
-            self._back = RelativeFrames(model, Frame("b", j, b), Frame("a", i, a))
-        return self._back
+            self.mirror = RelativeFrames(model, Frame("b", j, b), Frame("a", i, a))
+        return self.mirror
 
     def to_a(self) -> Matrix:
         r""":math:`{}^aX_o` (6, 6): twists from the world's axes to those of a."""
