@@ -10,9 +10,9 @@ not installed is named and left out (exit code 1 where no file is left).
 
 A success is a configuration that the solver claims to be one, whose residual, measured by plain pinocchio with formulas
 of our own, is at most the threshold, and which is within its bounds. Times are wall-clock medians over the repeats of
-each start; a *usable* solution costs the sum of these over all starts, divided by the successes. The solvers take turns
-in short chunks of starts, with a calibration loop before each, and times are divided by the speed it shows: what
-the machine does besides slows down all of them, and the ratio stays.
+each start, one in each pass over all starts; a *usable* solution costs the sum of these over all starts, divided by the
+successes. The solvers take turns in short chunks of starts, with a calibration loop before each, and times are
+divided by the speed it shows: what the machine does besides slows down all of them, and the ratio stays.
 """
 
 # ruff: noqa: E402  # the number of threads is set before numpy is imported
@@ -24,6 +24,7 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_variable] = "1"
 
 import argparse
+import itertools
 import json
 import logging
 import sys
@@ -110,17 +111,14 @@ def calibration() -> float:
     return best
 
 
-def project_ours(
-    projector: Projector, starts: NDArray[np.float64], first: int, last: int, repeats: int, run: Run
-) -> None:
-    """Project some starts, `repeats` times each."""
+def project_ours(projector: Projector, starts: NDArray[np.float64], first: int, last: int, turn: int, run: Run) -> None:
+    """Project some starts, once each."""
     clock, project = time.perf_counter, projector.project
     project(starts[first])
     for i in range(first, last):
-        for k in range(repeats):
-            began = clock()
-            result = project(starts[i])
-            run.us[i, k] = 1e6 * (clock() - began)
+        began = clock()
+        result = project(starts[i])
+        run.us[i, turn] = 1e6 * (clock() - began)
         run.ends[i], run.claimed[i], run.iterations[i] = result.q, result.success, result.iterations
 
 
@@ -163,31 +161,32 @@ def measure(case: Case, options: argparse.Namespace) -> tuple[Row, Run, list[str
             theirs = {name: Run.empty(count, file.q0.shape[1], repeats) for name in hpp.line_searches}
         except NoPeer as why:
             remarks.append(f"no HPP: {why}")
-    speeds: list[tuple[Run, int, int, float]] = []
-    for first in range(0, count, CHUNK):
-        last = min(first + CHUNK, count)
-        before = calibration()
-        project_ours(projector, starts, first, last, repeats, ours)
+    speeds: list[tuple[Run, slice, int, float]] = []
+    chunks = [(first, min(first + CHUNK, count)) for first in range(0, count, CHUNK)]
+    for turn, (first, last) in itertools.product(range(repeats), chunks):
+        part, before = slice(first, last), calibration()
+        project_ours(projector, starts, first, last, turn, ours)
         after = calibration()
-        speeds.append((ours, first, last, 0.5 * (before + after)))
+        speeds.append((ours, part, turn, 0.5 * (before + after)))
         try:
             for name, run in theirs.items():
                 assert hpp is not None
                 before = after
-                answer = hpp.ask({"line_search": name, "first": first, "last": last, "repeats": repeats})
+                answer = hpp.ask({"line_search": name, "first": first, "last": last, "repeats": 1})
                 after = calibration()
-                run.us[first:last], run.claimed[first:last] = answer["us"], answer["success"]
-                run.ends[first:last] = answer["q"]
-                speeds.append((run, first, last, 0.5 * (before + after)))
+                run.us[part, turn], run.claimed[part] = np.array(answer["us"])[:, 0], answer["success"]
+                run.ends[part] = answer["q"]
+                speeds.append((run, part, turn, 0.5 * (before + after)))
         except NoPeer as why:  # ours go on
             remarks.append(f"no HPP from start {first} on, its figures are left out: {why}")
             theirs = {}
-        project_ours(single, starts, first, last, 1, without)
+        if turn == 0:
+            project_ours(single, starts, first, last, 0, without)
     if hpp is not None:
         hpp.close()
     usual = float(np.median([seconds for *_, seconds in speeds]))
-    for run, first, last, seconds in speeds:
-        run.us[first:last] *= usual / seconds
+    for run, part, turn, seconds in speeds:
+        run.us[part, turn] *= usual / seconds
     for run in (ours, without, *theirs.values()):
         run.judge(judge, file.threshold)
     drift = np.percentile([seconds for *_, seconds in speeds], [5, 95])
