@@ -84,10 +84,10 @@ class NewtonStep:
         mu = self._damping * (merit if merit < FAR else FAR) + 1e-12
         step, held = self._step.solve(error, J, mu), None
         length2 = dot(step, step)
-        if self._simple and length2 <= self._cap2 and not search.holding:  # most steps: short, and within bounds
-            after = self._moved(q, step)
+        if self._simple and not search.holding:  # most steps: within bounds
+            search.part = 1.0 if length2 <= self._cap2 else part_within(step, options.cap)
+            after = self._moved(q, step if search.part == 1.0 else step * search.part)
             if box.keeps(after):
-                search.part = 1.0
                 return after, length2
         if not box.is_open:
             step, held = box.saturate(q, step, error, J, mu, self._step, options.saturating_passes)
