@@ -78,7 +78,7 @@ class Options:
     step_control: StepControl = FULL_STEPS
     damping: float = 0.03
     cap: float = 1.5
-    saturating_passes: int = 2
+    saturating_passes: int = 1
     stall_ratio: float = 0.9
     stall_count: int = 2
     patience_ratio: float = 0.98
