@@ -242,11 +242,11 @@ def wished(stacked: StackedRows, point: Point, sides: RightHandSide, jacobian: b
     """Stack position rows that need not hold: where they have no value, none is wished."""
     try:
         rows = stacked.position(point, sides, jacobian)
-        if np.isfinite(rows.error).all() and (not jacobian or np.isfinite(rows.jacobian).all()):
-            return
     except UndefinedError:
-        pass
-    stacked.silence()
+        stacked.silence()
+        return
+    if not (np.isfinite(rows.error).all() and (not jacobian or np.isfinite(rows.jacobian).all())):
+        stacked.silence()
 
 
 _POSITION = Order.POSITION  # looked up once: members of an Enum are slow to find
