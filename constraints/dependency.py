@@ -166,12 +166,15 @@ def order(space: Space, explicits: Sequence[Explicit], frozen: BoolVector | None
     return Resolution(generations, tuple(refused), read_only(outputs), graph)
 
 
-def left_to_steps(given: Sequence[Sequence[RowOwner]], resolution: Resolution) -> tuple[Stack, ...]:
+def left_to_steps(
+    given: Sequence[Sequence[RowOwner]], resolution: Resolution, optional_last: bool = False
+) -> tuple[Stack, ...]:
     """One Stack a level, of implicit constraints and of explicit ones that became implicit.
 
     Args:
         given: constraints by level, explicit ones among them.
         resolution: of these.
+        optional_last: the last given level stays the last one: what became implicit below it goes before it.
     """
     resolved = {id(explicit) for explicit in resolution.explicits}
     deepest = max((r.constraint.level for r in resolution.refused), default=0)
@@ -180,6 +183,8 @@ def left_to_steps(given: Sequence[Sequence[RowOwner]], resolution: Resolution) -
         for owner in level:
             if id(owner) not in resolved:
                 levels[max(i, owner.level) if isinstance(owner, Explicit) else i].append(owner)
+    if optional_last and 1 < len(given) < len(levels):
+        levels.append(levels.pop(len(given) - 1))
     return tuple(Stack(level) for level in levels)
 
 

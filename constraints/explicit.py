@@ -28,6 +28,7 @@ from .functions.twin import Twin
 from .implicit import Implicit
 from .robot import Frame, Robot, pose_vector
 from .robot.doors import as_robot
+from .target import Target
 from .twinned import Twinned
 
 if TYPE_CHECKING:
@@ -94,7 +95,9 @@ class Explicit(Twinned):
     def __post_init__(self) -> None:
         """Check what can be checked without the whole space; bind where it is known."""
         f = as_function(self.f, "f of an explicit constraint")
-        set_fields(self, name=self.name or f.name)
+        given = {"comparison": self.comparison, "rhs": self.rhs, "mask": self.mask}
+        own = {what: it if isinstance(it, Target) else copy.copy(it) for what, it in given.items()}
+        set_fields(self, name=self.name or f.name, **own)  # read again when it is bound or moved: not the caller's
         self._check_kinds()
         if not self.outputs.v:
             raise WrongObjectError(f"outputs of '{self.name}'", "at least one coordinate", "none")

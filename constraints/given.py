@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from liegroups import Segments, Space
-from liegroups.doors import finite_vector
+from liegroups.doors import as_flag, finite_vector
 from liegroups.frozen import read_only
 
 from .arrays import BoolVector, Vector
@@ -33,6 +34,7 @@ __all__ = [
     "costs",
     "frozen_columns",
     "on_space",
+    "own_options",
     "priced_columns",
     "revolute_columns",
     "space_of",
@@ -79,7 +81,21 @@ def by_level(given: Any) -> list[list[RowOwner]]:
                 raise WrongObjectError(
                     f"constraint {j} of level {i}", what, f"'{constraint.name}', rows of velocity alone"
                 )
+    unique_owners(levels)
     return levels
+
+
+def own_options(*, bounds: Any, weights: Any, frozen: Any, optional_last: Any) -> dict[str, Any]:
+    """What else a problem is made of, by name: what the caller may change later is copied, for it is pickled."""
+    if isinstance(weights, Mapping):
+        named: dict[Any, Any] = {**weights}
+        weights = named
+    return {
+        "bounds": bounds,
+        "weights": copy.deepcopy(weights),
+        "frozen": frozen if isinstance(frozen, Segments | str) else tuple(_listed(frozen)),
+        "optional_last": as_flag(optional_last, "optional_last of a problem"),
+    }
 
 
 def on_space(constraint: RowOwner, space: Space) -> RowOwner:

@@ -122,7 +122,7 @@ def _levels(problems: Sequence[Problem], space: Space) -> tuple[list[list[RowOwn
     order: dict[_Identity, RowOwner] = {}
     level_of: dict[_Identity, float] = {}
     for problem in problems:
-        last = len(problem.levels) - 1 if problem.optional_last else -1
+        last = len(problem.given) - 1 if problem.optional_last and len(problem.given) > 1 else -1
         for i, level in enumerate(problem.given):
             for owner in level:
                 key = _identity(owner, space)

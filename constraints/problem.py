@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from liegroups import Segments, Space
-from liegroups.doors import as_flag, as_tolerance
+from liegroups.doors import as_tolerance
 from liegroups.frozen import read_only_copy, set_fields
 
 from .arrays import ArrayLike, BoolVector, Matrix, Vector
@@ -24,10 +24,10 @@ from .given import (
     costs,
     frozen_columns,
     on_space,
+    own_options,
     priced_columns,
     revolute_columns,
     space_of,
-    unique_owners,
 )
 from .point import PlacedSpace, Point, Workspace, as_workspace, place
 from .ranks import RANK_TOLERANCE
@@ -115,11 +115,11 @@ class Problem:
     ) -> None:
         space, robot = space_of(where)
         asked = by_level(constraints)
-        unique_owners(asked)
+        options = own_options(bounds=bounds, weights=weights, frozen=frozen, optional_last=optional_last)
         owners = [[on_space(owner, space) for owner in level] for level in asked]
-        held = frozen_columns(space, frozen)
+        held = frozen_columns(space, options["frozen"])
         resolution = order(space, [o for level in owners for o in level if isinstance(o, Explicit)], held)
-        levels = left_to_steps(owners, resolution)
+        levels = left_to_steps(owners, resolution, options["optional_last"])
         everything = Stack([*(owner for level in levels for owner in level), *resolution.explicits])
         if everything.size == 0:
             raise EmptyProblemError("a problem needs at least one row that counts: no constraint, or all rows masked")
@@ -127,7 +127,6 @@ class Problem:
         periodic = np.logical_and.reduce([owner.periodic for owner in everything])
         turns = box.tangent_upper - box.tangent_lower >= 2.0 * np.pi - 1e-6
         revolute = revolute_columns(space)
-        options = {"bounds": bounds, "weights": weights, "frozen": frozen, "optional_last": optional_last}
         set_fields(
             self,
             robot=robot,
@@ -141,7 +140,7 @@ class Problem:
             weights=costs(space, weights),
             frozen=held,
             free=~(resolution.outputs | held),
-            optional_last=as_flag(optional_last, "optional_last of a problem") and len(levels) > 1,
+            optional_last=options["optional_last"] and len(levels) > 1,
             columns=np.logical_or.reduce([owner.columns for owner in everything]),
             revolute=revolute,
             wraps=periodic & turns & revolute & ~resolution.outputs & ~held,

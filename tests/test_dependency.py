@@ -383,3 +383,19 @@ def test_resolution_survives_pickling() -> None:
     assert refusals(again) == refusals(problem)
     q = np.full(6, 0.3)
     np.testing.assert_array_equal(Projector(again).project(q).q, Projector(problem).project(q).q)
+
+
+def test_the_optional_level_stays_the_last_one() -> None:
+    """What falls back below an optional last level comes before it: it still must hold, and the wish need not."""
+    first, second = follows("first", 2, 0), follows("second", 2, 1, level=2)
+    held = Implicit.equal(Affine([[1.0, 0.0, 0.0, 0.0, 0.0, 0.0]], [0.0], LINE), [0.3], name="held")
+    wish = Implicit.equal(Affine([[1.0, 0.0, 0.0, 0.0, 0.0, 0.0]], [0.0], LINE), [5.0], name="wish")
+    problem = Problem(LINE, [[held, first, second], [wish]], optional_last=True)
+    assert [level.names for level in problem.levels] == [("held",), ("second",), ("wish",)]
+    result = Projector(problem).project(np.zeros(6))
+    assert result.success
+    assert problem.is_satisfied(result.q, second)
+    assert not problem.is_satisfied(result.q, wish)
+    merged = problem | Problem(LINE, [follows("third", 4, 3)])
+    assert [level.names for level in merged.levels] == [("held",), ("second",), ("wish",)]
+    assert merged.optional_last

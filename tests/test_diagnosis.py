@@ -574,3 +574,18 @@ def test_talos_that_should_stand_and_reach_too_far() -> None:
     kinds = {kind for kind, _ in members(diagnosis)}
     assert kinds == {Kind.CONSTRAINT}
     assert Comparison.EQUALITY.name in problem.describe()
+
+
+def test_bounds_of_a_free_body_are_members() -> None:
+    """Bounds on the translation of a pose, which no single dof moves: not the target alone is out of reach."""
+    model: Any = pin.Model()
+    model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "body")
+    model.lowerPositionLimit[:3], model.upperPositionLimit[:3] = -1.0, 1.0
+    model.addFrame(pin.Frame("tip", 1, 0, pin.SE3.Identity(), pin.FrameType.OP_FRAME))
+    robot = Robot(model)
+    diagnosis = failed(Problem(robot, [at(robot, "tip", [2.0, 0.0, 0.0])]), robot.space.neutral).diagnose()
+    assert diagnosis.conflict is not None
+    assert diagnosis.conflict.members == (Member(Kind.CONSTRAINT, "tip", 0), Member(Kind.BOUNDS, "body", 0))
+    assert diagnosis.conflict.is_minimal
+    assert diagnosis.leaving[0].joint == "body"
+    assert diagnosis.leaving[0].amount == pytest.approx(1.0, abs=1e-4)

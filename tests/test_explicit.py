@@ -822,3 +822,21 @@ def test_segments_must_be_blocks_of_the_whole_space() -> None:
         Explicit(Swing(Rn(2), 1), Segments((3, 2), (2, 1), Rn(2)), Segments((4,), (3,), Rn(1)), whole=space)
     with pytest.raises(OverlapError, match="cut in two"):
         Explicit(f, Segments((5,), (4,), Rn(1)), read, whole=space)
+
+
+@pytest.mark.parametrize("lives", ["whole", "block"])
+def test_an_explicit_constraint_is_its_own_after_its_arguments_were_changed(lives: str) -> None:
+    """Bound to a space, or moved to a product, it has the right-hand side and rows that it was made with."""
+    space, rhs, rows = Rn(3), np.array([0.5]), [Comparison.EQUALITY]
+    out = Segments.coordinates(space, [1])
+    if lives == "whole":
+        constraint = Explicit(Affine([[1.0, 0.0, 0.0]], [0.0], space), out, comparison=rows, rhs=rhs)
+        problem_on: Any = space * SO3
+    else:
+        source = Segments.coordinates(space, [0])
+        constraint = Explicit(Affine([[1.0]], [0.0], Rn(1)), out, source, comparison=rows, rhs=rhs)
+        problem_on = space
+    rhs[0], rows[0] = 0.9, Comparison.SUPERIOR
+    problem = Problem(problem_on, [constraint])
+    assert len(problem.explicits) == 1
+    np.testing.assert_array_equal(problem.rhs.vector, [0.5])

@@ -342,3 +342,23 @@ def test_free_body_pose_has_no_freedom():
     assert np.abs(box.project_tangent(q, np.ones(6))).max() < 1e-14
     held = Problem(R3xSO3, [Implicit(Identity(R3xSO3), mask=[1, 1, 1, 0, 0, 0])])
     assert held.dimension(R3xSO3.neutral) == 3
+
+
+def test_a_problem_is_its_own_after_its_arguments_were_changed() -> None:
+    """Copies and pickles of a problem have what it was made of, whatever the caller does to that later."""
+    robot = arm()
+    joints = list(robot.joint_names)
+    weights, frozen, levels = np.ones(robot.nv), [joints[1]], [hand(robot)]
+    by_joint: dict[str, Any] = {joints[2]: np.array([3.0])}
+    first = Problem(robot, levels, weights=weights, frozen=frozen)
+    second = Problem(robot, levels, weights=by_joint, frozen=tuple(joints[1:2]))
+    weights[0], by_joint[joints[2]][0] = 100.0, 5.0
+    by_joint[joints[3]] = 7.0
+    frozen.append(joints[2])
+    levels.append(hand(robot))
+    for problem in (first, second):
+        for other in (copy.deepcopy(problem), pickle.loads(pickle.dumps(problem))):
+            np.testing.assert_array_equal(other.weights, problem.weights)
+            np.testing.assert_array_equal(other.priced, problem.priced)
+            np.testing.assert_array_equal(other.frozen, problem.frozen)
+            assert len(other.constraints) == 1

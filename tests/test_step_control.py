@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from robots import ur5
 
-from constraints import Implicit, Options, Pose, Problem, Projector
-from constraints.errors import OptionError
+from constraints import Affine, Explicit, Function, Implicit, Options, Pose, Problem, Projector, Status
+from constraints.errors import OptionError, UndefinedError
 from constraints.solvers import (
     Backtracking,
     Constant,
@@ -17,7 +20,7 @@ from constraints.solvers import (
     StepControl,
     StepState,
 )
-from liegroups import R3xSO3
+from liegroups import R3xSO3, Rn, Segments
 
 ALL = [FullSteps(), Constant(), Constant(0.5), Backtracking(), FixedSequence(), ErrorNormBased()]
 
@@ -112,3 +115,63 @@ def test_parts_out_of_range_are_refused():
     ):
         with pytest.raises(OptionError):
             make()
+
+
+def line(f: Any, slope: Any) -> Problem:
+    """One equation in one unknown."""
+    return Problem(Rn(1), [Implicit.zero(Function.from_callable(f, Rn(1), Rn(1), slope, name="line"))])
+
+
+@pytest.mark.parametrize("control", ALL, ids=repr)
+def test_one_step_is_the_first_step_of_a_projection(control: StepControl):
+    """`one_step` tells a step control that it is the first one: FixedSequence takes 0.2 of it, as HPP does."""
+    problem = line(lambda q: q - 3.0, lambda q: np.eye(1))
+    projector = Projector(problem, Options(step_control=control, restarts=False, damping=0.0, cap=100.0, trace=True))
+    trace = projector.project([0.0]).trace
+    assert trace is not None
+    np.testing.assert_array_equal(projector.one_step([0.0]), trace[1].q)
+
+
+@pytest.mark.parametrize("says", ["error", "nan"])
+def test_backtracking_comes_back_from_where_a_function_has_no_value(says: str):
+    """The full Newton step for log q = 0 from 3.5 is at 3.5 (1 - log 3.5) < 0; 0.7 of it is at 0.43."""
+
+    def log(q: np.ndarray) -> np.ndarray:
+        if q[0] > 0.0:
+            return np.log(q)
+        if says == "error":
+            raise UndefinedError("the logarithm is not real")
+        return np.full(1, np.nan)
+
+    problem = line(log, lambda q: np.array([[1.0 / q[0]]]))
+    options = Options(step_control=Backtracking(), restarts=False, damping=0.0, cap=100.0)
+    result = Projector(problem, options).project([3.5])
+    assert result.success
+    assert abs(result.q[0] - 1.0) < 1e-4
+    assert Projector(problem, replace(options, step_control=FullSteps())).project([3.5]).status is Status.UNDEFINED
+
+
+@pytest.mark.parametrize("given", ["a", None, np.nan, True, [0.1], np.array([0.1, 0.2]), 0.0, -1.0, 2.0])
+def test_what_is_no_part_of_a_step_is_refused(given: Any):
+    for make in (Constant, ErrorNormBased, lambda part: Backtracking(smallest=part), lambda part: Backtracking(c=part)):
+        with pytest.raises(OptionError, match=r"in \(0, 1"):
+            make(given)
+    with pytest.raises(OptionError, match="factor of FixedSequence"):
+        FixedSequence(factor=given)
+
+    class Mine(StepControl):
+        def alpha(self, state: StepState, trial: Any) -> Any:
+            return given
+
+    with pytest.raises(OptionError, match="alpha of Mine"):
+        Projector(line(lambda q: q - 3.0, lambda q: np.eye(1)), Options(step_control=Mine())).project([0.0])
+
+
+def test_a_controlled_step_where_only_the_optional_level_has_rows():
+    """Explicit constraints alone are mandatory: no mandatory row is left to the step."""
+    space = Rn(2)
+    couple = Explicit(Affine([[1.0, 0.0]], [0.0], space), Segments.coordinates(space, [1]))
+    wish = Implicit.equal(Affine([[1.0, 0.0]], [0.0], space), [1.0])
+    problem = Problem(space, [[couple], [wish]], optional_last=True)
+    after = Projector(problem, Options(step_control=Constant(0.5), damping=0.0)).one_step([0.0, 0.3])
+    np.testing.assert_allclose(after, [0.5, 0.5], atol=1e-9)

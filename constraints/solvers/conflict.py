@@ -312,8 +312,10 @@ def _members(problem: Problem, wrap: bool) -> Iterator[Member]:
             yield Member(Kind.CONSTRAINT, owner.name, i)
     matter = (problem.columns | problem.frozen) & ~(problem.wraps if wrap else np.zeros_like(problem.wraps))
     bounded = np.isfinite(problem.bounds.tangent_lower) | np.isfinite(problem.bounds.tangent_upper)
+    entries = np.isfinite(problem.bounds.lower) | np.isfinite(problem.bounds.upper)
     for i, leaf in enumerate(problem.space.leaves()):
-        if (matter & bounded)[leaf.v].any():
+        posed = not leaf.space.is_flat and bool(entries[leaf.q].any())  # positions that no single dof moves
+        if (matter & (bounded | posed))[leaf.v].any():
             yield Member(Kind.BOUNDS, leaf.name, i)
     if problem.frozen.any():
         yield Member(Kind.FROZEN, "dofs", 0)

@@ -10,6 +10,7 @@ import numpy as np
 from liegroups.segments import entries_of
 
 from ..arrays import Vector
+from ..errors import OptionError, UndefinedError
 from ..problem import Problem
 from ..rows import Rows
 from ..short_vectors import dot
@@ -18,7 +19,7 @@ from .hierarchy import Hierarchy
 from .options import Options
 from .search import Search
 from .step import DampedCholesky, dof_scale, part_within
-from .step_control import FullSteps, StepState
+from .step_control import FullSteps, StepState, is_part
 
 __all__ = ["NewtonStep"]
 
@@ -123,14 +124,23 @@ class NewtonStep:
     ) -> float:
         """How much of a step the step control takes."""
         mandatory = rows[: self._mandatory]
-        merit, residual = sum([level.merit for level in mandatory]), max([level.residual for level in mandatory])
+        merit = sum([level.merit for level in mandatory])
+        residual = max([level.residual for level in mandatory], default=0.0)
         slope = 2.0 * float(sum([level.error.dot(level.jacobian.dot(step)) for level in mandatory]))
         state = StepState(search.iterations - search.begun - 1, merit, slope, residual, self._options.threshold)
 
         def trial(alpha: float) -> float:
-            return merit_at(self._space.integrate(q, alpha * step), search)
+            try:
+                return merit_at(self._space.integrate(q, alpha * step), search)
+            except UndefinedError:
+                return np.inf
 
-        return self._options.step_control.alpha(state, trial)
+        control = self._options.step_control
+        alpha = control.alpha(state, trial)
+        if not is_part(alpha):
+            what = f"alpha of {type(control).__name__}"
+            raise OptionError(f"{what}: a step control gives a number in (0, 1], got {alpha!r}")
+        return alpha
 
     def adapt(self, search: Search, rows: Sequence[Rows]) -> bool:
         """Change the caps of the lower levels by how the levels above fare; true while some cap is on its way down.

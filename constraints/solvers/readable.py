@@ -112,7 +112,7 @@ class ReadableProgram(Program):
         memory = workspace.resource(self, "memory", self._memory, workspace)
         search = Search(q0, rhs, memory, False)
         memory.place(rhs)
-        search.caps = [self.options.cap] * (len(self._levels) - 1)
+        search.caps, search.iterations = [self.options.cap] * (len(self._levels) - 1), 1
         q, rows = self._rows(self._substitution.start(self._box.clamp(q0), rhs), search)
         if rows:
             q, _ = self._step.take(q, rows, rows[0].merit, search, self._merit_at)

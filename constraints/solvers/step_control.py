@@ -6,7 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import atanh, tanh
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
+
+import numpy as np
 
 from ..errors import OptionError
 
@@ -19,6 +21,7 @@ __all__ = [
     "FullSteps",
     "StepControl",
     "StepState",
+    "is_part",
 ]
 
 
@@ -112,8 +115,8 @@ class Backtracking(StepControl):
     def __post_init__(self) -> None:
         """Check the ranges."""
         _part("smallest of Backtracking", self.smallest)
-        if not 0.0 < self.c < 1.0 or not 0.0 < self.tau < 1.0:
-            raise OptionError(f"Backtracking: c and tau must be in (0, 1), got {self.c} and {self.tau}")
+        _inside("c of Backtracking", self.c)
+        _inside("tau of Backtracking", self.tau)
 
     def alpha(self, state: StepState, trial: Callable[[float], float]) -> float:
         """The largest of 1, tau, tau^2, ... above `smallest` that passes, or `smallest`."""
@@ -146,8 +149,7 @@ class FixedSequence(StepControl):
         """Check the ranges."""
         _part("first of FixedSequence", self.first)
         _part("limit of FixedSequence", self.limit)
-        if not 0.0 < self.factor < 1.0:
-            raise OptionError(f"FixedSequence: factor must be in (0, 1), got {self.factor}")
+        _inside("factor of FixedSequence", self.factor)
 
     def alpha(self, state: StepState, trial: Callable[[float], float]) -> float:
         """The member of the sequence for this iteration."""
@@ -193,6 +195,20 @@ def _fit() -> tuple[float, float]:
 _SLOPE, _OFFSET = _fit()
 
 
-def _part(what: str, value: float) -> None:
-    if isinstance(value, bool) or not 0.0 < value <= 1.0:
+def _part(what: str, value: object) -> None:
+    """Refuse what is no number in (0, 1]."""
+    if not is_part(value):
         raise OptionError(f"{what} must be in (0, 1], got {value!r}")
+
+
+def _inside(what: str, value: object) -> None:
+    """Refuse what is no number in (0, 1)."""
+    if not is_part(value) or value == 1.0:
+        raise OptionError(f"{what} must be in (0, 1), got {value!r}")
+
+
+def is_part(value: Any) -> bool:
+    """Whether a value is a number in (0, 1]."""
+    if isinstance(value, np.floating | np.integer):
+        value = value.item()
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0.0 < value <= 1.0
