@@ -167,7 +167,8 @@ def _least_angle(owner: RowOwner) -> float:
         function = twin.function if isinstance(twin, Implicit) else None
         function = function.function if isinstance(function, Lifted) else function
         logarithm = isinstance(function, Orientation | RelativeOrientation | Transformation | RelativeTransformation)
-        blocks = [slice(-3, None)] if logarithm else []
+        turns = isinstance(owner, Explicit) and owner.turns
+        blocks = [slice(-3, None)] if logarithm and not turns else []
     else:
         kinds = {"SO3": 0, "SE3": 3}
         leaves = [leaf for leaf in owner.group.leaves() if leaf.space.name in kinds]

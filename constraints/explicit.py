@@ -13,7 +13,7 @@ from liegroups import Segments, Space
 from liegroups.doors import as_mapping, as_space, finite_vector
 from liegroups.frozen import set_fields
 
-from .arrays import ArrayLike, Vector
+from .arrays import ArrayLike, Matrix, Vector
 from .comparison import Comparison
 from .errors import OptionError, OverlapError, SizeError, SpaceMismatchError, WrongObjectError
 from .function import Function, as_function
@@ -21,11 +21,12 @@ from .functions.affine import Affine, Identity
 from .functions.composition import Composition
 from .functions.lifted import Lifted, same_space
 from .functions.pose import RelativePose
-from .functions.pose_from_rows import PoseFromRows
+from .functions.pose_from_rows import PoseFromRows, shorter, to_nearest_turn
 from .functions.transformation import RelativeTransformation
 from .functions.translation import RightTranslation, Translated
 from .functions.twin import Twin
 from .implicit import Implicit
+from .point import Point
 from .robot import Frame, Robot, pose_vector
 from .robot.doors import as_robot
 from .target import Target
@@ -66,6 +67,7 @@ class Explicit(Twinned):
     Attributes:
         map: f as a function of the whole space, where that is known.
         twin: the implicit constraint with the same solutions, likewise.
+        turns: whether rows are a translation and a rotation vector that may be any of its rotation.
 
     Raises:
         OverlapError: inputs and outputs share coordinates.
@@ -91,6 +93,7 @@ class Explicit(Twinned):
     name: str = field(default="", kw_only=True)
 
     map: Function = field(init=False)
+    turns: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
         """Check what can be checked without the whole space; bind where it is known."""
@@ -161,7 +164,8 @@ class Explicit(Twinned):
         if not same_space(h.inputs, space):
             raise SpaceMismatchError(f"twin of '{self.name}'", space.name, h.inputs.name)
         twin = Implicit(h, self.comparison, self.rhs, mask=self.mask, name=self.name)
-        self.take_rows(twin, map=f, space=space)
+        turns = type(self.rhs_map) is PoseFromRows and twin.rows.is_plain and bool(twin.rows.mask.all())
+        self.take_rows(twin, map=f, space=space, turns=turns)
 
     def on(self, space: Space) -> Explicit:
         """The same constraint on a whole space: bound to it, or moved to the factor of it where it lives."""
@@ -308,6 +312,15 @@ class Explicit(Twinned):
             return f
         cheaper = f.translated(element)
         return Translated(f, element) if isinstance(cheaper, Composition) else cheaper
+
+    def write_position(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:
+        """As `RowOwner.write_position`, of the twin; rotation vectors of one rotation are one right-hand side."""
+        if rhs is None or not self.turns:
+            super().write_position(point, rhs, error, jacobian)
+            return
+        short = shorter(rhs)
+        super().write_position(point, short, error, jacobian)
+        to_nearest_turn(short, error, jacobian)
 
     def __repr__(self) -> str:
         return f"Explicit({self.name!r}: {len(self.outputs)} dofs)"

@@ -35,6 +35,7 @@ from constraints import (
     Function,
     Identity,
     Implicit,
+    LockedJoint,
     Options,
     Pose,
     Position,
@@ -595,6 +596,30 @@ def test_relative_pose_is_explicit_form_of_the_relative_transformation() -> None
     np.testing.assert_array_equal(problem.jacobian(q), h.jacobian(q))
     assert constraint.name == "relative_pose(gripper, handle)"
     assert Explicit.relative_pose(robot, "gripper", "handle", name="grasp").name == "grasp"
+
+
+@pytest.mark.parametrize("angle", [np.pi - 1e-9, np.pi, np.pi + 1e-9, 4.0, 2.0 * np.pi, 9.0])
+def test_a_relative_pose_at_half_a_turn_and_beyond_is_satisfied_where_it_is_computed(angle: float) -> None:
+    """Property 12: rotation vectors of one rotation are one right-hand side of a pose that is computed."""
+    robot, rng = arm_and_box(), np.random.default_rng(8)
+    constraint = Explicit.relative_pose(robot, "gripper", "handle", comparison=EQUALITY)
+    problem = Problem(robot, [constraint])
+    assert "longer" not in problem.describe()
+    fallen = Problem(robot, [LockedJoint(robot, "box/root_joint"), constraint])
+    for _ in range(4):
+        axis = rng.normal(size=3)
+        sides = problem.rhs.replace(constraint, np.r_[0.1, 0.2, 0.3, angle * axis / np.linalg.norm(axis)])
+        result = Projector(problem).project(robot.random(rng), sides)
+        assert result.success
+        assert problem.residual(result.q, sides) < 1e-7
+        assert Projector(problem).project(result.q, sides).iterations == 0
+        near = robot.space.integrate(result.q, 1e-3 * rng.normal(size=robot.nv))
+        implicit = fallen.rhs.replace(constraint, sides.of(constraint))
+        found = problem.jacobian(near, sides)
+        np.testing.assert_array_equal(fallen.error(near, constraint, implicit), problem.error(near, constraint, sides))
+        expected = differences(robot.space, near, lambda q, rhs=sides: problem.error(q, constraint, rhs))
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7)
+        assert np.linalg.norm(problem.error(near, constraint, sides)) < 0.02
 
 
 def test_relative_pose_refuses_what_cannot_be_computed() -> None:
