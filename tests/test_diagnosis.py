@@ -589,3 +589,25 @@ def test_bounds_of_a_free_body_are_members() -> None:
     assert diagnosis.conflict.is_minimal
     assert diagnosis.leaving[0].joint == "body"
     assert diagnosis.leaving[0].amount == pytest.approx(1.0, abs=1e-4)
+
+
+def test_rows_that_nearly_repeat_each_other_are_no_conflict() -> None:
+    """Linear rows whose common solution is far (singular value 0.05): a linear program judges what is in conflict."""
+    space, infinite = Rn(5), np.inf
+    rows = {
+        "r0": ([[-2.0, 2.0, 0.0, 1.0, -1.0]], [-4.0], [-2.0]),
+        "r1": ([[-1.0, 1.0, -1.0, -2.0, 0.0]], [4.0], [4.0]),
+        "r2": ([[0.0, 2.0, 1.0, -1.0, 1.0], [2.0, -2.0, 1.0, 2.0, 2.0]], [-4.0, 4.0], [-4.0, 4.0]),
+        "x0": ([[1.0, 0.0, 1.0, 0.0, -2.0]], [2.0], [2.0]),
+    }
+    asked = [Implicit.between(Affine(A, np.zeros(len(A)), space), low, up, name=n) for n, (A, low, up) in rows.items()]
+    sides = Bounds(space, [-1.0, -2.0, -infinite, -infinite, -infinite], [1.5, 0.5, 0.5, 2.5, infinite])
+    diagnosis = failed(Problem(space, asked, sides), [0.5468114, 0.39981534, -0.52973855, 0.47947123, 0.36630381])
+    conflict = diagnosis.diagnose().conflict
+    assert conflict is not None
+    named = [rows[m.name] for m in conflict.members if m.kind is Kind.CONSTRAINT]
+    A = np.concatenate([A for A, _, _ in named])
+    low, up = (np.concatenate([entry[i] for entry in named]) for i in (1, 2))
+    boxed = any(m.kind is Kind.BOUNDS for m in conflict.members)
+    box: Any = list(zip(sides.lower, sides.upper, strict=True)) if boxed else (None, None)
+    assert linprog(np.zeros(5), np.r_[A, -A], np.r_[up, -low], bounds=box).status == 2

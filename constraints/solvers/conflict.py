@@ -29,6 +29,8 @@ from .restart import Restarts
 __all__ = ["Conflict", "Finder", "Kind", "Member", "Trial", "error_norm"]
 
 TURN = 2.0 * np.pi
+LIGHT, BOLD_PATIENCE = 1e-4, 8
+"""Damping and patience of a descent that finds far solutions of rows that nearly depend on each other."""
 DRAWS = 8
 """So many configurations are drawn where a function has no value at the best iterate."""
 
@@ -171,7 +173,7 @@ class Finder:
         return Trial(members, None, tries, iterations, inf if best is None else best.residual, outside)
 
     def _projections(self, part: Problem, rhs: RightHandSide) -> Iterator[Projection]:
-        """Go on from the best iterate; start again elsewhere; follow the best of these to its end."""
+        """Go on from the best iterate; start again elsewhere; follow that to its end; bold steps from the iterate."""
         whole = self._options.max_iterations
         quarter = max(whole // 4, 1)
         patient = Projector(part, replace(self._options, restarts=False, max_iterations=quarter))
@@ -180,7 +182,10 @@ class Finder:
             return
         search = Projector(part, replace(self._options, max_iterations=whole - 2 * quarter)).project(self._q, rhs)
         yield search
-        yield patient.project(search.q, rhs)
+        eighth = replace(self._options, restarts=False, max_iterations=max(quarter // 2, 1))
+        yield Projector(part, eighth).project(search.q, rhs)
+        bold = replace(eighth, damping=LIGHT, patience_count=BOLD_PATIENCE)
+        yield Projector(part, bold).project(self._q, rhs)
         if search.status is Status.UNDEFINED and not search.restarts:  # it ends at a start without value
             draws = Restarts(part, self._options.seed, DRAWS)
             short = Projector(part, replace(self._options, restarts=False, max_iterations=whole // DRAWS))
