@@ -613,3 +613,23 @@ def test_rotations_and_poses_that_no_row_moves_rest_at_the_reference() -> None:
     multiplier = g @ pushing / (pushing @ pushing)
     assert multiplier < 0.0
     np.testing.assert_allclose(g[1:], multiplier * pushing[1:], atol=1e-7)
+
+
+def test_the_last_level_turns_joints_past_a_bound_that_is_no_end():
+    """A joint whose range is a full turn leaves it at -pi towards a target at pi - 0.2; with `wrap=False` it stays."""
+    model: Any = pin.Model()
+    for name, joint, low, up in (("arm", pin.JointModelRZ(), -np.pi, np.pi), ("lift", pin.JointModelPZ(), -1.0, 1.0)):
+        i = model.addJoint(0, joint, pin.SE3.Identity(), name, *(np.full(1, x) for x in (9.0, 9.0, low, up)))
+        place = pin.SE3(np.eye(3), np.array([1.0, 0.0, 0.0]))
+        model.addFrame(pin.Frame(f"{name} end", i, 0, place, pin.FrameType.OP_FRAME))
+    robot = Robot(model)
+    there = np.pi - 0.2
+    held = Implicit.equal(Position(robot, "lift end"), [1.0, 0.0, 0.4])
+    wish = Implicit.equal(Position(robot, "arm end"), [2.0 * np.cos(there), 2.0 * np.sin(there), 0.0])
+    problem = Problem(robot, [[held], [wish]], optional_last=True)
+    start = np.array([0.3 - np.pi, 0.4])
+    result = Projector(problem, Options(optimise_last=True)).project(start)
+    assert result.success
+    np.testing.assert_allclose(result.q, [there, 0.4], rtol=0, atol=1e-3)
+    kept = Projector(problem, Options(optimise_last=True, wrap=False)).project(start)
+    np.testing.assert_allclose(kept.q, [-np.pi, 0.4], rtol=0, atol=1e-6)

@@ -337,3 +337,18 @@ def test_sensitivities_travel_and_say_what_they_are():
     np.testing.assert_allclose(there.rhs, sensitivity.rhs, atol=1e-12)
     assert "NEAREST" in repr(sensitivity)
     assert isinstance(problem.robot, Robot)
+
+
+@pytest.mark.parametrize("nearest", [False, True])
+def test_computed_dofs_follow_a_start_that_nothing_moves(nearest):
+    """x1 = 2 x0, and a row on x2 alone: x0 stays where it starts, and x1 moves twice as much as the start does."""
+    space = Rn(3)
+    couple = Explicit(Affine([[2.0, 0.0, 0.0]], [0.3], space), Segments.coordinates(space, [1]))
+    problem = Problem(space, [couple, Implicit.equal(Affine([[0.0, 0.0, 1.0]], [0.0], space), [0.5])])
+    projector = Projector(problem, Options(nearest=nearest, threshold=1e-10))
+    start = np.array([0.2, 0.0, 0.1])
+    result = projector.project(start)
+    ends = [projector.project(start + h * np.eye(3)[0]).q for h in (-1e-5, 1e-5)]
+    expected = (ends[1] - ends[0]) / 2e-5
+    np.testing.assert_allclose(result.sensitivity().start[:, 0], expected, rtol=0, atol=1e-6)
+    assert expected[1] == pytest.approx(2.0 * expected[0], abs=1e-6)

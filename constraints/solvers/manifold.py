@@ -54,6 +54,7 @@ class Manifold:
     Args:
         problem: whose constraints.
         columns: (nv,) true for the free dofs that may move.
+        wrap: whether joints that may be shifted by whole turns have no bounds.
 
     Attributes:
         problem: as given.
@@ -67,13 +68,13 @@ class Manifold:
         wide: indices of the rows that are no equality.
         unit: identity matrix of the live dofs.
         guarded: a tangent column of the joint that each guarded coordinate belongs to.
-        box: bounds of the dofs that steps keep; joints that may turn have theirs.
+        box: bounds of the dofs that steps keep.
     """
 
-    def __init__(self, problem: Problem, columns: BoolVector) -> None:
+    def __init__(self, problem: Problem, columns: BoolVector, wrap: bool = False) -> None:
         self.problem = problem
         self.substitution = Substitution(problem)
-        self.box = Box(problem, wrap=False)
+        self.box = Box(problem, wrap)
         self.place = placer(problem.space)
         self.live: Indices = np.flatnonzero(columns & problem.free)
         self.moving: Indices = np.flatnonzero((columns & problem.free) | problem.resolution.outputs)

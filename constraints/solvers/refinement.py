@@ -62,7 +62,8 @@ class RefinedProgram(Program):
             )
         self._program, self._problem, self._options = program, problem, options
         self._last = LastLevel(problem.levels[-1]) if options.optimise_last else None
-        self._manifold = Manifold(problem, refined_columns(problem, options.nearest))
+        turning = options.wrap and options.optimise_last  # in a distance a whole turn counts, in errors it does not
+        self._manifold = Manifold(problem, refined_columns(problem, options.nearest), turning)
         self._restoration = Restoration(
             self._manifold, options.damping, options.cap, options.saturating_passes, dof_scale(problem.weights)
         )
@@ -108,7 +109,9 @@ class RefinedProgram(Program):
         if state.local.cost > first.cost:  # less than what the threshold left undone has gained: leave that as it is
             state, trace = self._best(view.kept(view.at(q)), q, outcome, budget - state.spent)
             iterations += state.spent
-        q = state.local.q
+        q, _ = self._manifold.box.wrap(state.local.q)
+        if q is not state.local.q:
+            q = view.at(q).q
         residual = self._problem.residual(q, view.rhs)
         if residual > self._options.threshold or not self._problem.bounds.contains(q):
             return outcome._replace(refined=Refined(optimality(view, first).stationarity, near, own))

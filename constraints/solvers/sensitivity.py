@@ -151,7 +151,8 @@ class Sensitivity:
             reason = "the solution is not locally unique: some motion costs nothing and changes nothing"
             raise SensitivityError(self.projection, reason)
         problem = self.projection.problem
-        self._T = problem.resolution_jacobian(problem.at(self.projection.q), self.projection.rhs)[:, self._live]
+        self._follow = problem.resolution_jacobian(problem.at(self.projection.q), self.projection.rhs)
+        self._T = self._follow[:, self._live]
 
     # By what.
 
@@ -226,11 +227,10 @@ class Sensitivity:
         if frozen.size:
             out[:, frozen] = self._answer(self._difference(moved, frozen), "frozen dofs")
         refined = projection.refined
-        if refined is None or refined.near is None:
-            out[self._idle, self._idle] = 1.0
-        else:
-            costless = self._idle & ~self._manifold.resting
-            out[costless, costless] = 1.0
+        distant = refined is not None and refined.near is not None
+        kept = self._idle & ~self._manifold.resting if distant else self._idle
+        out[:, kept] = self._follow[:, kept]  # and computed dofs that follow them
+        if distant:
             out += self.near if refined.from_start else 0.0
         if self.kind is SensitivityKind.CONTINUED:
             out[:, self._live] += self._T @ self._system.kept()
