@@ -601,7 +601,8 @@ def test_rows_that_nearly_repeat_each_other_are_no_conflict() -> None:
         "x0": ([[1.0, 0.0, 1.0, 0.0, -2.0]], [2.0], [2.0]),
     }
     asked = [Implicit.between(Affine(A, np.zeros(len(A)), space), low, up, name=n) for n, (A, low, up) in rows.items()]
-    sides = Bounds(space, [-1.0, -2.0, -infinite, -infinite, -infinite], [1.5, 0.5, 0.5, 2.5, infinite])
+    lowest, highest = [-1.0, -2.0, -infinite, -infinite, -infinite], [1.5, 0.5, 0.5, 2.5, infinite]
+    sides = Bounds(space, np.array(lowest), np.array(highest))
     diagnosis = failed(Problem(space, asked, sides), [0.5468114, 0.39981534, -0.52973855, 0.47947123, 0.36630381])
     conflict = diagnosis.diagnose().conflict
     assert conflict is not None

@@ -227,11 +227,11 @@ class Sensitivity:
         if frozen.size:
             out[:, frozen] = self._answer(self._difference(moved, frozen), "frozen dofs")
         refined = projection.refined
-        distant = refined is not None and refined.near is not None
-        kept = self._idle & ~self._manifold.resting if distant else self._idle
-        out[:, kept] = self._follow[:, kept]  # and computed dofs that follow them
-        if distant:
+        kept = self._idle
+        if refined is not None and refined.near is not None:
+            kept = kept & ~self._manifold.resting
             out += self.near if refined.from_start else 0.0
+        out[:, kept] += self._follow[:, kept]  # computed dofs follow what nothing moves
         if self.kind is SensitivityKind.CONTINUED:
             out[:, self._live] += self._T @ self._system.kept()
         return out
