@@ -14,6 +14,7 @@ from liegroups import Space
 from liegroups.frozen import read_only
 
 from .arrays import BoolVector, Matrix
+from .errors import WrongObjectError
 from .explicit import Explicit
 from .function import Function
 from .point import Point
@@ -108,6 +109,8 @@ class Resolution:
             map_of: the map of a constraint with its right-hand side.
             free: (nv,) true for the dofs that are neither computed nor frozen.
         """
+        if not isinstance(point, Point):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("point of a resolution", "a point (problem.at)", point)
         nv = free.size
         T = np.diag(free.astype(np.float64))
         for explicit in self.explicits:

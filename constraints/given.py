@@ -163,12 +163,18 @@ def priced_columns(space: Space, weights: Any) -> BoolVector:
 
 
 def frozen_columns(space: Space, frozen: Any) -> BoolVector:
-    """Tangent columns (nv,) that must not move: Segments, or names of joints (with Segments among them)."""
+    """Tangent columns (nv,) that must not move: Segments, or names of joints (with Segments among them).
+
+    Raises:
+        OverlapError: a part of a rotation or of a pose, which only moves as a whole.
+        UnknownJointError, SizeError, WrongObjectError: what else is wrong.
+    """
     out = np.zeros(space.nv, dtype=np.bool_)
     if isinstance(frozen, str):
         raise WrongObjectError("frozen dofs of a problem", "a sequence of joint names or Segments", frozen)
     for entry in (frozen,) if isinstance(frozen, Segments) else _listed(frozen):
         out[_columns_of(space, entry, "frozen dofs")] = True
+    Segments.coordinates(space, np.flatnonzero(out))  # a part of a rotation or pose cannot be kept
     return read_only(out)
 
 

@@ -16,7 +16,7 @@ from liegroups.frozen import read_only_copy, set_fields
 from .arrays import ArrayLike, BoolVector, Matrix, Vector
 from .dependency import Resolution, left_to_steps, order
 from .describe import describe
-from .errors import EmptyProblemError
+from .errors import EmptyProblemError, WrongObjectError
 from .explicit import Explicit
 from .given import (
     bounds_on,
@@ -74,8 +74,7 @@ class Problem:
         given: the constraints by level as they were given, on this space; `levels` lacks those that are computed.
         priced: (nv,) true for columns whose cost was given.
         revolute: (nv,) true for the columns that are an angle stored as one number.
-        wraps: (nv,) true for revolute columns that may be shifted by whole turns: their range allows it, and every
-            function is periodic in them.
+        wraps: (nv,) true for revolute columns that may be shifted by whole turns: range and all functions allow it.
 
     Raises:
         EmptyProblemError: no row that counts.
@@ -337,13 +336,15 @@ class Problem:
         return self.merged(other)
 
     def contains(self, constraint: object) -> bool:
-        """Whether the constraint (the object) is one of this problem's."""
-        if constraint is None:
-            return False
+        """Whether the constraint (the object, or its name) is one of this problem's."""
+        if constraint is None or isinstance(constraint, str):
+            return constraint in self.constraints.names
         return any(constraint is owner or constraint is owner.lifted_from for owner in self.constraints)
 
     def implies(self, other: Problem) -> bool:
         """Whether every constraint of the other problem (the objects) is one of this problem's."""
+        if not isinstance(other, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("problem to be implied", "a Problem", other)
         return all(self.contains(owner) or self.contains(owner.lifted_from) for owner in other.constraints)
 
     @property

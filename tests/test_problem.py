@@ -30,11 +30,12 @@ from constraints.errors import (
     AmbiguousNameError,
     DuplicateError,
     EmptyProblemError,
+    OverlapError,
     RobotMismatchError,
     SpaceMismatchError,
     WrongObjectError,
 )
-from liegroups import SE3, SO3, R3xSO3, Rn
+from liegroups import SE3, SO3, R3xSO3, Rn, Segments
 
 
 def heavier_arm() -> Robot:
@@ -362,3 +363,14 @@ def test_a_problem_is_its_own_after_its_arguments_were_changed() -> None:
             np.testing.assert_array_equal(other.priced, problem.priced)
             np.testing.assert_array_equal(other.frozen, problem.frozen)
             assert len(other.constraints) == 1
+
+
+def test_a_part_of_a_pose_cannot_be_frozen() -> None:
+    """A free body whose first velocity is zero moves along that axis when it turns: such a column is no dof to keep."""
+    space = SE3 * Rn(2)
+    held = Implicit.zero(Identity(space))
+    for part in (Segments((0,), (0,), Rn(1)), Segments((3,), (3,), Rn(1))):
+        with pytest.raises(OverlapError, match="cut in two"):
+            Problem(space, [held], frozen=[part])
+    whole = Problem(space, [held], frozen=[Segments.of(space, 0), Segments.coordinates(space, [7])])
+    assert whole.frozen.tolist() == [True] * 6 + [False, True]

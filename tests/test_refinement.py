@@ -32,7 +32,7 @@ from constraints import (
     Transformation,
 )
 from constraints.demo_scenes import sample_scenes
-from constraints.errors import OptionError, SizeError
+from constraints.errors import OptionError, SizeError, UndefinedError
 from liegroups import SE3, SO3, Rn, Segments
 
 NEAREST = Options(nearest=True)
@@ -633,3 +633,20 @@ def test_the_last_level_turns_joints_past_a_bound_that_is_no_end():
     np.testing.assert_allclose(result.q, [there, 0.4], rtol=0, atol=1e-3)
     kept = Projector(problem, Options(optimise_last=True, wrap=False)).project(start)
     np.testing.assert_allclose(kept.q, [-np.pi, 0.4], rtol=0, atol=1e-6)
+
+
+def test_a_reference_without_a_value_is_no_solution():
+    """Where a function has no value at `near` the projection goes on: never an exception."""
+    space = Rn(2)
+
+    def root(q: np.ndarray) -> np.ndarray:
+        if q[0] < 0.0:
+            raise UndefinedError("the root of a negative number is not real")
+        return np.sqrt(q[:1])
+
+    f = Function.from_callable(root, space, Rn(1), lambda q: np.array([[0.5 / np.sqrt(q[0]), 0.0]]))
+    projector = Projector(Problem(space, [Implicit.equal(f, [2.0])]), Options(nearest=True))
+    result = projector.project([1.0, 1.0], near=[-1.0, 3.0])
+    assert result.success
+    np.testing.assert_allclose(result.q, [4.0, 3.0], rtol=0, atol=1e-3)
+    assert projector.project_batch([[1.0, 1.0]], near=[[-1.0, 3.0]]).q[0].tobytes() == result.q.tobytes()

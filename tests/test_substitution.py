@@ -34,7 +34,7 @@ from constraints import (
     Robot,
     Transformation,
 )
-from constraints.errors import UnknownNameError
+from constraints.errors import UnknownNameError, WrongObjectError
 from liegroups import SE3, SO2, SO3, ProductSpace, Rn, Segments
 
 EQUALITY, ZERO, SUPERIOR, INFERIOR = Comparison
@@ -397,6 +397,12 @@ def test_a_problem_contains_its_constraints_by_identity() -> None:
         assert problem.constraints[p].name == p.name
     stranger = carrying()[1]["couple"]
     assert not problem.contains(stranger)
+    assert problem.contains("couple")
+    assert not problem.contains("couples")
+    with pytest.raises(WrongObjectError, match="a Problem, got None"):
+        problem.implies(None)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(WrongObjectError, match="a point"):
+        problem.resolution_jacobian(None)  # pyright: ignore[reportArgumentType]
     with pytest.raises(UnknownNameError, match="couple"):
         problem.error(problem.space.neutral, stranger)
     fallen = Problem(problem.robot or problem.space, [parts["couple"], stranger])

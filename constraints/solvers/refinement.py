@@ -78,7 +78,7 @@ class RefinedProgram(Program):
     def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
         """Project, then refine; see `Program.run`."""
         options, problem = self._options, self._problem
-        if near is not None and self._last is None and problem.is_satisfied(near, None, rhs, options.threshold):
+        if near is not None and self._last is None and self._is_solution(near, rhs):
             residual, trace = problem.residual(near, rhs), () if options.trace else None
             return Outcome(near.copy(), Status.CONVERGED, 0, 0, residual, trace, Refined(0.0, near))
         outcome = self._program.run(q0, rhs, workspace)
@@ -94,6 +94,13 @@ class RefinedProgram(Program):
             return self._refined(outcome, self._manifold.seen(rhs, workspace, objective), reference, own)
         except UndefinedError:
             return outcome._replace(refined=Refined(np.inf, reference, own))
+
+    def _is_solution(self, q: Vector, rhs: RightHandSide) -> bool:
+        """Whether a configuration satisfies everything; not so where a function has no value."""
+        try:
+            return self._problem.is_satisfied(q, None, rhs, self._options.threshold)
+        except UndefinedError:
+            return False
 
     def _refined(self, outcome: Outcome, view: View, near: Vector | None, own: bool) -> Outcome:
         """The outcome with its configuration refined; unchanged where nothing is to be gained."""
