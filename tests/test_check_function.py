@@ -12,7 +12,7 @@ import pytest
 from robots import arm, humanoid, two_arms
 
 from constraints import Function, Pose, Position
-from constraints.errors import NotFiniteError, SizeError, UndefinedError, WrongObjectError
+from constraints.errors import NotFiniteError, NotNormalizedError, SizeError, UndefinedError, WrongObjectError
 from constraints.functions._template import DistanceBetween
 from constraints.functions.frames import FrameFunction, kinematics_at
 from constraints.testing import CheckFailed, check_function
@@ -312,9 +312,13 @@ def test_drift_derivatives_are_checked() -> None:
 
 
 def test_values_must_be_points_of_the_outputs() -> None:
-    stretched = Function.from_callable(lambda q: 1.01 * SO2.exp(q), Rn(1), SO2, lambda q: np.ones((1, 1)), name="turn")
+    def stretched(by: float) -> Function:
+        return Function.from_callable(lambda q: by * SO2.exp(q), Rn(1), SO2, lambda q: np.ones((1, 1)), name="turn")
+
     with pytest.raises(CheckFailed, match=r"the value of turn is a point of SO2[\s\S]*normalise"):
-        check_function(stretched, pickles=False)
+        check_function(stretched(1.0 + 1e-7), pickles=False)
+    with pytest.raises(NotNormalizedError, match="value of turn"):
+        check_function(stretched(1.01), pickles=False)
 
 
 def test_lambdas_do_not_pickle() -> None:

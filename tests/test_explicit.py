@@ -865,3 +865,15 @@ def test_an_explicit_constraint_is_its_own_after_its_arguments_were_changed(live
     problem = Problem(problem_on, [constraint])
     assert len(problem.explicits) == 1
     np.testing.assert_array_equal(problem.rhs.vector, [0.5])
+
+
+@pytest.mark.parametrize("norm", [0.0, 1.001, 2.0])
+def test_a_callable_that_gives_no_rotation_is_named(norm: float) -> None:
+    """A computed quaternion of another norm would be a success that is no configuration; zero would divide by zero."""
+    space = Rn(1) * SO3
+    f = Function.from_callable(lambda q: norm * SO3.exp(np.r_[q, 0.0, 0.0]), Rn(1), SO3, name="turned")
+    computed = Problem(space, [Explicit(f, Segments.of(space, 1), Segments.of(space, 0))])
+    solved = Problem(Rn(1), [Implicit.equal(f, SO3.exp(np.array([0.3, 0.0, 0.0])))])
+    for problem, start in ((computed, [0.1, 0.0, 0.0, 0.0, 1.0]), (solved, [0.1])):
+        with pytest.raises(NotNormalizedError, match="value of turned of SO3"):
+            Projector(problem).project(start)

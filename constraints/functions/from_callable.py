@@ -35,6 +35,7 @@ class FromCallable(Function):
 
     Raises:
         SizeError: when the callable returns something of another size.
+        NotNormalizedError: when it returns a rotation or pose whose unit vector has another norm than 1.
     """
 
     f: Callable[[Vector], ArrayLike]
@@ -79,7 +80,10 @@ class FromCallable(Function):
         value = _numbers(self.f(q.copy()), f"value of {self.name}")  # a copy: the function cannot spoil the point
         if value.size != self.outputs.nq:
             raise SizeError(f"value of {self.name}", (self.outputs.nq,), value.shape)
-        return value.reshape(-1)
+        value = value.reshape(-1)
+        if self.outputs.unit_blocks and np.isfinite(value).all():
+            self.outputs.check(value, f"value of {self.name}")
+        return value
 
 
 def _numbers(given: ArrayLike, what: str) -> Vector:
