@@ -19,6 +19,7 @@ from .errors import OptionError, OverlapError, SizeError, SpaceMismatchError, Wr
 from .function import Function, as_function
 from .functions.affine import Affine, Identity
 from .functions.composition import Composition
+from .functions.contact_pose import PoseOfContact
 from .functions.lifted import Lifted, same_space
 from .functions.pose import RelativePose
 from .functions.pose_from_rows import PoseFromRows, shorter, to_nearest_turn
@@ -282,6 +283,12 @@ class Explicit(Twinned):
     def is_constant(self) -> bool:
         """Whether the outputs depend on no input."""
         return not self.map.columns.any()
+
+    @property
+    def may_miss(self) -> bool:
+        """Whether what is computed may not satisfy the twin: g_inverse, or the twin, is the user's own."""
+        inverse = self.g_inverse is None or type(self.g_inverse) is RightTranslation
+        return not (inverse and (self.implicit is None or self.turns or type(self.rhs_map) is PoseOfContact))
 
     def group_rhs(self, rhs: Vector) -> Vector:
         """A right-hand side in the coordinates of the twin, as a point of the group of f."""

@@ -877,3 +877,24 @@ def test_a_callable_that_gives_no_rotation_is_named(norm: float) -> None:
     for problem, start in ((computed, [0.1, 0.0, 0.0, 0.0, 1.0]), (solved, [0.1])):
         with pytest.raises(NotNormalizedError, match="value of turned of SO3"):
             Projector(problem).project(start)
+
+
+def test_what_its_own_inverse_does_not_satisfy_is_no_success() -> None:
+    """Property 12: a g_inverse that is none, or that ends at a limit, and a twin that asks for something else."""
+    space = Rn(2)
+    out, source, f = Segments.coordinates(space, [1]), Segments.coordinates(space, [0]), Identity(Rn(1))
+    double = Function.from_callable(lambda q: 2.0 * q, Rn(1), Rn(1), name="double")
+    limited = Function.from_callable(lambda q: 0.5 * np.clip(q, -1.0, 1.0), Rn(1), Rn(1), name="limited")
+    held = Implicit.equal(Affine([[1.0, 0.0]], [0.0], space), [0.3])
+    other = Affine([[1.0, 1.0]], [0.0], space)
+    for constraint, target, solvable in (
+        (Explicit(f, out, source, double, Identity(Rn(1))), 0.3, False),
+        (Explicit(f, out, source, double, limited), 0.3, True),
+        (Explicit(f, out, source, double, limited), 1.7, False),
+        (Explicit(f, out, source, implicit=other), 0.3, False),
+    ):
+        problem = Problem(space, [constraint, held])
+        for options in (Options(), Options.local(), Options(nearest=True)):
+            result = Projector(problem, options).project([0.1, 0.9], problem.rhs.replace(held, [target]))
+            assert result.success == solvable
+            assert problem.is_satisfied(result.q, rhs=result.rhs) == solvable

@@ -81,6 +81,7 @@ class ReadableProgram(Program):
         self._step = NewtonStep(problem, options, self._box, sizes, len(self._mandatory))
         self._mixed = not self._step.is_controlled  # a control is told the slope of the exact rows
         self._computes = bool(len(problem.explicits))
+        self._doubtful = tuple(Stack([explicit]) for explicit in problem.resolution.explicits if explicit.may_miss)
 
     # The whole projection.
 
@@ -224,6 +225,9 @@ class ReadableProgram(Program):
         if self._computes and not dot(wrapped, wrapped) < np.inf:
             search.forget()
             raise UndefinedError("a computed output is not finite")
+        if self._doubtful and self._misses(wrapped, search):
+            search.forget()
+            raise UndefinedError("a computed output does not satisfy its constraint")
         if off > EXACT * self.options.threshold:
             score, residual, merit = self._measure(self._rows(wrapped, search, jacobian=False)[1])
             search.take(wrapped, score, residual, merit)
@@ -235,6 +239,12 @@ class ReadableProgram(Program):
         if search.best is q:
             search.best = wrapped
         return Status.OUT_OF_BOUNDS
+
+    def _misses(self, q: Vector, search: Search) -> bool:
+        """Whether computed outputs do not satisfy their constraint: its g_inverse has no value that does."""
+        search.point.move(q)
+        limit, point = self.options.threshold, search.point
+        return any(stack_rows(t, point, _POSITION, search.rhs, jacobian=False).residual > limit for t in self._doubtful)
 
     def _finished(self, q: Vector, search: Search) -> Vector:
         """The configuration with the poses of carried bodies, which the loop leaves as they were."""
