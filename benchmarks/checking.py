@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
+from plain_rows import nearest
 
 from constraints.robot.packages import find_resource
 
@@ -56,6 +57,9 @@ class Judge:
             if reference is not None:
                 fixed = reference[mask]
                 kept = kept - np.where(np.array(_words(constraint, kept.size)) == "Equality", fixed, 0.0)
+            unequal = {"Superior", "Inferior"} & set(_words(constraint, kept.size))
+            if constraint["kind"] == "explicit_relative_pose" and mask.all() and not unequal:
+                kept[3:] = nearest(kept[3:], h[3:])
             if constraint["kind"] != "explicit_convex_shape_contact":
                 for row, word in enumerate(_words(constraint, kept.size)):
                     if word == "Superior":

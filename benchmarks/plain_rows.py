@@ -134,9 +134,19 @@ class Wanted:
 
     def _error(self, place: Place) -> float:
         rows = self.rows(place)
+        plain = bool(self.mask.all()) and not (self.lower.any() or self.upper.any())
+        if self.kind == "object" and self.rhs is not None and plain:
+            rows[3:] = nearest(rows[3:], rows[3:] + self.rhs[3:])
         e = (rows - np.clip(rows, self.lower, self.upper))[self.mask] * self.scale[self.mask]
         square = float(e @ e)
         return float(np.sqrt(square)) if square == square else np.inf
+
+
+def nearest(error: Vector, w: Vector) -> Vector:
+    """A difference from w, or from the other rotation vectors of that rotation: the shortest, for poses computed."""
+    angle = float(np.sqrt(w @ w))
+    turns = [error + 2.0 * np.pi * k * w / angle for k in (-1, 0, 1)] if angle > 0.0 else [error]
+    return min(turns, key=lambda e: float(e @ e))
 
 
 def group_rows(place: Place, group: str, value: Any, rhs: Any) -> Vector:
