@@ -113,6 +113,66 @@ def test_stages_do_not_depend_on_their_order(robot: Robot) -> None:
 
 
 @ROBOTS
+def test_joints_up_to_any_have_the_bits_of_all(robot: Robot) -> None:
+    """Kinematics up to a joint write what plain pinocchio writes for the whole model, whatever was asked before."""
+    rng = np.random.default_rng(5)
+    model = robot.model
+    data = model.createData()
+    for order in (
+        range(1, model.njoints),
+        reversed(range(1, model.njoints)),
+        rng.permutation(np.arange(model.njoints)),
+    ):
+        workspace = Workspace()
+        for last in (int(j) for j in order):
+            posture = robot.at(robot.random(rng), workspace)
+            pin.computeJointJacobians(model, data, posture.q)
+            n = 0 if last == 0 else model.joints[last].idx_v + model.joints[last].nv
+            for _ in range(2):  # the second time nothing is to be done
+                k = posture.placed(last)
+                assert all(np.array_equal(k.oMi[j].homogeneous, data.oMi[j].homogeneous) for j in range(last + 1))
+                assert np.array_equal(posture.with_jacobians(last).data.J[:, :n], data.J[:, :n])
+            assert k.last >= last
+
+
+def test_a_posture_gives_joints_that_were_left_out_when_they_are_asked_for() -> None:
+    """A function of the first joints alone, then everything: at the same posture, and at the next."""
+    robot, rng = humanoid(), np.random.default_rng(6)
+    joints = [j for j in range(2, robot.model.njoints) if robot.model.parents[j] == 1]
+    early, late = (robot.frame(robot.model.names[j]) for j in (joints[0], robot.model.njoints - 1))
+    f, g = Pose(robot, early), CenterOfMass(robot)
+    workspace, data = Workspace(), robot.model.createData()
+    value, J, center, Jc = np.zeros(7), np.zeros((6, robot.nv)), np.zeros(3), np.zeros((3, robot.nv))
+    for _ in range(3):
+        posture = robot.at(robot.random(rng), workspace)
+        pin.computeJointJacobians(robot.model, data, posture.q)
+        pin.updateFramePlacements(robot.model, data)
+        f.evaluate(posture, value, J)
+        expected = pin.getFrameJacobian(robot.model, data, early.joint, early.placement, pin.LOCAL)
+        assert np.abs(J - expected).max() < 1e-14
+        there = data.oMi[late.joint] * late.placement
+        assert np.array_equal(posture.placement(late).homogeneous, there.homogeneous)
+        expected = pin.getFrameJacobian(robot.model, data, late.joint, late.placement, pin.LOCAL)
+        assert np.array_equal(posture.jacobian(late), expected)
+        g.evaluate(posture, center, Jc)
+        assert np.abs(center - pin.centerOfMass(robot.model, data, posture.q)).max() < 1e-14
+        assert np.abs(Jc - pin.jacobianCenterOfMass(robot.model, data, posture.q)).max() < 1e-14
+
+
+def test_early_joints_alone_are_computed_until_somebody_reads_others() -> None:
+    """What no function reads keeps the placement that the memory began with."""
+    robot = humanoid()
+    workspace = Workspace()
+    posture = robot.at(robot.random(np.random.default_rng(7)), workspace)
+    last = robot.model.njoints - 1
+    k = posture.placed(3)
+    assert k.tree.njoints == 4
+    assert np.array_equal(k.oMi[last].homogeneous, np.eye(4))
+    assert posture.placed().tree is robot.model
+    assert not np.array_equal(k.oMi[last].homogeneous, np.eye(4))
+
+
+@ROBOTS
 def test_mass_matrix_is_symmetric_and_bias_holds_gravity(robot: Robot) -> None:
     q, v = state(robot)
     M = robot.at(q, v).mass_matrix()

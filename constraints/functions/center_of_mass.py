@@ -50,7 +50,7 @@ class CenterOfMass(MassFunction):
         self.declare(robot.space, Rn(3), self.columns_seen_from(0), periodic=True, name=self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        k = kinematics_at(point, jacobian)
+        k = kinematics_at(point, jacobian, self.moving_joints[-1])
         if jacobian is None:
             value[:] = self.center(k)
             return

@@ -20,8 +20,8 @@ from ..point import MovingPoint, Point
 from ..robot import Frame, Motion, Posture, Robot, as_placement
 from ..robot.doors import as_robot
 from ..robot.pinocchio import pin
-from ..robot.posture import Kinematics
-from ..robot.relative import RelativeFrames, joint_frame_jacobian
+from ..robot.posture import ALL_JOINTS, Kinematics
+from ..robot.relative import RelativeFrames
 
 if TYPE_CHECKING:
     from typing import Self
@@ -38,6 +38,8 @@ __all__ = [
     "supporting_columns",
     "world_or_frame",
 ]
+
+_LOCAL: Any = pin.LOCAL
 
 
 def supporting_columns(robot: Robot, joint: int) -> BoolVector:
@@ -82,11 +84,16 @@ class FrameFunction(Framed):
     (the world where there is one frame only) and `frame_b`. They write their rows as a (k x 6) matrix times the body
     twist of b relative to a, depend on the joints on exactly one of the two chains, and are periodic in every
     revolute joint.
+
+    Attributes:
+        robot, frame_a, frame_b: as resolved.
+        last_joint: the greater index of the joints that carry them: what `kinematics_at` is asked for.
     """
 
     robot: Robot
     frame_a: Frame
     frame_b: Frame
+    last_joint: int
 
     @property
     def parts(self) -> tuple[FrameFunction, ...]:
@@ -138,6 +145,7 @@ class FrameFunction(Framed):
             _minus=np.asfortranarray(np.tile(-sign, (6, 1))),
             _in_world=frame_a.joint == 0,
             _joint_b=frame_b.joint,
+            last_joint=max(frame_a.joint, frame_b.joint),
         )
         self.declare(robot.space, outputs, sign != 0.0, periodic=True, name=name)
 
@@ -174,30 +182,30 @@ class FrameFunction(Framed):
         """
         frames = k.frames[id(self)]
         if self._in_world:
-            columns = joint_frame_jacobian(k.model, k.data, self._joint_b, frames.placement_b)
+            columns = k.jacobian_on(k.model, k.data, self._joint_b, frames.placement_b, _LOCAL)
         else:
             X = frames.to_b()
             rows = X if rows is None else rows.dot(X)
             columns = np.multiply(k.world_jacobian, self._sign, frames.columns)
         if rows is None:
-            jacobian[:] = columns
+            jacobian[...] = columns
         else:
             rows.dot(columns, jacobian)
 
-    def frames_backwards(self, k: Kinematics) -> RelativeFrames:
-        """Frame a seen from frame b at the point of k: what rows for a step are made of."""
+    def seen_backwards(self, point: Point, jacobian: Matrix | None) -> tuple[Kinematics, RelativeFrames]:
+        """Kinematics at a point, and frame a seen from frame b there: what rows for a step are made of."""
+        k = kinematics_at(point, jacobian, self.last_joint)
         frames = k.frames.get(id(self))
         if frames is None:
             frames = k.relative(self, self.frame_a, self.frame_b)
         back = frames.mirror or frames.back(k.model)
         back.update(k.model, k.data, back.memory)
-        return back
+        return k, back
 
     def body_columns(self, k: Kinematics, back: RelativeFrames, out: Matrix | None) -> Matrix:
         r"""Jacobian (6, nv) of the body twist of a relative to b seen from b, :math:`-J`: what moves `back.pose`."""
         if self._in_world:
-            columns = joint_frame_jacobian(k.model, k.data, self._joint_b, back.placement_a)
-            return np.negative(columns, out)
+            return np.negative(k.jacobian_on(k.model, k.data, self._joint_b, back.placement_a, _LOCAL), out)
         return back.to_a().dot(np.multiply(k.world_jacobian, self._minus, back.columns), out)
 
     def relative_motion(self, motion: MovingPoint) -> tuple[Any, Vector, Vector]:
@@ -221,10 +229,20 @@ class FrameFunction(Framed):
         return aMb, np.array(twist.vector), np.array(acceleration.vector)
 
 
-def kinematics_at(point: Point, jacobian: Matrix | None) -> Kinematics:
-    """Kinematics at a posture, with joint Jacobians where they are needed; a typed error for another kind of point."""
+def kinematics_at(point: Point, jacobian: Matrix | None, last: int = ALL_JOINTS) -> Kinematics:
+    """Kinematics at a posture, with joint Jacobians where they are needed; a typed error for another kind of point.
+
+    Args:
+        point: the posture.
+        jacobian: the Jacobian to be written, or None.
+        last: index of the last joint that the caller reads: those behind it may be left out.
+    """
     posture = point if isinstance(point, Posture) else posture_of(point)
-    return posture.placed() if jacobian is None else posture.with_jacobians()
+    k = posture.kinematics
+    done = k.placed if jacobian is None else k.jacobians
+    if done == posture.serial == posture.workspace.serial and last <= k.last:  # for all functions but the first
+        return k
+    return posture.placed(last) if jacobian is None else posture.with_jacobians(last)
 
 
 def posture_of(point: Point) -> Posture:

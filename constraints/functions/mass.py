@@ -17,6 +17,7 @@ from ..robot import Robot
 from ..robot.doors import as_robot
 from ..robot.pinocchio import Model, pin
 from ..robot.posture import Kinematics
+from ..robot.truncated import truncated
 from .frames import motion_of, supporting_columns
 
 __all__ = ["MassFunction"]
@@ -31,7 +32,8 @@ class MassFunction(Function):
     r"""A function of the centre of mass :math:`c = \sum_i m_i c_i / \sum_i m_i` of a set of bodies.
 
     The set is given by joints (the bodies they carry), by the sub-trees that start at joints, or is the whole robot.
-    It is read from a shadow model: the robot's, with the inertias of all other bodies zero, on the same memory.
+    It is read from a shadow model: the robot's up to the last of them, with the inertias of all other bodies zero, on
+    the same memory.
     """
 
     robot: Robot
@@ -62,8 +64,8 @@ class MassFunction(Function):
         massive = tuple(j for j in sorted(chosen) if j > 0 and model.inertias[j].mass > 0.0)
         if not massive:
             raise ModelError(f"{owner}: the chosen bodies of {robot.name} have no mass")
-        shadow = model.copy()
-        for j in range(model.njoints):
+        shadow = truncated(model, massive[-1])
+        for j in range(shadow.njoints):
             if j not in massive:
                 shadow.inertias[j] = pin.Inertia.Zero()
         set_fields(self, _shadow=shadow, moving_joints=massive)

@@ -25,7 +25,7 @@ class _RotationLogRows(FrameFunction):
     sees_only_frames = True
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        k = kinematics_at(point, jacobian)
+        k = kinematics_at(point, jacobian, self.last_joint)
         frames = self.relative_frames(k)
         if jacobian is None:
             value[:] = rotation_log(frames.rotation)
@@ -37,11 +37,10 @@ class _RotationLogRows(FrameFunction):
 
     def evaluate_for_step(self, point: Point, error: Vector, jacobian: Matrix | None = None) -> None:
         r"""As `Function.evaluate_for_step`, in b: :math:`\log {}^bR_a = -\log {}^aR_b` and :math:`-J_{ang}`."""
-        k = kinematics_at(point, jacobian)
-        back = self.frames_backwards(k)
-        error[:] = pin.log3(back.rotation)
+        k, back = self.seen_backwards(point, jacobian)
+        error[...] = pin.log3(back.rotation)
         if jacobian is not None:
-            jacobian[:] = self.body_columns(k, back, None)[3:]
+            jacobian[...] = self.body_columns(k, back, None)[3:]
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)

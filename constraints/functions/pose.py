@@ -39,9 +39,9 @@ class _PoseRows(FrameFunction):
         self.resolve(robot, a, b, outputs, name)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        k = kinematics_at(point, jacobian)
+        k = kinematics_at(point, jacobian, self.last_joint)
         frames = self.relative_frames(k)
-        value[:] = pin.SE3ToXYZQUAT(frames.pose)
+        value[...] = pin.SE3ToXYZQUAT(frames.pose)  # [:] would make a view first
         if jacobian is None:
             return
         if self._body:

@@ -26,7 +26,7 @@ class _PositionRows(FrameFunction):
     sees_only_frames = True
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        k = kinematics_at(point, jacobian)
+        k = kinematics_at(point, jacobian, self.last_joint)
         frames = self.relative_frames(k)
         value[:] = frames.translation
         if jacobian is not None:
@@ -37,11 +37,10 @@ class _PositionRows(FrameFunction):
 
     def evaluate_for_step(self, point: Point, error: Vector, jacobian: Matrix | None = None) -> None:
         r"""As `Function.evaluate_for_step`, in b: :math:`{}^bp_a = -{}^aR_b^T\,{}^ap_b` and :math:`-J_{lin}`."""
-        k = kinematics_at(point, jacobian)
-        back = self.frames_backwards(k)
-        error[:] = back.translation
+        k, back = self.seen_backwards(point, jacobian)
+        error[...] = back.translation
         if jacobian is not None:
-            jacobian[:] = self.body_columns(k, back, None)[:3]
+            jacobian[...] = self.body_columns(k, back, None)[:3]
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)

@@ -63,6 +63,7 @@ class RelativeCenterOfMass(MassFunction):
 
     _frame: Frame = field(init=False)
     _reference: Vector = field(init=False)
+    _last_joint: int = field(init=False)
     _shifted: Frame = field(init=False)
     _mask: Matrix = field(init=False)
 
@@ -78,6 +79,7 @@ class RelativeCenterOfMass(MassFunction):
             self,
             _frame=frame,
             _reference=reference,
+            _last_joint=max(frame.joint, self.moving_joints[-1]),
             _shifted=frame.moved(pin.SE3(np.eye(3), np.array(reference))),  # seen from there, r is taken off
             _mask=np.tile(columns.astype(np.float64), (3, 1)),
         )
@@ -91,19 +93,20 @@ class RelativeCenterOfMass(MassFunction):
         self._write(point, error, jacobian, to_the_bit=False)
 
     def _write(self, point: Point, value: Vector, jacobian: Matrix | None, to_the_bit: bool) -> None:
-        k = kinematics_at(point, jacobian)
+        k = kinematics_at(point, jacobian, self._last_joint)
         frames = k.frames.get(id(self))
         if frames is None:
             frames = k.relative(self, self._shifted, _WORLD)
+        Jc = None if jacobian is None else self.center_jacobian(k, to_the_bit)
+        frames.live_b.translation = self.center(k) if Jc is None else k.center
         frames.update(k.model, k.data, frames.memory)
-        if jacobian is None:
-            value[:] = frames.pose.act(self.center(k))
+        value[...] = frames.translation  # [:] would make a view first
+        if jacobian is None or Jc is None:
             return
-        J = frames.rotation.dot(self.center_jacobian(k, to_the_bit))
-        value[:] = seen = frames.pose.act(k.center)
+        J = frames.rotation.dot(Jc, jacobian)
         if self._frame.joint != 0:
-            np.subtract(J, frames.jacobian_of_a_at(k.model, k.data, seen)[:3], J)
-        np.multiply(J, self._mask, jacobian)
+            np.subtract(J, frames.jacobian_of_a_at(k.model, k.data, frames.translation)[:3], J)
+        np.multiply(J, self._mask, J)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         k = motion_of(motion).with_drift()

@@ -25,7 +25,7 @@ class _RotationRows(FrameFunction):
     sees_only_frames = True
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        k = kinematics_at(point, jacobian)
+        k = kinematics_at(point, jacobian, self.last_joint)
         value[:] = pin.SE3ToXYZQUAT(self.relative_placement(k))[3:]
         if jacobian is not None:
             rows = point.scratch(self, "rows", (3, 6))

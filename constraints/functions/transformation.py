@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RelativeTransformation", "Transformation"]
 
+_log3: Any = pin.log3
+
 
 class _TransformationRows(FrameFunction):
     """The rows both functions share: translation and rotation logarithm of aMb."""
@@ -27,7 +29,7 @@ class _TransformationRows(FrameFunction):
     sees_only_frames = True
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        k = kinematics_at(point, jacobian)
+        k = kinematics_at(point, jacobian, self.last_joint)
         frames = self.relative_frames(k)
         R = frames.rotation
         value[:3] = frames.translation
@@ -46,10 +48,9 @@ class _TransformationRows(FrameFunction):
         With :math:`r = \log {}^aR_b` these are :math:`-({}^aR_b^T\,{}^ap_b, r)`, and :math:`-(J_{lin}, J_{ang})`: the
         rows of the value times :math:`-{}^aR_b^T` and :math:`-J_{log}^{-1}(r)`, which leaves r as it is.
         """
-        k = kinematics_at(point, jacobian)
-        back = self.frames_backwards(k)
+        k, back = self.seen_backwards(point, jacobian)
         error[:3] = back.translation
-        error[3:] = pin.log3(back.rotation)
+        error[3:] = _log3(back.rotation)
         if jacobian is not None:
             self.body_columns(k, back, jacobian)
 

@@ -14,13 +14,15 @@ from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point, SpaceMotion, SpacePoint, Workspace, part_vector
 from .frame import Frame, as_frame
 from .pinocchio import Placement, pin
-from .relative import RelativeFrames, joint_frame_jacobian
+from .relative import RelativeFrames, frame_jacobian_of
 
 if TYPE_CHECKING:
     from .space import RobotSpace
 
-__all__ = ["Kinematics", "Motion", "Posture"]
+__all__ = ["ALL_JOINTS", "Kinematics", "Motion", "Posture"]
 
+ALL_JOINTS = 2**30 - 1
+"""Index that no joint is behind (Python compares integers up to here fastest)."""
 _LOCAL: Any = pin.LOCAL
 _joint_jacobian: Any = pin.getJointJacobian
 
@@ -29,10 +31,19 @@ _joint_jacobian: Any = pin.getJointJacobian
 class Kinematics:
     """Pinocchio's memory for one model in one workspace, and up to which stage it is computed for which point.
 
-    Each mark is the serial number of the point for which the stage has been computed.
+    Each mark is the serial number of the point for which the stage has been computed. Placements and joint Jacobians
+    are computed for the joints up to the last one that anybody has asked for in this memory: with arms that no function
+    reads, a humanoid's legs alone cost two thirds.
+
+    Args:
+        space: whose model.
 
     Attributes:
         model, data: pinocchio's.
+        last: index of the last joint whose placement is computed.
+        tree: the model up to there, or the model; its algorithms write to the same data.
+        nq: coordinates of the tree; None where it is the model.
+        jacobian_on: (model, data, joint, placement on it, axes) -> Jacobian (6, nv) of that frame, a new array.
         oMi: live placements of the joints in the world, by joint index.
         world_jacobian: live joint Jacobians (6, nv), spatial, in the world frame.
         frames: what `relative` made, by id of an owner that lives.
@@ -48,18 +59,26 @@ class Kinematics:
         "data",
         "drift",
         "frames",
+        "jacobian_on",
         "jacobians",
+        "last",
         "mass",
         "model",
         "motion",
+        "nq",
         "oMi",
         "placed",
+        "space",
+        "tree",
         "velocities",
         "world_jacobian",
     )
 
-    def __init__(self, model: Any) -> None:
-        self.model = model
+    def __init__(self, space: RobotSpace) -> None:
+        model: Any = space.model
+        self.space, self.model, self.tree = space, model, model
+        self.last, self.nq = 0, None
+        self.jacobian_on = frame_jacobian_of(model)
         self.data = model.createData()
         self.oMi: list[Placement] = list(self.data.oMi)  # references: they follow the data
         self.world_jacobian: Matrix = self.data.J.reshape(6, model.nv, order="F")  # one column comes as a vector
@@ -71,6 +90,12 @@ class Kinematics:
         self.motion: object = None
         self.velocities = self.drift = self.mass = self.bias = 0
 
+    def reach(self, last: int) -> None:
+        """Compute the joints up to this one from now on; what has been computed counts no more."""
+        self.last, self.tree = self.space.tree_to(last)
+        self.nq = None if self.tree is self.model else self.tree.nq
+        self.placed = self.jacobians = 0
+
     def joint_jacobian(self, joint: int, axes: Any = _LOCAL) -> Matrix:
         """Jacobian (6, nv) of a joint's twist, in its own frame or in other axes; a new array."""
         J: Matrix = _joint_jacobian(self.model, self.data, joint, axes)
@@ -78,7 +103,7 @@ class Kinematics:
 
     def frame_jacobian(self, frame: Frame) -> Matrix:
         """Body Jacobian (6, nv) of a frame: its twist in its own axes; a new array."""
-        return joint_frame_jacobian(self.model, self.data, frame.joint, frame.placement)
+        return self.jacobian_on(self.model, self.data, frame.joint, frame.placement, _LOCAL)
 
     def relative(self, owner: object, a: Frame, b: Frame) -> RelativeFrames:
         """Memory for frame b seen from frame a, made once for the owner (a function), forgotten when the owner is gone.
@@ -107,14 +132,17 @@ class Posture(Point):
 
     `robot.at(q)` makes one that never goes stale; `robot.at(q, workspace)` one that borrows the workspace and raises
     StalePostureError once the workspace has moved on.
+
+    Attributes:
+        kinematics: memory of the stages; `placed` and `with_jacobians` compute them and give it.
     """
 
-    __slots__ = ("_kinematics", "_lease", "space")
+    __slots__ = ("_lease", "kinematics", "space")
     space: RobotSpace
 
     def __init__(self, space: RobotSpace, q: Vector, workspace: Workspace, serial: int, lease: object = None) -> None:
         self.space, self.q, self.workspace, self.serial = space, q, workspace, serial
-        self._kinematics = workspace.resource(space, "kinematics", space.kinematics)
+        self.kinematics = workspace.resource(space, "kinematics", space.kinematics)
         self._lease = lease
 
     def part(self, segments: Segments) -> Point:
@@ -127,26 +155,34 @@ class Posture(Point):
 
     # Stages: live memory for functions, valid until the workspace moves on.
 
-    def placed(self) -> Kinematics:
-        """Stage 1: the placements of the joints are computed."""
-        k = self._kinematics
+    def placed(self, last: int = ALL_JOINTS) -> Kinematics:
+        """Stage 1: the placements of the joints are computed.
+
+        Args:
+            last: index of the last joint that the caller reads; those behind it may not be computed.
+        """
+        k = self.kinematics
         if self.workspace.serial != self.serial:
             self.check()
+        if last > k.last:
+            k.reach(last)
         if k.placed != self.serial:
-            pin.forwardKinematics(k.model, k.data, self.q)
+            pin.forwardKinematics(k.tree, k.data, self.q if k.nq is None else self.q[: k.nq])
             k.placed = self.serial
         return k
 
-    def with_jacobians(self) -> Kinematics:
-        """Stage 2: the joint Jacobians too (`data.J`: spatial, in the world frame)."""
-        k = self._kinematics
+    def with_jacobians(self, last: int = ALL_JOINTS) -> Kinematics:
+        """Stage 2: the joint Jacobians too (`data.J`: spatial, in the world frame); `last` as for `placed`."""
+        k = self.kinematics
         if self.workspace.serial != self.serial:
             self.check()
+        if last > k.last:
+            k.reach(last)
         if k.jacobians != self.serial:
             if k.placed == self.serial:
-                pin.computeJointJacobians(k.model, k.data)
+                pin.computeJointJacobians(k.tree, k.data)
             else:
-                pin.computeJointJacobians(k.model, k.data, self.q)
+                pin.computeJointJacobians(k.tree, k.data, self.q if k.nq is None else self.q[: k.nq])
                 k.placed = self.serial
             k.jacobians = self.serial
         return k

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
@@ -10,10 +11,11 @@ from ..arrays import Matrix, Vector
 from .frame import Frame
 from .pinocchio import Placement, pin
 
-__all__ = ["RelativeFrames", "joint_frame_jacobian"]
+__all__ = ["FrameJacobian", "RelativeFrames", "frame_jacobian_of"]
 
 _LOCAL: Any = pin.LOCAL
-_frame_jacobian: Any = pin.getFrameJacobian
+FrameJacobian = Callable[[Any, Any, int, Placement, Any], Matrix]
+"""Of a model, its data, a joint, a placement on it, and axes: Jacobian (6, nv) of that frame, a new array."""
 
 
 @final
@@ -30,6 +32,7 @@ class RelativeFrames:
     Attributes:
         update: reads the placements of the joints, which are computed.
         memory: what it writes.
+        live_b: placement of b on its joint in that memory: what is written to its translation, the next update sees.
         placement_a, placement_b: of the frames on their joints.
         pose: live placement of b seen from a.
         rotation, translation: live views (3, 3) and (3,) of it.
@@ -41,6 +44,7 @@ class RelativeFrames:
 
     __slots__ = (
         "_anchors",
+        "_frame_jacobian",
         "_joints",
         "_moved",
         "_oMa",
@@ -48,6 +52,7 @@ class RelativeFrames:
         "angular",
         "columns",
         "linear",
+        "live_b",
         "memory",
         "mirror",
         "placement_a",
@@ -64,9 +69,11 @@ class RelativeFrames:
         self._anchors: Any = pin.RigidConstraintModel(
             pin.ContactType.CONTACT_6D, model, a.joint, a.placement, b.joint, b.placement, pin.LOCAL
         )
+        self._frame_jacobian = frame_jacobian_of(model)
         self.memory: Any = self._anchors.createData()
         self.update: Any = self._anchors.calc
         self.placement_a, self.placement_b = a.placement, b.placement
+        self.live_b: Any = self._anchors.joint2_placement
         self._moved: Any = a.placement.copy()
         self._oMa: Placement = self.memory.oMc1
         self._oMb: Placement = self.memory.oMc2
@@ -104,10 +111,13 @@ class RelativeFrames:
     def jacobian_of_a_at(self, model: Any, data: Any, place: Vector) -> Matrix:
         """Body Jacobian (6, nv) of frame a moved to a place (3,) seen in its axes; a new array."""
         self._moved.translation = self.placement_a.act(place)
-        return joint_frame_jacobian(model, data, self._joints[0], self._moved)
+        return self._frame_jacobian(model, data, self._joints[0], self._moved, _LOCAL)
 
 
-def joint_frame_jacobian(model: Any, data: Any, joint: int, placement: Placement) -> Matrix:
-    """Body Jacobian (6, nv) of a placement on a joint, twist in its own axes; a new array."""
-    J: Matrix = _frame_jacobian(model, data, joint, placement, _LOCAL)
-    return J if J.ndim == 2 else J[:, None]  # pinocchio gives one column as a vector
+def frame_jacobian_of(model: Any) -> FrameJacobian:
+    """Pinocchio's `getFrameJacobian`, which gives one column as a vector: as a matrix in any case."""
+    return pin.getFrameJacobian if model.nv > 1 else _one_column
+
+
+def _one_column(model: Any, data: Any, joint: int, placement: Placement, axes: Any) -> Matrix:
+    return pin.getFrameJacobian(model, data, joint, placement, axes)[:, None]

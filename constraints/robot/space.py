@@ -19,10 +19,13 @@ from ..point import PlacedSpace, Workspace, as_workspace
 from ..pool import Pool
 from .joints import angular_columns
 from .pinocchio import Model, pin
-from .posture import Kinematics, Motion, Posture
+from .posture import ALL_JOINTS, Kinematics, Motion, Posture
+from .truncated import truncated
 
 __all__ = ["RobotSpace"]
 
+WORTH_CUTTING = 0.8
+"""A tree with more of the joints than this part is as good as the whole."""
 _POOL = 16
 """Workspaces kept for reuse; more than that are in use only where many postures are alive at once."""
 
@@ -52,6 +55,7 @@ class RobotSpace(PlacedSpace):
         self.revolute: BoolVector = read_only(angular_columns(model))
         self.zero_velocity: Vector = np.zeros(self.nv)
         self._pool = Pool(Workspace)
+        self._trees: dict[int, Any] = {}
 
     # Maps for one vector: pinocchio's where it is faster.
 
@@ -147,7 +151,23 @@ class RobotSpace(PlacedSpace):
 
     def kinematics(self) -> Kinematics:
         """New pinocchio memory for this model (about 1 ms for a humanoid)."""
-        return Kinematics(self.model)
+        return Kinematics(self)
+
+    def tree_to(self, last: int) -> tuple[int, Any]:
+        """The part of the model up to a joint, for kinematics on data of the whole: the same bits, the rest untouched.
+
+        Args:
+            last: index of a joint.
+
+        Returns:
+            Index of the last joint that is there, and the model: the whole one where little would be saved.
+        """
+        if last + 1 > WORTH_CUTTING * self.model.njoints:
+            return ALL_JOINTS, self.model
+        tree = self._trees.get(last)
+        if tree is None:
+            tree = self._trees[last] = truncated(self.model, last)
+        return last, tree
 
 
 @final

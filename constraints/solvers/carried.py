@@ -76,7 +76,7 @@ class CarriedBodies:
             placement: Any = carrying.placement(rhs)
             carrier = carrying.function.frame_b.joint
             on[joint] = on[carrier] * placement if carrier in on else placement
-        k = kinematics_at(point, None)
+        k = kinematics_at(point, None, 0)
         for given, carried in self._seen:
             a, b = (
                 on[frame.joint] * frame.placement if frame.joint in on else frame.placement

@@ -66,7 +66,7 @@ class FrameMap:
     def anchor(self, point: Point, rhs: RightHandSide) -> None:
         """Make the function that of a right-hand side, in the workspace of a point."""
         f = self.function
-        kinematics_at(point, None).relative(f, f.frame_a, f.frame_b).anchor(f.frame_a.placement, self.placement(rhs))
+        kinematics_at(point, None, 0).relative(f, f.frame_a, f.frame_b).anchor(f.frame_a.placement, self.placement(rhs))
 
 
 def group_element(explicit: Explicit, rhs: RightHandSide) -> Vector:
