@@ -52,16 +52,13 @@ class Rows:
 
     def measure(self) -> tuple[float, float]:
         """Merit, and largest norm of the rows of one owner; infinite where one is not a number."""
-        if not self.parts:
-            return 0.0, 0.0
-        merit, worst = dot(self.error, self.error), 0.0
-        if not merit < inf:
-            return inf, inf
+        merit = worst = 0.0
         for part in self.parts:
             length = norm(part)
+            merit += length * length
             if length > worst:
                 worst = length
-        return merit, worst
+        return (merit, worst) if merit < inf else (inf, inf)
 
     @property
     def residual(self) -> float:

@@ -15,6 +15,8 @@ __all__ = ["Box"]
 
 TURN = 2.0 * np.pi
 ROUNDING = 2.0**-52
+FEW = 6
+"""So many coordinates are compared one by one in the time of a comparison of vectors."""
 
 
 @final
@@ -52,6 +54,8 @@ class Box:
             (int(i), float(bounds.lower[i]), float(bounds.upper[i])) for i in turning
         ]
         self._bounded = bool(np.isfinite(bounds.lower).any() or np.isfinite(bounds.upper).any())
+        kept = (inner[0] == bounds.lower) & (inner[1] == bounds.upper)
+        self._unkept = [(i, float(bounds.lower[i]), float(bounds.upper[i])) for i in np.flatnonzero(~kept).tolist()]
 
     def clamp(self, q: Vector) -> Vector:
         """The nearest configuration inside the bounds that steps keep: q itself where it is inside."""
@@ -153,9 +157,19 @@ class Box:
             off = max(off, abs(inside - turned) + ROUNDING * abs(x))
         return wrapped, off
 
-    def contains(self, q: Vector) -> bool:
-        """Whether q is within all its bounds, also those that steps do not keep."""
+    def contains(self, q: Vector, is_kept: bool = False) -> bool:
+        """Whether q is within all its bounds, also those that steps do not keep.
+
+        Args:
+            q: configuration (nq,).
+            is_kept: known to be inside those that steps keep: what `clamp` and steps from there give.
+        """
         if not self._bounded:
+            return True
+        if is_kept and len(self._unkept) <= FEW:
+            for i, lower, upper in self._unkept:
+                if not lower <= q.item(i) <= upper:
+                    return False
             return True
         inside = np.minimum(np.maximum(q, self._bounds.lower), self._bounds.upper)
         return inside.tobytes() == q.tobytes() or bool((inside == q).all())  # -0.0 is 0.0

@@ -86,8 +86,8 @@ class NewtonStep:
         step, held = self._step.solve(error, J, mu), None
         length2 = dot(step, step)
         if self._simple and not search.holding:  # most steps: within bounds
-            search.part = 1.0 if length2 <= self._cap2 else part_within(step, options.cap)
-            after = self._moved(q, step if search.part == 1.0 else step * search.part)
+            part = search.part = 1.0 if length2 <= self._cap2 else part_within(step, options.cap)
+            after = self._moved(q, step if part == 1.0 else step * part)
             if box.keeps(after):
                 return after, length2
         if not box.is_open:
@@ -105,7 +105,7 @@ class NewtonStep:
             step = step * self._part(q, step, rows, search, merit_at)
             length2 = dot(step, step)
         after = self._moved(q, step)
-        return after if held is None else box.hold(after), length2
+        return box.hold(after) if held is not None or search.caps else after, length2
 
     def _moved(self, q: Vector, step: Vector) -> Vector:
         """The configuration after a step."""

@@ -90,7 +90,7 @@ class Refined(NamedTuple):
 
 
 @final
-@dataclass(frozen=True, eq=False, repr=False, slots=True)
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Projection:
     """What a projection gave. On failure q is the best iterate; nothing is raised and no input changed.
 
@@ -121,6 +121,28 @@ class Projection:
     refined: Refined | None = None
     start: Vector | None = field(default=None, repr=False)
     near: Vector | None = field(default=None, repr=False)
+
+    def __init__(
+        self,
+        q: Vector,
+        status: Status,
+        iterations: int,
+        residual: float,
+        restarts: int,
+        seconds: float,
+        problem: Problem,
+        rhs: RightHandSide,
+        options: Options,
+        trace: tuple[Step, ...] | None = None,
+        refined: Refined | None = None,
+        start: Vector | None = None,
+        near: Vector | None = None,
+    ) -> None:
+        """Set all fields at once: one by one, as frozen dataclasses do, costs a hundredth of a projection."""
+        self.__dict__.update(
+            q=q, status=status, iterations=iterations, residual=residual, restarts=restarts, seconds=seconds,
+            problem=problem, rhs=rhs, options=options, trace=trace, refined=refined, start=start, near=near,
+        )  # fmt: skip
 
     @property
     def success(self) -> bool:

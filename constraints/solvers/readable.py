@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import final
-
-import numpy as np
 
 from liegroups.frozen import read_only_copy
 
@@ -30,8 +29,9 @@ from .substitution import Substitution
 __all__ = ["ReadableEngine", "ReadableProgram"]
 
 _POSITION = Order.POSITION  # looked up once: members of an Enum are slow to find
-CHEAP_RESIDUAL, CHEAP_STEP = 1e-2, 0.1
-"""After a step this short from a residual this small, values alone are evaluated first: it is most likely the last."""
+CHEAP_RESIDUAL, CHEAP_STEP2 = 1e-2, 0.1**2
+"""After a step this short (squared) from a residual this small, values alone are evaluated first: it is most likely the
+last."""
 UNIT = 1e-12
 """A start whose unit vectors are off by more is normalised before the first step: poses are exact only then."""
 EXACT = 1e-6
@@ -94,13 +94,14 @@ class ReadableProgram(Program):
             q = q0
             if self._space.unit_blocks and not self._space.is_normalized(q0, UNIT):
                 q = self._space.normalize(q0)
-            q = self._substitution.start(self._box.clamp(q), rhs)
+            inside = self._box.clamp(q)
+            q = self._substitution.start(inside, rhs)
             moved = q is not q0 and q.tobytes() != q0.tobytes()
             try:
                 rows = self._at_start(q0, q, search, moved)
             except UndefinedError:
                 rows = None
-            if search.residual <= self.options.threshold and self._box.contains(q0):
+            if search.residual <= self.options.threshold and self._box.contains(q0, is_kept=inside is q0):
                 return search.outcome(Status.CONVERGED)
             if moved or self._substitution.has_maps:
                 search.forget()  # no iterate: outside its bounds, not normalised, or unresolved
@@ -181,7 +182,7 @@ class ReadableProgram(Program):
         try:
             return self._measure(self._rows(q, search, jacobian=False)[1])[1]
         except UndefinedError:
-            return np.inf
+            return inf
 
     def _descend(self, q: Vector, rows: Sequence[Rows] | None, search: Search) -> Status:
         """One try: damped, saturated, capped Newton steps, all accepted, until success, stall or end of budget."""
@@ -192,7 +193,7 @@ class ReadableProgram(Program):
             if rows is None:
                 q, rows = self._rows(q, search, jacobian=not cheap)
             score, residual, merit = self._measure(rows)
-            if not merit < np.inf:
+            if not merit < inf:
                 raise UndefinedError("a constraint has an error that is not finite")
             if search.trace is not None:
                 search.trace.append(Step(read_only_copy(self._finished(q, search)), residual, first))
@@ -210,7 +211,7 @@ class ReadableProgram(Program):
                 q, rows = self._rows(q, search)
             search.iterations += 1
             q, length2 = self._step.take(q, rows, merit if self._alone else rows[0].merit, search, self._merit_at)
-            cheap, rows = residual < CHEAP_RESIDUAL and length2 < CHEAP_STEP**2, None
+            cheap, rows = residual < CHEAP_RESIDUAL and length2 < CHEAP_STEP2, None
 
     def _accept(self, q: Vector, score: Score, residual: float, merit: float, search: Search) -> Status | None:
         """End of a try that satisfied the constraints: wrap, resolve again if anything wrapped, look at all bounds.
@@ -222,7 +223,7 @@ class ReadableProgram(Program):
         wrapped, off = self._box.wrap(q)
         if self._carried or (wrapped is not q and self._substitution.has_maps):
             wrapped = self._substitution.resolve(wrapped, search.rhs, search.point)
-        if self._computes and not dot(wrapped, wrapped) < np.inf:
+        if self._computes and not dot(wrapped, wrapped) < inf:
             search.forget()
             raise UndefinedError("a computed output is not finite")
         if self._doubtful and self._misses(wrapped, search):
@@ -233,7 +234,7 @@ class ReadableProgram(Program):
             search.take(wrapped, score, residual, merit)
             if residual > self.options.threshold:
                 return None
-        if self._box.contains(wrapped):
+        if self._box.contains(wrapped, is_kept=True):
             search.take(wrapped, score, residual, merit)
             return Status.CONVERGED
         if search.best is q:
@@ -258,7 +259,7 @@ class ReadableProgram(Program):
         if search.residual <= self.options.threshold:
             accepted = self._accept(search.best, search.score, search.residual, search.merit, search)
             return search.status if accepted is None else accepted
-        if search.residual == np.inf or search.status is Status.UNDEFINED:
+        if search.residual == inf or search.status is Status.UNDEFINED:
             return Status.UNDEFINED
         _, rows = self._rows(search.best, search, exact=True)
         if len(rows) > 1:  # lower levels may hold the errors that are left: no single gradient tells
