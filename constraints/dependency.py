@@ -177,17 +177,20 @@ def left_to_steps(
     Args:
         given: constraints by level, explicit ones among them.
         resolution: of these.
-        optional_last: the last given level stays the last one: what became implicit below it goes before it.
+        optional_last: the last of several given levels stays the last one, with all that was given there: what else
+            became implicit below it goes before it.
     """
     resolved = {id(explicit) for explicit in resolution.explicits}
     deepest = max((r.constraint.level for r in resolution.refused), default=0)
     levels: list[list[RowOwner]] = [[] for _ in range(max(len(given), deepest + 1, 1))]
+    optional = len(given) - 1 if optional_last and len(given) > 1 else -1
     for i, level in enumerate(given):
         for owner in level:
             if id(owner) not in resolved:
-                levels[max(i, owner.level) if isinstance(owner, Explicit) else i].append(owner)
-    if optional_last and 1 < len(given) < len(levels):
-        levels.append(levels.pop(len(given) - 1))
+                lowest = owner.level if isinstance(owner, Explicit) and i != optional else i
+                levels[max(i, lowest)].append(owner)
+    if optional >= 0:
+        levels.append(levels.pop(optional))
     return tuple(Stack(level) for level in levels)
 
 

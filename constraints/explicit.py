@@ -287,7 +287,10 @@ class Explicit(Twinned):
     @property
     def may_miss(self) -> bool:
         """Whether what is computed may not satisfy the twin: g_inverse, or the twin, is the user's own."""
-        inverse = self.g_inverse is None or type(self.g_inverse) is RightTranslation
+        g, g_inverse = self.g, self.g_inverse
+        inverse = g is None
+        if type(g) is RightTranslation and type(g_inverse) is RightTranslation:
+            inverse = g_inverse.undoes(g)
         return not (inverse and (self.implicit is None or self.turns or type(self.rhs_map) is PoseOfContact))
 
     def group_rhs(self, rhs: Vector) -> Vector:

@@ -139,7 +139,7 @@ class Problem:
             weights=costs(space, weights),
             frozen=held,
             free=~(resolution.outputs | held),
-            optional_last=options["optional_last"] and len(levels) > 1,
+            optional_last=options["optional_last"] and len(asked) > 1,
             columns=np.logical_or.reduce([owner.columns for owner in everything]),
             revolute=revolute,
             wraps=periodic & turns & revolute & ~resolution.outputs & ~held,

@@ -396,6 +396,11 @@ def test_the_optional_level_stays_the_last_one() -> None:
     assert result.success
     assert problem.is_satisfied(result.q, second)
     assert not problem.is_satisfied(result.q, wish)
+    given = Problem(LINE, [[held, first], [wish, second]], optional_last=True)
+    assert [level.names for level in given.levels] == [("held",), (), ("wish", "second")]
+    assert Projector(given).project(np.zeros(6)).success
+    alone = Problem(LINE, [[held, first, second]], optional_last=True)  # one level is mandatory, whatever falls back
+    assert not alone.optional_last
     merged = problem | Problem(LINE, [follows("third", 4, 3)])
     assert [level.names for level in merged.levels] == [("held",), ("second",), ("wish",)]
     assert merged.optional_last

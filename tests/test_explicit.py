@@ -64,7 +64,7 @@ from constraints.errors import (
     UnknownJointError,
     WrongObjectError,
 )
-from constraints.functions.pose_from_rows import PoseFromRows
+from constraints.functions.pose_from_rows import PoseFromRows, shorter, to_nearest_turn
 from constraints.functions.translation import RightTranslation
 from constraints.functions.twin import Twin
 from constraints.robot.mimic import Mimic
@@ -879,6 +879,31 @@ def test_a_callable_that_gives_no_rotation_is_named(norm: float) -> None:
             Projector(problem).project(start)
 
 
+def test_half_a_turn_from_no_rotation_at_all_has_a_finite_error() -> None:
+    """Property 12: from the identity every half turn is pi away, also one whose norm rounds to more than pi."""
+    rng = np.random.default_rng(3)
+    for _ in range(2000):
+        axis = rng.normal(size=3)
+        half = np.pi * axis / np.linalg.norm(axis)
+        rhs = shorter(np.r_[np.zeros(3), np.nextafter(half, 2.0 * half)])
+        error, jacobian = -rhs, np.eye(6)
+        to_nearest_turn(rhs, error, jacobian)
+        assert abs(np.linalg.norm(error) - np.pi) < 1e-14
+        assert np.isfinite(jacobian).all()
+
+
+def test_a_start_that_a_constant_map_has_computed_is_no_success_where_it_does_not_hold() -> None:
+    """Property 12: neither computed by the projection, nor given: 2 g^-1(1) is 4, not 1."""
+    space, double = Rn(2), Function.from_callable(lambda q: 2.0 * q, Rn(1), Rn(1), name="double")
+    one = Affine(np.zeros((1, 2)), [1.0], space)
+    held = Implicit.zero(Affine([[1.0, 0.0]], [0.0], space))
+    problem = Problem(space, [held, Explicit(one, Segments.coordinates(space, [1]), None, double, double)])
+    for start in ([0.0, 0.0], [0.0, 2.0], [0.3, 2.0]):
+        result = Projector(problem).project(start)
+        assert not result.success
+        assert not problem.is_satisfied(result.q)
+
+
 def test_what_its_own_inverse_does_not_satisfy_is_no_success() -> None:
     """Property 12: a g_inverse that is none, or that ends at a limit, and a twin that asks for something else."""
     space = Rn(2)
@@ -886,12 +911,14 @@ def test_what_its_own_inverse_does_not_satisfy_is_no_success() -> None:
     double = Function.from_callable(lambda q: 2.0 * q, Rn(1), Rn(1), name="double")
     limited = Function.from_callable(lambda q: 0.5 * np.clip(q, -1.0, 1.0), Rn(1), Rn(1), name="limited")
     held = Implicit.equal(Affine([[1.0, 0.0]], [0.0], space), [0.3])
-    other = Affine([[1.0, 1.0]], [0.0], space)
+    other, shift = Affine([[1.0, 1.0]], [0.0], space), RightTranslation(Rn(1), [0.7])
     for constraint, target, solvable in (
         (Explicit(f, out, source, double, Identity(Rn(1))), 0.3, False),
         (Explicit(f, out, source, double, limited), 0.3, True),
         (Explicit(f, out, source, double, limited), 1.7, False),
         (Explicit(f, out, source, implicit=other), 0.3, False),
+        (Explicit(f, out, source, shift, shift), 0.3, False),
+        (Explicit(f, out, source, shift, shift.inverted()), 0.3, True),
     ):
         problem = Problem(space, [constraint, held])
         for options in (Options(), Options.local(), Options(nearest=True)):

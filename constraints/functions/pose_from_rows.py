@@ -16,6 +16,9 @@ from ..short_vectors import dot
 
 __all__ = ["PoseFromRows", "shorter", "to_nearest_turn"]
 
+NO_TURN = 1e-12
+"""Rotations of less have no axis to take a whole turn about [rad]."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PoseFromRows(Function):
@@ -70,6 +73,8 @@ def to_nearest_turn(rhs: Vector, error: Vector, jacobian: Matrix | None = None) 
         return
     w = apart + rhs[3:]
     angle = sqrt(dot(w, w))
+    if angle < NO_TURN:  # no axis, and half a turn is as far to each side
+        return
     a = w / angle
     if dot(a, apart) <= pi:
         return

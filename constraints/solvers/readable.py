@@ -130,7 +130,7 @@ class ReadableProgram(Program):
         worst = 0.0
         if moved and substitution.is_astray(q0, q, self.options.threshold):
             return None
-        for twin in self._twins if moved or substitution.has_maps else ():
+        for twin in self._twins if moved or substitution.has_maps else self._doubtful:
             worst = max(worst, stack_rows(twin, point, _POSITION, search.rhs, jacobian=False).residual)
             if worst > self.options.threshold:
                 return None
