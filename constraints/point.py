@@ -19,6 +19,7 @@ from .arrays import BoolVector, Indices, Vector
 from .errors import StalePostureError, WrongObjectError
 
 __all__ = [
+    "ALL_JOINTS",
     "MovingPoint",
     "PlacedSpace",
     "Point",
@@ -34,6 +35,8 @@ __all__ = [
 
 _T = TypeVar("_T")
 
+ALL_JOINTS = 2**30 - 1
+"""Index that no joint is behind (Python compares integers up to here fastest)."""
 CROWDED = 500
 """Pieces of memory in one workspace above which a new one costs less than what is kept for owners of the past."""
 
@@ -139,6 +142,22 @@ class Point(ABC):
     @abstractmethod
     def part(self, segments: Segments) -> Point:
         """The point of a factor or block of the space."""
+
+    def placed(self, last: int = ALL_JOINTS) -> Any:
+        """Kinematics with the placements of a robot's joints; see `Posture.placed`.
+
+        Args:
+            last: index of the last joint that the caller reads.
+
+        Raises:
+            WrongObjectError: this is no posture.
+        """
+        del last
+        raise WrongObjectError("point of a kinematic function", "a Posture of its robot (robot.at(q))", self)
+
+    def with_jacobians(self, last: int = ALL_JOINTS) -> Any:
+        """As `placed`, with the joint Jacobians too."""
+        return self.placed(last)
 
 
 class MovingPoint(ABC):

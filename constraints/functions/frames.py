@@ -16,11 +16,11 @@ from liegroups.frozen import set_fields
 from ..arrays import BoolVector, Matrix, Vector
 from ..errors import WrongObjectError
 from ..function import Function
-from ..point import MovingPoint, Point
+from ..point import ALL_JOINTS, MovingPoint, Point
 from ..robot import Frame, Motion, Posture, Robot, as_placement
 from ..robot.doors import as_robot
 from ..robot.pinocchio import pin
-from ..robot.posture import ALL_JOINTS, Kinematics
+from ..robot.posture import Kinematics
 from ..robot.relative import RelativeFrames
 
 if TYPE_CHECKING:
@@ -194,10 +194,8 @@ class FrameFunction(Framed):
 
     def seen_backwards(self, point: Point, jacobian: Matrix | None) -> tuple[Kinematics, RelativeFrames]:
         """Kinematics at a point, and frame a seen from frame b there: what rows for a step are made of."""
-        k = kinematics_at(point, jacobian, self.last_joint)
-        frames = k.frames.get(id(self))
-        if frames is None:
-            frames = k.relative(self, self.frame_a, self.frame_b)
+        k = point.placed(self.last_joint) if jacobian is None else point.with_jacobians(self.last_joint)
+        frames = k.frames.get(id(self)) or k.relative(self, self.frame_a, self.frame_b)
         back = frames.mirror or frames.back(k.model)
         back.update(k.model, k.data, back.memory)
         return k, back
@@ -237,12 +235,7 @@ def kinematics_at(point: Point, jacobian: Matrix | None, last: int = ALL_JOINTS)
         jacobian: the Jacobian to be written, or None.
         last: index of the last joint that the caller reads: those behind it may be left out.
     """
-    posture = point if isinstance(point, Posture) else posture_of(point)
-    k = posture.kinematics
-    done = k.placed if jacobian is None else k.jacobians
-    if done == posture.serial == posture.workspace.serial and last <= k.last:  # for all functions but the first
-        return k
-    return posture.placed(last) if jacobian is None else posture.with_jacobians(last)
+    return point.placed(last) if jacobian is None else point.with_jacobians(last)
 
 
 def posture_of(point: Point) -> Posture:

@@ -15,7 +15,7 @@ from ..errors import SizeError
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
-from .frames import as_frame, kinematics_at, motion_of
+from .frames import as_frame, motion_of
 from .mass import MassFunction
 
 __all__ = ["RelativeCenterOfMass"]
@@ -93,10 +93,8 @@ class RelativeCenterOfMass(MassFunction):
         self._write(point, error, jacobian, to_the_bit=False)
 
     def _write(self, point: Point, value: Vector, jacobian: Matrix | None, to_the_bit: bool) -> None:
-        k = kinematics_at(point, jacobian, self._last_joint)
-        frames = k.frames.get(id(self))
-        if frames is None:
-            frames = k.relative(self, self._shifted, _WORLD)
+        k = point.placed(self._last_joint) if jacobian is None else point.with_jacobians(self._last_joint)
+        frames = k.frames.get(id(self)) or k.relative(self, self._shifted, _WORLD)
         Jc = None if jacobian is None else self.center_jacobian(k, to_the_bit)
         frames.live_b.translation = self.center(k) if Jc is None else k.center
         frames.update(k.model, k.data, frames.memory)

@@ -11,7 +11,7 @@ import numpy as np
 from liegroups import Segments
 
 from ..arrays import Matrix, Vector
-from ..point import MovingPoint, Point, SpaceMotion, SpacePoint, Workspace, part_vector
+from ..point import ALL_JOINTS, MovingPoint, Point, SpaceMotion, SpacePoint, Workspace, part_vector
 from .frame import Frame, as_frame
 from .pinocchio import Placement, pin
 from .relative import RelativeFrames, frame_jacobian_of
@@ -19,10 +19,8 @@ from .relative import RelativeFrames, frame_jacobian_of
 if TYPE_CHECKING:
     from .space import RobotSpace
 
-__all__ = ["ALL_JOINTS", "Kinematics", "Motion", "Posture"]
+__all__ = ["Kinematics", "Motion", "Posture"]
 
-ALL_JOINTS = 2**30 - 1
-"""Index that no joint is behind (Python compares integers up to here fastest)."""
 _LOCAL: Any = pin.LOCAL
 _joint_jacobian: Any = pin.getJointJacobian
 
@@ -162,10 +160,9 @@ class Posture(Point):
             last: index of the last joint that the caller reads; those behind it may not be computed.
         """
         k = self.kinematics
-        if self.workspace.serial != self.serial:
-            self.check()
-        if last > k.last:
-            k.reach(last)
+        if k.placed == self.serial == self.workspace.serial and last <= k.last:
+            return k
+        self._ready(k, last)
         if k.placed != self.serial:
             pin.forwardKinematics(k.tree, k.data, self.q if k.nq is None else self.q[: k.nq])
             k.placed = self.serial
@@ -174,18 +171,23 @@ class Posture(Point):
     def with_jacobians(self, last: int = ALL_JOINTS) -> Kinematics:
         """Stage 2: the joint Jacobians too (`data.J`: spatial, in the world frame); `last` as for `placed`."""
         k = self.kinematics
+        if k.jacobians == self.serial == self.workspace.serial and last <= k.last:
+            return k
+        self._ready(k, last)
+        if k.placed == self.serial:
+            pin.computeJointJacobians(k.tree, k.data)
+        else:
+            pin.computeJointJacobians(k.tree, k.data, self.q if k.nq is None else self.q[: k.nq])
+            k.placed = self.serial
+        k.jacobians = self.serial
+        return k
+
+    def _ready(self, k: Kinematics, last: int) -> None:
+        """Refuse a stale posture; make the memory reach a joint."""
         if self.workspace.serial != self.serial:
             self.check()
         if last > k.last:
             k.reach(last)
-        if k.jacobians != self.serial:
-            if k.placed == self.serial:
-                pin.computeJointJacobians(k.tree, k.data)
-            else:
-                pin.computeJointJacobians(k.tree, k.data, self.q if k.nq is None else self.q[: k.nq])
-                k.placed = self.serial
-            k.jacobians = self.serial
-        return k
 
     # Values: copies, for users.
 

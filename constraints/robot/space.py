@@ -15,11 +15,11 @@ from liegroups.rows import Rows
 
 from ..arrays import ArrayLike, BoolVector, Matrix, Vector
 from ..errors import ModelError
-from ..point import PlacedSpace, Workspace, as_workspace
+from ..point import ALL_JOINTS, PlacedSpace, Workspace, as_workspace
 from ..pool import Pool
 from .joints import angular_columns
 from .pinocchio import Model, pin
-from .posture import ALL_JOINTS, Kinematics, Motion, Posture
+from .posture import Kinematics, Motion, Posture
 from .truncated import truncated
 
 __all__ = ["RobotSpace"]
