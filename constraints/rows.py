@@ -67,10 +67,17 @@ class Rows:
 
 
 class _Writers(NamedTuple):
-    """Who writes which rows: plain functions, and owners with their right-hand sides."""
+    """Who writes which rows: plain functions, and owners with their right-hand sides; None in place of Jacobians."""
 
-    plain: list[tuple[Callable[[Point, Vector, Matrix | None], None], Vector, Matrix]]
-    others: list[tuple[Callable[[Point, Vector | None, Vector, Matrix | None], None], Vector | None, Vector, Matrix]]
+    plain: list[tuple[Callable[[Point, Vector, Matrix | None], None], Vector, Matrix | None]]
+    others: list[
+        tuple[Callable[[Point, Vector | None, Vector, Matrix | None], None], Vector | None, Vector, Matrix | None]
+    ]
+
+    def values(self) -> _Writers:
+        """The same without Jacobians."""
+        plain = [(evaluate, error, None) for evaluate, error, _ in self.plain]
+        return _Writers([*plain], [(write, rhs, error, None) for write, rhs, error, _ in self.others])
 
 
 class _Block(NamedTuple):
@@ -113,12 +120,11 @@ class StackedRows:
     __slots__ = (
         "_blocks",
         "_defaults",
-        "_exact",
         "_masked",
-        "_mixed",
         "_offsets",
         "_sides",
         "_stand_ins",
+        "_writers",
         "reduced",
         "rows",
     )
@@ -147,7 +153,7 @@ class StackedRows:
         self._defaults: RightHandSide | None = None
         self._sides: RightHandSide | None = None
         self._offsets: list[tuple[Vector, Vector]] = []
-        self._exact = self._mixed = _Writers([], [])
+        self._writers = ((_Writers([], []),) * 2,) * 2
 
     @staticmethod
     def of(stack: Stack, point: Point | MovingPoint) -> StackedRows:
@@ -162,19 +168,20 @@ class StackedRows:
 
     def _take_sides(self, sides: RightHandSide) -> None:
         """Read right-hand sides once, for as long as the same are given."""
-        self._exact, self._mixed, self._offsets = _Writers([], []), _Writers([], []), []
+        exact, mixed, self._offsets = _Writers([], []), _Writers([], []), []
         for given, _, error, block in self._blocks:
             owner = self._stand_ins.get(id(given), given)
             rhs, function = sides.points[id(given)], owner.plain_function
             if function is None:
-                self._exact.others.append((owner.write_position, rhs, error, block))
-                self._mixed.others.append((owner.write_for_step, rhs, error, block))
+                exact.others.append((owner.write_position, rhs, error, block))
+                mixed.others.append((owner.write_for_step, rhs, error, block))
                 continue
             if rhs is not None:
                 self._offsets.append((error, rhs))
             mixes = owner.mixes and rhs is None
-            self._exact.plain.append((function.evaluate, error, block))
-            self._mixed.plain.append((function.evaluate_for_step if mixes else function.evaluate, error, block))
+            exact.plain.append((function.evaluate, error, block))
+            mixed.plain.append((function.evaluate_for_step if mixes else function.evaluate, error, block))
+        self._writers = ((exact.values(), exact), (mixed.values(), mixed))
         self._sides = sides
 
     def position(self, point: Point, sides: RightHandSide, jacobian: bool = True, *, mixed: bool = False) -> Rows:
@@ -187,13 +194,13 @@ class StackedRows:
             self._take_sides(sides)
         if self.reduced and jacobian:
             self._clear()
-        plain, others = self._mixed if mixed else self._exact
+        plain, others = self._writers[mixed][jacobian]
         for evaluate, error, block in plain:
-            evaluate(point, error, block if jacobian else None)
+            evaluate(point, error, block)
         for error, rhs in self._offsets:
             np.subtract(error, rhs, error)
         for write, rhs, error, block in others:
-            write(point, rhs, error, block if jacobian else None)
+            write(point, rhs, error, block)
         return self._selected(jacobian) if self._masked else self.rows
 
     def velocity(self, motion: MovingPoint, sides: RightHandSide, with_rates: bool) -> Rows:

@@ -7,6 +7,7 @@ Jacobians with respect to tangent vectors, metres and radians. Layouts are those
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from math import hypot
 from typing import Final, final
 
@@ -68,8 +69,7 @@ class Space(ABC):
         self.vector_q: Final = layout.vector_q
         self.vector_v: Final = layout.vector_v
         self.unit_blocks: Final = layout.unit_blocks
-        self._shape_q = (self.nq,)
-        self._shape_v = (self.nv,)
+        self._shape_q, self._shape_v = (self.nq,), (self.nv,)
         self._is_flat = all(kind == "R" for kind, _ in layout.atoms)
         self._is_single = not (self._is_flat or layout.factors)
         self._curved = tuple((factor.space, factor.v) for factor in layout.factors if not factor.space.is_flat)
@@ -124,6 +124,10 @@ class Space(ABC):
         if q.shape == self._shape_q and v.shape == self._shape_v:
             return self._integrate(q, v)
         return self.rows.integrate(self._stacked_q(q), self._stacked_v(v))
+
+    def integrator(self) -> Callable[[Vector, Vector], Vector]:
+        """`integrate` for one q (nq,) and one v (nv,) of the right sizes, for loops; a space may know a shorter way."""
+        return self._integrate
 
     @final
     def difference(self, q0: Vector, q1: Vector) -> Vector:

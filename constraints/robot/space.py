@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 from typing import Any, final, overload
 
 import numpy as np
@@ -61,6 +62,10 @@ class RobotSpace(PlacedSpace):
 
     def _integrate(self, q: Vector, v: Vector) -> Vector:
         return pin.integrate(self.model, q, v)
+
+    def integrator(self) -> Callable[[Vector, Vector], Vector]:
+        """As `Space.integrator`: pinocchio's own."""
+        return partial(pin.integrate, self.model)
 
     def _difference(self, q0: Vector, q1: Vector) -> Vector:
         return pin.difference(self.model, q0, q1)

@@ -50,7 +50,8 @@ class NewtonStep:
     def __init__(self, problem: Problem, options: Options, box: Box, sizes: Sequence[int], mandatory: int) -> None:
         self._options, self._box, self._space, self._mandatory = options, box, problem.space, mandatory
         self.is_controlled = not isinstance(options.step_control, FullSteps)
-        self._half, self._cap2 = 0.5 * options.threshold, options.cap * options.cap
+        self._integrate = problem.space.integrator()
+        self._half, self._cap, self._cap2 = 0.5 * options.threshold, options.cap, options.cap * options.cap
         self._damping = options.damping
         scale = dof_scale(problem.weights)
         self._step = DampedCholesky(sizes[0] if sizes else 0, scale)
@@ -80,21 +81,20 @@ class NewtonStep:
             search: of the projection; learns whether dofs are held, and which part of the step was taken.
             merit_at: merit of another configuration, for a step control.
         """
-        options, box = self._options, self._box
-        error, J = rows[0].error, rows[0].jacobian
+        box, error, J = self._box, rows[0].error, rows[0].jacobian
         mu = self._damping * (merit if merit < FAR else FAR) + 1e-12
         step, held = self._step.solve(error, J, mu), None
         length2 = dot(step, step)
         if self._simple and not search.holding:  # most steps: within bounds
-            part = search.part = 1.0 if length2 <= self._cap2 else part_within(step, options.cap)
+            part = search.part = 1.0 if length2 <= self._cap2 else part_within(step, self._cap)
             after = self._moved(q, step if part == 1.0 else step * part)
             if box.keeps(after):
                 return after, length2
         if not box.is_open:
-            step, held = box.saturate(q, step, error, J, mu, self._step, options.saturating_passes)
+            step, held = box.saturate(q, step, error, J, mu, self._step, self._options.saturating_passes)
             length2 = dot(step, step)
         search.holding = held is not None
-        search.part = 1.0 if length2 <= self._cap2 else part_within(step, options.cap)
+        search.part = 1.0 if length2 <= self._cap2 else part_within(step, self._cap)
         if search.part < 1.0:
             step *= search.part
         if search.caps:
@@ -109,7 +109,7 @@ class NewtonStep:
 
     def _moved(self, q: Vector, step: Vector) -> Vector:
         """The configuration after a step."""
-        after = self._space.integrate(q, step)
+        after = self._integrate(q, step)
         if self._keeps_still:
             after[self._still] = q[self._still]
         return after

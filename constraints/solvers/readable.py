@@ -186,7 +186,7 @@ class ReadableProgram(Program):
 
     def _descend(self, q: Vector, rows: Sequence[Rows] | None, search: Search) -> Status:
         """One try: damped, saturated, capped Newton steps, all accepted, until success, stall or end of budget."""
-        options, patience = self.options, self._patience()
+        options, patience, trace, half = self.options, self._patience(), search.trace, self._half
         search.caps, search.residuals = [options.cap] * (len(self._levels) - 1), []
         cheap, first, search.begun, search.part = False, search.restarts > 0, search.iterations, 1.0
         while True:
@@ -195,11 +195,11 @@ class ReadableProgram(Program):
             score, residual, merit = self._measure(rows)
             if not merit < inf:
                 raise UndefinedError("a constraint has an error that is not finite")
-            if search.trace is not None:
-                search.trace.append(Step(read_only_copy(self._finished(q, search)), residual, first))
-            first = False
+            if trace is not None:
+                trace.append(Step(read_only_copy(self._finished(q, search)), residual, first))
+                first = False
             search.keep(q, score, residual, merit)
-            if residual <= self._half:
+            if residual <= half:
                 status = self._accept(q, score, residual, merit, search)
                 if status is not None:
                     return status
