@@ -86,19 +86,18 @@ class RelativeCenterOfMass(MassFunction):
         self.declare(robot.space, Rn(3), columns, periodic=True, name=self.name or f"RelativeCenterOfMass({frame})")
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        self._write(point, value, jacobian, to_the_bit=True)
+        self.evaluate_for_step(point, value, jacobian, to_the_bit=True)
 
-    def evaluate_for_step(self, point: Point, error: Vector, jacobian: Matrix | None = None) -> None:
-        """As `Function.evaluate_for_step`: the rows themselves, but for the last bits."""
-        self._write(point, error, jacobian, to_the_bit=False)
-
-    def _write(self, point: Point, value: Vector, jacobian: Matrix | None, to_the_bit: bool) -> None:
+    def evaluate_for_step(
+        self, point: Point, error: Vector, jacobian: Matrix | None = None, to_the_bit: bool = False
+    ) -> None:
+        """As `Function.evaluate_for_step`: the rows themselves, but for the last bits unless they are asked for."""
         k = point.placed(self._last_joint) if jacobian is None else point.with_jacobians(self._last_joint)
         frames = k.frames.get(id(self)) or k.relative(self, self._shifted, _WORLD)
         Jc = None if jacobian is None else self.center_jacobian(k, to_the_bit)
         frames.live_b.translation = self.center(k) if Jc is None else k.center
         frames.update(k.model, k.data, frames.memory)
-        value[...] = frames.translation  # [:] would make a view first
+        error[...] = frames.translation  # [:] would make a view first
         if jacobian is None or Jc is None:
             return
         J = frames.rotation.dot(Jc, jacobian)
