@@ -291,7 +291,7 @@ def stack_rows(
         if point.is_moving is False:
             if order is not _POSITION:
                 _check_order(order, point)
-            return memory.position(point, sides, jacobian)
+            return memory.position(point, sides, bool(jacobian))
         if order is Order.VELOCITY:
             return memory.velocity(point, sides, rhs is not None)
         if order is not Order.ACCELERATION:

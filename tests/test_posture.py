@@ -16,7 +16,7 @@ import pinocchio as pin
 import pytest
 from explicit_samples import arm_and_box
 from robots import arm, humanoid, mixed_tree, robots, two_arms
-from samples import SAMPLES, humanoid_frames
+from samples import SAMPLES, humanoid_frames, kinematic_samples
 
 from constraints import (
     Affine,
@@ -494,6 +494,17 @@ def test_the_part_of_a_posture() -> None:
     np.testing.assert_array_equal(
         part.q, np.r_[posture.q[robot.slice_of("rx")], posture.q[robot.slice_of("spherical")]]
     )
+
+
+@pytest.mark.parametrize("sample", sorted(kinematic_samples(arm)))
+def test_functions_refuse_what_is_no_posture(sample: str) -> None:
+    """A configuration, a motion, nothing, a point without kinematics: what a newcomer hands to `evaluate`."""
+    f = kinematic_samples(humanoid_frames)[sample]()
+    q, value, jacobian = f.inputs.neutral, np.zeros(f.outputs.nq), np.zeros((f.outputs.nv, f.inputs.nv))
+    for wrong in (q, place_motion(f.inputs, q, np.zeros(f.inputs.nv), Workspace()), None, place(Rn(3), q, Workspace())):
+        for J in (None, jacobian):
+            with pytest.raises(WrongObjectError, match="point of a kinematic function"):
+                f.evaluate(wrong, value, J)  # type: ignore[arg-type]
 
 
 # --- threads ---------------------------------------------------------------------------------------------------------

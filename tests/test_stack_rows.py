@@ -200,6 +200,16 @@ def test_refusals():
         Stack(nothing)
 
 
+@pytest.mark.parametrize("wanted", [True, np.True_, False, np.False_])
+def test_flags_may_be_numpys(wanted: Any) -> None:
+    robot = arm()
+    f = Position(robot, robot.frame_names[-1])
+    q, stack = robot.random(np.random.default_rng(2)), Stack([Implicit.zero(f)])
+    rows = stack_rows(stack, robot.at(q), jacobian=wanted)
+    np.testing.assert_array_equal(rows.error, f.value(q))
+    np.testing.assert_array_equal(rows.jacobian, f.jacobian(q) if wanted else np.zeros((3, robot.nv)))
+
+
 def test_default_right_hand_sides_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without right-hand sides a loop makes none anew, and gives what the problem's own give."""
     robot, workspace = arm(), Workspace()

@@ -235,11 +235,15 @@ def kinematics_at(point: Point, jacobian: Matrix | None, last: int = ALL_JOINTS)
         jacobian: the Jacobian to be written, or None.
         last: index of the last joint that the caller reads: those behind it may be left out.
     """
-    return point.placed(last) if jacobian is None else point.with_jacobians(last)
+    try:
+        return point.placed(last) if jacobian is None else point.with_jacobians(last)
+    except AttributeError:  # checked once it has failed: this is the solver's loop
+        posture_of(point)
+        raise
 
 
 def posture_of(point: Point) -> Posture:
-    """The robot's posture, or a typed error where a function is given another kind of point."""
+    """The robot's posture, or a typed error where a function is given something else."""
     if isinstance(point, Posture):
         return point
     raise WrongObjectError("point of a kinematic function", "a Posture of its robot (robot.at(q))", point)

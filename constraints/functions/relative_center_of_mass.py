@@ -15,7 +15,7 @@ from ..errors import SizeError
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
-from .frames import as_frame, motion_of
+from .frames import as_frame, motion_of, posture_of
 from .mass import MassFunction
 
 __all__ = ["RelativeCenterOfMass"]
@@ -86,7 +86,11 @@ class RelativeCenterOfMass(MassFunction):
         self.declare(robot.space, Rn(3), columns, periodic=True, name=self.name or f"RelativeCenterOfMass({frame})")
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        self.evaluate_for_step(point, value, jacobian, to_the_bit=True)
+        try:
+            self.evaluate_for_step(point, value, jacobian, to_the_bit=True)
+        except AttributeError:  # checked once it has failed, as in `kinematics_at`
+            posture_of(point)
+            raise
 
     def evaluate_for_step(
         self, point: Point, error: Vector, jacobian: Matrix | None = None, to_the_bit: bool = False
