@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from robots import arm, panda, pr2, talos, ur5
 from test_levels import standing, starts
@@ -212,6 +213,34 @@ def test_a_redundant_solution_is_continued():
     v = np.random.default_rng(0).standard_normal(robot.nv)
     moving = np.where(problem.columns, v, 0.0)
     np.testing.assert_allclose(sensitivity.start @ moving, problem.project_tangent(result.q, moving), atol=1e-8)
+
+
+@pytest.mark.parametrize("wrap", [True, False])
+def test_a_joint_that_may_turn_is_held_by_no_bound(wrap: bool):
+    """Three planar joints, the first at pi, its upper bound: with `wrap` it goes on from -pi, else it is held."""
+    model: Any = pin.Model()
+    joint, link = 0, pin.SE3(np.eye(3), np.array([0.5, 0.0, 0.0]))
+    for i in range(3):
+        joint = model.addJoint(joint, pin.JointModelRZ(), link if i else pin.SE3.Identity(), f"joint {i}")
+    model.addFrame(pin.Frame("tip", joint, link, pin.FrameType.OP_FRAME))
+    model.lowerPositionLimit[:], model.upperPositionLimit[:] = -np.pi, np.pi
+    robot = Robot(model)
+    q, tip = np.array([np.pi, 0.3, 0.4]), Position(robot, "tip")
+    place, projector = tip.value(q), Options(threshold=1e-10, restarts=False, wrap=wrap)
+
+    def problem_at(ahead: float) -> Problem:
+        return Problem(robot, [Implicit.equal(tip, place + np.r_[0.0, ahead, 0.0], mask=[True, True, False])])
+
+    def solved(ahead: float) -> np.ndarray:
+        found = Projector(problem_at(ahead), projector).project(q).or_raise().q
+        return q + np.remainder(found - q + 1.0, 2.0 * np.pi) - 1.0  # the turn that it takes is none
+
+    found = Projector(problem_at(0.0), projector).project(q).sensitivity()
+    assert bool(found.weakly_active) != wrap
+    if wrap:
+        compare(found.parameter(problem_at, 0.0), [slope(robot.space, solved, 1e-3)])
+    else:
+        assert abs(found.parameter(problem_at, 0.0)[0, 0]) < 1e-12
 
 
 def test_parameters_of_frames_targets_bounds_and_costs():

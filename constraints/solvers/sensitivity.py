@@ -117,7 +117,8 @@ class Sensitivity:
             reason = f"the solution is not stationary ({refined.stationarity:.1g}); give it more refine_iterations"
             raise SensitivityError(projection, reason + (" and refine_gain=0" if options.optimise_last else ""))
         self._columns = refined_columns(problem, options.nearest)
-        self._manifold, self._workspace = Manifold(problem, self._columns), Workspace()
+        self._turning = options.wrap and not options.nearest  # joints that turn end at no bound; a distance has turns
+        self._manifold, self._workspace = Manifold(problem, self._columns, self._turning), Workspace()
         view = self._seen(problem, projection.rhs)
         local = view.at(projection.q)
         order = optimality(view, local)
@@ -273,7 +274,7 @@ class Sensitivity:
         elif refined is not None and refined.near is not None:
             objective = Distance(problem.space, problem.weights, refined.near if near is None else near)
         own = problem is self.projection.problem
-        manifold = self._manifold if own else Manifold(problem, self._columns)
+        manifold = self._manifold if own else Manifold(problem, self._columns, self._turning)
         view = manifold.seen(rhs, self._workspace, objective)
         view.begin = self.projection.q if at is None else at
         return view
