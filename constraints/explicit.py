@@ -22,15 +22,16 @@ from .functions.composition import Composition
 from .functions.contact_pose import PoseOfContact
 from .functions.lifted import Lifted, same_space
 from .functions.pose import RelativePose
-from .functions.pose_from_rows import PoseFromRows, shorter, to_nearest_turn
+from .functions.pose_from_rows import PoseFromRows
 from .functions.transformation import RelativeTransformation
 from .functions.translation import RightTranslation, Translated
 from .functions.twin import Twin
 from .implicit import Implicit
-from .point import Point
+from .point import MovingPoint, Point
 from .robot import Frame, Robot, pose_vector
 from .robot.doors import as_robot
 from .target import Target
+from .turning import write_turned, write_turned_rates
 from .twinned import Twinned
 
 if TYPE_CHECKING:
@@ -328,9 +329,31 @@ class Explicit(Twinned):
         if rhs is None or not self.turns:
             super().write_position(point, rhs, error, jacobian)
             return
-        short = shorter(rhs)
-        super().write_position(point, short, error, jacobian)
-        to_nearest_turn(short, error, jacobian)
+        write_turned(self.twin, point, rhs, error, jacobian)
+
+    def write_velocity(
+        self, motion: MovingPoint, rhs: Vector | None, rhs_velocity: Vector | None, error: Vector, jacobian: Matrix
+    ) -> None:
+        """As `RowOwner.write_velocity`, of the errors of `write_position`."""
+        if rhs is None or not self.turns:
+            super().write_velocity(motion, rhs, rhs_velocity, error, jacobian)
+            return
+        write_turned_rates(self.twin, motion, rhs, (rhs_velocity,), error, jacobian)
+
+    def write_acceleration(
+        self,
+        motion: MovingPoint,
+        rhs: Vector | None,
+        rhs_velocity: Vector | None,
+        rhs_acceleration: Vector | None,
+        error: Vector,
+        jacobian: Matrix,
+    ) -> None:
+        """As `RowOwner.write_acceleration`, of the errors of `write_position`."""
+        if rhs is None or not self.turns:
+            super().write_acceleration(motion, rhs, rhs_velocity, rhs_acceleration, error, jacobian)
+            return
+        write_turned_rates(self.twin, motion, rhs, (rhs_velocity, rhs_acceleration), error, jacobian)
 
     def __repr__(self) -> str:
         return f"Explicit({self.name!r}: {len(self.outputs)} dofs)"

@@ -37,6 +37,7 @@ from constraints import (
     Implicit,
     LockedJoint,
     Options,
+    Order,
     Pose,
     Position,
     Problem,
@@ -64,11 +65,12 @@ from constraints.errors import (
     UnknownJointError,
     WrongObjectError,
 )
-from constraints.functions.pose_from_rows import PoseFromRows, shorter, to_nearest_turn
+from constraints.functions.pose_from_rows import PoseFromRows
 from constraints.functions.translation import RightTranslation
 from constraints.functions.twin import Twin
 from constraints.robot.mimic import Mimic
 from constraints.testing import check_function
+from constraints.turning import shorter, to_nearest_turn
 from liegroups import SE2, SE3, SO2, SO3, ProductSpace, R3xSO3, Rn, Segments, Space
 
 EQUALITY, ZERO, SUPERIOR, INFERIOR = Comparison
@@ -877,6 +879,36 @@ def test_a_callable_that_gives_no_rotation_is_named(norm: float) -> None:
     for problem, start in ((computed, [0.1, 0.0, 0.0, 0.0, 1.0]), (solved, [0.1])):
         with pytest.raises(NotNormalizedError, match="value of turned of SO3"):
             Projector(problem).project(start)
+
+
+@pytest.mark.parametrize("angle", [0.5, 3.1, 4.0, 9.0])
+def test_rates_of_a_relative_pose_beyond_half_a_turn_are_those_of_its_errors(angle: float) -> None:
+    """Property 6: velocity and acceleration rows against differences in time, with a right-hand side that moves."""
+    robot, rng = arm_and_box(), np.random.default_rng(4)
+    space, h, turned = robot.space, 1e-4, 0
+    constraint = Explicit.relative_pose(robot, "gripper", "handle", comparison=EQUALITY)
+    stack, problem = Stack([constraint]), Problem(robot, [constraint])
+    for _ in range(20):
+        axis, r1, r2 = rng.normal(size=3), rng.normal(size=6), rng.normal(size=6)
+        r0 = np.r_[0.1, 0.2, 0.3, angle * axis / np.linalg.norm(axis)]
+        q = Projector(problem).project(robot.random(rng), problem.rhs.replace(constraint, r0)).or_raise().q
+        q, v = space.integrate(q, 0.3 * rng.normal(size=robot.nv)), rng.normal(size=robot.nv)
+        turned += np.abs(constraint.twin.function.value(q) - r0).max() > 3.0
+
+        def error(t: float, q: Any = q, v: Any = v, r: Any = (r0, r1, r2)) -> np.ndarray:
+            side = RightHandSide(stack, r[0] + t * r[1] + 0.5 * t * t * r[2])
+            return stack_rows(stack, robot.at(space.integrate(q, t * v)), rhs=side).error.copy()
+
+        sides = RightHandSide(stack, r0, r1, r2)
+        before, now, after = (error(t) for t in (-h, 0.0, h))
+        rates = stack_rows(stack, robot.at(q, v), Order.VELOCITY, sides)
+        np.testing.assert_allclose(rates.error, (after - before) / (2.0 * h), rtol=0, atol=2e-5)
+        jacobian = rates.jacobian.copy()
+        np.testing.assert_array_equal(jacobian, stack_rows(stack, robot.at(q), rhs=sides).jacobian)
+        second = stack_rows(stack, robot.at(q, v), Order.ACCELERATION, sides)
+        np.testing.assert_allclose(second.error, (after - 2.0 * now + before) / h**2, rtol=0, atol=2e-4)
+        np.testing.assert_array_equal(second.jacobian, jacobian)
+    assert turned >= (5 if angle > 1.0 else 0)
 
 
 def test_half_a_turn_from_no_rotation_at_all_has_a_finite_error() -> None:

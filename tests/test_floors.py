@@ -37,6 +37,7 @@ FLOORS = {
     "constraints.implicit": 3,
     "constraints.explicit": 3,
     "constraints.explicit_contact": 3,
+    "constraints.turning": 3,
     "constraints.locked_joint": 3,
     "constraints.stack": 3,
     "constraints.right_hand_side": 3,
