@@ -67,7 +67,7 @@ class DistanceBetween(FrameFunction):
         self.resolve(self.robot, self.a, self.b, Rn(1), self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        k = kinematics_at(point, jacobian)  # computed once for all functions at this point
+        k = kinematics_at(point, jacobian, self.last_joint)  # computed once for all functions; joints behind: not for us
         aMb = self.relative_placement(k)
         p = aMb.translation
         distance = self._distance(p)
