@@ -67,7 +67,7 @@ class DistanceBetween(FrameFunction):
         self.resolve(self.robot, self.a, self.b, Rn(1), self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        k = kinematics_at(point, jacobian, self.last_joint)  # computed once for all functions; joints behind: not for us
+        k = kinematics_at(point, jacobian, self.last_joint)  # once for all functions; no joint behind
         aMb = self.relative_placement(k)
         p = aMb.translation
         distance = self._distance(p)
