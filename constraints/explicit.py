@@ -22,7 +22,7 @@ from .functions.composition import Composition
 from .functions.contact_pose import PoseOfContact
 from .functions.lifted import Lifted, same_space
 from .functions.pose import RelativePose
-from .functions.pose_from_rows import PoseFromRows
+from .functions.pose_from_rows import PoseFromRows, is_seat
 from .functions.transformation import RelativeTransformation
 from .functions.translation import RightTranslation, Translated
 from .functions.twin import Twin
@@ -292,7 +292,8 @@ class Explicit(Twinned):
         inverse = g is None
         if type(g) is RightTranslation and type(g_inverse) is RightTranslation:
             inverse = g_inverse.undoes(g)
-        return not (inverse and (self.implicit is None or self.turns or type(self.rhs_map) is PoseOfContact))
+        seat = self.turns and self.implicit is not None and is_seat(self.implicit, self.f, g, self.outputs.v[0])
+        return not (inverse and (self.implicit is None or seat or type(self.rhs_map) is PoseOfContact))
 
     def group_rhs(self, rhs: Vector) -> Vector:
         """A right-hand side in the coordinates of the twin, as a point of the group of f."""

@@ -936,6 +936,28 @@ def test_a_start_that_a_constant_map_has_computed_is_no_success_where_it_does_no
         assert not problem.is_satisfied(result.q)
 
 
+def test_a_relative_pose_with_another_twin_is_no_success() -> None:
+    """Property 12: the twin of `relative_pose` is known to hold, wherever it is moved; one of other frames is asked."""
+    robot, rng = arm_and_box(), np.random.default_rng(6)
+    turned = [0.1, 0.2, -0.3, *SO3.exp(np.array([0.3, -0.2, 0.5]))]
+    shifted = robot.frame("handle", turned)
+    for frame in ("handle", shifted):
+        pose = Explicit.relative_pose(robot, "gripper", frame)
+        owners = [Problem(space, [pose]).explicits[0] for space in (robot, robot.space * Rn(2), Rn(2) * robot.space)]
+        for owner in (*owners, pickle.loads(pickle.dumps(pose)), copy.deepcopy(pose)):
+            assert isinstance(owner, Explicit)
+            assert not owner.may_miss
+    pose = Explicit.relative_pose(robot, "gripper", "handle")
+    for other in (
+        RelativeTransformation(robot, "gripper", shifted),
+        RelativeTransformation(robot, robot.frame("gripper", turned), "handle"),
+    ):
+        problem = Problem(robot, [replace(pose, implicit=other)])
+        result = Projector(problem).project(robot.random(rng))
+        assert not result.success
+        assert not problem.is_satisfied(result.q)
+
+
 def test_what_its_own_inverse_does_not_satisfy_is_no_success() -> None:
     """Property 12: a g_inverse that is none, or that ends at a limit, and a twin that asks for something else."""
     space = Rn(2)
