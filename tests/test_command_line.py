@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import builtins
+import errno
 import fcntl
 import importlib
 import importlib.util
@@ -463,8 +464,9 @@ def everything(terminal: int) -> str:
     try:
         while part := os.read(terminal, 10_000):
             parts.append(part)
-    except OSError:  # the end, on Linux
-        pass
+    except OSError as end:
+        if end.errno != errno.EIO:  # what Linux says when nobody holds the other side any more
+            raise
     os.close(terminal)
     return b"".join(parts).decode()
 

@@ -11,7 +11,7 @@ import pytest
 
 from constraints import Explicit, FrameKind, Implicit
 from constraints.dynamics import PointClosure
-from constraints.errors import FileError
+from constraints.errors import ModelError
 from constraints.models import Mechanism, load
 from constraints.models.mjcf import from_qpos
 from constraints.testing import check_function
@@ -319,11 +319,10 @@ def test_mujocos_warnings_go_to_the_log_and_to_no_file(
     heard: list[str] = []
     mujoco.set_mju_user_warning(heard.append)
     try:
-        load("<mujoco><worldbody><body pos='0 0 nan'><joint/><geom size='0.1'/></body></worldbody></mujoco>")
-    except FileError:
-        pass
-    finally:
+        with pytest.raises(ModelError, match="placement of joint 'body_1_hinge'"):
+            load("<mujoco><worldbody><body pos='0 0 nan'><joint/><geom size='0.1'/></body></worldbody></mujoco>")
         assert mujoco.get_mju_user_warning() == heard.append
+    finally:
         mujoco.set_mju_user_warning(None)
     assert "NaN" in caplog.text
     assert heard == []

@@ -552,3 +552,18 @@ def test_fuzzed_names_end_in_errors_that_name_the_culprit():
                 door(typo)
             assert caught.value.name == typo
             assert repr(typo) in str(caught.value)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_placements_that_are_not_finite_are_refused(bad: float) -> None:
+    """A joint or a frame, by its name: nothing that is computed from there would be a number."""
+    away = pin.SE3(np.eye(3), np.array([0.0, bad, 0.0]))
+    model = pin.Model()
+    model.addJoint(0, pin.JointModelRX(), away, "elbow")
+    with pytest.raises(ModelError, match="joint 'elbow'"):
+        Robot(model)
+    model = pin.Model()
+    joint = model.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "elbow")
+    model.addFrame(pin.Frame("tool", joint, 0, away, pin.FrameType.OP_FRAME))
+    with pytest.raises(ModelError, match="frame 'tool'"):
+        Robot(model)

@@ -13,7 +13,7 @@ from liegroups.errors import DuplicateNameError
 
 from ..errors import ConstraintError, ModelError, UnknownFrameError, WrongObjectError
 from .frame import Frame, as_placement
-from .pinocchio import Model, pin
+from .pinocchio import Model, Placement, pin
 
 __all__ = ["AmbiguousFrameError", "FrameKind", "FrameTable"]
 
@@ -75,16 +75,18 @@ class FrameTable:
 
         Raises:
             DuplicateNameError: two joints share a name.
-            ModelError: two frames of one kind at different places share a name.
+            ModelError: two frames of one kind at different places share a name; a placement is not finite.
         """
         table: dict[str, dict[FrameKind, Frame]] = {}
         joints = [str(joint) for joint in model.names]
         for i, joint in enumerate(joints):
             if joint in table:
                 raise DuplicateNameError("joint", joint)
+            _check_finite(model.jointPlacements[i], f"joint '{joint}'")
             table[joint] = {FrameKind.JOINT: Frame(joint, i, joint_name=joint)}
         for given in model.frames:
             on = int(given.parentJoint)
+            _check_finite(given.placement, f"frame '{given.name}'")
             frame = Frame(given.name, on, given.placement, joints[on])
             kind = _KINDS[given.type]
             known = table.setdefault(frame.name, {})
@@ -150,3 +152,9 @@ class FrameTable:
 def _same_place(a: Frame, b: Frame) -> bool:
     apart = np.abs(a.placement.homogeneous - b.placement.homogeneous).max()
     return a.joint == b.joint and bool(apart <= SAME_PLACE)
+
+
+def _check_finite(placement: Placement, whose: str) -> None:
+    """Refuse a placement that holds what is no number: a file may say so, and an axis may be none."""
+    if not np.isfinite(placement.homogeneous).all():
+        raise ModelError(f"the placement of {whose} on its parent holds NaN or infinity")
