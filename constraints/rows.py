@@ -66,18 +66,21 @@ class Rows:
         return self.measure()[1]
 
 
-class _Writers(NamedTuple):
-    """Who writes which rows: plain functions, and owners with their right-hand sides; None in place of Jacobians."""
+_Plain = tuple[Callable[[Point, Vector, Matrix | None], None], Vector, Matrix | None]
+_Other = tuple[Callable[[Point, Vector | None, Vector, Matrix | None], None], Vector | None, Vector, Matrix | None]
 
-    plain: list[tuple[Callable[[Point, Vector, Matrix | None], None], Vector, Matrix | None]]
-    others: list[
-        tuple[Callable[[Point, Vector | None, Vector, Matrix | None], None], Vector | None, Vector, Matrix | None]
-    ]
+
+class _Writers(NamedTuple):
+    """Who writes which rows, and where: plain functions, and owners with their right-hand sides."""
+
+    plain: list[_Plain]
+    others: list[_Other]
 
     def values(self) -> _Writers:
         """The same without Jacobians."""
-        plain = [(evaluate, error, None) for evaluate, error, _ in self.plain]
-        return _Writers([*plain], [(write, rhs, error, None) for write, rhs, error, _ in self.others])
+        plain: list[_Plain] = [(evaluate, error, None) for evaluate, error, _ in self.plain]
+        others: list[_Other] = [(write, rhs, error, None) for write, rhs, error, _ in self.others]
+        return _Writers(plain, others)
 
 
 class _Block(NamedTuple):
