@@ -177,7 +177,7 @@ class Explicit(Twinned):
         bound = copy.copy(self)
         set_fields(bound, whole=space)
         bound._bind(space)
-        set_fields(bound, lifted_from=self.lifted_from or self)
+        set_fields(bound, lifted_from=self.original)
         return bound
 
     def _moved(self, space: Space) -> Explicit:
@@ -192,7 +192,7 @@ class Explicit(Twinned):
         )
         twin = self.implicit and self.implicit.on(space)
         moved = replace(self, f=f, outputs=outputs, inputs=None, implicit=twin, whole=None)
-        set_fields(moved, lifted_from=self.lifted_from or self)
+        set_fields(moved, lifted_from=self.original)
         return moved
 
     @property

@@ -17,7 +17,6 @@ from .arrays import ArrayLike, BoolVector, Matrix, Vector
 from .comparison import Comparison, RowTable, by_row
 from .errors import RightHandSideError, SpaceMismatchError, WrongObjectError
 from .function import Function, as_function, said_of_evaluate
-from .functions.logarithm import drift_of_log, seen_from
 from .point import MovingPoint, Point
 from .robot.doors import GivenPoint, point_numbers
 from .short_vectors import dot
@@ -171,7 +170,7 @@ class Implicit(RowOwner):
         return cls(function, lower=lower, upper=upper, mask=mask, name=name)
 
     def on(self, space: Space) -> Implicit:
-        """The same constraint on a bigger space, one of whose factors is where it lives; `lifted_from` is this one."""
+        """The same constraint on a bigger space, one of whose factors is where it lives."""
         try:
             function = self.function.on(space)
         except SpaceMismatchError as error:
@@ -179,7 +178,7 @@ class Implicit(RowOwner):
         return self.with_function(function)
 
     def with_function(self, function: Function) -> Implicit:
-        """The same constraint on another function into the same outputs; `lifted_from` is this one."""
+        """The same constraint on another function into the same outputs."""
         other = copy.copy(self)
         set_fields(
             other,
@@ -189,7 +188,7 @@ class Implicit(RowOwner):
             columns=function.columns,
             periodic=function.periodic,
             mixes=_may_mix(function, self.rows),
-            lifted_from=self,
+            lifted_from=self.original,
         )
         return other
 
@@ -198,7 +197,7 @@ class Implicit(RowOwner):
         if not (self.rows.one_sided & self.rows.mask).any():
             return self
         bare, rows = copy.copy(self), self.rows.unclipped()
-        set_fields(bare, rows=rows, _plain=rows.is_plain, mixes=False, lifted_from=self)
+        set_fields(bare, rows=rows, _plain=rows.is_plain, mixes=False, lifted_from=self.original)
         return bare
 
     # Right-hand sides.
@@ -302,7 +301,7 @@ class Implicit(RowOwner):
             reference = group.neutral if rhs is None else rhs
             rates = tuple(rest if rate is None else rate for rate in (rhs_velocity, rhs_acceleration))
             g = group.compose(group.inverse(reference), value)
-            drift = drift_of_log(group, g, *seen_from(group, g, moving, (rates[0], rates[1])))
+            drift = group.log_second_derivative(group.log(g), *group.relative_motion(g, moving, (rates[0], rates[1])))
             self.write_position(motion.point, rhs, error, jacobian)
         inside = self.rows.one_sided & (error == 0.0)
         error[:] = np.where(inside, 0.0, self.rows.scale * drift)

@@ -108,9 +108,7 @@ class _Identity(NamedTuple):
 
 def _identity(owner: RowOwner, space: Space) -> _Identity:
     """The identity of a constraint that lives on a space, or on one factor of it."""
-    given = owner
-    while given.lifted_from is not None:
-        given = given.lifted_from
+    given = owner.original
     if not isinstance(owner, Explicit) or not _fits(owner.space, space):
         return _Identity(id(given), ())
     block = block_of(owner.space, space, owner.name)

@@ -339,13 +339,13 @@ class Problem:
         """Whether the constraint (the object, or its name) is one of this problem's."""
         if constraint is None or isinstance(constraint, str):
             return constraint in self.constraints.names
-        return any(constraint is owner or constraint is owner.lifted_from for owner in self.constraints)
+        return isinstance(constraint, RowOwner) and any(constraint.original is o.original for o in self.constraints)
 
     def implies(self, other: Problem) -> bool:
         """Whether every constraint of the other problem (the objects) is one of this problem's."""
         if not isinstance(other, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise WrongObjectError("problem to be implied", "a Problem", other)
-        return all(self.contains(owner) or self.contains(owner.lifted_from) for owner in other.constraints)
+        return all(self.contains(owner) for owner in other.constraints)
 
     @property
     def reduced_size(self) -> int:

@@ -41,7 +41,8 @@ class RowOwner(ABC):
         default_rhs: (group.nq,) right-hand side used where none is given.
         target: what moves the right-hand side in time, or None.
         has_position: False for rows of velocity alone (a contact without anchor): no position error, and no Problem.
-        lifted_from: the owner that the user gave, where this one is the same on a bigger space.
+        lifted_from: the owner that the user gave, where this one is the same on a bigger space, however often it was
+            lifted; None where this is it.
         plain_function: where the errors are the value of a function less the right-hand side, and nothing else: the
             function, so that `stack_rows` evaluates it straight into the stack. None elsewhere.
         mixes: whether the rows may be mixed for a step: no mask takes a part of what would be mixed.
@@ -59,6 +60,11 @@ class RowOwner(ABC):
     lifted_from: RowOwner | None = None
     mixes: bool = False
     plain_function: Function | None = None
+
+    @property
+    def original(self) -> RowOwner:
+        """The constraint object that the user gave: this one, or the one it was lifted from."""
+        return self if self.lifted_from is None else self.lifted_from
 
     def write_for_step(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:
         """As `write_position`, but times any invertible matrix that keeps the norm: Newton's step is the same."""
@@ -118,7 +124,7 @@ class RowOwner(ABC):
 
     @abstractmethod
     def on(self, space: Space) -> RowOwner:
-        """The same rows on a bigger space, one of whose factors is where they live; `lifted_from` is this one."""
+        """The same rows on a bigger space, one of whose factors is where they live."""
 
     @abstractmethod
     def check_rhs(self, rhs: Any, what: str | None = None) -> Vector:
@@ -182,7 +188,7 @@ class Stack:
         self.rhs_size = sum(owner.group.nq for owner in self.owners)
         masks = [owner.rows.mask for owner in self.owners]
         self.active: Indices = np.flatnonzero(np.concatenate(masks)) if masks else np.zeros(0, dtype=np.intp)
-        self._position = {id(owner.lifted_from): i for i, owner in enumerate(self.owners)}
+        self._position = {id(owner.original): i for i, owner in enumerate(self.owners)}
         self._position |= {id(owner): i for i, owner in enumerate(self.owners)}
 
     @property
@@ -204,7 +210,7 @@ class Stack:
             SizeError: no such position.
         """
         if isinstance(which, RowOwner):
-            i = self._position.get(id(which))
+            i = self._position.get(id(which), self._position.get(id(which.original)))
             if i is None:
                 words = f"this constraint object '{which.name}' is none of those here"
                 if which.name in self.names:

@@ -77,5 +77,5 @@ class Twinned(RowOwner):
         if twin is self.twin:
             return self
         bare = copy.copy(self)
-        set_fields(bare, twin=twin, rows=twin.rows, lifted_from=self)
+        set_fields(bare, twin=twin, rows=twin.rows, lifted_from=self.original)
         return bare

@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from . import batch, maps
+from . import batch, maps, second_order
 from .arrays import Matrix, Vector
 from .doors import natural_number
 from .layout import Layout
@@ -99,6 +99,12 @@ class SO2Group(Space):
     def _log_jacobian(self, v: Vector) -> Matrix:
         return _ONE.copy()
 
+    def _bracket(self, x: Vector, y: Vector) -> Vector:
+        return np.zeros(1)
+
+    def _log_second(self, r: Vector, velocity: Vector, acceleration: Vector) -> Vector:
+        return acceleration.copy()
+
 
 @final
 class SE2Group(Space):
@@ -136,6 +142,12 @@ class SE2Group(Space):
 
     def _log_jacobian(self, v: Vector) -> Matrix:
         return maps.se2_log_jacobian(v)
+
+    def _bracket(self, x: Vector, y: Vector) -> Vector:
+        return second_order.se2_bracket(x, y)
+
+    def _log_second(self, r: Vector, velocity: Vector, acceleration: Vector) -> Vector:
+        return second_order.se2_log_second(r, velocity, acceleration)
 
 
 @final
@@ -175,6 +187,12 @@ class SO3Group(Space):
     def _log_jacobian(self, v: Vector) -> Matrix:
         return maps.so3_log_jacobian(v)
 
+    def _bracket(self, x: Vector, y: Vector) -> Vector:
+        return second_order.cross(x, y)
+
+    def _log_second(self, r: Vector, velocity: Vector, acceleration: Vector) -> Vector:
+        return second_order.so3_log_second(r, velocity, acceleration)
+
 
 @final
 class SE3Group(Space):
@@ -212,6 +230,12 @@ class SE3Group(Space):
 
     def _log_jacobian(self, v: Vector) -> Matrix:
         return maps.se3_log_jacobian(v)
+
+    def _bracket(self, x: Vector, y: Vector) -> Vector:
+        return second_order.se3_bracket(x, y)
+
+    def _log_second(self, r: Vector, velocity: Vector, acceleration: Vector) -> Vector:
+        return second_order.se3_log_second(r, velocity, acceleration)
 
 
 _VECTOR_ROWS = batch.VectorRows()

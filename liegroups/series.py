@@ -4,7 +4,7 @@ With :math:`t = \theta^2` and :math:`h = \theta / 2`,
 
 .. math::
     b = \frac{1 - \cos\theta}{t}, \quad c = \frac{\theta - \sin\theta}{\theta^3}, \quad
-    k = \frac{1 - h \cot h}{t}, \quad b', c', k' = 2 \frac{d}{dt}(b, c, k).
+    k = \frac{1 - h \cot h}{t}, \quad b', c', k' = 2 \frac{d}{dt}(b, c, k), \quad k'' = 2 \frac{d}{dt} k'.
 
 They are polynomials in t, so one text serves plain floats and arrays. The closed forms live in `maps` and `batch`, once
 in each gear, and take over above the switches; b alone needs no series, as its half-angle form never cancels.
@@ -17,7 +17,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["EXP_SWITCH", "LOG_SWITCH", "TINY", "b_prime", "c_prime", "c_value", "k_prime", "k_value"]
+__all__ = ["EXP_SWITCH", "LOG_SWITCH", "TINY", "b_prime", "c_prime", "c_value", "k_prime", "k_second", "k_value"]
 
 Real = TypeVar("Real", float, NDArray[np.float64])
 
@@ -95,3 +95,18 @@ def k_prime(t: Real) -> Real:
     s = 1 / 201600 + t * s
     s = 1 / 7560 + t * s
     return 1 / 360 + t * s
+
+
+def k_second(t: Real) -> Real:
+    """Return 4 d2k/dt2, for t below `LOG_SWITCH`."""
+    s = 657931 / 352527500984795136000000 + t * (3392780147 / 60726387319640810127360000000)
+    s = 236364091 / 3849600310753962885120000 + t * s
+    s = 77683 / 39169722331643904000 + t * s
+    s = 174611 / 2787700217702400000 + t * s
+    s = 43867 / 22808456326656000 + t * s
+    s = 3617 / 63515612160000 + t * s
+    s = 1 / 622702080 + t * s
+    s = 691 / 16345929600 + t * s
+    s = 1 / 997920 + t * s
+    s = 1 / 50400 + t * s
+    return 1 / 3780 + t * s

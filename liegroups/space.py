@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from functools import cached_property
 from math import hypot
 from typing import Final, final
 
@@ -19,6 +20,7 @@ from .doors import finite_vector, is_finite_vector, stacked
 from .errors import SizeError
 from .layout import Atom, Factor, Layout
 from .rows import Rows
+from .second_order import log_second_by_differences, structure_constants
 from .unit_blocks import normalized, refuse_unnormalized, uniform_point
 
 __all__ = ["Space"]
@@ -108,6 +110,21 @@ class Space(ABC):
     @abstractmethod
     def rows(self) -> Rows:
         """The batch gear: the same maps on leading axes."""
+
+    # --- what a group may implement: second order, by differences otherwise -------------------------------------------
+
+    def _bracket(self, x: Vector, y: Vector) -> Vector:
+        """Return [x, y] (nv,); by default from differences of the adjoint, to 1e-12."""
+        return x.dot(self._constants).dot(y)
+
+    def _log_second(self, r: Vector, velocity: Vector, acceleration: Vector) -> Vector:
+        """Return the second time derivative of r = log g (nv,); by default from differences of `_log_jacobian`."""
+        return log_second_by_differences(self._log_jacobian, r, velocity, acceleration)
+
+    @cached_property
+    def _constants(self) -> Matrix:
+        """Structure constants (nv, nv, nv), once for a space."""
+        return np.moveaxis(structure_constants(self._adjoint, self.exp, self.nv), 0, 1)
 
     # --- the two ways of moving --------------------------------------------------------------------------------------
 
@@ -263,6 +280,55 @@ class Space(ABC):
             return self._log_jacobian(v)
         return self.rows.log_jacobian(self._stacked_v(v))
 
+    @final
+    def bracket(self, x: Vector, y: Vector) -> Vector:
+        r"""Lie bracket [x, y] (nv,) of two tangent vectors: :math:`d/ds\, Ad_{\exp(s x)}\, y` at s = 0. One vector."""
+        self._one_tangent(x, y)
+        out = np.zeros(self.nv)
+        for leaf in self.leaves():
+            if not leaf.space.is_flat:
+                out[leaf.v] = leaf.space._bracket(x[leaf.v], y[leaf.v])
+        return out
+
+    @final
+    def log_second_derivative(self, r: Vector, velocity: Vector, acceleration: Vector) -> Vector:
+        r"""Second time derivative of :math:`r = \log g` along a motion g(t), (nv,). One vector.
+
+        .. math:: \ddot r = J_{\log}(r)\,\dot\nu + \Big(\frac{d}{dt} J_{\log}(r)\Big)\,\nu,
+            \qquad \dot r = J_{\log}(r)\,\nu
+
+        Args:
+            r: the logarithm (nv,), inside the injectivity radius.
+            velocity: body velocity :math:`\nu` (nv,) of g.
+            acceleration: its derivative (nv,).
+
+        Raises:
+            SizeError: an argument has another size.
+        """
+        self._one_tangent(r, velocity, acceleration)
+        out = np.array(acceleration)
+        for leaf in self.leaves():
+            if not leaf.space.is_flat:
+                out[leaf.v] = leaf.space._log_second(r[leaf.v], velocity[leaf.v], acceleration[leaf.v])
+        return out
+
+    @final
+    def relative_motion(
+        self, g: Vector, moving: tuple[Vector, Vector], reference: tuple[Vector, Vector]
+    ) -> tuple[Vector, Vector]:
+        r"""Body velocity of :math:`g = r^{-1} h` and its derivative, from those of h and r. One vector.
+
+        .. math:: \nu = \nu_h - Ad_g^{-1}\nu_r, \qquad \dot\nu = \dot\nu_h - Ad_g^{-1}\dot\nu_r + [\nu, Ad_g^{-1}\nu_r]
+
+        Args:
+            g: point (nq,).
+            moving, reference: body velocity (nv,) and its derivative (nv,) of h, and of r.
+        """
+        A = self.adjoint(self.inverse(g))
+        seen = A @ reference[0]
+        velocity = moving[0] - seen
+        return velocity, moving[1] - A @ reference[1] + self.bracket(velocity, seen)
+
     # --- points ------------------------------------------------------------------------------------------------------
 
     @final
@@ -384,6 +450,12 @@ class Space(ABC):
     def __repr__(self) -> str:
         """Name of the space."""
         return self.name
+
+    @final
+    def _one_tangent(self, *vectors: Vector) -> None:
+        for v in vectors:
+            if v.shape != self._shape_v:
+                raise SizeError(f"tangent vector of {self.name}", self.nv, v.shape)
 
     @final
     def _stacked_q(self, q: ArrayLike) -> Vector:

@@ -41,7 +41,7 @@ from constraints.errors import (
     UnknownNameError,
     WrongObjectError,
 )
-from liegroups import SE2, SE3, SO3, R3xSO3, Space
+from liegroups import SE3, SO3, R3xSO3, Space
 
 
 def arms() -> ConstraintSet:
@@ -160,19 +160,6 @@ def test_acceleration_rows_of_every_constraint(which: str, seed: int) -> None:
     robot = two_arms_frames()
     ours, theirs = in_time(robot, OUTPUTS[which](robot), 0.6, seed)
     assert np.abs(ours - theirs).max() < 2e-5 * (1.0 + np.abs(theirs).max())
-
-
-def test_acceleration_rows_on_a_planar_group() -> None:
-    """SE(2), whose logarithm is that of SE(3) in the plane."""
-    from constraints.functions.logarithm import drift_of_log
-
-    rng, h = np.random.default_rng(4), 1e-4
-    for _ in range(10):
-        g, nu, gamma = SE2.exp(rng.standard_normal(3)), rng.standard_normal(3), rng.standard_normal(3)
-        # g(t) of body velocity nu + gamma t: g exp(nu t + gamma t^2 / 2 + ...) to second order
-        logs = [SE2.log(SE2.integrate(g, s * nu + 0.5 * s * s * gamma)) for s in (-h, 0.0, h)]
-        second = (logs[2] - 2.0 * logs[1] + logs[0]) / h**2
-        assert np.abs(second - drift_of_log(SE2, g, nu, gamma)).max() < 1e-6 * (1.0 + np.abs(second).max())
 
 
 def test_inequalities_that_hold_have_no_acceleration_row() -> None:

@@ -37,7 +37,7 @@ from constraints.errors import (
     WrongObjectError,
 )
 from constraints.models import sample_arm
-from liegroups import SO3, Rn, Segments, Space
+from liegroups import SO2, SO3, ProductSpace, Rn, Segments, Space
 
 EQUALITY = Comparison.EQUALITY
 
@@ -225,6 +225,41 @@ def test_right_hand_sides_of_parts() -> None:
         right.rhs_from_parts(a)
     with pytest.raises(WrongObjectError, match="part of right-hand sides"):
         both.rhs_from_parts(a.vector)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["implicit", "inequality", "explicit"])
+def test_a_constraint_that_is_lifted_twice_is_found_by_the_object_the_user_holds(kind: str) -> None:
+    """A factor of a factor, merged step by step: contains, implies, right-hand sides, errors, and once only.
+
+    `merged.contains(h)` was False, and `merged.rhs.replace(h, ...)` said that h was none of the constraints there.
+    """
+    inner = SO3 * Rn(2)
+    middle_space = ProductSpace([inner, SO2])
+    big_space = ProductSpace([middle_space, Rn(1)])
+    pick = Affine([[0.0, 0.0, 0.0, 1.0, 1.0]], None, inner, name="sum")
+    half = Function.from_callable(lambda x: 0.5 * x, Rn(1), Rn(1), lambda x: np.array([[0.5]]), name="half")
+    h = {
+        "implicit": lambda: Implicit.equal(pick, [0.4], name="h"),
+        "inequality": lambda: Implicit.above(pick, 0.1, name="h"),
+        "explicit": lambda: Explicit(
+            half, Segments((5,), (4,), Rn(1)), Segments((4,), (3,), Rn(1)), whole=inner, comparison=EQUALITY, name="h"
+        ),
+    }[kind]()
+    small = Problem(inner, [h])
+    middle = small | Problem(middle_space, [Implicit.equal(Identity(SO2), name="turn").on(middle_space)])
+    big = middle | Problem(big_space, [linear(Rn(1), 1.0, name="number").on(big_space)])
+    assert big.constraints.names.count("h") == 1
+    for held in (h, middle.constraints[h]):
+        assert big.contains(held)
+        assert big.constraints.index(held) == big.constraints.names.index("h")
+    assert big.implies(small)
+    assert big.implies(middle)
+    q = big.space.random(np.random.default_rng(0))
+    np.testing.assert_allclose(big.error(q, h), small.error(q[: inner.nq], h), rtol=0, atol=1e-14)
+    if kind != "inequality":
+        np.testing.assert_array_equal(big.rhs.replace(h, [0.7]).of(h), [0.7])
+        np.testing.assert_array_equal(big.rhs_from_parts(middle.rhs.replace(h, [0.7])).of("h"), [0.7])
+    assert (big | middle).constraints.names.count("h") == 1
 
 
 def test_right_hand_sides_of_a_lifted_part_and_of_rotations() -> None:

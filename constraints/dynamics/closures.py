@@ -14,7 +14,6 @@ from liegroups.doors import as_name, finite_vector
 from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import ConstraintError, OptionError, WrongObjectError
 from ..functions.frames import world_or_frame
-from ..functions.logarithm import drift_of_pose_log, seen_from
 from ..robot import Robot
 from ..robot.doors import as_robot
 from ..robot.pinocchio import Placement, pin
@@ -22,7 +21,7 @@ from ..target import Target
 from .axes import hinge_of_axes, hinge_of_mask
 from .hinge import Hinge
 from .hinge_fit import HingeMotion, fitted, hinge_rows
-from .pose_map import Rod, Split
+from .pose_map import Rod, Split, second_of_pose_log
 from .row_function import FrameRows
 
 __all__ = ["AnyClosure", "Closure", "ErrorFrame", "FixedClosureError", "PointClosure", "RodClosure"]
@@ -195,7 +194,7 @@ class Closure(AnyClosure):
         H, S = self.hinge.placement(fit.coordinates), self.hinge.subspace(fit.coordinates)
         E = H.actInv(X)
         outer = S @ fit.rates, S @ fit.accelerations + self.hinge.drift(fit.coordinates, fit.rates)
-        return ErrorFrame(E, *seen_from(SE3, np.asarray(pin.SE3ToXYZQUAT(E)), (twist, gamma), outer))
+        return ErrorFrame(E, *SE3.relative_motion(np.asarray(pin.SE3ToXYZQUAT(E)), (twist, gamma), outer))
 
     def pose_error(self, q: ArrayLike) -> Vector:
         r""":math:`\log_6` of the error frame (6,) [m, rad]: zero exactly where the closure is closed."""
@@ -209,7 +208,7 @@ class Closure(AnyClosure):
     def acceleration_error(self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None) -> Vector:
         """Second time derivative of `pose_error` (6,) at joint accelerations a; zero by default."""
         error = self.error_frame(q, v, a)
-        return drift_of_pose_log(error.placement, error.twist, error.acceleration)
+        return second_of_pose_log(error.placement, error.twist, error.acceleration)
 
 
 @final

@@ -10,11 +10,11 @@ import numpy as np
 
 from liegroups.doors import as_flag, as_name, finite_vector
 from liegroups.frozen import set_fields
+from liegroups.second_order import cross
 
 from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import WrongObjectError
 from ..functions.frames import as_frame
-from ..functions.logarithm import cross
 from ..robot import Frame, Robot, as_placement
 from ..robot.doors import as_robot
 from ..robot.pinocchio import Placement, pin

@@ -8,10 +8,10 @@ import numpy as np
 from scipy.linalg import lapack, qr
 
 from liegroups import SE3
+from liegroups.second_order import cross, so3_log_second
 
 from ..arrays import Indices, Matrix, Vector
-from ..functions.frames import drift_of_rotation_log, rotation_log
-from ..functions.logarithm import cross, seen_from
+from ..functions.frames import rotation_log
 from ..robot.pinocchio import pin
 from .hinge import Hinge
 from .pose_map import PoseMap
@@ -83,10 +83,10 @@ class CustomRows(PoseMap):
         rates = _solve(moved, G[held] @ twist)
         e = pin.SE3ToXYZQUAT(E)
         hinge = S @ rates, self.hinge.drift(theta, rates)
-        nu, gamma = seen_from(SE3, np.asarray(e), (twist, acceleration), hinge)
+        nu, gamma = SE3.relative_motion(np.asarray(e), (twist, acceleration), hinge)
         second = _second(E, nu, gamma)
         accelerations = _solve(moved, second[held])
-        nu, gamma = seen_from(SE3, np.asarray(e), (twist, acceleration), (hinge[0], hinge[1] + S @ accelerations))
+        nu, gamma = SE3.relative_motion(np.asarray(e), (twist, acceleration), (hinge[0], hinge[1] + S @ accelerations))
         return rates, accelerations, _second(E, nu, gamma)
 
     def _fit(self, pose: Any) -> _Fit:
@@ -173,7 +173,7 @@ def _coordinates(E: Any) -> tuple[Vector, Matrix]:
 def _second(E: Any, nu: Vector, gamma: Vector) -> Vector:
     """Second time derivative of `_coordinates`."""
     linear = E.rotation @ (gamma[:3] + cross(nu[3:], nu[:3]))
-    return np.concatenate([linear, drift_of_rotation_log(rotation_log(E.rotation), nu[3:], gamma[3:])])
+    return np.concatenate([linear, so3_log_second(rotation_log(E.rotation), nu[3:], gamma[3:])])
 
 
 def _starts(hinge: Hinge) -> list[Vector]:

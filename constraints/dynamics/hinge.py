@@ -10,13 +10,12 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups import SO3, Rn, Space
+from liegroups import SE3, SO3, Rn, Space
 from liegroups.doors import as_tuple, finite_vector
 from liegroups.frozen import read_only, set_fields
 
 from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import ConstraintError, NotNormalizedError, OptionError, WrongObjectError
-from ..functions.logarithm import cross
 from ..robot.pinocchio import Placement, pin
 
 __all__ = ["Hinge", "HingeError", "HingeKind", "HingeTypeError", "Subhinge", "chain", "composed", "unit_axis"]
@@ -310,7 +309,7 @@ def _drift(S: Matrix, sizes: Sequence[int], rates: Vector) -> Vector:
     out, after, stop = np.zeros(6), np.zeros(6), rates.size
     for size in reversed(sizes):
         own = S[:, stop - size : stop] @ rates[stop - size : stop]
-        out += np.concatenate([cross(own[3:], after[:3]) + cross(own[:3], after[3:]), cross(own[3:], after[3:])])
+        out += SE3.bracket(own, after)
         after, stop = after + own, stop - size
     return out
 

@@ -8,8 +8,9 @@ from typing import Any, final
 
 import numpy as np
 
+from liegroups.second_order import cross
+
 from ..arrays import Matrix, Vector
-from ..functions.logarithm import cross
 from ..robot.pinocchio import pin
 from .custom_fit import CustomRows
 from .hinge import Hinge, HingeKind, Subhinge, chain

@@ -8,18 +8,28 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups import Rn
+from liegroups import SE3, Rn
 from liegroups.frozen import set_fields
+from liegroups.second_order import cross
 
 from ..arrays import Indices, Matrix, Vector
 from ..functions.frames import FrameFunction, kinematics_at
-from ..functions.logarithm import cross, drift_of_pose_log
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
 from .rotation_rows import RotationRows
 
-__all__ = ["LogPose", "OfRelativePose", "PoseMap", "Rod", "Split"]
+__all__ = ["LogPose", "OfRelativePose", "PoseMap", "Rod", "Split", "second_of_pose_log"]
+
+
+def second_of_pose_log(pose: Any, twist: Vector, acceleration: Vector) -> Vector:
+    r"""Second time derivative of :math:`\log_6` of a pose (6,): linear, then angular.
+
+    Args:
+        pose: a placement, its rotation short of half a turn.
+        twist, acceleration: its body twist (6,) and the derivative of that.
+    """
+    return SE3.log_second_derivative(SE3.log(pin.SE3ToXYZQUAT(pose)), twist, acceleration)
 
 
 class PoseMap(ABC):
@@ -102,7 +112,7 @@ class LogPose(PoseMap):
 
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
         """As `PoseMap.second`."""
-        out[:] = drift_of_pose_log(pose, twist, acceleration)
+        out[:] = second_of_pose_log(pose, twist, acceleration)
 
 
 @final

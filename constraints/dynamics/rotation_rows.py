@@ -8,9 +8,10 @@ from typing import final
 
 import numpy as np
 
+from liegroups.second_order import cross, so3_log_second
+
 from ..arrays import Matrix, Vector
-from ..functions.frames import drift_of_rotation_log, rotation_log
-from ..functions.logarithm import cross
+from ..functions.frames import rotation_log
 from ..robot.pinocchio import pin
 
 __all__ = ["Cross", "RotationRows", "Swing", "Turn", "perpendicular_pair", "unit_log"]
@@ -59,7 +60,7 @@ class Turn(RotationRows):
 
     def second(self, R: Matrix, omega: Vector, alpha: Vector, out: Vector) -> None:
         """As `RotationRows.second`."""
-        drift = drift_of_rotation_log(rotation_log(R), omega, alpha)
+        drift = so3_log_second(rotation_log(R), omega, alpha)
         out[:] = drift if self.axes is None else self.axes @ drift
 
 

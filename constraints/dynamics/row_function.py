@@ -56,7 +56,7 @@ class FrameRows(Twinned):
     def on(self, space: Space) -> Self:
         """As `RowOwner.on`."""
         lifted = copy.copy(self)
-        lifted._follow(self.twin.on(space), lifted_from=self)
+        lifted._follow(self.twin.on(space), lifted_from=self.original)
         return lifted
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 
 from liegroups import Rn
 from liegroups.frozen import set_fields
+from liegroups.second_order import cross
 
 from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
@@ -16,7 +17,6 @@ from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
 from ..robot.posture import Kinematics
 from .frames import as_frame, kinematics_at, motion_of, supporting_columns
-from .logarithm import cross
 from .mass import MassFunction
 
 __all__ = ["ComBetweenFeet"]

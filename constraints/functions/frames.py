@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -30,7 +29,6 @@ __all__ = [
     "FrameFunction",
     "Framed",
     "as_frame",
-    "drift_of_rotation_log",
     "kinematics_at",
     "motion_of",
     "posture_of",
@@ -292,49 +290,3 @@ def rotation_log(R: Matrix, jacobian: Matrix | None = None) -> Vector:
     if jacobian is not None:
         jacobian[:] = SO3.log_jacobian(r)
     return r
-
-
-def drift_of_rotation_log(r: Vector, w: Vector, alpha: Vector) -> Vector:
-    r"""Second derivative of a rotation logarithm along a motion.
-
-    .. math:: \ddot r = J_{log}(r)\,\alpha + \dot J_{log}\,\omega, \qquad
-        J_{log}(r) = I + \tfrac12 [r] + c(\theta)\,[r]^2, \quad
-        c(\theta) = \frac{1 - (\theta/2)\cot(\theta/2)}{\theta^2}
-
-    Args:
-        r: the logarithm (3,) [rad], below pi in norm.
-        w, alpha: body angular velocity [rad/s] and acceleration [rad/s2] of the rotation.
-    """
-    S, W = pin.skew(r), pin.skew(w)
-    theta2 = float(r @ r)
-    theta = math.sqrt(theta2)
-    # Below 1 rad the series (truncated at 1e-13 relative); above, the closed form loses at most 1e-13.
-    if theta < 1.0:
-        c = _even_series(
-            theta2, (1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160, 691 / 1307674368000, 1 / 74724249600)
-        )
-        slope = _even_series(theta2, (1 / 360, 1 / 7560, 1 / 201600, 1 / 5987520, 691 / 130767436800, 1 / 6227020800))
-    else:
-        half = 0.5 * theta
-        cotangent = math.cos(half) / math.sin(half)
-        c = (1.0 - half * cotangent) / theta2
-        slope = (
-            (0.25 * theta / math.sin(half) ** 2 - 0.5 * cotangent) * theta - 2.0 * (1.0 - half * cotangent)
-        ) / theta2**2
-    rate = w - 0.5 * (W @ r) + c * (S @ (S @ w))  # J_log w, as [r] w = -[w] r
-    Sdot = pin.skew(rate)
-    return np.asarray(
-        alpha
-        + 0.5 * (S @ alpha)
-        + c * (S @ (S @ alpha))
-        + 0.5 * (Sdot @ w)
-        + c * (Sdot @ (S @ w) + S @ (Sdot @ w))
-        + slope * float(r @ rate) * (S @ (S @ w))
-    )
-
-
-def _even_series(x: float, coefficients: tuple[float, ...]) -> float:
-    total = 0.0
-    for coefficient in reversed(coefficients):
-        total = total * x + coefficient
-    return total

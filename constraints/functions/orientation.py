@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from liegroups import Rn
+from liegroups.second_order import so3_log_second
 
 from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
-from .frames import FrameFunction, drift_of_rotation_log, kinematics_at, rotation_log
+from .frames import FrameFunction, kinematics_at, rotation_log
 
 if TYPE_CHECKING:
     from ..robot.pinocchio import Placement
@@ -44,7 +45,7 @@ class _RotationLogRows(FrameFunction):
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)
-        out[:] = drift_of_rotation_log(rotation_log(aMb.rotation), twist[3:], gamma[3:])
+        out[:] = so3_log_second(rotation_log(aMb.rotation), twist[3:], gamma[3:])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

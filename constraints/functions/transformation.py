@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from liegroups import Rn
+from liegroups.second_order import so3_log_second
 
 from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
-from .frames import FrameFunction, drift_of_rotation_log, kinematics_at, rotation_log
+from .frames import FrameFunction, kinematics_at, rotation_log
 
 if TYPE_CHECKING:
     from ..robot.pinocchio import Placement
@@ -57,7 +58,7 @@ class _TransformationRows(FrameFunction):
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)
         out[:3] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
-        out[3:] = drift_of_rotation_log(rotation_log(aMb.rotation), twist[3:], gamma[3:])
+        out[3:] = so3_log_second(rotation_log(aMb.rotation), twist[3:], gamma[3:])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

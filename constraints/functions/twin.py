@@ -10,7 +10,6 @@ from ..arrays import Matrix, Vector
 from ..errors import SpaceMismatchError
 from ..function import Function, as_function
 from ..point import MovingPoint, Point
-from .logarithm import seen_from
 
 __all__ = ["Twin"]
 
@@ -78,7 +77,7 @@ class Twin(Function):
         self.f.drift(motion, drift_f)
         self.g.drift(motion, drift_g)
         h = group.compose(group.inverse(f), g)
-        out[:] = seen_from(group, h, (Jg @ motion.v, drift_g), (Jf @ motion.v, drift_f))[1]
+        out[:] = group.relative_motion(h, (Jg @ motion.v, drift_g), (Jf @ motion.v, drift_f))[1]
 
     @property
     def has_exact_drift(self) -> bool:

@@ -39,8 +39,9 @@ def check_space(space: Space, rng_seed: int = 0, samples: int = 20, twins: float
 
     Points are drawn with ``space.random``; each comes with a tangent vector of ordinary size, or with one of size 1e-7,
     as many formulas fail only near zero. The laws: group axioms, integration against difference, adjoint, Jacobians
-    against central differences along the space (value and slope), the in-place error, both gears of each map, products,
-    interpolation, random points in bounds, the door for user input, and copies.
+    against central differences along the space (value and slope), brackets and second derivatives of the logarithm, the
+    in-place error, both gears of each map, products, interpolation, random points in bounds, the door for user input,
+    and copies.
 
     Args:
         space: any space, your own included.
@@ -74,6 +75,7 @@ def _check_maps(space: Space, rng_seed: int, samples: int, twins: float) -> None
         _check_parts(space, sample)
         if index < 10:
             _check_jacobians(space, sample)
+            _check_second_order(space, sample, rng)
     _check_twins(space, drawn, twins)
     _check_random(space, rng)
     _check_door(space, rng)
@@ -212,6 +214,24 @@ def _central(move: Callable[[Vector], Vector], zero: Vector, h: float) -> Vector
         step[i] = h
         columns.append((move(step) - move(-step)) / (2.0 * h))
     return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
+
+
+def _check_second_order(space: Space, s: _Sample, rng: np.random.Generator) -> None:
+    x, y, z = rng.standard_normal((3, space.nv))
+    xy, yz, zx = space.bracket(x, y), space.bracket(y, z), space.bracket(z, x)
+    size = 1.0 + largest(xy)
+    zero = np.zeros(1)
+    slope = _central(lambda h: space.adjoint(space.exp(h[0] * x)) @ y, zero, 1e-5)[:, 0]
+    within("[x, y] is the derivative of Ad_exp(s x) y", largest(xy - slope) / size, 1e-8, "_bracket", x=x, y=y)
+    within("[x, y] = -[y, x]", largest(xy + space.bracket(y, x)) / size, 1e-10, "_bracket", x=x, y=y)
+    cycle = space.bracket(x, yz) + space.bracket(y, zx) + space.bracket(z, xy)
+    within("[x, [y, z]] + [y, [z, x]] + [z, [x, y]] = 0", largest(cycle), 1e-9, "_bracket", x=x, y=y, z=z)
+    J = space.log_jacobian(s.v)
+    second = space.log_second_derivative(s.v, x, y)
+    turning = _central(lambda h: space.log_jacobian(s.v + h[0] * (J @ x)) @ x, zero, 1e-5)[:, 0]
+    amount = largest(second - J @ y - turning) / (1.0 + largest(second))
+    law = "log_second_derivative = J_log a + (d/dt J_log) v"
+    within(law, amount, 1e-7, "_log_second or _log_jacobian", r=s.v, velocity=x, acceleration=y)
 
 
 def _check_error(space: Space, s: _Sample, rng: np.random.Generator) -> None:
