@@ -22,7 +22,7 @@ from .stack import RowOwner
 if TYPE_CHECKING:
     from .problem import Problem
 
-__all__ = ["active_bounds", "describe", "errors_of"]
+__all__ = ["active_bounds", "describe", "errors_of", "targets_without_time"]
 
 LEFT_OUT = "left out"
 SHOWN = 12
@@ -83,6 +83,23 @@ def errors_of(problem: Problem, q: Vector, rhs: RightHandSide | None, threshold:
         left = " (optional, not satisfied)" if owner in optional and norm > threshold else ""
         lines.append(f"{label}: error {norm:.3g}{left}")
     return [*lines, *active_bounds(problem, q)]
+
+
+def targets_without_time(problem: Problem, rhs: RightHandSide) -> tuple[str, ...]:
+    """Targets that stand where their time begins because nobody named a time, a sentence for each such time.
+
+    Args:
+        problem: the problem.
+        rhs: right-hand sides; those of `problem.rhs_at(t)` have a time.
+    """
+    names: dict[float, list[str]] = {}
+    for owner, block in zip(problem.constraints, problem.constraints.rhs_slices, strict=True):
+        if owner.target is not None and rhs.velocity is None and (rhs.vector[block] == owner.default_rhs).all():
+            names.setdefault(owner.target.first_time, []).append(f"'{owner.name}'")
+    return tuple(
+        f"Target of {', '.join(group)} read at time {t:g} s: `rhs=problem.rhs_at(t)` takes it at t"
+        for t, group in names.items()
+    )
 
 
 def active_bounds(problem: Problem, q: Vector) -> tuple[str, ...]:

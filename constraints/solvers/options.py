@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Any, TypeVar
 
 from ..errors import OptionError, UnknownOptionError
+from .option_names import option_meant
 from .step_control import FULL_STEPS, StepControl
 
 __all__ = ["Options"]
@@ -28,7 +29,7 @@ def _names_checked(cls: type[_T]) -> type[_T]:
     def checked(self: _T, *given: Any, **named: Any) -> None:
         for name in named:
             if name not in names:
-                raise UnknownOptionError(name, names)
+                raise UnknownOptionError(name, names, option_meant(name))
         build(self, *given, **named)
 
     whole.__init__ = checked
@@ -70,7 +71,7 @@ class Options:
     """
 
     threshold: float = 1e-4
-    max_iterations: int = 40
+    max_iterations: int = 100
     restarts: bool = True
     seed: int = 0
     wrap: bool = True
