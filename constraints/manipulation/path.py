@@ -17,6 +17,7 @@ from ..arrays import Indices, Matrix, Vector
 from ..errors import PathError, SizeError, SpaceMismatchError, WrongObjectError
 from ..problem import Problem
 from ..solvers import Options, Projector
+from ..words import counted
 from .schedule import Schedule
 
 __all__ = ["Jump", "Path", "Piece", "StepSize"]
@@ -82,7 +83,7 @@ class StepSize:
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Piece:
     """Part of a path on one problem: samples, and what is between them.
 
@@ -147,6 +148,9 @@ class Piece:
         return Piece(
             self.problem, self.sides.between(1.0, 0.0), self.samples[::-1], 1.0 - self.times[::-1], self.options
         )
+
+    def __repr__(self) -> str:
+        return f"Piece({counted(len(self.samples), 'sample')} on {', '.join(self.problem.constraints.names)})"
 
     def error(self, times: Sequence[float]) -> float:
         """Largest residual at these times."""
@@ -273,7 +277,7 @@ class Path:
 
     def __repr__(self) -> str:
         count = sum(len(piece.samples) for piece in self.pieces)
-        return f"Path({len(self.pieces)} pieces, {count} samples, {self.duration:g} s)"
+        return f"Path({counted(len(self.pieces), 'piece')}, {counted(count, 'sample')}, {self.duration:g} s)"
 
 
 def _shortened(times: Vector) -> str:

@@ -37,7 +37,7 @@ def _names_checked(cls: type[_T]) -> type[_T]:
 
 
 @_names_checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Options:
     """How a projector works. Frozen; the defaults are for planning queries from anywhere.
 
@@ -126,6 +126,11 @@ class Options:
     def _require(self, name: str, holds: bool, expected: str) -> None:
         if not holds:
             raise OptionError(f"option '{name}': expected {expected}, got {getattr(self, name)!r}")
+
+    def __repr__(self) -> str:
+        """The call that makes them: what differs from the defaults."""
+        changed = [field.name for field in fields(self) if getattr(self, field.name) != field.default]
+        return f"Options({', '.join(f'{name}={getattr(self, name)!r}' for name in changed)})"
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write them to a JSON file that `Options.load` reads. Raises NotSavableError, FileError."""
