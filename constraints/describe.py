@@ -18,15 +18,31 @@ from .functions.transformation import RelativeTransformation, Transformation
 from .implicit import Implicit
 from .right_hand_side import RightHandSide
 from .stack import RowOwner
+from .words import counted
 
 if TYPE_CHECKING:
     from .problem import Problem
 
-__all__ = ["active_bounds", "describe", "errors_of", "targets_without_time"]
+__all__ = ["active_bounds", "describe", "errors_of", "summary", "targets_without_time"]
 
 LEFT_OUT = "left out"
 SHOWN = 12
 """So many numbers of a right-hand side, and so many kinds of rows, are printed."""
+
+
+def summary(problem: Problem) -> str:
+    """A problem in a line: its dofs, its rows, the names of its constraints.
+
+    Args:
+        problem: the problem.
+    """
+    names = ", ".join(problem.constraints.names)
+    return f"Problem({_sizes(problem)}: {names})"
+
+
+def _sizes(problem: Problem, between: str = "") -> str:
+    """How many dofs and rows."""
+    return f"{counted(problem.space.nv, 'dof')}{between}, {counted(problem.constraints.size, 'row')}"
 
 
 def describe(problem: Problem) -> str:
@@ -37,10 +53,7 @@ def describe(problem: Problem) -> str:
     """
     who = problem.robot.name if problem.robot is not None else problem.space.name
     rows, free = problem.reduced_size, int(problem.free.sum())
-    lines = [
-        f"Problem on {who}: {problem.space.nv} dofs ({free} free), {problem.constraints.size} rows, "
-        f"{rows} of them left to Newton steps"
-    ]
+    lines = [f"Problem on {who}: {_sizes(problem, f' ({free} free)')}, {rows} of them left to Newton steps"]
     if rows > free:
         lines.append(f"  more rows ({rows}) than free dofs ({free}): solvable only if rows repeat or are inequalities")
     labels = {id(owner): label for owner, label in zip(problem.constraints, problem.constraints.labels, strict=True)}
@@ -60,7 +73,9 @@ def describe(problem: Problem) -> str:
         lines.append(f"  frozen: {dof_names(problem.space, np.flatnonzero(problem.frozen).tolist())}")
     lower, upper = problem.bounds.tangent_lower, problem.bounds.tangent_upper
     bounded = int((np.isfinite(lower) | np.isfinite(upper)).sum())
-    lines.append(f"  bounds on {bounded} dofs, {int(problem.wraps.sum())} of them free to turn by whole turns")
+    lines.append(
+        f"  bounds on {counted(bounded, 'dof')}, {int(problem.wraps.sum())} of them free to turn by whole turns"
+    )
     return "\n".join(lines)
 
 
@@ -123,7 +138,7 @@ def _rows(owner: RowOwner) -> str:
     """How many rows of each kind count."""
     words = [word for word, counts in zip(owner.rows.words, owner.rows.mask, strict=True) if counts]
     kinds = ", ".join(_counted(words.count(word), word) for word in dict.fromkeys(words))
-    return f"in {owner.group.name}, {len(words)} of {owner.group.nv} rows ({kinds})"
+    return f"in {owner.group.name}, {len(words)} of {counted(owner.group.nv, 'row')} ({kinds})"
 
 
 def _counted(number: int, word: str) -> str:

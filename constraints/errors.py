@@ -213,6 +213,8 @@ class BatchRowError(ConstraintError):
 class ExecutorError(ConstraintError):
     """The executor could not finish a batch: a worker died, it was shut down, or its chunks were cancelled.
 
+    Where workers died and the script has no `if __name__ == "__main__":`, which spawned workers need, it says so.
+
     The cause is the executor's own exception. Nothing of the batch is returned.
     """
 

@@ -191,7 +191,9 @@ class Path:
                 raise WrongObjectError("piece of a path", "a Piece of another path (path.pieces)", piece)
         given = as_tuple(self.durations, "durations of a path", "one number a piece") or (1.0,) * len(pieces)
         if len(given) != len(pieces) or not all(is_finite_number(d) and d > 0.0 for d in given):
-            raise PathError(f"durations of {len(pieces)} pieces must be as many positive numbers, got {given}")
+            raise PathError(
+                f"durations of {counted(len(pieces), 'piece')} must be as many positive numbers, got {given}"
+            )
         durations = tuple(float(d) for d in given)
         space = pieces[0].problem.space
         for i, (before, after) in enumerate(pairwise(pieces), start=1):
