@@ -151,7 +151,7 @@ class Assembly(Result):
                 f"{used} used; `max_iterations` raises it" if spent else f"{self.iterations} of {most} iterations used"
             )
             used += "; `projection.diagnose()` tells hard from impossible"
-        return f"{self.status} (residual {self.residual:.3g}; {used})"
+        return f"{self.status} (residual {self.residual:.3g}{',' if self.success else ';'} {used})"
 
     def __repr__(self) -> str:
         iterations = counted(self.iterations, "iteration")

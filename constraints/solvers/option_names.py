@@ -11,7 +11,8 @@ __all__ = ["option_meant", "refuse_options"]
 _ELSEWHERE = {
     "threshold": "tolerance tol eps epsilon epsabs atol rtol ftol gtol xtol abstol reltol precision accuracy residual"
     " errorthreshold errortolerance solvertolerance constrainttolerance convergencethreshold stopthreshold nrerr",
-    "max_iterations": "maxiter maxiters maxiteration maxit iter iters iterations niter nit itmax imax itermax"
+    "max_iterations": "maxiter maxiters maxiteration maxiterations maxit iter iters iterations niter nit itmax imax"
+    " itermax"
     " numiter numiters numiterations numberofiterations iterationlimit maxnriter maxnfev maxfev nfev maxfun maxeval"
     " maxsteps nsteps budget timeout maxtime timelimit",
     "restarts": "restart numrestarts nrestarts maxrestarts multistart multistarts retries retry tries ntries attempts"
