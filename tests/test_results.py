@@ -172,6 +172,15 @@ def test_the_default_budget() -> None:
     assert Options().max_iterations == 100
 
 
+def test_comparisons_keep_the_budget_they_were_recorded_with() -> None:
+    """Mend 3: the problems recorded with hpp-constraints state 40 iterations; both solvers get what a file states."""
+    files = sorted((Path(__file__).parent.parent / "benchmarks" / "problems").glob("*.npz"))
+    assert len(files) >= 9
+    for file in files:
+        with np.load(file) as stored:
+            assert int(stored["max_iterations"]) == 40, file.name
+
+
 @needs_robot_data
 @pytest.mark.parametrize(("robot", "frame"), [(panda, "panda_hand_tcp"), (ur5, "tool0")])
 def test_the_default_budget_reaches_what_can_be_reached(robot: Callable[[], Robot], frame: str) -> None:

@@ -103,6 +103,10 @@ def table(batch: ProjectionBatch) -> str:
         rows.append(("largest residual", f"{batch.residual[ok].max():.2e} among the projected {limit}"))
     failed = [(status, count) for status, count in batch.counts.items() if status != Status.CONVERGED]
     rows += [(counted(count, "time"), str(status)) for status, count in failed]
+    if failed:
+        most = counted(batch.options.max_iterations, "iteration")
+        hint = f"more than the {most} of now (--options); `diagnose()` of one tells hard from impossible"
+        rows.append(("may help", hint))
     width = max(len(name) for name, _ in rows) + 2
     return "\n".join(f"{name:{width}}{words}" for name, words in rows)
 
