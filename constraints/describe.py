@@ -18,15 +18,31 @@ from .functions.transformation import RelativeTransformation, Transformation
 from .implicit import Implicit
 from .right_hand_side import RightHandSide
 from .stack import RowOwner
+from .words import counted
 
 if TYPE_CHECKING:
     from .problem import Problem
 
-__all__ = ["active_bounds", "describe", "errors_of"]
+__all__ = ["active_bounds", "describe", "errors_of", "summary", "targets_without_time"]
 
 LEFT_OUT = "left out"
 SHOWN = 12
 """So many numbers of a right-hand side, and so many kinds of rows, are printed."""
+
+
+def summary(problem: Problem) -> str:
+    """A problem in a line: its dofs, its rows, the names of its constraints.
+
+    Args:
+        problem: the problem.
+    """
+    names = ", ".join(problem.constraints.names)
+    return f"Problem({_sizes(problem)}: {names})"
+
+
+def _sizes(problem: Problem, between: str = "") -> str:
+    """How many dofs and rows."""
+    return f"{counted(problem.space.nv, 'dof')}{between}, {counted(problem.constraints.size, 'row')}"
 
 
 def describe(problem: Problem) -> str:
@@ -37,10 +53,7 @@ def describe(problem: Problem) -> str:
     """
     who = problem.robot.name if problem.robot is not None else problem.space.name
     rows, free = problem.reduced_size, int(problem.free.sum())
-    lines = [
-        f"Problem on {who}: {problem.space.nv} dofs ({free} free), {problem.constraints.size} rows, "
-        f"{rows} of them left to Newton steps"
-    ]
+    lines = [f"Problem on {who}: {_sizes(problem, f' ({free} free)')}, {rows} of them left to Newton steps"]
     if rows > free:
         lines.append(f"  more rows ({rows}) than free dofs ({free}): solvable only if rows repeat or are inequalities")
     labels = {id(owner): label for owner, label in zip(problem.constraints, problem.constraints.labels, strict=True)}
@@ -60,7 +73,9 @@ def describe(problem: Problem) -> str:
         lines.append(f"  frozen: {dof_names(problem.space, np.flatnonzero(problem.frozen).tolist())}")
     lower, upper = problem.bounds.tangent_lower, problem.bounds.tangent_upper
     bounded = int((np.isfinite(lower) | np.isfinite(upper)).sum())
-    lines.append(f"  bounds on {bounded} dofs, {int(problem.wraps.sum())} of them free to turn by whole turns")
+    lines.append(
+        f"  bounds on {counted(bounded, 'dof')}, {int(problem.wraps.sum())} of them free to turn by whole turns"
+    )
     return "\n".join(lines)
 
 
@@ -85,6 +100,23 @@ def errors_of(problem: Problem, q: Vector, rhs: RightHandSide | None, threshold:
     return [*lines, *active_bounds(problem, q)]
 
 
+def targets_without_time(problem: Problem, rhs: RightHandSide) -> tuple[str, ...]:
+    """Targets that stand where their time begins because nobody named a time, a sentence for each such time.
+
+    Args:
+        problem: the problem.
+        rhs: right-hand sides; those of `problem.rhs_at(t)` have a time.
+    """
+    names: dict[float, list[str]] = {}
+    for owner, block in zip(problem.constraints, problem.constraints.rhs_slices, strict=True):
+        if owner.target is not None and rhs.velocity is None and (rhs.vector[block] == owner.default_rhs).all():
+            names.setdefault(owner.target.first_time, []).append(f"'{owner.name}'")
+    return tuple(
+        f"Target of {', '.join(group)} read at time {t:g} s: `rhs=problem.rhs_at(t)` takes it at t"
+        for t, group in names.items()
+    )
+
+
 def active_bounds(problem: Problem, q: Vector) -> tuple[str, ...]:
     """Joints at a bound or outside it, as "name at its lower bound", in the order of q.
 
@@ -106,7 +138,7 @@ def _rows(owner: RowOwner) -> str:
     """How many rows of each kind count."""
     words = [word for word, counts in zip(owner.rows.words, owner.rows.mask, strict=True) if counts]
     kinds = ", ".join(_counted(words.count(word), word) for word in dict.fromkeys(words))
-    return f"in {owner.group.name}, {len(words)} of {owner.group.nv} rows ({kinds})"
+    return f"in {owner.group.name}, {len(words)} of {counted(owner.group.nv, 'row')} ({kinds})"
 
 
 def _counted(number: int, word: str) -> str:

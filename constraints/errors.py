@@ -50,6 +50,7 @@ __all__ = [
     "SizeError",
     "SpaceMismatchError",
     "StalePostureError",
+    "TruthValueError",
     "UndefinedError",
     "UnknownFrameError",
     "UnknownJointError",
@@ -92,15 +93,34 @@ class UndefinedError(ConstraintError):
     """A function was asked for its value outside its domain of definition."""
 
 
+class TruthValueError(ConstraintError):
+    """A result was asked whether it is true: `kind` is its type. A failed result is one too; `success` tells."""
+
+    def __init__(self, kind: str, advice: str) -> None:
+        self.kind = kind
+        super().__init__(f"a {kind} is neither true nor false, because a failed one is a result too: ask for {advice}")
+
+
 class OptionError(ConstraintError):
     """An option or bound has a value outside its range."""
 
 
 class UnknownOptionError(OptionError, UnknownNameError):
-    """No option of that name; the message lists the names that come closest, `valid` all of them."""
+    """No option of that name; the message lists the names that come closest, `valid` all of them.
 
-    def __init__(self, name: str, valid: Sequence[str]) -> None:
+    Args:
+        name: that was given.
+        valid: the options.
+        meant: the option that others call by this name, where it is known.
+        shown: how it is given.
+    """
+
+    def __init__(self, name: str, valid: Sequence[str], meant: str = "", shown: str = "") -> None:
         super().__init__("option", name, valid)
+        self.meant = meant
+        if meant:
+            self.nearest = (meant,)
+            self.args = (f"no option is named {name!r}: here it is '{meant}'{shown and f', {shown}'}",)
 
 
 class ModelError(ConstraintError):
@@ -192,6 +212,8 @@ class BatchRowError(ConstraintError):
 
 class ExecutorError(ConstraintError):
     """The executor could not finish a batch: a worker died, it was shut down, or its chunks were cancelled.
+
+    Where workers died and the script has no `if __name__ == "__main__":`, which spawned workers need, it says so.
 
     The cause is the executor's own exception. Nothing of the batch is returned.
     """

@@ -33,6 +33,7 @@ from .robot.doors import as_robot
 from .target import Target
 from .turning import write_turned, write_turned_rates
 from .twinned import Twinned
+from .words import counted
 
 if TYPE_CHECKING:
     from typing import Self
@@ -357,7 +358,7 @@ class Explicit(Twinned):
         write_turned_rates(self.twin, motion, rhs, (rhs_velocity, rhs_acceleration), error, jacobian)
 
     def __repr__(self) -> str:
-        return f"Explicit({self.name!r}: {len(self.outputs)} dofs)"
+        return f"Explicit({self.name!r}: {counted(len(self.outputs), 'dof')})"
 
 
 def mimic_constraints(robot: Robot) -> tuple[Explicit, ...]:

@@ -22,6 +22,7 @@ from .robot.doors import GivenPoint, point_numbers
 from .short_vectors import dot
 from .stack import RowOwner
 from .target import Target
+from .words import counted
 
 if TYPE_CHECKING:
     from typing import Self
@@ -313,7 +314,7 @@ class Implicit(RowOwner):
         return self.rhs_at_value(value)
 
     def __repr__(self) -> str:
-        return f"Implicit({self.name!r}, {int(self.rows.mask.sum())} rows)"
+        return f"Implicit({self.name!r}, {counted(int(self.rows.mask.sum()), 'row')})"
 
 
 def _moved(function: Function, name: str, side: tuple[str, ArrayLike], margin: ArrayLike, sign: float) -> Vector:

@@ -11,6 +11,7 @@ import numpy as np
 
 from .arrays import Matrix, Vector
 from .errors import ConstraintError, FileContentError
+from .words import counted
 
 __all__ = ["LONGEST_TEXT", "MOST_COORDINATES", "Parsed"]
 
@@ -162,7 +163,7 @@ class Parsed:
         """
         items = self.items()
         if size is not None and len(items) != size:
-            self.refuse(f"expected {size} numbers, there are {len(items)}")
+            self.refuse(f"expected {counted(size, 'number')}, there are {len(items)}")
         numbers = [item.number() if finite else item._float() for item in items]
         return np.array(numbers, dtype=np.float64)
 

@@ -15,6 +15,7 @@ from .arrays import ArrayLike, Vector
 from .errors import MissingExtraError, OptionError, WrongObjectError
 from .figures import new_figure, save_figure
 from .robot import Frame, Robot, as_placement
+from .words import counted
 
 if TYPE_CHECKING:
     from .solvers import Projection
@@ -76,7 +77,7 @@ def plot_trace(
     axes.set_xlabel("iterate")
     axes.set_ylabel("residual: largest error norm of a constraint")
     axes.set_title(
-        f"{projection.status.name.replace('_', ' ').lower()}, {projection.iterations} iterations", loc="left"
+        f"{projection.status.name.replace('_', ' ').lower()}, {counted(projection.iterations, 'iteration')}", loc="left"
     )
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.grid(True, which="major", color="#e4e4e4")

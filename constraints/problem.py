@@ -15,7 +15,7 @@ from liegroups.frozen import read_only_copy, set_fields
 
 from .arrays import ArrayLike, BoolVector, Matrix, Vector
 from .dependency import Resolution, left_to_steps, order
-from .describe import describe
+from .describe import describe, summary
 from .errors import EmptyProblemError, WrongObjectError
 from .explicit import Explicit
 from .given import (
@@ -390,7 +390,7 @@ class Problem:
         return plot_dependencies(self.resolution.links(self.space), path, ax)
 
     def __repr__(self) -> str:
-        return f"Problem({self.space.nv} dofs, {self.constraints.size} rows: {', '.join(self.constraints.names)})"
+        return summary(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, self._given

@@ -18,6 +18,7 @@ from .function import Function
 from .point import Point
 from .robot.pinocchio import Placement
 from .stack import RowOwner, Stack
+from .words import counted
 
 __all__ = ["RightHandSide"]
 
@@ -63,7 +64,9 @@ class RightHandSide:
         else:
             if isinstance(vector, Mapping):
                 by_name = "a mapping; for one by name, problem.rhs.replace(name, point)"
-                raise WrongObjectError("right-hand side", f"{stack.rhs_size} numbers or a RightHandSide", by_name)
+                raise WrongObjectError(
+                    "right-hand side", f"{counted(stack.rhs_size, 'number')} or a RightHandSide", by_name
+                )
             given = _vector(vector, stack.rhs_size, "right-hand side")
             parts = [owner.check_rhs(given[s]) for owner, s in zip(stack, stack.rhs_slices, strict=True)]
         self._fill(stack, np.concatenate(parts) if parts else np.zeros(0))

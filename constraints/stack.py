@@ -25,6 +25,7 @@ from .errors import (
 from .function import Function
 from .point import MovingPoint, Point
 from .target import Target
+from .words import counted
 
 __all__ = ["RowOwner", "Stack", "label"]
 
@@ -256,7 +257,7 @@ class Stack:
         return other
 
     def __repr__(self) -> str:
-        return f"Stack({self.size} rows: {', '.join(self.names)})"
+        return f"Stack({counted(self.size, 'row')}: {', '.join(self.names)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Stack, (self.owners,)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from constraints import Base, Part, Robot, Surface
+from constraints import Base, Options, Part, Robot, Surface
 from constraints.manipulation import (
     ConstraintGraph,
     ConstraintGraphFactory,
@@ -102,6 +102,10 @@ def forbid() -> tuple[Rule, ...]:
 
 
 @functools.cache
-def recorded_graph() -> ConstraintGraph:
-    """The smallest recorded graph: one robot, one gripper, one box with one handle, on the table."""
-    return factory().generate()
+def recorded_graph(max_iterations: int = Options().max_iterations) -> ConstraintGraph:
+    """The smallest recorded graph: one robot, one gripper, one box with one handle, on the table.
+
+    Args:
+        max_iterations: of its projections; those of HPP had 40.
+    """
+    return factory(options=Options(max_iterations=max_iterations)).generate()

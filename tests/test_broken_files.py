@@ -190,7 +190,7 @@ HOSTILE: dict[str, tuple[Any, str]] = {
         small(levels=[[small()["levels"][0][0] | {"comparison": "EQUAL"}]]), r"comparison: expected one of EQUALITY"
     ),
     "a right-hand side that does not fit": (
-        small(levels=[[small()["levels"][0][0] | {"rhs": [1.0, 2.0]}]]), r"\.rhs: expected 1 numbers, there are 2"
+        small(levels=[[small()["levels"][0][0] | {"rhs": [1.0, 2.0]}]]), r"\.rhs: expected 1 number, there are 2"
     ),
     "bounds that exclude all": (small(bounds={"lower": [1.0, 1.0], "upper": [0.0, 2.0]}), r"\$\.bounds: .*lower bound"),
     "frozen beyond": (small(frozen=[5]), r"\$\.frozen: "),

@@ -363,7 +363,7 @@ def test_order_is_told() -> None:
     carry = Explicit.relative_pose(robot, "gripper", "handle", name="carry")
     couple = Explicit.linear(robot, "arm/wrist_pitch", {"arm/elbow": 1.0}, name="couple")
     text = Problem(robot, [carry, couple]).describe()
-    assert "generation 0: 'couple' in R1, 1 of 1 rows (1 EQUAL_TO_ZERO); explicit: computes arm/wrist_pitch" in text
+    assert "generation 0: 'couple' in R1, 1 of 1 row (1 EQUAL_TO_ZERO); explicit: computes arm/wrist_pitch" in text
     assert "generation 1: 'carry' in R6, 6 of 6 rows (6 EQUAL_TO_ZERO); explicit: computes box/root_joint" in text
     assert "13 dofs (6 free), 7 rows, 0 of them left to Newton steps" in text
 

@@ -29,7 +29,9 @@ def test_a_success_satisfies_after_whole_turns_too() -> None:
     for start in (3.0, -3.0, 3.1, 0.5):
         result = Projector(problem, Options(threshold=1e-8)).project([start])
         assert not result.success
-        assert result.residual == pytest.approx(4.9e-7, rel=1e-3)
+        assert (
+            1e-8 < result.residual <= 4.9e-7 * (1.0 + 1e-3)
+        )  # at the bound, or at an iterate that was not turned back
         assert result.residual == pytest.approx(problem.residual(result.q), rel=1e-6)
         assert Projector(problem, Options(threshold=1e-6)).project([start]).success
 

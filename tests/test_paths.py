@@ -324,7 +324,7 @@ def test_a_path_that_holds_is_told_too() -> None:
     problem = one_way()
     whole = interpolate(problem, [1.0], [1.0])
     assert whole.stop is None
-    assert whole.describe() == f"{PathStatus.COMPLETE} (reached 1 of the way)\n  Path(1 pieces, 2 samples, 1 s)"
+    assert whole.describe() == f"{PathStatus.COMPLETE} (reached 1 of the way)\n  Path(1 piece, 2 samples, 1 s)"
     assert repr(whole.status) == "PathStatus.COMPLETE"
 
 

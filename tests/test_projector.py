@@ -530,7 +530,7 @@ def test_diagnostics_of_a_result():
     assert list(result.active_bounds) == expected_words
     assert 0.0 < result.seconds < 10.0
     text = result.describe()
-    for words in ("far", "elbow", result.status.name, f"{result.iterations} iterations", *expected_words):
+    for words in ("far", "elbow", result.status.name, f"{result.iterations} of 100 iterations", *expected_words):
         assert words in text
     with pytest.raises(NotProjectedError, match=result.status.name) as caught:
         result.or_raise()
@@ -626,7 +626,8 @@ def test_restarts_stay_within_the_budget():
     for budget in (1, 5, 17, 40):
         result = Projector(problem, Options(max_iterations=budget)).project(robot.random(rng))
         assert result.iterations == budget
-        assert ("restarts" in str(result)) == (result.restarts > 0)
+        tries = "1 try" if result.restarts == 0 else f"{result.restarts + 1} tries"
+        assert f"{budget} iteration{'s' * (budget > 1)} in {tries} used" in str(result)
 
 
 # Functions without a value somewhere

@@ -12,6 +12,7 @@ from ..errors import FileError
 from ..models import Mechanism, load
 from ..models.closing import Closing, close
 from ..models.drawing import plot_assembly
+from ..models.mechanism import grouped
 from .arguments import ALL_WELL, NOT_ALL, drawable, writable
 
 __all__ = ["add_arguments", "run"]
@@ -24,6 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random starts (default: %(default)s)")
     parser.add_argument("--plot", metavar="OUT.png", help="write a picture: open beside closed, with errors")
     parser.add_argument("--save", metavar="OUT.npz", help="write the closed configuration and what was found")
+    parser.add_argument(
+        "--details", action="store_true", help="a line for all that was not read, instead of one a kind"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -46,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     drawable(options.plot)
     mechanism = load(options.file, options.loops)
     found = close(mechanism, options.seed)
-    print("\n".join(facts(found)))
+    print("\n".join(facts(found, options.details)))
     if options.plot:
         plot_assembly(mechanism, found.starts[found.shown], found.ends[found.shown], options.plot)
         print(f"picture {options.plot}")
@@ -56,8 +60,8 @@ def run(options: argparse.Namespace) -> int:
     return ALL_WELL if found.success else NOT_ALL
 
 
-def facts(found: Closing) -> list[str]:
-    """What was found, one fact a line."""
+def facts(found: Closing, details: bool = False) -> list[str]:
+    """What was found, one fact a line; what was not read a line a kind, or with details a line each."""
     mechanism, judged = found.mechanism, found.judged
     done = [i for i, is_closed in zip(found.iterations, found.closed, strict=True) if is_closed]
     lines = [
@@ -85,7 +89,7 @@ def facts(found: Closing) -> list[str]:
     lines += [f"inconsistent: {name} by {size:.3g}" for name, size in judged.inconsistent.items() if found.success]
     lines += [f"redundant: {name}" for name in judged.redundant]
     lines += [f"independent coordinate: {name}" for name in judged.independent]
-    lines += [f"unread: {entry}" for entry in mechanism.unread]
+    lines += [f"unread: {line}" for line in grouped(mechanism.unread, details)]
     return lines
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from ..files.documents import read_document
 from ..files.problems import problem_from_data
 from ..files.reports import report_from_data
+from ..words import counted
 from .arguments import ALL_WELL
 
 __all__ = ["add_arguments", "run"]
@@ -31,8 +32,9 @@ def run(options: argparse.Namespace) -> int:
     for owner, label in zip(report.rhs.stack, report.rhs.stack.labels, strict=True):
         if owner.rows.free_rhs.any():
             print(f"  {label}: {np.array2string(report.rhs.of(owner), precision=6, separator=', ')}")
-    restarts = f", {report.restarts} restarts" if report.restarts else ""
-    print(f"\nreported: {report.status} (residual {report.residual:.3g}, {report.iterations} iterations{restarts})")
+    spent = counted(report.iterations, "iteration")
+    spent += f", {counted(report.restarts, 'restart')}" if report.restarts else ""
+    print(f"\nreported: {report.status} (residual {report.residual:.3g}, {spent})")
     for name, words in report.versions.items():
         print(f"  {name}: {words}")
     return ALL_WELL

@@ -18,6 +18,7 @@ from ..problem import Problem
 from ..robot.configuration import random_configuration
 from ..solvers import Options, Projector, Status
 from ..solvers.batch import ProjectionBatch
+from ..words import counted
 from .arguments import ALL_WELL, NOT_ALL, drawable, natural, positive, wants_bar, writable
 from .picture import draw
 
@@ -100,7 +101,12 @@ def table(batch: ProjectionBatch) -> str:
     if ok.any():
         limit = f"(threshold {batch.options.threshold:g})"
         rows.append(("largest residual", f"{batch.residual[ok].max():.2e} among the projected {limit}"))
-    rows += [(f"{count} times", str(status)) for status, count in batch.counts.items() if status != Status.CONVERGED]
+    failed = [(status, count) for status, count in batch.counts.items() if status != Status.CONVERGED]
+    rows += [(counted(count, "time"), str(status)) for status, count in failed]
+    if failed:
+        most = counted(batch.options.max_iterations, "iteration")
+        hint = f"more than the {most} of now (--options); `diagnose()` of one tells hard from impossible"
+        rows.append(("may help", hint))
     width = max(len(name) for name, _ in rows) + 2
     return "\n".join(f"{name:{width}}{words}" for name, words in rows)
 

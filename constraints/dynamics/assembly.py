@@ -22,6 +22,8 @@ from ..solvers import Options, Projection, Projector, Status
 from ..solvers.dependence import Dependence, dependence
 from ..solvers.engine import Engine
 from ..solvers.projection import NotProjectedError
+from ..solvers.result import Result
+from ..words import counted
 from .branch import Branch, branch_between
 from .constraint_set import ConstraintSet
 from .loop_engine import LoopEngine, least_change, sparse_pays
@@ -38,8 +40,10 @@ rows contradict slightly it takes up to 17 iterations to say so, instead of 15."
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Assembly:
+class Assembly(Result):
     """What an assembly gave. On failure q is the best iterate; nothing is raised and no input changed.
+
+    It is neither true nor false (`if assembly:` raises): `success` says whether q is closed.
 
     Attributes:
         projection: the result of the solver, with its trace.
@@ -103,19 +107,19 @@ class Assembly:
             NotProjectedError: it failed; the error carries the projection.
         """
         if not self.success:
-            raise NotProjectedError(self.projection)
+            raise NotProjectedError(self.projection, str(self))
         return self
 
     def describe(self) -> str:
         """The result in words: status, errors by constraint, and on failure what the rows are to each other."""
-        lines = [f"{self.status} (residual {self.residual:.3g}, {self.iterations} iterations)"]
+        lines = [str(self)]
         lines += [f"  '{name}': error {norm:.3g}" for name, norm in self.errors]
         if self.branch is not None and not self.success:
             lines.append(f"  a dependent coordinate moved {self.branch.moved:.3g}, signs {self.branch.signs}")
         if self.status not in (Status.CONVERGED, Status.UNDEFINED, Status.LEFT_BRANCH):
             found = self.dependence
             lines.append(
-                f"  {sum(found.rows)} rows, rank {sum(found.ranks)}; "
+                f"  {counted(sum(found.rows), 'row')}, rank {sum(found.ranks)}; "
                 f"redundant rows inconsistent by {found.inconsistency:.2g}"
             )
             lines += [f"    {r.row}: mismatch {r.mismatch:.2g}" for r in found.redundant if abs(r.mismatch) > 0.0]
@@ -139,8 +143,19 @@ class Assembly:
 
         return plot_iterates(self, path, poses)
 
+    def __str__(self) -> str:
+        used, most = counted(self.iterations, "iteration"), self.projection.options.max_iterations
+        if not self.success and self.status is not Status.LEFT_BRANCH:
+            spent = self.iterations >= most
+            used = (
+                f"{used} used; `max_iterations` raises it" if spent else f"{self.iterations} of {most} iterations used"
+            )
+            used += "; `projection.diagnose()` tells hard from impossible"
+        return f"{self.status} (residual {self.residual:.3g}{',' if self.success else ';'} {used})"
+
     def __repr__(self) -> str:
-        return f"Assembly({self.status.name}, residual {self.residual:.3g}, {self.iterations} iterations)"
+        iterations = counted(self.iterations, "iteration")
+        return f"Assembly({self.status.name}, residual {self.residual:.3g}, {iterations})"
 
 
 def assemble_position(
@@ -194,7 +209,7 @@ def assemble_position(
     changes = {"threshold": tolerance, "max_iterations": max_iterations, "nearest": nearest, "trace": True}
     options = Options.local(**changes, damping=DAMPING, patience_count=PATIENCE)
     start = np.array(space.check(q0, "q0"))
-    sides = None if rhs is None else _sides(problem, rhs)
+    sides = problem.rhs if rhs is None else _sides(problem, rhs)
     projection = Projector(problem, options, engine or (None if nearest else _engine(problem))).project(start, sides)
     if step is None or not projection.success:
         return Assembly(projection, constraint_set, projection.status)

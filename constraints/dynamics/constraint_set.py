@@ -21,6 +21,7 @@ from ..robot import Motion, Posture, Robot
 from ..robot.doors import as_robot
 from ..rows import Order, stack_rows
 from ..stack import RowOwner, Stack
+from ..words import counted
 from .closures import Closure
 
 __all__ = ["Baumgarte", "ConstraintSet"]
@@ -264,7 +265,8 @@ class ConstraintSet:
 
     def __repr__(self) -> str:
         off = int((~self.active).sum())
-        return f"ConstraintSet({len(self)} constraints, {self.size} rows{f', {off} off' if off else ''})"
+        sizes = f"{counted(len(self), 'constraint')}, {counted(self.size, 'row')}"
+        return f"ConstraintSet({sizes}{f', {off} off' if off else ''})"
 
 
 def _kind(owner: RowOwner) -> str:

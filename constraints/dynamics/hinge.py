@@ -17,6 +17,7 @@ from liegroups.frozen import read_only, set_fields
 from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import ConstraintError, NotNormalizedError, OptionError, WrongObjectError
 from ..robot.pinocchio import Placement, pin
+from ..words import counted
 
 __all__ = ["Hinge", "HingeError", "HingeKind", "HingeTypeError", "Subhinge", "chain", "composed", "unit_axis"]
 
@@ -289,7 +290,7 @@ class Hinge:
         return _drift(self.subspace(coordinates), [sub.nv for sub in self.subhinges], np.asarray(rates))
 
     def __repr__(self) -> str:
-        return f"Hinge.{self.kind.name.lower()} ({self.dofs} dofs)"
+        return f"Hinge.{self.kind.name.lower()} ({counted(self.dofs, 'dof')})"
 
 
 class HingeTypeError(ConstraintError):

@@ -15,6 +15,7 @@ from ..implicit import Implicit
 from ..robot import Frame, Robot
 from ..target import Target
 from ..twinned import Twinned
+from ..words import counted
 from .pose_map import OfRelativePose, PoseMap
 
 __all__ = ["FrameRows"]
@@ -65,4 +66,4 @@ class FrameRows(Twinned):
         return np.flatnonzero(self.columns)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.name!r}, {self.group.nv} rows)"
+        return f"{type(self).__name__}({self.name!r}, {counted(self.group.nv, 'row')})"

@@ -21,6 +21,7 @@ from ..robot.model_data import placement_from_data
 from ..robot.robot_data import frame_from_data, robot_from_data, space_from_data
 from ..robot.space import RobotSpace
 from ..stack import RowOwner
+from ..words import counted
 from .encoding import DEEPEST, GROUPS
 from .shapes import SHIPPED, shape_of
 
@@ -244,7 +245,7 @@ class Decoder:
     @staticmethod
     def _limited(data: Parsed, size: int, what: str) -> None:
         if size > MOST_COORDINATES:
-            data.refuse(f"has {what} of {size} numbers; expected at most {MOST_COORDINATES}")
+            data.refuse(f"has {what} of {counted(size, 'number')}; expected at most {MOST_COORDINATES}")
 
 
 def _listed(names: Iterable[str]) -> str:

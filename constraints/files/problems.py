@@ -15,6 +15,7 @@ from ..problem import Problem
 from ..robot import Robot
 from ..robot.robot_data import bounds_data, bounds_from_data
 from ..stack import RowOwner
+from ..words import counted
 from .decoding import Decoder
 from .documents import read_document, text_of, write_document
 from .encoding import Encoder
@@ -94,7 +95,7 @@ def _weights(data: Parsed, space: Space) -> Any:
     """Costs of all columns, or of those that are not null."""
     items = data.items()
     if len(items) != space.nv:
-        data.refuse(f"expected {space.nv} numbers, there are {len(items)}")
+        data.refuse(f"expected {counted(space.nv, 'number')}, there are {len(items)}")
     costs = {i: item.number() for i, item in enumerate(items) if item.value is not None}
     if len(costs) == len(items):
         return np.array(list(costs.values()))

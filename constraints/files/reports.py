@@ -17,6 +17,7 @@ from ..right_hand_side import RightHandSide
 from ..solvers.options import Options
 from ..solvers.projection import Projection, Status
 from ..solvers.projector import Projector
+from ..words import counted
 from .documents import read_document, write_document
 from .environment import environment
 from .options import options_data, options_from_data
@@ -94,7 +95,9 @@ class Report:
             WrongObjectError: no projection, or one of another space.
         """
         if not isinstance(projection, Projection) or projection.q.shape != self.q.shape:  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("projection to compare", f"a Projection with {self.q.size} numbers", projection)
+            raise WrongObjectError(
+                "projection to compare", f"a Projection with {counted(self.q.size, 'number')}", projection
+            )
         words: list[str] = []
         for name in ("status", "iterations", "restarts", "residual"):
             then, now = getattr(self, name), getattr(projection, name)
@@ -112,7 +115,7 @@ class Report:
         return tuple(f"{name}: {self.versions.get(name, 'none')} then, {now.get(name, 'none')} now" for name in names)
 
     def __repr__(self) -> str:
-        return f"Report({self.status.name}, residual {self.residual:.3g}, {self.iterations} iterations)"
+        return f"Report({self.status.name}, residual {self.residual:.3g}, {counted(self.iterations, 'iteration')})"
 
 
 def save_report(projection: Projection, path: str | os.PathLike[str]) -> None:

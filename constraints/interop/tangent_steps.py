@@ -20,6 +20,7 @@ from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..rows import Order, Rows, stack_rows
 from ..stack import RowOwner, Stack
+from ..words import counted
 
 __all__ = ["TangentSteps", "as_nonlinear_constraint"]
 
@@ -192,7 +193,7 @@ class TangentSteps:
         return TangentSteps, (self.problem, self.q0, self.rhs)
 
     def __repr__(self) -> str:
-        return f"TangentSteps({self.problem!r}, {self.lower.size} rows)"
+        return f"TangentSteps({self.problem!r}, {counted(self.lower.size, 'row')})"
 
 
 def as_nonlinear_constraint(

@@ -20,12 +20,13 @@ from ..implicit import Implicit
 from ..point import Point
 from ..right_hand_side import RightHandSide
 from ..stack import RowOwner, Stack
+from ..words import counted
 
 __all__ = ["Foliation", "Leaf", "merged"]
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Foliation:
     """A manifold of configurations, cut into leaves by parameters that stay as they are along a path.
 
@@ -87,13 +88,17 @@ class Foliation:
     def __str__(self) -> str:
         return self.name
 
+    def __repr__(self) -> str:
+        choice = f": {counted(len(self.variants), 'pair')} of surfaces" if self.variants else ""
+        return f"Foliation({self.name!r}{choice})"
+
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.name, self.constraint, self.complement, self.hold, dict(self.variants), self.pair)
         return Foliation, parts
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Leaf:
     """Where on its foliations a configuration is: a right-hand side of their complements.
 
@@ -104,6 +109,9 @@ class Leaf:
 
     foliations: tuple[Foliation, ...]
     rhs: RightHandSide
+
+    def __repr__(self) -> str:
+        return f"Leaf of {', '.join(repr(foliation.name) for foliation in self.foliations) or 'no foliation'}"
 
     def same_as(self, other: Leaf, tolerance: float = 1e-4) -> bool:
         """Whether both are one leaf: the same foliations, the same pairs of surfaces, the same parameters.

@@ -18,6 +18,7 @@ from ..robot import Robot
 from ..robot.doors import as_robot
 from ..solvers import Options, Projection, ProjectionBatch
 from ..stack import RowOwner
+from ..words import counted
 from .bench import Benches
 from .checks import all_of, one_placement_each
 from .foliation import Foliation, Leaf, leaf_at
@@ -373,9 +374,10 @@ class ConstraintGraph:
         return plot_graph(self, path, ax, waypoints)
 
     def __repr__(self) -> str:
-        counts = f"{len(self.states)} states, {len(self.transitions)} transitions, "
-        counts += f"{len(self.waypoint_states)} waypoint states, {len(self.inner_transitions)} inner transitions"
-        return f"ConstraintGraph({self.name!r}: {counts})"
+        whole = f"{counted(len(self.states), 'state')}, {counted(len(self.transitions), 'transition')}"
+        inner = counted(len(self.inner_transitions), "inner transition")
+        parts = f"{counted(len(self.waypoint_states), 'waypoint state')}, {inner}"
+        return f"ConstraintGraph({self.name!r}: {whole}, {parts})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         named = {key: getattr(self, key) for key in ("constraints", "margins", "options", "attempts", "name")}

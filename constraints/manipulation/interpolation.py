@@ -19,6 +19,7 @@ from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..solvers import Options, Projection, Projector
 from ..solvers.projection import StatusEnum
+from ..solvers.result import Result
 from .path import Jump, Path, Piece, StepSize
 from .schedule import Schedule
 
@@ -65,8 +66,10 @@ class Stop(NamedTuple):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Interpolation:
+class Interpolation(Result):
     """What an interpolation gave. On failure `path` is the part from the start that holds, if there is one.
+
+    It is neither true nor false (`if interpolation:` raises): `success` says whether the path is whole.
 
     Attributes:
         path: the path, or its valid beginning; None where there is none.

@@ -17,6 +17,7 @@ from ..arrays import Indices, Matrix, Vector
 from ..errors import PathError, SizeError, SpaceMismatchError, WrongObjectError
 from ..problem import Problem
 from ..solvers import Options, Projector
+from ..words import counted
 from .schedule import Schedule
 
 __all__ = ["Jump", "Path", "Piece", "StepSize"]
@@ -82,7 +83,7 @@ class StepSize:
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Piece:
     """Part of a path on one problem: samples, and what is between them.
 
@@ -148,6 +149,9 @@ class Piece:
             self.problem, self.sides.between(1.0, 0.0), self.samples[::-1], 1.0 - self.times[::-1], self.options
         )
 
+    def __repr__(self) -> str:
+        return f"Piece({counted(len(self.samples), 'sample')} on {', '.join(self.problem.constraints.names)})"
+
     def error(self, times: Sequence[float]) -> float:
         """Largest residual at these times."""
         return max([self.problem.residual(self.at(t), self.sides.at(t)) for t in times], default=0.0)
@@ -187,7 +191,9 @@ class Path:
                 raise WrongObjectError("piece of a path", "a Piece of another path (path.pieces)", piece)
         given = as_tuple(self.durations, "durations of a path", "one number a piece") or (1.0,) * len(pieces)
         if len(given) != len(pieces) or not all(is_finite_number(d) and d > 0.0 for d in given):
-            raise PathError(f"durations of {len(pieces)} pieces must be as many positive numbers, got {given}")
+            raise PathError(
+                f"durations of {counted(len(pieces), 'piece')} must be as many positive numbers, got {given}"
+            )
         durations = tuple(float(d) for d in given)
         space = pieces[0].problem.space
         for i, (before, after) in enumerate(pairwise(pieces), start=1):
@@ -273,7 +279,7 @@ class Path:
 
     def __repr__(self) -> str:
         count = sum(len(piece.samples) for piece in self.pieces)
-        return f"Path({len(self.pieces)} pieces, {count} samples, {self.duration:g} s)"
+        return f"Path({counted(len(self.pieces), 'piece')}, {counted(count, 'sample')}, {self.duration:g} s)"
 
 
 def _shortened(times: Vector) -> str:

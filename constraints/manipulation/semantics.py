@@ -18,6 +18,7 @@ from ..robot.doors import as_robot
 from ..robot.frames import FrameKind
 from ..robot.markup import numbers, read_xml
 from ..robot.pinocchio import Placement, pin
+from ..words import counted
 from .gripper import Gripper, Handle
 
 if TYPE_CHECKING:
@@ -159,7 +160,7 @@ class _Reader:
             return None
         values = numbers(element.text, self.file, f"{what}, <{element.tag}>")
         if len(values) != n:
-            raise FileError(self.file, f"{what}: <{element.tag}> takes {n} numbers, there are {len(values)}")
+            raise FileError(self.file, f"{what}: <{element.tag}> takes {counted(n, 'number')}, there are {len(values)}")
         return values
 
     def link(self, tag: Element, what: str) -> Frame:
@@ -208,7 +209,7 @@ class _Reader:
     def _attribute(self, element: Element, name: str, n: int, where: str) -> list[float]:
         values = numbers(element.get(name), self.file, f"{where}, {name}")
         if len(values) != n:
-            raise FileError(self.file, f"{where}: {name} takes {n} numbers, there are {len(values)}")
+            raise FileError(self.file, f"{where}: {name} takes {counted(n, 'number')}, there are {len(values)}")
         return values
 
     def _pose(self, xyz: list[float], xyzw: list[float], where: str) -> Placement:

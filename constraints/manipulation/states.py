@@ -11,13 +11,14 @@ from liegroups.frozen import set_fields
 
 from ..errors import DuplicateError, GraphError, OptionError, WrongObjectError
 from ..stack import RowOwner
+from ..words import counted
 from .foliation import refuse_free_rows
 
 __all__ = ["State", "Transition"]
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class State:
     """Configurations that satisfy some constraints: "free", "gripper grasps box/handle".
 
@@ -56,9 +57,13 @@ class State:
     def __str__(self) -> str:
         return self.name
 
+    def __repr__(self) -> str:
+        kind = "waypoint" if self.waypoint else f"priority {self.priority}"
+        return f"State({self.name!r}: {counted(len(self.constraints), 'constraint')}, {kind})"
+
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Transition:
     """A way from one state to another: paths in a containing state, on a leaf given by complements.
 
@@ -124,6 +129,12 @@ class Transition:
 
     def __str__(self) -> str:
         return self.name
+
+    def __repr__(self) -> str:
+        where = f"stays in {self.source.name!r}" if self.is_loop else f"{self.source.name!r} to {self.target.name!r}"
+        words = [counted(len(self.inner), "inner transition")] if self.inner else []
+        words += [word for word, holds in (("short", self.short), ("level set", self.is_level_set)) if holds]
+        return f"Transition({self.name!r}: {', '.join([where, *words])})"
 
 
 def as_owners(given: Any, what: str) -> tuple[RowOwner, ...]:

@@ -15,6 +15,8 @@ from ..errors import ConstraintError, GraphError, WrongObjectError
 from ..right_hand_side import RightHandSide
 from ..robot import Robot
 from ..solvers import Projection, Projector, Status
+from ..solvers.result import Result
+from ..words import counted
 from .bench import Bench
 from .programs import Programs
 from .selector import StateSelector
@@ -33,8 +35,10 @@ class UnreachedError(ConstraintError):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class TargetConfiguration:
+class TargetConfiguration(Result):
     """A configuration in the target state of a transition, on the leaf of its start; or how far it got.
+
+    It is neither true nor false (`if target:` raises): `success` says whether the target state was reached.
 
     Attributes:
         transition: the transition.
@@ -108,8 +112,8 @@ class TargetConfiguration:
     def __str__(self) -> str:
         failed = self.failed_at
         where = "" if failed is None else f" (at '{failed}')"
-        words = "1 guess" if self.attempts == 1 else f"{self.attempts} guesses"
-        return f"target of '{self.transition}'{where} after {words}: {self.projections[-1]}"
+        guesses = counted(self.attempts, "guess")
+        return f"target of '{self.transition}'{where} after {guesses}: {self.projections[-1]}"
 
     __repr__ = __str__
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, final
 import numpy as np
 
 from ..arrays import Vector
+from ..solvers.result import Result
+from ..words import counted
 
 if TYPE_CHECKING:
     from .graph import ConstraintGraph
@@ -34,11 +36,15 @@ class Rate(NamedTuple):
     def __str__(self) -> str:
         return f"{self.successes} of {self.tries}"
 
+    def of(self, noun: str) -> str:
+        """In words: "2 of 3 targets"."""
+        return f"{self.successes} of {counted(self.tries, noun)}"
+
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Validation:
-    """What sampling a graph showed.
+class Validation(Result):
+    """What sampling a graph showed. It is neither true nor false (`if validation:` raises): see `success`.
 
     Attributes:
         states: state, waypoint states too -> projections that succeeded.
@@ -78,10 +84,10 @@ class Validation:
         return not self.problems
 
     def __str__(self) -> str:
-        lines = [f"state '{name}': {rate} projections" for name, rate in self.states.items()]
+        lines = [f"state '{name}': {rate.of('projection')}" for name, rate in self.states.items()]
         for name, rate in self.transitions.items():
             where = ", ".join(f"{count} at '{part}'" for part, count in self.failed_at.get(name, {}).items())
-            lines.append(f"transition '{name}': {rate} targets" + (f"; failed {where}" if where else ""))
+            lines.append(f"transition '{name}': {rate.of('target')}" + (f"; failed {where}" if where else ""))
         return "\n".join([*lines, *(self.problems or ("nothing is wrong",))])
 
     __repr__ = __str__

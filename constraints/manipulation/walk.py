@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from textwrap import indent
@@ -18,6 +18,8 @@ from ..errors import GraphError, OptionError, PathError, WrongObjectError
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..solvers import Projector
+from ..solvers.result import Result
+from ..words import counted
 from .collision import CollisionModel
 from .graph import ConstraintGraph
 from .interpolation import Interpolation, PathStatus, interpolate
@@ -27,8 +29,8 @@ from .targets import TargetConfiguration
 
 __all__ = ["Guess", "Walk", "walk"]
 
-CASES = 2
-"""So many reasons are told with a case."""
+SHOWN = 4
+"""So many of the reasons why tries were given up are told, the most common first; `describe(details=True)` has all."""
 DETOUR = 0.5
 """Standard deviation of a way-point around the middle of a motion [rad or m]."""
 
@@ -37,9 +39,9 @@ Guess = Callable[[Transition, Vector, np.random.Generator], ArrayLike]
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class Walk:
-    """What a walk gave.
+@dataclass(frozen=True, eq=False, repr=False)
+class Walk(Result):
+    """What a walk gave. It is neither true nor false (`if walked:` raises): `success` says whether it came to its end.
 
     Attributes:
         path: from the start to the goal; on failure as far as the best try got; None where that is nowhere.
@@ -73,24 +75,57 @@ class Walk:
             raise PathError(str(self), self)
         return self.path
 
-    def describe(self) -> str:
-        """The walk in words: which transitions it went, why tries were given up, and a case of the usual reasons."""
-        lines = [f"{self.done} of {len(self.transitions)} transitions after {self.tries} targets"]
-        for i, step in enumerate(self.transitions):
-            lines.append(
-                f"  '{step}': {'walked' if i < self.done else 'not walked' if i == self.done else 'not come to'}"
-            )
-        for reason, count in self.refusals.most_common():
-            lines.append(f"  given up {'once' if count == 1 else f'{count} times'}: {reason}")
-        for reason, _ in self.refusals.most_common(CASES) if not self.success else ():
+    def describe(self, details: bool = False) -> str:
+        """The walk in words, a line each: how far it came, the usual reasons why tries were given up, a case.
+
+        Args:
+            details: a line for each transition and each reason, and in full what failed last for each.
+        """
+        return "\n".join([self._came, *(self._details() if details else self._summary())])
+
+    @property
+    def _came(self) -> str:
+        steps, targets = counted(len(self.transitions), "transition"), counted(self.tries, "target")
+        return f"{self.done} of {steps} after {targets}"
+
+    def _summary(self) -> Iterator[str]:
+        """Transitions by how they went, reasons, and a case of the first."""
+        parts = {"walked": slice(0, self.done), "not walked": slice(self.done, self.done + 1)}
+        for word, part in (parts | {"not come to": slice(self.done + 1, None)}).items():
+            names = [f"'{step}'" for step in self.transitions[part]]
+            yield from [f"  {word}: {', '.join(names)}"] if names else []
+        for reason, count in self.refusals.most_common(SHOWN):
+            yield f"  given up {_times(count)}: {reason}"
+        others = [count for _, count in self.refusals.most_common()[SHOWN:]]
+        if others:
+            yield f"  given up {_times(sum(others))}: {counted(len(others), 'other reason')} (describe(details=True))"
+        for reason, _ in self.refusals.most_common(1) if not self.success else ():
             if reason in self.cases:
-                lines += [f"  {reason}, the last time:", indent(self.cases[reason].describe(), "    ")]
-        return "\n".join(lines)
+                yield f"  the last time: {self.cases[reason]}"
+
+    def _details(self) -> Iterator[str]:
+        """Each transition, each reason, each case."""
+        for i, step in enumerate(self.transitions):
+            yield f"  '{step}': {'walked' if i < self.done else 'not walked' if i == self.done else 'not come to'}"
+        for reason, count in self.refusals.most_common():
+            yield f"  given up {_times(count)}: {reason}"
+        for reason, _ in self.refusals.most_common() if not self.success else ():
+            if reason in self.cases:
+                yield f"  {reason}, the last time:"
+                yield indent(self.cases[reason].describe(), "    ")
 
     def __str__(self) -> str:
-        said = f"{self.done} of {len(self.transitions)} transitions after {self.tries} targets"
-        why = "; ".join(f"{reason}: {count}" for reason, count in self.refusals.most_common(4))
-        return f"{said} ({why})" if why else said
+        why = "; ".join(f"{reason}: {count}" for reason, count in self.refusals.most_common(SHOWN))
+        more = len(self.refusals) - SHOWN
+        why += f"; and {counted(more, 'other reason')}" if more > 0 else ""
+        return f"{self._came} ({why})" if why else self._came
+
+    def __repr__(self) -> str:
+        return f"Walk({self._came})"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def walk(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from liegroups.doors import natural_number
 
 from ..arrays import Vector
 from ..dynamics import assemble_position
+from ..solvers.result import Result
+from ..words import counted
 from .mechanism import Mechanism
 from .mobility import Mobility
 
@@ -23,9 +26,12 @@ NOISE = (0.15, 1.0)
 """Standard deviations of random starts around the neutral one, in turns [rad or m]."""
 
 
-@dataclass(frozen=True, eq=False)
-class Closing:
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Closing(Result):
     """What the assemblies of a mechanism from several starts gave.
+
+    It is neither true nor false (`if closing:` raises): `success` says whether any of them closed it.
 
     Attributes:
         mechanism: which.
@@ -65,6 +71,10 @@ class Closing:
         order = [self.chosen, *range(len(self.starts))]
         alike = [i for i in order if self.closed[i] == self.success and not judge(self.starts[i]).is_closed]
         return alike[0] if alike else self.chosen
+
+    def __repr__(self) -> str:
+        starts = counted(len(self.starts), "start")
+        return f"Closing({self.mechanism.name!r}: closed from {sum(self.closed)} of {starts})"
 
 
 def starts(mechanism: Mechanism, seed: int = 0, count: int = 20) -> tuple[Vector, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -21,11 +22,13 @@ from ..ranks import RANK_TOLERANCE
 from ..robot import Robot
 from ..robot.doors import as_robot
 from ..stack import RowOwner, Stack
+from ..words import counted
 from .mobility import Mobility, mobility_at
 
 __all__ = ["Mechanism", "Unread", "couplers_of_mimics"]
 
 _log = logging.getLogger(__package__)
+_NAMES_AND_NUMBERS = re.compile(r"'[^']*'|[-+.\w]*\d[-+.\w]*")
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,25 @@ class Unread:
 
     def __str__(self) -> str:
         return f"{self.what}: {self.reason}"
+
+    @property
+    def kind(self) -> str:
+        """What it has in common with others: its words without names and numbers."""
+        return _NAMES_AND_NUMBERS.sub("", str(self))
+
+
+def grouped(unread: Iterable[Unread], details: bool = False) -> list[str]:
+    """What was not read, a line a kind: the first of it, and how many are like it.
+
+    Args:
+        unread: of a mechanism.
+        details: a line for each instead.
+    """
+    kinds: dict[str, list[str]] = {}
+    for entry in unread:
+        kinds.setdefault(str(entry) if details else entry.kind, []).append(str(entry))
+    more = {kind: len(lines) - 1 for kind, lines in kinds.items()}
+    return [lines[0] + (f" (and {more[kind]} more like it)" if more[kind] else "") for kind, lines in kinds.items()]
 
 
 @final
@@ -163,21 +185,25 @@ class Mechanism:
         """Number of rows of closures and couplers; a coupler counts by its implicit twin."""
         return self.stack.size
 
-    def describe(self) -> str:
-        """The mechanism in words: sizes, closures, couplers, motors, postures, what was not read."""
-        lines = [f"Mechanism {self.name}: nq {self.robot.nq}, nv {self.robot.nv}, {self.rows} rows"]
+    def describe(self, details: bool = False) -> str:
+        """The mechanism in words: sizes, closures, couplers, motors, postures, what was not read.
+
+        Args:
+            details: a line for all that was not read, instead of one for each kind.
+        """
+        lines = [f"Mechanism {self.name}: nq {self.robot.nq}, nv {self.robot.nv}, {counted(self.rows, 'row')}"]
         rows = [int(owner.rows.mask.sum()) for owner in self.stack]
         for owner, count in zip(self.stack, rows, strict=True):
             kind = "coupler" if isinstance(owner, Explicit | Implicit) else "closure"
-            lines.append(f"  {kind} '{owner.name}': {count} rows")
+            lines.append(f"  {kind} '{owner.name}': {counted(count, 'row')}")
         for word, names in (("motors", self.motors), ("postures", tuple(self.postures))):
             lines += [f"  {word}: {', '.join(names)}"] if names else []
-        lines += [f"  not read: {entry}" for entry in self.unread]
+        lines += [f"  not read: {line}" for line in grouped(self.unread, details)]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        parts = f"{len(self.closures)} closures, {len(self.couplers)} couplers"
-        return f"Mechanism({self.name!r}, nv {self.robot.nv}, {parts}, {self.rows} rows)"
+        parts = f"{counted(len(self.closures), 'closure')}, {counted(len(self.couplers), 'coupler')}"
+        return f"Mechanism({self.name!r}, nv {self.robot.nv}, {parts}, {counted(self.rows, 'row')})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         given = (self.robot, self.closures, self.couplers, self.motors, dict(self.postures), self.unread)

@@ -16,6 +16,7 @@ from liegroups.frozen import read_only, set_fields
 
 from ..arrays import ArrayLike, BoolVector, Vector
 from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, UnknownJointError, WrongObjectError
+from ..words import counted
 from .pinocchio import Model
 
 __all__ = ["Bounds", "Violation"]
@@ -157,9 +158,9 @@ class Bounds:
 
     def _sized(self, q: ArrayLike) -> Vector:
         """The configuration as an array, its size checked."""
-        array = _numbers(q, "q", f"{self.space.nq} numbers")
+        array = _numbers(q, "q", counted(self.space.nq, "number"))
         if array.shape != self.lower.shape:
-            raise SizeError("q", f"{self.space.nq} numbers", array.shape)
+            raise SizeError("q", counted(self.space.nq, "number"), array.shape)
         return array
 
     @cached_property
@@ -191,17 +192,17 @@ def _is_number(space: Space) -> BoolVector:
 
 def _side(values: object, size: int, what: str) -> Vector:
     """Copy of one side of the box as float64."""
-    array = _numbers(values, what, f"{size} numbers")
+    array = _numbers(values, what, counted(size, "number"))
     if array.shape != (size,):
-        raise SizeError(what, f"{size} numbers", array.shape)
+        raise SizeError(what, counted(size, "number"), array.shape)
     return array.copy()
 
 
 def _joint_side(value: object, size: int, what: str) -> Vector:
     """One side of one joint's bounds, a scalar standing for all coordinates."""
-    array = _numbers(value, what, f"a number or {size} numbers")
+    array = _numbers(value, what, f"a number or {counted(size, 'number')}")
     if array.shape not in ((), (1,), (size,)):
-        raise SizeError(what, f"a number or {size} numbers", array.shape)
+        raise SizeError(what, f"a number or {counted(size, 'number')}", array.shape)
     return np.broadcast_to(array, (size,)) if array.ndim == 0 else np.resize(array, size)
 
 

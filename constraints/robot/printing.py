@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from liegroups import SE2, SE3, SO2, Factor
 
 from ..arrays import BoolVector, Vector
+from ..words import counted
 from .bounds import Bounds
 from .joints import joint_kind, radian_columns
 from .space import RobotSpace
@@ -67,8 +68,8 @@ def _leaf(leaf: Factor, q: Vector, radians: BoolVector) -> str:
 def description(robot: Robot) -> str:
     """Write down a robot: its joints with types and bounds, its frames and reference postures counted, its mimics."""
     lines = [
-        f"{robot.name}: {len(robot.joint_names)} joints, nq {robot.nq}, nv {robot.nv}, "
-        f"{len(robot.frame_names)} frames, reference postures: {', '.join(robot.references) or 'none'}"
+        f"{robot.name}: {counted(len(robot.joint_names), 'joint')}, nq {robot.nq}, nv {robot.nv}, "
+        f"{counted(len(robot.frame_names), 'frame')}, reference postures: {', '.join(robot.references) or 'none'}"
     ]
     wide = max((len(name) for name in robot.joint_names), default=0)
     for joint, kind in zip(robot.joint_names, joint_kinds(robot.space), strict=True):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import index
-from typing import Any, SupportsIndex, final
+from typing import Any, SupportsIndex, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,10 @@ from ..arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 from ..errors import MissingExtraError, OptionError, SizeError, WrongObjectError
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
+from ..words import counted
 from .options import Options
 from .projection import Projection, Refined, Status, Step
+from .result import Result
 from .row_inputs import GivenSides, references_of, sides_of, starts_of
 from .workers import Chunk, Job, Sides, Task, dispatch
 
@@ -37,11 +39,12 @@ Objects = NDArray[np.object_]
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class ProjectionBatch:
+class ProjectionBatch(Result):
     """What the projection of many configurations gave: arrays, row i for start i. Read-only.
 
     `batch[i]` and iteration give a row as a `Projection`; its figures are those of `Projector.project`, bit for bit
-    (but for the time it took).
+    (but for the time it took). `batch[2:5]`, `batch[~batch.success]` and `batch[[0, 3]]` are batches of some rows. A
+    batch is neither true nor false: ask `success.all()`, or `len(batch) == 0`.
 
     Attributes:
         q: configurations (n, nq): solutions, or iterates of least residual.
@@ -93,12 +96,21 @@ class ProjectionBatch:
     def __iter__(self) -> Iterator[Projection]:
         return (self[i] for i in range(len(self)))
 
-    def __getitem__(self, row: SupportsIndex) -> Projection:
-        """A row as a Projection.
+    @overload
+    def __getitem__(self, row: SupportsIndex) -> Projection: ...
+
+    @overload
+    def __getitem__(self, row: slice | Sequence[int] | Indices | BoolVector) -> ProjectionBatch: ...
+
+    def __getitem__(self, row: Any) -> Projection | ProjectionBatch:
+        """A row as a Projection; rows of a slice, a mask (n,) or a list of indices as a batch.
 
         Raises:
-            SizeError: no such row.
+            SizeError: no such row, or a mask of another length.
+            WrongObjectError: something else.
         """
+        if not hasattr(row, "__index__") or getattr(row, "ndim", 0):
+            return self._part(self._rows(row))
         i = self._row(row)
         return Projection(
             self.q[i],
@@ -116,6 +128,42 @@ class ProjectionBatch:
             self._near if self._near is None or self._near.ndim == 1 else self._near[i],
         )
 
+    def _part(self, rows: Indices) -> ProjectionBatch:
+        """A batch of some rows."""
+        sides, near, listed = self._sides, self._near, list[int](rows.tolist())
+        if isinstance(sides, list):
+            sides = [sides[i] for i in listed]
+        elif isinstance(sides, np.ndarray) and sides.ndim == 2:
+            sides = read_only(sides[rows])
+        return replace(
+            self,
+            q=read_only(self.q[rows]),
+            status=read_only(self.status[rows]),
+            iterations=read_only(self.iterations[rows]),
+            residual=read_only(self.residual[rows]),
+            restarts=read_only(self.restarts[rows]),
+            seconds=read_only(self.seconds[rows]),
+            _sides=sides,
+            _traces=tuple(self._traces[i] for i in listed),
+            _refined=tuple(self._refined[i] for i in listed),
+            starts=read_only(self.starts[rows]),
+            _near=near if near is None or near.ndim == 1 else read_only(near[rows]),
+        )
+
+    def _rows(self, given: Any) -> Indices:
+        """Indices of rows, from a slice, a mask or a list."""
+        if isinstance(given, slice):
+            return np.arange(len(self))[given]
+        array: NDArray[Any] = np.asarray(given)
+        if array.ndim != 1 or (array.size and array.dtype.kind not in "iub"):
+            expected = "a whole number, a slice, a mask (n,) or a list of whole numbers"
+            raise WrongObjectError("row of a batch", expected, given)
+        if array.dtype.kind == "b":
+            if array.size != len(self):
+                raise SizeError("mask of a batch", len(self), array.size, "one entry a row")
+            return np.flatnonzero(array)
+        return np.array([self._row(i) for i in array.tolist()], dtype=np.intp)
+
     def _row(self, row: SupportsIndex) -> int:
         try:
             i = index(row)
@@ -129,7 +177,7 @@ class ProjectionBatch:
         counts = ", ".join(f"{count} {status.name}" for status, count in self.counts.items())
         worst = self.residual[self.success].max(initial=0.0)
         solved = f"; largest residual of a success {worst:.3g}" if self.success.any() else ""
-        return f"ProjectionBatch({len(self)} rows{': ' if counts else ''}{counts}{solved})"
+        return f"ProjectionBatch({counted(len(self), 'row')}{': ' if counts else ''}{counts}{solved})"
 
 
 def project_batch(

@@ -17,6 +17,7 @@ from .conflict import Conflict, Finder, Kind, Trial, error_norm
 from .dependence import Dependence, dependence, resolved
 from .diagnosis_text import suggestions_of, text_of
 from .projection import Projection, Status
+from .result import Result
 from .step import DampedCholesky, capped
 
 __all__ = ["ConstraintNorm", "Diagnosis", "Undefined", "diagnose"]
@@ -56,8 +57,10 @@ class Undefined(NamedTuple):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Diagnosis:
+class Diagnosis(Result):
     """What is known about a projection; `str(diagnosis)` says it in words.
+
+    It is neither true nor false (`if diagnosis:` raises): `success` is that of the projection.
 
     Attributes:
         status, residual, threshold: of the projection.

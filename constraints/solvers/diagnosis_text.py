@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ..stack import label
+from ..words import counted
 from .conflict import Kind, Member
 from .dependence import Row
 
@@ -108,7 +109,8 @@ def _conflict(diagnosis: Diagnosis) -> Iterator[str]:
         return
     trial = conflict.trial
     outside = f", {trial.outside:.3g} outside bounds" if trial.outside else ""
-    tried = f"{trial.tries} tries, {trial.iterations} iterations, least residual {trial.residual:.3g}{outside}"
+    spent = f"{counted(trial.tries, 'try')}, {counted(trial.iterations, 'iteration')}"
+    tried = f"{spent}, least residual {trial.residual:.3g}{outside}"
     one = len(conflict.members) == 1
     yield f"{'Out of reach' if one else 'Not to be satisfied together'}, as far as projection can tell ({tried}):"
     yield from (f"  {_member(diagnosis, member)}" for member in conflict.members)
@@ -137,10 +139,10 @@ def _rows(diagnosis: Diagnosis) -> Iterator[str]:
     known = diagnosis.dependence
     if known is None:
         return
-    yield f"Rows, level by level in the null space of those above ({diagnosis.dofs} dofs may move):"
+    yield f"Rows, level by level in the null space of those above ({counted(diagnosis.dofs, 'dof')} may move):"
     for level, rows, rank, values in zip(known.levels, known.rows, known.ranks, known.singular_values, strict=True):
         span = f", singular values {values[0]:.3g} to {values[rank - 1]:.3g}" if rank else ""
-        yield f"  {level}: {rows} rows, rank {rank}{span}"
+        yield f"  {level}: {counted(rows, 'row')}, rank {rank}{span}"
     if known.redundant:
         agree = "consistent" if known.inconsistency <= diagnosis.threshold else "not consistent"
         yield f"Redundant rows ({agree}: {known.inconsistency:.3g} of the error is out of reach of any small motion):"

@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Any, TypeVar
 
 from ..errors import OptionError, UnknownOptionError
+from .option_names import option_meant
 from .step_control import FULL_STEPS, StepControl
 
 __all__ = ["Options"]
@@ -28,7 +29,7 @@ def _names_checked(cls: type[_T]) -> type[_T]:
     def checked(self: _T, *given: Any, **named: Any) -> None:
         for name in named:
             if name not in names:
-                raise UnknownOptionError(name, names)
+                raise UnknownOptionError(name, names, option_meant(name))
         build(self, *given, **named)
 
     whole.__init__ = checked
@@ -36,7 +37,7 @@ def _names_checked(cls: type[_T]) -> type[_T]:
 
 
 @_names_checked
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Options:
     """How a projector works. Frozen; the defaults are for planning queries from anywhere.
 
@@ -70,7 +71,7 @@ class Options:
     """
 
     threshold: float = 1e-4
-    max_iterations: int = 40
+    max_iterations: int = 100
     restarts: bool = True
     seed: int = 0
     wrap: bool = True
@@ -125,6 +126,11 @@ class Options:
     def _require(self, name: str, holds: bool, expected: str) -> None:
         if not holds:
             raise OptionError(f"option '{name}': expected {expected}, got {getattr(self, name)!r}")
+
+    def __repr__(self) -> str:
+        """The call that makes them: what differs from the defaults."""
+        changed = [field.name for field in fields(self) if getattr(self, field.name) != field.default]
+        return f"Options({', '.join(f'{name}={getattr(self, name)!r}' for name in changed)})"
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write them to a JSON file that `Options.load` reads. Raises NotSavableError, FileError."""

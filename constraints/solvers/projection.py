@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 
 from ..arrays import Matrix, Vector
-from ..describe import active_bounds, errors_of
+from ..describe import active_bounds, errors_of, targets_without_time
 from ..errors import ConstraintError
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..stack import RowOwner
+from ..words import counted
 from .options import Options
+from .result import Result
 
 if TYPE_CHECKING:
     from ..robot.bounds import Violation
@@ -39,25 +41,25 @@ class Status(StatusEnum):
     """Why a projection ended. The value is the sentence for humans."""
 
     CONVERGED = "The configuration satisfies all mandatory constraints and is within its bounds."
-    STATIONARY = "No small motion within bounds lowers the error: a local minimum, or a target out of reach."
-    STALLED = "The error stopped falling: a target out of reach, constraints that contradict, or a hard start."
-    MAX_ITERATIONS = (
-        "The budget of iterations ended before the last try did: give it more, or the target is out of reach."
-    )
+    STATIONARY = "No small motion within bounds lowers the error."
+    STALLED = "The error stopped falling before it reached the threshold."
+    MAX_ITERATIONS = "The budget of iterations ended before the last try did."
     OUT_OF_BOUNDS = "The constraints are satisfied, but by a configuration outside its bounds."
     UNDEFINED = "A function has no value at a configuration that was met."
     LEFT_BRANCH = "The constraints are satisfied, but on another branch than that of the start, or too far from it."
 
 
 class NotProjectedError(ConstraintError):
-    """Raised by `projection.or_raise()`; `projection` is the result with its best iterate."""
+    """Raised by `projection.or_raise()`; `projection` is the result with its best iterate.
 
-    def __init__(self, projection: Projection) -> None:
+    Args:
+        projection: what failed.
+        words: what to say instead of what the projection says of itself.
+    """
+
+    def __init__(self, projection: Projection, words: str = "") -> None:
         self.projection = projection
-        super().__init__(str(projection))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.projection,)
+        super().__init__(words or str(projection))
 
 
 class Step(NamedTuple):
@@ -91,8 +93,10 @@ class Refined(NamedTuple):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False, init=False)
-class Projection:
+class Projection(Result):
     """What a projection gave. On failure q is the best iterate; nothing is raised and no input changed.
+
+    It is neither true nor false (`if projection:` raises): `success` says whether it is a solution.
 
     Attributes:
         q: configuration (nq,), read-only: the solution, or the iterate of least residual.
@@ -139,7 +143,7 @@ class Projection:
         near: Vector | None = None,
     ) -> None:
         """Set all fields at once: one by one, as frozen dataclasses do, costs a hundredth of a projection."""
-        self.__dict__.update(
+        vars(self).update(
             q=q, status=status, iterations=iterations, residual=residual, restarts=restarts, seconds=seconds,
             problem=problem, rhs=rhs, options=options, trace=trace, refined=refined, start=start, near=near,
         )  # fmt: skip
@@ -170,6 +174,20 @@ class Projection:
             UndefinedError: with the status UNDEFINED, where a function has no value at q.
         """
         return self.problem.error(self.q, constraint, self.rhs)
+
+    @property
+    def effort(self) -> str:
+        """In words: the iterations and tries that were used, what gives it more, and what says more of a failure."""
+        tries, most = counted(self.restarts + 1, "try"), self.options.max_iterations
+        if self.iterations >= most:
+            used = f"{counted(self.iterations, 'iteration')} in {tries} used; `max_iterations` raises it"
+        else:
+            alone = "" if self.options.restarts else ", without restarts"
+            used = f"{self.iterations} of {counted(most, 'iteration')} in {tries} used{alone}"
+        if self.success:
+            return used
+        undefined = self.status is Status.UNDEFINED
+        return f"{used}; `diagnose()` {'names the function' if undefined else 'tells hard from impossible'}"
 
     @property
     def active_bounds(self) -> tuple[str, ...]:
@@ -266,8 +284,12 @@ class Projection:
         return plot_trace(self, path, self.options.threshold)
 
     def __str__(self) -> str:
-        tries = f", {self.restarts} restarts" if self.restarts else ""
+        timeless = "".join(f"; {words}" for words in targets_without_time(self.problem, self.rhs))
+        if not self.success:
+            return f"{self.status} (residual {self.residual:.3g}; {self.effort}{timeless})"
+        tries = f", {counted(self.restarts, 'restart')}" if self.restarts else ""
         left = "" if self.refined is None else f", stationarity {self.refined.stationarity:.1g}"
-        return f"{self.status} (residual {self.residual:.3g}, {self.iterations} iterations{tries}{left})"
+        spent = f"{counted(self.iterations, 'iteration')}{tries}{left}"
+        return f"{self.status} (residual {self.residual:.3g}, {spent}{timeless})"
 
     __repr__ = __str__

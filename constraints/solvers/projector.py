@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
+from dataclasses import fields
 from time import perf_counter
-from typing import Any, final
+from typing import Any, Never, final
 
 from liegroups import Space
 from liegroups.frozen import read_only, read_only_copy
 
 from ..arrays import ArrayLike, Vector
+from ..describe import targets_without_time
 from ..errors import OptionError, WrongObjectError
 from ..point import Workspace
 from ..pool import Pool
@@ -20,6 +23,7 @@ from ..robot import Robot
 from ..stack import RowOwner
 from .batch import Progress, ProjectionBatch, project_batch
 from .engine import Engine
+from .option_names import refuse_options
 from .options import Options
 from .projection import Projection
 from .readable import ReadableEngine
@@ -27,6 +31,8 @@ from .row_inputs import GivenSides
 from .workers import Job
 
 __all__ = ["Projector", "project"]
+
+_log = logging.getLogger(__package__)
 
 
 @final
@@ -41,6 +47,10 @@ class Projector:
     Attributes:
         problem, options, engine: as given.
 
+    Raises:
+        WrongObjectError: an argument that is something else.
+        OptionError: an option by its name; the message shows `Options(...)`.
+
     Example:
         >>> import numpy as np
         >>> from liegroups import Rn
@@ -51,7 +61,10 @@ class Projector:
         True
     """
 
-    def __init__(self, problem: Problem, options: Options | None = None, engine: Engine | None = None) -> None:
+    def __init__(
+        self, problem: Problem, options: Options | None = None, engine: Engine | None = None, **misplaced: Never
+    ) -> None:
+        _refuse("Projector", "Projector(problem, {})", misplaced, "problem", "options", "engine")
         if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise WrongObjectError("problem of a projector", "a Problem", problem)
         if options is not None and not isinstance(options, Options):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -64,9 +77,14 @@ class Projector:
         self._program = self.engine.compile(problem, self.options)
         self._pool = Pool(Workspace)
         self._job = Job(self.problem, self.options, self.engine, self._program)
+        self._timed = any(owner.target is not None for owner in problem.constraints)  # until it was said
 
     def project(
-        self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None, near: ArrayLike | None = None
+        self,
+        q: ArrayLike,
+        rhs: RightHandSide | ArrayLike | None = None,
+        near: ArrayLike | None = None,
+        **misplaced: Never,
     ) -> Projection:
         """Put a configuration onto the constraints.
 
@@ -83,9 +101,13 @@ class Projector:
 
         Raises:
             SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with q, rhs or near.
-            OptionError: `near` without `Options(nearest=True)`.
+            OptionError: `near` without `Options(nearest=True)`; an option, which the projector takes.
             RightHandSideError: a right-hand side on a row that takes none.
         """
+        if misplaced:
+            _refuse("Projector.project", "Projector(problem, {}).project(q)", misplaced, "q", "rhs", "near")
+        if rhs is None and self._timed:
+            self._say_time()
         q0 = self.problem.space.check(q, "q").copy()
         sides = self.problem.check_rhs(rhs)
         reference = None if near is None else self._reference(near)
@@ -165,6 +187,8 @@ class Projector:
             ProjectionBatch(2 rows: 2 CONVERGED; largest residual of a success ...)
         """
         self._check_near(near)
+        if rhs is None and self._timed:
+            self._say_time()
         return project_batch(self._job, self.problem, self.options, Q, rhs, executor, chunk, progress, near)
 
     def _reference(self, near: ArrayLike) -> Vector:
@@ -175,6 +199,12 @@ class Projector:
     def _check_near(self, near: ArrayLike | None) -> None:
         if near is not None and not self.options.nearest:
             raise OptionError("'near' is read with Options(nearest=True) only; give the projector that option")
+
+    def _say_time(self) -> None:
+        """Say once that targets are read where their time begins."""
+        self._timed = False
+        for words in targets_without_time(self.problem, self.problem.rhs):
+            _log.warning("no right-hand sides were given: %s", words)
 
     def one_step(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Vector:
         """The configuration after one step of the solver, whether its error is smaller or not.
@@ -202,8 +232,17 @@ class Projector:
         return Projector, (self.problem, self.options, self.engine)
 
 
+def _refuse(who: str, call: str, misplaced: Mapping[str, object], *own: str) -> None:
+    """Options that were given where none are taken."""
+    refuse_options(who, call, misplaced, tuple(field.name for field in fields(Options)), own)
+
+
 def project(
-    where: Robot | Space, constraints: Sequence[RowOwner], q: ArrayLike, options: Options | None = None
+    where: Robot | Space,
+    constraints: Sequence[RowOwner],
+    q: ArrayLike,
+    options: Options | None = None,
+    **misplaced: Never,
 ) -> Projection:
     """Put one configuration onto constraints: the front door.
 
@@ -215,5 +254,10 @@ def project(
 
     Returns:
         The projection. For many configurations make a `Projector` once.
+
+    Raises:
+        OptionError: an option by its name; the message shows `Options(...)`.
     """
+    own = ("where", "constraints", "q", "options")
+    _refuse("project", "project(robot, constraints, q, {})", misplaced, *own)
     return Projector(Problem(where, constraints), options).project(q)

@@ -15,6 +15,7 @@ from ..arrays import ArrayLike, Indices, Matrix, Vector
 from ..errors import BatchRowError, ConstraintError, DtypeError, NotFiniteError, SizeError, WrongObjectError
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
+from ..words import counted
 from .workers import Sides
 
 __all__ = ["GivenSides", "references_of", "sides_of", "starts_of"]
@@ -42,7 +43,7 @@ def references_of(space: Space, near: ArrayLike, n: int) -> Vector | Matrix:
         return read_only_copy(space.check(near, "near"))  # results hold them
     references = read_only(starts_of(space, near, "near"))
     if len(references) != n:
-        raise SizeError("near", f"one, or one for each of the {n} rows of Q", len(references))
+        raise SizeError("near", f"one, or one for each of the {counted(n, 'row')} of Q", len(references))
     return references
 
 
@@ -108,7 +109,7 @@ def _numbers(given: Any, what: str) -> NDArray[Any]:
 
 def _as_many(count: int, n: int) -> None:
     if count != n:
-        raise SizeError("right-hand sides (rhs)", f"one, or one for each of the {n} rows of Q", count)
+        raise SizeError("right-hand sides (rhs)", f"one, or one for each of the {counted(n, 'row')} of Q", count)
 
 
 def _row_of(problem: Problem, row: int, side: RightHandSide | Vector) -> RightHandSide:

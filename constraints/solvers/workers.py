@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import importlib
 import pickle
+import sys
 import traceback
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from contextlib import contextmanager
 from itertools import repeat
+from pathlib import Path
 from queue import SimpleQueue
 from time import perf_counter
 from typing import Any, NamedTuple, final
@@ -31,6 +33,8 @@ __all__ = ["Chunk", "Job", "Sides", "Task", "dispatch"]
 
 Sides = RightHandSide | list[RightHandSide] | Vector | Matrix
 """Right-hand sides of rows: one for all, one a row, or the same as flat vectors (size,) or (n, size)."""
+
+GUARD = 'spawned workers import the script: put what it does under `if __name__ == "__main__":`'
 
 KEPT = 4
 """Problems that a worker keeps ready; the one used longest ago goes first."""
@@ -230,13 +234,25 @@ def _ours(job: Job) -> Generator[None]:
         raise ExecutorError("the batch was cancelled: its executor was shut down, or its chunks cancelled") from error
     except BrokenExecutor as error:
         raise ExecutorError(
-            f"a worker of the executor died ({error}): out of memory, killed, or unable to start; an executor that "
-            "lost a worker takes no more work, make a new one"
+            f"a worker of the executor died ({error}): {_without_guard()}out of memory, killed, or unable to start; an "
+            "executor that lost a worker takes no more work, make a new one"
         ) from error
     except Exception as error:
         _ = job.message  # raises if that is why
+        if "bootstrapping phase" in str(error):  # a worker that imports the script, and comes by this line again
+            raise ExecutorError(f"a worker began the batch again while it started: {GUARD}") from error
         said = f"{type(error).__name__}: {error}"
         raise ExecutorError(f"the executor does not run the batch ({said}): is it shut down?") from error
+
+
+def _without_guard() -> str:
+    """The first suspect where workers died: a script that does its work when it is imported; empty for others."""
+    path = getattr(sys.modules.get("__main__"), "__file__", None)
+    try:
+        text = "" if path is None else Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    return f"{path} has no `__main__` guard ({GUARD}); or " if text and "__main__" not in text else ""
 
 
 def _raise(failure: Failure) -> None:

@@ -65,11 +65,12 @@ def check_jacobian(f: Function, q: Vector, rng: np.random.Generator, tolerance: 
     limit = tolerance * (1.0 + largest(J))
     _check_columns(f, q)
     for row, column in np.argwhere(~(error <= limit))[:1]:
-        law = (
+        seen = (
             f"row {row}, column {column_name(f.inputs, column)} of the Jacobian of {f.name} is {J[row, column]:.9g}, "
             f"but by central differences {differences[row, column]:.9g}"
         )
-        within(law, float(error[row, column]), limit, _diagnosis(f, q, J, differences, int(row), int(column)), q=q)
+        law, mend = "the Jacobian is the derivative of the value", _diagnosis(f, q, J, differences, row, column)
+        within(law, float(error[row, column]), limit, mend, seen, q=q)
     _check_slope(f, q, J, rng, tolerance)
 
 
@@ -80,12 +81,12 @@ def _check_columns(f: Function, q: Vector) -> None:
         step[column] = 0.1
         (moved,) = _values(f, iter((f.inputs.integrate(q, step),)))
         change = largest(f.outputs.difference(value, moved))
-        law = (
+        seen = (
             f"column {column_name(f.inputs, column)} is not declared in `columns` of {f.name} "
             "but the value changes with it (a move of 0.1)"
         )
-        mend = "declare the column (without `columns` all are declared)"
-        within(law, change, 1e-9 * (1.0 + largest(value)), mend, q=q)
+        law, mend = "the value depends on declared columns alone", "declare it (without `columns` all are declared)"
+        within(law, change, 1e-9 * (1.0 + largest(value)), mend, seen, q=q)
 
 
 def _check_slope(f: Function, q: Vector, J: Matrix, rng: np.random.Generator, tolerance: float) -> None:
@@ -97,11 +98,14 @@ def _check_slope(f: Function, q: Vector, J: Matrix, rng: np.random.Generator, to
         if errors[h] > 1e-2:  # the step is too large to tell, or crosses a jump (a rotation vector at half a turn)
             continue
         # The square law gives a factor 100 a decade; a wrong Jacobian gives a plateau at its error.
-        law = f"differences of {f.name} tend to its Jacobian like the square of the step (errors by step: {errors})"
+        law = "central differences tend to the Jacobian like the square of the step"
+        seen = (
+            f"differences of {f.name} do not tend to its Jacobian like the square of the step: errors by step {errors}"
+        )
         mend = (
             "the Jacobian is slightly wrong, or the value is not smooth or not exact: look for series, switches, noise"
         )
-        within(law, errors[smaller], 0.05 * errors[h] + 0.01 * tolerance, mend, q=q, v=v)
+        within(law, errors[smaller], 0.05 * errors[h] + 0.01 * tolerance, mend, seen, q=q, v=v)
 
 
 def _diagnosis(f: Function, q: Vector, J: Matrix, differences: Matrix, row: int, column: int) -> str:
@@ -148,24 +152,28 @@ def check_drift(f: Function, q: Vector, rng: np.random.Generator, tolerance: flo
     v = rng.standard_normal(f.inputs.nv)
     given, workspace = v.copy(), Workspace()
     out, differences = drift_error(f, q, given)
-    require(f"drift of {f.name} leaves its arguments alone", bool(np.all(given == v)), "work on copies", q=q, v=v)
+    seen = f"drift of {f.name} changes its velocity"
+    require("drift leaves its arguments alone", bool(np.all(given == v)), "work on copies", seen, q=q, v=v)
     for row in np.flatnonzero(~np.isfinite(out)):
-        law = f"row {row} of the drift of {f.name} is written, and finite"
-        require(law, False, "drift writes every entry of out with =", q=q, v=v)
+        seen, mend = f"row {row} of the drift of {f.name} is {out[row]}", "drift writes every entry of out with ="
+        require("every row of the drift is written, and finite", False, mend, seen, q=q, v=v)
     for row in np.argsort(-np.abs(out - differences))[:1]:
-        law = (
+        seen = (
             f"row {row} of the drift of {f.name} is {out[row]:.9g}, but d(J v)/dt by differences {differences[row]:.9g}"
         )
-        mend = "drift; without one of your own, an exact enough default is there"
-        within(law, float(abs(out[row] - differences[row])), tolerance * (1.0 + largest(differences)), mend, q=q, v=v)
+        law, mend = "the drift is d(J v)/dt", "drift; without one of your own, an exact enough default is there"
+        limit = tolerance * (1.0 + largest(differences))
+        within(law, float(abs(out[row] - differences[row])), limit, mend, seen, q=q, v=v)
     motion = place_motion(f.inputs, q, v, workspace)
     again, value, after = np.zeros_like(out), np.zeros(f.outputs.nq), np.zeros(f.outputs.nq)
     f.evaluate(motion.point, value)
     f.drift(motion, again)
     f.evaluate(motion.point, after)
     mend = "drift has the same rules as evaluate: no state, and scratch memory of its own names"
-    require(f"drift of {f.name} gives the same bits twice", bool(np.all(again == out)), mend, q=q, v=v)
-    require(f"drift of {f.name} leaves the point as it is", bool(np.all(after == value)), mend, q=q, v=v)
+    seen = f"drift of {f.name} gives other bits the second time"
+    require("drift gives the same bits twice", bool(np.all(again == out)), mend, seen, q=q, v=v)
+    seen = f"drift of {f.name} changes what evaluate gives at the same point"
+    require("drift leaves the point as it is", bool(np.all(after == value)), mend, seen, q=q, v=v)
 
 
 def check_drift_derivatives(f: Function, q: Vector, rng: np.random.Generator, tolerance: float) -> None:
@@ -188,8 +196,9 @@ def check_drift_derivatives(f: Function, q: Vector, rng: np.random.Generator, to
     for name, mine, differences in zip(("dq", "dv"), own, default, strict=True):
         error, limit = np.abs(mine - differences), tolerance * (1.0 + largest(differences))
         for row, column in np.argwhere(~(error <= limit))[:1]:
-            law = (
+            law = "drift derivatives are the derivatives of J a + drift"
+            seen = (
                 f"{name} of the drift derivatives of {f.name}, row {row}, column {column_name(f.inputs, column)}, is "
                 f"{mine[row, column]:.9g}, but by differences {differences[row, column]:.9g}"
             )
-            within(law, float(error[row, column]), limit, "drift_derivatives", q=q, v=v, a=a)
+            within(law, float(error[row, column]), limit, "drift_derivatives", seen, q=q, v=v, a=a)

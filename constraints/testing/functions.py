@@ -63,9 +63,11 @@ def check_function(
     """
     f = as_function(function, "function to be checked")
     declared = all(hasattr(f, name) for name in ("inputs", "outputs", "columns", "periodic", "name"))
-    require("a function says what it maps", declared, "call self.declare(inputs, outputs, ...) in __post_init__")
+    what, kind = "a function says what it maps", type(f).__name__
+    require(what, declared, "call self.declare(inputs, outputs, ...) in __post_init__", f"{kind} does not")
     by_identity = type(f).__eq__ is object.__eq__ and type(f).__hash__ is object.__hash__
-    require("functions are compared by identity", by_identity, "write @dataclass(frozen=True, eq=False, repr=False)")
+    mend = "write @dataclass(frozen=True, eq=False, repr=False)"
+    require("functions are compared by identity", by_identity, mend, f"{kind} has an __eq__ or a __hash__ of its own")
     before = _state(f)
     rng = np.random.default_rng(rng_seed)
     places = list(_given(f, configurations) if configurations is not None else _drawn(f, rng, samples))
@@ -84,7 +86,8 @@ def check_function(
     mend = "keep no state and no cache: intermediate results belong in point.scratch(self, name, shape)"
     for name, (value, content) in _state(f).items():
         holds = name in before and before[name][0] is value and before[name][1] == content
-        require(f"evaluation leaves the function as it is: attribute '{name}' changes", holds, mend)
+        seen = f"evaluation changes the attribute '{name}' of {f.name}"
+        require("evaluation leaves the function as it is", holds, mend, seen)
 
 
 # --- where ------------------------------------------------------------------------------------------------------------
@@ -104,7 +107,8 @@ def _drawn(f: Function, rng: np.random.Generator, samples: int) -> Iterator[Vect
         except UndefinedError as error:
             lost = drawn >= 20 * samples + 20
             mend = f"give `configurations` where it is defined, or look at the condition for: {error}"
-            require("the function has a value at random configurations", not lost, mend, q=q)
+            seen = f"{f.name} has a value at {found} of {drawn} random configurations"
+            require("the function has a value at most configurations", not lost, mend, seen, q=q)
             continue
         found += 1
         yield q
@@ -140,50 +144,60 @@ def _evaluated(f: Function, q: Vector, workspace: Workspace, poison: float = np.
 def _check_buffers(f: Function, q: Vector) -> None:
     given = q.copy()
     value, jacobian = _evaluated(f, given, Workspace())
-    require(
-        f"evaluate of {f.name} leaves its argument alone", _same(given, q), "work on a copy of point.q", q=q, left=given
-    )
+    seen = f"evaluate of {f.name} changes point.q"
+    require("evaluate leaves its argument alone", _same(given, q), "work on a copy of point.q", seen, q=q, left=given)
     clean_value, clean_jacobian = _evaluated(f, q, Workspace(), 0.0)
     for row in np.flatnonzero(~np.isfinite(value)):
-        _refuse(f, f"row {row} of the value", bool(np.isfinite(clean_value[row])), q)
+        _refuse(f, f"row {row} of the value", float(clean_value[row]), q)
     for row, column in np.argwhere(~np.isfinite(jacobian)):
         what = f"row {row} of the Jacobian, column {column_name(f.inputs, column)},"
-        _refuse(f, what, bool(np.isfinite(clean_jacobian[row, column])), q)
+        _refuse(f, what, float(clean_jacobian[row, column]), q)
     for row, column in np.argwhere((jacobian != 0.0) & ~f.columns):
         entry, name = jacobian[row, column], column_name(f.inputs, column)
-        law = (
+        seen = (
             f"column {name} of {f.name} is not declared in `columns` but row {row} of the Jacobian is {entry:.6g} there"
         )
-        require(law, False, "declare the column, or write exact zeros (or nothing) there", q=q)
+        mend = "declare the column, or write exact zeros (or nothing) there"
+        require("the Jacobian is zero outside the declared columns", False, mend, seen, q=q)
     mend = "normalise rotations: the value of a rotation is a unit quaternion xyzw, or (cos, sin)"
-    require(f"the value of {f.name} is a point of {f.outputs.name}", f.outputs.is_normalized(value, 1e-9), mend, q=q)
+    seen = f"the value of {f.name} is no point of {f.outputs.name}"
+    law = "the value is a point of the outputs"
+    require(law, f.outputs.is_normalized(value, 1e-9), mend, seen, q=q, value=value)
 
 
-def _refuse(f: Function, what: str, is_finite_from_zero: bool, q: Vector) -> None:
-    if is_finite_from_zero:
-        law = f"{what} of {f.name} is not written, or is added to what was there"
-        require(law, False, "evaluate writes every entry with =, in every case", q=q)
+def _refuse(f: Function, what: str, from_zero: float, q: Vector) -> None:
+    """An entry that was not finite, and what comes instead where the buffers are full of zeros."""
+    if np.isfinite(from_zero):
+        seen = f"{what} of {f.name} is not written, or is added to what was there"
+        require("evaluate writes every entry", False, "write it with =, in every case", seen, q=q)
     mend = "look for a division by zero; raise UndefinedError where there is no value"
-    require(f"{what} of {f.name} is finite", False, mend, q=q)
+    require("value and Jacobian are finite", False, mend, f"{what} of {f.name} is {from_zero}", q=q)
 
 
 def _check_bits(f: Function, q: Vector, elsewhere: Vector, used: Workspace) -> None:
     value, jacobian = _evaluated(f, q, Workspace())
     alone = np.full(f.outputs.nq, np.nan)
     f.evaluate(place(f.inputs, q, Workspace()), alone)
-    law = f"{f.name} gives the same bits with and without a Jacobian"
+    law, seen = (
+        "the same bits with and without a Jacobian",
+        f"{f.name} gives another value with a Jacobian than without",
+    )
     mend = "compute the value by the same lines in both cases"
-    require(law, _same(alone, value), mend, q=q, without=alone, difference=value - alone)
+    require(law, _same(alone, value), mend, seen, q=q, without=alone, difference=value - alone)
     mend = "keep no state and no cache; write all of the scratch memory before reading it"
     point = place(f.inputs, q, used)
     for what in ("in a workspace used elsewhere", "twice at one point"):
         again, again_jacobian = np.full_like(value, np.nan), np.zeros_like(jacobian)
         f.evaluate(point, again, again_jacobian)
-        law = f"{f.name} gives the same bits {what}"
-        require(law, _same(again, value) and _same(again_jacobian, jacobian), mend, q=q, difference=again - value)
+        law, same = f"the same bits {what}", _same(again, value) and _same(again_jacobian, jacobian)
+        require(law, same, mend, f"{f.name} gives other bits {what}", q=q, difference=again - value)
     _evaluated(f, elsewhere, used)
     f.evaluate(place(f.inputs, q, used), again)
-    require(f"{f.name} gives the same bits by value after a Jacobian elsewhere", _same(again, value), mend, q=q)
+    law, seen = (
+        "the same bits by value after a Jacobian elsewhere",
+        f"{f.name} gives other bits after a Jacobian elsewhere",
+    )
+    require(law, _same(again, value), mend, seen, q=q, difference=again - value)
 
 
 def _check_turns(f: Function, q: Vector) -> None:
@@ -194,9 +208,10 @@ def _check_turns(f: Function, q: Vector) -> None:
         turned, after = q.copy(), np.zeros(f.outputs.nq)
         turned[entry] += 2.0 * np.pi
         f.evaluate(place(f.inputs, turned, workspace), after)
-        law = f"{f.name} is declared periodic in column {column_name(f.inputs, column)}: a whole turn leaves the value"
+        name, law = column_name(f.inputs, column), "a whole turn in a column that is declared periodic leaves the value"
+        seen = f"{f.name} is declared periodic in column {name} but a whole turn changes its value"
         mend = "declare(..., periodic=False), or by column; only functions of sin and cos of an angle are periodic"
-        within(law, largest(f.outputs.difference(value, after)), 1e-9 * (1.0 + largest(value)), mend, q=q)
+        within(law, largest(f.outputs.difference(value, after)), 1e-9 * (1.0 + largest(value)), mend, seen, q=q)
 
 
 def _check_copies(f: Function, q: Vector, pickles: bool) -> None:
@@ -207,11 +222,13 @@ def _check_copies(f: Function, q: Vector, pickles: bool) -> None:
             twins["a pickled copy"] = pickle.loads(pickle.dumps(f))
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             mend = "hold data, frames and functions with a name at the top of a module; for lambdas pass pickles=False"
-            raise CheckFailed(f"{f.name} can be pickled ({error})", {}, None, 0.0, mend) from error
+            seen = f"{f.name} cannot be pickled ({error})"
+            raise CheckFailed("a function can be pickled", {}, None, 0.0, mend, seen) from error
     for what, twin in twins.items():
         value, jacobian = twin.linearise(q)
         holds = _same(value, expected.value) and _same(jacobian, expected.jacobian)
-        require(f"{what} of {f.name} gives the same bits", holds, "hold all data in fields", q=q)
+        seen = f"{what} of {f.name} gives other bits"
+        require(f"{what} gives the same bits", holds, "hold all data in fields", seen, q=q)
 
 
 def _same(a: Vector, b: Vector) -> bool:

@@ -41,10 +41,13 @@ def check_step_rows(f: Function, q: Vector) -> None:
             f"|T h| = |h| in rows {block.start} to {block.stop - 1} of {f.name}", _off(e, h, block), EXACT, mend, q=q
         )
     kept = np.array_equal(e[~mixed], h[~mixed]) and np.array_equal(Je[~mixed], J[~mixed])
-    require(f"rows of {f.name} in no block of mixed_rows are those of evaluate", kept, mend, q=q)
-    require(f"rows for a step of {f.name} are the same without a Jacobian", np.array_equal(alone, e), mend, q=q)
+    seen = f"a row for a step of {f.name} in no block of mixed_rows is another than that of evaluate"
+    require("rows in no block of mixed_rows are those of evaluate", kept, mend, seen, q=q)
+    seen = f"rows for a step of {f.name} are others without a Jacobian"
+    require("rows for a step are the same without a Jacobian", np.array_equal(alone, e), mend, seen, q=q)
     quiet = not Je[:, ~f.columns].any()
-    require(f"rows for a step of {f.name} leave columns that are not declared at zero", quiet, mend, q=q)
+    seen = f"rows for a step of {f.name} have an entry in a column that is not declared"
+    require("rows for a step leave columns that are not declared at zero", quiet, mend, seen, q=q)
     if np.linalg.svd(J, compute_uv=False)[-1] < CLEAR or J.shape[0] > J.shape[1]:
         return
     T = Je @ np.linalg.pinv(J)

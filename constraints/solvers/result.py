@@ -1,0 +1,42 @@
+"""What an operation that may fail gives back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import NoReturn, final
+
+import numpy as np
+
+from ..arrays import BoolVector
+from ..errors import TruthValueError
+
+__all__ = ["Result"]
+
+
+class Result(ABC):
+    """What an operation gave that may have failed: a value that says so by `success`.
+
+    A failure is a value like any other, so that `if result:` would pass for it. The truth value of a result therefore
+    raises, as that of a numpy array does. `result is None` and `len(batch) == 0` stay what they are.
+    """
+
+    @property
+    @abstractmethod
+    def success(self) -> bool | BoolVector:
+        """Whether what was asked for was found; of several, (n,) for each."""
+
+    @final
+    def __bool__(self) -> NoReturn:
+        """Refuse to be true or false.
+
+        Raises:
+            TruthValueError: names `success`, and what it is.
+        """
+        success = self.success
+        if isinstance(success, np.ndarray):
+            here = f"true for {np.count_nonzero(success)} of {len(success)}"
+            advice = f"`success.all()` or `success.any()` ({here}), or `len(...) == 0`"
+        else:
+            raises = ", or call `or_raise()`" if hasattr(self, "or_raise") else ""
+            advice = f"`success` ({success} here){raises}"
+        raise TruthValueError(type(self).__name__, advice)
