@@ -28,7 +28,8 @@ def read_xml(
         the outermost element, and how messages call the file.
 
     Raises:
-        FileError: the file is missing, is no XML (with line and column), has a document type, or is something else.
+        FileError: the file is missing, is not valid XML (with line and column), has a document type, or is something
+            else.
         WrongObjectError: the source is neither text nor a path.
     """
     if not isinstance(source, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -67,11 +68,11 @@ def _parse(content: bytes, name: str) -> ElementTree.Element:
         return ElementTree.fromstring(content)
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code)
-        raise FileError(name, f"is no XML: line {error.lineno}, column {error.offset + 1}: {reason}") from None
+        raise FileError(name, f"is not valid XML: line {error.lineno}, column {error.offset + 1}: {reason}") from None
     except (ElementTree.ParseError, LookupError, ValueError) as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(name, f"is no XML: {error}") from None
+        raise FileError(name, f"is not valid XML: {error}") from None
 
 
 def numbers(text: str | None, name: str, what: str) -> list[float]:
