@@ -86,7 +86,8 @@ def mechanism_from_sdf(
         q[robot.slice_of(name)] = pose
     closures = _closures(robot, [joints[i] for i in cuts], places, sdf, unread)
     couplers = (*_gearboxes(robot, sdf, unread), *couplers_of_mimics(robot, unread))
-    return Mechanism(robot.with_references({"file": q}), closures, couplers, (), {"file": q}, tuple(unread))
+    cut_joints = tuple(joints[i].name for i in cuts)
+    return Mechanism(robot.with_references({"file": q}), closures, couplers, (), {"file": q}, tuple(unread), cut_joints)
 
 
 def _rooted(branches: list[Branch], sdf: SdfModel, joints: list[SdfJoint]) -> list[Branch]:
@@ -162,7 +163,10 @@ def _mimics(sdf: SdfModel, tree: Tree, unread: list[Unread]) -> list[Mimic]:
             what = f"mimic tag of joint '{joint.name}'"
             leader = sdf.joints.get(tag.leader)
             if leader is None:
-                unread.append(Unread(what, str(UnknownNameError("joint", tag.leader, tuple(sdf.joints)))))
+                reason = str(UnknownNameError("joint", tag.leader, tuple(sdf.joints)))
+                unread.append(Unread(what, reason, is_mistake=True))
+            elif leader.name == joint.name:
+                unread.append(Unread(what, "the joint mimics itself", is_mistake=True))
             elif {joint.name, leader.name} - names:
                 unread.append(Unread(what, "one of its joints closes a loop"))
             elif (joint.freedoms, leader.freedoms, tag.axis, tag.leader_axis) != (1, 1, "axis", "axis"):

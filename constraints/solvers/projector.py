@@ -53,7 +53,7 @@ class Projector:
 
     def __init__(self, problem: Problem, options: Options | None = None, engine: Engine | None = None) -> None:
         if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("problem of a projector", "a Problem", problem)
+            raise WrongObjectError("problem of a projector", "a Problem (mechanism.problem())", problem)
         if options is not None and not isinstance(options, Options):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise WrongObjectError("options of a projector", "Options", options)
         if engine is not None and not isinstance(engine, Engine):  # pyright: ignore[reportUnnecessaryIsInstance]
