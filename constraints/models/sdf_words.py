@@ -30,12 +30,23 @@ _INERTIA = {
     "inertial": ("mass", "pose", "inertia", "density", "auto_inertia_params", "fluid_added_mass"),
     "inertia": ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"),
 }
+_PLACED = {
+    "link": (
+        "pose", "inertial", "collision", "visual", "sensor", "light", "gravity", "kinematic", "velocity_decay",
+        "self_collide", "enable_wind", "must_be_base_link", "projector", "audio_source", "battery", "plugin",
+    ),
+    "frame": ("pose",),
+}  # fmt: skip
+_TOLD = ("pose", "inertial")
+"""What a mechanism reads of a link or a frame: words that resemble others are not looked at."""
 _ATTRIBUTES = {
     "joint": ("name", "type"),
     "xyz": ("expressed_in",),
     "mimic": ("joint", "axis"),
     "pose": ("relative_to", "frame", "degrees", "rotation_format"),
     "model": ("name", "canonical_link", "placement_frame", "version"),
+    "frame": ("name", "attached_to"),
+    "link": ("name",),
 }
 
 
@@ -55,9 +66,20 @@ def foreign_words(model: Element) -> Iterator[Unread]:
             yield Unread(f"<{element.tag} name='{element.get('name', '')}'>", "not built")
     for joint in model.findall("joint"):
         yield from _below(joint, f"joint '{joint.get('name')}'", _JOINT)
-    for link in model.findall("link"):
-        for inertial in link.findall("inertial"):
-            yield from _below(inertial, f"link '{link.get('name')}'", _INERTIA)
+    for element in model:
+        if element.tag in _PLACED:
+            yield from _of_placed(element, f"{element.tag} '{element.get('name')}'")
+
+
+def _of_placed(element: Element, what: str) -> Iterator[Unread]:
+    """Words of a link or a frame, in what a mechanism reads of it."""
+    known = _PLACED[str(element.tag)]
+    yield from _attributes(element, what)
+    for child in element:
+        if child.tag in _TOLD:
+            yield from _below(child, what, _INERTIA)
+        elif meant(str(child.tag), known) in _TOLD:
+            yield _unread(f"<{child.tag}> of {what}", str(child.tag), known)
 
 
 def _below(element: Element, what: str, words: dict[str, tuple[str, ...]]) -> Iterator[Unread]:

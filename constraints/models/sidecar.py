@@ -100,11 +100,14 @@ def read_sidecar(source: str | os.PathLike[str]) -> Sidecar:
     ]
     pairs = [_pair(pair, i, path) for i, pair in enumerate(_list(given, "closed_loop", path))]
     types = _words(given, "type", path)
+    also = "".join(f"; {entry}" for entry in unread)
     if len(types) != len(pairs):
-        raise FileError(path, f"closed_loop has {len(pairs)} pairs, type has {len(types)} entries: one for each pair")
+        counts = f"closed_loop has {len(pairs)} pairs, type has {len(types)} entries"
+        raise FileError(path, f"{counts}: there must be one for each pair{also}")
     joints, kinds = _words(given, "joint_name", path), _words(given, "joint_type", path)
     if len(joints) != len(kinds):
-        raise FileError(path, f"joint_name has {len(joints)} entries, joint_type has {len(kinds)}: one for each joint")
+        counts = f"joint_name has {len(joints)} entries, joint_type has {len(kinds)}"
+        raise FileError(path, f"{counts}: there must be one for each joint{also}")
     return Sidecar(
         path,
         tuple((a, b, kind) for (a, b), kind in zip(pairs, types, strict=True)),

@@ -243,7 +243,7 @@ def _slips(element: Element, what: str, tag: str) -> Iterator[Fault]:
 
 
 def _slip(what: str, kind: str, word: str, known: Iterable[str]) -> Fault:
-    return Fault(what, f"no {kind} is called '{word}', did you mean '{meant(word, known)}'?")
+    return Fault(what, str(UnknownNameError(kind, word, tuple(known))))
 
 
 def meant(word: str, known: Iterable[str]) -> str:
