@@ -102,6 +102,9 @@ class Mechanism:
                 raise WrongObjectError(f"unread {i} of a mechanism", "an Unread", entry)
         postures = _postures(robot, self.postures)
         cut = as_tuple(self.cut, "cut of a mechanism", "joint names")
+        for name in cut:
+            if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise WrongObjectError("cut of a mechanism", "joint names", name)
         stack = Stack([_owner_on(owner, robot) for owner in (*closures, *couplers)])
         set_fields(
             self, closures=closures, couplers=couplers, motors=motors, postures=postures, unread=unread, cut=cut,
