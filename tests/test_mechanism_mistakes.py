@@ -16,6 +16,7 @@ from constraints import Projector
 from constraints.dynamics import PointClosure, assemble_position
 from constraints.errors import ConstraintError
 from constraints.models import Mechanism, load, mechanisms, sample_arm
+from constraints.robot import Base
 
 URDF = """<robot name="fourbar">
   <link name="base"/><link name="crank"/><link name="coupler"/><link name="rocker"/><link name="tip_a"/>
@@ -180,6 +181,68 @@ MISTAKES: dict[str, Mistake] = {
     "the name of a posture for q": (lambda f: four_bar().judge("closed"), ("posture('closed')",)),
     "the name of a built-in mechanism": (lambda f: load("four_bar"), ("mechanisms.four_bar",)),
 }  # fmt: skip
+
+
+# A second list, written after the first was mended.
+
+AXIS = "<child>a</child><axis><xyz>0 1 0</xyz></axis>"
+LINK = '<link name="tip_b"/>'
+
+MISTAKES |= {
+    "a base in words for a URDF": (lambda f: load(URDF, base="free_flyer"), ("base", "Base", "FREE_FLYER")),  # type: ignore[arg-type]
+    "a base in words for an SDF": (lambda f: load(SDF, base="fixed"), ("base", "Base", "FIXED")),  # type: ignore[arg-type]
+    "a moving base for an SDF that stands": (lambda f: load(SDF, base=Base.FREE_FLYER), ("base", "ground", "world")),
+    "a joint inside a link": (
+        lambda f: urdf(f, LINK, '<link name="tip_b"><joint name="in" type="fixed"/></link>'), ("joint", "tip_b"),
+    ),
+    "a joint inside a link of an SDF": (
+        lambda f: sdf('<link name="base"/>', '<link name="base"><joint name="in" type="ball"/></link>'),
+        ("joint", "link 'base'"),
+    ),
+    "two origins": (
+        lambda f: urdf(f, '<origin xyz="0 0 0.3"/>', '<origin xyz="0 0 0.3"/><origin xyz="1 0 0"/>'),
+        ("j2", "origin", "twice"),
+    ),
+    "two parents in one joint of an SDF": (
+        lambda f: sdf("<parent>base</parent><child>a", "<parent>base</parent><parent>b</parent><child>a"),
+        ("ja", "parent", "twice"),
+    ),
+    "two axes of one name": (
+        lambda f: sdf(AXIS, AXIS + "<axis><xyz>1 0 0</xyz></axis>"), ("ja", "axis", "twice", "axis2"),
+    ),
+    "an empty sidecar": (lambda f: urdf(f, loops=""), ("loops.yaml", "empty")),
+    "a key without a value": (lambda f: urdf(f, loops="closed_loop:\ntype:\n"), ("closed_loop", "empty")),
+    "a sidecar for a mechanism": (lambda f: load(written(f, "loops.yaml", YAML)), ("loops.yaml", "loops=")),
+    "an SRDF for a URDF": (
+        lambda f: load("<robot name='r'><group name='arm'/><group_state name='home' group='arm'/></robot>"),
+        ("SRDF", "link"),
+    ),
+    "two bounds for the joint that never ends": (
+        lambda f: sdf('name="jb" type="revolute"', 'name="jb" type="continuous"'), ("bounds", "jb", "continuous"),
+    ),
+    "a second axis of a hinge": (
+        lambda f: sdf(AXIS, AXIS + "<axis2><xyz>1 0 0</xyz></axis2>"), ("axis2", "ja", "revolute"),
+    ),
+    "an axis of a joint that has none": (
+        lambda f: urdf(f, '<origin xyz="0.5 0 0"/></joint>', '<origin xyz="0.5 0 0"/><mimic joint="j1"/></joint>'),
+        ("mimic", "fa", "fixed"),
+    ),
+    "a folder for the sidecar": (lambda f: load(URDF, f), ("folder", str("loops"))),
+    "a type that is a number": (lambda f: urdf(f, loops=YAML.replace("3d", "6")), ("'type'", "6d")),
+    "a closed loop of three": (
+        lambda f: urdf(f, loops=YAML.replace("[[tip_a, tip_b]]", "[[tip_a, tip_b, base]]")), ("pair", "tip_a"),
+    ),
+    "a gearbox without a reference": (
+        lambda f: sdf("</model>", '<joint name="g" type="gearbox"><parent>a</parent><child>b</child></joint></model>'),
+        ("joint 'g'", "gearbox_reference_body"),
+    ),
+    "a plain rod of the length zero in Python": (lambda f: mechanisms.four_bar(crank=0.0), ("crank",)),
+}  # fmt: skip
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    (folder / name).write_text(text)
+    return folder / name
 
 
 @pytest.mark.parametrize("name", MISTAKES)
