@@ -28,10 +28,12 @@ from constraints import (
     Position,
     Problem,
     Report,
+    Robot,
     Transformation,
     project,
 )
 from constraints.errors import ConstraintError, FileContentError, FileError
+from constraints.models import load as load_mechanism
 from liegroups import Rn
 
 
@@ -356,7 +358,18 @@ def test_whatever_letters_change_a_mechanism_file_is_refused_or_loaded(kind: str
             new = rng.choice(["", parts[which][at] * 2, "<", '"', "0", "-", "\n", "{", "é", "\0", "x"])
             parts[which] = parts[which][:at] + new + parts[which][at + 1 :]
         try:
-            taken(Broken(*parts, "", ()), strict=bool(rng.integers(2)))
+            taken(Broken(parts[0], parts[1], "", ()), strict=bool(rng.integers(2)))
         except ConstraintError:
             refused += 1
     assert refused > 75
+
+
+@pytest.mark.parametrize("inside", ["link", "joint", "gazebo"])
+def test_mechanism_files_that_are_nested_deep_are_refused(inside: str) -> None:
+    """Mend 4: no reader runs out of stack."""
+    deep = f"<{inside} name='x'>" * 5000 + f"</{inside}>" * 5000
+    for text in (f"<robot name='r'>{deep}</robot>", f"<sdf><model name='m'>{deep}</model></sdf>"):
+        with pytest.raises(FileError, match="nested more than 300 deep"):
+            load_mechanism(text)
+    with pytest.raises(FileError, match="nested more than 300 deep"):
+        Robot.from_urdf(f"<robot name='r'><link name='a'/>{deep}</robot>")

@@ -335,7 +335,8 @@ def test_bounds_of_a_joint_that_closes_a_loop_are_listed() -> None:
     text = SDF.replace("TYPE", "revolute").replace("<axis><xyz>0 1 0</xyz></axis><axis2>", limited)
     mechanism = load(text)
     assert [closure.name for closure in mechanism.closures] == ["end"]
-    assert [entry.what for entry in mechanism.unread] == ["bounds of joint 'end', which closes a loop"]
+    said = [entry.what for entry in mechanism.unread]
+    assert said == ["axis2 of joint 'end'", "bounds of joint 'end', which closes a loop"]
 
 
 FRAMES = """<sdf version="1.9"><model name="m" placement_frame="grip"><pose>1 2 3 0 0 0.5</pose>

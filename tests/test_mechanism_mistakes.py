@@ -227,7 +227,7 @@ MISTAKES |= {
         lambda f: urdf(f, '<origin xyz="0.5 0 0"/></joint>', '<origin xyz="0.5 0 0"/><mimic joint="j1"/></joint>'),
         ("mimic", "fa", "fixed"),
     ),
-    "a folder for the sidecar": (lambda f: load(URDF, f), ("folder", str("loops"))),
+    "a folder for the sidecar": (lambda f: load(URDF, f), ("folder", "loops")),
     "a type that is a number": (lambda f: urdf(f, loops=YAML.replace("3d", "6")), ("'type'", "6d")),
     "a closed loop of three": (
         lambda f: urdf(f, loops=YAML.replace("[[tip_a, tip_b]]", "[[tip_a, tip_b, base]]")), ("pair", "tip_a"),

@@ -110,6 +110,8 @@ def _kind(path: str | os.PathLike[str], packages: tuple[Any, ...]) -> str:
         except FileError as error:
             reasons.append(error)
     first = reasons[0]
+    if "valid XML" in first.reason and os.fspath(path).endswith((".yaml", ".yml")):
+        raise FileError(first.path, "is a YAML file: a sidecar goes with its URDF, load(urdf, loops=...)") from None
     if "no such file" in first.reason:
         raise FileError(first.path, f"{first.reason}{_hint(os.fspath(path))}") from None
     if "outermost element" in first.reason:

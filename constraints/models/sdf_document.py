@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import inf, pi
 from typing import Any
@@ -285,7 +285,11 @@ def _joint(
         reason = str(UnknownNameError("type of joint", kind, (*JOINT_FREEDOMS, "gearbox")))
         unread.append(Unread(what, reason, is_mistake=True))
         return None
-    for link in (*ends, reference) if kind == "gearbox" else ends:
+    told = {"parent": ends[0], "child": ends[1]} | ({"gearbox_reference_body": reference} if kind == "gearbox" else {})
+    for tag, link in told.items():
+        if not link:
+            unread.append(Unread(what, f"it has no <{tag}>, which must name a link", is_mistake=True))
+            return None
         if link not in links and link != "world":
             nested = link.split("::")[0] in places.nested
             reason = (
@@ -298,6 +302,7 @@ def _joint(
     if ends[1] == "world" or ends[0] == ends[1]:
         unread.append(Unread(what, "it joins a link to itself, or has the world for a child", is_mistake=True))
         return None
+    unread += _words_without_place(what, kind, element)
     if kind not in ("fixed", "ball") and element.find("axis") is None:
         unread.append(Unread(f"axis of {what}", "the file gives none: z of the joint is taken"))
     axes = tuple(
@@ -315,6 +320,19 @@ def _joint(
         name, kind, ends[0], ends[1], places.of(name), axes, first, pitch, reference, ratio, second,
         tuple(mimic for mimic in mimics if mimic is not None),
     )  # fmt: skip
+
+
+def _words_without_place(what: str, kind: str, element: Element) -> Iterator[Unread]:
+    """What a joint of this type has no place for."""
+    if element.find("axis2") is not None and kind not in ("universal", "revolute2", "gearbox"):
+        yield Unread(f"axis2 of {what}", f"a {kind} joint has no second axis")
+    limit = element.find("axis/limit")
+    if (
+        kind == "continuous"
+        and limit is not None
+        and (limit.find("lower") is not None or limit.find("upper") is not None)
+    ):
+        yield Unread(f"bounds of {what}", "a continuous joint has none")
 
 
 def _limits(axis: Element | None, kind: str, path: str, what: str) -> JointLimits:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from ..errors import UnknownNameError
-from ..robot.urdf_graph import meant
+from ..robot.urdf_graph import is_ambiguous, meant
 from .mechanism import Unread
 
 __all__ = ["foreign_words"]
@@ -26,6 +26,7 @@ _JOINT = {
     "mimic": ("multiplier", "offset", "reference"),
 }  # fmt: skip
 _JOINT["axis2"] = _JOINT["axis"]
+_OFTEN = ("sensor", "plugin", "physics")
 _INERTIA = {
     "inertial": ("mass", "pose", "inertia", "density", "auto_inertia_params", "fluid_added_mass"),
     "inertia": ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"),
@@ -76,7 +77,11 @@ def _of_placed(element: Element, what: str) -> Iterator[Unread]:
     known = _PLACED[str(element.tag)]
     yield from _attributes(element, what)
     for child in element:
-        if child.tag in _TOLD:
+        if child.tag in ("joint", "link", "frame"):
+            yield Unread(
+                f"<{child.tag}> inside {what}", "it means nothing there, it belongs to <model>", is_mistake=True
+            )
+        elif child.tag in _TOLD:
             yield from _below(child, what, _INERTIA)
         elif meant(str(child.tag), known) in _TOLD:
             yield _unread(f"<{child.tag}> of {what}", str(child.tag), known)
@@ -86,6 +91,11 @@ def _below(element: Element, what: str, words: dict[str, tuple[str, ...]]) -> It
     """Words below an element, as deep as the words go."""
     tag = str(element.tag)
     yield from _attributes(element, what)
+    tags = [str(child.tag) for child in element]
+    for word in dict.fromkeys(tags):
+        if word in words.get(tag, ()) and word not in _OFTEN and is_ambiguous(element, word):
+            more = ": the second axis is called <axis2>" if word == "axis" else ""
+            yield Unread(f"<{word}> of {what}", f"it is there twice, and says different things{more}", is_mistake=True)
     for child in element:
         if tag not in words:
             continue

@@ -87,7 +87,7 @@ def read_sidecar(source: str | os.PathLike[str]) -> Sidecar:
         raise WrongObjectError("loops", "the path of a YAML file", "its text")
     content = _content(path)
     if content is None:
-        return Sidecar(path)
+        return Sidecar(path, unread=(Unread(f"sidecar {path}", "it is empty: no loop is closed", is_mistake=True),))
     if not isinstance(content, dict):
         raise FileError(path, f"is no loop sidecar: it must be a mapping with the keys {', '.join(KEYS)}")
     given = cast("dict[Any, Any]", content)
@@ -97,6 +97,11 @@ def read_sidecar(source: str | os.PathLike[str]) -> Sidecar:
         Unread(f"key '{key}' of {path}", str(UnknownNameError("key", key, KEYS)), is_mistake=True)
         for key in given
         if key not in KEYS
+    ]
+    unread += [
+        Unread(f"key '{key}' of {path}", "its value is empty: expected a list, [] for none", is_mistake=True)
+        for key in KEYS
+        if key in given and given[key] is None
     ]
     pairs = [_pair(pair, i, path) for i, pair in enumerate(_list(given, "closed_loop", path))]
     types = _words(given, "type", path)
@@ -123,7 +128,11 @@ def _content(path: str) -> object:
     except ModuleNotFoundError:
         raise MissingExtraError("pyyaml", "loops") from None
     try:
+        if Path(path).is_dir():
+            raise FileError(path, "is a folder, the YAML file of the loops was expected")
         text = Path(path).read_text(encoding="utf-8")
+    except FileError:
+        raise
     except OSError as error:
         raise FileError(path, f"cannot be read: {error.strerror or error}") from None
     except ValueError as error:  # not UTF-8, or a path with a null byte
@@ -157,14 +166,16 @@ def _words(given: dict[Any, Any], key: str, path: str) -> list[str]:
     words: list[str] = []
     for i, word in enumerate(_list(given, key, path)):
         if not isinstance(word, str):
-            raise FileError(path, f"entry {i} of '{key}' must be a name, it is {word!r:.60}{_quotes(word)}")
+            what = "6d or 3d" if key == "type" else "a name"
+            raise FileError(path, f"entry {i} of '{key}' must be {what}, it is {word!r:.60}{_quotes(key, word)}")
         words.append(word)
     return words
 
 
-def _quotes(word: object) -> str:
+def _quotes(key: str, word: object) -> str:
     """What to do about a name that YAML takes for something else."""
-    return ": YAML reads some words and all numbers as values, put the name in quotes" if word is not None else ""
+    is_value = isinstance(word, bool | int | float) and key != "type"
+    return ": YAML reads some words and all numbers as values, put the name in quotes" if is_value else ""
 
 
 def _pair(pair: object, i: int, path: str) -> tuple[str, str]:

@@ -22,7 +22,7 @@ from .pinocchio import Model, pin
 from .system import Part
 from .urdf_graph import check_is_tree, misspelt
 
-__all__ = ["Base", "Part", "read_urdf", "urdf_model"]
+__all__ = ["Base", "Part", "as_base", "read_urdf", "urdf_model"]
 
 _log = logging.getLogger(__package__)
 _stderr = threading.Lock()
@@ -34,6 +34,13 @@ class Base(Enum):
     FIXED = "fixed to the world"
     FREE_FLYER = "free in space: seven numbers, translation and quaternion xyzw"
     PLANAR = "free in the plane z = 0: four numbers (x, y, cos, sin)"
+
+
+def as_base(base: object) -> Base:
+    """A base, or a typed error that names the bases there are."""
+    if not isinstance(base, Base):
+        raise WrongObjectError("base", "a member of Base (Base.FIXED, Base.FREE_FLYER, Base.PLANAR)", repr(base))
+    return base
 
 
 def read_urdf(
@@ -53,8 +60,7 @@ def read_urdf(
         FileError: the file is missing, is no tree, or cannot be read whole; the reason says what is wrong with it.
         WrongObjectError: the base is no `Base`.
     """
-    if not isinstance(base, Base):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("base", "a member of Base (FIXED, FREE_FLYER, PLANAR)", base)
+    as_base(base)
     root, name = read_xml(source, "robot", "URDF", packages)
     check_is_tree(root, name)
     for slip in misspelt(root):
@@ -72,7 +78,9 @@ def urdf_model(root: ElementTree.Element, name: str, base: Base = Base.FIXED) ->
 
     Raises:
         FileError: the file cannot be read whole; the reason says what is wrong with it.
+        WrongObjectError: the base is no `Base`.
     """
+    as_base(base)
     _check(root, name)
     text = ElementTree.tostring(root, encoding="unicode")
     attach: dict[Base, tuple[Any, ...]] = {

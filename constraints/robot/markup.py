@@ -12,6 +12,9 @@ from .packages import find_resource
 
 __all__ = ["numbers", "read_xml"]
 
+_DEEPEST = 300
+"""Elements inside each other that a file may have."""
+
 
 def read_xml(
     source: str | os.PathLike[str], root: str, what: str, packages: Iterable[str | os.PathLike[str]] = ()
@@ -49,6 +52,7 @@ def read_xml(
         except OSError as error:
             raise FileError(name, f"cannot be read: {error.strerror or error}") from None
     element = _parse(content, name)
+    _check_depth(element, name)
     if element.tag != root:
         other = "; constraints.models.load reads it" if root == "robot" and element.tag in ("mujoco", "sdf") else ""
         raise FileError(name, f"is no {what}: its outermost element is <{element.tag}>, <{root}> was expected{other}")
@@ -73,6 +77,16 @@ def _parse(content: bytes, name: str) -> ElementTree.Element:
         if isinstance(error, FileError):
             raise
         raise FileError(name, f"is not valid XML: {error}") from None
+
+
+def _check_depth(root: ElementTree.Element, name: str) -> None:
+    """Refuse a file that is nested deeper than any that is meant: readers go down by calling themselves."""
+    layer, depth = [root], 0
+    while layer:
+        depth += 1
+        if depth > _DEEPEST:
+            raise FileError(name, f"<{layer[0].tag}> is nested more than {_DEEPEST} deep, expected less")
+        layer = [child for element in layer for child in element]
 
 
 def numbers(text: str | None, name: str, what: str) -> list[float]:

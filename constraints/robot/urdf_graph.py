@@ -9,7 +9,17 @@ from xml.etree.ElementTree import Element
 
 from ..errors import FileError, UnknownNameError
 
-__all__ = ["JOINT_FREEDOMS", "Fault", "UrdfGraph", "UrdfJoint", "check_is_tree", "meant", "misspelt", "urdf_graph"]
+__all__ = [
+    "JOINT_FREEDOMS",
+    "Fault",
+    "UrdfGraph",
+    "UrdfJoint",
+    "check_is_tree",
+    "is_ambiguous",
+    "meant",
+    "misspelt",
+    "urdf_graph",
+]
 
 JOINT_FREEDOMS = {"fixed": 0, "revolute": 1, "continuous": 1, "prismatic": 1, "planar": 3, "floating": 6}
 """Types of joints of a URDF, and how many freedoms each has."""
@@ -124,6 +134,8 @@ def urdf_graph(root: Element, path: str) -> UrdfGraph:
     """
     if any("xacro" in str(element.tag) for element in root.iter()):
         raise FileError(path, "has xacro elements: expand it to a URDF first (xacro file.xacro > file.urdf)")
+    if root.find("link") is None and root.find("group") is not None:
+        raise FileError(path, "has no <link>: it is an SRDF, which goes with its URDF, Robot.from_urdf(urdf, srdf)")
     faults: list[Fault] = []
     twice: list[Element] = []
     links, joints = (_named(root, tag, path, faults, twice) for tag in ("link", "joint"))
@@ -217,10 +229,12 @@ def misspelt(root: Element) -> Iterator[Fault]:
     for joint in root.findall("joint"):
         what = f"joint '{joint.get('name')}'"
         yield from _slips(joint, what, "joint")
+        yield from _out_of_place(joint, what, _CHILDREN["joint"])
         for child in joint:
             yield from _slips(child, f"{what}, its <{child.tag}>", str(child.tag))
     for link in root.findall("link"):
         what = f"link '{link.get('name')}'"
+        yield from _out_of_place(link, what, ("inertial",))
         if link.find("inertial") is None:
             slips = [str(child.tag) for child in link if meant(str(child.tag), _PARTS_OF_A_LINK) == "inertial"]
             yield from (_slip(what, "element", word, ("inertial",)) for word in slips)
@@ -228,6 +242,32 @@ def misspelt(root: Element) -> Iterator[Fault]:
             yield from _slips(inertial, f"{what}, its <inertial>", "inertial")
             for child in inertial:
                 yield from _slips(child, f"{what}, its <{child.tag}>", str(child.tag))
+
+
+def _out_of_place(element: Element, what: str, once: Iterable[str]) -> Iterator[Fault]:
+    """Links and joints inside another one, and elements that may be there once."""
+    tags = [child.tag for child in element]
+    for tag in ("link", "joint"):
+        if tag in tags:
+            yield Fault(what, f"a <{tag}> inside it means nothing: it belongs to <robot>")
+    for tag in once:
+        if is_ambiguous(element, tag):
+            yield Fault(what, f"<{tag}> is there twice, and says different things: one was expected")
+
+
+def is_ambiguous(element: Element, tag: str) -> bool:
+    """Whether an element has several children of a tag that say different things."""
+    return len({_said(child) for child in element.findall(tag)}) > 1
+
+
+def _said(element: Element) -> tuple[object, ...]:
+    """What an element says, without its layout."""
+    return (
+        element.tag,
+        tuple(sorted(element.attrib.items())),
+        (element.text or "").strip(),
+        tuple(_said(child) for child in element),
+    )
 
 
 def _slips(element: Element, what: str, tag: str) -> Iterator[Fault]:
