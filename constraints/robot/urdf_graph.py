@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
@@ -288,7 +289,11 @@ def _slip(what: str, kind: str, word: str, known: Iterable[str]) -> Fault:
 
 def meant(word: str, known: Iterable[str]) -> str:
     """The known word that an unknown one resembles; empty where there is none, or the word is known."""
-    words = list(known)
-    if word in words or any(mark in word for mark in ":{"):  # a name of another program
+    return _meant(word, tuple(known))
+
+
+@functools.lru_cache(maxsize=1024)
+def _meant(word: str, known: tuple[str, ...]) -> str:
+    if word in known or any(mark in word for mark in ":{"):  # a name of another program
         return ""
-    return next(iter(difflib.get_close_matches(word, words, n=1, cutoff=_ALIKE)), "")
+    return next(iter(difflib.get_close_matches(word, known, n=1, cutoff=_ALIKE)), "")
