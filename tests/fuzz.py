@@ -20,6 +20,7 @@ from typing import Any, cast
 
 import numpy as np
 import pinocchio as pin
+from broken_mechanisms import broken, taken
 
 from constraints import (
     Affine,
@@ -1622,6 +1623,27 @@ def _(c: Chaos) -> Made:
                      c.pick(c.thing(type(None), str), c.say("no file", "nowhere.yaml")))  # fmt: skip
     wrong = c.pick({"loops": "x.yaml"}, {"inactive": True})
     return given(tuple(wrong), load, sdf, **c.say("an option of other files", wrong))
+
+
+def _broken_file(c: Chaos, kind: str) -> Made:
+    """A mechanism file with one thing broken; what is listed instead of being built is raised."""
+    file = broken(c.rng, kind)
+    return given(file.culprits, taken, c.say(file.done, file), strict=c.pick(True, False))
+
+
+@entry("models.load of a broken URDF")
+def _(c: Chaos) -> Made:
+    return _broken_file(c, "URDF")
+
+
+@entry("models.load of a broken SDF")
+def _(c: Chaos) -> Made:
+    return _broken_file(c, "SDF")
+
+
+@entry("models.load of a broken sidecar")
+def _(c: Chaos) -> Made:
+    return _broken_file(c, "sidecar")
 
 
 @entry("Polynomial")

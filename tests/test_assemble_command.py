@@ -147,3 +147,108 @@ def test_closing_from_python() -> None:
     assert len(figure.axes) == 2
     with pytest.raises(SizeError, match="seed"):
         close(mechanisms.four_bar(), seed=-1)
+
+
+FIVE_BAR = path_of("5bar_linkage")
+
+
+def test_mistakes_have_exit_code_2_and_lenient_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Mend 4: a frame that does not exist is refused; --lenient closes the rest, lists it, and exits with 1."""
+    loops = tmp_path / "loops.yaml"
+    loops.write_text(
+        "closed_loop: [[closedloop1_A, closedloop1_B], [closedloop1_A, nowhere]]\ntype: [6d, 6d]\n", encoding="utf-8"
+    )
+    command = ["assemble", str(FIVE_BAR), "--loops", str(loops)]
+    assert main(command) == 2
+    said = capsys.readouterr()
+    assert "'nowhere'" in said.err
+    assert "--lenient" in said.err
+    assert said.out == ""
+    assert main([*command, "--lenient"]) == 1
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert facts(said.out)["rows"] == "6"
+    assert int(facts(said.out)["closed"]) > 0
+    assert "mistake: closed loop ('closedloop1_A', 'nowhere')" in said.out
+    assert main(["assemble", str(FIVE_BAR), "--lenient"]) == 0  # nothing wrong: lenient or not is the same
+
+
+def test_joints_that_are_cut_are_listed_and_chosen(capsys: pytest.CaptureFixture[str]) -> None:
+    """Mend 5: the command names the joints that were cut, and takes --cut."""
+    path = str(path_of("cassie_sdf"))
+    assert main(["assemble", path]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [line for line in said if line.startswith("cut: ")] == [
+        f"cut: {name}, which closes a loop" for name in load(path).cut
+    ]
+    assert main(["assemble", path, "--cut", "nowhere"]) == 2
+    assert "valid names are left-roll-op" in capsys.readouterr().err
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> dict[str, str]:
+    (tmp_path / "a_file").write_text("x")
+    (tmp_path / "to_itself.npz").symlink_to(tmp_path / "to_itself.npz")
+    (tmp_path / "to_nowhere.npz").symlink_to(tmp_path / "absent" / "x.npz")
+    return {
+        "folder": f"{tmp_path}",
+        "in a file": f"{tmp_path}/a_file/x.npz",
+        "no folder": f"{tmp_path}/absent/x.npz",
+        "link to itself": f"{tmp_path}/to_itself.npz",
+        "link into no folder": f"{tmp_path}/to_nowhere.npz",
+        "empty": "",
+        "long": f"{tmp_path}/{'x' * 300}.npz",
+        "read-only": "/proc/constraints.npz",
+    }
+
+
+@pytest.mark.parametrize("case", ["folder", "in a file", "no folder", "link to itself", "link into no folder", "empty",
+                                  "long", "read-only"])  # fmt: skip
+@pytest.mark.parametrize("option", ["--save", "--plot"])
+def test_outputs_are_checked_before_the_work(
+    case: str, option: str, places: dict[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Mend 17: a place that cannot be written is refused before anything is loaded."""
+
+    def work(*_: object, **__: object) -> None:
+        raise AssertionError("the work has begun")
+
+    monkeypatch.setattr("constraints.cli.assemble.load", work)
+    assert main(["assemble", str(FIVE_BAR), option, places[case]]) == 2
+    said = capsys.readouterr().err
+    assert "cannot be written" in said
+    assert said.count("\n") == 1
+
+
+def test_outputs_do_not_write_over_what_is_read_or_each_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Mend 17: the file that is read, by another name too, is no place for an output; nor is one place for two."""
+    model = tmp_path / "model.urdf"
+    model.write_bytes(FIVE_BAR.read_bytes())
+    (tmp_path / "link.npz").symlink_to(model)
+    for place in (model, tmp_path / "link.npz", tmp_path / ".." / tmp_path.name / "model.urdf"):
+        assert main(["assemble", str(model), "--save", str(place)]) == 2
+        assert "the file that is read" in capsys.readouterr().err
+    assert model.read_bytes() == FIVE_BAR.read_bytes()
+    out = str(tmp_path / "out.png")
+    assert main(["assemble", str(model), "--save", out, "--plot", out]) == 2
+    assert "the output of --save too" in capsys.readouterr().err
+    assert main(["assemble", str(path_of("5bar_linkage")), "--save", "/dev/null"]) == 0  # a device is a place
+    assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.parametrize(
+    "command", [["demo", "--output", "OUT"], ["graph", "FILE", "--dot", "OUT"], ["graph", "FILE", "--plot", "OUT"],
+                ["project", "FILE", "--save", "OUT"], ["project", "FILE", "--report", "OUT"],
+                ["project", "FILE", "--plot", "OUT"]],
+)  # fmt: skip
+def test_every_command_checks_its_outputs_first(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Mend 17: the output is what is refused, though the input is not there either."""
+    words = {"FILE": str(tmp_path / "absent.json"), "OUT": str(tmp_path / "absent" / "out.png")}
+    assert main([words.get(word, word) for word in command]) == 2
+    said = capsys.readouterr().err
+    assert "out.png: cannot be written" in said
+    assert "absent.json" not in said

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from broken_mechanisms import KINDS, Broken, broken, taken, untouched
 from explicit_samples import arm_and_box
 from robots import mixed_tree
 from samples import arm_frames
@@ -27,10 +28,12 @@ from constraints import (
     Position,
     Problem,
     Report,
+    Robot,
     Transformation,
     project,
 )
-from constraints.errors import FileContentError, FileError
+from constraints.errors import ConstraintError, FileContentError, FileError
+from constraints.models import load as load_mechanism
 from liegroups import Rn
 
 
@@ -319,3 +322,54 @@ def test_a_reflected_rotation_is_refused(tmp_path: Path) -> None:
     ]
     with pytest.raises(FileContentError, match=r"joints\[0\]\.placement\.rotation: expected a rotation matrix"):
         load(data, tmp_path)
+
+
+# Mechanism files
+
+
+def test_the_mechanism_files_of_these_tests_load() -> None:
+    """Mend 4: what is broken below is right before, and nothing of it is left unread."""
+    for kind in KINDS:
+        text, sidecar = untouched(kind)
+        assert taken(Broken(text, sidecar, "", ())).closures
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_broken_in_a_mechanism_file_is_an_error_or_listed(kind: str, strict: bool) -> None:
+    """Mend 4: whatever is broken in the structure ends in a typed error that names it, or is listed by name."""
+    for seed in range(100):
+        file = broken(np.random.default_rng([2026, seed]), kind)
+        with pytest.raises(ConstraintError) as caught:
+            taken(file, strict=strict)
+        said = str(caught.value).lower()
+        assert any(word.lower() in said for word in file.culprits), (seed, file.done, said)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_whatever_letters_change_a_mechanism_file_is_refused_or_loaded(kind: str) -> None:
+    """Mend 4: letters dropped, doubled, or replaced anywhere, three a file: no bare error, no crash, no warning."""
+    rng, refused = np.random.default_rng(4), 0
+    for _ in range(150):
+        parts = list(untouched(kind))
+        which = 1 if kind == "sidecar" else 0
+        for _ in range(3):
+            at = int(rng.integers(len(parts[which])))
+            new = rng.choice(["", parts[which][at] * 2, "<", '"', "0", "-", "\n", "{", "é", "\0", "x"])
+            parts[which] = parts[which][:at] + new + parts[which][at + 1 :]
+        try:
+            taken(Broken(parts[0], parts[1], "", ()), strict=bool(rng.integers(2)))
+        except ConstraintError:
+            refused += 1
+    assert refused > 75
+
+
+@pytest.mark.parametrize("inside", ["link", "joint", "gazebo"])
+def test_mechanism_files_that_are_nested_deep_are_refused(inside: str) -> None:
+    """Mend 4: no reader runs out of stack."""
+    deep = f"<{inside} name='x'>" * 5000 + f"</{inside}>" * 5000
+    for text in (f"<robot name='r'>{deep}</robot>", f"<sdf><model name='m'>{deep}</model></sdf>"):
+        with pytest.raises(FileError, match="nested more than 300 deep"):
+            load_mechanism(text)
+    with pytest.raises(FileError, match="nested more than 300 deep"):
+        Robot.from_urdf(f"<robot name='r'><link name='a'/>{deep}</robot>")

@@ -113,7 +113,8 @@ FIVE_BAR = path_of("5bar_linkage")
 
 
 def test_sidecar_mistakes_are_named(tmp_path: Path) -> None:
-    """Case 18: absent joints and frames and odd types are named with what comes closest; the rest is built."""
+    """Case 18, mend 4: absent joints and frames and odd types are errors that name what comes closest; with
+    strict=False they are listed, and the rest is built."""
     text = """
 closed_loop: [[closedloop1_A, closedloop1_B], [closedloop1_a, closedloop1_B], [closedloop1_A, closedloop1_B]]
 type: [6D, 6d, 5d]
@@ -122,7 +123,9 @@ joint_name: [mot3]
 joint_type: [SPHERICAL]
 colour: red
 """
-    mechanism = load(FIVE_BAR, sidecar(tmp_path, text))
+    with pytest.raises(FileError) as caught:
+        load(FIVE_BAR, sidecar(tmp_path, text))
+    mechanism = load(FIVE_BAR, sidecar(tmp_path, text), strict=False)
     assert mechanism.rows == 6
     assert mechanism.motors == ("mot1",)
     said = [str(entry) for entry in mechanism.unread]
@@ -136,6 +139,9 @@ colour: red
         assert any(all(word in line for word in words) for line in said), (words, said)
     assert len(said) == 5
     assert all(line in mechanism.describe() for line in said)
+    assert all(line in str(caught.value) for line in said)
+    assert "strict=False" in str(caught.value)
+    assert all(entry.is_mistake for entry in mechanism.unread)
 
 
 def test_joints_are_replaced_in_either_case(tmp_path: Path) -> None:
@@ -173,7 +179,7 @@ def test_joints_are_replaced_in_either_case(tmp_path: Path) -> None:
         ("{closed_loop: [], name_mot: [3]}", "must be a name"),
         ("{closed_loop: [], joint_name: [mot1]}", "joint_type has 0"),
         ("closed_loop: [[a, b]\ntype: x", "line 2"),
-        ("!!python/object/apply:os.getcwd []", "is no YAML"),
+        ("!!python/object/apply:os.getcwd []", "is not valid YAML"),
     ],
 )
 def test_what_is_no_sidecar_is_refused(tmp_path: Path, text: str, said: str) -> None:
@@ -329,7 +335,8 @@ def test_bounds_of_a_joint_that_closes_a_loop_are_listed() -> None:
     text = SDF.replace("TYPE", "revolute").replace("<axis><xyz>0 1 0</xyz></axis><axis2>", limited)
     mechanism = load(text)
     assert [closure.name for closure in mechanism.closures] == ["end"]
-    assert [entry.what for entry in mechanism.unread] == ["bounds of joint 'end', which closes a loop"]
+    said = [entry.what for entry in mechanism.unread]
+    assert said == ["axis2 of joint 'end'", "bounds of joint 'end', which closes a loop"]
 
 
 FRAMES = """<sdf version="1.9"><model name="m" placement_frame="grip"><pose>1 2 3 0 0 0.5</pose>
@@ -373,7 +380,9 @@ def test_mimics_of_an_sdf_are_couplers() -> None:
         <multiplier>2</multiplier><offset>0.5</offset><reference>0.1</reference></mimic></axis></joint>
       <joint name="z" type="revolute"><parent>c</parent><child>d</child><axis><xyz>1 0 0</xyz><mimic joint="xx">
         <multiplier>2</multiplier></mimic></axis></joint></model></sdf>"""
-    mechanism = load(text)
+    with pytest.raises(FileError, match=r"mimic tag of joint 'z'.*nearest names are x"):
+        load(text)
+    mechanism = load(text, strict=False)
     assert [(m.joint, m.source) for m in mechanism.robot.mimics] == [("y", "x")]
     assert [entry.what for entry in mechanism.unread] == ["mimic tag of joint 'z'"]
     q = Projector(mechanism.problem()).project(mechanism.robot.configuration(x=0.3)).or_raise().q
@@ -397,7 +406,7 @@ def test_mimics_of_an_sdf_are_couplers() -> None:
         ("<sdf><model name='m'><link name='a'><inertial><inertia><ixx>-1</ixx></inertia></inertial></link></model>"
          "</sdf>", "inertia"),
         ("<sdf><model name='m'><link name='a'><inertial><mass>inf</mass></inertial></link></model></sdf>", "mass"),
-        ("<sdf><model name='m'><link name='a'>", "is no XML"),
+        ("<sdf><model name='m'><link name='a'>", "is not valid XML"),
         ("<world/>", "expected one of robot, mujoco, sdf"),
         ("<!DOCTYPE m [<!ENTITY a 'b'>]><mujoco/>", "DOCTYPE"),
         ("<mujoco><worldbody><body><joint/></body></worldbody></mujoco>", "MuJoCo cannot compile"),
@@ -417,7 +426,10 @@ def test_what_an_sdf_has_beyond_the_tree_is_listed() -> None:
     <joint name="lost" type="fixed"><parent>a</parent><child>bb</child></joint>
     <gripper name="hand"/></model><model name="second"><link name="x"/></model>
     <include><uri>model://table</uri></include></world></sdf>"""
-    mechanism = load(text)
+    with pytest.raises(FileError, match=r"joint 'odd'.*'hovering'.*joint 'lost'.*'bb'") as caught:
+        load(text)
+    assert "model 'second'" not in str(caught.value)
+    mechanism = load(text, strict=False)
     said = "\n".join(str(entry) for entry in mechanism.unread)
     for words in ("joint 'odd'", "joint 'lost'", "<gripper name='hand'>", "model 'second'"):
         assert words in said

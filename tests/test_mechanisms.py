@@ -264,9 +264,14 @@ def test_a_tree_is_a_mechanism_without_rows() -> None:
 def test_the_page_on_mechanisms_runs(capsys: pytest.CaptureFixture[str]) -> None:
     page = (Path(__file__).resolve().parent.parent / "docs" / "mechanisms.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    assert len(blocks) == 1
+    assert len(blocks) == 2
     names: dict[str, Any] = {}
     exec(compile(blocks[0], "docs/mechanisms.md", "exec"), names)
     assert names["done"].success
     assert names["problem"].is_satisfied(names["done"].q)
     assert "mobility 3" in capsys.readouterr().out
+    exec(compile(blocks[1], "docs/mechanisms.md", "exec"), {})
+    said = capsys.readouterr().out
+    assert "joint 'hinge': no type of joint is named 'revolut'; the nearest names are revolute" in said
+    assert "the nearest names are revolute" in blocks[1]
+    assert "nv 6" in said  # the bar is free

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import importlib.util
 import os
 import sys
+import tempfile
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from ..errors import FileError, MissingExtraError
 
-__all__ = ["ALL_WELL", "NOT_ALL", "drawable", "natural", "positive", "wants_bar", "writable"]
+__all__ = ["ALL_WELL", "NOT_ALL", "natural", "outputs", "positive", "wants_bar"]
 
 ALL_WELL, NOT_ALL = 0, 1
 """Exit codes of a command that ran: all is well, or not all is (a projection failed, a bit differs)."""
@@ -36,29 +40,86 @@ def _at_least(least: int, text: str) -> int:
     return number
 
 
-def writable(path: str | None) -> None:
-    """Refuse a file in a folder that does not exist, before the work whose result it shall hold.
+def outputs(inputs: Iterable[str | None], **given: str | None) -> None:
+    """Refuse outputs that cannot be written, before the work whose result they shall hold.
+
+    Args:
+        inputs: files that the command reads, and must not write over.
+        given: path of each output, by the name of its option; those of `plot` and `output` are pictures.
 
     Raises:
-        FileError: the folder is named.
+        FileError: the path cannot be written, is one of the inputs, or that of two outputs; says why.
+        MissingExtraError: a picture is wanted, and matplotlib is not installed.
     """
-    if path is None:
+    taken = {os.path.realpath(path): "the file that is read" for path in inputs if path is not None}
+    for option, path in given.items():
+        if path is None:
+            continue
+        reason = _why_not_writable(Path(path))
+        where = os.path.realpath(path)
+        if reason:
+            raise FileError(path, f"cannot be written: {reason}")
+        if where in taken and not _is_device(where):
+            raise FileError(path, f"cannot be written by --{option}: it is {taken[where]}")
+        taken[where] = f"the output of --{option} too"
+        if option in _PICTURES:
+            _drawable(path, is_wanted=option == "plot")
+
+
+_PICTURES = ("plot", "output")
+"""Options whose file is a picture; that of `output` is left out where nothing can draw it."""
+
+
+def _why_not_writable(path: Path) -> str:
+    """Why a file cannot be written; empty where nothing speaks against it."""
+    try:
+        path = Path(os.path.realpath(path, strict=False)) if os.fspath(path) else path
+        if not path.name or path.is_dir():
+            return "it is a folder, a file was expected"
+        folder = path.parent
+        if not folder.exists():
+            return f"the folder {folder} does not exist"
+        if not folder.is_dir():
+            return f"{folder} is no folder"
+        if path.exists() and not os.access(path, os.W_OK):
+            return "Permission denied"
+        if path.is_symlink():
+            return "it is a symbolic link that leads to itself"
+        if len(os.fsencode(path.name)) > _LONGEST_NAME:
+            return f"its name is longer than {_LONGEST_NAME} bytes"
+        if not _is_device(path):
+            tempfile.TemporaryFile(dir=folder).close()  # says what no permission says, and leaves nothing
+    except (OSError, ValueError) as error:  # a null byte, a name too long, a loop of links
+        return getattr(error, "strerror", None) or str(error)
+    return ""
+
+
+_LONGEST_NAME = 200
+"""Bytes: 255 less what the name of the part that is being written adds."""
+
+
+def _is_device(path: str | os.PathLike[str]) -> bool:
+    """Whether it is there, and is neither a file nor a folder: a device, a pipe."""
+    there = Path(path)
+    return there.exists() and not there.is_file() and not there.is_dir()
+
+
+def _drawable(path: str, *, is_wanted: bool) -> None:
+    """Refuse a picture that matplotlib, or nobody, can draw."""
+    try:
+        if importlib.util.find_spec("matplotlib") is None:
+            raise ModuleNotFoundError("no matplotlib", name="matplotlib")
+        module: Any = importlib.import_module("matplotlib.backend_bases")
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith("matplotlib"):
+            raise
+        if is_wanted:
+            raise MissingExtraError("matplotlib", "plot") from None
         return
-    folder = Path(path).absolute().parent
-    if not folder.is_dir():
-        raise FileError(os.fspath(path), f"cannot be written: the folder {folder} does not exist")
-
-
-def drawable(path: str | None) -> None:
-    """As `writable`, for a picture: refused before the work where nothing can draw it.
-
-    Raises:
-        FileError: the folder does not exist.
-        MissingExtraError: matplotlib is not installed.
-    """
-    writable(path)
-    if path is not None and importlib.util.find_spec("matplotlib") is None:
-        raise MissingExtraError("matplotlib", "plot")
+    formats = module.FigureCanvasBase.get_supported_filetypes()
+    ending = Path(path).suffix.removeprefix(".").lower()
+    if ending and ending not in formats:
+        raise FileError(path, f"is no picture that can be drawn: .{ending} is none of {', '.join(sorted(formats))}")
 
 
 def wants_bar() -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..models import Mechanism, load
 from ..models.closing import Closing, close
 from ..models.drawing import plot_assembly
 from ..models.mechanism import grouped
-from .arguments import ALL_WELL, NOT_ALL, drawable, writable
+from .arguments import ALL_WELL, NOT_ALL, outputs
 
 __all__ = ["add_arguments", "run"]
 
@@ -22,6 +23,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""
     parser.add_argument("file", metavar="FILE", help="URDF, MJCF or SDF")
     parser.add_argument("--loops", metavar="YAML", help="loop sidecar of a URDF (default: of the same stem beside it)")
+    parser.add_argument(
+        "--cut", action="append", default=[], metavar="JOINT", help="cut this joint of a URDF or SDF first (repeatable)"
+    )
+    parser.add_argument(
+        "--lenient", action="store_true", help="load what can be loaded of a file with mistakes, list them; exit code 1"
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random starts (default: %(default)s)")
     parser.add_argument("--plot", metavar="OUT.png", help="write a picture: open beside closed, with errors")
     parser.add_argument("--save", metavar="OUT.npz", help="write the closed configuration and what was found")
@@ -40,15 +47,14 @@ def run(options: argparse.Namespace) -> int:
 
     Returns:
         the exit code: 0 when it closed from at least one start (to 1e-8, or to what redundant rows contradict each
-        other by), 1 when it did not.
+        other by), 1 when it did not, or when the file has mistakes (--lenient).
 
     Raises:
         FileError: a file cannot be read or written.
         MissingExtraError: a picture is wanted, or a file is given, that needs a library which is not installed.
     """
-    writable(options.save)
-    drawable(options.plot)
-    mechanism = load(options.file, options.loops)
+    outputs((options.file, options.loops), save=options.save, plot=options.plot)
+    mechanism = load(options.file, options.loops, cut=options.cut, strict=not options.lenient)
     found = close(mechanism, options.seed)
     print("\n".join(facts(found, options.details)))
     if options.plot:
@@ -57,7 +63,8 @@ def run(options: argparse.Namespace) -> int:
     if options.save:
         save(found, options.save)
         print(f"configuration {options.save}")
-    return ALL_WELL if found.success else NOT_ALL
+    is_whole = not any(entry.is_mistake for entry in mechanism.unread)
+    return ALL_WELL if found.success and is_whole else NOT_ALL
 
 
 def facts(found: Closing, details: bool = False) -> list[str]:
@@ -86,10 +93,12 @@ def facts(found: Closing, details: bool = False) -> list[str]:
         lines += [f"open closure: {name} by {error:.3g}" for name, error in errors(mechanism, found.q)]
     if not mechanism.rows:
         lines.append("no closures: the loops of a URDF come from a sidecar (--loops)")
+    lines += [f"cut: {name}, which closes a loop" for name in mechanism.cut]
     lines += [f"inconsistent: {name} by {size:.3g}" for name, size in judged.inconsistent.items() if found.success]
     lines += [f"redundant: {name}" for name in judged.redundant]
     lines += [f"independent coordinate: {name}" for name in judged.independent]
-    lines += [f"unread: {line}" for line in grouped(mechanism.unread, details)]
+    lines += [f"mistake: {entry}" for entry in mechanism.unread if entry.is_mistake]
+    lines += [f"unread: {line}" for line in grouped([e for e in mechanism.unread if not e.is_mistake], details)]
     return lines
 
 
@@ -108,14 +117,16 @@ def save(found: Closing, path: str | os.PathLike[str]) -> None:
         FileError: the file cannot be written.
     """
     judged = found.judged
+    whole = io.BytesIO()  # a device or a pipe takes bytes in order alone; a path without the ending stays as it is
     try:
-        with open(path, "wb") as file:  # a path without the ending stays as it is
+        with open(path, "wb") as file:
             np.savez(
-                file, q=found.q, start=found.starts[found.chosen], closed=np.array(found.success),
+                whole, q=found.q, start=found.starts[found.chosen], closed=np.array(found.success),
                 joints=np.array(found.mechanism.robot.joint_names), residual=np.array(judged.residual),
                 rows=np.array(judged.rows), rank=np.array(judged.rank), mobility=np.array(judged.mobility),
                 independent=np.array(judged.independent, dtype=np.str_),
                 redundant=np.array(judged.redundant, dtype=np.str_),
             )  # fmt: skip
+            file.write(whole.getvalue())
     except OSError as error:
         raise FileError(os.fspath(path), f"cannot be written: {error.strerror or error}") from None

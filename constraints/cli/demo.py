@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from .. import demo
-from .arguments import ALL_WELL, natural, positive
+from .arguments import ALL_WELL, natural, outputs, positive
 
 __all__ = ["add_arguments", "run"]
 
@@ -21,5 +21,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the demonstration; that some starts fail is part of it."""
+    outputs((), output=options.output)
     demo.run(options.output, options.starts, options.seed)
     return ALL_WELL

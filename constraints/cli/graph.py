@@ -9,7 +9,7 @@ import numpy as np
 from ..files.documents import written_whole
 from ..manipulation.graph import ConstraintGraph
 from ..manipulation.scene import read_scene
-from .arguments import ALL_WELL, NOT_ALL, drawable, natural, positive, writable
+from .arguments import ALL_WELL, NOT_ALL, natural, outputs, positive
 
 __all__ = ["add_arguments", "facts", "run"]
 
@@ -31,8 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Build, print, draw, sample."""
-    writable(options.dot)
-    drawable(options.plot)
+    outputs((options.file,), dot=options.dot, plot=options.plot)
     graph = read_scene(options.file).graph
     print("\n".join(facts(graph)))
     if options.dot:

@@ -19,7 +19,7 @@ from ..robot.configuration import random_configuration
 from ..solvers import Options, Projector, Status
 from ..solvers.batch import ProjectionBatch
 from ..words import counted
-from .arguments import ALL_WELL, NOT_ALL, drawable, natural, positive, wants_bar, writable
+from .arguments import ALL_WELL, NOT_ALL, natural, outputs, positive, wants_bar
 from .picture import draw
 
 __all__ = ["add_arguments", "random_starts", "run", "table"]
@@ -48,9 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Project what the file holds."""
-    for path in (options.save, options.report):
-        writable(path)
-    drawable(options.plot)
+    outputs((options.file, options.rhs, options.options), save=options.save, report=options.report, plot=options.plot)
     kind, data = read_document(options.file, "problem", "report")
     if kind == "report":
         given = [f"--{name}" for name in _FOR_PROBLEMS if getattr(options, name) is not None]

@@ -262,7 +262,7 @@ def assemble_velocity(
 
 def _check_set(given: object) -> None:
     if not isinstance(given, ConstraintSet):
-        raise WrongObjectError("constraint set of an assembly", "a ConstraintSet", given)
+        raise WrongObjectError("constraint set of an assembly", "a ConstraintSet (mechanism.constraint_set())", given)
 
 
 def _sides(problem: Problem, rhs: RightHandSide) -> RightHandSide:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -11,6 +12,9 @@ from liegroups.doors import as_flag
 from ..errors import FileError, OptionError
 from ..robot import Base
 from ..robot.markup import read_xml
+from ..robot.packages import robot_data_folder
+from . import mechanisms
+from .installed import installed_robots
 from .mechanism import Mechanism
 from .mjcf import mechanism_from_mjcf
 from .sdf import mechanism_from_sdf
@@ -20,6 +24,11 @@ __all__ = ["load"]
 
 KINDS = {"robot": "URDF", "mujoco": "MJCF", "sdf": "SDF"}
 """Outermost element -> kind of file."""
+LOOPS_OF = {
+    "MJCF": "the loops of an MJCF are its <equality> elements",
+    "SDF": "the loops of an SDF are made by its joints",
+}
+_log = logging.getLogger(__package__)
 
 
 def load(
@@ -30,23 +39,26 @@ def load(
     cut: Sequence[str] = (),
     inactive: bool = False,
     packages: Iterable[str | os.PathLike[str]] = (),
+    strict: bool = True,
 ) -> Mechanism:
     """A mechanism from a URDF (with a loop sidecar), an MJCF or an SDF file, told apart by their outermost element.
 
     Nothing that joins bodies or joints is lost in silence: what could not be built stands in `mechanism.unread` with
-    the reason. Geometry, contacts, sensors and the dynamics of drives are not looked at.
+    the reason. Geometry, contacts, sensors and the dynamics of drives are not looked at. Mistakes of the file are
+    errors: names, types and keys that mean nothing, with those that come closest.
 
     Args:
         path: path, `package://` address, or the XML text itself.
         loops: for a URDF, its sidecar; by default the YAML file of the same stem beside it (`mechanism_from_urdf`).
         base: how the root of a URDF or SDF is attached to the world; by default a URDF is fixed, and an SDF says
             itself.
-        cut: for an SDF, joints to cut before the rule decides (`mechanism_from_sdf`).
+        cut: for a URDF or SDF with loops, joints to cut before the rule decides (`mechanism_from_sdf`).
         inactive: for an MJCF, build equalities that are switched off too (`mechanism_from_mjcf`).
         packages: folders in which packages are looked for.
+        strict: False loads what can be loaded of a file with mistakes; they stand in `unread`, as `is_mistake`.
 
     Raises:
-        FileError: the file is missing, of no known kind, or cannot be read whole; the message says why.
+        FileError: the file is missing, of no known kind, has mistakes, or cannot be read whole; the message says why.
         OptionError: an option that the kind of file does not take.
         UnknownJointError: a joint to cut that the file does not have.
         MissingExtraError: mujoco or pyyaml is not installed.
@@ -57,21 +69,38 @@ def load(
         ('root_joint',)
     """
     packages = tuple(packages)
-    kind = _kind(path, packages)
     as_flag(inactive, "inactive")
+    as_flag(strict, "strict")
+    kind = _kind(path, packages)
     given = {"loops": loops is not None, "base": base is not None, "cut": bool(cut), "inactive": inactive}
-    takes = {"URDF": ("loops", "base"), "MJCF": ("inactive",), "SDF": ("base", "cut")}[kind]
+    takes = {"URDF": ("loops", "base", "cut"), "MJCF": ("inactive",), "SDF": ("base", "cut")}[kind]
     for option, is_given in given.items():
         if is_given and option not in takes:
-            raise OptionError(f"option '{option}' is given, but {kind} files take only {' and '.join(takes)}")
+            why = f"; {LOOPS_OF[kind]}" if option == "loops" else ""
+            raise OptionError(f"option '{option}' is given, but {kind} files take only {' and '.join(takes)}{why}")
     if kind == "URDF":
-        return mechanism_from_urdf(path, loops, Base.FIXED if base is None else base, packages)
-    if kind == "MJCF":
-        return mechanism_from_mjcf(path, inactive, packages)
-    return mechanism_from_sdf(path, cut, base, packages)
+        mechanism = mechanism_from_urdf(path, loops, Base.FIXED if base is None else base, packages, cut)
+    elif kind == "MJCF":
+        mechanism = mechanism_from_mjcf(path, inactive, packages)
+    else:
+        mechanism = mechanism_from_sdf(path, cut, base, packages)
+    if strict:
+        _refuse_mistakes(path, kind, mechanism)
+    for joint in mechanism.cut:
+        _log.info("%s: joint '%s' closes a loop: it is cut, and is a closure", mechanism.name, joint)
+    return mechanism
 
 
-def _kind(path: Any, packages: tuple[Any, ...]) -> str:
+def _refuse_mistakes(path: str | os.PathLike[str], kind: str, mechanism: Mechanism) -> None:
+    mistakes = [str(entry) for entry in mechanism.unread if entry.is_mistake]
+    if mistakes:
+        text = os.fspath(path)
+        name = f"{kind} text" if text.lstrip().startswith("<") else text
+        remedy = "strict=False, on the command line --lenient, loads what can be loaded and lists this in `unread`"
+        raise FileError(name, f"{'; '.join(mistakes)} ({remedy})")
+
+
+def _kind(path: str | os.PathLike[str], packages: tuple[Any, ...]) -> str:
     """The kind of a file, by its outermost element."""
     reasons: list[FileError] = []
     for root, kind in KINDS.items():
@@ -81,7 +110,21 @@ def _kind(path: Any, packages: tuple[Any, ...]) -> str:
         except FileError as error:
             reasons.append(error)
     first = reasons[0]
+    if "valid XML" in first.reason and os.fspath(path).endswith((".yaml", ".yml")):
+        raise FileError(first.path, "is a YAML file: a sidecar goes with its URDF, load(urdf, loops=...)") from None
+    if "no such file" in first.reason:
+        raise FileError(first.path, f"{first.reason}{_hint(os.fspath(path))}") from None
     if "outermost element" in first.reason:
         tag = first.reason.split("<", 1)[1].split(">", 1)[0]
         raise FileError(first.path, f"its outermost element is <{tag}>: expected one of {', '.join(KINDS)}") from None
     raise first
+
+
+def _hint(name: str) -> str:
+    """What to do with a name that is no path, where something else has it."""
+    if name in mechanisms.__all__:
+        return f"; the built-in mechanism is constraints.models.mechanisms.{name}()"
+    robots = {} if robot_data_folder() is None else installed_robots()
+    if name in robots:
+        return f"; the installed robot is load(installed_robots()['{name}'][0])"
+    return ""

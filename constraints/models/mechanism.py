@@ -14,8 +14,9 @@ from liegroups.frozen import read_only_copy, set_fields
 
 from ..arrays import ArrayLike, Vector
 from ..dynamics import ConstraintSet
-from ..errors import ConstraintError, WrongObjectError
+from ..errors import ConstraintError, EmptyProblemError, WrongObjectError
 from ..explicit import Explicit
+from ..given import on_space
 from ..implicit import Implicit
 from ..problem import Problem
 from ..ranks import RANK_TOLERANCE
@@ -38,10 +39,13 @@ class Unread:
     Args:
         what: which element, with its name.
         reason: why not.
+        is_mistake: whether the file is wrong there, as in a name that nothing has; otherwise it is right, and a
+            mechanism has no place for it, as for a sensor.
     """
 
     what: str
     reason: str
+    is_mistake: bool = False
 
     def __str__(self) -> str:
         return f"{self.what}: {self.reason}"
@@ -79,9 +83,11 @@ class Mechanism:
         motors: names of the joints that are driven.
         postures: name -> configuration (nq,). Not every posture of a file is closed.
         unread: what the file has and the mechanism has not, each with the reason.
+        cut: names of the joints of the file that made loops: each was cut, and is a closure now.
 
     Raises:
         WrongObjectError, UnknownJointError, SizeError, NotFiniteError, NotNormalizedError: what is wrong.
+        RobotMismatchError, SpaceMismatchError: a closure or a coupler of another robot.
 
     Example:
         >>> from constraints.models import mechanisms
@@ -96,17 +102,19 @@ class Mechanism:
     motors: tuple[str, ...] = ()
     postures: Mapping[str, Vector] = field(default_factory=dict[str, Vector])
     unread: tuple[Unread, ...] = ()
+    cut: tuple[str, ...] = ()
 
     stack: Stack = field(init=False)
 
     def __post_init__(self) -> None:
         """Check everything once."""
         robot = as_robot(self.robot, "robot of a mechanism")
-        closures = as_tuple(self.closures, "closures of a mechanism", "closures")
+        closures = as_tuple(self.closures, "closures of a mechanism", "closures, as [closure]")
         couplers = as_tuple(self.couplers, "couplers of a mechanism", "couplers")
         for i, coupler in enumerate(couplers):
             if not isinstance(coupler, Explicit | Implicit):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise WrongObjectError(f"coupler {i} of a mechanism", "an Explicit or an Implicit", coupler)
+                expected = "an Explicit or an Implicit (what holds frames together belongs to closures)"
+                raise WrongObjectError(f"coupler {i} of a mechanism", expected, coupler)
         motors = as_tuple(self.motors, "motors of a mechanism", "joint names")
         for motor in motors:
             robot.joint_index(motor)
@@ -115,12 +123,15 @@ class Mechanism:
             if not isinstance(entry, Unread):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise WrongObjectError(f"unread {i} of a mechanism", "an Unread", entry)
         postures = _postures(robot, self.postures)
-        stack = Stack(
-            [owner.on(robot.space) if isinstance(owner, Explicit) else owner for owner in (*closures, *couplers)]
-        )
+        cut = as_tuple(self.cut, "cut of a mechanism", "joint names")
+        for name in cut:
+            if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise WrongObjectError("cut of a mechanism", "joint names", name)
+        stack = Stack([_owner_on(owner, robot) for owner in (*closures, *couplers)])
         set_fields(
-            self, closures=closures, couplers=couplers, motors=motors, postures=postures, unread=unread, stack=stack
-        )
+            self, closures=closures, couplers=couplers, motors=motors, postures=postures, unread=unread, cut=cut,
+            stack=stack,
+        )  # fmt: skip
 
     @property
     def name(self) -> str:
@@ -141,10 +152,21 @@ class Mechanism:
             **options: those of `Problem`: bounds, weights, frozen.
 
         Raises:
-            EmptyProblemError: nothing is closed or coupled, and no constraint is given.
+            EmptyProblemError: nothing is closed or coupled, and no constraint is given; says what was not read.
         """
         more = as_tuple(constraints, "constraints beside a mechanism", "constraints")
-        return Problem(self.robot, [*self.closures, *self.couplers, *more], **options)
+        try:
+            return Problem(self.robot, [*self.closures, *self.couplers, *more], **options)
+        except EmptyProblemError as error:
+            raise EmptyProblemError(f"{error}{self._why_empty()}") from None
+
+    def _why_empty(self) -> str:
+        if self.closures or self.couplers:
+            return ""
+        nothing = f"; the mechanism '{self.name}' has no closure and no coupler"
+        if not self.unread:
+            return f"{nothing}: the loops of a URDF come from a sidecar, load(path, loops)"
+        return f"{nothing}; of its file was not read: {'; '.join(map(str, self.unread))}"
 
     def constraint_set(self, constraints: Iterable[RowOwner] = ()) -> ConstraintSet:
         """The closures and couplers as a constraint set, with further owners of rows (contacts) behind them."""
@@ -160,6 +182,8 @@ class Mechanism:
             q: configuration (nq,). Meant to be closed; the answer at an open one is flagged (`is_closed`).
             tolerance: singular values below this part of the largest one count as zero.
         """
+        if isinstance(q, str):
+            raise WrongObjectError("q", f"a configuration (nq,), as mechanism.posture({q!r})", "a name")
         return mobility_at(self.robot, self.stack, q, self.motors, tolerance)
 
     def mobility(self, q: ArrayLike, tolerance: float = RANK_TOLERANCE) -> int:
@@ -196,7 +220,7 @@ class Mechanism:
         for owner, count in zip(self.stack, rows, strict=True):
             kind = "coupler" if isinstance(owner, Explicit | Implicit) else "closure"
             lines.append(f"  {kind} '{owner.name}': {counted(count, 'row')}")
-        for word, names in (("motors", self.motors), ("postures", tuple(self.postures))):
+        for word, names in (("cut", self.cut), ("motors", self.motors), ("postures", tuple(self.postures))):
             lines += [f"  {word}: {', '.join(names)}"] if names else []
         lines += [f"  not read: {line}" for line in grouped(self.unread, details)]
         return "\n".join(lines)
@@ -206,8 +230,12 @@ class Mechanism:
         return f"Mechanism({self.name!r}, nv {self.robot.nv}, {parts}, {counted(self.rows, 'row')})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        given = (self.robot, self.closures, self.couplers, self.motors, dict(self.postures), self.unread)
+        given = (self.robot, self.closures, self.couplers, self.motors, dict(self.postures), self.unread, self.cut)
         return Mechanism, given
+
+
+def _owner_on(owner: RowOwner, robot: Robot) -> RowOwner:
+    return on_space(owner, robot.space) if isinstance(owner, RowOwner) else owner  # pyright: ignore[reportUnnecessaryIsInstance]
 
 
 def _postures(robot: Robot, given: Mapping[str, Vector]) -> Mapping[str, Vector]:
@@ -221,6 +249,9 @@ def couplers_of_mimics(robot: Robot, unread: list[Unread]) -> tuple[Explicit, ..
     """The robot's mimic tags as explicit couplers; those that cannot be go to `unread`."""
     couplers: list[Explicit] = []
     for m in robot.mimics:
+        if m.joint == m.source:
+            unread.append(Unread(f"mimic tag of joint '{m.joint}'", "the joint mimics itself", is_mistake=True))
+            continue
         name = f"{m.joint} mimics {m.source}"
         try:
             couplers.append(Explicit.linear(robot, m.joint, {m.source: m.multiplier}, m.offset, name=name))

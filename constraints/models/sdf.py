@@ -10,9 +10,10 @@ import numpy as np
 
 from ..arrays import Vector
 from ..dynamics import Closure, Hinge, PointClosure
-from ..errors import ConstraintError, FileError, UnknownNameError
+from ..errors import ConstraintError, FileError, OptionError, UnknownNameError
 from ..explicit import Explicit
 from ..robot import Base, Frame, Robot, pose_vector
+from ..robot.loading import as_base
 from ..robot.mimic import Mimic
 from ..robot.pinocchio import pin
 from ..stack import RowOwner
@@ -54,12 +55,13 @@ def mechanism_from_sdf(
         source: path, `package://` address, or the XML text itself.
         cut: joints to cut before the rule decides about the others.
         base: `Base.FIXED` puts the root where the file has it; by default the file says (`static`, joints to the
-            world).
+            world), and `Base.FREE_FLYER` makes sure that it says so.
         packages: folders in which packages are looked for.
 
     Raises:
         FileError: the file is missing or cannot be read whole; the message says why.
         UnknownJointError: a joint to cut that the file does not have.
+        OptionError: a base that the file contradicts.
     """
     sdf = read_sdf(source, packages)
     wanted = cut_names(cut, sdf.joints)
@@ -73,6 +75,7 @@ def mechanism_from_sdf(
         lambda j: j.name in wanted,
     )
     branches = _rooted(branches, sdf, joints)
+    _check_base(base, sdf, [joints[b.edge].name for b in branches if b.near == "world" and b.edge >= 0])
     places, tree, postures = _tree(sdf, joints, branches, sdf.is_static or base is Base.FIXED)
     unread = list(sdf.unread)
     try:
@@ -86,7 +89,23 @@ def mechanism_from_sdf(
         q[robot.slice_of(name)] = pose
     closures = _closures(robot, [joints[i] for i in cuts], places, sdf, unread)
     couplers = (*_gearboxes(robot, sdf, unread), *couplers_of_mimics(robot, unread))
-    return Mechanism(robot.with_references({"file": q}), closures, couplers, (), {"file": q}, tuple(unread))
+    cut_joints = tuple(joints[i].name for i in cuts)
+    return Mechanism(robot.with_references({"file": q}), closures, couplers, (), {"file": q}, tuple(unread), cut_joints)
+
+
+def _check_base(base: Base | None, sdf: SdfModel, holding: list[str]) -> None:
+    """Refuse a base that the file contradicts."""
+    if base is None or as_base(base) is Base.FIXED:
+        return
+    if base is Base.PLANAR:
+        raise OptionError("base: an SDF is fixed or free, Base.PLANAR is for a URDF")
+    if sdf.is_static or holding:
+        held = (
+            "static"
+            if sdf.is_static
+            else f"held by '{holding[0]}', a joint to the world: cut=['{holding[0]}'] frees it"
+        )
+        raise OptionError(f"base: Base.FREE_FLYER is asked for, but the model is {held}")
 
 
 def _rooted(branches: list[Branch], sdf: SdfModel, joints: list[SdfJoint]) -> list[Branch]:
@@ -162,7 +181,10 @@ def _mimics(sdf: SdfModel, tree: Tree, unread: list[Unread]) -> list[Mimic]:
             what = f"mimic tag of joint '{joint.name}'"
             leader = sdf.joints.get(tag.leader)
             if leader is None:
-                unread.append(Unread(what, str(UnknownNameError("joint", tag.leader, tuple(sdf.joints)))))
+                reason = str(UnknownNameError("joint", tag.leader, tuple(sdf.joints)))
+                unread.append(Unread(what, reason, is_mistake=True))
+            elif leader.name == joint.name:
+                unread.append(Unread(what, "the joint mimics itself", is_mistake=True))
             elif {joint.name, leader.name} - names:
                 unread.append(Unread(what, "one of its joints closes a loop"))
             elif (joint.freedoms, leader.freedoms, tag.axis, tag.leader_axis) != (1, 1, "axis", "axis"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import inf, pi
 from typing import Any
@@ -16,6 +16,7 @@ from ..errors import FileError, UnknownNameError
 from ..robot.markup import numbers, read_xml
 from ..robot.pinocchio import pin
 from .mechanism import Unread
+from .sdf_words import foreign_words
 from .tree import JointLimits
 
 __all__ = ["JOINT_FREEDOMS", "SdfJoint", "SdfLink", "SdfMimic", "SdfModel", "read_sdf"]
@@ -31,10 +32,6 @@ JOINT_FREEDOMS = {
     "ball": 3,
 }
 """Types of joints that make a tree, and how many freedoms each has."""
-_HARMLESS = {
-    "link", "joint", "frame", "pose", "static", "self_collide", "allow_auto_disable", "enable_wind", "plugin",
-}  # fmt: skip
-"""Elements of a model that are read, or hold nothing that a mechanism has."""
 _NO_LIMIT = 1e16
 """What SDF writes for no bound."""
 
@@ -147,9 +144,7 @@ def read_sdf(source: str | os.PathLike[str], packages: Iterable[str | os.PathLik
         unread.append(Unread(f"include of '{include.findtext('uri', '').strip()}'", "other files are not read"))
     for joint in root.findall("world/joint"):
         unread.append(Unread(f"joint '{joint.get('name')}' of the world", "only the first model of a file is built"))
-    for element in model:
-        if element.tag not in _HARMLESS and element.tag != "include":
-            unread.append(Unread(f"<{element.tag} name='{element.get('name', '')}'>", "not built"))
+    unread += foreign_words(model)
     joints: dict[str, SdfJoint] = {}
     for name, element in places.named["joint"].items():
         read = _joint(places, name, element, links, canonical, unread)
@@ -159,7 +154,7 @@ def read_sdf(source: str | os.PathLike[str], packages: Iterable[str | os.PathLik
     for name in places.named["frame"]:
         link = places.link_of(name, canonical)
         if link is None:
-            unread.append(Unread(f"frame '{name}'", "it is attached to no link"))
+            unread.append(Unread(f"frame '{name}'", "it is attached to no link", is_mistake=True))
         else:
             frames[name] = (link, places.of(name))
     placement, relative_to = _pose(model.find("pose"), path, "pose of the model")
@@ -176,6 +171,7 @@ class _Places:
 
     def __init__(self, model: Element, path: str) -> None:
         self.path = path
+        self.nested = {element.get("name") for element in model if element.tag in ("model", "include")}
         self.named: dict[str, dict[str, Element]] = {}
         for tag in ("link", "joint", "frame"):
             self.named[tag] = {}
@@ -286,15 +282,29 @@ def _joint(
     ends = [(places.link_of(end, canonical) if end in places.named["frame"] else None) or end for end in ends]
     reference = (element.findtext("gearbox_reference_body") or "").strip()
     if kind not in (*JOINT_FREEDOMS, "gearbox"):
-        unread.append(Unread(what, str(UnknownNameError("type of joint", kind, (*JOINT_FREEDOMS, "gearbox")))))
+        reason = str(UnknownNameError("type of joint", kind, (*JOINT_FREEDOMS, "gearbox")))
+        unread.append(Unread(what, reason, is_mistake=True))
         return None
-    for link in (*ends, reference) if kind == "gearbox" else ends:
+    told = {"parent": ends[0], "child": ends[1]} | ({"gearbox_reference_body": reference} if kind == "gearbox" else {})
+    for tag, link in told.items():
+        if not link:
+            unread.append(Unread(what, f"it has no <{tag}>, which must name a link", is_mistake=True))
+            return None
         if link not in links and link != "world":
-            unread.append(Unread(what, str(UnknownNameError("link", link, (*links, "world")))))
+            nested = link.split("::")[0] in places.nested
+            reason = (
+                "a link of a nested model, which is not built"
+                if nested
+                else str(UnknownNameError("link", link, (*links, "world")))
+            )
+            unread.append(Unread(what, reason, is_mistake=not nested))
             return None
     if ends[1] == "world" or ends[0] == ends[1]:
-        unread.append(Unread(what, "it joins a link to itself, or has the world for a child"))
+        unread.append(Unread(what, "it joins a link to itself, or has the world for a child", is_mistake=True))
         return None
+    unread += _words_without_place(what, kind, element)
+    if kind not in ("fixed", "ball") and element.find("axis") is None:
+        unread.append(Unread(f"axis of {what}", "the file gives none: z of the joint is taken"))
     axes = tuple(
         _axis(places, name, element.find(tag), tag)
         for tag in ("axis", "axis2")
@@ -310,6 +320,19 @@ def _joint(
         name, kind, ends[0], ends[1], places.of(name), axes, first, pitch, reference, ratio, second,
         tuple(mimic for mimic in mimics if mimic is not None),
     )  # fmt: skip
+
+
+def _words_without_place(what: str, kind: str, element: Element) -> Iterator[Unread]:
+    """What a joint of this type has no place for."""
+    if element.find("axis2") is not None and kind not in ("universal", "revolute2", "gearbox"):
+        yield Unread(f"axis2 of {what}", f"a {kind} joint has no second axis")
+    limit = element.find("axis/limit")
+    if (
+        kind == "continuous"
+        and limit is not None
+        and (limit.find("lower") is not None or limit.find("upper") is not None)
+    ):
+        yield Unread(f"bounds of {what}", "a continuous joint has none")
 
 
 def _limits(axis: Element | None, kind: str, path: str, what: str) -> JointLimits:

@@ -11,8 +11,10 @@ The form is that of example-parallel-robots:
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -20,7 +22,7 @@ from typing import Any, cast
 from ..errors import FileError, MissingExtraError, UnknownNameError, WrongObjectError
 from .mechanism import Unread
 
-__all__ = ["Sidecar", "read_sidecar", "sidecar_beside"]
+__all__ = ["Sidecar", "misspelt_beside", "read_sidecar", "sidecar_beside"]
 
 KEYS = ("closed_loop", "type", "name_mot", "joint_name", "joint_type")
 
@@ -53,6 +55,20 @@ def sidecar_beside(path: Path) -> Path | None:
     return None
 
 
+def misspelt_beside(path: Path) -> Unread | None:
+    """A YAML file of the same stem that has a key much like `closed_loop`, and so is no sidecar."""
+    for ending in (".yaml", ".yml"):
+        beside = path.with_suffix(ending)
+        if not beside.is_file():
+            continue
+        text = beside.read_text(encoding="utf-8", errors="replace")
+        near = difflib.get_close_matches(KEYS[0], re.findall(r"^\s*[{'\"]?(\w+)['\"]?\s*:", text, re.MULTILINE), 1, 0.8)
+        if near:
+            reason = f"it is no sidecar: it has the key '{near[0]}', and no key '{KEYS[0]}'"
+            return Unread(f"file {beside} beside the URDF", reason, is_mistake=True)
+    return None
+
+
 def read_sidecar(source: str | os.PathLike[str]) -> Sidecar:
     """Read a sidecar; its names are not looked up.
 
@@ -67,22 +83,36 @@ def read_sidecar(source: str | os.PathLike[str]) -> Sidecar:
     if not isinstance(source, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WrongObjectError("loops", "the path of a YAML file", source)
     path = os.fspath(source)
+    if "\n" in path or ("closed_loop" in path and ":" in path):
+        raise WrongObjectError("loops", "the path of a YAML file", "its text")
     content = _content(path)
     if content is None:
-        return Sidecar(path)
+        return Sidecar(path, unread=(Unread(f"sidecar {path}", "it is empty: no loop is closed", is_mistake=True),))
     if not isinstance(content, dict):
         raise FileError(path, f"is no loop sidecar: it must be a mapping with the keys {', '.join(KEYS)}")
     given = cast("dict[Any, Any]", content)
     if given and not any(key in given for key in KEYS):
         raise FileError(path, f"is no loop sidecar: it must have some of the keys {', '.join(KEYS)}")
-    unread = [Unread(f"key '{k}' of {path}", str(UnknownNameError("key", k, KEYS))) for k in given if k not in KEYS]
+    unread = [
+        Unread(f"key '{key}' of {path}", str(UnknownNameError("key", key, KEYS)), is_mistake=True)
+        for key in given
+        if key not in KEYS
+    ]
+    unread += [
+        Unread(f"key '{key}' of {path}", "its value is empty: expected a list, [] for none", is_mistake=True)
+        for key in KEYS
+        if key in given and given[key] is None
+    ]
     pairs = [_pair(pair, i, path) for i, pair in enumerate(_list(given, "closed_loop", path))]
     types = _words(given, "type", path)
+    also = "".join(f"; {entry}" for entry in unread)
     if len(types) != len(pairs):
-        raise FileError(path, f"closed_loop has {len(pairs)} pairs, type has {len(types)} entries: one for each pair")
+        counts = f"closed_loop has {len(pairs)} pairs, type has {len(types)} entries"
+        raise FileError(path, f"{counts}: there must be one for each pair{also}")
     joints, kinds = _words(given, "joint_name", path), _words(given, "joint_type", path)
     if len(joints) != len(kinds):
-        raise FileError(path, f"joint_name has {len(joints)} entries, joint_type has {len(kinds)}: one for each joint")
+        counts = f"joint_name has {len(joints)} entries, joint_type has {len(kinds)}"
+        raise FileError(path, f"{counts}: there must be one for each joint{also}")
     return Sidecar(
         path,
         tuple((a, b, kind) for (a, b), kind in zip(pairs, types, strict=True)),
@@ -98,17 +128,28 @@ def _content(path: str) -> object:
     except ModuleNotFoundError:
         raise MissingExtraError("pyyaml", "loops") from None
     try:
+        if Path(path).is_dir():
+            raise FileError(path, "is a folder, the YAML file of the loops was expected")
         text = Path(path).read_text(encoding="utf-8")
+    except FileError:
+        raise
     except OSError as error:
         raise FileError(path, f"cannot be read: {error.strerror or error}") from None
     except ValueError as error:  # not UTF-8, or a path with a null byte
         raise FileError(path, f"cannot be read: {error}") from None
     try:
+        top = yaml.compose(text, Loader=yaml.SafeLoader)
+        keys = [key.value for key, _ in top.value] if isinstance(top, yaml.MappingNode) else []
+        twice = next((key for i, key in enumerate(keys) if key in keys[:i]), None)
+        if twice is not None:
+            raise FileError(path, f"has the key '{twice}' twice, and only one of them would count")
         return yaml.safe_load(text)
+    except FileError:
+        raise
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         where = "" if mark is None else f" line {mark.line + 1}, column {mark.column + 1}:"
-        raise FileError(path, f"is no YAML:{where} {getattr(error, 'problem', None) or error}") from None
+        raise FileError(path, f"is not valid YAML:{where} {getattr(error, 'problem', None) or error}") from None
 
 
 def _list(given: dict[Any, Any], key: str, path: str) -> list[object]:
@@ -116,7 +157,8 @@ def _list(given: dict[Any, Any], key: str, path: str) -> list[object]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise FileError(path, f"'{key}' must be a list, it is {type(value).__name__}")
+        form = {"closed_loop": "[[frame_a, frame_b]]", "type": "[6d], an entry for each pair"}.get(key, "[name]")
+        raise FileError(path, f"'{key}' must be a list, as {form}; it is {value!r:.60}")
     return cast("list[object]", value)
 
 
@@ -124,14 +166,22 @@ def _words(given: dict[Any, Any], key: str, path: str) -> list[str]:
     words: list[str] = []
     for i, word in enumerate(_list(given, key, path)):
         if not isinstance(word, str):
-            raise FileError(path, f"entry {i} of '{key}' must be a name, it is {word!r:.60}")
+            what = "6d or 3d" if key == "type" else "a name"
+            raise FileError(path, f"entry {i} of '{key}' must be {what}, it is {word!r:.60}{_quotes(key, word)}")
         words.append(word)
     return words
+
+
+def _quotes(key: str, word: object) -> str:
+    """What to do about a name that YAML takes for something else."""
+    is_value = isinstance(word, bool | int | float) and key != "type"
+    return ": YAML reads some words and all numbers as values, put the name in quotes" if is_value else ""
 
 
 def _pair(pair: object, i: int, path: str) -> tuple[str, str]:
     names = cast("list[object]", pair) if isinstance(pair, list) else []
     if len(names) != 2 or not all(isinstance(name, str) for name in names):
-        raise FileError(path, f"entry {i} of 'closed_loop' must be a pair of frame names, it is {pair!r:.60}")
+        one = f": 'closed_loop' is a list of pairs, as [[{pair}, another_frame]]" if isinstance(pair, str) else ""
+        raise FileError(path, f"entry {i} of 'closed_loop' must be a pair of frame names, it is {pair!r:.60}{one}")
     a, b = cast("list[str]", names)
     return a, b

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,16 @@ import numpy as np
 from ..dynamics import Closure, PointClosure
 from ..errors import ConstraintError, FileError, UnknownJointError, UnknownNameError
 from ..robot import Base, Robot
-from ..robot.loading import read_urdf
+from ..robot.frames import AmbiguousFrameError
+from ..robot.loading import urdf_model
 from ..robot.markup import read_xml
 from ..robot.pinocchio import Model, pin
+from ..robot.urdf_graph import misspelt, urdf_graph
 from ..stack import RowOwner
 from .mechanism import Mechanism, Unread, couplers_of_mimics
-from .sidecar import Sidecar, read_sidecar, sidecar_beside
+from .sidecar import Sidecar, misspelt_beside, read_sidecar, sidecar_beside
+from .urdf_extras import elements_beside, mimics_of_loops, without_wrong_mimics, wrong_mimics
+from .urdf_loops import closures_of_cuts, cut_to_tree
 
 __all__ = ["mechanism_from_urdf"]
 
@@ -26,8 +30,6 @@ _UNIVERSAL = {f"UJOINT_{a}{b}": (a, b) for a in _AXES for b in _AXES if a != b}
 JOINT_TYPES = ("SPHERICAL", "FIXED", *_UNIVERSAL)
 """What a sidecar may replace a joint by."""
 LOOP_TYPES = ("3d", "6d")
-KNOWN = {"link", "joint", "material", "transmission", "gazebo", "ros2_control"}
-"""Elements of a URDF that hold the tree, or nothing that a mechanism has."""
 
 
 def mechanism_from_urdf(
@@ -35,35 +37,38 @@ def mechanism_from_urdf(
     loops: str | os.PathLike[str] | None = None,
     base: Base = Base.FIXED,
     packages: Iterable[str | os.PathLike[str]] = (),
+    cut: Sequence[str] = (),
 ) -> Mechanism:
     """A mechanism from a URDF and its loop sidecar.
 
     A pair of frames (a, b) of type 6d is a locked closure from a to b, one of type 3d a point closure. Joints are
     replaced as the sidecar says: SPHERICAL, UJOINT_XY (rotation about x, then y; any two axes), FIXED (at its zero). A
-    `mimic` tag is an explicit coupler. Names that the file does not have go to `unread`, with those that come closest.
+    `mimic` tag is an explicit coupler. A link with several parents closes a loop in the URDF itself: the rule for SDF
+    (`mechanism_from_sdf`) says which joint is cut, and becomes a closure. Names that the file does not have go to
+    `unread` as mistakes, with those that come closest.
 
     Args:
         source: path, `package://` address, or the XML text itself.
         loops: path of the sidecar; by default the YAML file of the same stem beside the URDF, if it has closed loops.
         base: how the root is attached to the world.
         packages: folders in which packages are looked for.
+        cut: joints to cut before the rule decides about the others.
 
     Raises:
         FileError: a file is missing or cannot be read whole; the message says why.
+        UnknownJointError: a joint to cut that the file does not have.
         MissingExtraError: pyyaml is not installed.
     """
     packages = tuple(packages)
-    model, mimics = read_urdf(source, packages, base)
     root, path = read_xml(source, "robot", "URDF", packages)
-    unread = [
-        Unread(f"<{element.tag} name='{element.get('name', '')}'>", "no element of a URDF that is known here")
-        for element in root
-        if isinstance(element.tag, str) and element.tag not in KNOWN  # pyright: ignore[reportUnnecessaryIsInstance]
-    ]
-    if loops is None and not path.endswith(" text"):
-        loops = sidecar_beside(Path(path))
-    sidecar = Sidecar() if loops is None else read_sidecar(loops)
-    unread += sidecar.unread
+    graph = urdf_graph(root, path)
+    unread = [Unread(fault.what, fault.reason, is_mistake=True) for fault in (*graph.faults, *misspelt(root))]
+    unread += elements_beside(root)
+    unread += wrong_mimics(graph)
+    tree = cut_to_tree(without_wrong_mimics(root, graph), graph, path, cut)
+    unread += tree.unread
+    model, mimics = urdf_model(tree.root, path, base)
+    sidecar = _sidecar(loops, path, unread)
     try:
         model = _with_replaced_joints(model, sidecar, unread)
         names = set(model.names)
@@ -72,36 +77,66 @@ def mechanism_from_urdf(
         raise
     except ConstraintError as error:
         raise FileError(path, str(error)) from error
+    unread += mimics_of_loops(graph, {joint.name for joint in tree.cuts})
     gone = [m for m in mimics if m not in robot.mimics]
     unread += [Unread(f"mimic tag of joint '{m.joint}'", "one of its joints is fixed by the sidecar") for m in gone]
     motors = _motors(robot, sidecar, unread)
-    return Mechanism(
-        robot, _closures(robot, sidecar, unread), couplers_of_mimics(robot, unread), motors, {}, tuple(unread)
-    )
+    closures = (*closures_of_cuts(robot, tree.cuts, path, unread), *_closures(robot, sidecar, unread))
+    couplers = couplers_of_mimics(robot, unread)
+    return Mechanism(robot, closures, couplers, motors, {}, tuple(unread), tuple(joint.name for joint in tree.cuts))
+
+
+def _sidecar(loops: Any, path: str, unread: list[Unread]) -> Sidecar:
+    """The sidecar that is given, or the one beside the file."""
+    if loops is None and not path.endswith(" text"):
+        loops = sidecar_beside(Path(path))
+        almost = misspelt_beside(Path(path)) if loops is None else None
+        unread += [almost] if almost else []
+    sidecar = Sidecar() if loops is None else read_sidecar(loops)
+    unread += sidecar.unread
+    return sidecar
 
 
 def _closures(robot: Robot, sidecar: Sidecar, unread: list[Unread]) -> tuple[RowOwner, ...]:
     closures: list[RowOwner] = []
+    seen: set[frozenset[str]] = set()
     for a, b, kind in sidecar.loops:
-        what = f"closed loop ('{a}', '{b}')"
+        reason, pair = "", frozenset((a, b))
         if kind.lower() not in LOOP_TYPES:
-            unread.append(Unread(what, str(UnknownNameError("type of loop", kind, LOOP_TYPES))))
-            continue
-        make = Closure if kind.lower() == "6d" else PointClosure
-        try:
-            closures.append(make(robot, robot.frame(a), robot.frame(b), name=f"{a} to {b}"))
-        except ConstraintError as error:
-            unread.append(Unread(what, str(error)))
+            reason = str(UnknownNameError("type of loop", kind, LOOP_TYPES))
+        elif a == b:
+            reason = "a frame that is closed to itself holds nothing: give two frames"
+        elif pair in seen:
+            reason = "this pair of frames is there twice"
+        else:
+            make = Closure if kind.lower() == "6d" else PointClosure
+            try:
+                closures.append(make(robot, robot.frame(a), robot.frame(b), name=f"{a} to {b}"))
+                seen.add(pair)
+            except AmbiguousFrameError as error:
+                kinds = ", ".join(kind.value for kind in error.kinds)
+                reason = f"'{error.name}' is the name of several things ({kinds}) at different places: rename one"
+            except ConstraintError as error:
+                reason = str(error)
+        if reason:
+            unread.append(Unread(f"closed loop ('{a}', '{b}') of {sidecar.path}", reason, is_mistake=True))
     return tuple(closures)
 
 
 def _motors(robot: Robot, sidecar: Sidecar, unread: list[Unread]) -> tuple[str, ...]:
     motors: dict[str, None] = {}
+    replaced = {joint: kind for joint, kind in sidecar.replaced}
     for motor in sidecar.motors:
-        if motor in robot.joint_names:
+        if motor in motors:
+            reason = "this motor is there twice"
+        elif motor in robot.joint_names:
             motors[motor] = None
+            continue
+        elif replaced.get(motor, "").upper() == "FIXED":
+            reason = "the joint is fixed by the sidecar (joint_type), so that nothing can drive it"
         else:
-            unread.append(Unread(f"motor '{motor}'", str(UnknownJointError(motor, robot.joint_names))))
+            reason = str(UnknownJointError(motor, robot.joint_names))
+        unread.append(Unread(f"motor '{motor}' of {sidecar.path}", reason, is_mistake=True))
     return tuple(motors)
 
 
@@ -110,10 +145,13 @@ def _with_replaced_joints(model: Model, sidecar: Sidecar, unread: list[Unread]) 
     names = tuple(str(name) for name in model.names)[1:]
     fixed: list[int] = []
     other: dict[str, Any] = {}
+    seen: set[str] = set()
     for joint, kind in sidecar.replaced:
-        what, word = f"replacement of joint '{joint}' by {kind}", kind.upper()
+        reason, word = "", kind.upper()
         if joint not in names:
-            unread.append(Unread(what, str(UnknownJointError(joint, names))))
+            reason = str(UnknownJointError(joint, names))
+        elif joint in seen:
+            reason = "this joint is there twice, and only the first type counts"
         elif word == "FIXED":
             fixed.append(names.index(joint) + 1)
         elif word == "SPHERICAL":
@@ -122,7 +160,11 @@ def _with_replaced_joints(model: Model, sidecar: Sidecar, unread: list[Unread]) 
             first, second = (np.array(_AXES[letter]) for letter in _UNIVERSAL[word])
             other[joint] = pin.JointModelUniversal(first, second)
         else:
-            unread.append(Unread(what, str(UnknownNameError("type of joint", kind, JOINT_TYPES))))
+            reason = str(UnknownNameError("type of joint", kind, JOINT_TYPES))
+        seen.add(joint)
+        if reason:
+            what = f"replacement of joint '{joint}' by {kind} of {sidecar.path}"
+            unread.append(Unread(what, reason, is_mistake=True))
     if fixed:
         model = pin.buildReducedModel(model, sorted(set(fixed)), pin.neutral(model))
     return _rebuilt(model, other) if other else model

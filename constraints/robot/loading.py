@@ -20,8 +20,9 @@ from .markup import numbers, read_xml
 from .mimic import Mimic
 from .pinocchio import Model, pin
 from .system import Part
+from .urdf_graph import check_is_tree, misspelt
 
-__all__ = ["Base", "Part", "read_urdf"]
+__all__ = ["Base", "Part", "as_base", "read_urdf", "urdf_model"]
 
 _log = logging.getLogger(__package__)
 _stderr = threading.Lock()
@@ -33,6 +34,13 @@ class Base(Enum):
     FIXED = "fixed to the world"
     FREE_FLYER = "free in space: seven numbers, translation and quaternion xyzw"
     PLANAR = "free in the plane z = 0: four numbers (x, y, cos, sin)"
+
+
+def as_base(base: object) -> Base:
+    """A base, or a typed error that names the bases there are."""
+    if not isinstance(base, Base):
+        raise WrongObjectError("base", "a member of Base (Base.FIXED, Base.FREE_FLYER, Base.PLANAR)", repr(base))
+    return base
 
 
 def read_urdf(
@@ -49,12 +57,30 @@ def read_urdf(
         base: how the root is attached to the world.
 
     Raises:
-        FileError: the file is missing, or cannot be read whole; the reason says what is wrong with it.
+        FileError: the file is missing, is no tree, or cannot be read whole; the reason says what is wrong with it.
         WrongObjectError: the base is no `Base`.
     """
-    if not isinstance(base, Base):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("base", "a member of Base (FIXED, FREE_FLYER, PLANAR)", base)
+    as_base(base)
     root, name = read_xml(source, "robot", "URDF", packages)
+    check_is_tree(root, name)
+    for slip in misspelt(root):
+        _log.warning("%s: %s", name, slip)
+    return urdf_model(root, name, base)
+
+
+def urdf_model(root: ElementTree.Element, name: str, base: Base = Base.FIXED) -> tuple[Model, tuple[Mimic, ...]]:
+    """The model of a URDF that was read, and its mimic tags.
+
+    Args:
+        root: the outermost element of a URDF whose joints make a tree (`urdf_graph`).
+        name: how messages call the file.
+        base: how the root is attached to the world.
+
+    Raises:
+        FileError: the file cannot be read whole; the reason says what is wrong with it.
+        WrongObjectError: the base is no `Base`.
+    """
+    as_base(base)
     _check(root, name)
     text = ElementTree.tostring(root, encoding="unicode")
     attach: dict[Base, tuple[Any, ...]] = {
@@ -79,13 +105,6 @@ def read_urdf(
 
 def _check(root: ElementTree.Element, name: str) -> None:
     """Refuse what the parsers downstream would read as something else."""
-    for element in root.iter():
-        if "xacro" in element.tag:
-            raise FileError(name, "has xacro elements: expand it to a URDF first (xacro file.xacro > file.urdf)")
-    for tag in ("link", "joint"):
-        for i, element in enumerate(root.findall(tag)):
-            if not element.get("name"):
-                raise FileError(name, f"<{tag}> number {i + 1} has no name, and every one needs it")
     for joint in root.findall("joint"):
         what, kind, axis = f"joint '{joint.get('name')}'", joint.get("type"), joint.find("axis")
         if axis is not None and kind in ("revolute", "continuous", "prismatic", "planar"):

@@ -12,6 +12,9 @@ from .packages import find_resource
 
 __all__ = ["numbers", "read_xml"]
 
+_DEEPEST = 300
+"""Elements inside each other that a file may have."""
+
 
 def read_xml(
     source: str | os.PathLike[str], root: str, what: str, packages: Iterable[str | os.PathLike[str]] = ()
@@ -28,7 +31,8 @@ def read_xml(
         the outermost element, and how messages call the file.
 
     Raises:
-        FileError: the file is missing, is no XML (with line and column), has a document type, or is something else.
+        FileError: the file is missing, is not valid XML (with line and column), has a document type, or is something
+            else.
         WrongObjectError: the source is neither text nor a path.
     """
     if not isinstance(source, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -48,6 +52,7 @@ def read_xml(
         except OSError as error:
             raise FileError(name, f"cannot be read: {error.strerror or error}") from None
     element = _parse(content, name)
+    _check_depth(element, name)
     if element.tag != root:
         other = "; constraints.models.load reads it" if root == "robot" and element.tag in ("mujoco", "sdf") else ""
         raise FileError(name, f"is no {what}: its outermost element is <{element.tag}>, <{root}> was expected{other}")
@@ -67,11 +72,21 @@ def _parse(content: bytes, name: str) -> ElementTree.Element:
         return ElementTree.fromstring(content)
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code)
-        raise FileError(name, f"is no XML: line {error.lineno}, column {error.offset + 1}: {reason}") from None
+        raise FileError(name, f"is not valid XML: line {error.lineno}, column {error.offset + 1}: {reason}") from None
     except (ElementTree.ParseError, LookupError, ValueError) as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(name, f"is no XML: {error}") from None
+        raise FileError(name, f"is not valid XML: {error}") from None
+
+
+def _check_depth(root: ElementTree.Element, name: str) -> None:
+    """Refuse a file that is nested deeper than any that is meant: readers go down by calling themselves."""
+    layer, depth = [root], 0
+    while layer:
+        depth += 1
+        if depth > _DEEPEST:
+            raise FileError(name, f"<{layer[0].tag}> is nested more than {_DEEPEST} deep, expected less")
+        layer = [child for element in layer for child in element]
 
 
 def numbers(text: str | None, name: str, what: str) -> list[float]:

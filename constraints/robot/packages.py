@@ -15,6 +15,8 @@ __all__ = ["find_resource", "robot_data_folder"]
 
 _SCHEME = "package://"
 _ROBOT_DATA = "example-robot-data"
+_SHOWN = 10
+"""Names that a message lists where none comes close."""
 
 
 @functools.cache
@@ -49,7 +51,7 @@ def find_resource(url: str | os.PathLike[str], packages: Iterable[str | os.PathL
         packages: folders, each a package itself or the parent of packages.
 
     Raises:
-        FileError: the file does not exist; the reason says where it was looked for.
+        FileError: the file does not exist; the reason says where it was looked for, and which packages are there.
     """
     text = os.fspath(url)
     if not text.startswith(_SCHEME):
@@ -73,6 +75,7 @@ def find_resource(url: str | os.PathLike[str], packages: Iterable[str | os.PathL
     if homes:
         raise FileError(text, f"{_missing(homes[0] / rest)} (package '{package}' is {homes[0]})")
     searched = ", ".join(str(folder) for folder in folders) or "nowhere, since no folder was given"
+    searched += _neighbours(folders, package)
     hint = "; it comes with pip install example-robot-data" if package == _ROBOT_DATA else ""
     raise FileError(text, f"no package '{package}'; looked in {searched}{hint}")
 
@@ -95,6 +98,26 @@ def _homes(folder: Path, package: str) -> list[Path]:
     """Folders of that package: inside `folder`, or `folder` itself."""
     candidates = [folder / package, folder] if folder.name == package else [folder / package]
     return [home for home in candidates if home.is_dir()]
+
+
+def _neighbours(folders: Iterable[Path], package: str) -> str:
+    """The packages that are there: those whose names come closest, or the first few."""
+    found: dict[str, None] = {}
+    for folder in folders:
+        if not folder.is_dir():
+            continue
+        if (folder / "package.xml").is_file():
+            found[folder.name] = None
+        try:
+            found |= dict.fromkeys(sorted(home.name for home in folder.iterdir() if home.is_dir()))
+        except OSError:  # a folder that may not be read
+            continue
+    names = [name for name in found if not name.startswith(".")]
+    near = difflib.get_close_matches(package, names, n=5, cutoff=0.5)
+    if near:
+        return f"; the nearest packages there are {', '.join(near)}"
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"; the packages there are {', '.join(names[:_SHOWN])}{more}" if names else ""
 
 
 def _missing(path: Path) -> str:

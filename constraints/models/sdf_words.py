@@ -1,0 +1,121 @@
+"""Words of SDF: elements that mean nothing, and those that a mechanism has no place for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+from ..errors import UnknownNameError
+from ..robot.urdf_graph import is_ambiguous, meant
+from .mechanism import Unread
+
+__all__ = ["foreign_words"]
+
+_MODEL = (
+    "link", "joint", "frame", "pose", "static", "self_collide", "allow_auto_disable", "enable_wind", "plugin",
+    "include", "model", "gripper",
+)  # fmt: skip
+_JOINT = {
+    "joint": (
+        "parent", "child", "pose", "axis", "axis2", "gearbox_ratio", "gearbox_reference_body", "thread_pitch",
+        "screw_thread_pitch", "physics", "sensor", "plugin",
+    ),
+    "axis": ("xyz", "initial_position", "use_parent_model_frame", "dynamics", "limit", "mimic"),
+    "limit": ("lower", "upper", "effort", "velocity", "stiffness", "dissipation"),
+    "dynamics": ("damping", "friction", "spring_reference", "spring_stiffness"),
+    "mimic": ("multiplier", "offset", "reference"),
+}  # fmt: skip
+_JOINT["axis2"] = _JOINT["axis"]
+_OFTEN = ("sensor", "plugin", "physics")
+_INERTIA = {
+    "inertial": ("mass", "pose", "inertia", "density", "auto_inertia_params", "fluid_added_mass"),
+    "inertia": ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"),
+}
+_PLACED = {
+    "link": (
+        "pose", "inertial", "collision", "visual", "sensor", "light", "gravity", "kinematic", "velocity_decay",
+        "self_collide", "enable_wind", "must_be_base_link", "projector", "audio_source", "battery", "plugin",
+    ),
+    "frame": ("pose",),
+}  # fmt: skip
+_TOLD = ("pose", "inertial")
+"""What a mechanism reads of a link or a frame: words that resemble others are not looked at."""
+_ATTRIBUTES = {
+    "joint": ("name", "type"),
+    "xyz": ("expressed_in",),
+    "mimic": ("joint", "axis"),
+    "pose": ("relative_to", "frame", "degrees", "rotation_format"),
+    "model": ("name", "canonical_link", "placement_frame", "version"),
+    "frame": ("name", "attached_to"),
+    "link": ("name",),
+}
+
+
+def foreign_words(model: Element) -> Iterator[Unread]:
+    """Elements and attributes that SDF does not have, in what joins bodies and in their inertias.
+
+    Args:
+        model: the element of the model.
+    """
+    yield from _attributes(model, f"model '{model.get('name', '')}'")
+    for element in model:
+        if element.tag not in _MODEL:
+            what = f"<{element.tag} name='{element.get('name', '')}'>"
+            slip = meant(str(element.tag), _MODEL)
+            yield _unread(what, str(element.tag), _MODEL) if slip else Unread(what, "not built")
+        elif element.tag in ("model", "gripper"):
+            yield Unread(f"<{element.tag} name='{element.get('name', '')}'>", "not built")
+    for joint in model.findall("joint"):
+        yield from _below(joint, f"joint '{joint.get('name')}'", _JOINT)
+    for element in model:
+        if element.tag in _PLACED:
+            yield from _of_placed(element, f"{element.tag} '{element.get('name')}'")
+
+
+def _of_placed(element: Element, what: str) -> Iterator[Unread]:
+    """Words of a link or a frame, in what a mechanism reads of it."""
+    known = _PLACED[str(element.tag)]
+    yield from _attributes(element, what)
+    for child in element:
+        if child.tag in ("joint", "link", "frame"):
+            yield Unread(
+                f"<{child.tag}> inside {what}", "it means nothing there, it belongs to <model>", is_mistake=True
+            )
+        elif child.tag in _TOLD:
+            yield from _below(child, what, _INERTIA)
+        elif meant(str(child.tag), known) in _TOLD:
+            yield _unread(f"<{child.tag}> of {what}", str(child.tag), known)
+
+
+def _below(element: Element, what: str, words: dict[str, tuple[str, ...]]) -> Iterator[Unread]:
+    """Words below an element, as deep as the words go."""
+    tag = str(element.tag)
+    yield from _attributes(element, what)
+    tags = [str(child.tag) for child in element]
+    for word in dict.fromkeys(tags):
+        if word in words.get(tag, ()) and word not in _OFTEN and is_ambiguous(element, word):
+            more = ": the second axis is called <axis2>" if word == "axis" else ""
+            yield Unread(f"<{word}> of {what}", f"it is there twice, and says different things{more}", is_mistake=True)
+    for child in element:
+        if tag not in words:
+            continue
+        if child.tag not in words[tag]:
+            yield _unread(f"<{child.tag}> of {what}", str(child.tag), words[tag])
+        else:
+            yield from _below(child, what, words)
+
+
+def _attributes(element: Element, what: str) -> Iterator[Unread]:
+    known = _ATTRIBUTES.get(str(element.tag), ())
+    for word in element.attrib:
+        if meant(word, known):
+            yield _unread(f"attribute '{word}' of <{element.tag}> of {what}", word, known)
+
+
+def _unread(what: str, word: str, known: tuple[str, ...]) -> Unread:
+    """A mistake where the word resembles one that belongs there, or belongs elsewhere; other words are listed."""
+    if any(mark in word for mark in ":{"):
+        return Unread(what, "an element of another program")
+    elsewhere = next((tag for tag, words in _JOINT.items() if word in words), "")
+    reason = f"it belongs to <{elsewhere}>" if elsewhere else str(UnknownNameError("word", word, known))
+    return Unread(what, reason, is_mistake=bool(elsewhere or meant(word, known)))

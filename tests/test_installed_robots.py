@@ -1,0 +1,70 @@
+"""Robots of the installed `example-robot-data`, and what `package://` says of its neighbours."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from pathlib import Path
+
+import pytest
+
+from constraints import Base, Robot
+from constraints.errors import FileError, MissingExtraError
+from constraints.models import installed_robots, load
+from constraints.robot.packages import robot_data_folder
+
+
+def test_installed_robots_can_be_loaded() -> None:
+    """Mend 17: name -> paths, each a URDF that `Robot.from_urdf` reads."""
+    pytest.importorskip("pinocchio")
+    if robot_data_folder() is None:
+        pytest.skip("example-robot-data is not installed")
+    robots = installed_robots()
+    assert {"panda", "talos", "ur", "solo", "anymal_b_simple"} <= set(robots)
+    assert list(robots) == sorted(robots)
+    assert all(path.suffix == ".urdf" and path.is_file() for paths in robots.values() for path in paths)
+    assert Robot.from_urdf(robots["panda"][0]).nq == 9
+    for name in ("talos", "solo", "ur", "double_pendulum"):
+        for path in robots[name]:
+            assert Robot.from_urdf(path, base=Base.FREE_FLYER).nv >= 6
+    with pytest.raises(FileError, match=r"load\(installed_robots\(\)\['panda'\]\[0\]\)"):
+        load("panda")
+
+
+def test_without_the_extra_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mend 17: a helpful error when the extra is not installed."""
+
+    def absent(_: str) -> None:
+        raise importlib.metadata.PackageNotFoundError("example-robot-data")
+
+    robot_data_folder.cache_clear()
+    monkeypatch.setattr(importlib.metadata, "files", absent)
+    try:
+        with pytest.raises(MissingExtraError, match=r"lie-constraints\[robots\]"):
+            installed_robots()
+        with pytest.raises(FileError, match="no such file"):
+            load("panda")
+    finally:
+        robot_data_folder.cache_clear()
+
+
+def test_an_unknown_package_lists_its_neighbours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mend 17: of the folders that are searched, the packages whose names come closest; else the first few."""
+    monkeypatch.setenv("ROS_PACKAGE_PATH", "")
+    monkeypatch.setenv("AMENT_PREFIX_PATH", "")
+    for name in ("my_robot_description", "other_robot", ".git", *(f"z{i:02}" for i in range(12))):
+        (tmp_path / name).mkdir()
+    (tmp_path / "a_file_description").write_text("")
+    with pytest.raises(FileError) as caught:
+        Robot.from_urdf("package://my_robot_descripton/arm.urdf", packages=[tmp_path])
+    assert "nearest packages there are my_robot_description" in str(caught.value)
+    assert str(tmp_path) in str(caught.value)
+    assert "a_file_description" not in str(caught.value)
+    with pytest.raises(FileError) as caught:
+        Robot.from_urdf("package://qqqq/arm.urdf", packages=[tmp_path, tmp_path / "absent"])
+    for words in ("my_robot_description, other_robot", "z00", " more"):
+        assert words in str(caught.value)
+    assert ".git" not in str(caught.value)
+    package = tmp_path / "my_robot_description"
+    (package / "package.xml").write_text("<package/>")
+    with pytest.raises(FileError, match="nearest packages there are my_robot_description"):
+        Robot.from_urdf("package://my_robot_descriptio/arm.urdf", packages=[package])
