@@ -22,7 +22,7 @@ from .stack import RowOwner
 if TYPE_CHECKING:
     from .problem import Problem
 
-__all__ = ["active_bounds", "describe", "errors_of"]
+__all__ = ["active_bounds", "describe", "errors_of", "frozen_by_bounds"]
 
 LEFT_OUT = "left out"
 SHOWN = 12
@@ -58,6 +58,9 @@ def describe(problem: Problem) -> str:
             lines += _details(owner, problem)
     if problem.frozen.any():
         lines.append(f"  frozen: {dof_names(problem.space, np.flatnonzero(problem.frozen).tolist())}")
+    frozen = frozen_by_bounds(problem)
+    if frozen:
+        lines.append(f"  {frozen}")
     lower, upper = problem.bounds.tangent_lower, problem.bounds.tangent_upper
     bounded = int((np.isfinite(lower) | np.isfinite(upper)).sum())
     lines.append(f"  bounds on {bounded} dofs, {int(problem.wraps.sum())} of them free to turn by whole turns")
@@ -82,11 +85,26 @@ def errors_of(problem: Problem, q: Vector, rhs: RightHandSide | None, threshold:
         norm = float(np.sqrt(error[rows] @ error[rows]))
         left = " (optional, not satisfied)" if owner in optional and norm > threshold else ""
         lines.append(f"{label}: error {norm:.3g}{left}")
-    return [*lines, *active_bounds(problem, q)]
+    frozen = frozen_by_bounds(problem, that_matter=True)
+    return [*lines, *active_bounds(problem, q), *([frozen] if frozen else [])]
+
+
+def frozen_by_bounds(problem: Problem, *, that_matter: bool = False) -> str:
+    """The joints that cannot move because their two bounds are equal, in words; empty where there is none.
+
+    Args:
+        problem: the problem.
+        that_matter: only those that Newton steps would move.
+    """
+    columns = problem.bounds.frozen & (problem.implicit_dofs if that_matter else ~problem.frozen)
+    names = dof_names(problem.space, np.flatnonzero(columns).tolist())
+    return f"cannot move, both bounds are equal: {names}" if names else ""
 
 
 def active_bounds(problem: Problem, q: Vector) -> tuple[str, ...]:
     """Joints at a bound or outside it, as "name at its lower bound", in the order of q.
+
+    Those whose two bounds are equal are always at both, and are left out there (`frozen_by_bounds` names them).
 
     Args:
         problem: the problem.
@@ -96,6 +114,8 @@ def active_bounds(problem: Problem, q: Vector) -> tuple[str, ...]:
     for factor in problem.space.leaves():
         for i in range(factor.q.start, factor.q.stop):
             below, above = q[i] - bounds.lower[i], bounds.upper[i] - q[i]
+            if below == above == 0.0:
+                continue
             for side, room in (("lower", below), ("upper", above)):
                 if room <= 0.0:
                     words.append(f"{factor.name} {'at' if room == 0.0 else 'outside'} its {side} bound")

@@ -16,15 +16,18 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileError, WrongObjectError
+from .listing import first_names
 from .markup import numbers, read_xml
 from .mimic import Mimic
 from .pinocchio import Model, pin
 from .system import Part
 
-__all__ = ["Base", "Part", "read_urdf"]
+__all__ = ["FREE_ROBOTS", "Base", "Part", "read_urdf"]
 
 _log = logging.getLogger(__package__)
 _stderr = threading.Lock()
+FREE_ROBOTS = "base=Base.FREE_FLYER loads a robot that is free in space, base=Base.PLANAR one on wheels"
+"""What helps where somebody has forgotten it."""
 
 
 class Base(Enum):
@@ -42,6 +45,8 @@ def read_urdf(
 
     Joints with a mimic tag are joints like the others; the log says that the tags are not enforced, and which of them
     follow no joint that moves (these are left out of the list).
+
+    A `<limit>` without `lower` and `upper`, or with crossed ones, gives no bounds (see `_set_bounds`); the log says so.
 
     Args:
         source: path, `package://` address, or the XML text itself.
@@ -74,7 +79,42 @@ def read_urdf(
     for line in said:
         _log.warning("%s: %s", name, line)
     _check_finite(model, name)
+    _set_bounds(root, name, model)
+    if not model.nv:
+        _log.warning("%s: nothing moves: it has no joint but fixed ones; %s", name, FREE_ROBOTS)
     return model, _mimics(root, name, model)
+
+
+def _set_bounds(root: ElementTree.Element, name: str, model: Model) -> None:
+    """The bounds of revolute and prismatic joints, where pinocchio reads the text of a URDF to the letter.
+
+    To the letter, a `lower` or `upper` that is absent is 0, and crossed ones are bounds. Here neither attribute means
+    no bounds, since [0, 0] would freeze the joint; so do crossed ones, as in Bullet (they are never swapped). One
+    attribute alone: the other is 0. The log names the joints.
+    """
+    neither, alone, crossed = list[str](), list[str](), list[str]()
+    for element in root.findall("joint"):
+        limit, joint = element.find("limit"), str(element.get("name"))
+        if limit is None or element.get("type") not in ("revolute", "prismatic") or not model.existJointName(joint):
+            continue
+        i = model.joints[model.getJointId(joint)].idx_q
+        lower, upper = float(model.lowerPositionLimit[i]), float(model.upperPositionLimit[i])
+        given = [side for side in ("lower", "upper") if limit.get(side) is not None]
+        if not given:
+            neither.append(joint)
+        elif lower > upper:
+            crossed.append(f"{joint} [{lower:.6g}, {upper:.6g}]")
+        elif len(given) == 1:
+            alone.append(f"{joint} [{lower:.6g}, {upper:.6g}]")
+        if not given or lower > upper:
+            model.lowerPositionLimit[i], model.upperPositionLimit[i] = -np.inf, np.inf
+    for joints, words in (
+        (neither, "have a <limit> without lower and upper, so they have no bounds"),
+        (crossed, "have a lower limit above the upper one, so they have no bounds"),
+        (alone, "have one of lower and upper, and the other is 0, as URDF says"),
+    ):
+        if joints:
+            _log.warning("%s: these joints %s: %s", name, words, first_names(joints))
 
 
 def _check(root: ElementTree.Element, name: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 
 from ..arrays import Matrix, Vector
-from ..describe import active_bounds, errors_of
+from ..describe import active_bounds, errors_of, frozen_by_bounds
 from ..errors import ConstraintError
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
@@ -268,6 +268,8 @@ class Projection:
     def __str__(self) -> str:
         tries = f", {self.restarts} restarts" if self.restarts else ""
         left = "" if self.refined is None else f", stationarity {self.refined.stationarity:.1g}"
-        return f"{self.status} (residual {self.residual:.3g}, {self.iterations} iterations{tries}{left})"
+        frozen = "" if self.success else frozen_by_bounds(self.problem, that_matter=True)
+        frozen = f"; {frozen}" if frozen else ""
+        return f"{self.status} (residual {self.residual:.3g}, {self.iterations} iterations{tries}{left}){frozen}"
 
     __repr__ = __str__
