@@ -36,7 +36,7 @@ def describe(problem: Problem) -> str:
         problem: the problem.
     """
     who = problem.robot.name if problem.robot is not None else problem.space.name
-    rows, free = problem.reduced_size, int(problem.free.sum())
+    rows, free = problem.reduced_size, int((problem.free & ~problem.bounds.frozen).sum())
     lines = [
         f"Problem on {who}: {problem.space.nv} dofs ({free} free), {problem.constraints.size} rows, "
         f"{rows} of them left to Newton steps"
@@ -85,8 +85,7 @@ def errors_of(problem: Problem, q: Vector, rhs: RightHandSide | None, threshold:
         norm = float(np.sqrt(error[rows] @ error[rows]))
         left = " (optional, not satisfied)" if owner in optional and norm > threshold else ""
         lines.append(f"{label}: error {norm:.3g}{left}")
-    frozen = frozen_by_bounds(problem, that_matter=True)
-    return [*lines, *active_bounds(problem, q), *([frozen] if frozen else [])]
+    return [*lines, *active_bounds(problem, q)]
 
 
 def frozen_by_bounds(problem: Problem, *, that_matter: bool = False) -> str:

@@ -397,7 +397,7 @@ def test_mimics_of_an_sdf_are_couplers() -> None:
         ("<sdf><model name='m'><link name='a'><inertial><inertia><ixx>-1</ixx></inertia></inertial></link></model>"
          "</sdf>", "inertia"),
         ("<sdf><model name='m'><link name='a'><inertial><mass>inf</mass></inertial></link></model></sdf>", "mass"),
-        ("<sdf><model name='m'><link name='a'>", "is no XML"),
+        ("<sdf><model name='m'><link name='a'>", "is not valid XML"),
         ("<world/>", "expected one of robot, mujoco, sdf"),
         ("<!DOCTYPE m [<!ENTITY a 'b'>]><mujoco/>", "DOCTYPE"),
         ("<mujoco><worldbody><body><joint/></body></worldbody></mujoco>", "MuJoCo cannot compile"),

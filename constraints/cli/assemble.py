@@ -82,6 +82,8 @@ def facts(found: Closing) -> list[str]:
         lines += [f"open closure: {name} by {error:.3g}" for name, error in errors(mechanism, found.q)]
     if not mechanism.rows:
         lines.append("no closures: the loops of a URDF come from a sidecar (--loops)")
+    if found.success:
+        lines += [f"out of bounds: {v.joint} by {v.amount:.3g}" for v in mechanism.robot.bounds.violations(found.q)]
     lines += [f"inconsistent: {name} by {size:.3g}" for name, size in judged.inconsistent.items() if found.success]
     lines += [f"redundant: {name}" for name in judged.redundant]
     lines += [f"independent coordinate: {name}" for name in judged.independent]

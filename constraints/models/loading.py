@@ -73,15 +73,7 @@ def load(
 
 def _kind(path: Any, packages: tuple[Any, ...]) -> str:
     """The kind of a file, by its outermost element."""
-    reasons: list[FileError] = []
-    for root, kind in KINDS.items():
-        try:
-            read_xml(path, root, kind, packages)
-            return kind
-        except FileError as error:
-            reasons.append(error)
-    first = reasons[0]
-    if "outermost element" in first.reason:
-        tag = first.reason.split("<", 1)[1].split(">", 1)[0]
-        raise FileError(first.path, f"its outermost element is <{tag}>: expected one of {', '.join(KINDS)}") from None
-    raise first
+    element, name = read_xml(path, "", "model", packages, again=True)
+    if element.tag not in KINDS:
+        raise FileError(name, f"its outermost element is <{element.tag}>: expected one of {', '.join(KINDS)}")
+    return KINDS[element.tag]

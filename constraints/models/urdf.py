@@ -54,7 +54,7 @@ def mechanism_from_urdf(
     """
     packages = tuple(packages)
     model, mimics = read_urdf(source, packages, base)
-    root, path = read_xml(source, "robot", "URDF", packages)
+    root, path = read_xml(source, "robot", "URDF", packages, again=True)
     unread = [
         Unread(f"<{element.tag} name='{element.get('name', '')}'>", "no element of a URDF that is known here")
         for element in root

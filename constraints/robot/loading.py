@@ -92,12 +92,12 @@ def _set_bounds(root: ElementTree.Element, name: str, model: Model) -> None:
     no bounds, since [0, 0] would freeze the joint; so do crossed ones, as in Bullet (they are never swapped). One
     attribute alone: the other is 0. The log names the joints.
     """
-    neither, alone, crossed = list[str](), list[str](), list[str]()
+    names, neither, alone, crossed = list(model.names), list[str](), list[str](), list[str]()
     for element in root.findall("joint"):
         limit, joint = element.find("limit"), str(element.get("name"))
-        if limit is None or element.get("type") not in ("revolute", "prismatic") or not model.existJointName(joint):
+        if limit is None or element.get("type") not in ("revolute", "prismatic") or joint not in names:
             continue
-        i = model.joints[model.getJointId(joint)].idx_q
+        i = int(model.joints[names.index(joint)].idx_q)
         lower, upper = float(model.lowerPositionLimit[i]), float(model.upperPositionLimit[i])
         given = [side for side in ("lower", "upper") if limit.get(side) is not None]
         if not given:

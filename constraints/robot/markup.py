@@ -1,7 +1,8 @@
 """Reading XML that somebody else wrote, also where it is not quite XML: errors with a line number, no entities.
 
-What the parsers of pinocchio and MuJoCo read is read here too: prefixes that are bound to no namespace, a declaration
-that is not at the start, bytes that are no UTF-8. A document type with declarations is refused: entities expand.
+What the parser of pinocchio and MuJoCo reads is read here too: prefixes that are bound to no namespace, a declaration
+that is not at the start, bytes that are no UTF-8, small mistakes. Refused are a document type with declarations, for
+entities expand, and a second document behind the first, which would be lost.
 """
 
 from __future__ import annotations
@@ -23,15 +24,21 @@ _log = logging.getLogger(__package__)
 
 
 def read_xml(
-    source: str | os.PathLike[str], root: str, what: str, packages: Iterable[str | os.PathLike[str]] = ()
+    source: str | os.PathLike[str],
+    root: str,
+    what: str,
+    packages: Iterable[str | os.PathLike[str]] = (),
+    *,
+    again: bool = False,
 ) -> tuple[ElementTree.Element, str]:
     """Read an XML file whole.
 
     Args:
         source: path, `package://` address, or the XML text itself.
-        root: name of the outermost element.
+        root: name of the outermost element; any where it is empty.
         what: what the file is, for messages ("URDF").
         packages: folders in which packages are looked for.
+        again: the file is read once more: what is remarkable of it is in the log already.
 
     Returns:
         the outermost element, and how messages call the file.
@@ -57,8 +64,8 @@ def read_xml(
             content = path.read_bytes()
         except OSError as error:
             raise FileError(name, f"cannot be read: {error.strerror or error}") from None
-    element = _parse(_with_declaration_first(content), name, encoding)
-    if element.tag != root:
+    element = _parse(_with_declaration_first(content), name, encoding, logging.DEBUG if again else logging.WARNING)
+    if root and element.tag != root:
         other = "; constraints.models.load reads it" if root == "robot" and element.tag in ("mujoco", "sdf") else ""
         raise FileError(name, f"is no {what}: its outermost element is <{element.tag}>, <{root}> was expected{other}")
     return element, name
@@ -77,11 +84,29 @@ _LATE_DECLARATION = re.compile(
 """Blanks and comments before the declaration."""
 
 
-def _parse(content: bytes, name: str, encoding: str | None) -> ElementTree.Element:
-    """The outermost element; prefixes stay in the names as they are written, whether bound to a namespace or not."""
+def _parse(content: bytes, name: str, encoding: str | None, loud: int) -> ElementTree.Element:
+    """The outermost element; where the text is not valid XML, what it is after small mistakes are mended."""
     if encoding is None and not _is_unicode(content):
-        _log.warning("%s: is not the UTF-8 that it says it is: read as Latin-1", name)
+        _log.log(loud, "%s: is not the UTF-8 that it says it is: read as Latin-1", name)
         encoding = "iso-8859-1"
+    try:
+        return _tree(content, name, encoding)
+    except (LookupError, ValueError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(name, f"is not valid XML: {error}") from None  # an encoding that nobody knows
+    except expat.ExpatError as error:
+        reason = f"line {error.lineno}, column {error.offset + 1}: {expat.ErrorString(error.code)}"
+    try:
+        element = _tree(_mended(content), name, encoding)
+    except expat.ExpatError:
+        raise FileError(name, f"is not valid XML: {reason}") from None
+    _log.log(loud, "%s: is not valid XML: %s; read as other parsers do", name, reason)
+    return element
+
+
+def _tree(content: bytes, name: str, encoding: str | None) -> ElementTree.Element:
+    """The outermost element; prefixes stay in the names as they are written, whether bound to a namespace or not."""
     builder, parser = ElementTree.TreeBuilder(), expat.ParserCreate(encoding)
 
     def refuse(_name: str, _system: str | None, _public: str | None, declares: bool) -> None:
@@ -94,22 +119,27 @@ def _parse(content: bytes, name: str, encoding: str | None) -> ElementTree.Eleme
     parser.StartElementHandler = builder.start
     parser.EndElementHandler = builder.end
     parser.CharacterDataHandler = builder.data
-    try:
-        parser.Parse(content, True)
-        return builder.close()
-    except expat.ExpatError as error:
-        reason = expat.ErrorString(error.code)
-        raise FileError(name, f"is not valid XML: line {error.lineno}, column {error.offset + 1}: {reason}") from None
-    except (LookupError, ValueError) as error:  # an encoding that nobody knows
-        if isinstance(error, FileError):
-            raise
-        raise FileError(name, f"is not valid XML: {error}") from None
+    parser.Parse(content, True)
+    return builder.close()
+
+
+def _mended(content: bytes) -> bytes:
+    """The text without three mistakes that the parser of pinocchio and MuJoCo does not mind.
+
+    Two hyphens in a comment, an ampersand that begins no entity, and no blank between two attributes. Lines stay where
+    they are.
+    """
+    content = re.sub(rb"<!--.*?-->", lambda found: b"\n" * found[0].count(b"\n"), content, flags=re.DOTALL)
+    content = re.sub(rb"&(?!#?\w+;)", b"&amp;", content)
+    return re.sub(rb"""(=\s*(?:"[^"<>]*"|'[^'<>]*'))(?=[A-Za-z_])""", rb"\1 ", content)
 
 
 def _is_unicode(content: bytes) -> bool:
     """Whether a document that is meant to be UTF-8 is; another encoding that it declares is the parser's affair."""
     declared = re.match(rb"<\?xml\s[^>]*?encoding\s*=\s*[\"']([^\"']*)", content)
-    if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or (declared and declared[1].lower() not in (b"utf-8", b"utf8")):
+    if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return True
+    if declared and declared[1].lower() not in (b"utf-8", b"utf8"):
         return True
     try:
         content.decode()

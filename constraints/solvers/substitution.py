@@ -31,7 +31,7 @@ class Substitution:
 
     .. math:: J_r = J T = J_{:,free} + J_{:,out}\, \partial q_{out}/\partial q_{free}
 
-    as a matrix of full width whose columns on computed and frozen dofs are zero, also on those that their bounds freeze.
+    as a matrix of full width whose columns on computed and frozen dofs are zero, and on those that bounds freeze.
 
     Args:
         problem: whose constraints.
