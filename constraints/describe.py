@@ -93,9 +93,10 @@ def frozen_by_bounds(problem: Problem, *, that_matter: bool = False) -> str:
 
     Args:
         problem: the problem.
-        that_matter: only those that Newton steps would move.
+        that_matter: only those that Newton steps would move, or that are computed.
     """
-    columns = problem.bounds.frozen & (problem.implicit_dofs if that_matter else ~problem.frozen)
+    matter = problem.implicit_dofs | problem.resolution.outputs
+    columns = problem.bounds.frozen & (matter if that_matter else ~problem.frozen)
     names = dof_names(problem.space, np.flatnonzero(columns).tolist())
     return f"cannot move, both bounds are equal: {names}" if names else ""
 

@@ -163,6 +163,13 @@ def test_sdf_links_of_mass_zero_are_read(caplog: pytest.LogCaptureFixture) -> No
         load(sdf(mass="1"))
 
 
+def test_a_negative_mass_of_a_urdf_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    """Mend 6: pinocchio reads it, so it is read; kinematics do not mind, and the log says so."""
+    inertial = "<inertial><mass value='-2'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial>"
+    assert Robot.from_urdf(arm().replace("<link name='arm'/>", f"<link name='arm'>{inertial}</link>")).nq == 1
+    assert "the mass carried by joint 'turn' is negative, -2" in said(caplog)
+
+
 # Robots without joints
 
 
@@ -174,7 +181,10 @@ BOX = "<robot name='box'><link name='body'/><link name='lid'/>{joint}</robot>".f
 def test_a_robot_without_joints_says_that_nothing_moves(caplog: pytest.LogCaptureFixture) -> None:
     """Mend 7: `Base.FREE_FLYER` forgotten: loading, `describe()` and a problem say that nothing moves, and `base=`."""
     robot = Robot.from_urdf(BOX)
-    assert "nothing moves: it has no joint but fixed ones; base=Base.FREE_FLYER" in said(caplog)
+    assert [record.getMessage() for record in caplog.records] == [
+        "URDF text: nothing moves: it has no joint but fixed ones; base=Base.FREE_FLYER loads a URDF robot that is "
+        "free in space, base=Base.PLANAR one on wheels"
+    ]
     assert "nothing moves" in robot.describe()
     assert "base=Base.FREE_FLYER" in robot.describe()
     at = Implicit.equal(Position(robot, "lid"), [0.1, 0.2, 0.3])

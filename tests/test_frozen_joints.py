@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,10 @@ import pinocchio as pin
 import pytest
 from robots import humanoid
 
-from constraints import Bounds, Implicit, Options, Pose, Position, Problem, Projector, Robot
+from constraints import Bounds, Explicit, Implicit, LockedJoint, Options, Pose, Position, Problem, Projector, Robot
 from constraints.dynamics import assemble_position
 from constraints.models import load, mechanisms
-from constraints.robot import Base
+from constraints.robot import Base, Part
 from constraints.solvers import Status
 
 FOLDER = Path(__file__).parent / "data" / "mechanisms"
@@ -75,6 +76,8 @@ def test_complete_limits_say_nothing(caplog: pytest.LogCaptureFixture) -> None:
     Robot.from_urdf(chain(ROOMY, ROOMY), base=Base.FREE_FLYER)
     Robot.from_urdf(chain("", BARE, kind="continuous"))
     assert not said(caplog)
+    Robot.from_urdf(chain("", ROOMY, kind="continuous"))
+    assert "are of a type without bounds, so their lower and upper do not count: j1" in said(caplog)
 
 
 @pytest.mark.parametrize("name", CLOSABLE)
@@ -185,6 +188,15 @@ def test_frozen_joints_take_no_part_in_steps() -> None:
         assert (ours.status, ours.iterations) == (frozen.status, frozen.iterations)
 
 
+def test_a_computed_joint_that_cannot_move_is_named() -> None:
+    """Mend 20: an explicit constraint on a frozen joint ends OUT_OF_BOUNDS, and the text says why it must."""
+    robot = Robot.from_urdf(chain(EQUAL, ROOMY))
+    problem = Problem(robot, [Explicit.linear(robot, "j0", {"j1": 1.0}), LockedJoint(robot, "j1", [1.0])])
+    result = Projector(problem).project(robot.neutral)
+    assert result.status is Status.OUT_OF_BOUNDS
+    assert str(result).endswith("; cannot move, both bounds are equal: j0")
+
+
 def test_a_start_off_the_frozen_value_is_moved_to_it() -> None:
     """Mend 20: bounds hold, so a start outside is brought to the one value that is inside (`frozen=` would keep it)."""
     robot = Robot.from_urdf(chain(EQUAL, ROOMY, ROOMY))
@@ -217,3 +229,17 @@ def test_an_assembly_claims_no_bounds_that_it_did_not_look_at() -> None:
     assert "within its bounds" in kept.describe()
     assert kept.violations == ()
     assert Bounds.none(tight.robot.space).frozen_joints == ()
+
+
+def test_joints_without_bounds_stay_so_in_copies(tmp_path: Path) -> None:
+    """Mend 20: a robot whose file gives no bounds has none after pickling, in a file, and in a system of robots."""
+    robot = Robot.from_urdf(chain(BARE, ROOMY))
+    problem = Problem(robot, [Implicit.zero(Position(robot, "tip"), mask=[True, False, False])])
+    problem.save(tmp_path / "problem.json")
+    read = Problem.load(tmp_path / "problem.json").robot
+    assert read is not None
+    for copy in (pickle.loads(pickle.dumps(robot)), read, Robot.system([Part("a", robot), Part("b", robot)])):
+        assert copy.bounds.lower.tolist()[:2] == [-np.inf, -3]
+        assert copy.bounds.upper.tolist()[:2] == [np.inf, 3]
+    drawn = robot.random(np.random.default_rng(0), 500)[:, 0]
+    assert -np.pi <= drawn.min() < -3 < 3 < drawn.max() <= np.pi

@@ -188,7 +188,8 @@ class Bounds:
     @cached_property
     def frozen_joints(self) -> tuple[str, ...]:
         """Names of the joints whose coordinates are all frozen, in the order of q."""
-        return tuple(factor.name for factor in self.space.factors if self.frozen[factor.v].all())
+        moving = (factor for factor in self.space.factors if factor.space.nv)
+        return tuple(factor.name for factor in moving if self.frozen[factor.v].all())
 
     def _tangent(self, side: Vector, none: float) -> Vector:
         out = np.full(self.space.nv, none)

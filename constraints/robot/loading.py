@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 import xml.etree.ElementTree as ElementTree
+from collections import defaultdict
 from collections.abc import Generator, Iterable
 from enum import Enum
 from typing import Any
@@ -26,7 +27,7 @@ __all__ = ["FREE_ROBOTS", "Base", "Part", "read_urdf"]
 
 _log = logging.getLogger(__package__)
 _stderr = threading.Lock()
-FREE_ROBOTS = "base=Base.FREE_FLYER loads a robot that is free in space, base=Base.PLANAR one on wheels"
+FREE_ROBOTS = "base=Base.FREE_FLYER loads a URDF robot that is free in space, base=Base.PLANAR one on wheels"
 """What helps where somebody has forgotten it."""
 
 
@@ -92,29 +93,29 @@ def _set_bounds(root: ElementTree.Element, name: str, model: Model) -> None:
     no bounds, since [0, 0] would freeze the joint; so do crossed ones, as in Bullet (they are never swapped). One
     attribute alone: the other is 0. The log names the joints.
     """
-    names, neither, alone, crossed = list(model.names), list[str](), list[str](), list[str]()
+    names, said = list(model.names), defaultdict[str, list[str]](list)
     for element in root.findall("joint"):
         limit, joint = element.find("limit"), str(element.get("name"))
-        if limit is None or element.get("type") not in ("revolute", "prismatic") or joint not in names:
+        if limit is None or joint not in names:
+            continue
+        given = [side for side in ("lower", "upper") if limit.get(side) is not None]
+        if element.get("type") not in ("revolute", "prismatic"):
+            if given:
+                said["are of a type without bounds, so their lower and upper do not count"].append(joint)
             continue
         i = int(model.joints[names.index(joint)].idx_q)
         lower, upper = float(model.lowerPositionLimit[i]), float(model.upperPositionLimit[i])
-        given = [side for side in ("lower", "upper") if limit.get(side) is not None]
+        interval = f"{joint} [{lower:.6g}, {upper:.6g}]"
         if not given:
-            neither.append(joint)
+            said["have a <limit> without lower and upper, so they have no bounds"].append(joint)
         elif lower > upper:
-            crossed.append(f"{joint} [{lower:.6g}, {upper:.6g}]")
+            said["have a lower limit above the upper one, so they have no bounds"].append(interval)
         elif len(given) == 1:
-            alone.append(f"{joint} [{lower:.6g}, {upper:.6g}]")
+            said["have one of lower and upper, and the other is 0, as URDF says"].append(interval)
         if not given or lower > upper:
             model.lowerPositionLimit[i], model.upperPositionLimit[i] = -np.inf, np.inf
-    for joints, words in (
-        (neither, "have a <limit> without lower and upper, so they have no bounds"),
-        (crossed, "have a lower limit above the upper one, so they have no bounds"),
-        (alone, "have one of lower and upper, and the other is 0, as URDF says"),
-    ):
-        if joints:
-            _log.warning("%s: these joints %s: %s", name, words, first_names(joints))
+    for words, joints in said.items():
+        _log.warning("%s: these joints %s: %s", name, words, first_names(joints))
 
 
 def _check(root: ElementTree.Element, name: str) -> None:
@@ -143,12 +144,14 @@ def _check(root: ElementTree.Element, name: str) -> None:
 
 
 def _check_finite(model: Model, name: str) -> None:
-    """Refuse a model with a placement or an inertia that is not finite."""
+    """Refuse a model with a placement or an inertia that is not finite; say where a mass is negative."""
     for i, joint in enumerate(model.names):
         if not np.isfinite(model.jointPlacements[i].homogeneous).all():
             raise FileError(name, f"the placement of joint '{joint}' is not finite")
         if not np.isfinite(model.inertias[i].matrix()).all():
             raise FileError(name, f"the inertia carried by joint '{joint}' is not finite")
+        if model.inertias[i].mass < 0.0:
+            _log.warning("%s: the mass carried by joint '%s' is negative, %g", name, joint, model.inertias[i].mass)
 
 
 def _mimics(root: ElementTree.Element, name: str, model: Model) -> tuple[Mimic, ...]:
