@@ -103,7 +103,6 @@ def main(given: Sequence[str] | None = None) -> int:
     parser.add_argument("--packages", nargs="+", default=PACKAGES, help="distributions to look into")
     parser.add_argument("--check", action="store_true", help="a quick check of this command")
     options = parser.parse_args(given)
-    logging.disable(logging.WARNING)
     if options.check:
         return check()
     tried: list[Tried] = []
@@ -439,4 +438,5 @@ def check() -> int:
 
 
 if __name__ == "__main__":
+    logging.disable(logging.WARNING)  # what is odd in files is not the matter here
     sys.exit(main())
