@@ -73,7 +73,7 @@ def load(
 
 def _kind(path: Any, packages: tuple[Any, ...]) -> str:
     """The kind of a file, by its outermost element."""
-    element, name = read_xml(path, "", "model", packages, again=True)
+    element, name = read_xml(path, None, "model", packages, again=True)
     if element.tag not in KINDS:
         raise FileError(name, f"its outermost element is <{element.tag}>: expected one of {', '.join(KINDS)}")
     return KINDS[element.tag]

@@ -25,7 +25,7 @@ _log = logging.getLogger(__package__)
 
 def read_xml(
     source: str | os.PathLike[str],
-    root: str,
+    root: str | None,
     what: str,
     packages: Iterable[str | os.PathLike[str]] = (),
     *,
@@ -35,7 +35,7 @@ def read_xml(
 
     Args:
         source: path, `package://` address, or the XML text itself.
-        root: name of the outermost element; any where it is empty.
+        root: name of the outermost element; None where it may be any.
         what: what the file is, for messages ("URDF").
         packages: folders in which packages are looked for.
         again: the file is read once more: what is remarkable of it is in the log already.
@@ -65,7 +65,7 @@ def read_xml(
         except OSError as error:
             raise FileError(name, f"cannot be read: {error.strerror or error}") from None
     element = _parse(_with_declaration_first(content), name, encoding, logging.DEBUG if again else logging.WARNING)
-    if root and element.tag != root:
+    if root is not None and element.tag != root:
         other = "; constraints.models.load reads it" if root == "robot" and element.tag in ("mujoco", "sdf") else ""
         raise FileError(name, f"is no {what}: its outermost element is <{element.tag}>, <{root}> was expected{other}")
     return element, name
