@@ -23,7 +23,7 @@ from .words import counted
 if TYPE_CHECKING:
     from .problem import Problem
 
-__all__ = ["active_bounds", "describe", "errors_of", "summary", "targets_without_time"]
+__all__ = ["active_bounds", "describe", "errors_of", "frozen_by_bounds", "summary", "targets_without_time"]
 
 LEFT_OUT = "left out"
 SHOWN = 12
@@ -52,7 +52,7 @@ def describe(problem: Problem) -> str:
         problem: the problem.
     """
     who = problem.robot.name if problem.robot is not None else problem.space.name
-    rows, free = problem.reduced_size, int(problem.free.sum())
+    rows, free = problem.reduced_size, int((problem.free & ~problem.bounds.frozen).sum())
     lines = [f"Problem on {who}: {_sizes(problem, f' ({free} free)')}, {rows} of them left to Newton steps"]
     if rows > free:
         lines.append(f"  more rows ({rows}) than free dofs ({free}): solvable only if rows repeat or are inequalities")
@@ -71,6 +71,9 @@ def describe(problem: Problem) -> str:
             lines += _details(owner, problem)
     if problem.frozen.any():
         lines.append(f"  frozen: {dof_names(problem.space, np.flatnonzero(problem.frozen).tolist())}")
+    frozen = frozen_by_bounds(problem)
+    if frozen:
+        lines.append(f"  {frozen}")
     lower, upper = problem.bounds.tangent_lower, problem.bounds.tangent_upper
     bounded = int((np.isfinite(lower) | np.isfinite(upper)).sum())
     lines.append(
@@ -117,8 +120,23 @@ def targets_without_time(problem: Problem, rhs: RightHandSide) -> tuple[str, ...
     )
 
 
+def frozen_by_bounds(problem: Problem, *, that_matter: bool = False) -> str:
+    """The joints that cannot move because their two bounds are equal, in words; empty where there is none.
+
+    Args:
+        problem: the problem.
+        that_matter: only those that Newton steps would move, or that are computed.
+    """
+    matter = problem.implicit_dofs | problem.resolution.outputs
+    columns = problem.bounds.frozen & (matter if that_matter else ~problem.frozen)
+    names = dof_names(problem.space, np.flatnonzero(columns).tolist())
+    return f"cannot move, both bounds are equal: {names}" if names else ""
+
+
 def active_bounds(problem: Problem, q: Vector) -> tuple[str, ...]:
     """Joints at a bound or outside it, as "name at its lower bound", in the order of q.
+
+    Those whose two bounds are equal are always at both, and are left out there (`frozen_by_bounds` names them).
 
     Args:
         problem: the problem.
@@ -128,6 +146,8 @@ def active_bounds(problem: Problem, q: Vector) -> tuple[str, ...]:
     for factor in problem.space.leaves():
         for i in range(factor.q.start, factor.q.stop):
             below, above = q[i] - bounds.lower[i], bounds.upper[i] - q[i]
+            if below == above == 0.0:
+                continue
             for side, room in (("lower", below), ("upper", above)):
                 if room <= 0.0:
                     words.append(f"{factor.name} {'at' if room == 0.0 else 'outside'} its {side} bound")

@@ -187,7 +187,7 @@ class MergeConflictError(ConstraintError):
 
 
 class EmptyProblemError(ConstraintError):
-    """A problem without a single row that counts."""
+    """A problem without a single row that counts, or on a robot or space of which nothing moves."""
 
 
 class RightHandSideError(ConstraintError):

@@ -15,6 +15,7 @@ from liegroups.frozen import read_only
 from .arrays import BoolVector, Vector
 from .errors import (
     DuplicateError,
+    EmptyProblemError,
     OptionError,
     RobotMismatchError,
     SizeError,
@@ -26,6 +27,7 @@ from .explicit import Explicit
 from .functions.lifted import same_space
 from .point import PlacedSpace
 from .robot import Bounds, Robot
+from .robot.loading import FREE_ROBOTS
 from .stack import RowOwner
 
 __all__ = [
@@ -43,12 +45,20 @@ __all__ = [
 
 
 def space_of(where: object) -> tuple[Space, Robot | None]:
-    """The space of a problem, and its robot if it has one."""
-    if isinstance(where, Robot):
-        return where.space, where
-    if isinstance(where, Space):
-        return where, None
-    raise WrongObjectError("space of a problem", "a Robot or a Space", where)
+    """The space of a problem, and its robot if it has one.
+
+    Raises:
+        EmptyProblemError: nothing moves there.
+        WrongObjectError: it is neither a robot nor a space.
+    """
+    if not isinstance(where, Robot | Space):
+        raise WrongObjectError("space of a problem", "a Robot or a Space", where)
+    space, robot = (where.space, where) if isinstance(where, Robot) else (where, None)
+    if space.nv:
+        return space, robot
+    if robot is None:
+        raise EmptyProblemError(f"nothing moves: the space '{space.name}' has no coordinate")
+    raise EmptyProblemError(f"nothing moves: robot '{robot.name}' has no joint but fixed ones; {FREE_ROBOTS}")
 
 
 def bounds_on(space: Space, robot: Robot | None, bounds: object) -> Bounds:

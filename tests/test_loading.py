@@ -16,7 +16,6 @@ from constraints.robot import Base, Bounds, Part, Robot
 from constraints.robot.mimic import Mimic
 from constraints.robot.packages import find_resource, robot_data_folder
 from liegroups import SE2, SE3, SO2
-from liegroups.errors import EmptyIntervalError
 
 DATA = Path(__file__).parent / "data"
 URDF = DATA / "gripper.urdf"
@@ -211,11 +210,6 @@ def test_files_that_cannot_be_read_say_why(text, words, tmp_path, capfd):
 def test_a_mimic_of_no_joint_is_named_in_the_log(caplog):
     assert Robot.from_urdf(two_links(LIMIT + "<mimic joint='k'/>")).mimics == ()
     assert any("'j' mimics 'k'" in record.getMessage() for record in caplog.records)
-
-
-def test_crossed_limits_name_the_joint():
-    with pytest.raises(EmptyIntervalError, match="'j'"):
-        Robot.from_urdf(two_links("<limit lower='1' upper='-1' effort='1' velocity='1'/>"))
 
 
 def test_missing_files(tmp_path):

@@ -94,6 +94,8 @@ def facts(found: Closing, details: bool = False) -> list[str]:
     if not mechanism.rows:
         lines.append("no closures: the loops of a URDF come from a sidecar (--loops)")
     lines += [f"cut: {name}, which closes a loop" for name in mechanism.cut]
+    if found.success:
+        lines += [f"out of bounds: {v.joint} by {v.amount:.3g}" for v in mechanism.robot.bounds.violations(found.q)]
     lines += [f"inconsistent: {name} by {size:.3g}" for name, size in judged.inconsistent.items() if found.success]
     lines += [f"redundant: {name}" for name in judged.redundant]
     lines += [f"independent coordinate: {name}" for name in judged.independent]

@@ -102,22 +102,18 @@ def _refuse_mistakes(path: str | os.PathLike[str], kind: str, mechanism: Mechani
 
 def _kind(path: str | os.PathLike[str], packages: tuple[Any, ...]) -> str:
     """The kind of a file, by its outermost element."""
-    reasons: list[FileError] = []
-    for root, kind in KINDS.items():
-        try:
-            read_xml(path, root, kind, packages)
-            return kind
-        except FileError as error:
-            reasons.append(error)
-    first = reasons[0]
-    if "valid XML" in first.reason and os.fspath(path).endswith((".yaml", ".yml")):
-        raise FileError(first.path, "is a YAML file: a sidecar goes with its URDF, load(urdf, loops=...)") from None
-    if "no such file" in first.reason:
-        raise FileError(first.path, f"{first.reason}{_hint(os.fspath(path))}") from None
-    if "outermost element" in first.reason:
-        tag = first.reason.split("<", 1)[1].split(">", 1)[0]
-        raise FileError(first.path, f"its outermost element is <{tag}>: expected one of {', '.join(KINDS)}") from None
-    raise first
+    text = os.fspath(path)
+    try:
+        element, name = read_xml(path, None, "model", packages, again=True)
+    except FileError as error:
+        if "valid XML" in error.reason and text.endswith((".yaml", ".yml")):
+            raise FileError(error.path, "is a YAML file: a sidecar goes with its URDF, load(urdf, loops=...)") from None
+        if "no such file" in error.reason:
+            raise FileError(error.path, f"{error.reason}{_hint(text)}") from None
+        raise
+    if element.tag not in KINDS:
+        raise FileError(name, f"its outermost element is <{element.tag}>: expected one of {', '.join(KINDS)}")
+    return KINDS[element.tag]
 
 
 def _hint(name: str) -> str:

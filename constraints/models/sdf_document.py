@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ import numpy as np
 
 from ..arrays import Matrix, Vector
 from ..errors import FileError, UnknownNameError
+from ..robot.listing import first_names
 from ..robot.markup import numbers, read_xml
 from ..robot.pinocchio import pin
 from .mechanism import Unread
@@ -20,6 +22,8 @@ from .sdf_words import foreign_words
 from .tree import JointLimits
 
 __all__ = ["JOINT_FREEDOMS", "SdfJoint", "SdfLink", "SdfMimic", "SdfModel", "read_sdf"]
+
+_log = logging.getLogger(__package__)
 
 JOINT_FREEDOMS = {
     "fixed": 0,
@@ -38,7 +42,10 @@ _NO_LIMIT = 1e16
 
 @dataclass(frozen=True, eq=False)
 class SdfLink:
-    """A link: its placement in the model, mass [kg], centre of mass (3,) [m] and inertia (3, 3) in its own axes."""
+    """A link: its placement in the model, mass [kg], centre of mass (3,) [m] and inertia (3, 3) in its own axes.
+
+    A link of mass 0 has no inertia: its file's is left out.
+    """
 
     name: str
     placement: Any
@@ -136,6 +143,10 @@ def read_sdf(source: str | os.PathLike[str], packages: Iterable[str | os.PathLik
     links = {name: _link(places, name, element) for name, element in places.named["link"].items()}
     if not links:
         raise FileError(path, f"model '{model.get('name')}' has no link")
+    massless = [link.name for link in links.values() if not link.mass]
+    if massless:
+        words = "have mass 0, which matters to dynamics and to centres of mass alone"
+        _log.warning("%s: these links %s: %s", path, words, first_names(massless))
     canonical = model.get("canonical_link") or next(iter(links))
     if canonical not in links:
         raise FileError(path, str(UnknownNameError("link", canonical, tuple(links))))
@@ -261,14 +272,14 @@ def _number(
 def _link(places: _Places, name: str, element: Element) -> SdfLink:
     what, path, inertial = f"link '{name}'", places.path, element.find("inertial")
     mass = _number(inertial, "mass", 1.0, path, what)
-    if not mass > 0.0:
-        raise FileError(path, f"{what}: its mass must be positive, it is {mass:g}")
+    if mass < 0.0:
+        raise FileError(path, f"{what}: its mass must not be negative, it is {mass:g}")
     inner = _pose(None if inertial is None else inertial.find("pose"), path, f"inertial pose of {what}")[0]
     tensor = None if inertial is None else inertial.find("inertia")
     xx, yy, zz = (_number(tensor, tag, 1.0, path, what) for tag in ("ixx", "iyy", "izz"))
     xy, xz, yz = (_number(tensor, tag, 0.0, path, what) for tag in ("ixy", "ixz", "iyz"))
     inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    if np.linalg.eigvalsh(inertia)[0] < 0.0:
+    if mass and np.linalg.eigvalsh(inertia)[0] < 0.0:
         raise FileError(path, f"{what}: its inertia must not be negative about any axis")
     R = inner.rotation
     return SdfLink(name, places.of(name), mass, np.array(inner.translation), R @ inertia @ R.T)
@@ -342,9 +353,13 @@ def _limits(axis: Element | None, kind: str, path: str, what: str) -> JointLimit
         _number(limit, tag, default, path, what, may_be_infinite=True)
         for tag, default in (("lower", -inf), ("upper", inf), ("effort", -1.0), ("velocity", -1.0))
     )
+    bounded = kind != "continuous" and lower <= upper
+    if lower > upper:
+        words = "so that it has no bounds"
+        _log.warning("%s: %s has a lower limit above the upper one, %s: [%g, %g]", path, what, words, lower, upper)
     return JointLimits(
-        lower if lower > -_NO_LIMIT and kind != "continuous" else -inf,
-        upper if upper < _NO_LIMIT and kind != "continuous" else inf,
+        lower if bounded and lower > -_NO_LIMIT else -inf,
+        upper if bounded and upper < _NO_LIMIT else inf,
         effort if effort >= 0.0 else inf,
         velocity if velocity >= 0.0 else inf,
         _number(dynamics, "damping", 0.0, path, what),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,9 +18,12 @@ from liegroups.frozen import read_only, set_fields
 from ..arrays import ArrayLike, BoolVector, Vector
 from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, UnknownJointError, WrongObjectError
 from ..words import counted
+from .listing import first_names
 from .pinocchio import Model
 
 __all__ = ["Bounds", "Violation"]
+
+_log = logging.getLogger(__package__)
 
 UNBOUNDED = 1e300
 """A limit of at least this size is no limit (pinocchio writes the largest float)."""
@@ -44,7 +48,7 @@ class Bounds:
     r"""Box :math:`l \le q \le u` on the plain numbers of a space's points; infinite where there is no bound.
 
     Entries of unit vectors, (cos, sin) and quaternions, never have bounds: what is given for them is left out. Values
-    of at least 1e300 are no bounds.
+    of at least 1e300 are no bounds. A coordinate whose two bounds are equal is frozen: it cannot move (`frozen`).
 
     Args:
         space: space of the configurations.
@@ -86,8 +90,12 @@ class Bounds:
 
     @staticmethod
     def of(model: Model, space: Space) -> Bounds:
-        """The bounds that a pinocchio model states."""
-        return Bounds(space, model.lowerPositionLimit, model.upperPositionLimit)
+        """The bounds that a pinocchio model states, as it states them; a log line names the joints that they freeze."""
+        bounds = Bounds(space, model.lowerPositionLimit, model.upperPositionLimit)
+        if bounds.frozen_joints:
+            words = "cannot move, their two bounds are equal (robot.with_bounds gives other ones)"
+            _log.warning("%s: these joints %s: %s", model.name or "robot", words, first_names(bounds.frozen_joints))
+        return bounds
 
     def on(self, space: Space) -> Bounds:
         """The same box in another space with the same layout of q (a copy of the robot). Raises SizeError."""
@@ -172,6 +180,17 @@ class Bounds:
     def tangent_upper(self) -> Vector:
         """Upper bounds (nv,) of the tangent columns that are vector coordinates of q; inf elsewhere."""
         return self._tangent(self.upper, np.inf)
+
+    @cached_property
+    def frozen(self) -> BoolVector:
+        """(nv,) true for the tangent columns that cannot move: those of coordinates whose two bounds are equal."""
+        return read_only(self.tangent_lower == self.tangent_upper)
+
+    @cached_property
+    def frozen_joints(self) -> tuple[str, ...]:
+        """Names of the joints whose coordinates are all frozen, in the order of q."""
+        moving = (factor for factor in self.space.factors if factor.space.nv)
+        return tuple(factor.name for factor in moving if self.frozen[factor.v].all())
 
     def _tangent(self, side: Vector, none: float) -> Vector:
         out = np.full(self.space.nv, none)

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 import xml.etree.ElementTree as ElementTree
+from collections import defaultdict
 from collections.abc import Generator, Iterable
 from enum import Enum
 from typing import Any
@@ -16,16 +17,19 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileError, WrongObjectError
+from .listing import first_names
 from .markup import numbers, read_xml
 from .mimic import Mimic
 from .pinocchio import Model, pin
 from .system import Part
 from .urdf_graph import check_is_tree, misspelt
 
-__all__ = ["Base", "Part", "as_base", "read_urdf", "urdf_model"]
+__all__ = ["FREE_ROBOTS", "Base", "Part", "as_base", "read_urdf", "urdf_model"]
 
 _log = logging.getLogger(__package__)
 _stderr = threading.Lock()
+FREE_ROBOTS = "base=Base.FREE_FLYER loads a URDF robot that is free in space, base=Base.PLANAR one on wheels"
+"""What helps where somebody has forgotten it."""
 
 
 class Base(Enum):
@@ -50,6 +54,8 @@ def read_urdf(
 
     Joints with a mimic tag are joints like the others; the log says that the tags are not enforced, and which of them
     follow no joint that moves (these are left out of the list).
+
+    A `<limit>` without `lower` and `upper`, or with crossed ones, gives no bounds (see `_set_bounds`); the log says so.
 
     Args:
         source: path, `package://` address, or the XML text itself.
@@ -100,7 +106,42 @@ def urdf_model(root: ElementTree.Element, name: str, base: Base = Base.FIXED) ->
     for line in said:
         _log.warning("%s: %s", name, line)
     _check_finite(model, name)
+    _set_bounds(root, name, model)
+    if not model.nv:
+        _log.warning("%s: nothing moves: it has no joint but fixed ones; %s", name, FREE_ROBOTS)
     return model, _mimics(root, name, model)
+
+
+def _set_bounds(root: ElementTree.Element, name: str, model: Model) -> None:
+    """The bounds of revolute and prismatic joints, where pinocchio reads the text of a URDF to the letter.
+
+    To the letter, a `lower` or `upper` that is absent is 0, and crossed ones are bounds. Here neither attribute means
+    no bounds, since [0, 0] would freeze the joint; so do crossed ones, as in Bullet (they are never swapped). One
+    attribute alone: the other is 0. The log names the joints.
+    """
+    names, said = list(model.names), defaultdict[str, list[str]](list)
+    for element in root.findall("joint"):
+        limit, joint = element.find("limit"), str(element.get("name"))
+        if limit is None or joint not in names:
+            continue
+        given = [side for side in ("lower", "upper") if limit.get(side) is not None]
+        if element.get("type") not in ("revolute", "prismatic"):
+            if given:
+                said["are of a type without bounds, so their lower and upper do not count"].append(joint)
+            continue
+        i = int(model.joints[names.index(joint)].idx_q)
+        lower, upper = float(model.lowerPositionLimit[i]), float(model.upperPositionLimit[i])
+        interval = f"{joint} [{lower:.6g}, {upper:.6g}]"
+        if not given:
+            said["have a <limit> without lower and upper, so they have no bounds"].append(joint)
+        elif lower > upper:
+            said["have a lower limit above the upper one, so they have no bounds"].append(interval)
+        elif len(given) == 1:
+            said["have one of lower and upper, and the other is 0, as URDF says"].append(interval)
+        if not given or lower > upper:
+            model.lowerPositionLimit[i], model.upperPositionLimit[i] = -np.inf, np.inf
+    for words, joints in said.items():
+        _log.warning("%s: these joints %s: %s", name, words, first_names(joints))
 
 
 def _check(root: ElementTree.Element, name: str) -> None:
@@ -122,12 +163,14 @@ def _check(root: ElementTree.Element, name: str) -> None:
 
 
 def _check_finite(model: Model, name: str) -> None:
-    """Refuse a model with a placement or an inertia that is not finite."""
+    """Refuse a model with a placement or an inertia that is not finite; say where a mass is negative."""
     for i, joint in enumerate(model.names):
         if not np.isfinite(model.jointPlacements[i].homogeneous).all():
             raise FileError(name, f"the placement of joint '{joint}' is not finite")
         if not np.isfinite(model.inertias[i].matrix()).all():
             raise FileError(name, f"the inertia carried by joint '{joint}' is not finite")
+        if model.inertias[i].mass < 0.0:
+            _log.warning("%s: the mass carried by joint '%s' is negative, %g", name, joint, model.inertias[i].mass)
 
 
 def _mimics(root: ElementTree.Element, name: str, model: Model) -> tuple[Mimic, ...]:

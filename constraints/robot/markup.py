@@ -1,9 +1,17 @@
-"""Reading XML that somebody else wrote: errors with a line number, and no document type (so no entity expansion)."""
+"""Reading XML that somebody else wrote, also where it is not quite XML: errors with a line number, no entities.
+
+What the parser of pinocchio and MuJoCo reads is read here too: prefixes that are bound to no namespace, a declaration
+that is not at the start, bytes that are no UTF-8, small mistakes. Refused are a document type with declarations, for
+entities expand, and a second document behind the first, which would be lost.
+"""
 
 from __future__ import annotations
 
+import logging
 import os
+import re
 import xml.etree.ElementTree as ElementTree
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable
 from xml.parsers import expat
 
@@ -12,27 +20,34 @@ from .packages import find_resource
 
 __all__ = ["numbers", "read_xml"]
 
+_log = logging.getLogger(__package__)
 _DEEPEST = 300
 """Elements inside each other that a file may have."""
 
 
 def read_xml(
-    source: str | os.PathLike[str], root: str, what: str, packages: Iterable[str | os.PathLike[str]] = ()
+    source: str | os.PathLike[str],
+    root: str | None,
+    what: str,
+    packages: Iterable[str | os.PathLike[str]] = (),
+    *,
+    again: bool = False,
 ) -> tuple[ElementTree.Element, str]:
     """Read an XML file whole.
 
     Args:
         source: path, `package://` address, or the XML text itself.
-        root: name of the outermost element.
+        root: name of the outermost element; None where it may be any.
         what: what the file is, for messages ("URDF").
         packages: folders in which packages are looked for.
+        again: the file is read once more: what is remarkable of it is in the log already.
 
     Returns:
         the outermost element, and how messages call the file.
 
     Raises:
-        FileError: the file is missing, is not valid XML (with line and column), has a document type, or is something
-            else.
+        FileError: the file is missing, is not valid XML (with line and column), has a document type with declarations,
+            or is something else.
         WrongObjectError: the source is neither text nor a path.
     """
     if not isinstance(source, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -43,40 +58,54 @@ def read_xml(
     if not text.strip():
         raise WrongObjectError(what, "a path, a package:// address or XML text", "an empty text")
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
-        name, content = f"{what} text", text.lstrip("\ufeff \t\r\n").encode()
+        name, content, encoding = f"{what} text", text.lstrip("\ufeff").encode(), "utf-8"
     else:
         path = find_resource(text, packages)
-        name = str(path)
+        name, encoding = str(path), None
         try:
             content = path.read_bytes()
         except OSError as error:
             raise FileError(name, f"cannot be read: {error.strerror or error}") from None
-    element = _parse(content, name)
+    element = _parse(_with_declaration_first(content), name, encoding, logging.DEBUG if again else logging.WARNING)
     _check_depth(element, name)
-    if element.tag != root:
+    if root is not None and element.tag != root:
         other = "; constraints.models.load reads it" if root == "robot" and element.tag in ("mujoco", "sdf") else ""
         raise FileError(name, f"is no {what}: its outermost element is <{element.tag}>, <{root}> was expected{other}")
     return element, name
 
 
-def _parse(content: bytes, name: str) -> ElementTree.Element:
-    """Parse twice: once to refuse document types and to name the line of an error, once to build the tree."""
+def _with_declaration_first(content: bytes) -> bytes:
+    """The same document with the XML declaration at its start, where XML wants it, and some writers do not put it."""
+    content = content.removeprefix(BOM_UTF8)
+    found = _LATE_DECLARATION.match(content)
+    return content if found is None else found["declaration"] + found["before"] + content[found.end() :]
 
-    def refuse(*_: object) -> None:
-        raise FileError(name, f"line {parser.CurrentLineNumber}: a document type (<!DOCTYPE>) is refused")
 
-    parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = refuse
+_LATE_DECLARATION = re.compile(
+    rb"(?P<before>(?:\s+|<!--(?:(?!-->).)*-->)+)(?P<declaration><\?xml\s(?:(?!\?>).)*\?>)", re.DOTALL
+)
+"""Blanks and comments before the declaration."""
+
+
+def _parse(content: bytes, name: str, encoding: str | None, loud: int) -> ElementTree.Element:
+    """The outermost element; where the text is not valid XML, what it is after small mistakes are mended."""
+    if encoding is None and not _is_unicode(content):
+        _log.log(loud, "%s: is not the UTF-8 that it says it is: read as Latin-1", name)
+        encoding = "iso-8859-1"
     try:
-        parser.Parse(content, True)
-        return ElementTree.fromstring(content)
-    except expat.ExpatError as error:
-        reason = expat.ErrorString(error.code)
-        raise FileError(name, f"is not valid XML: line {error.lineno}, column {error.offset + 1}: {reason}") from None
-    except (ElementTree.ParseError, LookupError, ValueError) as error:
+        return _tree(content, name, encoding)
+    except (LookupError, ValueError) as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(name, f"is not valid XML: {error}") from None
+        raise FileError(name, f"is not valid XML: {error}") from None  # an encoding that nobody knows
+    except expat.ExpatError as error:
+        reason = f"line {error.lineno}, column {error.offset + 1}: {expat.ErrorString(error.code)}"
+    try:
+        element = _tree(_mended(content), name, encoding)
+    except expat.ExpatError:
+        raise FileError(name, f"is not valid XML: {reason}") from None
+    _log.log(loud, "%s: is not valid XML: %s; read as other parsers do", name, reason)
+    return element
 
 
 def _check_depth(root: ElementTree.Element, name: str) -> None:
@@ -87,6 +116,49 @@ def _check_depth(root: ElementTree.Element, name: str) -> None:
         if depth > _DEEPEST:
             raise FileError(name, f"<{layer[0].tag}> is nested more than {_DEEPEST} deep, expected less")
         layer = [child for element in layer for child in element]
+
+
+def _tree(content: bytes, name: str, encoding: str | None) -> ElementTree.Element:
+    """The outermost element; prefixes stay in the names as they are written, whether bound to a namespace or not."""
+    builder, parser = ElementTree.TreeBuilder(), expat.ParserCreate(encoding)
+
+    def refuse(_name: str, _system: str | None, _public: str | None, declares: bool) -> None:
+        if declares:
+            reason = "a document type with declarations of its own (<!DOCTYPE ... [...]>) is refused"
+            raise FileError(name, f"line {parser.CurrentLineNumber}: {reason}")
+
+    parser.buffer_text = True
+    parser.StartDoctypeDeclHandler = refuse
+    parser.StartElementHandler = builder.start
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.data
+    parser.Parse(content, True)
+    return builder.close()
+
+
+def _mended(content: bytes) -> bytes:
+    """The text without three mistakes that the parser of pinocchio and MuJoCo does not mind.
+
+    Two hyphens in a comment, an ampersand that begins no entity, and no blank between two attributes. Lines stay where
+    they are.
+    """
+    content = re.sub(rb"<!--.*?-->", lambda found: b"\n" * found[0].count(b"\n"), content, flags=re.DOTALL)
+    content = re.sub(rb"&(?!#?\w+;)", b"&amp;", content)
+    return re.sub(rb"""(=\s*(?:"[^"<>]*"|'[^'<>]*'))(?=[A-Za-z_])""", rb"\1 ", content)
+
+
+def _is_unicode(content: bytes) -> bool:
+    """Whether a document that is meant to be UTF-8 is; another encoding that it declares is the parser's affair."""
+    declared = re.match(rb"<\?xml\s[^>]*?encoding\s*=\s*[\"']([^\"']*)", content)
+    if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return True
+    if declared and declared[1].lower() not in (b"utf-8", b"utf8"):
+        return True
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def numbers(text: str | None, name: str, what: str) -> list[float]:

@@ -11,6 +11,7 @@ from ..arrays import BoolVector, Vector
 from ..words import counted
 from .bounds import Bounds
 from .joints import joint_kind, radian_columns
+from .loading import FREE_ROBOTS
 from .space import RobotSpace
 
 if TYPE_CHECKING:
@@ -76,7 +77,10 @@ def description(robot: Robot) -> str:
         q = robot.slice_of(joint)
         pairs = zip(robot.bounds.lower[q].tolist(), robot.bounds.upper[q].tolist(), strict=True)
         boxes = [f"[{low:.6g}, {high:.6g}]" for low, high in pairs if math.isfinite(low) or math.isfinite(high)]
-        lines.append(f"  {joint:<{wide}}  {kind}, {', '.join(dict.fromkeys(boxes)) or 'no bounds'}")
+        frozen = ", cannot move: both bounds are equal" if joint in robot.bounds.frozen_joints else ""
+        lines.append(f"  {joint:<{wide}}  {kind}, {', '.join(dict.fromkeys(boxes)) or 'no bounds'}{frozen}")
+    if not robot.nv:
+        lines.append(f"  nothing moves: it has no joint but fixed ones; {FREE_ROBOTS}")
     for mimic in robot.mimics:
         law = f"{mimic.multiplier:g} * {mimic.source} + {mimic.offset:g}"
         lines.append(f"  not enforced: {mimic.joint} = {law}")

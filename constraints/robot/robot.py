@@ -112,6 +112,8 @@ class Robot:
     ) -> Robot:
         """A robot from a URDF file; only its kinematic tree is read, no geometry.
 
+        Crossed limits, and those without `lower` and `upper`, are no bounds; the log (warnings) says what was odd.
+
         Args:
             source: path, `package://NAME/rest` address, or the XML text itself.
             srdf: the same, for the file with the reference postures (`group_state`).

@@ -9,6 +9,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from ..arrays import Vector
+from ..describe import frozen_by_bounds
 from ..errors import OptionError, UndefinedError, WrongObjectError
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
@@ -74,7 +75,7 @@ class Diagnosis(Result):
             outside them.
         without_bounds: that configuration; None where none was found, or none was looked for.
         dependence: rank and singular values by level, redundant rows; None where a function has no value.
-        active_bounds: joints at a bound or outside it, in words.
+        active_bounds: joints at a bound or outside it, and those that bounds keep from moving at all, in words.
         explicits: names of the computed constraints that unsatisfied ones, or those of the conflict, depend on.
         dofs: number of dofs that may move.
         trials: all projections that were made to find the conflict.
@@ -158,7 +159,7 @@ def diagnose(projection: Projection, *, iterations: int = 400, trials: int = 100
         () if free is None else problem.bounds.violations(free),
         free,
         rows,
-        projection.active_bounds,
+        (*projection.active_bounds, *filter(None, [frozen_by_bounds(problem, that_matter=True)])),
         _explicits(problem, involved),
         int((~problem.frozen).sum()),
         tuple(finder.trials),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 
 from ..arrays import Matrix, Vector
-from ..describe import active_bounds, errors_of, targets_without_time
+from ..describe import active_bounds, errors_of, frozen_by_bounds, targets_without_time
 from ..errors import ConstraintError
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
@@ -286,7 +286,9 @@ class Projection(Result):
     def __str__(self) -> str:
         timeless = "".join(f"; {words}" for words in targets_without_time(self.problem, self.rhs))
         if not self.success:
-            return f"{self.status} (residual {self.residual:.3g}; {self.effort}{timeless})"
+            frozen = frozen_by_bounds(self.problem, that_matter=True)
+            frozen = f"; {frozen}" if frozen else ""
+            return f"{self.status} (residual {self.residual:.3g}; {self.effort}{timeless}{frozen})"
         tries = f", {counted(self.restarts, 'restart')}" if self.restarts else ""
         left = "" if self.refined is None else f", stationarity {self.refined.stationarity:.1g}"
         spent = f"{counted(self.iterations, 'iteration')}{tries}{left}"

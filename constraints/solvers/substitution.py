@@ -31,7 +31,7 @@ class Substitution:
 
     .. math:: J_r = J T = J_{:,free} + J_{:,out}\, \partial q_{out}/\partial q_{free}
 
-    as a matrix of full width whose columns on computed and frozen dofs are zero.
+    as a matrix of full width whose columns on computed and frozen dofs are zero, and on those that bounds freeze.
 
     Args:
         problem: whose constraints.
@@ -61,7 +61,7 @@ class Substitution:
         rows = (stand_ins.get(id(owner), owner) for level in problem.levels for owner in level)
         for reader in (*rows, *(e.map for e in self._moving)):
             read |= reader.columns
-        self._dead = runs(~problem.free & read)
+        self._dead = runs((~problem.free | problem.bounds.frozen) & read)
         computed = [v for e in self._moving for v in e.outputs.v]
         self._shape = (len(computed), self._space.nv)
         self._columns = np.array(computed, dtype=np.intp)
