@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from textwrap import indent
 from typing import final
@@ -18,7 +18,7 @@ from ..errors import GraphError, OptionError, PathError, WrongObjectError
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..solvers import Projector
-from .collision import CollisionModel
+from .collision import Collision, CollisionModel, always_in_words
 from .graph import ConstraintGraph
 from .interpolation import Interpolation, PathStatus, interpolate
 from .path import Path
@@ -49,6 +49,9 @@ class Walk:
         refusals: why tries were given up, and how often.
         cases: what failed the last time for each of these reasons, a TargetConfiguration or an Interpolation, where one
             did.
+        start_collisions: after a failure for collisions, the pairs that meet at the start already.
+        always_colliding: after such a failure, the pairs that meet wherever the robot is
+            (`CollisionModel.always_colliding`).
     """
 
     path: Path | None
@@ -57,6 +60,8 @@ class Walk:
     tries: int
     refusals: Counter[str] = field(default_factory=lambda: Counter[str]())
     cases: Mapping[str, TargetConfiguration | Interpolation] = field(default_factory=lambda: {}, repr=False)
+    start_collisions: tuple[Collision, ...] = ()
+    always_colliding: tuple[tuple[str, str], ...] = ()
 
     @property
     def success(self) -> bool:
@@ -85,12 +90,20 @@ class Walk:
         for reason, _ in self.refusals.most_common(CASES) if not self.success else ():
             if reason in self.cases:
                 lines += [f"  {reason}, the last time:", indent(self.cases[reason].describe(), "    ")]
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f"  {sentence}" for sentence in self._hindrances())])
+
+    def _hindrances(self) -> list[str]:
+        """What collides whatever the walk does."""
+        met = [f"{pair.a} meets {pair.b}" for pair in self.start_collisions]
+        return [
+            *([f"the start is in collision: {', '.join(met)}"] if met else []),
+            *([always_in_words(self.always_colliding)] if self.always_colliding else []),
+        ]
 
     def __str__(self) -> str:
         said = f"{self.done} of {len(self.transitions)} transitions after {self.tries} targets"
         why = "; ".join(f"{reason}: {count}" for reason, count in self.refusals.most_common(4))
-        return f"{said} ({why})" if why else said
+        return "; ".join([f"{said} ({why})" if why else said, *self._hindrances()])
 
 
 def walk(
@@ -194,6 +207,7 @@ class _Walker:
         self._refusals: Counter[str] = Counter()
         self._cases: dict[str, TargetConfiguration | Interpolation] = {}
         self._tries = 0
+        self._collided = False
 
     def run(self, q: Vector, goal: Vector | None) -> Walk:
         """Depth first, with a step back where a transition cannot be walked."""
@@ -213,7 +227,11 @@ class _Walker:
         whole = longest[0] if longest else None
         for path in longest[1:]:
             whole = path if whole is None else whole + path
-        return Walk(whole, self._steps, len(longest), self._tries, self._refusals, self._cases)
+        found = Walk(whole, self._steps, len(longest), self._tries, self._refusals, self._cases)
+        if found.success or self._collisions is None or not self._collided:
+            return found
+        at_start, always = self._collisions.collisions(q), self._collisions.always_colliding()
+        return replace(found, start_collisions=at_start, always_colliding=always)
 
     def _walked(self, step: Transition, q: Vector, goal: Vector | None) -> Path | None:
         """A path of one transition; None where patience or budget ended."""
@@ -289,6 +307,7 @@ class _Walker:
             except PathError:  # between samples the path is projected, which may fail
                 return self._refused(f"{PathStatus.NOT_PROJECTED.name} on '{part}'")
             if met is not None:
+                self._collided = True
                 return self._refused(f"{met.a} meets {met.b} on '{part}'")
         return path
 
