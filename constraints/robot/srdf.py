@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import logging
 import os
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -19,9 +20,19 @@ from .disabled_collisions import DisabledCollision, link_names
 from .markup import numbers, read_xml
 from .space import RobotSpace
 
-__all__ = ["RobotSemantics", "read_srdf"]
+__all__ = ["MANIPULATION_TAGS", "SRDF_TAGS", "RobotSemantics", "read_srdf", "refuse_misspelt"]
 
 _log = logging.getLogger(__package__)
+
+SRDF_TAGS = (
+    *("group", "group_state", "end_effector", "virtual_joint", "passive_joint", "chain", "joint_property"),
+    *("disable_collisions", "enable_collisions", "disable_default_collisions", "link_sphere_approximation"),
+)
+"""Tags of the SRDF standard."""
+MANIPULATION_TAGS = ("gripper", "handle", "contact")
+"""Tags of hpp-manipulation."""
+LIKENESS = 0.75
+"""Of a tag to one that is read, from which it is taken for a misspelt one."""
 
 
 class RobotSemantics(NamedTuple):
@@ -53,10 +64,29 @@ def read_srdf(
         packages: folders in which packages are looked for.
 
     Raises:
-        FileError: the file cannot be read whole, a value does not suit its joint, or a pair lacks a link.
+        FileError: the file cannot be read whole, a tag is misspelt, a value does not suit its joint, or a pair lacks a
+            link.
     """
     root, name = read_xml(source, "robot", "SRDF", packages)
+    for element in root:
+        refuse_misspelt(element.tag, (*SRDF_TAGS, *MANIPULATION_TAGS), name)
     return RobotSemantics(_references(root, name, space), _disabled(root, name, link_names(space.model)))
+
+
+def refuse_misspelt(tag: str, known: Collection[str], file: str, where: str = "") -> None:
+    """Refuse a tag whose name is nearly that of one that would be read.
+
+    Args:
+        tag: its name.
+        known: names of tags that are read.
+        file: in the message, with `where` in it.
+
+    Raises:
+        FileError: names the tag and the nearest one.
+    """
+    near = [] if tag in known else difflib.get_close_matches(tag.lower(), known, 1, LIKENESS)
+    if near:
+        raise FileError(file, f"{where}<{tag}> is not understood; expected <{near[0]}>?")
 
 
 def _disabled(root: ElementTree.Element, name: str, links: tuple[str, ...]) -> tuple[DisabledCollision, ...]:
