@@ -19,6 +19,7 @@ from ..errors import ConstraintError, OptionError, SpaceMismatchError, UnknownNa
 from ..pool import Pool
 from ..robot import Robot
 from ..robot.doors import as_robot
+from ..robot.packages import as_folders
 from ..robot.pinocchio import Model, pin
 from .collision_pairs import LeftOut, LeftOutReason, Verdict, in_words, left_out
 from .collision_shapes import Shape, solids_of
@@ -67,7 +68,8 @@ class CollisionModel:
     Args:
         robot: the robot, or the system of robots and objects.
         shapes: solids of objects, floors, tools.
-        urdfs: files whose collision geometry counts: one file, or files by the name of the part of a system.
+        urdfs: URDF files (path, `package://` address, XML text) whose collision geometry counts: one, or by the name of
+            the part of a system.
         packages: folders in which meshes are looked for.
         margin: shapes closer than this count as in collision [m]; negative lets them overlap that much.
         margins: other margins, by pair of names of shapes.
@@ -80,7 +82,7 @@ class CollisionModel:
 
     Raises:
         FileError: a file that is missing or cannot be read.
-        ModelError: a file without collision geometry.
+        ModelError: a file without collision geometry, or with some that cannot be read.
         DuplicateError: two shapes of one name.
         UnknownNameError: a pair with a name that no shape has.
         UnknownFrameError: a shape on a frame that the robot does not have.
@@ -101,7 +103,7 @@ class CollisionModel:
         self.robot = as_robot(robot, "robot of a collision model")
         self._shapes = as_tuple(shapes, "shapes of a collision model", "Shape")
         self._urdfs = urdfs
-        self._packages = tuple(os.fspath(folder) for folder in packages)
+        self._packages = as_folders(packages)
         self._srdf = as_flag(srdf, "srdf of a collision model")
         geometry, links = solids_of(self.robot, self._shapes, urdfs, self._packages)
         solids = list(geometry.geometryObjects)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple, final
+
+import numpy as np
 
 from liegroups.doors import as_mapping, as_name, finite_vector, is_finite_number
 from liegroups.frozen import set_fields
@@ -16,7 +19,9 @@ from ..robot import Frame, Robot
 from ..robot.disabled_collisions import link_names
 from ..robot.frame import as_placement
 from ..robot.frames import FrameKind
-from ..robot.packages import find_resource, robot_data_folder
+from ..robot.loading import captured_stderr
+from ..robot.markup import read_xml
+from ..robot.packages import robot_data_folder
 from ..robot.pinocchio import Placement, pin
 
 __all__ = ["Shape", "Solids", "solids_of"]
@@ -125,19 +130,48 @@ def _add_urdf(
     solids: Solids, robot: Robot, prefix: str, source: str | os.PathLike[str], packages: tuple[str, ...]
 ) -> None:
     """Add the collision geometry of a file, each solid on the frame of the robot that has its link's name."""
-    path = str(find_resource(source, packages))
-    data = robot_data_folder()
-    folders = [*packages, *([] if data is None else [str(data.parent)])]
-    part: Any = pin.buildModelFromUrdf(path)
-    try:
-        read: Any = pin.buildGeomFromUrdf(part, path, pin.GeometryType.COLLISION, package_dirs=folders)
-    except ValueError as error:
-        raise ModelError(f"the collision geometry of {path} cannot be read: {error}") from None
-    if not read.ngeoms:
-        raise ModelError(f"{path} has no collision geometry: nothing would ever collide; leave it out, or give shapes")
+    part, read = _geometry_of(source, packages)
     for solid in read.geometryObjects:
         link: Any = part.frames[solid.parentFrame]
         frame = robot.frame(f"{prefix}/{link.name}" if prefix else str(link.name), kind=FrameKind.BODY)
         on_link = link.placement.actInv(solid.placement)
         name = f"{prefix}/{solid.name}" if prefix else str(solid.name)
         _add(solids, name, frame.name, frame.joint, frame.placement * on_link, solid.geometry)
+
+
+def _geometry_of(source: str | os.PathLike[str], packages: tuple[str, ...]) -> tuple[Any, Any]:
+    """The model and the collision geometry of a URDF file.
+
+    Raises:
+        FileError: the file is missing, or is no URDF.
+        ModelError: it has no collision geometry, or some that cannot be read: nothing is left out.
+    """
+    root, name = read_xml(source, "robot", "URDF", packages)
+    text = ElementTree.tostring(root, encoding="unicode")
+    data = robot_data_folder()
+    folders = [*packages, *([] if data is None else [str(data.parent)])]
+    said: list[str] = []
+    with captured_stderr(said):
+        try:
+            part: Any = pin.buildModelFromXML(text)
+            read: Any = pin.buildGeomFromUrdfString(part, text, pin.GeometryType.COLLISION, package_dirs=folders)
+        except Exception as error:  # what the parsers and the readers of meshes raise
+            raise ModelError(_unreadable(name, [*said, str(error)])) from None
+    wrong = list(dict.fromkeys(said)) if any("collision element" in line for line in said) else []
+    wrong += [f"the size of '{solid.name}' must be positive" for solid in read.geometryObjects if _is_flat(solid)]
+    if wrong:
+        raise ModelError(_unreadable(name, wrong))
+    if not read.ngeoms:
+        raise ModelError(f"{name} has no collision geometry: nothing would ever collide; leave it out, or give shapes")
+    return part, read
+
+
+def _unreadable(name: str, reasons: list[str]) -> str:
+    return f"the collision geometry of {name} cannot be read: {'; '.join(reasons)}"
+
+
+def _is_flat(solid: Any) -> bool:
+    """Whether a box, a sphere, a cylinder or a capsule has a measure that is not positive."""
+    shape = solid.geometry
+    measures = [getattr(shape, name) for name in ("radius", "halfLength", "halfSide") if hasattr(shape, name)]
+    return any(np.min(measure) <= 0.0 for measure in measures)

@@ -121,9 +121,9 @@ def read_semantics(
         name = before + str(tag.get("name", ""))
         what = f"{tag.tag} '{name}'"
         if not tag.get("name"):
-            raise FileError(file, f"a <{tag.tag}> has no name")
+            raise FileError(file, f"a <{tag.tag}> has no name, and each needs one")
         if name in ({"gripper": grippers, "handle": handles, "contact": surfaces}[tag.tag]):
-            raise FileError(file, f"{what}: there is another one of that name")
+            raise FileError(file, f"{what}: there is another one of that name, and names must be unique")
         reader.check(tag, what)
         try:
             if tag.tag == "gripper":
@@ -324,7 +324,7 @@ class _Reader:
         for i in (i for shape in shapes for i in shape):
             if i >= len(vertices):
                 raise FileError(
-                    self.file, f"{what}: vertex {i} is not there, the last of <point> is {len(vertices) - 1}"
+                    self.file, f"{what}: vertex {i} is not there, expected indices up to {len(vertices) - 1}"
                 )
         names = [name] if len(shapes) == 1 else [f"{name} {i}" for i in range(len(shapes))]
         return tuple(

@@ -21,7 +21,7 @@ from .mimic import Mimic
 from .pinocchio import Model, pin
 from .system import Part
 
-__all__ = ["Base", "Part", "read_urdf"]
+__all__ = ["Base", "Part", "captured_stderr", "read_urdf"]
 
 _log = logging.getLogger(__package__)
 _stderr = threading.Lock()
@@ -63,7 +63,7 @@ def read_urdf(
         Base.PLANAR: (pin.JointModelPlanar(),),
     }
     said: list[str] = []
-    with _captured_stderr(said):
+    with captured_stderr(said):
         try:
             model: Model | None = pin.buildModelFromXML(text, *attach[base])
         except Exception as error:
@@ -137,7 +137,7 @@ def _mimics(root: ElementTree.Element, name: str, model: Model) -> tuple[Mimic, 
 
 
 @contextlib.contextmanager
-def _captured_stderr(lines: list[str]) -> Generator[None]:
+def captured_stderr(lines: list[str]) -> Generator[None]:
     """Append what compiled code writes to the standard error stream to `lines`, where it can be redirected.
 
     The URDF parser says there, and only there, what is wrong with a file.

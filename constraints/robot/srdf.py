@@ -139,7 +139,7 @@ def _references(root: ElementTree.Element, name: str, space: RobotSpace) -> dict
     for state in root.iter("group_state"):
         posture = state.get("name")
         if not posture:
-            raise FileError(name, "a group_state has no name")
+            raise FileError(name, "a group_state has no name, and each needs one")
         q = postures.setdefault(posture, np.array(space.neutral))
         for element in state.iter("joint"):
             joint = element.get("name")
