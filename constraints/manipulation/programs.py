@@ -175,10 +175,12 @@ class Programs:
             leaf: a configuration on the leaf.
             bench: memory of the call.
         """
+        if leaf is None:
+            return True
         steps = self.steps(transition)
         asked = {id(owner): owner for step in steps for owner in step.parameters}
         ends = self._ends_on(steps[-1].transition, asked)
-        if leaf is None or not ends:
+        if not ends:
             return True
         here = leaf_at(ends, bench.at(q))
         return here.same_as(leaf_at(ends, bench.at(leaf)), self.options.threshold)
