@@ -160,6 +160,16 @@ def test_what_stands_in_the_world_is_no_neighbour() -> None:
     }
 
 
+def test_a_model_whose_frames_run_in_circles_is_no_trap() -> None:
+    """The frame that a frame is fixed on is a number that anybody may have written."""
+    model: Any = pin.Model(Robot.from_urdf(ARM).model)
+    for wrong in (2, 10**6):
+        for frame in model.frames:
+            frame.parentFrame = wrong if frame.name != "universe" else 0
+        shapes = [Shape("base", "Sphere", (0.1,), "base"), Shape("upper", "Sphere", (0.1,), "upper")]
+        assert len(CollisionModel(Robot(model), shapes).left_out) + len(CollisionModel(Robot(model), shapes).pairs) == 1
+
+
 def test_the_pairs_go_where_the_robot_goes(tmp_path: Path) -> None:
     """Mend 1: pickles, frames, bounds, systems and problem files keep them; what is no pair is named."""
     robot = Robot.from_urdf(ARM, srdf(disable("upper", "hand")))

@@ -86,6 +86,7 @@ class _Roots:
 
     def __init__(self, model: Any) -> None:
         self.model = model
+        self._parents = [int(frame.parentFrame) for frame in model.frames]
         self._links = {str(f.name): i for i, f in enumerate(model.frames) if f.type == pin.FrameType.BODY}
         self._joints = {str(f.name): i for i, f in enumerate(model.frames) if f.type == pin.FrameType.JOINT}
 
@@ -96,7 +97,10 @@ class _Roots:
 
     def _root(self, frame: int) -> int:
         """The frame on the universe from which a frame descends."""
-        while (parent := int(self.model.frames[frame].parentFrame)) != 0:
+        for _ in range(len(self._parents)):  # a model made by hand may run in circles
+            parent = self._parents[frame]
+            if not 0 < parent < len(self._parents):
+                break
             frame = parent
         return frame
 
