@@ -26,15 +26,16 @@ import pinocchio as pin
 
 from constraints import Base, ConstraintError, Part, Robot, Surface
 from constraints.manipulation import (
+    CollisionModel,
     ConstraintGraph,
     ConstraintGraphFactory,
     Handle,
     MovableObject,
+    Shape,
     Transition,
     plot_path,
     read_semantics,
 )
-from constraints.manipulation.collision import CollisionModel, Shape
 from constraints.manipulation.walk import Walk, walk
 
 UR5 = "package://example-robot-data/robots/ur_description"

@@ -95,6 +95,7 @@ from constraints.manipulation import (
     placement,
     plot_path,
     read_scene,
+    read_semantics,
     walk,
 )
 from constraints.manipulation import Path as WayPath
@@ -504,6 +505,117 @@ def _(c: Chaos) -> Made:
     if way == "srdf":
         return given(("srdf", "nowhere"), Robot.from_urdf, box, c.say("no SRDF", c.pick("/nowhere.srdf", 3, print, {})))
     return given("nowhere", Robot.from_urdf, c.say("no package", "package://nowhere/arm.urdf"))
+
+
+SRDF_TEXT = """<robot name='arm'>
+  <group_state name='ready' group='arm'><joint name='elbow' value='0.5'/></group_state>
+  <disable_collisions link1='forearm' link2='tool' reason='Never'/>
+  <disable_default_collisions link='tool'/>
+  <gripper name='hand' clearance='0.01'><position>0 0 0.1 1 0 0 0</position><link name='tool'/></gripper>
+  <handle name='knob' clearance='0.02' approaching_direction='0 0 1'>
+    <position xyz='0 0 0.1' rpy='0 0 0'/><link name='tool'/><mask>true true 1 1 1 0</mask></handle>
+  <contact name='sole'><link name='tool'/><point>1 -1 0 1 1 0 -1 1 0 -1 -1 0</point><shape>4 0 1 2 3</shape></contact>
+</robot>"""
+SRDF_MISTAKES = {
+    "robot": [
+        ("value='0.5'", "value='half'", "half"),
+        ("value='0.5'", "value='nan'", "nan"),
+        ("value='0.5'", "value=''", "elbow"),
+        ("value='0.5'", "value='0 1 2'", "elbow"),
+        ("name='ready'", "named='ready'", "group_state"),
+        ("joint name='elbow'", "joint", "joint"),
+        ("link1='forearm'", "link='forearm'", "link1"),
+        ("link2='tool'", "link2=''", "link2"),
+        ("collisions link='tool'", "collisions link1='tool'", "'link'"),
+        ("<disable_collisions", "<disable_collision", "disable_collision"),
+        ("<disable_default_collisions", "<disable_defaults_collisions", "disable_defaults_collisions"),
+    ],
+    "semantics": [
+        ("<gripper name='hand'", "<gripper", "gripper"),
+        ("clearance='0.01'", "clearance='-0.01'", "hand"),
+        ("clearance='0.01'", "clearance='1 2'", "hand"),
+        ("clearance='0.01'", "clearence='0.01'", "clearence"),
+        (">0 0 0.1 1 0 0 0<", ">0 0 0.1 0 0 0 0<", "hand"),
+        (">0 0 0.1 1 0 0 0<", ">0 0 0.1 1 0 0<", "hand"),
+        (">0 0 0.1 1 0 0 0<", ">0 0 inf 1 0 0 0<", "inf"),
+        ("<position>0 0 0.1 1 0 0 0</position>", "", "position"),
+        ("xyz='0 0 0.1'", "xyz='0 0'", "xyz"),
+        ("rpy='0 0 0'", "rpy='0 0 0' xyzw='0 0 0 1'", "xyzw"),
+        ("rpy='0 0 0'", "rp='0 0 0'", "rp"),
+        ("direction='0 0 1'", "direction='0 0 0'", "knob"),
+        ("direction='0 0 1'", "direction='up'", "up"),
+        ("direction='0 0 1'", "direction='0 1'", "approaching_direction"),
+        ("true true 1 1 1 0", "true true 1 1 1", "mask"),
+        ("true true 1 1 1 0", "yes true 1 1 1 0", "yes"),
+        ("true true 1 1 1 0", "1 1 1 1 0 2", "2"),
+        ("true true 1 1 1 0", "1 1 1 0 0 1", "rotation"),
+        ("<mask>", "<mask>1 1 1 1 1 1</mask><mask>", "mask"),
+        ("<point>1 -1 0", "<point>1 -1", "point"),
+        ("<point>1 -1 0", "<point>1 -1 zero", "zero"),
+        ("<point>1 -1 0 1 1 0 -1 1 0 -1 -1 0</point>", "", "point"),
+        ("4 0 1 2 3", "4 0 1 2", "indices"),
+        ("4 0 1 2 3", "4 0 1 2 9", "vertex 9"),
+        ("4 0 1 2 3", "4 0 2 1 3", "cross"),
+        ("4 0 1 2 3", "2 0 1", "sole"),
+        ("4 0 1 2 3", "3 0 0 0", "sole"),
+        ("4 0 1 2 3", "-1 0", "whole numbers"),
+        ("4 0 1 2 3", "4 0 1 2 2.5", "whole numbers"),
+        ("4 0 1 2 3", "", "shape"),
+        ("1 1 0 -1 1 0", "1 1 1 -1 1 0", "plane"),
+        ("<handle name='knob' clearance='0.02'", "<handle name='knob' clearance='x'", "knob"),
+        ("</robot>", "<gripper name='hand'><link name='tool'/><position>0 0 0 1 0 0 0</position></gripper></robot>",
+         "another one"),
+        ("<link name='tool'/><mask>", "<link name='tol'/><mask>", "tol"),
+        ("<link name='tool'/><mask>", "<mask>", "link"),
+    ],
+}  # fmt: skip
+"""What is written in a file, what is written instead, and a word that the error must have."""
+
+
+@functools.cache
+def _linked() -> Robot:
+    """A robot with links."""
+    links = "<link name='base'/><link name='forearm'/><link name='tool'/>"
+    joints = "".join(
+        f"<joint name='{name}' type='continuous'><parent link='{a}'/><child link='{b}'/></joint>"
+        for name, a, b in (("shoulder", "base", "forearm"), ("elbow", "forearm", "tool"))
+    )
+    return Robot.from_urdf(f"<robot name='arm'>{links}{joints}</robot>")
+
+
+@entry("SRDF: Robot.with_srdf, read_semantics")
+def _(c: Chaos) -> Made:
+    robot = _linked()
+    readers = {"robot": robot.with_srdf, "semantics": functools.partial(read_semantics, robot)}
+    kind = c.pick("robot", "semantics")
+    way = c.pick("thing", "cut", "other", "mistake", "mistake", "mistake", "pairs", "prefix", "robot", "packages")
+    if way == "thing":
+        return given("SRDF", readers[kind], c.thing(str, bytes))
+    if way == "cut":
+        return given("SRDF", readers[kind], SRDF_TEXT[: c.say("cut short", int(c.rng.integers(len(SRDF_TEXT) - 1)))])
+    if way == "other":
+        other = c.pick("<sdf version='1.7'/>", "<mujoco/>", "<!DOCTYPE robot><robot/>", "/nowhere.srdf", "arm.srdf")
+        return given(("SRDF", "nowhere", "arm.srdf"), readers[kind], c.say("another file", other))
+    if way == "mistake":
+        old, new, culprit = c.pick(*SRDF_MISTAKES[kind])
+        return given(culprit, readers[kind], SRDF_TEXT.replace(old, c.say(f"{new!r} for {old!r}", new)))
+    if way == "pairs":
+        wrong = c.pick(
+            3, "tool", ["tool"], [("tool",)], [("tool", 3)], [("tool", "tol")], [("tool", "base", None)], [None]
+        )
+        return given(("collision", "link"), Robot, robot.model, disabled_collisions=c.say("no pairs", wrong))
+    if way == "prefix":
+        return given(
+            ("prefix", "link", "frame"), read_semantics, robot, SRDF_TEXT, c.say("no prefix", c.pick(3, None, "r1"))
+        )
+    if way == "robot":
+        return given("robot of semantics", read_semantics, c.thing(Robot), SRDF_TEXT)
+    return given(
+        ("packages", "package"),
+        readers[kind],
+        "package://nowhere/a.srdf",
+        packages=c.say("no folders", c.pick(3, [3], None)),
+    )
 
 
 @entry("Robot.system")
@@ -1827,6 +1939,10 @@ def _(c: Chaos) -> Made:
     return given("end of a path", Schedule, rhs, c.say("of another problem", _reach().rhs))
 
 
+BALL = """<robot name='a'><link name='body'>
+  <collision><geometry><sphere radius='0.1'/></geometry></collision></link></robot>"""
+
+
 @functools.cache
 def _collisions() -> CollisionModel:
     return CollisionModel(_arm(), [Shape("ball", "Sphere", (0.1,), "tool"), Shape("table", "Box", (1.0, 1.0, 0.01))])
@@ -1836,8 +1952,34 @@ def _collisions() -> CollisionModel:
 def _(c: Chaos) -> Made:
     model = _collisions()
     way = c.pick(
-        "path", "limit", "q", "other", "shape", "robot", "shapes", "names", "margin", "margins", "ignored", "size"
+        *("path", "limit", "q", "other", "shape", "robot", "shapes", "names", "margin", "margins", "ignored", "size"),
+        *("srdf", "samples", "free", "urdfs", "file", "packages", "placement"),
     )
+    if way == "srdf":
+        return given("srdf", CollisionModel, _arm(), srdf=c.say("no flag", c.pick(3, None, "no", [True], 1.0)))
+    if way == "samples":
+        name = c.pick("samples", "seed")
+        return given(name, model.always_colliding, **{name: c.say("no count", c.pick(-1, 1.5, "3", None, True, [3]))})
+    if way == "free":
+        wrong = c.pick({"rng": c.thing()}, {"size": c.pick(-1, 1.5, "3", True)}, {"tries": c.pick(0, 1.5, "3", None)})
+        return given(("rng", "size", "tries"), lambda: model.random_free(**{"rng": np.random.default_rng(0)} | wrong))
+    if way == "urdfs":
+        wrong = c.pick(
+            3, ["a"], {"": 3}, {3: "a.urdf"}, "/nowhere.urdf", {"arm": "/nowhere.urdf"}, b"x", {"a": None}, ""
+        )
+        return given(("urdf", "nowhere", "a.urdf"), CollisionModel, _arm(), urdfs=c.say("no URDF files", wrong))
+    if way == "file":
+        changes = [("'body'", "'bdy'"), ("'0.1'", "'x'"), ("'0.1'", "'-0.1'"), ("'0.1'", "'0'"), ("sphere", "ball")]
+        changes += [("<sphere radius='0.1'/>", "<mesh filename='nowhere.stl'/>")]
+        wrong = [BALL.replace(*change) for change in changes]
+        text = c.pick("<robot", "<sdf/>", "", "<robot name='a'><link name='b'/></robot>", *wrong)
+        c.say(f"no collision geometry: {text}", None)
+        return lambda: _loaded(lambda path: CollisionModel(_box(), urdfs=path), text.encode()), ("broken", "bdy")
+    if way == "packages":
+        wrong = c.say("no folders", c.pick(3, [3], None, [None], b"x", print))
+        return given("packages", CollisionModel, _arm(), packages=wrong)
+    if way == "placement":
+        return given("'lump'", Shape, "lump", "Sphere", 0.1, "universe", c.placement())
     if way == "path":
         return given("path of a collision check", model.first_collision, c.thing())
     if way == "limit":

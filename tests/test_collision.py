@@ -12,7 +12,14 @@ import pinocchio as pin
 import pytest
 
 from constraints import Base, Implicit, Part, Position, Problem, Robot
-from constraints.errors import DuplicateError, ModelError, OptionError, UnknownFrameError, UnknownNameError
+from constraints.errors import (
+    DuplicateError,
+    ModelError,
+    OptionError,
+    UnknownFrameError,
+    UnknownNameError,
+    WrongObjectError,
+)
 from constraints.manipulation import Collision, CollisionModel, Shape, interpolate
 from constraints.robot.packages import find_resource, robot_data_folder
 
@@ -117,6 +124,38 @@ def test_a_file_without_collision_geometry_is_refused(tmp_path: Path) -> None:
     bare.write_text(BOX)
     with pytest.raises(ModelError, match="no collision geometry"):
         CollisionModel(Robot.from_urdf(bare), urdfs=bare)
+
+
+BALLS = """<robot name='balls'><link name='body'>
+  <collision><geometry><sphere radius='0.1'/></geometry></collision>
+  <collision><origin xyz='1 0 0'/><geometry><sphere radius='0.1'/></geometry></collision></link></robot>"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("<sphere radius='0.1'/></geometry></collision></link>", "<ball/></geometry></collision></link>", "'ball'"),
+        ("radius='0.1'", "radius='x'", "x"),
+        ("radius='0.1'", "radius='-0.1'", "size of 'body_0' must be positive"),
+        ("radius='0.1'", "radius='0'", "size of 'body_0' must be positive"),
+        ("<sphere radius='0.1'/>", "<box size='0.1 0 0.1'/>", "size of 'body_0' must be positive"),
+        ("<sphere radius='0.1'/>", "<cylinder radius='0.1' length='-1'/>", "size of 'body_0' must be positive"),
+        ("<sphere radius='0.1'/>", "<mesh filename='nowhere.stl'/>", "nowhere.stl"),
+    ],
+)
+def test_collision_geometry_that_cannot_be_read_is_not_left_out(old: str, new: str, said: str) -> None:
+    """One solid of two that pinocchio drops, or takes with a negative size, would make the robot look free there."""
+    robot = Robot.from_urdf(BALLS, base=Base.FREE_FLYER)
+    assert CollisionModel(robot, urdfs=BALLS).names == ("body_0", "body_1")
+    assert old in BALLS
+    with pytest.raises(ModelError, match=f"collision geometry of URDF text cannot be read.*{said}"):
+        CollisionModel(robot, urdfs=BALLS.replace(old, new))
+
+
+def test_packages_are_folders() -> None:
+    for wrong in (3, [3], [None], None):
+        with pytest.raises(WrongObjectError, match="packages"):
+            CollisionModel(boxes(), packages=wrong)  # pyright: ignore[reportArgumentType]
 
 
 def test_bad_input_is_named() -> None:

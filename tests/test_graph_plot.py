@@ -15,8 +15,7 @@ from PIL import Image
 from scenes import factory, recorded_graph
 
 from constraints.errors import FileError, OptionError, UnknownFrameError, WrongObjectError
-from constraints.manipulation import ConstraintGraph, Rule, State, Transition, animate, plot_path
-from constraints.manipulation.collision import Shape
+from constraints.manipulation import ConstraintGraph, Rule, Shape, State, Transition, animate, plot_path
 from constraints.manipulation.graph_layout import Picture, picture_of
 from constraints.manipulation.interpolation import interpolate
 from constraints.manipulation.path import Path as Motion

@@ -156,12 +156,17 @@ def _axes(corners: Matrix, name: str) -> tuple[Vector, Vector, Vector]:
     total = np.cross(around, np.roll(around, -1, axis=0)).sum(axis=0)
     area = float(np.sqrt(total @ total))
     if area <= 1e-9 * size * size:
-        raise ModelError(f"surface '{name}': its vertices must not lie on a line")
+        turns = np.abs(np.cross(around, np.roll(around, -1, axis=0))).max()
+        line = turns <= 1e-9 * size * size
+        raise ModelError(
+            f"surface '{name}': its {'vertices must not lie on a line' if line else 'edges must not cross'}"
+        )
     normal = total / area
     off = np.abs(around @ normal)
     if off.max() > FLATNESS * size:
+        worst = int(off.argmax())
         raise ModelError(
-            f"surface '{name}': vertex {int(off.argmax())} is {off.max():.3g} m off the plane of the others"
+            f"surface '{name}' must be flat: vertex {worst} is {off[worst]:.3g} m off the plane of the others"
         )
     along = corners[1] - corners[0]
     along = along - normal * float(along @ normal)

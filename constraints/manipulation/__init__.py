@@ -1,6 +1,8 @@
 """Manipulation: grasps, placements, graphs of the constraints they make, and paths on these."""
 
-from .collision import Collision, CollisionModel, Shape
+from .collision import Collision, CollisionModel, NoFreeConfigurationError
+from .collision_pairs import LeftOut, LeftOutReason
+from .collision_shapes import Shape
 from .factory import ConstraintGraphFactory, MovableObject
 from .foliation import Foliation, Leaf
 from .graph import ConstraintGraph
@@ -35,7 +37,10 @@ __all__ = [
     "Interpolation",
     "Jump",
     "Leaf",
+    "LeftOut",
+    "LeftOutReason",
     "MovableObject",
+    "NoFreeConfigurationError",
     "Path",
     "PathProblem",
     "PathStatus",

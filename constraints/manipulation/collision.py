@@ -3,84 +3,45 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from importlib import import_module
 from itertools import combinations, pairwise
 from math import ceil
 from typing import Any, NamedTuple, final
 
-from liegroups.doors import as_mapping, as_name, as_tuple, finite_vector, is_finite_number
-from liegroups.frozen import set_fields
+import numpy as np
+
+from liegroups.doors import as_flag, as_mapping, as_tuple, is_finite_number
 
 from ..arrays import ArrayLike, Vector
-from ..errors import (
-    ConstraintError,
-    DuplicateError,
-    ModelError,
-    OptionError,
-    SpaceMismatchError,
-    UnknownNameError,
-    WrongObjectError,
-)
+from ..errors import ConstraintError, OptionError, SpaceMismatchError, UnknownNameError, WrongObjectError
 from ..pool import Pool
-from ..robot import Frame, Robot
+from ..robot import Robot
 from ..robot.doors import as_robot
-from ..robot.frame import as_placement
-from ..robot.frames import FrameKind
-from ..robot.packages import find_resource, robot_data_folder
-from ..robot.pinocchio import Model, Placement, pin
+from ..robot.packages import as_folders
+from ..robot.pinocchio import Model, pin
+from .collision_pairs import LeftOut, LeftOutReason, Verdict, in_words, left_out
+from .collision_shapes import Shape, solids_of
 from .path import Path, StepSize
 from .relative_motion import CollisionPair
 
-__all__ = ["Collision", "CollisionModel", "Shape"]
+__all__ = ["Collision", "CollisionModel", "NoFreeConfigurationError", "always_in_words"]
 
-_SIZES = {"Box": 3, "Sphere": 1, "Cylinder": 2, "Capsule": 2}
+SAMPLES = 200
+"""Random configurations in which a pair must meet to be said to meet always."""
+GJK_TOLERANCE = 1e-9
+"""Of coal's search for a common point. At its own 1e-6 it misses some boxes that overlap by centimetres."""
+SHOWN = 4
+"""Pairs of shapes that a message lists."""
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Shape:
-    """A solid fixed on a frame, for collisions.
+class NoFreeConfigurationError(ConstraintError):
+    """No random configuration was free of collisions; `pairs` has those that met in all of them that were looked at."""
 
-    Args:
-        name: of the shape.
-        kind: "Box" (x, y, z), "Sphere" (radius), "Cylinder" or "Capsule" (radius, length along z).
-        size: its measures [m], all positive.
-        frame: the frame that carries it; the world by default.
-        placement: of its centre on that frame (`pinocchio.SE3`, 4 x 4 matrix, or seven numbers).
-
-    Raises:
-        OptionError: a kind that is none, or measures that do not suit it.
-    """
-
-    name: str
-    kind: str
-    size: tuple[float, ...]
-    frame: Frame | str = "universe"
-    placement: Any = None
-
-    def __post_init__(self) -> None:
-        """Check the measures."""
-        as_name(self.name, "name of a shape")
-        if as_name(self.kind, f"kind of shape '{self.name}'") not in _SIZES:
-            raise OptionError(f"kind of shape '{self.name}': expected one of {', '.join(_SIZES)}, got {self.kind!r}")
-        given: Any = (self.size,) if is_finite_number(self.size) else self.size
-        wanted = f"expected {_SIZES[self.kind]} positive measures of a {self.kind}, got {self.size!r}"
-        try:
-            size = finite_vector(given, _SIZES[self.kind], f"measures of shape '{self.name}'")
-        except ConstraintError as error:
-            raise OptionError(f"shape '{self.name}': {wanted}") from error
-        if not (size > 0.0).all():
-            raise OptionError(f"shape '{self.name}': {wanted}")
-        set_fields(
-            self, size=tuple(size.tolist()), placement=as_placement(self.placement, f"placement of shape '{self.name}'")
-        )
-
-    def solid(self) -> Any:
-        """The solid of coal."""
-        return getattr(import_module("coal"), self.kind)(*self.size)
+    def __init__(self, tries: int, pairs: Sequence[tuple[str, str]], reason: str) -> None:
+        self.tries, self.pairs = tries, tuple(pairs)
+        super().__init__(f"none of {tries} random configurations is free of collisions: {reason}")
 
 
 class Collision(NamedTuple):
@@ -101,16 +62,19 @@ class CollisionModel:
     """The shapes of a robot and of the objects around it, and which pairs must not meet. Immutable.
 
     Looked at are all pairs of shapes on different joints, but for those of a joint and the one it hangs on (neighbours
-    touch), less what `without` leaves out.
+    touch; in the world only the base of the same robot is one) and those of links whose collisions the robot's SRDF
+    disables, less what `without` leaves out.
 
     Args:
         robot: the robot, or the system of robots and objects.
         shapes: solids of objects, floors, tools.
-        urdfs: files whose collision geometry counts: one file, or files by the name of the part of a system.
+        urdfs: URDF files (path, `package://` address, XML text) whose collision geometry counts: one, or by the name of
+            the part of a system.
         packages: folders in which meshes are looked for.
         margin: shapes closer than this count as in collision [m]; negative lets them overlap that much.
         margins: other margins, by pair of names of shapes.
         ignored: pairs of names of shapes that may meet.
+        srdf: whether pairs of links with disabled collisions (`robot.disabled_collisions`) are left out.
 
     Attributes:
         names, joints: of all shapes, and of the joints that carry them ("universe" is the world).
@@ -118,7 +82,7 @@ class CollisionModel:
 
     Raises:
         FileError: a file that is missing or cannot be read.
-        ModelError: a file without collision geometry.
+        ModelError: a file without collision geometry, or with some that cannot be read.
         DuplicateError: two shapes of one name.
         UnknownNameError: a pair with a name that no shape has.
         UnknownFrameError: a shape on a frame that the robot does not have.
@@ -134,54 +98,36 @@ class CollisionModel:
         margin: float = 0.0,
         margins: Mapping[tuple[str, str], float] | None = None,
         ignored: Iterable[tuple[str, str]] = (),
+        srdf: bool = True,
     ) -> None:
         self.robot = as_robot(robot, "robot of a collision model")
         self._shapes = as_tuple(shapes, "shapes of a collision model", "Shape")
         self._urdfs = urdfs
-        self._packages = tuple(os.fspath(folder) for folder in packages)
-        geometry = pin.GeometryModel()
-        for prefix, file in self._files(urdfs).items():
-            _add_urdf(geometry, self.robot, prefix, file, self._packages)
-        for shape in self._shapes:
-            if not isinstance(shape, Shape):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise WrongObjectError("shape of a collision model", "a Shape", shape)
-            frame = self.robot.frame(shape.frame)
-            _add(geometry, shape.name, frame.joint, frame.placement * shape.placement, shape.solid())
+        self._packages = as_folders(packages)
+        self._srdf = as_flag(srdf, "srdf of a collision model")
+        geometry, links = solids_of(self.robot, self._shapes, urdfs, self._packages)
         solids = list(geometry.geometryObjects)
         self.names: tuple[str, ...] = tuple(str(solid.name) for solid in solids)
         self.joints: tuple[str, ...] = tuple(str(self.robot.model.names[solid.parentJoint]) for solid in solids)
         distance = _distance(margin, "margin of a collision model")
-        together = [(i, j) for i, j in combinations(range(len(solids)), 2) if self._may_meet(solids, i, j)]
-        self._take_pairs(geometry, dict.fromkeys(together, distance))
+        out = left_out(self.robot, solids, links, self._srdf)
+        together = [pair for pair in combinations(range(len(solids)), 2) if pair not in out]
+        self._take_pairs(geometry, dict.fromkeys(together, distance), out)
         if ignored != () or margins is not None:
             pairs = as_tuple(ignored, "ignored pairs of a collision model", "pairs of names of shapes")
             chosen = self.without(*pairs).with_margins({} if margins is None else margins)
-            self._take_pairs(geometry, chosen._margins)
+            self._take_pairs(geometry, chosen._margins, chosen._out)
 
-    def _take_pairs(self, geometry: Any, margins: dict[tuple[int, int], float]) -> None:
-        """Look at these pairs of shapes, with their margins."""
-        self._geometry, self._margins = geometry.copy(), margins
+    def _take_pairs(
+        self, geometry: Any, margins: dict[tuple[int, int], float], out: dict[tuple[int, int], Verdict]
+    ) -> None:
+        """Look at these pairs of shapes, with their margins; the others are left out."""
+        self._geometry, self._margins, self._out = geometry.copy(), margins, out
         self._geometry.removeAllCollisionPairs()
         for i, j in margins:
             self._geometry.addCollisionPair(pin.CollisionPair(i, j))
         self.pairs: tuple[tuple[str, str], ...] = tuple((self.names[i], self.names[j]) for i, j in margins)
         self._pool = Pool(partial(_memory, self.robot.model, self._geometry, tuple(margins.values())))
-
-    @staticmethod
-    def _files(urdfs: Any) -> dict[str, Any]:
-        if urdfs is None:
-            return {}
-        if isinstance(urdfs, str | os.PathLike):
-            return {"": urdfs}
-        return dict(as_mapping(urdfs, "urdfs of a collision model", "of names of parts to files"))
-
-    def _may_meet(self, solids: list[Any], i: int, j: int) -> bool:
-        """Whether a pair is looked at: on different joints that are no neighbours, or one is free in the world."""
-        model: Any = self.robot.model
-        a, b = sorted((int(solids[i].parentJoint), int(solids[j].parentJoint)))
-        if a == b:
-            return False
-        return int(model.parents[b]) != a or (a == 0 and self.robot.space.factors[b - 1].space.name == "SE3")
 
     def without(self, *pairs: tuple[str, str]) -> CollisionModel:
         """The same model, pairs of shapes (or of all shapes whose names begin like theirs, `"ur5/*"`) left out.
@@ -192,7 +138,8 @@ class CollisionModel:
         left: set[frozenset[int]] = set()
         for a, b in (_pair(given) for given in pairs):
             left |= {frozenset((i, j)) for i in self._called(a) for j in self._called(b)}
-        return self._with({pair: margin for pair, margin in self._margins.items() if frozenset(pair) not in left})
+        kept = {pair: margin for pair, margin in self._margins.items() if frozenset(pair) not in left}
+        return self._with(kept, LeftOutReason.BY_HAND)
 
     def with_margins(self, margins: Mapping[tuple[str, str], float]) -> CollisionModel:
         """The same model with other margins [m] for pairs of shapes."""
@@ -214,7 +161,7 @@ class CollisionModel:
             margin = kept.get(frozenset((self.joints[i], self.joints[j])))
             if margin is not None:
                 chosen[i, j] = margin
-        return self._with(chosen)
+        return self._with(chosen, LeftOutReason.NOT_ASKED)
 
     @property
     def joint_pairs(self) -> tuple[tuple[str, str], ...]:
@@ -228,10 +175,17 @@ class CollisionModel:
             raise UnknownNameError("shape", pattern, self.names)
         return found
 
-    def _with(self, margins: dict[tuple[int, int], float]) -> CollisionModel:
+    def _with(
+        self, margins: dict[tuple[int, int], float], why: LeftOutReason = LeftOutReason.BY_HAND
+    ) -> CollisionModel:
+        """The model of some of the pairs; the others are left out for a reason."""
+        gone = {pair: Verdict(why) for pair in self._margins if pair not in margins}
+        return self._rearranged(margins, self._out | gone)
+
+    def _rearranged(self, margins: dict[tuple[int, int], float], out: dict[tuple[int, int], Verdict]) -> CollisionModel:
         other = object.__new__(CollisionModel)  # copy.copy would read the files again
         other.__dict__ |= self.__dict__
-        other._take_pairs(self._geometry, margins)
+        other._take_pairs(self._geometry, margins, out)
         return other
 
     # Asking.
@@ -243,6 +197,65 @@ class CollisionModel:
     def collisions(self, q: ArrayLike) -> tuple[Collision, ...]:
         """The pairs that meet at a configuration (nq,)."""
         return self._compute(self.robot.space.check(q), False)
+
+    def always_colliding(self, samples: int = SAMPLES, seed: int = 0) -> tuple[tuple[str, str], ...]:
+        """The pairs that meet in every one of some random configurations: they would collide wherever the robot is.
+
+        Such a pair is touching by design: leave it out by `without`, or give the robot the SRDF that disables it.
+
+        Args:
+            samples: how many configurations, drawn as `robot.random` does.
+            seed: of the generator.
+
+        Raises:
+            OptionError: arguments that are no whole numbers, `samples` from 1, `seed` from 0.
+        """
+        _whole_numbers("pairs that always collide", samples=(1, samples), seed=(0, seed))
+        data, solids = _memory(self.robot.model, self._geometry, tuple(self._margins.values()))
+        left = list(range(len(self.pairs)))
+        rng = np.random.default_rng(seed)
+        for q in (self.robot.random(rng) for _ in range(samples if left else 0)):
+            pin.computeCollisions(self.robot.model, data, self._geometry, solids, q, False)
+            met = [k for k in left if solids.collisionResults[k].isCollision()]
+            for k in set(left).difference(met):
+                solids.deactivateCollisionPair(k)
+            left = met
+            if not left:
+                break
+        return tuple(self.pairs[k] for k in left)
+
+    def random_free(self, rng: np.random.Generator, size: int | None = None, tries: int = 1000) -> Vector:
+        """Random configurations without collisions, drawn by `robot.random` until they are free.
+
+        Args:
+            rng: generator.
+            size: how many; one if absent.
+            tries: how many may be drawn for each.
+
+        Returns:
+            (nq,), or (size, nq).
+
+        Raises:
+            NoFreeConfigurationError: none was free; names the pairs that always collide, or the one that did most.
+            OptionError, WrongObjectError: an argument that is something else.
+        """
+        count = 1 if size is None else size
+        _whole_numbers("random free configurations", size=(0, count), tries=(1, tries))
+        found = np.empty((count, self.robot.nq))
+        for i in range(count):
+            draws = (self.robot.random(rng) for _ in range(tries))
+            q = next((q for q in draws if self.is_free(q)), None)
+            if q is None:
+                pairs = self.always_colliding()
+                raise NoFreeConfigurationError(tries, pairs, always_in_words(pairs) or self._most_met(rng))
+            found[i] = q
+        return found[0] if size is None else found
+
+    def _most_met(self, rng: np.random.Generator) -> str:
+        """The pair that meets most often, where none always does."""
+        met = Counter((c.a, c.b) for _ in range(SAMPLES) for c in self.collisions(self.robot.random(rng)))
+        (a, b), count = met.most_common(1)[0]
+        return f"no pair collides in all of them, '{a}' and '{b}' in {count} of {SAMPLES}"
 
     def first_collision(self, path: Path, max_angle: float = 0.05, max_length: float = 0.01) -> Collision | None:
         """The first pair that meets on a path, with its time; None where the path is free.
@@ -287,15 +300,52 @@ class CollisionModel:
         self._pool.give((data, solids))
         return tuple(Collision(*self.pairs[k]) for k in (met[:1] if first else met))
 
+    # Reading.
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """The pairs of shapes that are not looked at, and why."""
+        return tuple(LeftOut(self.names[i], self.names[j], *verdict) for (i, j), verdict in self._out.items())
+
+    def describe(self) -> str:
+        """The model in words: shapes, pairs that are looked at, and how many are left out for which reason."""
+        lines = [f"{len(self.names)} shapes on {len(set(self.joints))} joints, {len(self.pairs)} pairs are looked at"]
+        lines.append(f"  left out: {in_words(self._out.values(), True) or 'none'}")
+        if self.robot.disabled_collisions:
+            used = "" if self._srdf else ", not used (srdf=False)"
+            lines.append(f"  SRDF: {len(self.robot.disabled_collisions)} pairs of links{used}")
+        distances = sorted(set(self._margins.values()))
+        if any(distances):
+            lines.append(f"  margins: {', '.join(f'{distance:g}' for distance in distances)} m")
+        return "\n".join(lines)
+
     def __repr__(self) -> str:
-        return f"CollisionModel({len(self.names)} shapes, {len(self.pairs)} pairs)"
+        out = f"; left out: {in_words(self._out.values(), False)}" if self._out else ""
+        return f"CollisionModel({len(self.names)} shapes, {len(self.pairs)} pairs{out})"
 
     @staticmethod
-    def _rebuilt(robot: Robot, shapes: Any, urdfs: Any, packages: Any, margins: Any) -> CollisionModel:
-        return CollisionModel(robot, shapes, urdfs, packages)._with(margins)
+    def _rebuilt(given: tuple[Any, ...], srdf: bool, margins: Any, out: Any) -> CollisionModel:
+        return CollisionModel(*given, srdf=srdf)._rearranged(margins, out)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return CollisionModel._rebuilt, (self.robot, self._shapes, self._urdfs, self._packages, self._margins)
+        given = (self.robot, self._shapes, self._urdfs, self._packages)
+        return CollisionModel._rebuilt, (given, self._srdf, self._margins, self._out)
+
+
+def always_in_words(pairs: Sequence[tuple[str, str]]) -> str:
+    """What to say of pairs that always collide; empty where there are none.
+
+    Args:
+        pairs: as `CollisionModel.always_colliding` finds them.
+    """
+    if not pairs:
+        return ""
+    named = ", ".join(f"'{a}' and '{b}'" for a, b in pairs[:SHOWN])
+    more = f" and {len(pairs) - SHOWN} pairs more" if len(pairs) > SHOWN else ""
+    return (
+        f"{named}{more} collide in all of {SAMPLES} random configurations; leave them out by `model.without(...)`, or "
+        "give the robot the SRDF that disables them (`Robot.from_urdf(urdf, srdf=...)`)"
+    )
 
 
 def _memory(model: Model, geometry: Any, margins: tuple[float, ...]) -> tuple[Any, Any]:
@@ -303,6 +353,7 @@ def _memory(model: Model, geometry: Any, margins: tuple[float, ...]) -> tuple[An
     solids: Any = geometry.createData()
     for request, margin in zip(solids.collisionRequests, margins, strict=True):
         request.security_margin = margin
+        request.gjk_tolerance = GJK_TOLERANCE
     return model.createData(), solids
 
 
@@ -314,35 +365,14 @@ def _pair(given: Any) -> tuple[str, str]:
     return pair[0], pair[1]
 
 
+def _whole_numbers(of: str, **given: tuple[int, int]) -> None:
+    """Refuse what is no whole number from the least that is allowed: name=(least, value)."""
+    for name, (least, value) in given.items():
+        if type(value) is not int or value < least:
+            raise OptionError(f"{name} of {of}: expected a whole number from {least}, got {value!r}")
+
+
 def _distance(given: object, what: str) -> float:
     if not is_finite_number(given):
         raise OptionError(f"{what}: expected a number [m], got {given!r}")
     return float(given)
-
-
-def _add(geometry: Any, name: str, joint: int, placement: Placement, solid: Any) -> None:
-    if geometry.existGeometryName(name):
-        raise DuplicateError(f"two shapes are called '{name}'")
-    geometry.addGeometryObject(pin.GeometryObject(name, joint, placement, solid))
-
-
-def _add_urdf(
-    geometry: Any, robot: Robot, prefix: str, source: str | os.PathLike[str], packages: tuple[str, ...]
-) -> None:
-    """Add the collision geometry of a file, each solid on the frame of the robot that has its link's name."""
-    path = str(find_resource(source, packages))
-    data = robot_data_folder()
-    folders = [*packages, *([] if data is None else [str(data.parent)])]
-    part: Any = pin.buildModelFromUrdf(path)
-    try:
-        read: Any = pin.buildGeomFromUrdf(part, path, pin.GeometryType.COLLISION, package_dirs=folders)
-    except ValueError as error:
-        raise ModelError(f"the collision geometry of {path} cannot be read: {error}") from None
-    if not read.ngeoms:
-        raise ModelError(f"{path} has no collision geometry: nothing would ever collide; leave it out, or give shapes")
-    for solid in read.geometryObjects:
-        link: Any = part.frames[solid.parentFrame]
-        frame = robot.frame(f"{prefix}/{link.name}" if prefix else str(link.name), kind=FrameKind.BODY)
-        on_link = link.placement.actInv(solid.placement)
-        name = f"{prefix}/{solid.name}" if prefix else str(solid.name)
-        _add(geometry, name, frame.joint, frame.placement * on_link, solid.geometry)

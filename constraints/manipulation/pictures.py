@@ -16,7 +16,7 @@ from ..errors import FileError, OptionError, WrongObjectError
 from ..figures import new_figure, save_figure
 from ..plots import draw_configuration, stick_figure, tidy_axes
 from ..robot import Frame, Robot
-from .collision import Shape
+from .collision_shapes import Shape
 from .path import Path
 
 __all__ = ["animate", "plot_path", "wires"]

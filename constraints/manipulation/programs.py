@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, final
 
@@ -19,10 +19,10 @@ from ..robot import Robot
 from ..solvers import Options, Projection, Projector
 from ..stack import RowOwner
 from .bench import Bench, Benches
-from .foliation import Foliation, merged
+from .foliation import Foliation, leaf_at, merged
 from .states import State, Transition
 
-__all__ = ["NOTHING", "PathProblem", "Programs"]
+__all__ = ["NOTHING", "LeafStep", "PathProblem", "Programs"]
 
 NOTHING = "no constraint"
 """Name of the constraint of a problem that has none: it is always satisfied."""
@@ -40,6 +40,18 @@ class PathProblem(NamedTuple):
 
     problem: Problem
     rhs: RightHandSide
+
+
+class LeafStep(NamedTuple):
+    """A transition without waypoints, on the way to a leaf that may have been chosen.
+
+    Attributes:
+        transition: the transition.
+        parameters: complements whose right-hand sides are those of the chosen leaf.
+    """
+
+    transition: Transition
+    parameters: tuple[RowOwner, ...]
 
 
 class _Recipe(NamedTuple):
@@ -83,6 +95,7 @@ class Programs:
         self._recipes: dict[object, _Recipe] = {}
         self._programs: dict[object, _Program] = {}
         self._follows: dict[object, bool] = {}
+        self._steps: dict[int, tuple[LeafStep, ...]] = {}
 
     def state(self, state: State) -> Projector:
         """What puts configurations into a state."""
@@ -108,50 +121,93 @@ class Programs:
 
     def target(
         self,
-        transition: Transition,
+        step: LeafStep,
         parts: int,
         q_start: Vector,
         leaf: Vector | None,
         bench: Bench,
         before: Projection | None = None,
     ) -> tuple[Projector, RightHandSide]:
-        """What puts configurations on the end of a transition, on the leaf of its start.
+        """What puts configurations on the end of a step, on the leaf of its start.
 
         Args:
-            transition: without waypoints.
-            parts: of how many inner transitions it is one; the threshold is shared among them.
+            step: of `steps`.
+            parts: of how many steps it is one; the threshold is shared among them.
             q_start: where it starts.
             leaf: for a level-set transition: a configuration on the leaf where it is to end.
             bench: memory of the call.
             before: the projection that led to the start: right-hand sides of constraints that both have are taken over.
         """
-        recipe, key = self._target_recipe(transition, parts), (id(transition), parts)
+        recipe, key = self._target_recipe(step, parts), _key(step, parts)
         chosen = _chosen(recipe, q_start, bench)
-        if leaf is None or not transition.parameters:
+        if leaf is None or not step.parameters:
             program = self._program(key, recipe, chosen)
             return program.projector, _rhs_at(program, q_start, bench, before)
-        ends = {id(owner) for owner in transition.parameters}
+        ends = {id(owner) for owner in step.parameters}
         chosen = [(f, f.at_point(bench.at(leaf)) if id(f.complement) in ends else one) for f, one in chosen]
         program = self._program(key, recipe, chosen)
-        return program.projector, _on_leaf(program, q_start, transition, chosen, leaf, bench)
+        return program.projector, _on_leaf(program, q_start, step, chosen, leaf, bench)
 
-    def _target_recipe(self, transition: Transition, parts: int) -> _Recipe:
-        key = (id(transition), parts)
+    def steps(self, transition: Transition) -> tuple[LeafStep, ...]:
+        """The inner transitions of a transition, or itself, with what each of them must have of a chosen leaf.
+
+        Once the leaf is chosen, all that ends on its foliation ends on it.
+        """
+        found = self._steps.get(id(transition))
+        if found is None:
+            asked: dict[int, RowOwner] = {}
+            steps: list[LeafStep] = []
+            for part in transition.inner or (transition,):
+                kept = {id(owner) for owner in part.constraints}
+                own = {id(owner): owner for owner in part.parameters}
+                on = {id(f.complement) for f in self._ends_on(part, asked) if id(f.complement) not in kept}
+                steps.append(LeafStep(part, (*own.values(), *(asked[key] for key in asked if key in on - own.keys()))))
+                asked |= own
+            found = self._steps[id(transition)] = tuple(steps)
+        return found
+
+    def is_on_leaf(self, transition: Transition, q: Vector, leaf: Vector | None, bench: Bench) -> bool:
+        """Whether the end of a transition is on the leaf that was chosen; true where none is.
+
+        Args:
+            transition: with waypoints or without.
+            q: its end.
+            leaf: a configuration on the leaf.
+            bench: memory of the call.
+        """
+        if leaf is None:
+            return True
+        steps = self.steps(transition)
+        asked = {id(owner): owner for step in steps for owner in step.parameters}
+        ends = self._ends_on(steps[-1].transition, asked)
+        if not ends:
+            return True
+        here = leaf_at(ends, bench.at(q))
+        return here.same_as(leaf_at(ends, bench.at(leaf)), self.options.threshold)
+
+    def _ends_on(self, transition: Transition, complements: Mapping[int, RowOwner]) -> list[Foliation]:
+        """Of the foliations of some complements those on which a transition without waypoints ends."""
+        there = {id(owner) for owner in (*transition.target.constraints, *transition.containing.constraints)}
+        of_these = [f for f in self.foliations if id(f.complement) in complements]
+        return [f for f in of_these if f.constraint is None or id(f.constraint) in there]
+
+    def _target_recipe(self, step: LeafStep, parts: int) -> _Recipe:
+        key = _key(step, parts)
         recipe = self._recipes.get(key)
         if recipe is None:
             options = replace(self.options, threshold=self.options.threshold / parts)
-            if transition.short:
+            if step.transition.short:
                 options = replace(options, restarts=False, wrap=False)
-            recipe = self._recipe(key, _of_target(transition), options)
+            recipe = self._recipe(key, _of_target(step), options)
         return recipe
 
-    def follows(self, transition: Transition, before: Transition, parts: int) -> bool:
-        """Whether a target of a transition is wherever the one before ended: it is short, and asks for nothing more."""
-        key = (id(transition), id(before), "follows")
+    def follows(self, step: LeafStep, before: LeafStep, parts: int) -> bool:
+        """Whether a target of a step is wherever the one before ended: it is short, and asks for nothing more."""
+        key = (_key(step, parts), _key(before, parts), "follows")
         found = self._follows.get(key)
         if found is None:
-            asked, there = ({id(owner) for owner in self._target_recipe(t, parts).owners} for t in (transition, before))
-            found = self._follows[key] = transition.short and not transition.parameters and asked <= there
+            asked, there = ({id(owner) for owner in self._target_recipe(s, parts).owners} for s in (step, before))
+            found = self._follows[key] = step.transition.short and not step.parameters and asked <= there
         return found
 
     def on_path(self, transition: Transition) -> list[RowOwner]:
@@ -191,11 +247,11 @@ def _rhs_at(program: _Program, q: Vector, bench: Bench, before: Projection | Non
 
 
 def _on_leaf(
-    program: _Program, q_start: Vector, transition: Transition, chosen: _Chosen, leaf: Vector, bench: Bench
+    program: _Program, q_start: Vector, step: LeafStep, chosen: _Chosen, leaf: Vector, bench: Bench
 ) -> RightHandSide:
     """Right-hand sides of the start, but for parameters, which are read from another configuration."""
     problem = program.projector.problem
-    ends = {id(owner) for owner in transition.parameters}
+    ends = {id(owner) for owner in step.parameters}
     for whole, one in chosen:
         if id(whole.complement) in ends:
             ends |= {id(one.hold), id(one.complement)}
@@ -210,7 +266,13 @@ def _of_paths(transition: Transition) -> list[RowOwner]:
     return [*transition.constraints, *containing.constraints, *containing.path_constraints]
 
 
-def _of_target(transition: Transition) -> list[RowOwner]:
-    """What targets of a transition satisfy."""
+def _of_target(step: LeafStep) -> list[RowOwner]:
+    """What targets of a step satisfy."""
+    transition = step.transition
     ends = (*transition.target.constraints, *transition.containing.constraints)
-    return [*transition.constraints, *transition.parameters, *ends]
+    return [*transition.constraints, *step.parameters, *ends]
+
+
+def _key(step: LeafStep, parts: int) -> tuple[int, ...]:
+    """What tells the problems of two steps apart."""
+    return (id(step.transition), parts, *(id(owner) for owner in step.parameters))

@@ -17,7 +17,8 @@ from ..parsed import Parsed
 from ..robot import Base, Part, Robot
 from ..robot.pinocchio import Placement, pin
 from ..solvers import Options
-from .collision import CollisionModel, Shape
+from .collision import CollisionModel
+from .collision_shapes import Shape
 from .factory import ConstraintGraphFactory, MovableObject
 from .graph import ConstraintGraph
 from .gripper import Gripper, Handle
@@ -151,7 +152,14 @@ class _Reader:
         file = entry.entry("urdf")
         base = BASES[entry.entry("base").word(tuple(BASES))] if entry.has("base") else Base.FIXED
         robot = file.build(Robot.from_urdf, self._file(file), packages=self.packages, base=base)
-        return Part(name, robot, _pose(entry))
+        return Part(name, self._with_srdf(robot, entry), _pose(entry))
+
+    def _with_srdf(self, robot: Robot, entry: Parsed) -> Robot:
+        """The robot with the reference postures and disabled collisions of its SRDF, where it has one."""
+        if not entry.has("srdf"):
+            return robot
+        file = entry.entry("srdf")
+        return file.build(robot.with_srdf, self._file(file), self.packages)
 
     def _workspace(self) -> tuple[Vector, Vector]:
         entry = self.data.entry("workspace").only("lower", "upper")
@@ -166,6 +174,7 @@ class _Reader:
         else:
             file = entry.entry("urdf")
             robot = file.build(Robot.from_urdf, self._file(file), packages=self.packages, base=Base.FREE_FLYER)
+        robot = self._with_srdf(robot, entry)
         return Part(name, self.data.entry("workspace").build(robot.with_bounds, {robot.joint_names[0]: bounds}))
 
     def _semantics(self, robot: Robot, prefix: str, entry: Parsed) -> Semantics:

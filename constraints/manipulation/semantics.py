@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from liegroups.doors import as_name
 
+from ..arrays import Matrix
 from ..errors import ConstraintError, FileError, UnknownFrameError
 from ..functions.contact_surface import Surface
 from ..robot import Frame, Robot
@@ -18,31 +21,36 @@ from ..robot.doors import as_robot
 from ..robot.frames import FrameKind
 from ..robot.markup import numbers, read_xml
 from ..robot.pinocchio import Placement, pin
+from ..robot.srdf import MANIPULATION_TAGS, SRDF_TAGS, refuse_misspelt
 from ..words import counted
 from .gripper import Gripper, Handle
+from .polygon_repair import repaired
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 __all__ = ["Semantics", "read_semantics"]
 
-ELSEWHERE = (
-    *("group", "group_state", "end_effector", "virtual_joint", "passive_joint", "chain", "joint_property"),
-    *("disable_collisions", "enable_collisions", "disable_default_collisions", "link_sphere_approximation"),
-)
-"""Tags of the SRDF standard, which other readers take."""
+_log = logging.getLogger(__package__)
+
+
+OLD_POSITIONS = ("local_position", "handle_position_in_joint")
+"""Former names of the tag `position`."""
 PARTS = {
-    "gripper": ("position", "link"),
-    "handle": ("position", "link", "mask", "mask_complement", "approaching_direction"),
+    "gripper": ("position", "link", *OLD_POSITIONS),
+    "handle": ("position", "link", "mask", "mask_complement", "approaching_direction", *OLD_POSITIONS),
     "contact": ("link", "point", "shape", "triangle"),
 }
 ATTRIBUTES = {
     "gripper": ("name", "clearance"),
-    "handle": ("name", "clearance"),
+    "handle": ("name", "clearance", "approaching_direction"),
     "contact": ("name",),
     "position": ("xyz", "xyzw", "wxyz", "rpy"),
     "link": ("name",),
 }
+MEANINGLESS = {"link": ("object",)}
+"""Attributes that files have and HPP passes over."""
+TRUTH = {"1": True, "true": True, "0": False, "false": False}
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,16 +60,21 @@ class Semantics:
     Attributes:
         grippers, handles: by name.
         surfaces: polygons of a `contact` tag, by its name; several are called "name 0", "name 1", ...
+        notes: what in the files was passed over or repaired, a sentence each; the log has them too.
     """
 
     grippers: Mapping[str, Gripper]
     handles: Mapping[str, Handle]
     surfaces: Mapping[str, tuple[Surface, ...]]
+    notes: tuple[str, ...] = ()
 
     def __or__(self, other: Semantics) -> Semantics:
         """Both together; where they share a name the second counts."""
         return Semantics(
-            {**self.grippers, **other.grippers}, {**self.handles, **other.handles}, {**self.surfaces, **other.surfaces}
+            {**self.grippers, **other.grippers},
+            {**self.handles, **other.handles},
+            {**self.surfaces, **other.surfaces},
+            tuple(dict.fromkeys((*self.notes, *other.notes))),
         )
 
 
@@ -76,10 +89,14 @@ def read_semantics(
     - `position`: seven numbers as text are x y z and the quaternion **w x y z** (HPP's order in text); the attributes
       `xyz` with one of `xyzw`, `wxyz` and `rpy` say their order. It is the placement on the link.
     - `link`: name of a body, without the prefix.
-    - `clearance`: attribute [m], 0 by default. `mask`, `mask_complement`: six 0 or 1. `approaching_direction`: three
-      numbers, 1 0 0 by default.
+    - `clearance`: attribute [m], 0 by default. `mask`, `mask_complement`: six of 0, 1, true, false.
+      `approaching_direction`: attribute or tag, three numbers, 1 0 0 by default.
     - `contact`: `point` (numbers, three a vertex, in the axes of the link) and `shape` (n, then n indices, as often as
-      there are polygons) or `triangle` (three indices each), seen counter-clockwise from outside.
+      there are polygons) or `triangle` (three indices each), seen counter-clockwise from outside. Repeated vertices are
+      left out, vertices up to a hundredth of the polygon's size off their plane are moved onto it.
+
+    Other tags directly under the root are passed over, but for those that look like a misspelt one of these. What is
+    passed over or repaired is in `notes` of the result, and in the log.
 
     Args:
         robot: robot whose links the tags name.
@@ -88,8 +105,8 @@ def read_semantics(
         packages: folders in which packages are looked for.
 
     Raises:
-        FileError: a tag, attribute or number that is not understood, a link that the robot does not have; the tag is
-            named. Nothing is left out.
+        FileError: a part, attribute or number that is not understood, a link that the robot does not have; the tag is
+            named.
     """
     as_robot(robot, "robot of semantics")
     root, file = read_xml(source, "robot", "SRDF", packages)
@@ -99,17 +116,15 @@ def read_semantics(
     handles: dict[str, Handle] = {}
     surfaces: dict[str, tuple[Surface, ...]] = {}
     for tag in root:
-        if tag.tag in ELSEWHERE:
-            continue
         if tag.tag not in PARTS:
-            known = ", ".join([*PARTS, *ELSEWHERE])
-            raise FileError(file, f"<{tag.tag}> is not understood; expected one of {known}")
+            reader.pass_over(tag)
+            continue
         name = before + str(tag.get("name", ""))
         what = f"{tag.tag} '{name}'"
         if not tag.get("name"):
-            raise FileError(file, f"a <{tag.tag}> has no name")
+            raise FileError(file, f"a <{tag.tag}> has no name, and each needs one")
         if name in ({"gripper": grippers, "handle": handles, "contact": surfaces}[tag.tag]):
-            raise FileError(file, f"{what}: there is another one of that name")
+            raise FileError(file, f"{what}: there is another one of that name, and names must be unique")
         reader.check(tag, what)
         try:
             if tag.tag == "gripper":
@@ -122,26 +137,58 @@ def read_semantics(
             raise
         except ConstraintError as error:
             raise FileError(file, f"{what}: {error}") from error
-    return Semantics(grippers, handles, surfaces)
+    return Semantics(grippers, handles, surfaces, reader.told())
 
 
 @dataclass(frozen=True, eq=False)
 class _Reader:
-    """Reads single tags, and says in which file and tag something is wrong."""
+    """Reads single tags, and says in which file and tag something is wrong, or was repaired."""
 
     robot: Robot
     prefix: str
     file: str
+    passed: Counter[str] = field(default_factory=lambda: Counter[str]())
+    repairs: list[str] = field(default_factory=lambda: list[str]())
+
+    def pass_over(self, tag: Element) -> None:
+        """Count a tag that says nothing of grasps and placements; refuse one that was to say it.
+
+        Raises:
+            FileError: a misspelt tag, or one of xacro.
+        """
+        if tag.tag in SRDF_TAGS:
+            return
+        if "xacro" in tag.tag:
+            raise FileError(self.file, "has xacro elements: expand it first (xacro file.xacro > file.srdf)")
+        refuse_misspelt(tag.tag, (*MANIPULATION_TAGS, *SRDF_TAGS), self.file)
+        self.passed[f"<{tag.tag}>"] += 1
+        for inner in tag.iter():
+            if inner.tag in PARTS:
+                self.passed[f"<{inner.tag}> inside <{tag.tag}>"] += 1
+
+    def told(self) -> tuple[str, ...]:
+        """What was passed over or repaired, in words; the log says it too."""
+        notes = list(self.repairs)
+        if self.passed:
+            tags = ", ".join(f"{tag} ({count})" if count > 1 else tag for tag, count in self.passed.items())
+            notes.append(f"passed over, as they say nothing of grasps and placements: {tags}")
+        notes = [f"{self.file}: {note}" for note in notes]
+        for note in notes:
+            _log.warning("%s", note)
+        return tuple(notes)
 
     def check(self, tag: Element, what: str) -> None:
-        """Refuse parts and attributes that are not understood."""
+        """Refuse attributes that are not understood, and misspelt parts; count what is passed over."""
         for child in tag:
             if child.tag not in PARTS[tag.tag]:
-                known = ", ".join(PARTS[tag.tag])
-                raise FileError(self.file, f"{what}: <{child.tag}> is not understood; expected one of {known}")
-        for element in (tag, *tag):
+                refuse_misspelt(child.tag, PARTS[tag.tag], self.file, f"{what}: ")
+                self.passed[f"<{child.tag}> of <{tag.tag}>"] += 1
+        parts = [child for child in tag if child.tag in PARTS[tag.tag]]
+        for element in (tag, *parts):
             for attribute in element.attrib:
-                if attribute not in ATTRIBUTES.get(element.tag, ()):
+                if attribute in MEANINGLESS.get(element.tag, ()):
+                    self.passed[f"attribute '{attribute}' of <{element.tag}>"] += 1
+                elif attribute not in ATTRIBUTES.get(element.tag, ()):
                     known = ", ".join(ATTRIBUTES.get(element.tag, ())) or "none"
                     raise FileError(
                         self.file,
@@ -179,7 +226,10 @@ class _Reader:
         clearance = numbers(tag.get("clearance", "0"), self.file, f"clearance of {what}")
         if len(clearance) != 1:
             raise FileError(self.file, f"clearance of {what}: expected one number, there are {len(clearance)}")
-        position = self.one(tag, "position", what)
+        old = next((old for old in OLD_POSITIONS if tag.find(old) is not None and tag.find("position") is None), None)
+        if old is not None:
+            self.repairs.append(f"{what}: <{old}> is read as <position>")
+        position = self.one(tag, old or "position", what)
         link = self.link(tag, what)
         placement = pin.SE3.Identity() if position is None else self.position(position, what)
         name = self.prefix + str(tag.get("name"))
@@ -220,17 +270,43 @@ class _Reader:
 
     def handle(self, tag: Element, name: str, what: str) -> Handle:
         frame, clearance = self.frame(tag, what)
-        mask = self.count(self.one(tag, "mask", what, False), 6, what)
-        complement = self.count(self.one(tag, "mask_complement", what, False), 6, what)
-        approach = self.count(self.one(tag, "approaching_direction", what, False), 3, what)
+        mask, complement = (self.mask(self.one(tag, part, what, False), what) for part in ("mask", "mask_complement"))
         return Handle(
             name,
             frame,
             clearance,
-            (1.0, 0.0, 0.0) if approach is None else approach,
-            (True,) * 6 if mask is None else _flags(mask),
-            None if complement is None else _flags(complement),
+            self.approach(tag, what),
+            (True,) * 6 if mask is None else mask,
+            complement,
         )
+
+    def approach(self, tag: Element, what: str) -> list[float]:
+        """The direction of approach: an attribute, or a tag."""
+        part, attribute = self.one(tag, "approaching_direction", what, False), tag.get("approaching_direction")
+        if part is not None and attribute is not None:
+            raise FileError(self.file, f"{what}: approaching_direction must be given only once: it is a tag, and an "
+                                       "attribute")  # fmt: skip
+        if attribute is None:
+            return self.count(part, 3, what) or [1.0, 0.0, 0.0]
+        values = numbers(attribute, self.file, f"{what}, approaching_direction")
+        if len(values) != 3:
+            raise FileError(self.file, f"{what}: approaching_direction takes 3 numbers, there are {len(values)}")
+        return values
+
+    def mask(self, element: Element | None, what: str) -> list[bool] | None:
+        """Six truth values, as 0 and 1 or in words; None where the part is missing."""
+        if element is None:
+            return None
+        words = (element.text or "").lower().split()
+        for word in words:
+            if word not in TRUTH:
+                raise FileError(
+                    self.file,
+                    f"{what}, <{element.tag}>: '{word}' is no truth value; expected one of {', '.join(TRUTH)}",
+                )
+        if len(words) != 6:
+            raise FileError(self.file, f"{what}: <{element.tag}> takes 6 truth values, there are {len(words)}")
+        return [TRUTH[word] for word in words]
 
     def surfaces(self, tag: Element, name: str, what: str) -> tuple[Surface, ...]:
         """The polygons of a contact tag."""
@@ -249,10 +325,19 @@ class _Reader:
         for i in (i for shape in shapes for i in shape):
             if i >= len(vertices):
                 raise FileError(
-                    self.file, f"{what}: vertex {i} is not there, the last of <point> is {len(vertices) - 1}"
+                    self.file, f"{what}: vertex {i} is not there, expected indices up to {len(vertices) - 1}"
                 )
         names = [name] if len(shapes) == 1 else [f"{name} {i}" for i in range(len(shapes))]
-        return tuple(Surface(label, link, vertices[shape]) for label, shape in zip(names, shapes, strict=True))
+        return tuple(
+            Surface(label, link, self.polygon(vertices[shape], label))
+            for label, shape in zip(names, shapes, strict=True)
+        )
+
+    def polygon(self, points: Matrix, label: str) -> Matrix:
+        """Vertices that make a polygon, repaired where they nearly do."""
+        points, notes = repaired(points)
+        self.repairs.extend(f"surface '{label}': {note}" for note in notes)
+        return points
 
     def shapes(self, element: Element, what: str) -> list[list[int]]:
         """n, n indices, and again."""
@@ -270,8 +355,3 @@ class _Reader:
         if any(value < 0 or value != int(value) for value in values):
             raise FileError(self.file, f"{what}: <{element.tag}> takes whole numbers from 0")
         return [int(value) for value in values]
-
-
-def _flags(values: list[float]) -> list[bool | float]:
-    """0 and 1 as truth values; what is neither is refused by the handle."""
-    return [bool(value) if value in (0.0, 1.0) else value for value in values]

@@ -46,12 +46,14 @@ class TargetConfiguration(Result):
         projections: one for each inner transition that was tried, in order; one for a transition without any. Where a
             short one asks only for what the one before has found, that one again.
         attempts: how many guesses were needed.
+        on_leaf: whether the last configuration is on the leaf that was chosen; true for a transition that chooses none.
     """
 
     transition: Transition
     q_start: Vector
     projections: tuple[Projection, ...]
     attempts: int
+    on_leaf: bool = True
 
     @property
     def q(self) -> Vector:
@@ -65,7 +67,11 @@ class TargetConfiguration(Result):
 
     @property
     def success(self) -> bool:
-        """Whether the target state was reached."""
+        """Whether the target state was reached, on the leaf that was chosen."""
+        return self._came_to_the_end and self.on_leaf
+
+    @property
+    def _came_to_the_end(self) -> bool:
         return len(self.projections) == max(1, len(self.transition.inner)) and self.projections[-1].success
 
     @property
@@ -113,7 +119,8 @@ class TargetConfiguration(Result):
         failed = self.failed_at
         where = "" if failed is None else f" (at '{failed}')"
         guesses = counted(self.attempts, "guess")
-        return f"target of '{self.transition}'{where} after {guesses}: {self.projections[-1]}"
+        off = ", but not on the leaf that was chosen" if self._came_to_the_end and not self.on_leaf else ""
+        return f"target of '{self.transition}'{where} after {guesses}{off}: {self.projections[-1]}"
 
     __repr__ = __str__
 
@@ -222,7 +229,8 @@ def reach(
     for attempt in range(1, attempts + 1):
         _chains(programs, transition, left, bench, solve)
         for one in left:
-            one.judge(transition, attempt)
+            on_leaf = programs.is_on_leaf(transition, one.here, one.wanted.leaf, bench)
+            one.judge(transition, attempt, on_leaf)
         if transition.short:
             break
         left = [one for one in left if not one.best.success]
@@ -245,9 +253,9 @@ class _Try:
         self.done: list[Projection] = []
         self._rng: np.random.Generator | None = None
 
-    def judge(self, transition: Transition, attempt: int) -> None:
+    def judge(self, transition: Transition, attempt: int, on_leaf: bool) -> None:
         """Keep what has got furthest; where two did, the first."""
-        found = TargetConfiguration(transition, self.wanted.q_start, tuple(self.done), attempt)
+        found = TargetConfiguration(transition, self.wanted.q_start, tuple(self.done), attempt, on_leaf)
         if attempt == 1 or found.success or len(found.projections) > len(self.best.projections):
             self.best = found
 
@@ -265,20 +273,19 @@ class _Try:
 
 def _chains(programs: Programs, transition: Transition, tries: Sequence[_Try], bench: Bench, solve: Solve) -> None:
     """Projections of one attempt each, up to the first that fails."""
-    parts = transition.inner or (transition,)
+    steps = programs.steps(transition)
     for one in tries:
         one.done, one.here = [], one.wanted.q_start
-    for i, part in enumerate(parts):
-        if i and programs.follows(part, parts[i - 1], len(parts)):
+    for i, step in enumerate(steps):
+        if i and programs.follows(step, steps[i - 1], len(steps)):
             for one in tries:
                 one.done.append(one.done[-1])
             continue
         works: list[Work] = []
         for one in tries:
-            leaf = one.wanted.leaf if part.parameters else None
             before = one.done[-1] if one.done else None
-            projector, rhs = programs.target(part, len(parts), one.here, leaf, bench, before)
-            works.append((projector, one.here if part.short else one.q, rhs))
+            projector, rhs = programs.target(step, len(steps), one.here, one.wanted.leaf, bench, before)
+            works.append((projector, one.here if step.transition.short else one.q, rhs))
         for one, projection in zip(tries, solve(works), strict=True):
             one.done.append(projection)
             one.here = projection.q

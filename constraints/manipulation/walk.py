@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from textwrap import indent
 from typing import final
@@ -20,7 +20,7 @@ from ..right_hand_side import RightHandSide
 from ..solvers import Projector
 from ..solvers.result import Result
 from ..words import counted
-from .collision import CollisionModel
+from .collision import Collision, CollisionModel, always_in_words
 from .graph import ConstraintGraph
 from .interpolation import Interpolation, PathStatus, interpolate
 from .path import Path
@@ -51,6 +51,9 @@ class Walk(Result):
         refusals: why tries were given up, and how often.
         cases: what failed the last time for each of these reasons, a TargetConfiguration or an Interpolation, where one
             did.
+        start_collisions: after a failure for collisions, the pairs that meet at the start already.
+        always_colliding: after such a failure, the pairs that meet wherever the robot is
+            (`CollisionModel.always_colliding`).
     """
 
     path: Path | None
@@ -59,6 +62,8 @@ class Walk(Result):
     tries: int
     refusals: Counter[str] = field(default_factory=lambda: Counter[str]())
     cases: Mapping[str, TargetConfiguration | Interpolation] = field(default_factory=lambda: {}, repr=False)
+    start_collisions: tuple[Collision, ...] = ()
+    always_colliding: tuple[tuple[str, str], ...] = ()
 
     @property
     def success(self) -> bool:
@@ -81,7 +86,8 @@ class Walk(Result):
         Args:
             details: a line for each transition and each reason, and in full what failed last for each.
         """
-        return "\n".join([self._came, *(self._details() if details else self._summary())])
+        lines = [self._came, *(self._details() if details else self._summary())]
+        return "\n".join([*lines, *(f"  {sentence}" for sentence in self._hindrances())])
 
     @property
     def _came(self) -> str:
@@ -114,11 +120,19 @@ class Walk(Result):
                 yield f"  {reason}, the last time:"
                 yield indent(self.cases[reason].describe(), "    ")
 
+    def _hindrances(self) -> list[str]:
+        """What collides whatever the walk does."""
+        met = [f"{pair.a} meets {pair.b}" for pair in self.start_collisions]
+        return [
+            *([f"the start is in collision: {', '.join(met)}"] if met else []),
+            *([always_in_words(self.always_colliding)] if self.always_colliding else []),
+        ]
+
     def __str__(self) -> str:
         why = "; ".join(f"{reason}: {count}" for reason, count in self.refusals.most_common(SHOWN))
         more = len(self.refusals) - SHOWN
         why += f"; and {counted(more, 'other reason')}" if more > 0 else ""
-        return f"{self._came} ({why})" if why else self._came
+        return "; ".join([f"{self._came} ({why})" if why else self._came, *self._hindrances()])
 
     def __repr__(self) -> str:
         return f"Walk({self._came})"
@@ -229,6 +243,7 @@ class _Walker:
         self._refusals: Counter[str] = Counter()
         self._cases: dict[str, TargetConfiguration | Interpolation] = {}
         self._tries = 0
+        self._collided = False
 
     def run(self, q: Vector, goal: Vector | None) -> Walk:
         """Depth first, with a step back where a transition cannot be walked."""
@@ -248,7 +263,11 @@ class _Walker:
         whole = longest[0] if longest else None
         for path in longest[1:]:
             whole = path if whole is None else whole + path
-        return Walk(whole, self._steps, len(longest), self._tries, self._refusals, self._cases)
+        found = Walk(whole, self._steps, len(longest), self._tries, self._refusals, self._cases)
+        if found.success or self._collisions is None or not self._collided:
+            return found
+        at_start, always = self._collisions.collisions(q), self._collisions.always_colliding()
+        return replace(found, start_collisions=at_start, always_colliding=always)
 
     def _walked(self, step: Transition, q: Vector, goal: Vector | None) -> Path | None:
         """A path of one transition; None where patience or budget ended."""
@@ -324,6 +343,7 @@ class _Walker:
             except PathError:  # between samples the path is projected, which may fail
                 return self._refused(f"{PathStatus.NOT_PROJECTED.name} on '{part}'")
             if met is not None:
+                self._collided = True
                 return self._refused(f"{met.a} meets {met.b} on '{part}'")
         return path
 

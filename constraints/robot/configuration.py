@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,10 @@ from .bounds import Bounds
 from .frame import as_placement
 from .pinocchio import pin
 
-__all__ = ["checked_postures", "joint_value", "merged", "random_configuration"]
+if TYPE_CHECKING:
+    from .robot import Robot
+
+__all__ = ["checked_postures", "configured", "joint_value", "merged", "random_configuration"]
 
 UNIT = 1e-6
 """A vector whose norm differs from 1 by less is normalised, any other is refused."""
@@ -112,6 +115,20 @@ def merged(values: Mapping[str, object] | None, named: Mapping[str, object]) -> 
         if values and joint in values:
             raise DuplicateNameError("joint value", joint)
     return {**(values or {}), **named}
+
+
+def configured(robot: Robot, values: Mapping[str, object], start: str | ArrayLike | None) -> Vector:
+    """A configuration of a robot from values by joint; `start` is where the other joints are, neutral by default."""
+    if start is None:
+        q = robot.neutral
+    else:
+        q = robot.reference(start) if isinstance(start, str) else np.array(robot.check(start, "start"))
+    for joint, value in values.items():
+        block = robot.slice_of(joint)
+        q[block] = joint_value(
+            robot.space.factors[robot.joint_index(joint) - 1].space, value, f"value of joint '{joint}'"
+        )
+    return q
 
 
 def checked_postures(space: Space, *postures: Mapping[str, ArrayLike]) -> dict[str, Vector]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from liegroups.errors import DuplicateNameError
 from ..errors import ConstraintError, ModelError, UnknownFrameError, WrongObjectError
 from .frame import Frame, as_placement
 from .pinocchio import Model, Placement, pin
+
+if TYPE_CHECKING:
+    from .robot import Robot
 
 __all__ = ["AmbiguousFrameError", "FrameKind", "FrameTable"]
 
@@ -126,6 +129,15 @@ class FrameTable:
         if not all(_same_place(frames[0], other) for other in frames[1:]):
             raise AmbiguousFrameError(name, tuple(known))
         return frames[0]
+
+    @staticmethod
+    def check(frame: Frame, robot: Robot) -> Frame:
+        """The frame, or a ModelError where it is on a joint that the robot does not have."""
+        if frame.joint >= robot.model.njoints or frame.joint_name not in ("", robot.model.names[frame.joint]):
+            raise ModelError(
+                f"frame '{frame}' on joint '{frame.joint_name}' ({frame.joint}) is no frame of {robot.name}"
+            )
+        return frame
 
     def offset(self, frame: Frame, placement: object) -> Frame:
         """A new frame of the same name at a placement relative to a frame: jMf * placement."""

@@ -10,7 +10,10 @@ import numpy as np
 from ..arrays import BoolVector
 from .pinocchio import Model
 
-__all__ = ["angular_columns", "joint_kind", "radian_columns"]
+__all__ = ["FULL_TURN", "angular_columns", "joint_kind", "radian_columns"]
+
+FULL_TURN = 2 * np.pi - 1e-6
+"""A revolute joint whose range is at least this may be shifted by whole turns [rad]."""
 
 _WORDS = {
     "RevoluteUnaligned": "revolute",

@@ -24,7 +24,7 @@ from .pinocchio import Model, pin
 from .system import Part
 from .urdf_graph import check_is_tree, misspelt
 
-__all__ = ["FREE_ROBOTS", "Base", "Part", "as_base", "read_urdf", "urdf_model"]
+__all__ = ["FREE_ROBOTS", "Base", "Part", "as_base", "captured_stderr", "read_urdf", "urdf_model"]
 
 _log = logging.getLogger(__package__)
 _stderr = threading.Lock()
@@ -95,7 +95,7 @@ def urdf_model(root: ElementTree.Element, name: str, base: Base = Base.FIXED) ->
         Base.PLANAR: (pin.JointModelPlanar(),),
     }
     said: list[str] = []
-    with _captured_stderr(said):
+    with captured_stderr(said):
         try:
             model: Model | None = pin.buildModelFromXML(text, *attach[base])
         except Exception as error:
@@ -199,7 +199,7 @@ def _mimics(root: ElementTree.Element, name: str, model: Model) -> tuple[Mimic, 
 
 
 @contextlib.contextmanager
-def _captured_stderr(lines: list[str]) -> Generator[None]:
+def captured_stderr(lines: list[str]) -> Generator[None]:
     """Append what compiled code writes to the standard error stream to `lines`, where it can be redirected.
 
     The URDF parser says there, and only there, what is wrong with a file.

@@ -110,7 +110,8 @@ def _parse(content: bytes, name: str, encoding: str | None, loud: int) -> Elemen
 
 def _check_depth(root: ElementTree.Element, name: str) -> None:
     """Refuse a file that is nested deeper than any that is meant: readers go down by calling themselves."""
-    layer, depth = [root], 0
+    layer: list[ElementTree.Element] = [root]
+    depth = 0
     while layer:
         depth += 1
         if depth > _DEEPEST:

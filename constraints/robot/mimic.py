@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from liegroups import Segments
 from liegroups.doors import as_tuple
 
-from ..errors import WrongObjectError
+from ..errors import UnknownJointError, WrongObjectError
+from .space import RobotSpace
 
 __all__ = ["Mimic", "as_mimics"]
 
@@ -35,10 +37,21 @@ class Mimic:
         return replace(self, joint=prefix + self.joint, source=prefix + self.source)
 
 
-def as_mimics(given: Iterable[Mimic]) -> tuple[Mimic, ...]:
-    """The mimics, or a typed error that names what is none."""
+def as_mimics(given: Iterable[Mimic], space: RobotSpace) -> tuple[Mimic, ...]:
+    """The mimics of joints of a robot, or a typed error that names what is none.
+
+    Raises:
+        WrongObjectError: what is no `Mimic`.
+        UnknownJointError: lists the joints whose names come closest.
+        OverlapError: a joint that mimics itself.
+    """
+    joints = [factor.name for factor in space.factors]
     mimics = as_tuple(given, "mimics of a robot", "Mimic")
     for i, mimic in enumerate(mimics):
         if not isinstance(mimic, Mimic):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise WrongObjectError(f"mimic {i} of a robot", "a Mimic", mimic)
+        for joint in (mimic.joint, mimic.source):
+            if joint not in joints:
+                raise UnknownJointError(str(joint), joints)
+        Segments.of(space, mimic.joint, mimic.source)
     return mimics

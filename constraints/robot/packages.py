@@ -8,10 +8,13 @@ import importlib.metadata
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-from ..errors import FileError
+from liegroups.doors import as_tuple
 
-__all__ = ["find_resource", "robot_data_folder"]
+from ..errors import FileError, WrongObjectError
+
+__all__ = ["as_folders", "find_resource", "robot_data_folder"]
 
 _SCHEME = "package://"
 _ROBOT_DATA = "example-robot-data"
@@ -64,7 +67,7 @@ def find_resource(url: str | os.PathLike[str], packages: Iterable[str | os.PathL
     package, _, rest = text.removeprefix(_SCHEME).partition("/")
     if not package or not rest:
         raise FileError(text, "expected package://NAME/path/of/the/file")
-    folders = [*_given(packages), *_from_environment()]
+    folders = [*map(Path, as_folders(packages)), *_from_environment()]
     data = robot_data_folder()
     if data is not None:
         folders.append(data.parent)
@@ -80,11 +83,19 @@ def find_resource(url: str | os.PathLike[str], packages: Iterable[str | os.PathL
     raise FileError(text, f"no package '{package}'; looked in {searched}{hint}")
 
 
-def _given(packages: Iterable[str | os.PathLike[str]]) -> list[Path]:
-    """Folders as paths, one alone taken too."""
+def as_folders(packages: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
+    """Folders of packages, one alone taken too.
+
+    Raises:
+        WrongObjectError: what is no path.
+    """
     if isinstance(packages, str | os.PathLike):
         packages = [packages]
-    return [Path(folder).expanduser() for folder in packages]
+    given: list[Any] = [*as_tuple(packages, "packages", "folders")]
+    for folder in given:
+        if not isinstance(folder, str | os.PathLike):
+            raise WrongObjectError("packages", "folders", repr(folder))
+    return tuple(str(Path(folder).expanduser()) for folder in given)
 
 
 def _from_environment() -> list[Path]:

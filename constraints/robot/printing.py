@@ -84,4 +84,6 @@ def description(robot: Robot) -> str:
     for mimic in robot.mimics:
         law = f"{mimic.multiplier:g} * {mimic.source} + {mimic.offset:g}"
         lines.append(f"  not enforced: {mimic.joint} = {law}")
+    if robot.disabled_collisions:
+        lines.append(f"  collisions that do not count: {len(robot.disabled_collisions)} pairs of links")
     return "\n".join(lines)

@@ -14,26 +14,24 @@ from liegroups import Factor, Segments
 from liegroups.doors import as_name
 
 from ..arrays import ArrayLike, BoolVector, Vector
-from ..errors import ModelError, UnknownJointError, UnknownNameError, WrongObjectError
+from ..errors import UnknownJointError, UnknownNameError, WrongObjectError
 from ..point import Workspace
 from .bounds import Bounds
-from .configuration import checked_postures, joint_value, merged, random_configuration
+from .configuration import checked_postures, configured, merged, random_configuration
+from .disabled_collisions import DisabledCollision, as_disabled, link_names
 from .frame import Frame
 from .frames import FrameKind, FrameTable
-from .joints import radian_columns
+from .joints import FULL_TURN, radian_columns
 from .loading import Base, read_urdf
 from .mimic import Mimic, as_mimics
 from .pinocchio import Model, pin
 from .posture import Motion, Posture
 from .printing import configuration_table, description
 from .space import RobotSpace
-from .srdf import read_references
+from .srdf import read_srdf
 from .system import Part, join
 
 __all__ = ["Robot"]
-
-FULL_TURN = 2 * np.pi - 1e-6
-"""A revolute joint whose range is at least this may be shifted by whole turns [rad]."""
 
 
 @final
@@ -50,6 +48,7 @@ class Robot:
         bounds: bounds of its joints; those the model states by default.
         references: named reference postures (nq,); those of the model are kept beside them.
         mimics: what the model's file says of joints that follow others (not enforced).
+        disabled_collisions: pairs of links whose collisions do not count, by name; those of an SRDF.
 
     Attributes:
         space: configuration space, a product whose factors are the joints.
@@ -60,6 +59,7 @@ class Robot:
         ModelError: the model has mimic joints, or two frames of one kind at different places share a name.
         EmptyIntervalError, NotFiniteError: the model states bounds that make no sense; the joint is named.
         SizeError, NotNormalizedError, UnknownJointError: a reference posture or a mimic does not suit the model.
+        UnknownNameError: a disabled collision of a link that the model does not have.
 
     Example:
         >>> robot = Robot(pin.buildSampleModelManipulator())
@@ -72,6 +72,7 @@ class Robot:
     bounds: Bounds
     references: Mapping[str, Vector]
     mimics: tuple[Mimic, ...]
+    disabled_collisions: tuple[DisabledCollision, ...]
     _frames: FrameTable
 
     def __init__(
@@ -81,6 +82,7 @@ class Robot:
         bounds: Bounds | None = None,
         references: Mapping[str, ArrayLike] | None = None,
         mimics: Iterable[Mimic] = (),
+        disabled_collisions: Iterable[DisabledCollision] = (),
     ) -> None:
         if not isinstance(model, pin.Model):
             raise WrongObjectError("model", "a pinocchio.Model (for a file: Robot.from_urdf)", model)
@@ -95,11 +97,10 @@ class Robot:
             name=as_name(name or own.name or "robot", "name of a robot"),
             bounds=Bounds.of(own, space) if bounds is None else bounds.on(space),
             references=checked_postures(space, values, {} if references is None else references),
-            mimics=as_mimics(mimics),
+            mimics=as_mimics(mimics, space),
+            disabled_collisions=as_disabled(disabled_collisions, link_names(own)),
             _frames=frames,
         )
-        for mimic in self.mimics:
-            self.segments(mimic.joint, mimic.source)
 
     @classmethod
     def from_urdf(
@@ -116,7 +117,7 @@ class Robot:
 
         Args:
             source: path, `package://NAME/rest` address, or the XML text itself.
-            srdf: the same, for the file with the reference postures (`group_state`).
+            srdf: the same, for a file with reference postures and disabled collisions, as in `with_srdf`.
             packages: folders in which packages are looked for; then come `ROS_PACKAGE_PATH`, `AMENT_PREFIX_PATH` and
                 the robots of the `example-robot-data` distribution.
             base: how the root is attached to the world.
@@ -132,13 +133,14 @@ class Robot:
         """
         model, mimics = read_urdf(source, packages, base)
         robot = cls(model, name, mimics=mimics)
-        return robot if srdf is None else robot.with_references(read_references(srdf, robot.space, packages))
+        return robot if srdf is None else robot.with_srdf(srdf, packages)
 
     @classmethod
     def system(cls, parts: Iterable[Part], name: str | None = None) -> Robot:
         """Several robots and objects as one robot, the names of their joints and frames prefixed ("panda/joint1").
 
-        Bounds, frames, reference postures ("panda/home": the other parts at neutral) and mimics are carried over.
+        Bounds, frames, reference postures ("panda/home": the other parts at neutral), mimics and pairs of links whose
+        collisions do not count are carried over.
 
         Args:
             parts: robots with their names and places; a part may stand on a frame of an earlier one.
@@ -148,8 +150,24 @@ class Robot:
             DuplicateNameError: two parts have one name.
             UnknownFrameError: a part stands on a frame that no earlier part has.
         """
-        model, mimics = join(parts, name)
-        return cls(model, mimics=mimics)
+        model, mimics, disabled = join(parts, name)
+        return cls(model, mimics=mimics, disabled_collisions=disabled)
+
+    def with_srdf(self, source: str | os.PathLike[str], packages: Iterable[str | os.PathLike[str]] = ()) -> Self:
+        """The same robot with what an SRDF file says of it; it shares the space.
+
+        Read are the reference postures (`group_state`) and the pairs of links whose collisions do not count
+        (`disable_collisions`), which a `CollisionModel` leaves out; links that are not there are named in the log.
+
+        Args:
+            source, packages: as in `from_urdf`.
+
+        Raises:
+            FileError: the file is missing or cannot be read whole.
+        """
+        postures, disabled = read_srdf(source, self.space, packages)
+        together = tuple(dict.fromkeys((*self.disabled_collisions, *disabled)))
+        return self.with_references(postures)._with(disabled_collisions=together)
 
     def _with(self, **changes: object) -> Self:
         """A robot that differs in some fields and shares the others, the space above all."""
@@ -209,14 +227,7 @@ class Robot:
             UnknownFrameError: lists the frames whose names come closest.
             AmbiguousFrameError: frames at different places share the name; lists their kinds.
         """
-        if isinstance(name, Frame):
-            frame = name
-            if frame.joint >= self.model.njoints or frame.joint_name not in ("", self.model.names[frame.joint]):
-                raise ModelError(
-                    f"frame '{frame}' on joint '{frame.joint_name}' ({frame.joint}) is no frame of {self.name}"
-                )
-        else:
-            frame = self._frames.find(name, kind)
+        frame = self._frames.check(name, self) if isinstance(name, Frame) else self._frames.find(name, kind)
         return frame if placement is None else self._frames.offset(frame, placement)
 
     def with_frame(self, name: str, on: str | Frame, placement: object = None) -> Self:
@@ -232,8 +243,6 @@ class Robot:
             UnknownFrameError: lists the frames whose names come closest.
         """
         return self._with(_frames=self._frames.with_frame(name, self.frame(on), placement))
-
-    # Bounds
 
     def with_bounds(self, bounds: Bounds | Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Self:
         """The same robot with other bounds for some joints; it shares the space.
@@ -317,14 +326,7 @@ class Robot:
             SizeError, DtypeError, NotFiniteError, NotNormalizedError, WrongObjectError: names the joint.
             DuplicateNameError: a joint is given twice.
         """
-        if start is None:
-            q = self.neutral
-        else:
-            q = self.reference(start) if isinstance(start, str) else np.array(self.check(start, "start"))
-        for joint, value in merged(values, joints).items():
-            factor = self._factor(joint)
-            q[factor.q] = joint_value(factor.space, value, f"value of joint '{joint}'")
-        return q
+        return configured(self, merged(values, joints), start)
 
     def reference(self, name: str) -> Vector:
         """Copy (nq,) of a reference posture.
@@ -382,8 +384,6 @@ class Robot:
         if isinstance(v, Workspace):
             return self.space.at(q, v)
         return self.space.at(q, None, workspace) if v is None else self.space.at(q, v, workspace)
-
-    # Reading
 
     def format(self, q: ArrayLike) -> str:
         """A configuration as a table: a line a joint, with units, and a mark where it is out of bounds."""

@@ -8,6 +8,7 @@ from ..arrays import Vector
 from ..parsed import MOST_COORDINATES, Parsed
 from .bounds import Bounds
 from .configuration import checked_postures
+from .disabled_collisions import DisabledCollision, as_disabled, link_names
 from .frame import Frame
 from .frames import FrameTable
 from .mimic import Mimic
@@ -26,7 +27,9 @@ __all__ = [
     "space_from_data",
 ]
 
-_ENTRIES = ("name", "bounds", "references", "mimics", "frames")
+MOST_PAIRS = 100_000
+"""Pairs of links with disabled collisions that a file may have."""
+_ENTRIES = ("name", "bounds", "references", "mimics", "frames", "disabled_collisions")
 
 
 def space_data(space: RobotSpace) -> dict[str, Any]:
@@ -45,8 +48,11 @@ def space_from_data(data: Parsed) -> RobotSpace:
 
 
 def robot_data(robot: Robot) -> dict[str, Any]:
-    """What a robot has beside its space, as data: name, bounds, reference postures, mimics, frames that were added."""
-    return {
+    """What a robot has beside its space, as data: name, bounds, reference postures, mimics, frames that were added.
+
+    Disabled collisions too, where there are any.
+    """
+    data: dict[str, Any] = {
         "name": robot.name,
         "bounds": bounds_data(robot.bounds),
         "references": {name: q.tolist() for name, q in robot.references.items()},
@@ -56,6 +62,9 @@ def robot_data(robot: Robot) -> dict[str, Any]:
         ],
         "frames": [frame_data(frame) for frame in robot.added_frames],
     }
+    if robot.disabled_collisions:
+        data["disabled_collisions"] = [list(pair) for pair in robot.disabled_collisions]
+    return data
 
 
 def robot_from_data(data: Parsed, space: RobotSpace, beside: tuple[str, ...] = ()) -> Robot:
@@ -77,7 +86,7 @@ def robot_from_data(data: Parsed, space: RobotSpace, beside: tuple[str, ...] = (
     table = data.build(FrameTable.of, space.model)
     robot = object.__new__(Robot)
     fields = {"space": space, "name": data.entry("name").text(), "bounds": bounds, "references": references}
-    robot.__dict__.update(fields, mimics=mimics, _frames=table)
+    robot.__dict__.update(fields, mimics=mimics, disabled_collisions=_disabled(data, space), _frames=table)
     for item in data.entry("frames").items():
         frame = item.build(robot.frame, frame_from_data(item))
         robot = item.build(robot.with_frame, frame.name, frame)
@@ -124,3 +133,12 @@ def _mimic(data: Parsed, space: RobotSpace) -> Mimic:
         data.entry("multiplier").number(),
         data.entry("offset").number(),
     )
+
+
+def _disabled(data: Parsed, space: RobotSpace) -> tuple[DisabledCollision, ...]:
+    """Pairs of links whose collisions do not count; files have them where there are any."""
+    if not data.has("disabled_collisions"):
+        return ()
+    entry = data.entry("disabled_collisions")
+    pairs = [tuple(word.text() for word in pair.items(3)) for pair in entry.items(MOST_PAIRS)]
+    return entry.build(as_disabled, pairs, link_names(space.model))

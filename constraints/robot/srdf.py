@@ -1,33 +1,62 @@
-"""Reference postures from an SRDF file."""
+"""What an SRDF file says of a robot: reference postures, and pairs of links whose collisions do not count."""
 
 from __future__ import annotations
 
+import difflib
 import logging
 import os
-from collections.abc import Iterable
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
 
 import numpy as np
+
+from liegroups.errors import UnknownNameError
 
 from ..arrays import Vector
 from ..errors import ConstraintError, FileError
 from .configuration import joint_value
+from .disabled_collisions import DisabledCollision, link_names
 from .markup import numbers, read_xml
 from .space import RobotSpace
 
-__all__ = ["read_references"]
+__all__ = ["MANIPULATION_TAGS", "SRDF_TAGS", "RobotSemantics", "read_srdf", "refuse_misspelt"]
 
 _log = logging.getLogger(__package__)
 
+SRDF_TAGS = (
+    *("group", "group_state", "end_effector", "virtual_joint", "passive_joint", "chain", "joint_property"),
+    *("disable_collisions", "enable_collisions", "disable_default_collisions", "link_sphere_approximation"),
+)
+"""Tags of the SRDF standard."""
+MANIPULATION_TAGS = ("gripper", "handle", "contact")
+"""Tags of hpp-manipulation."""
+LIKENESS = 0.75
+"""Of a tag to one that is read, from which it is taken for a misspelt one."""
 
-def read_references(
+
+class RobotSemantics(NamedTuple):
+    """What an SRDF file says of a robot.
+
+    Attributes:
+        references: reference postures (nq,) by name.
+        disabled_collisions: pairs of links whose collisions do not count.
+    """
+
+    references: dict[str, Vector]
+    disabled_collisions: tuple[DisabledCollision, ...]
+
+
+def read_srdf(
     source: str | os.PathLike[str], space: RobotSpace, packages: Iterable[str | os.PathLike[str]] = ()
-) -> dict[str, Vector]:
-    """The reference postures (`group_state`) of an SRDF file, by name.
+) -> RobotSemantics:
+    """Read the reference postures (`group_state`) and the disabled collisions of an SRDF file.
 
-    Each starts from the neutral configuration. States of one name that belong to different groups make one posture;
-    where both give a joint the later one counts, and the log says so. Joints that the robot does not have are named
-    in the log and left out, since an SRDF often describes more than the model at hand (a root joint, hands). Groups,
-    end effectors and collision pairs of the file are not read.
+    Each posture starts from the neutral configuration. States of one name that belong to different groups make one
+    posture; where both give a joint the later one counts, and the log says so. Pairs of links are those of
+    `disable_collisions`, and all pairs of a link of `disable_default_collisions` that no `enable_collisions` names.
+    Joints and links that the robot does not have are named in the log and left out, since an SRDF often describes more
+    than the model at hand (a root joint, hands). Groups and end effectors of the file are not read.
 
     Args:
         source: path, `package://` address, or the XML text itself.
@@ -35,9 +64,74 @@ def read_references(
         packages: folders in which packages are looked for.
 
     Raises:
-        FileError: the file cannot be read whole, or a value does not suit its joint.
+        FileError: the file cannot be read whole, a tag is misspelt, a value does not suit its joint, or a pair lacks a
+            link.
     """
     root, name = read_xml(source, "robot", "SRDF", packages)
+    for element in root:
+        refuse_misspelt(element.tag, (*SRDF_TAGS, *MANIPULATION_TAGS), name)
+    return RobotSemantics(_references(root, name, space), _disabled(root, name, link_names(space.model)))
+
+
+def refuse_misspelt(tag: str, known: Collection[str], file: str, where: str = "") -> None:
+    """Refuse a tag whose name is nearly that of one that would be read.
+
+    Args:
+        tag: its name.
+        known: names of tags that are read.
+        file: in the message, with `where` in it.
+
+    Raises:
+        FileError: names the tag and the nearest one.
+    """
+    near = [] if tag in known else difflib.get_close_matches(tag.lower(), known, 1, LIKENESS)
+    if near:
+        raise FileError(file, f"{where}<{tag}> is not understood; expected <{near[0]}>?")
+
+
+def _disabled(root: ElementTree.Element, name: str, links: tuple[str, ...]) -> tuple[DisabledCollision, ...]:
+    """Pairs of links of the robot whose collisions do not count, each once."""
+    known, unknown = frozenset(links), dict[str, None]()
+    pairs: dict[frozenset[str], DisabledCollision] = {}
+    left = 0
+    for element in root.iter("disable_collisions"):
+        a, b = _links(element, name, "link1", "link2")
+        missing = [link for link in (a, b) if link not in known]
+        unknown |= dict.fromkeys(missing)
+        left += bool(missing)
+        if not missing:
+            pairs.setdefault(frozenset((a, b)), DisabledCollision(a, b, element.get("reason", "")))
+    enabled = {frozenset(_links(element, name, "link1", "link2")) for element in root.iter("enable_collisions")}
+    for element in root.iter("disable_default_collisions"):
+        (a,) = _links(element, name, "link")
+        if a not in known:
+            unknown[a] = None
+            left += 1
+            continue
+        for b in links:
+            pair = frozenset((a, b))
+            if a != b and pair not in enabled:
+                pairs.setdefault(pair, DisabledCollision(a, b, "disabled by default"))
+    if unknown:
+        first = UnknownNameError("link", next(iter(unknown)), links)
+        _log.warning("%s: the robot has no link %s: %d tags of disabled collisions left out (%s)",
+                     name, ", ".join(unknown), left, first)  # fmt: skip
+    return tuple(pairs.values())
+
+
+def _links(element: ElementTree.Element, name: str, *attributes: str) -> tuple[str, ...]:
+    """The links that a tag names."""
+    found = tuple(element.get(attribute, "") for attribute in attributes)
+    for attribute, link in zip(attributes, found, strict=True):
+        if not link:
+            given = ", ".join(f"{key}='{value}'" for key, value in element.attrib.items()) or "nothing"
+            raise FileError(name, f"<{element.tag}> needs the attribute '{attribute}', the name of a link; "
+                                  f"it has {given}")  # fmt: skip
+    return found
+
+
+def _references(root: ElementTree.Element, name: str, space: RobotSpace) -> dict[str, Vector]:
+    """The reference postures."""
     factors = {factor.name: factor for factor in space.factors}
     postures: dict[str, Vector] = {}
     stated: dict[str, dict[str, list[float]]] = {}
@@ -45,7 +139,7 @@ def read_references(
     for state in root.iter("group_state"):
         posture = state.get("name")
         if not posture:
-            raise FileError(name, "a group_state has no name")
+            raise FileError(name, "a group_state has no name, and each needs one")
         q = postures.setdefault(posture, np.array(space.neutral))
         for element in state.iter("joint"):
             joint = element.get("name")

@@ -13,6 +13,7 @@ from liegroups.errors import DuplicateNameError
 
 from ..arrays import Vector
 from ..errors import WrongObjectError
+from .disabled_collisions import DisabledCollision
 from .frame import as_placement
 from .frames import FrameTable
 from .mimic import Mimic
@@ -42,7 +43,7 @@ class Part:
     on: str | None = None
 
 
-def join(parts: Iterable[Part], name: str | None) -> tuple[Model, tuple[Mimic, ...]]:
+def join(parts: Iterable[Part], name: str | None) -> tuple[Model, tuple[Mimic, ...], tuple[DisabledCollision, ...]]:
     """Append the models of the parts to each other, in their order, names prefixed.
 
     The bounds of the parts become limits of the model, their reference postures postures of the model, the other parts
@@ -54,7 +55,7 @@ def join(parts: Iterable[Part], name: str | None) -> tuple[Model, tuple[Mimic, .
         name: name of the system; the names of the parts by default.
 
     Returns:
-        the model of the whole, and its mimics.
+        the model of the whole, its mimics, and its pairs of links whose collisions do not count.
 
     Raises:
         DuplicateNameError: two parts have one name.
@@ -79,6 +80,7 @@ def join(parts: Iterable[Part], name: str | None) -> tuple[Model, tuple[Mimic, .
     neutral: Vector = pin.neutral(model)
     lower, upper = np.array(model.lowerPositionLimit), np.array(model.upperPositionLimit)
     mimics: list[Mimic] = []
+    disabled: list[DisabledCollision] = []
     for part in parts:
         robot, prefix = part.robot, f"{part.name}/"
         for posture, q in robot.references.items():
@@ -90,8 +92,9 @@ def join(parts: Iterable[Part], name: str | None) -> tuple[Model, tuple[Mimic, .
             lower[slices[prefix + joint]] = robot.bounds.lower[robot.slice_of(joint)]
             upper[slices[prefix + joint]] = robot.bounds.upper[robot.slice_of(joint)]
         mimics += [mimic.prefixed(prefix) for mimic in robot.mimics]
+        disabled += [pair.prefixed(prefix) for pair in robot.disabled_collisions]
     model.lowerPositionLimit, model.upperPositionLimit = lower, upper
-    return model, tuple(mimics)
+    return model, tuple(mimics), tuple(disabled)
 
 
 def _check(part: object, i: int) -> None:
