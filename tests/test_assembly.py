@@ -16,7 +16,19 @@ import pytest
 from rbdl_models import LINKAGE_CLOSED, data, linkage, robot_of, set_of
 from samples import mixed_frames
 
-from constraints import Bounds, Frame, Implicit, Order, Pose, Problem, Robot, Status, Target, stack_rows
+from constraints import (
+    Bounds,
+    Frame,
+    Implicit,
+    Order,
+    Pose,
+    Problem,
+    Robot,
+    Status,
+    Target,
+    Transformation,
+    stack_rows,
+)
 from constraints.dynamics import (
     Closure,
     ConstraintSet,
@@ -78,6 +90,22 @@ def test_free_coordinates_leave_the_others_where_they_are(seed: int) -> None:
     assert result.success
     assert np.abs(result.q - start)[[0, 2]].max() < 1e-10
     assert np.abs(rows.position_error(result.q)).max() < 1e-12
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_cost_of_zero_is_zero_beside_masked_rows(seed: int) -> None:
+    """Mend 19: masked rows are no inequalities: what costs something does not move at all where the rest can do it."""
+    robot = planar_arm(0.7, 0.6, 0.5)
+    tip = Transformation(robot, "tip")
+    closed = np.array([0.4, -0.9, 0.8])
+    goal = tip.value(closed) * [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]
+    rows = ConstraintSet(robot, [Implicit.equal(tip, goal, mask=[1, 1, 0, 0, 0, 0], name="tip")])
+    start = closed + np.random.default_rng(seed).uniform(-0.2, 0.2, 3)
+    result = assemble_position(rows, start, weights=[1.0, 0.0, 0.0])
+    assert result.success
+    assert np.linalg.norm((tip.value(result.q) - goal)[:2]) < 1e-12
+    assert abs(result.q[0] - start[0]) < 1e-15
+    assert np.abs(result.q - start)[1:].max() > 1e-2
 
 
 def test_zero_costs_with_fewer_free_coordinates_than_rows() -> None:

@@ -178,7 +178,8 @@ def assemble_position(
         stay_on_branch: how far a dependent coordinate may move from q0 [rad or m]; the sign of the determinant of the
             pivot block must then be kept too. What closes otherwise has the status LEFT_BRANCH.
         engine: what solves; by default the projector's, or a `LoopEngine` for long chains and for costs of zero (with
-            bounds or more than one level it is always the projector's, to which a cost of zero is a very small one).
+            bounds, inequalities or more than one level it is always the projector's, to which a cost of zero is a very
+            small one).
 
     Raises:
         EmptyProblemError: no constraint that is on has position rows.
@@ -261,7 +262,7 @@ def _sides(problem: Problem, rhs: RightHandSide) -> RightHandSide:
 def _engine(problem: Problem) -> Engine | None:
     """The loop engine where it pays or is needed; None for the projector's own."""
     bounded = bool(np.isfinite(problem.bounds.lower).any() or np.isfinite(problem.bounds.upper).any())
-    equalities = not any(owner.rows.one_sided.any() for owner in problem.constraints)
+    equalities = not any((owner.rows.one_sided & owner.rows.mask).any() for owner in problem.constraints)
     if bounded or len(problem.levels) > 1 or not equalities:
         return None
     free = bool((problem.weights[~problem.frozen] == 0.0).any())
