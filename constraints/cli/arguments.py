@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import io
 import os
 import sys
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from ..errors import FileError, MissingExtraError
+from ..files.writing import write_file
 
-__all__ = ["ALL_WELL", "NOT_ALL", "drawable", "natural", "positive", "wants_bar", "writable"]
+__all__ = ["ALL_WELL", "NOT_ALL", "drawable", "natural", "positive", "save_arrays", "wants_bar", "writable"]
 
 ALL_WELL, NOT_ALL = 0, 1
 """Exit codes of a command that ran: all is well, or not all is (a projection failed, a bit differs)."""
@@ -59,6 +64,17 @@ def drawable(path: str | None) -> None:
     writable(path)
     if path is not None and importlib.util.find_spec("matplotlib") is None:
         raise MissingExtraError("matplotlib", "plot")
+
+
+def save_arrays(path: str | os.PathLike[str], arrays: dict[str, Any]) -> None:
+    """Write arrays by name as an npz file, compressed; a path without the ending stays as it is.
+
+    Raises:
+        FileError: the file cannot be written.
+    """
+    content = io.BytesIO()
+    np.savez_compressed(content, **arrays)
+    write_file(path, content.getvalue())
 
 
 def wants_bar() -> bool:

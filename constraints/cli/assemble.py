@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FileError
 from ..models import Mechanism, load
 from ..models.closing import Closing, close
 from ..models.drawing import plot_assembly
-from .arguments import ALL_WELL, NOT_ALL, drawable, writable
+from .arguments import ALL_WELL, NOT_ALL, drawable, save_arrays, writable
 
 __all__ = ["add_arguments", "run"]
 
@@ -104,14 +103,16 @@ def save(found: Closing, path: str | os.PathLike[str]) -> None:
         FileError: the file cannot be written.
     """
     judged = found.judged
-    try:
-        with open(path, "wb") as file:  # a path without the ending stays as it is
-            np.savez(
-                file, q=found.q, start=found.starts[found.chosen], closed=np.array(found.success),
-                joints=np.array(found.mechanism.robot.joint_names), residual=np.array(judged.residual),
-                rows=np.array(judged.rows), rank=np.array(judged.rank), mobility=np.array(judged.mobility),
-                independent=np.array(judged.independent, dtype=np.str_),
-                redundant=np.array(judged.redundant, dtype=np.str_),
-            )  # fmt: skip
-    except OSError as error:
-        raise FileError(os.fspath(path), f"cannot be written: {error.strerror or error}") from None
+    arrays: dict[str, Any] = {
+        "q": found.q,
+        "start": found.starts[found.chosen],
+        "closed": np.array(found.success),
+        "joints": np.array(found.mechanism.robot.joint_names),
+        "residual": np.array(judged.residual),
+        "rows": np.array(judged.rows),
+        "rank": np.array(judged.rank),
+        "mobility": np.array(judged.mobility),
+        "independent": np.array(judged.independent, dtype=np.str_),
+        "redundant": np.array(judged.redundant, dtype=np.str_),
+    }
+    save_arrays(path, arrays)
