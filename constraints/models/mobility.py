@@ -167,10 +167,10 @@ def _held(J: Matrix, held: BoolVector, rank: int, least: float, columns: Sequenc
     left = int((least < S).sum())
     free = np.abs(Vt[left:]).max(axis=0, initial=0.0) > FREE
     return {
-        "driven": tuple(columns[i] for i in np.flatnonzero(held)),
+        "driven": tuple(columns[int(i)] for i in np.flatnonzero(held)),
         "held_mobility": others.size - left,
         "blocked": rank - left,
-        "undetermined": tuple(columns[i] for i in others[free]),
+        "undetermined": tuple(columns[int(i)] for i in others[free]),
         "held_singular_values": np.asarray(S, dtype=np.float64),
     }
 
