@@ -19,6 +19,7 @@ from ..arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 from ..errors import MissingExtraError, OptionError, SizeError, WrongObjectError
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
+from .engine import Engine
 from .options import Options
 from .projection import Projection, Refined, Status, Step
 from .row_inputs import GivenSides, references_of, sides_of, starts_of
@@ -66,6 +67,7 @@ class ProjectionBatch:
     _refined: tuple[Refined | None, ...] = field(repr=False)
     starts: Matrix = field(repr=False)
     _near: Vector | Matrix | None = field(repr=False)
+    _engine: Engine = field(repr=False)
 
     @property
     def success(self) -> BoolVector:
@@ -114,6 +116,7 @@ class ProjectionBatch:
             self._refined[i],
             self.starts[i],
             self._near if self._near is None or self._near.ndim == 1 else self._near[i],
+            self._engine,
         )
 
     def _row(self, row: SupportsIndex) -> int:
@@ -183,7 +186,7 @@ def project_batch(
     _, q, status, iterations, restarts, residual, seconds, traces, refined = found
     for array in (q, status, iterations, restarts, residual, seconds, starts):
         read_only(array)
-    more = (problem, options, sides, tuple(traces), tuple(refined), starts, references)
+    more = (problem, options, sides, tuple(traces), tuple(refined), starts, references, job.engine)
     return ProjectionBatch(q, status, iterations, residual, restarts, seconds, *more)
 
 
