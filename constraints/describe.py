@@ -158,7 +158,7 @@ def _rows(owner: RowOwner) -> str:
     """How many rows of each kind count."""
     words = [word for word, counts in zip(owner.rows.words, owner.rows.mask, strict=True) if counts]
     kinds = ", ".join(_counted(words.count(word), word) for word in dict.fromkeys(words))
-    return f"in {owner.group.name}, {len(words)} of {counted(owner.group.nv, 'row')} ({kinds})"
+    return f"in {owner.group.name}, {len(words)} of {counted(owner.group.nv, 'row')}{f' ({kinds})' if kinds else ''}"
 
 
 def _counted(number: int, word: str) -> str:
@@ -173,7 +173,7 @@ def _details(owner: RowOwner, problem: Problem) -> Iterator[str]:
     kinds: dict[str, list[int]] = {}
     for row, word in enumerate(table.words):
         kinds.setdefault(_kind(table, row, word), []).append(row)
-    if len(kinds) > 1 or next(iter(kinds)) != table.words[0]:
+    if list(kinds) != list(table.words[:1]):
         ordered = sorted(kinds.items(), key=lambda entry: entry[0] == LEFT_OUT)
         said = [f"{_numbers(rows)} {kind}" for kind, rows in ordered]
         more = [f"and {len(said) - SHOWN} kinds more"] if len(said) > SHOWN else []

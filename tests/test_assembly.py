@@ -16,7 +16,19 @@ import pytest
 from rbdl_models import LINKAGE_CLOSED, data, linkage, robot_of, set_of
 from samples import mixed_frames
 
-from constraints import Bounds, Frame, Implicit, Order, Pose, Problem, Robot, Status, Target, stack_rows
+from constraints import (
+    Bounds,
+    Frame,
+    Implicit,
+    Order,
+    Pose,
+    Problem,
+    Robot,
+    Status,
+    Target,
+    Transformation,
+    stack_rows,
+)
 from constraints.dynamics import (
     Closure,
     ConstraintSet,
@@ -29,7 +41,15 @@ from constraints.dynamics import (
     assemble_velocity,
 )
 from constraints.dynamics.branch import branch_between
-from constraints.errors import EmptyProblemError, FileError, OptionError, UnknownJointError, WrongObjectError
+from constraints.errors import (
+    EmptyProblemError,
+    FileError,
+    OptionError,
+    SizeError,
+    UnknownJointError,
+    WrongObjectError,
+)
+from constraints.models import mechanisms
 
 NEAR = [(model, entry) for model, d in data()["models"].items() for entry in d["near"]]
 
@@ -78,6 +98,22 @@ def test_free_coordinates_leave_the_others_where_they_are(seed: int) -> None:
     assert result.success
     assert np.abs(result.q - start)[[0, 2]].max() < 1e-10
     assert np.abs(rows.position_error(result.q)).max() < 1e-12
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_cost_of_zero_is_zero_beside_masked_rows(seed: int) -> None:
+    """Mend 19: masked rows are no inequalities: what costs something does not move at all where the rest can do it."""
+    robot = planar_arm(0.7, 0.6, 0.5)
+    tip = Transformation(robot, "tip")
+    closed = np.array([0.4, -0.9, 0.8])
+    goal = tip.value(closed) * [1.0, 1.0, 0.0, 0.0, 0.0, 0.0]
+    rows = ConstraintSet(robot, [Implicit.equal(tip, goal, mask=[1, 1, 0, 0, 0, 0], name="tip")])
+    start = closed + np.random.default_rng(seed).uniform(-0.2, 0.2, 3)
+    result = assemble_position(rows, start, weights=[1.0, 0.0, 0.0])
+    assert result.success
+    assert np.linalg.norm((tip.value(result.q) - goal)[:2]) < 1e-12
+    assert abs(result.q[0] - start[0]) < 1e-15
+    assert np.abs(result.q - start)[1:].max() > 1e-2
 
 
 def test_zero_costs_with_fewer_free_coordinates_than_rows() -> None:
@@ -276,6 +312,74 @@ def test_the_sign_of_the_pivot_block_tells_elbows_apart() -> None:
     kept = np.sign(crossed.q[1]) == np.sign(start[1])
     assert crossed.projection.success
     assert (crossed.status is Status.CONVERGED) == kept
+
+
+def elbow_side(q: np.ndarray) -> float:
+    """On which side of the coupler the rocker of a four-bar is: the sign of the sine of the angle between them."""
+    return float(np.sign(np.sin(q[0] + q[1] - q[2])))
+
+
+@pytest.mark.parametrize("way", [-1.0, 1.0])
+@pytest.mark.parametrize("step", [0.5, 0.3, 0.1, 0.0123, 0.003, 1e-3])
+def test_a_driven_parallelogram_does_not_pass_its_flat_pose(way: float, step: float) -> None:
+    """Mend 12: a driven parallelogram stays on its branch up to the flat pose (crank at 0 and pi), in steps of any
+    size: the step that comes to it, passes it, or leaves it on the other branch, is LEFT_BRANCH, and no earlier one."""
+    bar = mechanisms.four_bar(1.0, 0.5, 1.0, 0.5)
+    rows, q = bar.constraint_set(), bar.posture("closed")
+    flat = 0.0 if way < 0.0 else np.pi
+    if step < 0.01:  # shorter ways for short steps
+        near = flat - way * 40.7 * step
+        q = np.array([near, -near, near])
+    while True:
+        start = q + np.array([way * step, 0.0, 0.0])
+        done = assemble_position(rows, start, driven=["crank"], stay_on_branch=100.0)
+        assert done.projection.success
+        if not done.success:
+            break
+        q = done.q
+        assert 1e-9 < q[0] < np.pi - 1e-9
+        np.testing.assert_allclose(q, [q[0], -q[0], q[0]], atol=1e-9)  # a parallelogram, by its closed form
+    assert done.status is Status.LEFT_BRANCH
+    assert abs(start[0] - q[0]) >= abs(flat - q[0]) - 1e-12
+    assert "dead centre" in done.describe() or elbow_side(done.q) == -elbow_side(q)
+
+
+@pytest.mark.parametrize("way", [-1.0, 1.0])
+@pytest.mark.parametrize("step", [0.5, 0.1, 0.0123])
+def test_a_crank_that_turns_all_the_way_stays_on_its_branch(way: float, step: float) -> None:
+    """Mend 12: a crank-rocker has no dead centre when its crank is driven: no step of a whole turn is LEFT_BRANCH, and
+    the coupler is where two circles meet."""
+    ground, crank, coupler, rocker = 0.4, 0.15, 0.35, 0.3
+    bar = mechanisms.four_bar(ground, crank, coupler, rocker)
+    rows, q = bar.constraint_set(), bar.posture("closed")
+    side = elbow_side(q)
+    for _ in range(int(2.0 * np.pi / step) + 1):
+        start = q + np.array([way * step, 0.0, 0.0])
+        q = assemble_position(rows, start, driven=["crank"], stay_on_branch=1.5).or_raise().q
+        assert elbow_side(q) == side
+        end = crank * np.exp(1j * q[0]) + coupler * np.exp(1j * (q[0] + q[1]))
+        assert abs(end - ground - rocker * np.exp(1j * q[2])) < 1e-11
+
+
+def test_the_configuration_before_may_be_given() -> None:
+    """Mend 12: where q0 is no last result with other values of driven joints, `before` says whose branch is kept; an
+    open start alone is said to be open."""
+    bar = mechanisms.four_bar(1.0, 0.5, 1.0, 0.5)
+    rows, last = bar.constraint_set(), np.array([0.05, -0.05, 0.05])
+    guess = np.array([-0.05, 0.052, -0.049])  # past the flat pose, and open
+    alone = assemble_position(rows, guess, driven=["crank"], stay_on_branch=0.5)
+    assert alone.success
+    assert alone.branch is not None
+    assert not alone.branch.is_closed
+    known = assemble_position(rows, guess, driven=["crank"], stay_on_branch=0.5, before=last)
+    assert known.status is Status.LEFT_BRANCH
+    assert known.branch is not None
+    assert known.branch.is_closed
+    assert (known.branch.before == last).all()
+    with pytest.raises(OptionError, match="stay_on_branch"):
+        assemble_position(rows, guess, driven=["crank"], before=last)
+    with pytest.raises(SizeError, match="before"):
+        assemble_position(rows, guess, driven=["crank"], stay_on_branch=0.5, before=[0.0])
 
 
 def test_wrong_arguments_are_named() -> None:

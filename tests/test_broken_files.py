@@ -32,9 +32,25 @@ from constraints import (
     Transformation,
     project,
 )
+from constraints.dynamics import Axes, Closure, Hinge, PointContact, RodClosure, SurfaceContact
 from constraints.errors import ConstraintError, FileContentError, FileError
 from constraints.models import load as load_mechanism
+from constraints.stack import RowOwner
 from liegroups import Rn
+
+
+def loops(robot: Robot) -> list[RowOwner]:
+    """Closures and contacts with as many entries as there are."""
+    hinge = Hinge.custom([Hinge.pin([0.6, 0.0, 0.8]), Hinge.helical([1.0, 0.0, 0.0], 0.1)])
+    return [
+        Closure(robot, "gripper", "handle", hinge),
+        Closure.along(
+            robot, "gripper", "handle", [[1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1]], name="a"
+        ),
+        RodClosure(robot, "gripper", None, 0.4),
+        PointContact(robot, "handle", [0.0, 0.6, 0.8], [0.1, 0.2, 0.3], axes=Axes.LOCAL),
+        SurfaceContact(robot, "gripper").anchored(robot.neutral),
+    ]
 
 
 @functools.cache
@@ -51,6 +67,7 @@ def documents() -> dict[str, Any]:
     problems = {
         "carried": Problem(robot, [[grasp], [mixture]], weights={"arm/elbow": 2.0}, frozen=["arm/wrist_roll"]),
         "mixed": Problem(mixed, [Implicit.zero(Position(mixed, "chain"))]),
+        "loops": Problem(robot, loops(robot)),
         "product": Problem(space, [Implicit.equal(Pose(arm_frames(), "b")), Implicit.zero(Affine([[1.0, -2.0]]))]),
     }
     found: dict[str, Any] = {}
@@ -276,7 +293,9 @@ WRONG: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "count"), [("carried", 120), ("mixed", 80), ("product", 200), ("report", 150)])
+@pytest.mark.parametrize(
+    ("name", "count"), [("carried", 120), ("mixed", 80), ("loops", 80), ("product", 200), ("report", 150)]
+)
 def test_whatever_is_wrong_anywhere_is_an_error_or_a_problem(name: str, count: int, tmp_path: Path) -> None:
     """Broken files: wrong values at places chosen by a seed, one a time: a typed error, or a problem that can be
     described. No other exception, no warning, no crash."""
@@ -298,6 +317,20 @@ def test_whatever_is_wrong_anywhere_is_an_error_or_a_problem(name: str, count: i
         assert (found.problem if name == "report" else found).describe()
     assert not [entry for entry in said if "broken.json: at $" not in entry[2]]
     assert len(said) > 0.6 * count
+
+
+def test_whatever_is_wrong_with_closures_and_contacts_is_an_error_or_a_problem(tmp_path: Path) -> None:
+    """Mend 14: a wrong value at each place of each closure and contact: a typed error with the place, or a problem."""
+    data, said, loaded = documents()["loops"], list[str](), 0
+    inside = [("levels", *place) for place in places(data["levels"]) if len(place) > 2]
+    for k, place in enumerate(inside):
+        try:
+            assert load(replaced(data, place, WRONG[k % len(WRONG)]), tmp_path).describe()
+            loaded += 1
+        except FileError as error:
+            said.append(str(error))
+    assert not [words for words in said if "broken.json: at $" not in words]
+    assert len(said) > 0.6 * len(inside) > loaded
 
 
 def test_places_are_named_as_one_would_write_them(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from constraints import (
     Target,
     project,
 )
+from constraints.dynamics import Axes, ConstraintSet, PointContact, SurfaceContact
 from constraints.errors import ModelError, WrongObjectError
 from constraints.interop import (
     NoCounterpartError,
@@ -30,6 +31,7 @@ from constraints.interop import (
     as_rigid_constraint_model,
     from_constraint_model,
 )
+from constraints.models import sample_arm
 from liegroups import SE3, R3xSO3
 
 POINT, FRAME = pin.PointAnchorConstraintModel, pin.FrameAnchorConstraintModel
@@ -234,3 +236,62 @@ def test_what_has_no_counterpart_is_refused() -> None:
                 give(constraint)
     with pytest.raises(WrongObjectError, match="Implicit"):
         as_anchor_constraint_model(pose)  # pyright: ignore[reportArgumentType]
+
+
+# Accelerations of contacts.
+
+
+@pytest.mark.parametrize(
+    ("kind", "axes", "has_anchor", "classical", "pinocchio"),
+    [
+        (PointContact, "LOCAL_WORLD_ALIGNED", False, 0.0, 0.0),
+        (PointContact, "LOCAL_WORLD_ALIGNED", True, 0.0, 0.0),
+        (PointContact, "LOCAL", False, 1.0, 1.0),
+        (PointContact, "LOCAL", True, 2.0, 2.0),
+        (SurfaceContact, "LOCAL", False, 1.0, 0.0),
+        (SurfaceContact, "LOCAL", True, 1.0, 0.0),
+        (SurfaceContact, "LOCAL_WORLD_ALIGNED", False, 0.0, -1.0),
+        (SurfaceContact, "LOCAL_WORLD_ALIGNED", True, 0.0, -1.0),
+    ],
+)
+def test_accelerations_of_contacts_differ_by_what_the_page_says(
+    kind: type[PointContact | SurfaceContact], axes: str, has_anchor: bool, classical: float, pinocchio: float
+) -> None:
+    """Mend 22: classical acceleration less the rows, and what pinocchio's constraintDynamics holds at zero less the
+    rows, are multiples of w x v in the linear rows, as the table of docs/interop.md has it, and nothing else."""
+    robot, rng = sample_arm(), np.random.default_rng(4)
+    q, v, a = robot.random(rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv)
+    contact = kind(robot, "tool", axes=Axes[axes])
+    rows = ConstraintSet(robot, [contact.anchored(q) if has_anchor else contact])
+    model, reference = pin.Model(robot.model), getattr(pin.ReferenceFrame, axes)
+    frame = model.getFrameId("tool")
+
+    def seen(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Classical acceleration, and w x v with zeros below, in the axes of the rows."""
+        data = model.createData()
+        pin.forwardKinematics(model, data, q, v, a)
+        pin.updateFramePlacements(model, data)
+        velocity = pin.getFrameVelocity(model, data, frame, reference)
+        turned = np.concatenate([np.cross(velocity.angular, velocity.linear), np.zeros(3)])
+        return pin.getFrameClassicalAcceleration(model, data, frame, reference).vector[: rows.size], turned[: rows.size]
+
+    found, turned = seen(a)
+    assert np.abs(turned).max() > 0.1
+    ours = rows.jacobian(q) @ a + rows.drift(q, v)
+    np.testing.assert_allclose(found - ours, classical * turned, atol=1e-12)
+    held = constrained(model, frame, reference, rows.size, q, v)
+    assert np.abs(held).max() > 0.1
+    np.testing.assert_allclose(rows.jacobian(q) @ held + rows.drift(q, v), -pinocchio * turned, atol=1e-10)
+
+
+def constrained(model: Any, frame: int, reference: Any, size: int, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """Joint accelerations of a contact by pinocchio, without torques and Baumgarte gains."""
+    kind = pin.ContactType.CONTACT_3D if size == 3 else pin.ContactType.CONTACT_6D
+    at, data = model.frames[frame], model.createData()
+    contact = pin.RigidConstraintModel(kind, model, at.parentJoint, at.placement, 0, pin.SE3.Identity(), reference)
+    contacts, memories = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    contacts.append(contact)
+    memories.append(contact.createData())
+    pin.initConstraintDynamics(model, data, contacts, memories)
+    settings = pin.ProximalSettings(1e-14, 1e-14, 200)
+    return np.array(pin.constraintDynamics(model, data, q, v, np.zeros(model.nv), contacts, memories, settings))

@@ -136,6 +136,33 @@ def test_a_stretched_parallelogram_loses_rank() -> None:
         assert (flat.rank(q), flat.mobility(q)) == (2, 1)
 
 
+def test_dead_centres_of_driven_joints_are_judged() -> None:
+    """Mend 12: a crank-rocker that is driven by its rocker is at a dead centre where crank and coupler are in line (a
+    triangle of 3, 4, 5), by its crank nowhere; a flat parallelogram leaves coupler and rocker open."""
+    linkage = mechanisms.four_bar(0.4, 0.2, 0.3, 0.3)
+    dead = np.array([np.arctan2(3.0, 4.0), 0.0, 0.5 * np.pi])
+    judged = linkage.judge(dead, driven=["rocker"])
+    assert judged.is_closed
+    assert (judged.rank, judged.mobility, judged.held_mobility, judged.blocked) == (2, 1, 1, 1)
+    assert judged.undetermined == ("crank", "coupler")
+    assert not judged.is_determined
+    assert "may move: crank, coupler (a dead centre)" in judged.describe()
+    assert judged.held_singular_values is not None
+    assert judged.held_singular_values[1] < 1e-12
+    for q, driven in ((dead, "crank"), (linkage.posture("closed"), "rocker"), (linkage.posture("closed"), "crank")):
+        regular = linkage.judge(q, driven=[driven])
+        assert (regular.held_mobility, regular.blocked, regular.undetermined) == (0, 0, ())
+        assert regular.is_determined
+        assert regular.independent == (driven,)
+    flat = mechanisms.four_bar(0.4, 0.2, 0.4, 0.2, angle=0.0)
+    judged = flat.judge(flat.posture("closed"), driven=["crank"])
+    assert (judged.mobility, judged.held_mobility, judged.blocked) == (2, 1, 0)
+    assert judged.undetermined == ("coupler", "rocker")
+    assert flat.judge(flat.posture("closed")).held_mobility is None
+    with pytest.raises(UnknownJointError, match="crank"):
+        flat.judge(flat.posture("closed"), driven=["crnk"])
+
+
 def test_rows_out_of_the_plane_are_the_redundant_ones() -> None:
     """Three of the five rows of a planar pin: translation out of the plane, two rotations."""
     for name in ("four_bar", "five_bar"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import io
 import os
 import sys
 import tempfile
@@ -12,9 +13,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ..errors import FileError, MissingExtraError
+import numpy as np
 
-__all__ = ["ALL_WELL", "NOT_ALL", "natural", "outputs", "positive", "wants_bar"]
+from ..errors import FileError, MissingExtraError
+from ..files.writing import write_file
+
+__all__ = ["ALL_WELL", "NOT_ALL", "natural", "outputs", "positive", "save_arrays", "wants_bar"]
 
 ALL_WELL, NOT_ALL = 0, 1
 """Exit codes of a command that ran: all is well, or not all is (a projection failed, a bit differs)."""
@@ -120,6 +124,17 @@ def _drawable(path: str, *, is_wanted: bool) -> None:
     ending = Path(path).suffix.removeprefix(".").lower()
     if ending and ending not in formats:
         raise FileError(path, f"is no picture that can be drawn: .{ending} is none of {', '.join(sorted(formats))}")
+
+
+def save_arrays(path: str | os.PathLike[str], arrays: dict[str, Any]) -> None:
+    """Write arrays by name as an npz file, compressed; a path without the ending stays as it is.
+
+    Raises:
+        FileError: the file cannot be written.
+    """
+    content = io.BytesIO()
+    np.savez_compressed(content, **arrays)
+    write_file(path, content.getvalue())
 
 
 def wants_bar() -> bool:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import io
 import os
 from typing import Any
 
 import numpy as np
 
-from ..errors import FileError
 from ..models import Mechanism, load
 from ..models.closing import Closing, close
 from ..models.drawing import plot_assembly
 from ..models.mechanism import grouped
-from .arguments import ALL_WELL, NOT_ALL, outputs
+from .arguments import ALL_WELL, NOT_ALL, outputs, save_arrays
 
 __all__ = ["add_arguments", "run"]
 
@@ -119,16 +117,16 @@ def save(found: Closing, path: str | os.PathLike[str]) -> None:
         FileError: the file cannot be written.
     """
     judged = found.judged
-    whole = io.BytesIO()  # a device or a pipe takes bytes in order alone; a path without the ending stays as it is
-    try:
-        with open(path, "wb") as file:
-            np.savez(
-                whole, q=found.q, start=found.starts[found.chosen], closed=np.array(found.success),
-                joints=np.array(found.mechanism.robot.joint_names), residual=np.array(judged.residual),
-                rows=np.array(judged.rows), rank=np.array(judged.rank), mobility=np.array(judged.mobility),
-                independent=np.array(judged.independent, dtype=np.str_),
-                redundant=np.array(judged.redundant, dtype=np.str_),
-            )  # fmt: skip
-            file.write(whole.getvalue())
-    except OSError as error:
-        raise FileError(os.fspath(path), f"cannot be written: {error.strerror or error}") from None
+    arrays: dict[str, Any] = {
+        "q": found.q,
+        "start": found.starts[found.chosen],
+        "closed": np.array(found.success),
+        "joints": np.array(found.mechanism.robot.joint_names),
+        "residual": np.array(judged.residual),
+        "rows": np.array(judged.rows),
+        "rank": np.array(judged.rank),
+        "mobility": np.array(judged.mobility),
+        "independent": np.array(judged.independent, dtype=np.str_),
+        "redundant": np.array(judged.redundant, dtype=np.str_),
+    }
+    save_arrays(path, arrays)

@@ -6,7 +6,7 @@ import argparse
 
 import numpy as np
 
-from ..files.documents import written_whole
+from ..files.writing import write_file
 from ..manipulation.graph import ConstraintGraph
 from ..manipulation.scene import read_scene
 from .arguments import ALL_WELL, NOT_ALL, natural, outputs, positive
@@ -35,8 +35,7 @@ def run(options: argparse.Namespace) -> int:
     graph = read_scene(options.file).graph
     print("\n".join(facts(graph)))
     if options.dot:
-        with written_whole(options.dot) as file:
-            file.write((graph.to_dot() + "\n").encode("utf-8"))
+        write_file(options.dot, (graph.to_dot() + "\n").encode("utf-8"))
     if options.plot:
         graph.plot(options.plot, waypoints=not options.no_waypoints)
     if options.validate is None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays import Matrix
 from ..errors import OptionError
-from ..files.documents import read_document, written_whole
+from ..files.documents import read_document
 from ..files.options import load_options
 from ..files.problems import problem_from_data
 from ..files.reports import Report, report_from_data
@@ -19,7 +19,7 @@ from ..robot.configuration import random_configuration
 from ..solvers import Options, Projector, Status
 from ..solvers.batch import ProjectionBatch
 from ..words import counted
-from .arguments import ALL_WELL, NOT_ALL, natural, outputs, positive, wants_bar
+from .arguments import ALL_WELL, NOT_ALL, natural, outputs, positive, save_arrays, wants_bar
 from .picture import draw
 
 __all__ = ["add_arguments", "random_starts", "run", "table"]
@@ -119,8 +119,7 @@ def _save(batch: ProjectionBatch, path: str) -> None:
         "residual": batch.residual,
         "seconds": batch.seconds,
     }
-    with written_whole(path) as file:
-        np.savez_compressed(file, **arrays)
+    save_arrays(path, arrays)
 
 
 def _again(report: Report, plot: str | None) -> int:

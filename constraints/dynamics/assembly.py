@@ -13,7 +13,7 @@ from liegroups import Segments
 from liegroups.doors import as_tolerance
 
 from ..arrays import ArrayLike, Vector
-from ..errors import WrongObjectError
+from ..errors import OptionError, WrongObjectError
 from ..given import costs, frozen_columns
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
@@ -26,7 +26,7 @@ from ..solvers.engine import Engine
 from ..solvers.projection import NotProjectedError
 from ..solvers.result import Result
 from ..words import counted
-from .branch import Branch, branch_between
+from .branch import Branch, branch_between, meets_dead_centre
 from .constraint_set import ConstraintSet
 from .loop_engine import LoopEngine, least_change, sparse_pays
 
@@ -130,7 +130,7 @@ class Assembly(Result):
         outside = [f"{v.joint} by {abs(v.amount):.3g}" for v in self.violations]
         lines += [f"  outside the bounds of the robot: {first_names(outside)}"] if outside else []
         if self.branch is not None and not self.success:
-            lines.append(f"  a dependent coordinate moved {self.branch.moved:.3g}, signs {self.branch.signs}")
+            lines.append(f"  {self.branch.describe()}")
         if self.status not in (Status.CONVERGED, Status.UNDEFINED, Status.LEFT_BRANCH):
             found = self.dependence
             lines.append(
@@ -188,6 +188,7 @@ def assemble_position(
     max_iterations: int = 100,
     nearest: bool = False,
     stay_on_branch: float | None = None,
+    before: ArrayLike | None = None,
     engine: Engine | None = None,
 ) -> Assembly:
     r"""Close a mechanism: a configuration near q0 that satisfies its constraints.
@@ -209,10 +210,15 @@ def assemble_position(
         max_iterations: budget.
         nearest: go on to the configuration whose weighted distance to q0 is stationary; without, each step is the
             least one, which their sum need not be.
-        stay_on_branch: how far a dependent coordinate may move from q0 [rad or m]; the sign of the determinant of the
-            pivot block must then be kept too. What closes otherwise has the status LEFT_BRANCH.
+        stay_on_branch: how far a dependent coordinate may move [rad or m]. The sign of the determinant of the pivot
+            block must then be kept too, from the closed configuration before the driven joints moved: whatever the size
+            of the step, passing a dead centre, or ending in one, is LEFT_BRANCH.
+        before: that closed configuration (nq,). By default it is found from q0 by moving the driven joints alone, so
+            that q0 may be the last result with other values of the driven joints. Where they cannot close it, q0 itself
+            is compared, and `branch.is_closed` is False: the sign may then be another one already.
         engine: what solves; by default the projector's, or a `LoopEngine` for long chains and for costs of zero (with
-            bounds or more than one level it is always the projector's, to which a cost of zero is a very small one).
+            bounds, inequalities or more than one level it is always the projector's, to which a cost of zero is a very
+            small one).
 
     Raises:
         EmptyProblemError: no constraint that is on has position rows.
@@ -228,11 +234,17 @@ def assemble_position(
     changes = {"threshold": tolerance, "max_iterations": max_iterations, "nearest": nearest, "trace": True}
     options = Options.local(**changes, damping=DAMPING, patience_count=PATIENCE)
     start = np.array(space.check(q0, "q0"))
+    if before is not None and step is None:
+        raise OptionError("'before' is the closed configuration whose branch is kept: give 'stay_on_branch' too")
+    earlier = None if before is None else np.array(space.check(before, "before"))
     sides = problem.rhs if rhs is None else _sides(problem, rhs)
-    projection = Projector(problem, options, engine or (None if nearest else _engine(problem))).project(start, sides)
+    projector = Projector(problem, options, engine or (None if nearest else _engine(problem)))
+    projection = projector.project(start, sides)
     if step is None or not projection.success:
         return Assembly(projection, constraint_set, projection.status)
-    branch = branch_between(problem, start, projection.q, projection.rhs, problem.frozen)
+    if earlier is None:
+        earlier = _driven_back(constraint_set, projection, start)
+    branch = _compared(projector, projection, start, earlier)
     status = projection.status if branch.same(step) else Status.LEFT_BRANCH
     return Assembly(projection, constraint_set, status, branch)
 
@@ -279,6 +291,37 @@ def assemble_velocity(
     return v
 
 
+def _driven_back(rows: ConstraintSet, done: Projection, start: Vector) -> Vector | None:
+    """The closed configuration from which the driven joints moved to the start, the others at rest; None without."""
+    problem, tolerance = done.problem, done.options.threshold
+    if done.iterations == 0:
+        return start
+    if not problem.frozen.any() or problem.frozen.all():
+        return None
+    space = problem.space
+    others = Segments.coordinates(space, np.flatnonzero(~problem.frozen))
+    back = rows.problem(frozen=others, bounds=Bounds.none(space))
+    options = Options.local(threshold=tolerance, damping=DAMPING, patience_count=PATIENCE)
+    found = Projector(back, options).project(start, done.rhs.vector)
+    return found.q if found.success else None
+
+
+def _compared(projector: Projector, done: Projection, start: Vector, earlier: Vector | None) -> Branch:
+    """The branch of a closed configuration against that of the one before, or of the start where that is not known."""
+    problem, q, rhs = done.problem, done.q, done.rhs
+    if earlier is None:
+        return branch_between(problem, start, q, rhs, problem.frozen)
+
+    def close(near: Vector) -> Vector | None:
+        found = projector.project(near, rhs)
+        return found.q if found.success else None
+
+    branch = branch_between(problem, earlier, q, rhs, problem.frozen, is_closed=True)
+    if branch.signs[0] != branch.signs[1] or branch.signs[0] == 0.0:
+        return branch
+    return branch._replace(meets=meets_dead_centre(problem, branch, q, rhs, close))
+
+
 def _check_set(given: object) -> None:
     if not isinstance(given, ConstraintSet):
         raise WrongObjectError("constraint set of an assembly", "a ConstraintSet (mechanism.constraint_set())", given)
@@ -295,7 +338,7 @@ def _sides(problem: Problem, rhs: RightHandSide) -> RightHandSide:
 def _engine(problem: Problem) -> Engine | None:
     """The loop engine where it pays or is needed; None for the projector's own."""
     bounded = bool(np.isfinite(problem.bounds.lower).any() or np.isfinite(problem.bounds.upper).any())
-    equalities = not any(owner.rows.one_sided.any() for owner in problem.constraints)
+    equalities = not any((owner.rows.one_sided & owner.rows.mask).any() for owner in problem.constraints)
     if bounded or len(problem.levels) > 1 or not equalities:
         return None
     free = bool((problem.weights[~problem.frozen] == 0.0).any())

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from liegroups.frozen import read_only
+
 from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import DtypeError, SizeError, WrongObjectError
 from .hinge import Hinge, HingeTypeError, composed
@@ -62,10 +64,10 @@ def hinge_of_axes(axes: ArrayLike) -> Hinge:
     if np.abs(rows @ rows.T - np.eye(len(rows))).max(initial=0.0) > 1e-6:
         raise HingeTypeError("axes of a closure: expected directions at right angles to each other")
     turning = np.abs(rows[:, 3:]).max(axis=1, initial=0.0) > 0.5
-    return _hinge(rows[~turning, :3], rows[turning, 3:])
+    return _hinge(rows[~turning, :3], rows[turning, 3:], rows)
 
 
-def _hinge(linear: Matrix, angular: Matrix) -> Hinge:
+def _hinge(linear: Matrix, angular: Matrix, held: Matrix) -> Hinge:
     """The hinge that slides across the linear axes, and turns about what the angular ones leave."""
     sliders = _rest(linear)
     if len(angular) == 1:
@@ -88,7 +90,7 @@ def _hinge(linear: Matrix, angular: Matrix) -> Hinge:
         return Hinge.cylindrical(axis)
     if axis is not None and len(sliders) == 2 and abs(linear[0] @ axis) > 1.0 - 1e-12:
         return Hinge.planar(axis)
-    return composed(sliders, axis)
+    return composed(sliders, axis, read_only(held))
 
 
 def _rest(directions: Matrix) -> Matrix:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from math import pi
@@ -20,6 +20,9 @@ from ..robot.pinocchio import Placement, pin
 from ..words import counted
 
 __all__ = ["Hinge", "HingeError", "HingeKind", "HingeTypeError", "Subhinge", "chain", "composed", "unit_axis"]
+
+ROUNDING = 2e-15
+"""How far the norm of a vector that was normalised may be from 1."""
 
 X, Y, Z = (tuple(row) for row in np.eye(3).tolist())
 
@@ -117,6 +120,7 @@ class Hinge:
         subhinges: its steps, in order.
         space: space of its coordinates: numbers [m, rad] and quaternions xyzw.
         dofs: degrees of freedom it leaves.
+        arguments: what its constructor was given, checked, by name: data that make the same hinge again.
 
     Source: hinge types of Karana kdFlex (its PLANAR is `two_sliders` here; its UJOINT `universal`).
     """
@@ -125,6 +129,7 @@ class Hinge:
     subhinges: tuple[Subhinge, ...]
     space: Space
     dofs: int
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     # Types.
 
@@ -136,12 +141,14 @@ class Hinge:
     @classmethod
     def pin(cls, axis: ArrayLike = Z) -> Hinge:
         """Rotation about an axis (3,), unit."""
-        return _hinge(HingeKind.PIN, _pin(axis))
+        step = _pin(axis)
+        return _hinge(HingeKind.PIN, step, axis=step.axis)
 
     @classmethod
     def slider(cls, axis: ArrayLike = X) -> Hinge:
         """Translation along an axis (3,), unit."""
-        return _hinge(HingeKind.SLIDER, _slider(axis))
+        step = _slider(axis)
+        return _hinge(HingeKind.SLIDER, step, axis=step.axis)
 
     @classmethod
     def helical(cls, axis: ArrayLike = Z, pitch: float = 0.0) -> Hinge:
@@ -156,9 +163,8 @@ class Hinge:
         number = _number(pitch, "pitch of a helical hinge")
         if number == 0.0:
             raise OptionError("pitch of a helical hinge: expected a number other than 0 (use Hinge.pin), got 0")
-        return _hinge(
-            HingeKind.HELICAL, Subhinge(_Motion.SCREW, unit_axis(axis, "axis of a hinge"), number / (2.0 * pi))
-        )
+        step = Subhinge(_Motion.SCREW, unit_axis(axis, "axis of a hinge"), number / (2.0 * pi))
+        return _hinge(HingeKind.HELICAL, step, axis=step.axis, pitch=number)
 
     @classmethod
     def universal(cls, first: ArrayLike = X, second: ArrayLike = Y) -> Hinge:
@@ -172,7 +178,7 @@ class Hinge:
                 f"axes of a universal hinge: expected a right angle, got the cosine {a @ b:.3g}; use Hinge.hooke for "
                 "axes given each in its own frame"
             )
-        return _hinge(HingeKind.UNIVERSAL, Subhinge(_Motion.PIN, a), Subhinge(_Motion.PIN, b))
+        return _hinge(HingeKind.UNIVERSAL, Subhinge(_Motion.PIN, a), Subhinge(_Motion.PIN, b), first=a, second=b)
 
     @classmethod
     def hooke(cls, inboard: ArrayLike = X, outboard: ArrayLike = Y) -> Hinge:
@@ -185,22 +191,26 @@ class Hinge:
         """
         a = unit_axis(inboard, "inboard axis of a Hooke hinge")
         b = unit_axis(outboard, "outboard axis of a Hooke hinge")
-        return _hinge(HingeKind.HOOKE, Subhinge(_Motion.PIN, a), Subhinge(_Motion.PIN, b, turn=_square(a, b)))
+        steps = Subhinge(_Motion.PIN, a), Subhinge(_Motion.PIN, b, turn=_square(a, b))
+        return _hinge(HingeKind.HOOKE, *steps, inboard=a, outboard=b)
 
     @classmethod
     def cylindrical(cls, axis: ArrayLike = Z) -> Hinge:
         """Translation along an axis and rotation about it."""
-        return _hinge(HingeKind.CYLINDRICAL, _slider(axis), _pin(axis))
+        step = _pin(axis)
+        return _hinge(HingeKind.CYLINDRICAL, _slider(axis), step, axis=step.axis)
 
     @classmethod
     def two_sliders(cls, normal: ArrayLike = Z) -> Hinge:
         """Translation across a normal, no rotation."""
-        return _hinge(HingeKind.TWO_SLIDERS, *_plane(normal))
+        across = unit_axis(normal, "normal of a hinge")
+        return _hinge(HingeKind.TWO_SLIDERS, *_plane(across), normal=across)
 
     @classmethod
     def planar(cls, normal: ArrayLike = Z) -> Hinge:
         """Translation across a normal and rotation about it: the planar joint of URDF."""
-        return _hinge(HingeKind.PLANAR, *_plane(normal), _pin(normal))
+        across = unit_axis(normal, "normal of a hinge")
+        return _hinge(HingeKind.PLANAR, *_plane(across), _pin(across), normal=across)
 
     @classmethod
     def gimbal(cls) -> Hinge:
@@ -236,7 +246,8 @@ class Hinge:
         for i, part in enumerate(parts):
             if not isinstance(part, Hinge):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise WrongObjectError(f"sub-hinge {i} of a custom hinge", "a Hinge", part)
-        hinge = _hinge(HingeKind.CUSTOM, *(sub for part in parts for sub in part.subhinges))
+        plain = tuple(one for part in parts for one in part.arguments.get("subhinges", (part,)))
+        hinge = _hinge(HingeKind.CUSTOM, *(sub for part in parts for sub in part.subhinges), subhinges=plain)
         if hinge.dofs:
             q = hinge.space.random(
                 np.random.default_rng(0), np.full(hinge.space.nq, -1.0), np.full(hinge.space.nq, 1.0)
@@ -316,7 +327,7 @@ def _drift(S: Matrix, sizes: Sequence[int], rates: Vector) -> Vector:
 
 
 def unit_axis(axis: ArrayLike, what: str) -> Vector:
-    """A unit vector (3,), read-only.
+    """A unit vector (3,), read-only; one that is unit to rounding keeps its bits.
 
     Raises:
         NotNormalizedError: its norm is further than 1e-6 from 1.
@@ -325,7 +336,7 @@ def unit_axis(axis: ArrayLike, what: str) -> Vector:
     norm = float(np.sqrt(given @ given))
     if abs(norm - 1.0) > 1e-6:
         raise NotNormalizedError(what, "unit axis", norm)
-    return read_only(given / norm)
+    return read_only(given / norm if abs(norm - 1.0) > ROUNDING else np.array(given))
 
 
 def _number(given: Any, what: str) -> float:
@@ -340,10 +351,10 @@ def _slider(axis: ArrayLike) -> Subhinge:
     return Subhinge(_Motion.SLIDER, unit_axis(axis, "axis of a hinge"))
 
 
-def _plane(normal: ArrayLike) -> tuple[Subhinge, Subhinge]:
+def _plane(normal: Vector) -> tuple[Subhinge, Subhinge]:
     from .rotation_rows import perpendicular_pair
 
-    n1, n2 = perpendicular_pair(unit_axis(normal, "normal of a hinge"))
+    n1, n2 = perpendicular_pair(normal)
     return _slider(n1), _slider(n2)
 
 
@@ -363,17 +374,17 @@ def _square(a: Vector, b: Vector) -> Matrix | None:
     return np.asarray(pin.Quaternion.FromTwoVectors(b, target).matrix())
 
 
-def _hinge(kind: HingeKind, *subhinges: Subhinge) -> Hinge:
+def _hinge(kind: HingeKind, *subhinges: Subhinge, **arguments: Any) -> Hinge:
     space: Space = Rn(0)
     for sub in subhinges:
         space = sub.space if space.nv == 0 else space * sub.space
-    return Hinge(kind, subhinges, space, space.nv)
+    return Hinge(kind, subhinges, space, space.nv, arguments)
 
 
-def composed(sliders: Matrix, axis: Vector | None) -> Hinge:
-    """Sliders along the rows of a matrix, then a pin about an axis, or a ball where it is None."""
+def composed(sliders: Matrix, axis: Vector | None, held: Matrix) -> Hinge:
+    """Sliders along the rows of a matrix, then a pin about an axis, or a ball for None: what the held axes leave."""
     turn = Subhinge(_Motion.BALL, np.array(Z)) if axis is None else _pin(axis)
-    return _hinge(HingeKind.COMPOSED, *(_slider(slider) for slider in sliders), turn)
+    return _hinge(HingeKind.COMPOSED, *(_slider(slider) for slider in sliders), turn, axes=held)
 
 
 def chain(*subhinges: Subhinge) -> Hinge:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,8 @@ import numpy as np
 from liegroups.doors import natural_number
 
 from ..arrays import Vector
-from ..errors import FileError, OptionError
+from ..errors import OptionError
+from ..figures import save_animation
 from ..plots import draw_configuration, new_figure, save_figure, stick_figure, tidy_axes
 from ..robot import Frame, Robot
 from .row_function import FrameRows
@@ -77,21 +78,16 @@ def _draw(axes: Any, robot: Robot, q: Vector, pairs: list[tuple[Frame, Frame]], 
 
 def _animate(robot: Robot, assembly: Assembly, pairs: list[tuple[Frame, Frame]], view: tuple[Vector, float], path: str
              ) -> None:  # fmt: skip
-    animation: Any = importlib.import_module("matplotlib.animation")
     figure = new_figure(4.0, 4.0, layout="none")
     axes = figure.add_axes((0.0, 0.0, 1.0, 0.92), projection="3d", computed_zorder=False)
-    trace = assembly.projection.trace or ()
 
-    def frame(i: int) -> list[Any]:
-        axes.clear()
-        _draw(axes, robot, trace[i].q, pairs, view, f"{i}: {trace[i].residual:.1e}")
-        return []
+    def pictures() -> Iterator[None]:
+        for i, step in enumerate(assembly.projection.trace or ()):
+            axes.clear()
+            _draw(axes, robot, step.q, pairs, view, f"{i}: {step.residual:.1e}")
+            yield
 
-    film = animation.FuncAnimation(figure, frame, frames=len(trace), interval=1e3 * FRAME_TIME, blit=False)
-    try:
-        film.save(path, writer="pillow", fps=1.0 / FRAME_TIME)
-    except OSError as error:
-        raise FileError(path, str(error)) from error
+    save_animation(figure, pictures(), path, 1.0 / FRAME_TIME, 100)
 
 
 def _pairs(assembly: Assembly) -> list[tuple[Frame, Frame]]:

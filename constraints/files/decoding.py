@@ -23,6 +23,7 @@ from ..robot.space import RobotSpace
 from ..stack import RowOwner
 from ..words import counted
 from .encoding import DEEPEST, GROUPS
+from .loops import LOOPS, loop_from_data
 from .shapes import SHIPPED, shape_of
 
 __all__ = ["MOST_PARTS", "Decoder"]
@@ -58,7 +59,15 @@ class Decoder:
 
     def constraint(self, data: Parsed) -> RowOwner:
         """A constraint."""
-        return self._node(data, RowOwner, "a constraint", {"Implicit": self._implicit, "Explicit": self._explicit})
+        return self._node(data, RowOwner, "a constraint", self._constraints)
+
+    @property
+    def _constraints(self) -> dict[str, Callable[[Parsed], RowOwner]]:
+        return {"Implicit": self._implicit, "Explicit": self._explicit, **dict.fromkeys(LOOPS, self._loop)}
+
+    def _loop(self, data: Parsed) -> RowOwner:
+        owner = loop_from_data(data, self.robot(data.entry("robot")), ("robot", "space"))
+        return data.build(owner.on, self.space(data.entry("space"))) if data.has("space") else owner
 
     def _implicit(self, data: Parsed) -> Implicit:
         data.only("type", "name", "function", *_ROWS, *_INTERVALS)
@@ -206,9 +215,9 @@ class Decoder:
     def _any(self, data: Parsed) -> object:
         """What the shared data say it is."""
         kinds: dict[str, Callable[[Parsed], Any]] = {
-            "Implicit": self._implicit, "Explicit": self._explicit, "Robot": self._robot,
-            "ProductSpace": self._product, "RobotSpace": self._robot_space,
+            "Robot": self._robot, "ProductSpace": self._product, "RobotSpace": self._robot_space,
         }  # fmt: skip
+        kinds |= self._constraints
         return self._node(data, object, "shared data", kinds | dict.fromkeys(SHIPPED, self._function))
 
     def _node(self, data: Parsed, wanted: type[_T], what: str, kinds: dict[str, Callable[[Parsed], Any]]) -> _T:

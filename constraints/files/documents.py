@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import math
 import os
-import threading
-from collections.abc import Generator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, cast
 
-from ..errors import FileError, NotSavableError, WrongObjectError
+from ..errors import FileError, NotSavableError
 from ..parsed import Parsed
+from .writing import as_path, write_file
 
-__all__ = ["FORMATS", "LARGEST_FILE", "VERSION", "read_document", "text_of", "write_document", "written_whole"]
+__all__ = ["FORMATS", "LARGEST_FILE", "VERSION", "read_document", "text_of", "write_document"]
 
 VERSION = 1
 """Schema version that is written; it is raised when a reader of the one before could not read the file."""
@@ -26,7 +23,7 @@ _WIDTH = 110
 
 
 def write_document(path: str | os.PathLike[str], kind: str, content: dict[str, Any]) -> None:
-    """Write a document. The file appears when it is complete; one that was there is replaced, or left as it was.
+    """Write a document, as `write_file` does: whole or not at all.
 
     Args:
         path: the file.
@@ -40,29 +37,7 @@ def write_document(path: str | os.PathLike[str], kind: str, content: dict[str, A
     text = text_of({"format": _FAMILY + kind, "version": VERSION, **content}) + "\n"
     if len(text) > LARGEST_FILE:
         raise NotSavableError(f"the {kind}", f"it takes {len(text)} bytes, files are read up to {LARGEST_FILE}")
-    with written_whole(path) as file:
-        file.write(text.encode("utf-8"))
-
-
-@contextmanager
-def written_whole(path: str | os.PathLike[str]) -> Generator[IO[bytes]]:
-    """A file to write to, that takes its name when it is complete; whatever goes wrong, nothing is left of it.
-
-    Raises:
-        FileError: it cannot be written.
-    """
-    where = _as_path(path)
-    part = where.with_name(f".{where.name}.{os.getpid()}.{threading.get_ident()}.part")
-    try:
-        with open(part, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, where)
-    except OSError as error:
-        raise FileError(os.fspath(path), f"cannot be written: {error.strerror or error}") from error
-    finally:
-        part.unlink(missing_ok=True)
+    write_file(path, text.encode("utf-8"))
 
 
 def read_document(path: str | os.PathLike[str], *kinds: str) -> tuple[str, Parsed]:
@@ -79,7 +54,7 @@ def read_document(path: str | os.PathLike[str], *kinds: str) -> tuple[str, Parse
         FileError: the file is not there, too large, no JSON.
         FileContentError: it is of another kind, or of a later version.
     """
-    where, name = _as_path(path), os.fspath(path)
+    where, name = as_path(path), os.fspath(path)
     try:
         with open(where, "rb") as file:
             raw = bytearray()
@@ -136,15 +111,6 @@ def _entries(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for i, key in enumerate(keys) if key in keys[:i])
         raise ValueError(f"an object has two entries named {twice!r}, only one may be there")
     return found
-
-
-def _as_path(path: Any) -> Path:
-    text: object = os.fspath(path) if isinstance(path, str) or hasattr(path, "__fspath__") else None
-    if not isinstance(text, str) or not text or "\0" in text:
-        raise WrongObjectError(
-            "path of a file", "a string or a pathlib.Path, not empty, without null characters", repr(path)
-        )
-    return Path(text)
 
 
 def text_of(value: Any, indent: str = "") -> str:

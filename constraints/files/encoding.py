@@ -11,6 +11,9 @@ import numpy as np
 from liegroups import SE2, SE3, SO2, SO3, ProductSpace, Rn, Segments, Space
 
 from ..comparison import RowTable
+from ..dynamics.closures import AnyClosure
+from ..dynamics.pose_map import OfRelativePose
+from ..dynamics.row_function import FrameRows
 from ..errors import ModelError, NotSavableError
 from ..explicit import Explicit
 from ..function import Function
@@ -25,6 +28,7 @@ from ..robot.model_data import placement_data
 from ..robot.robot_data import frame_data, robot_data, space_data
 from ..robot.space import RobotSpace
 from ..stack import RowOwner
+from .loops import LOOPS, HingeNotDataError, loop_data
 from .shapes import SHIPPED, FieldShape, shape_of
 
 __all__ = ["DEEPEST", "GROUPS", "Encoder"]
@@ -81,11 +85,19 @@ class Encoder:
             return self._node(owner, "implicit", lambda: self._implicit(owner))
         if isinstance(owner, Explicit):
             return self._node(owner, "explicit", lambda: self._explicit(owner, space))
-        raise self._refusal(f"it is a {type(owner).__name__}; files hold Implicit and Explicit constraints")
+        if isinstance(owner, FrameRows) and type(owner).__name__ in LOOPS:
+            return self._node(
+                owner, "closure" if isinstance(owner, AnyClosure) else "contact", lambda: self._loop(owner)
+            )
+        known = f"Implicit and Explicit constraints, {', '.join(LOOPS)}"
+        raise self._refusal(f"it is a {type(owner).__name__}; files hold {known}")
+
+    def _no_target(self, owner: RowOwner) -> None:
+        if owner.target is not None:
+            raise self._refusal("its right-hand side is a function of time (a Target), and files hold data, not code")
 
     def _implicit(self, c: Implicit) -> dict[str, Any]:
-        if c.target is not None:
-            raise self._refusal("its right-hand side is a function of time (a Target), and files hold data, not code")
+        self._no_target(c)
         data = {"type": "Implicit", "name": self._text(c.name), "function": self.function(c.function)}
         data |= _rows(c.rows)
         if c.default_rhs.tobytes() != c.group.neutral.tobytes():
@@ -94,8 +106,7 @@ class Encoder:
 
     def _explicit(self, c: Explicit, space: Space) -> dict[str, Any]:
         bound = c if c.is_bound else c.on(space)
-        if bound.target is not None:
-            raise self._refusal("its right-hand side is a function of time (a Target), and files hold data, not code")
+        self._no_target(bound)
         data: dict[str, Any] = {"type": "Explicit", "name": self._text(c.name), "f": self.function(c.f)}
         data["outputs"] = self.segments(c.outputs)
         if c.inputs is not None:
@@ -109,6 +120,16 @@ class Encoder:
         if bound.default_rhs.tobytes() != bound.group.neutral.tobytes():
             data["rhs"] = bound.default_rhs.tolist()
         return data | ({"level": c.level} if c.level else {})
+
+    def _loop(self, owner: FrameRows) -> dict[str, Any]:
+        self._no_target(owner)
+        data = {"type": type(owner).__name__, "name": self._text(owner.name), "robot": self.robot(owner.robot)}
+        try:
+            data |= loop_data(owner)
+        except HingeNotDataError as error:
+            raise self._refusal(str(error)) from error
+        lifted = owner.space is not owner.robot.space
+        return data | ({"space": self.space(owner.space)} if lifted else {})
 
     # Functions
 
@@ -124,6 +145,10 @@ class Encoder:
         cls = type(f)
         if isinstance(f, FromCallable):
             raise self._refusal(f"'{f.name}' is a Python function, and files hold data, not code")
+        if isinstance(f, OfRelativePose):
+            raise self._refusal(
+                f"'{f.name}' is the function of a closure or contact: give that itself as the constraint"
+            )
         if SHIPPED.get(cls.__name__) is not cls:
             raise self._refusal(f"'{f.name}' is a {cls.__name__}, no function of this library: no file can name it")
         data: dict[str, Any] = {"type": cls.__name__}

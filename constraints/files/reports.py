@@ -10,13 +10,16 @@ from typing import Any, final
 import numpy as np
 
 from ..arrays import Vector
+from ..dynamics.loop_engine import LoopEngine
 from ..errors import NotSavableError, WrongObjectError
 from ..parsed import Parsed
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
+from ..solvers.engine import Engine
 from ..solvers.options import Options
 from ..solvers.projection import Projection, Status
 from ..solvers.projector import Projector
+from ..solvers.readable import ReadableEngine
 from ..words import counted
 from .documents import read_document, write_document
 from .environment import environment
@@ -26,7 +29,7 @@ from .right_hand_sides import rhs_data, rhs_from_data
 
 __all__ = ["Report", "report_from_data", "save_report"]
 
-_ENTRIES = ("versions", "result", "start", "near", "rhs", "options", "problem")
+_ENTRIES = ("versions", "result", "start", "near", "rhs", "options", "engine", "problem")
 
 
 @final
@@ -40,6 +43,7 @@ class Report:
         near: the reference of `nearest` (nq,), if another one than the start was given.
         q, status, residual, iterations, restarts: what came out.
         versions: what computed it, by name.
+        engine: what solved it; None for the projector's own.
 
     Example:
         >>> import tempfile
@@ -65,6 +69,7 @@ class Report:
     iterations: int
     restarts: int
     versions: Mapping[str, str]
+    engine: Engine | None = None
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Report:
@@ -83,7 +88,7 @@ class Report:
             trace: keep the iterates, whatever the report's options say; they change no bit.
         """
         options = replace(self.options, trace=True) if trace else self.options
-        return Projector(self.problem, options).project(self.start, self.rhs, self.near)
+        return Projector(self.problem, options, self.engine).project(self.start, self.rhs, self.near)
 
     def differences(self, projection: Projection) -> tuple[str, ...]:
         """In what a projection differs from the one that was reported, in words; empty when no bit does.
@@ -122,7 +127,7 @@ def save_report(projection: Projection, path: str | os.PathLike[str]) -> None:
     """Write a projection with all it depends on.
 
     Raises:
-        NotSavableError: a constraint is not data; nothing is written.
+        NotSavableError: a constraint, or the engine, is not data; nothing is written.
         FileError: the file cannot be written.
     """
     if projection.start is None:
@@ -138,6 +143,7 @@ def save_report(projection: Projection, path: str | os.PathLike[str]) -> None:
     if projection.near is not None:
         content["near"] = projection.near.tolist()
     content |= {"rhs": rhs_data(projection.rhs), "options": options_data(projection.options)}
+    content |= _engine_data(projection.engine)
     write_document(path, "report", {**content, "problem": problem_data(projection.problem)})
 
 
@@ -167,4 +173,19 @@ def report_from_data(data: Parsed, beside: tuple[str, ...] = ()) -> Report:
         result.entry("iterations").integer(),
         result.entry("restarts").integer(),
         {name: entry.text() for name, entry in data.entry("versions").entries()},
+        _engine_from_data(data.entry("engine")) if data.has("engine") else None,
     )
+
+
+def _engine_data(engine: Engine | None) -> dict[str, Any]:
+    """The entry of an engine, where it is not the projector's own."""
+    if engine is None or isinstance(engine, ReadableEngine):
+        return {}
+    if isinstance(engine, LoopEngine):
+        return {"engine": {"type": "LoopEngine", "is_sparse": engine.is_sparse}}
+    raise NotSavableError("the projection", f"its engine is a {type(engine).__name__}, no engine of this library")
+
+
+def _engine_from_data(data: Parsed) -> Engine:
+    data.only("type", "is_sparse").entry("type").word(["LoopEngine"])
+    return LoopEngine(data.entry("is_sparse").flag() if data.has("is_sparse") else None)

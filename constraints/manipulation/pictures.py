@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -13,7 +13,7 @@ from liegroups.doors import as_tuple, finite_vector
 
 from ..arrays import Matrix, Vector
 from ..errors import FileError, OptionError, WrongObjectError
-from ..figures import new_figure, save_figure
+from ..figures import new_figure, save_animation, save_figure
 from ..plots import draw_configuration, stick_figure, tidy_axes
 from ..robot import Frame, Robot
 from .collision_shapes import Shape
@@ -111,15 +111,14 @@ def animate(
     limits = scene.limits(configurations)
     figure = new_figure(4.6, 4.6, "none")
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0), projection="3d")
-    writer: Any = importlib.import_module("matplotlib.animation").PillowWriter(fps=pictures_a_second)
-    try:
-        with open(file, "wb"), writer.saving(figure, name, 80):  # opened first: its folder may be missing
-            for time, q in zip(times, configurations, strict=True):
-                axes.clear()
-                scene.draw(axes, time, q, limits)
-                writer.grab_frame()
-    except OSError as error:
-        raise FileError(name, f"cannot be written: {error.strerror or error}") from None
+
+    def pictures() -> Iterator[None]:
+        for time, q in zip(times, configurations, strict=True):
+            axes.clear()
+            scene.draw(axes, time, q, limits)
+            yield
+
+    save_animation(figure, pictures(), file, pictures_a_second)
 
 
 class _Limits(NamedTuple):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, final
 
+from liegroups import Segments
 from liegroups.doors import as_mapping, as_tuple
 from liegroups.frozen import read_only_copy, set_fields
 
@@ -175,16 +176,20 @@ class Mechanism:
 
     # What it is.
 
-    def judge(self, q: ArrayLike, tolerance: float = RANK_TOLERANCE) -> Mobility:
+    def judge(
+        self, q: ArrayLike, tolerance: float = RANK_TOLERANCE, *, driven: Sequence[str | Segments] | Segments = ()
+    ) -> Mobility:
         """What the rows leave free at q: rank, mobility, redundant and inconsistent rows, independent coordinates.
 
         Args:
             q: configuration (nq,). Meant to be closed; the answer at an open one is flagged (`is_closed`).
             tolerance: singular values below this part of the largest one count as zero.
+            driven: joints (by name) or Segments that would be held, as in `assemble_position`: the answer then says
+                what they leave free, as at a dead centre (`is_determined`, `undetermined`, `blocked`).
         """
         if isinstance(q, str):
             raise WrongObjectError("q", f"a configuration (nq,), as mechanism.posture({q!r})", "a name")
-        return mobility_at(self.robot, self.stack, q, self.motors, tolerance)
+        return mobility_at(self.robot, self.stack, q, self.motors, tolerance, driven)
 
     def mobility(self, q: ArrayLike, tolerance: float = RANK_TOLERANCE) -> int:
         """Number of degrees of freedom left at a closed configuration: nv less the rank.

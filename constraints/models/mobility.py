@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,8 @@ from scipy.linalg import qr
 
 from liegroups.doors import as_tolerance
 
-from ..arrays import ArrayLike, Indices, Matrix, Vector
+from ..arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
+from ..given import frozen_columns
 from ..robot import Robot
 from ..rows import stack_rows
 from ..solvers.dependence import Row
@@ -21,6 +22,9 @@ __all__ = ["Mobility", "coordinate_names", "mobility_at", "row_names"]
 
 CLOSED = 1e-6
 """Residual up to which a configuration counts as closed [m or rad]: beyond, ranks are those of another posture."""
+
+FREE = 1e-6
+"""Part of a free direction, of norm 1, from which on a coordinate takes part in it."""
 
 INCONSISTENT = 1e-12
 """Errors below this, in directions that no motion reaches, are rounding [m or rad]."""
@@ -46,6 +50,14 @@ class Mobility:
             configuration: overconstrained mechanisms have a higher rank there.
         singular_values: of J, largest first.
         tolerance: what was used.
+        driven: names of the driven coordinates, where they were given.
+        held_mobility: degrees of freedom that are left when the driven coordinates are held: nv less their number less
+            the rank of the other columns; None without driven coordinates.
+        blocked: how many directions of the driven coordinates the others cannot follow: the rank less that of the other
+            columns. Above 0 it is a dead centre for certain; as many more directions of the others are free.
+        undetermined: names of coordinates that can move, to first order, while the driven ones are held.
+        held_singular_values: of the columns of J that are not driven, largest first; the last of the rank goes to zero
+            where a dead centre comes near.
     """
 
     rows: int
@@ -60,6 +72,16 @@ class Mobility:
     is_closed: bool
     singular_values: Vector = field(repr=False)
     tolerance: float
+    driven: tuple[str, ...] = ()
+    held_mobility: int | None = None
+    blocked: int = 0
+    undetermined: tuple[str, ...] = ()
+    held_singular_values: Vector | None = field(default=None, repr=False)
+
+    @property
+    def is_determined(self) -> bool:
+        """Whether the driven coordinates determine the others, to first order: not at a dead centre, nor too few."""
+        return self.held_mobility == 0
 
     @property
     def inconsistency(self) -> float:
@@ -75,13 +97,22 @@ class Mobility:
             lines.append(f"  redundant: {', '.join(self.redundant)}")
         lines += [f"  '{name}': inconsistent by {size:.3g}" for name, size in self.inconsistent.items()]
         lines.append(f"  independent: {', '.join(self.independent) or 'none'}")
+        if self.held_mobility is not None:
+            lines.append(f"  with {', '.join(self.driven)} held: mobility {self.held_mobility}")
+        if self.undetermined:
+            why = "a dead centre, or too few are driven" if self.blocked == 0 else "a dead centre"
+            lines.append(f"    may move: {', '.join(self.undetermined)} ({why})")
+        if self.blocked:
+            lines.append(f"    directions of the driven ones that are blocked: {self.blocked}")
         return "\n".join(lines)
 
     def __str__(self) -> str:
         return self.describe()
 
 
-def mobility_at(robot: Robot, stack: Stack, q: ArrayLike, preferred: Collection[str], tolerance: float) -> Mobility:
+def mobility_at(
+    robot: Robot, stack: Stack, q: ArrayLike, preferred: Collection[str], tolerance: float, driven: Any = ()
+) -> Mobility:
     """Judge a stack of rows at a configuration.
 
     Args:
@@ -90,12 +121,15 @@ def mobility_at(robot: Robot, stack: Stack, q: ArrayLike, preferred: Collection[
         q: configuration (nq,).
         preferred: joints whose coordinates should be independent where they can be.
         tolerance: singular values below this part of the largest one count as zero.
+        driven: joints (by name) or Segments that are held, and preferred in place of the others.
 
     Raises:
         SizeError, NotFiniteError, NotNormalizedError: what is wrong with q.
         WrongObjectError: a tolerance that is no number.
+        UnknownJointError: lists the joints whose names come closest.
     """
     tolerance = as_tolerance(tolerance, "tolerance of a rank")
+    held = frozen_columns(robot.space, driven)
     point = robot.at(q)  # held until all is copied
     rows = stack_rows(stack, point)
     J, r, residual = rows.jacobian.copy(), rows.error.copy(), rows.residual
@@ -106,8 +140,9 @@ def mobility_at(robot: Robot, stack: Stack, q: ArrayLike, preferred: Collection[
     kept = set(_pivots(J.T)[:rank])
     labels = row_names(stack)
     columns = coordinate_names(robot)
-    chosen = set(_dependent(J, rank, _columns_of(robot, preferred), tolerance).tolist())
-    order = [*_columns_of(robot, preferred), *range(robot.nv)]
+    wanted = np.flatnonzero(held).tolist() if held.any() else _columns_of(robot, preferred)
+    chosen = set(_dependent(J, rank, wanted, tolerance).tolist())
+    order = [*wanted, *range(robot.nv)]
     return Mobility(
         rows=stack.size,
         rank=rank,
@@ -121,7 +156,23 @@ def mobility_at(robot: Robot, stack: Stack, q: ArrayLike, preferred: Collection[
         is_closed=bool(residual <= CLOSED),
         singular_values=np.asarray(S, dtype=np.float64),
         tolerance=tolerance,
+        **(_held(J, held, rank, tolerance * S.max(initial=0.0), columns) if held.any() else {}),
     )
+
+
+def _held(J: Matrix, held: BoolVector, rank: int, least: float, columns: Sequence[str]) -> dict[str, Any]:
+    """What is left when some columns are held; singular values up to `least` count as zero."""
+    others = np.flatnonzero(~held)
+    _, S, Vt = np.linalg.svd(J[:, others])
+    left = int((least < S).sum())
+    free = np.abs(Vt[left:]).max(axis=0, initial=0.0) > FREE
+    return {
+        "driven": tuple(columns[int(i)] for i in np.flatnonzero(held)),
+        "held_mobility": others.size - left,
+        "blocked": rank - left,
+        "undetermined": tuple(columns[int(i)] for i in others[free]),
+        "held_singular_values": np.asarray(S, dtype=np.float64),
+    }
 
 
 def row_names(stack: Stack) -> tuple[str, ...]:

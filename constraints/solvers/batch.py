@@ -20,6 +20,7 @@ from ..errors import MissingExtraError, OptionError, SizeError, WrongObjectError
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..words import counted
+from .engine import Engine
 from .options import Options
 from .projection import Projection, Refined, Status, Step
 from .result import Result
@@ -69,6 +70,7 @@ class ProjectionBatch(Result):
     _refined: tuple[Refined | None, ...] = field(repr=False)
     starts: Matrix = field(repr=False)
     _near: Vector | Matrix | None = field(repr=False)
+    _engine: Engine = field(repr=False)
 
     @property
     def success(self) -> BoolVector:
@@ -126,6 +128,7 @@ class ProjectionBatch(Result):
             self._refined[i],
             self.starts[i],
             self._near if self._near is None or self._near.ndim == 1 else self._near[i],
+            self._engine,
         )
 
     def _part(self, rows: Indices) -> ProjectionBatch:
@@ -231,7 +234,7 @@ def project_batch(
     _, q, status, iterations, restarts, residual, seconds, traces, refined = found
     for array in (q, status, iterations, restarts, residual, seconds, starts):
         read_only(array)
-    more = (problem, options, sides, tuple(traces), tuple(refined), starts, references)
+    more = (problem, options, sides, tuple(traces), tuple(refined), starts, references, job.engine)
     return ProjectionBatch(q, status, iterations, residual, restarts, seconds, *more)
 
 

@@ -22,6 +22,7 @@ from .result import Result
 if TYPE_CHECKING:
     from ..robot.bounds import Violation
     from .diagnosis import Diagnosis
+    from .engine import Engine
     from .sensitivity import Sensitivity
 
 __all__ = ["NotProjectedError", "Projection", "Refined", "Status", "StatusEnum", "Step"]
@@ -110,6 +111,7 @@ class Projection(Result):
         refined: how the solution was refined; None without `nearest` and `optimise_last`, and on failure.
         start: configuration (nq,) that was given.
         near: the reference (nq,) that was given; None where it was the start, or none was wanted.
+        engine: what solved it; None for the projector's own.
     """
 
     q: Vector
@@ -125,6 +127,7 @@ class Projection(Result):
     refined: Refined | None = None
     start: Vector | None = field(default=None, repr=False)
     near: Vector | None = field(default=None, repr=False)
+    engine: Engine | None = field(default=None, repr=False)
 
     def __init__(
         self,
@@ -141,11 +144,13 @@ class Projection(Result):
         refined: Refined | None = None,
         start: Vector | None = None,
         near: Vector | None = None,
+        engine: Engine | None = None,
     ) -> None:
         """Set all fields at once: one by one, as frozen dataclasses do, costs a hundredth of a projection."""
         vars(self).update(
             q=q, status=status, iterations=iterations, residual=residual, restarts=restarts, seconds=seconds,
             problem=problem, rhs=rhs, options=options, trace=trace, refined=refined, start=start, near=near,
+            engine=engine,
         )  # fmt: skip
 
     @property
@@ -260,7 +265,8 @@ class Projection(Result):
         `Report.load(path).reproduce()`.
 
         Raises:
-            NotSavableError: a constraint is not data (a Python function, a Target); nothing is written.
+            NotSavableError: a constraint is not data (a Python function, a Target), or the engine is one of your own;
+                nothing is written.
             FileError: the file cannot be written.
         """
         from ..files.reports import save_report

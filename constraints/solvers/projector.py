@@ -143,6 +143,7 @@ class Projector:
             outcome.refined,
             read_only(q0),
             reference,
+            self.engine,
         )
 
     def project_batch(

@@ -113,6 +113,11 @@ class Job:
         self._message: tuple[str, bytes] | None = None
         self._pool = Pool(Workspace)
 
+    @property
+    def engine(self) -> Engine:
+        """What solves it."""
+        return self._given[2]
+
     def run(self, task: Task) -> Chunk:
         """Project every row of a chunk, in a workspace of this thread's own."""
         n, nq = task.Q.shape
