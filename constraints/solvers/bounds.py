@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arrays import BoolVector, Matrix, Vector
 from ..problem import Problem
+from .free_bodies import FreeBodies
 from .step import DampedCholesky
 
 __all__ = ["Box"]
@@ -26,21 +27,23 @@ class Box:
     Args:
         problem: whose bounds.
         wrap: whether joints that may be shifted by whole turns are free while the solver runs.
+        bodies: free bodies whose translations are kept within bounds too; none if absent.
+        aligned: whether steps are by the coordinates of these translations, which are linear in a step then; in a step
+            that is a twist of the body they are not, and only `clamp`, `keeps` and `hold` know of their bounds.
 
     Attributes:
-        lower, upper: (nv,) bounds that steps keep; infinite where there is none, and for joints that wrap.
-        coordinate: (nv,) entry of q of each tangent column that is a vector coordinate; 0 elsewhere.
-        is_open: True when no step has anything to keep.
+        lower, upper: (nv,) bounds that are linear in steps; infinite where there is none, and for joints that wrap.
+        coordinate: (nv,) entry of q of each tangent column that is a coordinate; 0 elsewhere.
+        is_open: True when no column has a bound.
     """
 
-    def __init__(self, problem: Problem, wrap: bool) -> None:
+    def __init__(self, problem: Problem, wrap: bool, bodies: FreeBodies | None = None, aligned: bool = False) -> None:
         bounds, space = problem.bounds, problem.space
         self._bounds = bounds
         self._wraps = problem.wraps if wrap else np.zeros(space.nv, dtype=np.bool_)
         unkept = self._wraps | ~problem.free
         self.lower = np.where(unkept, -np.inf, bounds.tangent_lower)
         self.upper = np.where(unkept, np.inf, bounds.tangent_upper)
-        self.is_open = not (np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
         coordinate = np.zeros(space.nv, dtype=np.intp)
         coordinate[space.vector_v] = space.vector_q
         self.coordinate = coordinate
@@ -48,7 +51,14 @@ class Box:
         inner = np.full(space.nq, -np.inf), np.full(space.nq, np.inf)
         for array, limits in zip(inner, (self.lower, self.upper), strict=True):
             array[space.vector_q] = limits[space.vector_v]
+        if bodies:
+            inner[0][bodies.entries], inner[1][bodies.entries] = bodies.lower, bodies.upper
+        if bodies and aligned:
+            coordinate[bodies.columns] = bodies.entries
+            self.lower[bodies.columns], self.upper[bodies.columns] = bodies.lower, bodies.upper
+        self.is_open = not (np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
         self._inner_lower, self._inner_upper = inner
+        self._keeps_all = self.is_open and not bodies
         turning = coordinate[np.flatnonzero(self._wraps)]
         self._turning: list[tuple[int, float, float]] = [
             (int(i), float(bounds.lower[i]), float(bounds.upper[i])) for i in turning
@@ -59,14 +69,14 @@ class Box:
 
     def clamp(self, q: Vector) -> Vector:
         """The nearest configuration inside the bounds that steps keep: q itself where it is inside."""
-        if self.is_open:
+        if self._keeps_all:
             return q
         inside = np.minimum(np.maximum(q, self._inner_lower), self._inner_upper)
         return q if inside.tobytes() == q.tobytes() or (inside == q).all() else inside
 
     def keeps(self, q: Vector) -> bool:
         """Whether q is inside the bounds that steps keep."""
-        if self.is_open:
+        if self._keeps_all:
             return True
         return np.minimum(np.maximum(q, self._inner_lower), self._inner_upper).tobytes() == q.tobytes()
 

@@ -19,6 +19,7 @@ from ..stack import Stack
 from .bounds import Box
 from .carried import CarriedBodies
 from .engine import Engine, Outcome, Program
+from .free_bodies import FreeBodies
 from .newton import NewtonStep
 from .options import Options
 from .projection import Status, Step
@@ -74,11 +75,12 @@ class ReadableProgram(Program):
         self._substitution = Substitution(problem)
         self._in_loop = Substitution(problem, self._carried) if self._carried else self._substitution
         self._twins = tuple(Stack([explicit]) for explicit in problem.explicits)
-        self._box = Box(problem, options.wrap)
+        self._bodies = FreeBodies(problem)
+        self._box = Box(problem, options.wrap, self._bodies)
         self._restarts = Restarts(problem, options.seed, options.restart_table) if options.restarts else None
         self._half = 0.5 * options.threshold
         sizes = [level.size for level in self._levels]
-        self._step = NewtonStep(problem, options, self._box, sizes, len(self._mandatory))
+        self._step = NewtonStep(problem, options, self._bodies, self._box, sizes, len(self._mandatory))
         self._mixed = not self._step.is_controlled  # a control is told the slope of the exact rows
         self._computes = bool(len(problem.explicits))
         self._doubtful = tuple(Stack([explicit]) for explicit in problem.resolution.explicits if explicit.may_miss)
@@ -265,7 +267,7 @@ class ReadableProgram(Program):
         if len(rows) > 1:  # lower levels may hold the errors that are left: no single gradient tells
             return search.status
         error = rows[0].error
-        gradient = self._box.projected(search.best, error.dot(rows[0].jacobian))
+        gradient = self._step.within(search.best, error.dot(rows[0].jacobian))
         if float(gradient.dot(gradient)) <= STATIONARY_RATIO**2 * float(error.dot(error)):
             return Status.STATIONARY
         return search.status

@@ -1,0 +1,106 @@
+"""Free bodies whose translations have bounds: steps in which a coordinate of a translation is a column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, final
+
+import numpy as np
+
+from liegroups import SO3
+
+from ..arrays import BoolVector, Indices, Matrix, Vector
+from ..problem import Problem
+from ..rows import Rows
+
+__all__ = ["FreeBodies"]
+
+TRANSLATIONS = {"SE3": 3, "SE2": 2}
+"""Coordinates of the translation, by group; those of the rotation follow in q and in v."""
+
+
+class _Body(NamedTuple):
+    """Where the pose of a body is: entries of its translation and rotation in q, columns of its velocity in v."""
+
+    translation: slice
+    rotation: slice
+    velocity: slice
+
+
+@final
+class FreeBodies:
+    r"""The free bodies of a problem that steps keep within bounds of their translations.
+
+    The bounds are on the coordinates of the translation p, while steps are twists (v, w) of the body, which move p by
+    R v to first order. A step that would take p out of its bounds is found again as one (dp, w) of
+    :math:`\mathbb{R}^3 \times SO(3)`, in which each coordinate of p is a column like that of a joint:
+
+    .. math:: J' = J\, \mathrm{diag}(R^T, 1), \qquad p \leftarrow p + dp, \quad R \leftarrow R \exp(w)
+
+    and of :math:`\mathbb{R}^2 \times SO(2)` in the plane. A body is held if no column of its translation is computed
+    or frozen.
+
+    Args:
+        problem: whose bodies.
+
+    Attributes:
+        entries: (k,) entries of q of the translations.
+        columns: (k,) their tangent columns.
+        lower, upper: (k,) their bounds.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        bounds = problem.bounds
+        bounded = np.isfinite(bounds.lower) | np.isfinite(bounds.upper)
+        self._bodies: list[_Body] = []
+        for leaf in problem.space.leaves():
+            size = TRANSLATIONS.get(leaf.space.atoms[0][0], 0) if len(leaf.space.atoms) == 1 else 0
+            p = slice(leaf.q.start, leaf.q.start + size)
+            v = slice(leaf.v.start, leaf.v.start + size)
+            if bounded[p].any() and problem.free[v].all():
+                self._bodies.append(_Body(p, slice(p.stop, leaf.q.stop), v))
+        self.entries: Indices = _indices([body.translation for body in self._bodies])
+        self.columns: Indices = _indices([body.velocity for body in self._bodies])
+        self.lower, self.upper = bounds.lower[self.entries], bounds.upper[self.entries]
+
+    def __bool__(self) -> bool:
+        return bool(self._bodies)
+
+    def together(self, columns: BoolVector) -> BoolVector:
+        """Columns (nv,), all of a body's translation where one of it is among them."""
+        columns = columns.copy()
+        for body in self._bodies:
+            columns[body.velocity] = columns[body.velocity].any()
+        return columns
+
+    def keep(self, q: Vector) -> bool:
+        """Whether the translations are within their bounds."""
+        p = q.take(self.entries)
+        return bool(((self.lower <= p) & (p <= self.upper)).all())
+
+    def turned(self, q: Vector, rows: Sequence[Rows]) -> list[Rows]:
+        """Rows at q by the coordinates of the translations in place of the velocities in the bodies' frames; copies."""
+        return [level.with_jacobian(self.turned_matrix(q, level.jacobian)) for level in rows]
+
+    def turned_matrix(self, q: Vector, J: Matrix) -> Matrix:
+        """The same of a Jacobian (n, nv), or of a gradient (nv,)."""
+        turned = J.copy()
+        for body in self._bodies:
+            turned[..., body.velocity] = J[..., body.velocity].dot(_rotation(q[body.rotation]).T)
+        return turned
+
+    def translate(self, q: Vector, step: Vector, after: Vector) -> None:
+        """Write the translations of q moved by a step, in coordinates of the translations, into `after`."""
+        after[self.entries] = q[self.entries] + step[self.columns]
+
+
+def _rotation(unit: Vector) -> Matrix:
+    """Matrix of a rotation given by its quaternion, or by (cos, sin)."""
+    if unit.size == 4:
+        return SO3.adjoint(unit)
+    c, s = unit.tolist()
+    return np.array([[c, -s], [s, c]])
+
+
+def _indices(slices: Sequence[slice]) -> Indices:
+    return np.array([i for s in slices for i in range(s.start, s.stop)], dtype=np.intp)
