@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import BoolVector, Matrix, Vector
 from ..problem import Problem
 from .free_bodies import FreeBodies
-from .step import DampedCholesky
+from .step import DampedCholesky, without
 
 __all__ = ["Box"]
 
@@ -81,7 +81,15 @@ class Box:
         return np.minimum(np.maximum(q, self._inner_lower), self._inner_upper).tobytes() == q.tobytes()
 
     def saturate(
-        self, q: Vector, step: Vector, e: Vector, J: Matrix, mu: float, solver: DampedCholesky, passes: int
+        self,
+        q: Vector,
+        step: Vector,
+        e: Vector,
+        J: Matrix,
+        mu: float,
+        solver: DampedCholesky,
+        passes: int,
+        root: Matrix | None = None,
     ) -> tuple[Vector, BoolVector | None]:
         """The step, kept within bounds: what would leave is set to its bound, and the others make up for it.
 
@@ -94,6 +102,7 @@ class Box:
             e, J, mu: errors, their Jacobian and damping.
             solver: solves again.
             passes: at most this often.
+            root: of the inverse costs, where they are not by column (see `DampedCholesky.solve`).
 
         Returns:
             The step, and which dofs are at a bound after it (None where none is).
@@ -105,8 +114,13 @@ class Box:
             return step, None
         leaving = held = inside != target
         for _ in range(passes):
-            to_bound = (inside - x) * held
-            step = solver.solve(e + J.dot(to_bound), _without(J, held), mu) + to_bound
+            if root is None:
+                to_bound = (inside - x) * held
+                step = solver.solve(e + J.dot(to_bound), _without(J, held), mu) + to_bound
+            else:
+                free, cheapest = without(root, held)
+                to_bound = cheapest.dot((inside - x)[held])
+                step = solver.solve(e + J.dot(to_bound), J, mu, free) + to_bound
             target = x + step
             inside = np.minimum(np.maximum(target, self.lower), self.upper)
             if inside.tobytes() == target.tobytes():

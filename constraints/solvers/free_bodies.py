@@ -12,6 +12,7 @@ from liegroups import SO3
 from ..arrays import BoolVector, Indices, Matrix, Vector
 from ..problem import Problem
 from ..rows import Rows
+from .step import dof_scale
 
 __all__ = ["FreeBodies"]
 
@@ -62,6 +63,10 @@ class FreeBodies:
         self.entries: Indices = _indices([body.translation for body in self._bodies])
         self.columns: Indices = _indices([body.velocity for body in self._bodies])
         self.lower, self.upper = bounds.lower[self.entries], bounds.upper[self.entries]
+        scale = dof_scale(problem.weights)
+        alike = scale is None or all((scale[b.velocity] == scale[b.velocity][0]).all() for b in self._bodies)
+        self._scale = None if alike else scale
+        self._limits = list(zip(self.entries.tolist(), self.lower.tolist(), self.upper.tolist(), strict=True))
 
     def __bool__(self) -> bool:
         return bool(self._bodies)
@@ -75,8 +80,10 @@ class FreeBodies:
 
     def keep(self, q: Vector) -> bool:
         """Whether the translations are within their bounds."""
-        p = q.take(self.entries)
-        return bool(((self.lower <= p) & (p <= self.upper)).all())
+        for i, lower, upper in self._limits:
+            if not lower <= q.item(i) <= upper:
+                return False
+        return True
 
     def turned(self, q: Vector, rows: Sequence[Rows]) -> list[Rows]:
         """Rows at q by the coordinates of the translations in place of the velocities in the bodies' frames; copies."""
@@ -88,6 +95,19 @@ class FreeBodies:
         for body in self._bodies:
             turned[..., body.velocity] = J[..., body.velocity].dot(_rotation(q[body.rotation]).T)
         return turned
+
+    def root(self, q: Vector) -> Matrix | None:
+        r"""Root S (nv, nv) of the inverse costs by the coordinates of the translations, :math:`S S^T = T W^{-1} T^T`.
+
+        With T = diag(R, 1) at q, and costs W by the velocities in the bodies' frames. None where each body has one cost
+        for all of its translation, which no rotation changes.
+        """
+        if self._scale is None:
+            return None
+        root = np.diag(self._scale)
+        for body in self._bodies:
+            root[body.velocity, body.velocity] = _rotation(q[body.rotation]) * self._scale[body.velocity]
+        return root
 
     def translate(self, q: Vector, step: Vector, after: Vector) -> None:
         """Write the translations of q moved by a step, in coordinates of the translations, into `after`."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from liegroups.segments import entries_of
 
-from ..arrays import BoolVector, Vector
+from ..arrays import BoolVector, Matrix, Vector
 from ..errors import OptionError, UndefinedError
 from ..problem import Problem
 from ..rows import Rows
@@ -94,16 +94,18 @@ class NewtonStep:
             after = self._moved(q, step if part == 1.0 else step * part)
             if self._box.keeps(after):
                 return after, length2
-        moved, bodies = self._moved, self._bodies
-        step, held = self._planned(q, step, rows, mu, search, self._box)
-        if bodies and not bodies.keep(self._moved(q, step)):
-            moved, rows = self._translated, bodies.turned(q, rows)
-            step = self._step.solve(rows[0].error, rows[0].jacobian, mu)
-            step, held = self._planned(q, step, rows, mu, search, self._aligned)
+        step, held, length2 = self._planned(q, step, rows, mu, search, self._box)
+        moved = self._moved
+        after = moved(q, step)
+        if self._bodies and not self._bodies.keep(after):
+            moved, rows, root = self._translated, self._bodies.turned(q, rows), self._bodies.root(q)
+            step = self._step.solve(rows[0].error, rows[0].jacobian, mu, root)
+            step, held, length2 = self._planned(q, step, rows, mu, search, self._aligned, root)
+            after = self._box.hold(moved(q, step))
         if self.is_controlled:
             step = step * self._part(q, step, rows, search, lambda part: merit_at(moved(q, part), search))
-        after = moved(q, step)
-        return self._box.hold(after) if held is not None or search.caps or bodies else after, dot(step, step)
+            after, length2 = self._box.hold(moved(q, step)), dot(step, step)
+        return self._box.hold(after) if held is not None or search.caps else after, length2
 
     def within(self, q: Vector, gradient: Vector) -> Vector:
         """A gradient (nv,) at q without the part whose descent would leave the bounds."""
@@ -112,21 +114,30 @@ class NewtonStep:
         return self._aligned.projected(q, self._bodies.turned_matrix(q, gradient))
 
     def _planned(
-        self, q: Vector, step: Vector, rows: Sequence[Rows], mu: float, search: Search, box: Box
-    ) -> tuple[Vector, BoolVector | None]:
-        """The free step of level 0 within bounds and cap, with those of the lower levels; and which dofs it holds."""
+        self,
+        q: Vector,
+        step: Vector,
+        rows: Sequence[Rows],
+        mu: float,
+        search: Search,
+        box: Box,
+        root: Matrix | None = None,
+    ) -> tuple[Vector, BoolVector | None, float]:
+        """The free step of level 0 within bounds and cap, with those of the lower levels; held dofs; squared length."""
         held = None
         if not box.is_open:
             error, J = rows[0].error, rows[0].jacobian
-            step, held = box.saturate(q, step, error, J, mu, self._step, self._options.saturating_passes)
+            step, held = box.saturate(q, step, error, J, mu, self._step, self._options.saturating_passes, root)
         search.holding = held is not None
-        search.part = part_within(step, self._cap)
+        length2 = dot(step, step)
+        search.part = 1.0 if length2 <= self._cap2 else part_within(step, self._cap)
         if search.part < 1.0:
             step *= search.part
         if search.caps:
-            step = self._hierarchy.extend(q, step, held, rows, search.caps, box)
+            step = self._hierarchy.extend(q, step, held, rows, search.caps, box, root)
             step[self._idle] = 0.0  # null spaces leave roundings on dofs that no row moves
-        return step, held
+            length2 = dot(step, step)
+        return step, held, length2
 
     def _moved(self, q: Vector, step: Vector) -> Vector:
         """The configuration after a step."""
