@@ -101,11 +101,11 @@ def without(root: Matrix, held: BoolVector) -> tuple[Matrix, Matrix]:
         held: (nv,) true for dofs that are given.
 
     Returns:
-        S P, with P the projector onto :math:`S_{held}\, u = 0`; and :math:`S\, S_{held}^+`, the cheapest motion for each
+        S P, with P the projector onto :math:`S_{held}\, u = 0`; and :math:`S\, S_{held}^+`, the cheapest motion of each
         held dof.
     """
     rows = root[held]
-    inverse: Matrix = np.linalg.pinv(rows)
+    inverse = np.asarray(np.linalg.pinv(rows), dtype=np.float64)
     free = root - root.dot(inverse).dot(rows)
     free[held] = 0.0  # roundings
     return free, root.dot(inverse)
