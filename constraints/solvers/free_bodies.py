@@ -7,16 +7,16 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from liegroups import SO3
+from liegroups import SE2, SE3, SO3, Space
 
 from ..arrays import BoolVector, Indices, Matrix, Vector
 from ..problem import Problem
 from ..rows import Rows
 from .step import dof_scale
 
-__all__ = ["FreeBodies"]
+__all__ = ["FreeBodies", "rotation", "translation_size"]
 
-TRANSLATIONS = {"SE3": 3, "SE2": 2}
+TRANSLATIONS = {SE3.atoms: 3, SE2.atoms: 2}
 """Coordinates of the translation, by group; those of the rotation follow in q and in v."""
 
 
@@ -55,7 +55,7 @@ class FreeBodies:
         bounded = np.isfinite(bounds.lower) | np.isfinite(bounds.upper)
         self._bodies: list[_Body] = []
         for leaf in problem.space.leaves():
-            size = TRANSLATIONS.get(leaf.space.atoms[0][0], 0) if len(leaf.space.atoms) == 1 else 0
+            size = translation_size(leaf.space)
             p = slice(leaf.q.start, leaf.q.start + size)
             v = slice(leaf.v.start, leaf.v.start + size)
             if bounded[p].any() and problem.free[v].all():
@@ -93,7 +93,7 @@ class FreeBodies:
         """The same of a Jacobian (n, nv), or of a gradient (nv,)."""
         turned = J.copy()
         for body in self._bodies:
-            turned[..., body.velocity] = J[..., body.velocity].dot(_rotation(q[body.rotation]).T)
+            turned[..., body.velocity] = J[..., body.velocity].dot(rotation(q[body.rotation]).T)
         return turned
 
     def root(self, q: Vector) -> Matrix | None:
@@ -106,7 +106,7 @@ class FreeBodies:
             return None
         root = np.diag(self._scale)
         for body in self._bodies:
-            root[body.velocity, body.velocity] = _rotation(q[body.rotation]) * self._scale[body.velocity]
+            root[body.velocity, body.velocity] = rotation(q[body.rotation]) * self._scale[body.velocity]
         return root
 
     def translate(self, q: Vector, step: Vector, after: Vector) -> None:
@@ -114,7 +114,12 @@ class FreeBodies:
         after[self.entries] = q[self.entries] + step[self.columns]
 
 
-def _rotation(unit: Vector) -> Matrix:
+def translation_size(group: Space) -> int:
+    """How many coordinates the translation of a pose has, which are the first of it in q and v; 0 for other groups."""
+    return TRANSLATIONS.get(group.atoms, 0)
+
+
+def rotation(unit: Vector) -> Matrix:
     """Matrix of a rotation given by its quaternion, or by (cos, sin)."""
     if unit.size == 4:
         return SO3.adjoint(unit)
