@@ -58,8 +58,7 @@ def describe(problem: Problem) -> str:
             lines += _details(owner, problem)
     if problem.frozen.any():
         lines.append(f"  frozen: {dof_names(problem.space, np.flatnonzero(problem.frozen).tolist())}")
-    lower, upper = problem.bounds.tangent_lower, problem.bounds.tangent_upper
-    bounded = int((np.isfinite(lower) | np.isfinite(upper)).sum())
+    bounded = int((np.isfinite(problem.bounds.lower) | np.isfinite(problem.bounds.upper)).sum())
     lines.append(f"  bounds on {bounded} dofs, {int(problem.wraps.sum())} of them free to turn by whole turns")
     return "\n".join(lines)
 

@@ -119,7 +119,7 @@ class Box:
                 step = solver.solve(e + J.dot(to_bound), _without(J, held), mu) + to_bound
             else:
                 free, cheapest = without(root, held)
-                to_bound = cheapest.dot((inside - x)[held])
+                to_bound = np.where(held, inside - x, cheapest.dot((inside - x)[held]))
                 step = solver.solve(e + J.dot(to_bound), J, mu, free) + to_bound
             target = x + step
             inside = np.minimum(np.maximum(target, self.lower), self.upper)

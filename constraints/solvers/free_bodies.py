@@ -62,6 +62,7 @@ class FreeBodies:
                 self._bodies.append(_Body(p, slice(p.stop, leaf.q.stop), v))
         self.entries: Indices = _indices([body.translation for body in self._bodies])
         self.columns: Indices = _indices([body.velocity for body in self._bodies])
+        self._lower, self._upper = bounds.lower, bounds.upper
         self.lower, self.upper = bounds.lower[self.entries], bounds.upper[self.entries]
         scale = dof_scale(problem.weights)
         alike = scale is None or all((scale[b.velocity] == scale[b.velocity][0]).all() for b in self._bodies)
@@ -95,6 +96,19 @@ class FreeBodies:
         for body in self._bodies:
             turned[..., body.velocity] = J[..., body.velocity].dot(rotation(q[body.rotation]).T)
         return turned
+
+    def at_bounds(self, q: Vector) -> list[tuple[slice, Matrix]]:
+        r"""Bodies with translations at a bound in q: their columns, and what they keep of a velocity.
+
+        :math:`R^T D R`, with D zero on coordinates at a bound.
+        """
+        inside, found = (self._lower < q) & (q < self._upper), list[tuple[slice, Matrix]]()
+        for body in self._bodies:
+            D = inside[body.translation]
+            if not D.all():
+                R = rotation(q[body.rotation])
+                found.append((body.velocity, R.T.dot(D[:, None] * R)))
+        return found
 
     def root(self, q: Vector) -> Matrix | None:
         r"""Root S (nv, nv) of the inverse costs by the coordinates of the translations, :math:`S S^T = T W^{-1} T^T`.
