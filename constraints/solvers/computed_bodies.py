@@ -14,6 +14,7 @@ from ..arrays import Vector
 from ..function import Function
 from ..functions import RelativePosition
 from ..implicit import Implicit
+from ..point import Workspace
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..robot import Frame
@@ -24,6 +25,18 @@ __all__ = ["ComputedBodies"]
 
 INSIDE = 0.5 * (1.0 + 1e-6)
 """How far inside a bound a row asks a translation to be, in thresholds: solutions are met to half of one."""
+
+
+@final
+class _Sides:
+    """The right-hand sides last seen in a workspace, and what was made of them."""
+
+    __slots__ = ("given", "ours")
+    given: RightHandSide | None
+    ours: RightHandSide
+
+    def __init__(self) -> None:
+        self.given = None
 
 
 @final
@@ -76,11 +89,15 @@ class ComputedBodies:
             optional_last=given.optional_last,
         )
 
-    def rhs(self, rhs: RightHandSide) -> RightHandSide:
-        """Right-hand sides of that problem, from those of the one given."""
-        own, rows = self.problem.rhs, self._rows
-        points = [(own if owner in rows else rhs).of(owner) for owner in self.problem.constraints]
-        return RightHandSide(self.problem.constraints, np.concatenate(points))
+    def rhs(self, rhs: RightHandSide, workspace: Workspace) -> RightHandSide:
+        """Right-hand sides of that problem, from those of the one given; made once while these stay the same."""
+        seen: _Sides = workspace.resource(self, "rhs", _Sides)
+        if seen.given is not rhs:
+            own, rows = self.problem.rhs, self._rows
+            points = [(own if owner in rows else rhs).of(owner) for owner in self.problem.constraints]
+            seen.ours = RightHandSide(self.problem.constraints, np.concatenate(points))
+            seen.given = rhs
+        return seen.ours
 
     @cached_property
     def _rows(self) -> list[Implicit]:

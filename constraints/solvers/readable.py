@@ -186,7 +186,7 @@ class ReadableProgram(Program):
         """Go on with rows where a solution has computed bodies out of bounds; it stays where they do not help."""
         if self._strict is None or search.iterations >= self.options.max_iterations:
             return search.outcome(Status.OUT_OF_BOUNDS)
-        done = self._strict.resume(start, computed.rhs(search.rhs), search)
+        done = self._strict.resume(start, computed.rhs(search.rhs, search.workspace), search)
         search.iterations, search.restarts = done.iterations, done.restarts
         if done.status is Status.CONVERGED:
             score, residual, merit = self._measure(self._rows(done.q, search, jacobian=False)[1])
