@@ -158,8 +158,9 @@ def _tree_block(rng: Random, seed: int, number: int) -> Block:
     lower = np.concatenate([model.lowerPositionLimit if bounded else np.full(model.nq, -np.inf), ends[0]])
     upper = np.concatenate([model.upperPositionLimit if bounded else np.full(model.nq, np.inf), ends[1]])
     target = _anywhere(rng, where, lower, upper, 1)[0]
-    if rng.random() < 0.4:
-        _put_in_boxes(rng, where, target, lower, upper)
+    (boxes,) = rng.spawn(1)  # which leaves what else is drawn as it is
+    if boxes.random() < 0.4:
+        _put_in_boxes(boxes, where, target, lower, upper)
     how = SPOILT[int(rng.integers(len(SPOILT)))]
     wanted = spoil(rng, random_constraints(rng, place, target), how)
     if len(wanted) > 1 and rng.random() < 0.3:
