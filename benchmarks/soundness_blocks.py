@@ -1,7 +1,8 @@
 """Blocks of projections for `soundness.py`: one problem each, many starts, and what is wrong with each result.
 
 A block is made of its seed and number alone. Three of four are problems of the benchmark, judged by `checking.Judge`;
-the fourth has random constraints on one of five random trees, judged by `plain_rows`.
+the fourth has random constraints on one of five random trees, often with free bodies in narrow boxes, judged by
+`plain_rows`.
 """
 
 from __future__ import annotations
@@ -157,6 +158,9 @@ def _tree_block(rng: Random, seed: int, number: int) -> Block:
     lower = np.concatenate([model.lowerPositionLimit if bounded else np.full(model.nq, -np.inf), ends[0]])
     upper = np.concatenate([model.upperPositionLimit if bounded else np.full(model.nq, np.inf), ends[1]])
     target = _anywhere(rng, where, lower, upper, 1)[0]
+    (boxes,) = rng.spawn(1)  # which leaves what else is drawn as it is
+    if boxes.random() < 0.4:
+        _put_in_boxes(boxes, where, target, lower, upper)
     how = SPOILT[int(rng.integers(len(SPOILT)))]
     wanted = spoil(rng, random_constraints(rng, place, target), how)
     if len(wanted) > 1 and rng.random() < 0.3:
@@ -204,6 +208,15 @@ def _anywhere(rng: Random, where: Coordinates, lower: Vector, upper: Vector, cou
         v = rng.standard_normal((count, s.stop - s.start))
         q[:, s] = v / np.sqrt((v * v).sum(axis=1, keepdims=True))
     return q
+
+
+def _put_in_boxes(rng: Random, where: Coordinates, target: Vector, lower: Vector, upper: Vector) -> None:
+    """Narrow bounds for translations of free and planar joints, on all axes or some, on both sides or one."""
+    for i in where.entries[~where.flat]:
+        below, above = rng.choice([0.0, 0.01, 0.2], 2)
+        sides = rng.random(2) < 0.8
+        lower[i] = target[i] - below if sides[0] else lower[i]
+        upper[i] = target[i] + above if sides[1] else upper[i]
 
 
 def _options(rng: Random, share: float, optional: bool = False) -> Options:

@@ -74,8 +74,7 @@ def describe(problem: Problem) -> str:
     frozen = frozen_by_bounds(problem)
     if frozen:
         lines.append(f"  {frozen}")
-    lower, upper = problem.bounds.tangent_lower, problem.bounds.tangent_upper
-    bounded = int((np.isfinite(lower) | np.isfinite(upper)).sum())
+    bounded = int((np.isfinite(problem.bounds.lower) | np.isfinite(problem.bounds.upper)).sum())
     lines.append(
         f"  bounds on {counted(bounded, 'dof')}, {int(problem.wraps.sum())} of them free to turn by whole turns"
     )

@@ -45,6 +45,12 @@ class Rows:
         self.error, self.jacobian = error, jacobian
         self.parts = tuple(error[s] for s in slices if s.stop > s.start)
 
+    def with_jacobian(self, jacobian: Matrix) -> Rows:
+        """The same errors with another Jacobian."""
+        other = Rows(self.error, jacobian, ())
+        other.parts = self.parts
+        return other
+
     @property
     def merit(self) -> float:
         """Squared norm of all rows."""

@@ -12,7 +12,6 @@ from robots import arm, humanoid, needs_robot_data, pr2, two_arms, ur5
 
 from constraints import (
     Affine,
-    Base,
     Bounds,
     Function,
     Identity,
@@ -240,27 +239,7 @@ def test_ur5_ends_within_its_turns():
     assert successes >= 97
 
 
-# Bounds that steps do not keep
-
-
-def test_translation_bounds_of_a_free_body_are_checked_at_the_end():
-    """DESIGN 3.7: bounds on the translation of a free joint are no bounds of steps: a pose outside is OUT_OF_BOUNDS,
-    with its residual satisfied and the joint named."""
-    robot = Robot.from_urdf("<robot name='b'><link name='body'/></robot>", base=Base.FREE_FLYER)
-    robot = robot.with_bounds({"root_joint": ([-1.0, -1.0, 0.0], [1.0, 1.0, 2.0])})
-    pose = Implicit.equal(Pose(robot, "body"), name="pose")
-    projector = Projector(Problem(robot, [pose]))
-    rng = np.random.default_rng(95)
-    for point, inside in (([0.5, 0.5, 1.0], True), ([1.5, 0.0, 1.0], False), ([0.0, 0.0, -0.1], False)):
-        goal = np.r_[point, SO3.random(rng)]
-        result = projector.project(robot.random(rng), goal)
-        assert result.status is (Status.CONVERGED if inside else Status.OUT_OF_BOUNDS)
-        assert result.residual <= 1e-4
-        assert result.success is inside
-        assert bool(result.violations) is not inside
-        assert inside or result.violations[0].joint == "root_joint"
-        assert projector.is_satisfied(result.q, rhs=goal) is inside
-        assert projector.is_satisfied(result.q, "pose", goal)
+# Bounds of other coordinates (translations of free bodies: test_free_bodies.py)
 
 
 @pytest.mark.parametrize("group", [SO2, SE2, SO3, SE3], ids=str)

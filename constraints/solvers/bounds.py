@@ -9,7 +9,8 @@ import numpy as np
 
 from ..arrays import BoolVector, Matrix, Vector
 from ..problem import Problem
-from .step import DampedCholesky
+from .free_bodies import FreeBodies
+from .step import DampedCholesky, without
 
 __all__ = ["Box"]
 
@@ -26,21 +27,23 @@ class Box:
     Args:
         problem: whose bounds.
         wrap: whether joints that may be shifted by whole turns are free while the solver runs.
+        bodies: free bodies whose translations are kept within bounds too; none if absent.
+        aligned: whether steps are by the coordinates of these translations, which are linear in a step then; in a step
+            that is a twist of the body they are not, and only `clamp`, `keeps` and `hold` know of their bounds.
 
     Attributes:
-        lower, upper: (nv,) bounds that steps keep; infinite where there is none, and for joints that wrap.
-        coordinate: (nv,) entry of q of each tangent column that is a vector coordinate; 0 elsewhere.
-        is_open: True when no step has anything to keep.
+        lower, upper: (nv,) bounds that are linear in steps; infinite where there is none, and for joints that wrap.
+        coordinate: (nv,) entry of q of each tangent column that is a coordinate; 0 elsewhere.
+        is_open: True when no column has a bound.
     """
 
-    def __init__(self, problem: Problem, wrap: bool) -> None:
+    def __init__(self, problem: Problem, wrap: bool, bodies: FreeBodies | None = None, aligned: bool = False) -> None:
         bounds, space = problem.bounds, problem.space
         self._bounds = bounds
         self._wraps = problem.wraps if wrap else np.zeros(space.nv, dtype=np.bool_)
         unkept = self._wraps | ~problem.free
         self.lower = np.where(unkept, -np.inf, bounds.tangent_lower)
         self.upper = np.where(unkept, np.inf, bounds.tangent_upper)
-        self.is_open = not (np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
         coordinate = np.zeros(space.nv, dtype=np.intp)
         coordinate[space.vector_v] = space.vector_q
         self.coordinate = coordinate
@@ -48,7 +51,14 @@ class Box:
         inner = np.full(space.nq, -np.inf), np.full(space.nq, np.inf)
         for array, limits in zip(inner, (self.lower, self.upper), strict=True):
             array[space.vector_q] = limits[space.vector_v]
+        if bodies:
+            inner[0][bodies.entries], inner[1][bodies.entries] = bodies.lower, bodies.upper
+        if bodies and aligned:
+            coordinate[bodies.columns] = bodies.entries
+            self.lower[bodies.columns], self.upper[bodies.columns] = bodies.lower, bodies.upper
+        self.is_open = not (np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
         self._inner_lower, self._inner_upper = inner
+        self._keeps_all = self.is_open and not bodies
         turning = coordinate[np.flatnonzero(self._wraps)]
         self._turning: list[tuple[int, float, float]] = [
             (int(i), float(bounds.lower[i]), float(bounds.upper[i])) for i in turning
@@ -59,19 +69,27 @@ class Box:
 
     def clamp(self, q: Vector) -> Vector:
         """The nearest configuration inside the bounds that steps keep: q itself where it is inside."""
-        if self.is_open:
+        if self._keeps_all:
             return q
         inside = np.minimum(np.maximum(q, self._inner_lower), self._inner_upper)
         return q if inside.tobytes() == q.tobytes() or (inside == q).all() else inside
 
     def keeps(self, q: Vector) -> bool:
         """Whether q is inside the bounds that steps keep."""
-        if self.is_open:
+        if self._keeps_all:
             return True
         return np.minimum(np.maximum(q, self._inner_lower), self._inner_upper).tobytes() == q.tobytes()
 
     def saturate(
-        self, q: Vector, step: Vector, e: Vector, J: Matrix, mu: float, solver: DampedCholesky, passes: int
+        self,
+        q: Vector,
+        step: Vector,
+        e: Vector,
+        J: Matrix,
+        mu: float,
+        solver: DampedCholesky,
+        passes: int,
+        root: Matrix | None = None,
     ) -> tuple[Vector, BoolVector | None]:
         """The step, kept within bounds: what would leave is set to its bound, and the others make up for it.
 
@@ -84,6 +102,7 @@ class Box:
             e, J, mu: errors, their Jacobian and damping.
             solver: solves again.
             passes: at most this often.
+            root: of the inverse costs, where they are not by column (see `DampedCholesky.solve`).
 
         Returns:
             The step, and which dofs are at a bound after it (None where none is).
@@ -95,8 +114,13 @@ class Box:
             return step, None
         leaving = held = inside != target
         for _ in range(passes):
-            to_bound = (inside - x) * held
-            step = solver.solve(e + J.dot(to_bound), _without(J, held), mu) + to_bound
+            if root is None:
+                to_bound = (inside - x) * held
+                step = solver.solve(e + J.dot(to_bound), _without(J, held), mu) + to_bound
+            else:
+                free, cheapest = without(root, held)
+                to_bound = np.where(held, inside - x, cheapest.dot((inside - x)[held]))
+                step = solver.solve(e + J.dot(to_bound), J, mu, free) + to_bound
             target = x + step
             inside = np.minimum(np.maximum(target, self.lower), self.upper)
             if inside.tobytes() == target.tobytes():

@@ -12,7 +12,7 @@ from ..arrays import BoolVector, Matrix, Vector
 from ..problem import RANK_TOLERANCE
 from ..rows import Rows
 from .bounds import Box
-from .step import DampedCholesky, capped
+from .step import DampedCholesky, capped, without
 
 __all__ = ["Hierarchy", "NullSpace"]
 
@@ -71,18 +71,24 @@ class Hierarchy:
 
     Args:
         sizes: rows of each level, level 0 included.
-        box: the bounds.
         damping: mu = damping * squared error + 1e-12.
         passes: how often dofs are held and the level solved again.
         scale: (nv,) factor of each dof, the root of its inverse cost; None for ones.
     """
 
-    def __init__(self, sizes: Sequence[int], box: Box, damping: float, passes: int, scale: Vector | None) -> None:
+    def __init__(self, sizes: Sequence[int], damping: float, passes: int, scale: Vector | None) -> None:
         self._solvers = tuple(DampedCholesky(size) for size in sizes[1:])
-        self._box, self._damping, self._passes, self._scale = box, damping, passes, scale
+        self._damping, self._passes, self._scale = damping, passes, scale
 
     def extend(
-        self, q: Vector, step: Vector, held: BoolVector | None, rows: Sequence[Rows], caps: Sequence[float]
+        self,
+        q: Vector,
+        step: Vector,
+        held: BoolVector | None,
+        rows: Sequence[Rows],
+        caps: Sequence[float],
+        box: Box,
+        root: Matrix | None = None,
     ) -> Vector:
         """The step of level 0 with those of the lower levels added.
 
@@ -92,36 +98,55 @@ class Hierarchy:
             held: dofs that it set to a bound.
             rows: rows of all levels.
             caps: largest move of a coordinate, for each lower level.
+            box: the bounds.
+            root: of the inverse costs, where they are not by column (see `DampedCholesky.solve`).
         """
-        above = self._reduced(rows[0].jacobian, held)
+        if root is not None and held is not None:
+            root, _ = without(root, held)
+        above = self._reduced(rows[0].jacobian, held, root)
         for i, (level, solver, cap) in enumerate(zip(rows[1:], self._solvers, caps, strict=True)):
             e = level.error + level.jacobian.dot(step)
-            J = self._reduced(level.jacobian, held)
-            step = step + self._within(q, step, above, J, e, solver, cap)
+            J = self._reduced(level.jacobian, held, root)
+            step = step + self._within(q, step, above, J, e, solver, cap, box, root)
             if i + 2 < len(rows):
                 above = np.concatenate((above, J))
         return step
 
     def _within(
-        self, q: Vector, step: Vector, above: Matrix, J: Matrix, e: Vector, solver: DampedCholesky, cap: float
+        self,
+        q: Vector,
+        step: Vector,
+        above: Matrix,
+        J: Matrix,
+        e: Vector,
+        solver: DampedCholesky,
+        cap: float,
+        box: Box,
+        root: Matrix | None,
     ) -> Vector:
         """The capped step of one level, within bounds."""
         mu = self._damping * float(e.dot(e)) + 1e-12
-        part = capped(self._solve(above, J, e, mu, solver), cap)
+        part = capped(self._solve(above, J, e, mu, solver, root), cap)
         for _ in range(self._passes):
-            leaving = self._box.leaving(q, step, part)
+            leaving = box.leaving(q, step, part)
             if leaving is None:
                 return part
-            above = np.concatenate((above, np.eye(step.size)[leaving]))
-            part = capped(self._solve(above, J, e, mu, solver), cap)
-        return np.multiply(part, self._box.fraction(q, step, part))
+            above = np.concatenate((above, (np.eye(step.size) if root is None else root)[leaving]))
+            part = capped(self._solve(above, J, e, mu, solver, root), cap)
+        return np.multiply(part, box.fraction(q, step, part))
 
-    def _solve(self, above: Matrix, J: Matrix, e: Vector, mu: float, solver: DampedCholesky) -> Vector:
+    def _solve(
+        self, above: Matrix, J: Matrix, e: Vector, mu: float, solver: DampedCholesky, root: Matrix | None
+    ) -> Vector:
         space = NullSpace(above)
         part = space.back(solver.solve(e, space.rotate(J), mu))
+        if root is not None:
+            return root.dot(part)
         return part if self._scale is None else part * self._scale
 
-    def _reduced(self, J: Matrix, held: BoolVector | None) -> Matrix:
-        """A Jacobian in scaled dofs, without those that are held."""
+    def _reduced(self, J: Matrix, held: BoolVector | None, root: Matrix | None) -> Matrix:
+        """A Jacobian in dofs that cost alike, without those that are held."""
+        if root is not None:
+            return np.ascontiguousarray(J.dot(root))
         scaled = J if self._scale is None else J * self._scale
         return scaled if held is None else scaled * ~held

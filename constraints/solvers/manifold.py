@@ -22,7 +22,7 @@ from .substitution import Substitution
 __all__ = ["Local", "Manifold", "View", "refined_columns"]
 
 INSIDE = 1e-9
-"""How far inside its bounds a coordinate that no step keeps there shall be: rows are met to less than this."""
+"""How far inside its bounds a coordinate with a row of its own shall be: rows are met to less than this."""
 
 
 class Local(NamedTuple):
@@ -48,8 +48,8 @@ class Local(NamedTuple):
 class Manifold:
     r"""The rows that say where configurations may be, as values with an interval each.
 
-    The rows are those of the mandatory levels, all in one, and one for each bounded coordinate that no step keeps
-    within its bounds: positions of free bodies, and computed dofs. Equalities have the interval [0, 0].
+    The rows are those of the mandatory levels, all in one, and one for each bounded coordinate that is no column of its
+    steps: positions of free bodies, and computed dofs. Equalities have the interval [0, 0].
 
     Args:
         problem: whose constraints.
@@ -214,7 +214,7 @@ def _outputs(problem: Problem) -> BoolVector:
 
 
 def _guarded(problem: Problem) -> list[tuple[int, Any, int]]:
-    """Bounded entries of q that no step keeps: entry, the factor it belongs to, and which of its positions it is."""
+    """Bounded entries of q that are no column: entry, the factor it belongs to, and which of its positions it is."""
     bounds, guards = problem.bounds, list[tuple[int, Any, int]]()
     held = problem.frozen
     kept = problem.free

@@ -9,12 +9,13 @@ import numpy as np
 
 from liegroups.segments import entries_of
 
-from ..arrays import Vector
+from ..arrays import BoolVector, Matrix, Vector
 from ..errors import OptionError, UndefinedError
 from ..problem import Problem
 from ..rows import Rows
 from ..short_vectors import dot
 from .bounds import Box
+from .free_bodies import FreeBodies
 from .hierarchy import Hierarchy
 from .options import Options
 from .search import Search
@@ -39,7 +40,8 @@ class NewtonStep:
     Args:
         problem: what is solved.
         options: how.
-        box: its bounds.
+        bodies: free bodies with bounds.
+        box: bounds that steps keep, those of the bodies among them.
         sizes: number of rows of each level.
         mandatory: how many of the levels must hold.
 
@@ -47,16 +49,19 @@ class NewtonStep:
         is_controlled: whether a step control takes parts of steps.
     """
 
-    def __init__(self, problem: Problem, options: Options, box: Box, sizes: Sequence[int], mandatory: int) -> None:
+    def __init__(
+        self, problem: Problem, options: Options, bodies: FreeBodies, box: Box, sizes: Sequence[int], mandatory: int
+    ) -> None:
         self._options, self._box, self._space, self._mandatory = options, box, problem.space, mandatory
+        self._bodies, self._aligned = bodies, Box(problem, options.wrap, bodies, aligned=True) if bodies else box
         self.is_controlled = not isinstance(options.step_control, FullSteps)
         self._integrate = problem.space.integrator()
         self._half, self._cap, self._cap2 = 0.5 * options.threshold, options.cap, options.cap * options.cap
         self._damping = options.damping
         scale = dof_scale(problem.weights)
         self._step = DampedCholesky(sizes[0] if sizes else 0, scale)
-        self._hierarchy = Hierarchy(sizes, box, options.damping, options.saturating_passes, scale)
-        moving = problem.implicit_dofs & problem.free
+        self._hierarchy = Hierarchy(sizes, options.damping, options.saturating_passes, scale)
+        moving = bodies.together(problem.implicit_dofs & problem.free)
         self._idle = np.flatnonzero(~moving)
         still, flat = ~moving, self._space.vector_v
         still[flat] = problem.frozen[flat]  # only unit vectors may be rounded by a zero step
@@ -81,31 +86,58 @@ class NewtonStep:
             search: of the projection; learns whether dofs are held, and which part of the step was taken.
             merit_at: merit of another configuration, for a step control.
         """
-        box, error, J = self._box, rows[0].error, rows[0].jacobian
         mu = self._damping * (merit if merit < FAR else FAR) + 1e-12
-        step, held = self._step.solve(error, J, mu), None
-        length2 = dot(step, step)
+        step = self._step.solve(rows[0].error, rows[0].jacobian, mu)
         if self._simple and not search.holding:  # most steps: within bounds
+            length2 = dot(step, step)
             part = search.part = 1.0 if length2 <= self._cap2 else part_within(step, self._cap)
             after = self._moved(q, step if part == 1.0 else step * part)
-            if box.keeps(after):
+            if self._box.keeps(after):
                 return after, length2
+        step, held, length2 = self._planned(q, step, rows, mu, search, self._box)
+        moved = self._moved
+        after = moved(q, step)
+        if self._bodies and not self._bodies.keep(after):
+            moved, rows, root = self._translated, self._bodies.turned(q, rows), self._bodies.root(q)
+            step = self._step.solve(rows[0].error, rows[0].jacobian, mu, root)
+            step, held, length2 = self._planned(q, step, rows, mu, search, self._aligned, root)
+            after = self._box.hold(moved(q, step))
+        if self.is_controlled:
+            step = step * self._part(q, step, rows, search, lambda part: merit_at(moved(q, part), search))
+            after, length2 = self._box.hold(moved(q, step)), dot(step, step)
+        return self._box.hold(after) if held is not None or search.caps else after, length2
+
+    def within(self, q: Vector, gradient: Vector) -> Vector:
+        """A gradient (nv,) at q without the part whose descent would leave the bounds."""
+        if not self._bodies:
+            return self._box.projected(q, gradient)
+        return self._aligned.projected(q, self._bodies.turned_matrix(q, gradient))
+
+    def _planned(
+        self,
+        q: Vector,
+        step: Vector,
+        rows: Sequence[Rows],
+        mu: float,
+        search: Search,
+        box: Box,
+        root: Matrix | None = None,
+    ) -> tuple[Vector, BoolVector | None, float]:
+        """The free step of level 0 within bounds and cap, with those of the lower levels; held dofs; squared length."""
+        held = None
         if not box.is_open:
-            step, held = box.saturate(q, step, error, J, mu, self._step, self._options.saturating_passes)
-            length2 = dot(step, step)
+            error, J = rows[0].error, rows[0].jacobian
+            step, held = box.saturate(q, step, error, J, mu, self._step, self._options.saturating_passes, root)
         search.holding = held is not None
+        length2 = dot(step, step)
         search.part = 1.0 if length2 <= self._cap2 else part_within(step, self._cap)
         if search.part < 1.0:
             step *= search.part
         if search.caps:
-            step = self._hierarchy.extend(q, step, held, rows, search.caps)
+            step = self._hierarchy.extend(q, step, held, rows, search.caps, box, root)
             step[self._idle] = 0.0  # null spaces leave roundings on dofs that no row moves
             length2 = dot(step, step)
-        if self.is_controlled:
-            step = step * self._part(q, step, rows, search, merit_at)
-            length2 = dot(step, step)
-        after = self._moved(q, step)
-        return box.hold(after) if held is not None or search.caps else after, length2
+        return step, held, length2
 
     def _moved(self, q: Vector, step: Vector) -> Vector:
         """The configuration after a step."""
@@ -114,13 +146,14 @@ class NewtonStep:
             after[self._still] = q[self._still]
         return after
 
+    def _translated(self, q: Vector, step: Vector) -> Vector:
+        """The configuration after a step by the coordinates of the bodies' translations."""
+        after = self._moved(q, step)
+        self._bodies.translate(q, step, after)
+        return after
+
     def _part(
-        self,
-        q: Vector,
-        step: Vector,
-        rows: Sequence[Rows],
-        search: Search,
-        merit_at: Callable[[Vector, Search], float],
+        self, q: Vector, step: Vector, rows: Sequence[Rows], search: Search, merit_after: Callable[[Vector], float]
     ) -> float:
         """How much of a step the step control takes."""
         mandatory = rows[: self._mandatory]
@@ -131,7 +164,7 @@ class NewtonStep:
 
         def trial(alpha: float) -> float:
             try:
-                return merit_at(self._space.integrate(q, alpha * step), search)
+                return merit_after(alpha * step)
             except UndefinedError:
                 return np.inf
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from math import inf
 from typing import final
 
@@ -18,7 +19,9 @@ from ..short_vectors import dot
 from ..stack import Stack
 from .bounds import Box
 from .carried import CarriedBodies
+from .computed_bodies import ComputedBodies
 from .engine import Engine, Outcome, Program
+from .free_bodies import FreeBodies
 from .newton import NewtonStep
 from .options import Options
 from .projection import Status, Step
@@ -61,9 +64,10 @@ class ReadableProgram(Program):
     Args:
         problem: what is solved.
         options: how.
+        with_rows: whether translations of computed bodies that leave their bounds are brought back by rows.
     """
 
-    def __init__(self, problem: Problem, options: Options) -> None:
+    def __init__(self, problem: Problem, options: Options, with_rows: bool = True) -> None:
         self.problem, self.options = problem, options
         self._space, self._place = problem.space, placer(problem.space)
         mandatory = problem.levels[:-1] if problem.optional_last else problem.levels
@@ -74,11 +78,13 @@ class ReadableProgram(Program):
         self._substitution = Substitution(problem)
         self._in_loop = Substitution(problem, self._carried) if self._carried else self._substitution
         self._twins = tuple(Stack([explicit]) for explicit in problem.explicits)
-        self._box = Box(problem, options.wrap)
+        self._bodies = FreeBodies(problem)
+        self._box = Box(problem, options.wrap, self._bodies)
+        self._computed = ComputedBodies(problem, options.threshold) if with_rows else None
         self._restarts = Restarts(problem, options.seed, options.restart_table) if options.restarts else None
         self._half = 0.5 * options.threshold
         sizes = [level.size for level in self._levels]
-        self._step = NewtonStep(problem, options, self._box, sizes, len(self._mandatory))
+        self._step = NewtonStep(problem, options, self._bodies, self._box, sizes, len(self._mandatory))
         self._mixed = not self._step.is_controlled  # a control is told the slope of the exact rows
         self._computes = bool(len(problem.explicits))
         self._doubtful = tuple(Stack([explicit]) for explicit in problem.resolution.explicits if explicit.may_miss)
@@ -147,10 +153,12 @@ class ReadableProgram(Program):
             substitution.reduce(stacked, search.workspace)
         return search.rows
 
-    def _tries(self, start: Vector, rows: Sequence[Rows] | None, search: Search) -> Outcome:
-        """One try after the other until one succeeds or the budget is spent."""
+    def _tries(
+        self, start: Vector, rows: Sequence[Rows] | None, search: Search, first: Vector | None = None
+    ) -> Outcome:
+        """One try after the other until one succeeds or the budget is spent; the first from `start`, if not given."""
         options, restarts = self.options, self._restarts
-        row, q = -1, start
+        row, q = -1, start if first is None else first
         while True:
             try:
                 status = self._descend(q, rows, search)
@@ -158,6 +166,8 @@ class ReadableProgram(Program):
                 status = Status.UNDEFINED
             if status is Status.CONVERGED:
                 return search.outcome(status)
+            if status is Status.OUT_OF_BOUNDS and self._computed and not self._computed.keep(search.best):
+                return self._brought_back(start, search, self._computed)
             if search.best_try == search.restarts:
                 search.status = status
             if restarts is None or restarts.is_empty or search.iterations >= options.max_iterations:
@@ -166,6 +176,39 @@ class ReadableProgram(Program):
             search.iterations += 1
             search.restarts += 1
             q, rows = self._draw(start, row, search), None
+
+    @cached_property
+    def _strict(self) -> ReadableProgram | None:
+        """The program with rows for translations of computed bodies."""
+        return ReadableProgram(self._computed.problem, self.options, with_rows=False) if self._computed else None
+
+    def _brought_back(self, start: Vector, search: Search, computed: ComputedBodies) -> Outcome:
+        """Go on with rows where a solution has computed bodies out of bounds; it stays where they do not help."""
+        if self._strict is None or search.iterations >= self.options.max_iterations:
+            return search.outcome(Status.OUT_OF_BOUNDS)
+        done = self._strict.resume(start, computed.rhs(search.rhs, search.workspace), search)
+        search.iterations, search.restarts = done.iterations, done.restarts
+        if done.status is Status.CONVERGED:
+            score, residual, merit = self._measure(self._rows(done.q, search, jacobian=False)[1])
+            if residual <= self.options.threshold:
+                search.take(done.q, score, residual, merit)
+                return search.outcome(Status.CONVERGED)
+        return search.outcome(Status.OUT_OF_BOUNDS)
+
+    def resume(self, start: Vector, rhs: RightHandSide, before: Search) -> Outcome:
+        """Go on where the search of another program ended, with what is left of its budget.
+
+        Args:
+            start: what restarts are drawn around (nq,).
+            rhs: right-hand sides of this problem.
+            before: the other search; its trace is gone on with.
+        """
+        workspace = before.workspace
+        memory = workspace.resource(self, "memory", self._memory, workspace)
+        search = Search(before.given, rhs, memory, False)
+        memory.place(rhs)
+        search.iterations, search.restarts, search.trace = before.iterations, before.restarts, before.trace
+        return self._tries(start, None, search, before.best)
 
     def _draw(self, start: Vector, row: int, search: Search) -> Vector:
         """The configuration to start again from: of the next `screen` rows the one of least residual."""
@@ -265,7 +308,7 @@ class ReadableProgram(Program):
         if len(rows) > 1:  # lower levels may hold the errors that are left: no single gradient tells
             return search.status
         error = rows[0].error
-        gradient = self._box.projected(search.best, error.dot(rows[0].jacobian))
+        gradient = self._step.within(search.best, error.dot(rows[0].jacobian))
         if float(gradient.dot(gradient)) <= STATIONARY_RATIO**2 * float(error.dot(error)):
             return Status.STATIONARY
         return search.status

@@ -17,6 +17,7 @@ from ..point import Workspace
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..stack import RowOwner
+from .free_bodies import FreeBodies
 from .kkt import Kkt, rank_of
 from .manifold import Local, Manifold, View, refined_columns
 from .objective import Distance, LastLevel, Objective, Still
@@ -233,6 +234,9 @@ class Sensitivity:
             kept = kept & ~self._manifold.resting
             out += self.near if refined.from_start else 0.0
         out[:, kept] += self._follow[:, kept]  # computed dofs follow what nothing moves
+        for columns, along in FreeBodies(problem).at_bounds(projection.q):
+            if not self._moved[columns].any():
+                out[:, columns] += self._follow[:, columns].dot(along)
         if self.kind is SensitivityKind.CONTINUED:
             out[:, self._live] += self._T @ self._system.kept()
         return out
@@ -316,11 +320,19 @@ class Sensitivity:
         return self._T @ follow + change.direct
 
     @cached_property
+    def _moved(self) -> BoolVector:
+        """(nv,) true for free dofs that rows move."""
+        moved = np.zeros(self.projection.problem.space.nv, dtype=np.bool_)
+        moved[self._live] = True
+        return moved
+
+    @cached_property
     def _idle(self) -> BoolVector:
         """(nv,) true for free dofs that nothing moves, and that are not held by a bound."""
         problem, q = self.projection.problem, self.projection.q
-        idle = problem.free.copy()
-        idle[self._live] = False
+        idle = problem.free & ~self._moved
+        for columns, _ in FreeBodies(problem).at_bounds(q):
+            idle[columns] = False
         bounds, vector = problem.bounds, problem.space.vector_v
         x = q[problem.space.vector_q]
         idle[vector] &= (x > bounds.tangent_lower[vector]) & (x < bounds.tangent_upper[vector])
@@ -330,9 +342,7 @@ class Sensitivity:
         """Dofs that nothing moves and whose reference, or start, is just at a bound."""
         problem, refined = self.projection.problem, self.projection.refined
         space, q = problem.space, self.projection.q
-        moved = np.zeros(space.nv, dtype=np.bool_)
-        moved[self._live] = True
-        at = problem.free & ~moved & ~self._idle
+        at = problem.free & ~self._moved & ~self._idle
         if refined is not None and refined.near is not None:
             at[space.vector_v] &= refined.near[space.vector_q] == q[space.vector_q]
         columns = np.flatnonzero(at)

@@ -7,10 +7,10 @@ from typing import Any, final
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from ..arrays import Matrix, Vector
+from ..arrays import BoolVector, Matrix, Vector
 from ..short_vectors import dot
 
-__all__ = ["DampedCholesky", "capped", "dof_scale", "part_within"]
+__all__ = ["DampedCholesky", "capped", "dof_scale", "part_within", "without"]
 
 _dposv: Any = lapack.dposv
 _dsyrk: Any = blas.dsyrk
@@ -42,15 +42,19 @@ class DampedCholesky:
         self._is_middling = rows in MIDDLING
         self._scale = scale
 
-    def solve(self, e: Vector, J: Matrix, mu: float) -> Vector:
+    def solve(self, e: Vector, J: Matrix, mu: float, root: Matrix | None = None) -> Vector:
         """The step (nv,).
 
         Args:
             e: errors (rows,).
             J: their Jacobian (rows, nv), contiguous by rows.
             mu: damping, positive.
+            root: S (nv, nv) with S S^T in place of W^-1, where costs are not by column.
         """
-        columns = J.T if self._scale is None else (J * self._scale).T
+        if root is not None:
+            columns = J.dot(root).T
+        else:
+            columns = J.T if self._scale is None else (J * self._scale).T
         if self._is_middling:
             normal = _dgemm(1.0, columns, columns, mu, self._identity, 1)  # J J^T + mu I
         else:
@@ -60,6 +64,8 @@ class DampedCholesky:
             mu = 10.0 * mu + 1e-12 * float(np.abs(columns).max()) ** 2
             _, y, info = _dposv(_dsyrk(1.0, columns, mu, self._identity, 1), e, 0, 1)
         step: Vector = _dgemv(-1.0, columns, y)
+        if root is not None:
+            return root.dot(step)
         if self._scale is not None:
             step *= self._scale
         return step
@@ -85,3 +91,21 @@ def dof_scale(weights: Vector) -> Vector | None:
     if positive.size == weights.size and (weights == weights[0]).all():
         return None
     return np.sqrt(positive.mean() / np.maximum(weights, 1e-6 * positive.min()))
+
+
+def without(root: Matrix, held: BoolVector) -> tuple[Matrix, Matrix]:
+    r"""Motions without held dofs, where costs are not by column.
+
+    Args:
+        root: S (nv, nv), the motions S u of coordinates u that cost alike.
+        held: (nv,) true for dofs that are given.
+
+    Returns:
+        S P, with P the projector onto :math:`S_{held}\, u = 0`; and :math:`S\, S_{held}^+`, the cheapest motion of each
+        held dof.
+    """
+    rows = root[held]
+    inverse = np.asarray(np.linalg.pinv(rows), dtype=np.float64)
+    free = root - root.dot(inverse).dot(rows)
+    free[held] = 0.0  # roundings
+    return free, root.dot(inverse)

@@ -1,0 +1,357 @@
+"""Free bodies in boxes: bounds of a translation held by the solver, written as rows by hand, and in hpp-constraints.
+
+    python benchmarks/free_bodies.py [--hpp-python PATH] [--goals N --starts N --repeats R --seed S] [--json FILE]
+                                     [--check]
+
+Robots whose base, or the object in whose hand, is in a box: half a side of 0.5, 0.2 and 0.05 m. A goal is the pose of a
+hand or foot (of the object: its height and tilt) at a random configuration in the box, so that each can be reached;
+starts are random in the box, joints in their bounds. *rows* is the same problem where the box is a constraint on the
+position, narrower by the threshold, instead of bounds. A success is one that is claimed, whose residual by plain
+pinocchio is at most the threshold, and that is within its bounds: exactly where they are held, to 1e-9 for rows and
+hpp-constraints, whose best line search counts. All have 40 iterations; what the library does in 100 has columns of its
+own. Times [us] are medians over the repeats of each start, their sum divided by the successes.
+"""
+
+# ruff: noqa: E402  # the number of threads is set before numpy is imported
+from __future__ import annotations
+
+import os
+
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_variable] = "1"
+
+import argparse
+import json
+import logging
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from checking import Judge
+from numpy.typing import NDArray
+from peer import Hpp, NoPeer
+from problem_files import BASES, ProblemFile
+from projection import ROUNDING, prepare
+
+from constraints import ConstraintError, Implicit, Options, Part, Position, Problem, Projector, Robot
+from constraints.robot.frames import FrameKind
+
+Row = dict[str, Any]
+Description = dict[str, Any]
+Vector = NDArray[np.float64]
+
+SIDES = (0.5, 0.2, 0.05)
+"""Half sides of the boxes [m]."""
+THRESHOLD, BUDGET, PATIENT = 1e-4, 40, 100
+HERE = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+WHOLE = {"mask": [1] * 6, "comparison": ["EqualToZero"] * 6}
+GRIPPER, HANDLE = [0.0, 0.1373, 0.0, *(0.5**0.5,) * 2, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.5**0.5, 0.0, 0.5**0.5]
+ROBOTS = "package://example-robot-data/robots"
+BOX = "<robot name='box'><link name='base_link'/></robot>"
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A robot in a box.
+
+    Attributes:
+        name: of the row of the table.
+        models: as in a problem file.
+        body: the joint whose translation is bounded.
+        ends: joints that have a pose as goal, all their rows; of an object in a hand: the hand.
+        height: of the middle of the box [m].
+        grasp: None; or the kind of constraint that holds the body in the hand, which then has a height and a tilt.
+    """
+
+    name: str
+    models: list[list[Any]]
+    body: str
+    ends: tuple[str, ...]
+    height: float = 0.0
+    grasp: str | None = None
+
+
+def humanoid() -> str:
+    """URDF of pinocchio's sample humanoid, without its base joint; always the same."""
+    pin.seed(7)
+    model = pin.buildSampleModelHumanoidRandom(True)
+    links, joints = ["<link name='base_link'/>"], list[str]()
+    for i in range(2, model.njoints):
+        name, kind, placement = model.names[i], model.joints[i].shortname(), model.jointPlacements[i]
+        parent = "base_link" if model.parents[i] == 1 else f"{model.names[model.parents[i]]}_body"
+        axis = " ".join(str(int(kind[-1] == letter)) for letter in "XYZ")
+        at, turn = (
+            " ".join(map(repr, map(float, x))) for x in (placement.translation, pin.rpy.matrixToRpy(placement.rotation))
+        )
+        lower, upper = (float(x[model.joints[i].idx_q]) for x in (model.lowerPositionLimit, model.upperPositionLimit))
+        links.append(f"<link name='{name}_body'/>")
+        joints.append(
+            f"<joint name='{name}' type='revolute'><parent link='{parent}'/><child link='{name}_body'/>"
+            f"<origin xyz='{at}' rpy='{turn}'/><axis xyz='{axis}'/>"
+            f"<limit lower='{lower!r}' upper='{upper!r}' effort='1' velocity='1'/></joint>"
+        )
+    return f"<robot name='humanoid'>{''.join(links + joints)}</robot>"
+
+
+def scenes() -> Iterator[Scene]:
+    """The rows of the table."""
+    yield Scene("humanoid, hand", [["man", "freeflyer", humanoid(), HERE]], "man/root_joint", ("man/rarm6_joint",))
+    talos = [["talos", "freeflyer", f"{ROBOTS}/talos_data/robots/talos_reduced.urdf", HERE]]
+    yield Scene("Talos, hand", talos, "talos/root_joint", ("talos/arm_left_7_joint",), 1.0)
+    yield Scene(
+        "Talos, feet and hand",
+        talos,
+        "talos/root_joint",
+        ("talos/leg_left_6_joint", "talos/leg_right_6_joint", "talos/arm_left_7_joint"),
+        1.0,
+    )
+    solo = [["solo", "freeflyer", f"{ROBOTS}/solo_description/robots/solo12.urdf", HERE]]
+    yield Scene("Solo, foot", solo, "solo/root_joint", ("solo/FL_KFE",), 0.3)
+    tiago = [["tiago", "planar", f"{ROBOTS}/tiago_description/robots/tiago.urdf", HERE]]
+    yield Scene("Tiago on the plane, hand", tiago, "tiago/root_joint", ("tiago/arm_7_joint",))
+    ur5 = [
+        ["ur5", "anchor", f"{ROBOTS}/ur_description/urdf/ur5_gripper.urdf", HERE],
+        ["box", "freeflyer", BOX, HERE],
+    ]
+    for kind, word in (("relative_transformation", "implicit"), ("explicit_relative_pose", "explicit")):
+        yield Scene(f"UR5 with an object, {word}", ur5, "box/root_joint", ("ur5/wrist_3_joint",), 0.0, kind)
+
+
+# Problems of a scene.
+
+
+def robot_of(scene: Scene) -> Robot:
+    """The system of all models."""
+    parts = [
+        Part(prefix, Robot.from_urdf(source, base=BASES[root]), pose) for prefix, root, source, pose in scene.models
+    ]
+    return Robot.system(parts, "scene")
+
+
+def described(scene: Scene, robot: Robot, side: float, seed: int, number: int) -> Description:
+    """One goal of a scene, in a box of half a side given, as the text of a problem file."""
+    factor = next(factor for factor in robot.space.factors if factor.name == scene.body)
+    p = slice(factor.q.start, factor.q.start + (3 if factor.space.nv == 6 else 2))
+    lower, upper, qref = robot.bounds.lower.copy(), robot.bounds.upper.copy(), robot.bounds.clip(robot.neutral)
+    for block in robot.space.unit_blocks:
+        lower[block], upper[block] = -1.01, 1.01
+    middle = np.array([0.0, 0.0, scene.height])[: p.stop - p.start]
+    description: Description = {
+        "name": f"{scene.name}, {side} m, goal {number}",
+        "models": scene.models,
+        "joints": ["universe", *robot.joint_names],
+        "nq": robot.nq,
+        "nv": robot.nv,
+        "sampler": ["uniform", {"box": side, "rot": float(np.pi)}],
+        "constraints": [],
+    }
+    lower[p], upper[p], qref[p] = middle - side, middle + side, middle
+    draw = description | {"lower": lower.tolist(), "upper": upper.tolist(), "qref": qref.tolist()}
+    judge = Judge(draw)
+    goal = judge.starts(number + 1, seed)[number]
+    pin.forwardKinematics(judge.model, judge.data, goal)
+    if scene.grasp is None:
+        description["constraints"] = [
+            {"kind": "transformation", "joint2": end, "frame2": HERE, "frame1_world": pose_of(judge, end)} | WHOLE
+            for end in scene.ends
+        ]
+    else:  # the object is where the hand puts it, anywhere in the box
+        held = pin.XYZQUATToSE3(np.array(GRIPPER)) * pin.XYZQUATToSE3(np.array(HANDLE)).inverse()
+        placed = judge.data.oMi[judge.model.getJointId(scene.ends[0])] * held
+        middle = placed.translation - (goal[p] - middle)
+        lower[p], upper[p], qref[p] = middle - side, middle + side, middle
+        frames = {"joint1": scene.ends[0], "joint2": scene.body, "frame1": GRIPPER, "frame2": HANDLE}
+        pose = pin.SE3ToXYZQUAT(placed).tolist()
+        tilt = {"kind": "transformation", "joint2": scene.body, "frame2": HERE, "frame1_world": pose}
+        rows = {"mask": [0, 0, 1, 1, 1, 0], "comparison": ["EqualToZero"] * 3}
+        description["constraints"] = [{"kind": scene.grasp} | frames | WHOLE, tilt | rows]
+    return description | {"lower": lower.tolist(), "upper": upper.tolist(), "qref": qref.tolist()}
+
+
+def pose_of(judge: Judge, joint: str) -> list[float]:
+    return list(pin.SE3ToXYZQUAT(judge.data.oMi[judge.model.getJointId(joint)]))
+
+
+def with_rows(scene: Scene, problem: Problem) -> Problem:
+    """The same problem where the box is a constraint, narrower by the threshold, in place of bounds."""
+    robot = problem.robot
+    assert robot is not None
+    factor = next(factor for factor in robot.space.factors if factor.name == scene.body)
+    size = 3 if factor.space.nv == 6 else 2
+    p = slice(factor.q.start, factor.q.start + size)
+    lower, upper = np.full(3, -np.inf), np.full(3, np.inf)
+    lower[:size], upper[:size] = robot.bounds.lower[p] + THRESHOLD, robot.bounds.upper[p] - THRESHOLD
+    position = Position(robot, robot.frame(scene.body, kind=FrameKind.JOINT))
+    box = Implicit.between(position, lower, upper, mask=np.arange(3) < size, name="box")
+    first, *others = problem.given
+    free = robot.bounds.replace({scene.body: (-np.inf, np.inf)})
+    return Problem(robot, [[*first, box], *others], free)
+
+
+# Runs.
+
+
+@dataclass
+class Run:
+    """What one solver did with the starts of a row, and its times in microseconds, by goal."""
+
+    usable: list[bool]
+    us: list[float]
+
+    @property
+    def success(self) -> float:
+        return float(np.mean(self.usable))
+
+    @property
+    def us_per_usable(self) -> float | None:
+        return float(np.sum(self.us) / np.sum(self.usable)) if any(self.usable) else None
+
+
+class Wrong(Exception):
+    """A claimed success that is none."""
+
+
+def run_ours(projector: Projector, starts: Vector, repeats: int, judge: Judge, exact: bool, run: Run) -> None:
+    """Project all starts."""
+    clock, project = time.perf_counter, projector.project
+    bounds = judge.lower, judge.upper
+    for q0 in starts:
+        times: list[float] = []
+        for _ in range(repeats):
+            began = clock()
+            result = project(q0)
+            times.append(1e6 * (clock() - began))
+        inside = bool(((bounds[0] <= result.q) & (result.q <= bounds[1])).all()) if exact else judge.in_bounds(result.q)
+        if result.success and (judge.residual(result.q) > THRESHOLD * (1.0 + ROUNDING) or (exact and not inside)):
+            raise Wrong(f"{projector.problem}: a claimed success does not hold: {result}, from {q0.tolist()}")
+        run.usable.append(result.success and inside)
+        run.us.append(float(np.median(times)))
+
+
+def run_hpp(hpp: Hpp, name: str, count: int, repeats: int, judge: Judge, run: Run) -> None:
+    """The same by hpp-constraints."""
+    answer = hpp.ask({"line_search": name, "first": 0, "last": count, "repeats": repeats})
+    for q, claimed, us in zip(np.array(answer["q"]), answer["success"], answer["us"], strict=True):
+        run.usable.append(claimed and judge.in_bounds(q) and judge.residual(q) <= THRESHOLD * (1.0 + ROUNDING))
+        run.us.append(float(np.median(us)))
+
+
+def measure(scene: Scene, robot: Robot, side: float, options: argparse.Namespace, folder: Path) -> Row:
+    """A row of the table."""
+    ours = {(rows, n): Run([], []) for rows in (False, True) for n in (BUDGET, PATIENT)}
+    theirs: dict[str, Run] = {}
+    why = None
+    for number in range(options.goals):
+        description, path = described(scene, robot, side, options.seed, number), folder / "goal.npz"
+        judge = Judge(description)
+        starts = judge.starts(options.starts, options.seed + 1000 + number)
+        np.savez(path, problem=json.dumps(description), q0=starts, error_threshold=THRESHOLD, max_iterations=BUDGET)
+        problem = prepare(path).problem
+        for (rows, n), run in ours.items():
+            asked = with_rows(scene, problem) if rows else problem
+            projector = Projector(asked, Options(threshold=THRESHOLD, max_iterations=n))
+            run_ours(projector, starts, options.repeats, judge, not rows, run)
+        if options.hpp_python is None:
+            continue
+        try:
+            file = ProblemFile(path, description["name"], description, starts, THRESHOLD, BUDGET)
+            hpp = Hpp(options.hpp_python, file, starts)
+            for name in hpp.line_searches:
+                run_hpp(hpp, name, len(starts), options.repeats, judge, theirs.setdefault(name, Run([], [])))
+            hpp.close()
+        except NoPeer as reason:
+            theirs, why = {}, str(reason)
+            break
+    best = max(theirs.items(), key=lambda entry: (entry[1].success, -(entry[1].us_per_usable or np.inf)), default=None)
+    found = {f"{'rows' if rows else 'held'}_{n}": figures(run) for (rows, n), run in ours.items()}
+    peer = None if best is None else figures(best[1]) | {"line_search": best[0]}
+    return {"scene": scene.name, "side": side, **found, "hpp": peer, "no_hpp": why}
+
+
+def figures(run: Run) -> Row:
+    return {"success": run.success, "us_per_usable": run.us_per_usable, "count": len(run.usable)}
+
+
+def below(row: Row) -> list[str]:
+    """Where bounds that are held succeed less often than others, by more than three standard deviations."""
+    said: list[str] = []
+    for mine, other in (("held_40", "rows_40"), ("held_100", "rows_100"), ("held_40", "hpp")):
+        a, b = row[mine], row[other]
+        if b is None:
+            continue
+        noise = np.sqrt((a["success"] * (1 - a["success"]) + b["success"] * (1 - b["success"])) / a["count"])
+        if a["success"] < b["success"] - 3.0 * noise - 1e-12:
+            said.append(f"{row['scene']}, {row['side']} m: {mine} {a['success']:.0%}, {other} {b['success']:.0%}")
+    return said
+
+
+HEADS = ("robot", "box", "held", "us", "rows", "us", "HPP", "us", "line search", "held, 100", "us", "rows, 100", "us")
+
+
+def cells(row: Row) -> list[str]:
+    def pair(run: Row | None) -> list[str]:
+        if run is None:
+            return ["-", "-"]
+        us = run["us_per_usable"]
+        return [f"{100 * run['success']:.0f} %", "-" if us is None else f"{us:.0f}"]
+
+    search = row["hpp"]["line_search"] if row["hpp"] else "-"
+    ends = (*pair(row["held_40"]), *pair(row["rows_40"]), *pair(row["hpp"]), search)
+    return [row["scene"], f"{row['side']} m", *ends, *pair(row["held_100"]), *pair(row["rows_100"])]
+
+
+def table(rows: list[Row]) -> str:
+    lines = [list(HEADS), *map(cells, rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(HEADS))]
+    return "\n".join("  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--hpp-python", metavar="PATH", help="interpreter that has hpp-python")
+    parser.add_argument("--goals", type=int, default=5, metavar="N", help="goals of a row (%(default)s)")
+    parser.add_argument("--starts", type=int, default=20, metavar="N", help="starts of a goal (%(default)s)")
+    parser.add_argument("--repeats", type=int, default=3, metavar="R", help="of each projection (%(default)s)")
+    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of goals and starts (%(default)s)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
+    parser.add_argument("--check", action="store_true", help="a short run that only shows that everything holds")
+    options = parser.parse_args()
+    for name, least in (("goals", 1), ("starts", 1), ("repeats", 1), ("seed", 0)):
+        if getattr(options, name) < least:
+            parser.error(f"--{name}: expected a whole number from {least}, got {getattr(options, name)}")
+    if options.check:
+        options.goals, options.starts, options.repeats, options.hpp_python = 1, 8, 1, None
+    return options
+
+
+def main() -> int:
+    options = arguments()
+    logging.disable(logging.WARNING)  # remarks on the robots' files
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for scene in scenes():
+            try:
+                robot = robot_of(scene)
+            except ConstraintError as error:
+                print(f"{scene.name}: skipped, {error}", file=sys.stderr)
+                continue
+            for side in SIDES:
+                rows.append(measure(scene, robot, side, options, Path(folder)))
+                if rows[-1]["no_hpp"]:
+                    print(f"{scene.name}, {side} m: no HPP: {rows[-1]['no_hpp']}", file=sys.stderr)
+    print(table(rows))
+    worse = [line for row in rows for line in below(row)]
+    print("\n".join(worse) or "nowhere below rows by hand or hpp-constraints by more than noise")
+    if options.json is not None:
+        options.json.write_text(json.dumps(rows, indent=1) + "\n")
+    return int(bool(worse))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
