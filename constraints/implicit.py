@@ -165,10 +165,20 @@ class Implicit(RowOwner):
 
     @classmethod
     def between(
-        cls, function: Function, lower: ArrayLike, upper: ArrayLike, *, mask: ArrayLike | None = None, name: str = ""
+        cls,
+        function: Function,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        *,
+        margin: ArrayLike = 0.0,
+        mask: ArrayLike | None = None,
+        name: str = "",
     ) -> Self:
-        """Rows of log h(q) are in [lower, upper], on the rows of the mask."""
-        return cls(function, lower=lower, upper=upper, mask=mask, name=name)
+        """Rows of log h(q) are in [lower + margin, upper - margin], on the rows of the mask; margins as in `above`."""
+        inside = _moved(function, name, ("lower", lower), margin, 1.0)
+        return cls(
+            function, lower=inside, upper=_moved(function, name, ("upper", upper), margin, -1.0), mask=mask, name=name
+        )
 
     def on(self, space: Space) -> Implicit:
         """The same constraint on a bigger space, one of whose factors is where it lives; `lifted_from` is this one."""
@@ -207,14 +217,14 @@ class Implicit(RowOwner):
         """A right-hand side as a point of the outputs (nq,), read-only.
 
         Args:
-            rhs: numbers, an Element, or a placement where the outputs are poses.
+            rhs: numbers, an Element, or a placement or rotation where the outputs are poses or rotations.
             what: how messages name it.
 
         Raises:
             RightHandSideError: a row of its logarithm that is not EQUALITY is above 1e-12 (1 + norm of the logarithm).
         """
         what = what or f"right-hand side of '{self.name}'"
-        point = read_only_copy(self.group.check(point_numbers(rhs, self.group), what))
+        point = read_only_copy(self.group.check(point_numbers(rhs, self.group, what), what))
         fixed = ~self.rows.free_rhs
         if fixed.any():
             log = self.group.log(point)

@@ -41,7 +41,10 @@ class Difference(Function):
 
     def __post_init__(self) -> None:
         """Check that the spaces agree."""
-        f, g = as_function(self.left, "left of a difference"), as_function(self.right, "right of a difference")
+        f, g = (
+            as_function(self.left, "left of a difference"),
+            as_function(self.right, "right of a difference (a constant is Constant(value, f.outputs, f.inputs))"),
+        )
         inputs = common_inputs((f, g), f"inputs of {f.name} - {g.name}")
         if f.outputs != g.outputs:
             raise SpaceMismatchError(f"outputs of {f.name} - {g.name}", f.outputs.name, g.outputs.name)

@@ -27,10 +27,10 @@ from ..errors import (
 from ..pool import Pool
 from ..robot import Frame, Robot
 from ..robot.doors import as_robot
-from ..robot.frame import as_placement
 from ..robot.frames import FrameKind
 from ..robot.packages import find_resource, robot_data_folder
 from ..robot.pinocchio import Model, Placement, pin
+from ..robot.placement import as_placement
 from .path import Path, StepSize
 from .relative_motion import CollisionPair
 

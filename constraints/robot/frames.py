@@ -12,13 +12,18 @@ import numpy as np
 from liegroups.errors import DuplicateNameError
 
 from ..errors import ConstraintError, ModelError, UnknownFrameError, WrongObjectError
-from .frame import Frame, as_placement
+from .frame import Frame
 from .pinocchio import Model, Placement, pin
+from .placement import as_placement
 
 __all__ = ["AmbiguousFrameError", "FrameKind", "FrameTable"]
 
 SAME_PLACE = 1e-12
 """Two frames of one name whose placements differ by less are one frame [m, and entries of the rotation matrix]."""
+
+
+WORLD = "world"
+"""What most libraries call the universe, and many models a link of theirs."""
 
 
 class FrameKind(Enum):
@@ -101,7 +106,7 @@ class FrameTable:
         return tuple(self.by_name)
 
     def find(self, name: object, kind: FrameKind | None = None) -> Frame:
-        """The frame of that name.
+        """The frame of that name; "world" is the universe where no frame is called so.
 
         Args:
             name: the name.
@@ -115,6 +120,8 @@ class FrameTable:
         if not isinstance(name, str):
             raise WrongObjectError("frame", "a name or a Frame", name)
         known = self.by_name.get(name)
+        if known is None and name == WORLD:
+            known = self.by_name[self.names[0]]
         if known is None:
             raise UnknownFrameError(name, self.names)
         frames = tuple(known.values())
