@@ -51,7 +51,9 @@ class Stacked(Function):
     def __init__(self, *given: Any, functions: Any = None, name: str = "") -> None:
         """Check that the inputs are one space."""
         if functions is None:
-            functions = given[0] if len(given) == 1 else given
+            functions = given[0] if len(given) == 1 and not isinstance(given[0], Function) else given
+        elif given:
+            raise WrongObjectError("functions of a stack", "either positions or functions=", "both")
         if not isinstance(functions, Sequence) or isinstance(functions, str):
             raise WrongObjectError("functions of a stack", "functions, or one sequence of them", functions)
         listed = cast("Sequence[Any]", functions)

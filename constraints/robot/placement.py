@@ -70,6 +70,8 @@ def as_placement(placement: object, what: str = "placement") -> Placement:
     """
     if placement is None:
         return pin.SE3.Identity()
+    if isinstance(placement, pin.Quaternion):
+        return pin.SE3(as_rotation(placement, what), np.zeros(3))
     given = _real(matrix_of(placement), what, _PLACEMENT, placement)
     if given.shape == (3, 3):
         return pin.SE3(_rotation_matrix(given, what), np.zeros(3))
