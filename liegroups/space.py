@@ -170,13 +170,14 @@ class Space(OneVectorMaps):
         try:
             self.write_error(q0, q1, e, jacobian)
         except (TypeError, ValueError) as failure:  # looked at once it has failed
+            if jacobian is None:
+                raise
             raise SizeError("jacobian of error", f"({self.nv}, n)", np.shape(jacobian)) from failure
 
     @final
     def write_error(self, q0: Vector, q1: Vector, e: Vector, jacobian: Matrix | None = None) -> None:
         """`error` of arrays that are known to be right, for loops."""
-        d = self._difference(q0, q1)
-        e[...] = d
+        e[...] = d = self._difference(q0, q1)
         if jacobian is not None:
             self._carry(d, jacobian)
 

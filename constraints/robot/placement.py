@@ -191,7 +191,8 @@ def _rotation_matrix(R: Matrix, what: str) -> Matrix:
 def way_from(count: int) -> str:
     """What to write for so many numbers, which may mean several things; empty where nothing is known."""
     ways = {
-        3: "three numbers may be a translation, rigid_transform([x, y, z]), or angles, rigid_transform(rpy=[r, p, y])",
+        3: "three numbers may be a translation, rigid_transform([x, y, z]), angles, rigid_transform(rpy=[r, p, y]), "
+        "or a rotation vector, scipy's Rotation.from_rotvec",
         6: "six numbers may be rigid_transform([x, y, z], rpy=[r, p, y])",
     }
     return ways.get(count, "")
