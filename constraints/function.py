@@ -325,8 +325,8 @@ def said_of_evaluate(f: Function, attribute: str) -> bool:
     return first[attribute] <= first["evaluate"]
 
 
-def as_function(candidate: Any, what: str) -> Function:
+def as_function(candidate: Any, what: str, expected: str = "a Function") -> Function:
     """The candidate, or a typed error that names it."""
     if not isinstance(candidate, Function):
-        raise WrongObjectError(what, "a Function", candidate)
+        raise WrongObjectError(what, expected, candidate)
     return candidate

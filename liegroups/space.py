@@ -165,7 +165,7 @@ class Space(OneVectorMaps):
         Raises:
             SizeError, DtypeError, WrongObjectError: what is wrong with an argument.
         """
-        q0, q1 = (one_vector(self._read_q(q), "point of error(q0, q1, ...)") for q in (q0, q1))
+        q0, q1 = (one_vector(stacked(q, self.nq, "points of error"), "points of error") for q in (q0, q1))
         receiver(e, self.nv, "e of error(q0, q1, e)")
         try:
             self.write_error(q0, q1, e, jacobian)

@@ -151,7 +151,7 @@ def test_error_reads_its_points_and_looks_at_what_it_writes_to() -> None:
         SE3.error(q0, q1, np.zeros((2, 6)))
     with pytest.raises(SizeError, match="jacobian of error"):
         SE3.error(q0, q1, e, np.zeros((5, 3)))
-    with pytest.raises(SizeError, match="point of error"):
+    with pytest.raises(SizeError, match="points of error"):
         SE3.error(np.array([q0, q0]), q1, e)
 
 

@@ -14,7 +14,7 @@ from liegroups.frozen import set_fields
 from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, WrongObjectError
 from ..function import Function
-from ..point import MovingPoint, Point
+from ..point import MovingPoint, PlacedSpace, Point
 
 __all__ = ["Affine", "Constant", "Identity"]
 
@@ -155,10 +155,10 @@ def _of_no_vector(inputs: Space, columns: list[int]) -> str:
     """What is said of columns of rotations and poses, whose joints are named, and what may be written instead."""
     touched = [leaf for leaf in inputs.leaves() if any(leaf.v.start <= i < leaf.v.stop for i in columns)]
     joints = ", ".join(f"'{leaf.name}' ({leaf.space.name})" for leaf in touched)
-    return (
-        f"affine function: columns {columns} belong to {joints}, whose coordinates do not add like vectors; of a body "
-        f"of a robot take Position, Rotation or Pose(robot, '{touched[0].name}'), elsewhere a function of the factor"
-    )
+    said = f"affine function: columns {columns} belong to rotations or poses of {inputs.name}, {joints}"
+    if not isinstance(inputs, PlacedSpace):
+        return said
+    return f"{said}: for where a body is take Position, Rotation or Pose(robot, '{touched[0].name}')"
 
 
 def _listed(given: Any) -> Any:

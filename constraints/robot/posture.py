@@ -222,6 +222,11 @@ class Posture(Point):
         """Body Jacobian (6, nv) of a frame: its twist in its own axes, rows linear [m], angular [rad]."""
         return self.with_jacobians().frame_jacobian(self.frame(frame))
 
+    def center_of_mass(self) -> Vector:
+        """Centre of mass (3,) of the whole robot in the world [m]."""
+        k = self.placed()
+        return np.array(pin.centerOfMass(k.model, k.data, pin.KinematicLevel.POSITION, False))
+
 
 @final
 class Motion(MovingPoint):
