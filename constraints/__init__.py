@@ -59,7 +59,7 @@ from .locked_joint import LockedJoint
 from .point import MovingPoint, Point, Workspace
 from .problem import Problem
 from .right_hand_side import RightHandSide
-from .robot import Base, Bounds, Frame, FrameKind, Motion, Part, Posture, Robot
+from .robot import Base, Bounds, Frame, FrameKind, Motion, Part, Posture, Robot, rigid_transform
 from .rows import Order, Rows, stack_rows
 from .solvers import (
     Engine,
@@ -151,6 +151,7 @@ __all__ = [
     "__version__",
     "mimic_constraints",
     "project",
+    "rigid_transform",
     "stack_rows",
 ]
 

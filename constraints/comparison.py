@@ -166,7 +166,8 @@ def _objects(given: list[Comparison | None]) -> list[object]:
 
 
 def _refuse(what: str, given: object) -> list[Comparison | None]:
-    raise WrongObjectError(f"comparison of '{what}'", "a Comparison, or one by row", given)
+    expected = "a Comparison, or one by row (a right-hand side is rhs=, or Implicit.equal(function, rhs))"
+    raise WrongObjectError(f"comparison of '{what}'", expected, given)
 
 
 def by_row(given: ArrayLike | None, default: float, size: int, what: str, name: str) -> Vector:

@@ -20,6 +20,7 @@ from .function import Function, as_function
 from .functions.affine import Affine, Identity
 from .functions.composition import Composition
 from .functions.contact_pose import PoseOfContact
+from .functions.frames import world_or_frame
 from .functions.lifted import Lifted, same_space
 from .functions.pose import RelativePose
 from .functions.pose_from_rows import PoseFromRows, is_seat
@@ -207,7 +208,7 @@ class Explicit(Twinned):
     def relative_pose(
         cls,
         robot: Robot,
-        a: Frame | str,
+        a: Frame | str | None,
         b: Frame | str,
         rhs: Any = None,
         *,
@@ -226,7 +227,7 @@ class Explicit(Twinned):
 
         Args:
             robot: the robot.
-            a, b: frames; b is on a joint that is a free-flyer.
+            a, b: frames; None is the world, b is on a joint that is a free-flyer.
             rhs: (t, w) of b seen from a, (6,) [m, rad]; zero by default.
             comparison: EQUAL_TO_ZERO by default.
             level: where the twin is solved if it cannot be explicit.
@@ -236,7 +237,8 @@ class Explicit(Twinned):
             WrongObjectError: b is not on a free-flyer joint.
             OverlapError: a moves with the object.
         """
-        frame_a, frame_b = as_robot(robot, "robot of a relative pose").frame(a), robot.frame(b)
+        as_robot(robot, "robot of a relative pose")
+        frame_a, frame_b = (world_or_frame(robot, frame, "a relative pose") for frame in (a, b))
         model: Any = robot.model
         factor = robot.space.factors[frame_b.joint - 1] if frame_b.joint else None
         if factor is None or factor.space.name != "SE3":

@@ -14,7 +14,7 @@ from liegroups.frozen import read_only, set_fields
 
 from .arrays import ArrayLike, BoolVector, Matrix, Vector
 from .errors import SizeError, WrongObjectError
-from .point import MovingPoint, PlacedSpace, Point, Workspace, place, place_motion
+from .point import MovingPoint, Point, Workspace, motion_at, place, place_alone, place_motion
 
 if TYPE_CHECKING:
     from .functions.composition import Composition
@@ -195,10 +195,15 @@ class Function(ABC):
         return self.value_of(self.inputs.check(q, f"argument of {self.name}"))
 
     @final
+    def __call__(self, q: ArrayLike) -> Vector:
+        """`value`."""
+        return self.value(q)
+
+    @final
     def value_of(self, q: Vector) -> Vector:
         """Value (outputs.nq,) at a q that is known to be valid, a copy: `value` without the check."""
         value = np.zeros(self.outputs.nq)
-        self.evaluate(self._placed(q), value)
+        self.evaluate(place_alone(self.inputs, q), value)
         return value
 
     @final
@@ -220,6 +225,19 @@ class Function(ABC):
         value, jacobian = np.zeros(self.outputs.nq), np.zeros((self.outputs.nv, self.inputs.nv))
         self.evaluate(self._point(q), value, jacobian)
         return Linearisation(value, jacobian)
+
+    @final
+    def drift_at(self, q: ArrayLike, v: ArrayLike) -> Vector:
+        r"""`drift` for numbers, a copy: the bias acceleration :math:`\dot J(q, v)\, v` (outputs.nv,).
+
+        Args:
+            q: configuration (inputs.nq,), checked.
+            v: velocity (inputs.nv,), checked.
+        """
+        velocity = self.inputs.check_tangent(v, f"velocity of {self.name}")
+        point, out = self._point(q), np.zeros(self.outputs.nv)
+        self.drift(motion_at(point, velocity), out)
+        return out
 
     @final
     def __matmul__(self, other: Function) -> Composition:
@@ -273,13 +291,7 @@ class Function(ABC):
 
     @final
     def _point(self, q: ArrayLike) -> Point:
-        return self._placed(self.inputs.check(q, f"argument of {self.name}"))
-
-    @final
-    def _placed(self, q: Vector) -> Point:
-        if isinstance(self.inputs, PlacedSpace):
-            return self.inputs.place_alone(q)
-        return place(self.inputs, q, Workspace())
+        return place_alone(self.inputs, self.inputs.check(q, f"argument of {self.name}"))
 
     @final
     def _rate(self, motion: MovingPoint, h: float) -> Vector:
@@ -313,8 +325,8 @@ def said_of_evaluate(f: Function, attribute: str) -> bool:
     return first[attribute] <= first["evaluate"]
 
 
-def as_function(candidate: Any, what: str) -> Function:
+def as_function(candidate: Any, what: str, expected: str = "a Function") -> Function:
     """The candidate, or a typed error that names it."""
     if not isinstance(candidate, Function):
-        raise WrongObjectError(what, "a Function", candidate)
+        raise WrongObjectError(what, expected, candidate)
     return candidate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from .errors import (
     DuplicateError,
     EmptyProblemError,
     OptionError,
+    OverlapError,
     RobotMismatchError,
     SizeError,
     SpaceMismatchError,
@@ -24,9 +25,11 @@ from .errors import (
     WrongObjectError,
 )
 from .explicit import Explicit
+from .function import Function
 from .functions.lifted import same_space
 from .point import PlacedSpace
 from .robot import Bounds, Robot
+from .robot.doors import robot_for
 from .robot.loading import FREE_ROBOTS
 from .stack import RowOwner
 
@@ -41,7 +44,10 @@ __all__ = [
     "revolute_columns",
     "space_of",
     "unique_owners",
+    "wrapping_columns",
 ]
+
+FROZEN = "frozen dofs of a problem"
 
 
 def space_of(where: object) -> tuple[Space, Robot | None]:
@@ -52,7 +58,7 @@ def space_of(where: object) -> tuple[Space, Robot | None]:
         WrongObjectError: it is neither a robot nor a space.
     """
     if not isinstance(where, Robot | Space):
-        raise WrongObjectError("space of a problem", "a Robot or a Space", where)
+        raise WrongObjectError("robot or space of a problem", robot_for(where) or "a Robot or a Space", where)
     space, robot = (where.space, where) if isinstance(where, Robot) else (where, None)
     if space.nv:
         return space, robot
@@ -66,7 +72,14 @@ def bounds_on(space: Space, robot: Robot | None, bounds: object) -> Bounds:
     if bounds is None:
         return robot.bounds if robot is not None else Bounds.none(space)
     if not isinstance(bounds, Bounds):
-        raise WrongObjectError("bounds of a problem", "Bounds", bounds)
+        expected = "Bounds, or None for the robot's"
+        if isinstance(bounds, bool):
+            expected += "; Bounds.none(space) for none at all"
+        elif isinstance(bounds, tuple | list):
+            expected += ": Bounds(space, lower, upper)"
+        elif isinstance(bounds, Mapping):
+            expected += "; some joints by name are bounds of the robot, robot.with_bounds({...})"
+        raise WrongObjectError("bounds of a problem", expected, repr(bounds) if isinstance(bounds, bool) else bounds)
     if bounds.space != space:
         raise SpaceMismatchError("bounds of a problem", space.name, bounds.space.name)
     return bounds
@@ -77,15 +90,18 @@ def by_level(given: Any) -> list[list[RowOwner]]:
     if isinstance(given, RowOwner):
         raise WrongObjectError("constraints of a problem", "a sequence of constraints, [constraint]", given)
     if not isinstance(given, Sequence) or isinstance(given, str):
-        raise WrongObjectError("constraints of a problem", "a sequence of constraints", given)
+        raise WrongObjectError("constraints of a problem", "a sequence of constraints, [a, b]", given)
     entries: list[Any] = []
     entries += given
-    nested = bool(entries) and all(isinstance(e, Sequence) and not isinstance(e, str) for e in entries)
-    levels: list[list[Any]] = [list(level) for level in entries] if nested else [entries]
+    levels = _levels(entries)
     for i, level in enumerate(levels):
         for j, constraint in enumerate(level):
             if not isinstance(constraint, RowOwner):
-                raise WrongObjectError(f"constraint {j} of level {i}", "an Implicit constraint", constraint)
+                function = isinstance(constraint, Function)
+                wanted = (
+                    f"a constraint, Implicit.equal({constraint.name}, ...)" if function else "a constraint (Implicit)"
+                )
+                raise WrongObjectError(f"constraint {j} of level {i}", wanted, constraint)
             if not constraint.has_position:
                 what = "a constraint with position rows (give the contact an anchor)"
                 raise WrongObjectError(
@@ -93,6 +109,22 @@ def by_level(given: Any) -> list[list[RowOwner]]:
                 )
     unique_owners(levels)
     return levels
+
+
+def _levels(entries: list[Any]) -> list[list[Any]]:
+    """One level of entries, or a level an entry; a mixture of both is refused."""
+    is_level = [isinstance(entry, Sequence) and not isinstance(entry, str) for entry in entries]
+    if not any(is_level):
+        return [entries]
+    if not all(is_level):
+        lone = [f"{i} ({entry})" for i, entry in enumerate(entries) if not is_level[i]]
+        levels = ", ".join(str(i) for i, nested in enumerate(is_level) if nested)
+        raise WrongObjectError(
+            "constraints of a problem",
+            "constraints alone, [a, b], or levels alone, [[a], [b, c]]",
+            f"a mixture: entries {', '.join(lone)} are no levels, entries {levels} are",
+        )
+    return [list(level) for level in entries]
 
 
 def own_options(*, bounds: Any, weights: Any, frozen: Any, optional_last: Any) -> dict[str, Any]:
@@ -103,7 +135,7 @@ def own_options(*, bounds: Any, weights: Any, frozen: Any, optional_last: Any) -
     return {
         "bounds": bounds,
         "weights": copy.deepcopy(weights),
-        "frozen": frozen if isinstance(frozen, Segments | str) else tuple(_listed(frozen)),
+        "frozen": frozen if isinstance(frozen, Segments) else tuple(_listed(frozen, FROZEN)),
         "optional_last": as_flag(optional_last, "optional_last of a problem"),
     }
 
@@ -140,6 +172,13 @@ def revolute_columns(space: Space) -> BoolVector:
     return revolute
 
 
+def wrapping_columns(space: Space, bounds: Bounds, owners: Iterable[RowOwner]) -> BoolVector:
+    """Revolute columns (nv,) that may be shifted by whole turns: range and all functions allow it."""
+    periodic = np.logical_and.reduce([owner.periodic for owner in owners])
+    turns = bounds.tangent_upper - bounds.tangent_lower >= 2.0 * np.pi - 1e-6
+    return np.asarray(periodic & turns & revolute_columns(space))
+
+
 def costs(space: Space, weights: Any) -> Vector:
     """Costs of motion by tangent column (nv,): ones by default, or a mapping from joint to cost, the others one.
 
@@ -154,7 +193,7 @@ def costs(space: Space, weights: Any) -> Vector:
             given = [value] * len(columns) if isinstance(value, float | int) else value
             out[columns] = finite_vector(given, len(columns), f"weights of a problem, '{joint}'")
     elif weights is not None:
-        out = np.array(finite_vector(weights, space.nv, "weights of a problem"))
+        out = np.array(finite_vector(weights, space.nv, "weights of a problem", "or by joint, {joint: cost}"))
     if not (out >= 0.0).all():
         raise OptionError(f"weights of a problem: costs must not be negative, got {out.tolist()}")
     if not out.any():
@@ -172,27 +211,37 @@ def priced_columns(space: Space, weights: Any) -> BoolVector:
     return read_only(out)
 
 
-def frozen_columns(space: Space, frozen: Any) -> BoolVector:
+def frozen_columns(space: Space, frozen: Any, what: str = FROZEN) -> BoolVector:
     """Tangent columns (nv,) that must not move: Segments, or names of joints (with Segments among them).
+
+    Args:
+        space: of the problem.
+        frozen: what the user gave.
+        what: how an error message names it.
 
     Raises:
         OverlapError: a part of a rotation or of a pose, which only moves as a whole.
         UnknownJointError, SizeError, WrongObjectError: what else is wrong.
     """
     out = np.zeros(space.nv, dtype=np.bool_)
-    if isinstance(frozen, str):
-        raise WrongObjectError("frozen dofs of a problem", "a sequence of joint names or Segments", frozen)
-    for entry in (frozen,) if isinstance(frozen, Segments) else _listed(frozen):
-        out[_columns_of(space, entry, "frozen dofs")] = True
-    Segments.coordinates(space, np.flatnonzero(out))  # a part of a rotation or pose cannot be kept
+    for entry in (frozen,) if isinstance(frozen, Segments) else _listed(frozen, what):
+        out[_columns_of(space, entry, what)] = True
+    try:
+        Segments.coordinates(space, np.flatnonzero(out))  # a part of a rotation or pose cannot be kept
+    except OverlapError as error:
+        raise OverlapError(what, error.where, error.indices) from None
     return read_only(out)
 
 
-def _listed(given: Any) -> list[Any]:
+def _listed(given: Any, what: str) -> list[Any]:
+    """What is in a sequence; one name is none."""
+    expected = "a sequence of joint names or Segments"
+    if isinstance(given, str):
+        raise WrongObjectError(what, expected, f"one name alone: write ['{given}']")
     try:
         return list(given)
     except TypeError:
-        raise WrongObjectError("frozen dofs of a problem", "a sequence of joint names or Segments", given) from None
+        raise WrongObjectError(what, expected, given) from None
 
 
 def _columns_of(space: Space, which: Any, what: str) -> list[int]:
@@ -200,12 +249,15 @@ def _columns_of(space: Space, which: Any, what: str) -> list[int]:
         if which.v and which.v[-1] >= space.nv:
             raise SizeError(f"segments in {what}", f"columns below {space.nv}", which.v[-1])
         return list(which.v)
+    if not isinstance(which, str):
+        columns = "a block of columns (Segments.coordinates(space, [0, 1]))"
+        raise WrongObjectError(f"entry of {what}", f"the name of a joint, or {columns}", repr(which))
     leaves = {factor.name: factor for factor in (*space.leaves(), *space.factors)}
     for factor in space.factors:  # joints of a robot that is one factor
         for inner in factor.space.factors if isinstance(factor.space, PlacedSpace) else ():
             leaves.setdefault(inner.name, inner.within(factor))
-    if not isinstance(which, str) or which not in leaves:
-        raise UnknownJointError(str(which), tuple(leaves))
+    if which not in leaves:
+        raise UnknownJointError(which, tuple(leaves))
     return list(range(leaves[which].v.start, leaves[which].v.stop))
 
 

@@ -165,10 +165,20 @@ class Implicit(RowOwner):
 
     @classmethod
     def between(
-        cls, function: Function, lower: ArrayLike, upper: ArrayLike, *, mask: ArrayLike | None = None, name: str = ""
+        cls,
+        function: Function,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        *,
+        margin: ArrayLike = 0.0,
+        mask: ArrayLike | None = None,
+        name: str = "",
     ) -> Self:
-        """Rows of log h(q) are in [lower, upper], on the rows of the mask."""
-        return cls(function, lower=lower, upper=upper, mask=mask, name=name)
+        """Rows of log h(q) are in [lower + margin, upper - margin], on the rows of the mask; margins as in `above`."""
+        inside = _moved(function, name, ("lower", lower), margin, 1.0)
+        return cls(
+            function, lower=inside, upper=_moved(function, name, ("upper", upper), margin, -1.0), mask=mask, name=name
+        )
 
     def on(self, space: Space) -> Implicit:
         """The same constraint on a bigger space, one of whose factors is where it lives."""
@@ -207,14 +217,14 @@ class Implicit(RowOwner):
         """A right-hand side as a point of the outputs (nq,), read-only.
 
         Args:
-            rhs: numbers, an Element, or a placement where the outputs are poses.
+            rhs: numbers, an Element, or a placement or rotation where the outputs are poses or rotations.
             what: how messages name it.
 
         Raises:
             RightHandSideError: a row of its logarithm that is not EQUALITY is above 1e-12 (1 + norm of the logarithm).
         """
         what = what or f"right-hand side of '{self.name}'"
-        point = read_only_copy(self.group.check(point_numbers(rhs, self.group), what))
+        point = read_only_copy(self.group.check(point_numbers(rhs, self.group, what), what))
         fixed = ~self.rows.free_rhs
         if fixed.any():
             log = self.group.log(point)
@@ -243,7 +253,7 @@ class Implicit(RowOwner):
         else:
             value = point.scratch(self, "value", (self.group.nq,))
             self.function.evaluate(point, value, jacobian)
-            self.group.error(self.group.neutral if rhs is None else rhs, value, error, jacobian)
+            self.group.write_error(self.group.neutral if rhs is None else rhs, value, error, jacobian)
         if not self._plain:
             self.rows.apply(error, jacobian)
 
@@ -258,9 +268,9 @@ class Implicit(RowOwner):
             return
         value, reference = point.scratch(self, "value", (self.group.nq,)), self.group.neutral if rhs is None else rhs
         self.function.evaluate(point, value, jacobian)
-        self.group.error(reference, value, error)
+        self.group.write_error(reference, value, error)
         if jacobian is not None and self._coupled and dot(error, error) > SMALL_ERROR**2:
-            self.group.error(reference, value, error, jacobian)
+            self.group.write_error(reference, value, error, jacobian)
 
     def write_velocity(
         self, motion: MovingPoint, rhs: Vector | None, rhs_velocity: Vector | None, error: Vector, jacobian: Matrix

@@ -14,8 +14,9 @@ from typing import Any, Literal, TypeVar, final
 import numpy as np
 
 from liegroups import ProductSpace, Segments, Space
+from liegroups.frozen import read_only_copy
 
-from .arrays import BoolVector, Indices, Vector
+from .arrays import ArrayLike, BoolVector, Indices, Vector
 from .errors import StalePostureError, WrongObjectError
 
 __all__ = [
@@ -26,9 +27,12 @@ __all__ = [
     "SpaceMotion",
     "SpacePoint",
     "Workspace",
+    "as_point",
     "as_workspace",
+    "motion_at",
     "part_vector",
     "place",
+    "place_alone",
     "place_motion",
     "placer",
 ]
@@ -302,6 +306,18 @@ def place(space: Space, q: Vector, workspace: Workspace) -> Point:
     return SpacePoint(space, q, workspace, workspace.serial)
 
 
+def place_alone(space: Space, q: Vector) -> Point:
+    """Place q in a workspace of its own: the point never goes stale."""
+    return space.place_alone(q) if isinstance(space, PlacedSpace) else place(space, q, Workspace())
+
+
+def as_point(given: ArrayLike | Point, space: Space, what: str = "q") -> Point:
+    """Take a point of a space from a user, or the configuration (nq,) of one, which is placed in its own workspace."""
+    if isinstance(given, Point):
+        return given
+    return place_alone(space, read_only_copy(space.check(given, what)))
+
+
 def placer(space: Space) -> Callable[[Vector, Workspace], Point]:
     """`place` for one space, with what depends on the space decided once."""
     return space.place if isinstance(space, PlacedSpace) else partial(place, space)
@@ -309,7 +325,9 @@ def placer(space: Space) -> Callable[[Vector, Workspace], Point]:
 
 def place_motion(space: Space, q: Vector, v: Vector, workspace: Workspace) -> MovingPoint:
     """Place q with velocity v in the workspace, which moves on to it."""
-    point = place(space, q, workspace)
-    if isinstance(space, PlacedSpace):
-        return space.move(point, v)
-    return SpaceMotion(point, v)
+    return motion_at(place(space, q, workspace), v)
+
+
+def motion_at(point: Point, v: Vector) -> MovingPoint:
+    """A point with velocity v."""
+    return point.space.move(point, v) if isinstance(point.space, PlacedSpace) else SpaceMotion(point, v)

@@ -28,13 +28,14 @@ from .given import (
     priced_columns,
     revolute_columns,
     space_of,
+    wrapping_columns,
 )
-from .point import PlacedSpace, Point, Workspace, as_workspace, place
+from .point import Point, Workspace, as_point, as_workspace, place, place_alone
 from .ranks import RANK_TOLERANCE
 from .right_hand_side import RightHandSide
 from .rows import Order, Rows, stack_rows
 from .stack import RowOwner, Stack
-from .tangent import project_tangent, tangent_basis
+from .tangent import project_tangent, reduced_jacobian, tangent_basis
 
 if TYPE_CHECKING:
     from .robot import Bounds, Robot
@@ -123,9 +124,6 @@ class Problem:
         if everything.size == 0:
             raise EmptyProblemError("a problem needs at least one row that counts: no constraint, or all rows masked")
         box = bounds_on(space, robot, bounds)
-        periodic = np.logical_and.reduce([owner.periodic for owner in everything])
-        turns = box.tangent_upper - box.tangent_lower >= 2.0 * np.pi - 1e-6
-        revolute = revolute_columns(space)
         set_fields(
             self,
             robot=robot,
@@ -141,8 +139,8 @@ class Problem:
             free=~(resolution.outputs | held),
             optional_last=options["optional_last"] and len(asked) > 1,
             columns=np.logical_or.reduce([owner.columns for owner in everything]),
-            revolute=revolute,
-            wraps=periodic & turns & revolute & ~resolution.outputs & ~held,
+            revolute=revolute_columns(space),
+            wraps=wrapping_columns(space, box, everything) & ~resolution.outputs & ~held,
             given=tuple(tuple(level) for level in owners),
             priced=priced_columns(space, weights),
             _given=(where, asked, options),
@@ -151,19 +149,11 @@ class Problem:
     # Right-hand sides.
 
     def rhs_from(self, q: ArrayLike) -> RightHandSide:
-        """Right-hand sides that q satisfies, on the rows that take one.
-
-        Args:
-            q: configuration (nq,).
-        """
+        """Right-hand sides that q (nq,) satisfies, on the rows that take one."""
         return self.rhs.read_at(self.at(q))
 
     def rhs_at(self, t: float) -> RightHandSide:
-        """Right-hand sides at time t [s], with velocities and accelerations of the targets; the others rest.
-
-        Args:
-            t: time; no clock is read.
-        """
+        """Right-hand sides at time t [s] with the velocities and accelerations of targets; no clock is read."""
         return self.rhs.at(t)
 
     def check_rhs(self, rhs: RightHandSide | ArrayLike | None) -> RightHandSide:
@@ -189,11 +179,7 @@ class Problem:
     # Evaluation, for planners.
 
     def check(self, q: ArrayLike, what: str = "q") -> Vector:
-        """Validate a configuration (nq,).
-
-        Raises:
-            SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with it.
-        """
+        """Validate a configuration (nq,). Raises SizeError, DtypeError, NotFiniteError, NotNormalizedError."""
         return self.space.check(q, what)
 
     def at(self, q: ArrayLike, workspace: Workspace | None = None) -> Point:
@@ -203,10 +189,10 @@ class Problem:
             q: configuration (nq,), checked and copied.
             workspace: borrow this one; by default the point has one of its own and never goes stale.
         """
+        if self.robot is not None:
+            return self.robot.at(q, workspace=workspace)
         q = read_only_copy(self.check(q))
-        if workspace is not None:
-            return place(self.space, q, as_workspace(workspace))
-        return self.space.place_alone(q) if isinstance(self.space, PlacedSpace) else place(self.space, q, Workspace())
+        return place_alone(self.space, q) if workspace is None else place(self.space, q, as_workspace(workspace))
 
     def rows(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Rows:
         """Errors of all rows that count and their Jacobian, all levels one after the other; copies."""
@@ -292,17 +278,29 @@ class Problem:
         """
         return project_tangent(self, self.at(q), self.space.check_tangent(v, "velocity"), self.check_rhs(rhs))
 
-    def resolution_jacobian(self, point: Point, rhs: RightHandSide | None = None) -> Matrix:
+    def resolution_jacobian(self, q: ArrayLike | Point, rhs: RightHandSide | ArrayLike | None = None) -> Matrix:
         r"""Derivative T (nv, nv) of the configuration by its free dofs, by the chain rule in resolution order.
 
         Identity on the free dofs, :math:`\partial q_{out}/\partial q_{free}` on the computed ones, zero columns on
         computed and frozen dofs.
 
         Args:
-            point: a point at which the explicit constraints are resolved.
+            q: configuration (nq,), or a point, at which the explicit constraints are resolved.
             rhs: right-hand sides; the default ones if absent.
         """
-        return self.resolution.derivative(point, (self.rhs if rhs is None else rhs).map_of, self.free)
+        return self.resolution.derivative(as_point(q, self.space), self.check_rhs(rhs).map_of, self.free)
+
+    def reduced_jacobian(self, q: ArrayLike | Point, rhs: RightHandSide | ArrayLike | None = None) -> Matrix:
+        r"""Jacobian (reduced_size, number of free dofs) of the errors that Newton steps solve, computed dofs following.
+
+        .. math:: J_r = J\, T_{free} = J_{free} + J_{out}\, \partial q_{out} / \partial q_{free}
+
+        Rows are those of `levels`, one after the other; columns those of `free`.
+
+        Args:
+            q, rhs: as `resolution_jacobian`.
+        """
+        return reduced_jacobian(self, as_point(q, self.space), self.check_rhs(rhs))
 
     @property
     def mandatory(self) -> tuple[Stack, ...]:

@@ -15,7 +15,7 @@ from .arrays import ArrayLike, Vector
 from .errors import SpaceMismatchError, WrongObjectError
 from .explicit import Explicit
 from .function import Function
-from .point import Point
+from .point import Point, as_point
 from .robot.pinocchio import Placement
 from .stack import RowOwner, Stack
 from .words import counted
@@ -86,19 +86,21 @@ class RightHandSide:
         for owner, s in zip(stack, stack.rhs_slices, strict=True):
             self._point(owner, vector[s])
 
-    def read_at(self, point: Point, which: Iterable[int] | None = None) -> RightHandSide:
+    def read_at(self, point: Point | ArrayLike, which: Iterable[int] | None = None) -> RightHandSide:
         """The same but for some constraints, whose right-hand sides become those that a point satisfies.
 
         They are valid as they come, and not checked again.
 
         Args:
-            point: where.
+            point: where; a point, or a configuration (nq,).
             which: positions of the constraints; all by default.
         """
         vector, blocks = self.vector.copy(), self.stack.rhs_slices
         changed = range(len(self.stack)) if which is None else tuple(which)
-        for i in changed:
-            vector[blocks[i]] = self.stack.owners[i].rhs_at(point)
+        if changed:
+            point = as_point(point, self.stack.owners[0].space)
+            for i in changed:
+                vector[blocks[i]] = self.stack.owners[i].rhs_at(point)
         return self._changed(vector, changed)
 
     def _changed(self, vector: Vector, changed: Sequence[int]) -> RightHandSide:
@@ -153,7 +155,7 @@ class RightHandSide:
 
         Args:
             constraint: the object, its position, or its name when unique.
-            point: numbers, an Element, or a placement where the outputs are poses.
+            point: numbers, an Element, or a placement or rotation where the outputs are poses or rotations.
         """
         i = self.stack.index(constraint)
         vector = self.vector.copy()

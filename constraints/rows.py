@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from math import inf
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from liegroups import Space
 
-from .arrays import Indices, Matrix, Vector
+from .arrays import ArrayLike, Indices, Matrix, Vector
 from .errors import SpaceMismatchError, UndefinedError, WrongObjectError
-from .point import MovingPoint, Point
+from .point import MovingPoint, Point, as_point
 from .right_hand_side import RightHandSide
 from .short_vectors import dot, norm
 from .stack import RowOwner, Stack
@@ -267,7 +267,7 @@ _POSITION = Order.POSITION  # looked up once: members of an Enum are slow to fin
 
 def stack_rows(
     stack: Stack,
-    point: Point | MovingPoint,
+    point: Point | MovingPoint | ArrayLike,
     order: Order = _POSITION,
     rhs: RightHandSide | None = None,
     *,
@@ -281,34 +281,39 @@ def stack_rows(
 
     Args:
         stack: whose rows.
-        point: where; for VELOCITY and ACCELERATION a motion.
+        point: where: a point, or a configuration (nq,); for VELOCITY and ACCELERATION a motion.
         order: at which level.
         rhs: right-hand sides; each owner's default if absent.
         jacobian: False leaves the Jacobian out (POSITION only).
 
     Returns:
-        Views of the workspace of the point.
+        Views of the workspace of the point; copies where it is a configuration.
 
     Raises:
         WrongObjectError: VELOCITY or ACCELERATION at a point without velocity; or an argument that is something else.
         SpaceMismatchError: the point is in another space than the stack, or the right-hand side of other constraints.
         UndefinedError: a function has no value there.
     """
+    there: Any = point
     try:
-        memory = StackedRows.of(stack, point)
+        memory = StackedRows.of(stack, there)
         sides = memory.defaults(stack) if rhs is None else rhs
-        if point.is_moving is False:
+        if there.is_moving is False:
             if order is not _POSITION:
-                _check_order(order, point)
-            return memory.position(point, sides, bool(jacobian))
+                _check_order(order, there)
+            return memory.position(there, sides, bool(jacobian))
         if order is Order.VELOCITY:
-            return memory.velocity(point, sides, rhs is not None)
+            return memory.velocity(there, sides, rhs is not None)
         if order is not Order.ACCELERATION:
-            _check_order(order, point)
-        return memory.acceleration(point, sides, rhs is not None)
+            _check_order(order, there)
+        return memory.acceleration(there, sides, rhs is not None)
     except (AttributeError, KeyError):  # checked once it has failed: this is the solver's loop
-        _check_arguments(stack, point, rhs)
-        raise
+        _check_arguments(stack, there, rhs)
+        if isinstance(there, Point | MovingPoint):
+            raise
+    placed = as_point(there, stack.owners[0].space)  # held until all is copied
+    rows = stack_rows(stack, placed, order, rhs, jacobian=jacobian)
+    return Rows(rows.error.copy(), rows.jacobian.copy(), stack.slices)
 
 
 def _check_order(order: object, point: Point | MovingPoint) -> None:
@@ -337,8 +342,9 @@ def _check_stack(stack: object) -> None:
 def _check_arguments(stack: Stack, point: object, rhs: object) -> None:
     """Refuse arguments of another kind, and a right-hand side that lacks constraints of the stack."""
     _check_stack(stack)
-    if not isinstance(point, Point | MovingPoint):
-        raise WrongObjectError("point of stacked rows", "a point or a motion (robot.at)", point)
+    numbers = isinstance(point, np.ndarray | list | tuple) and bool(stack.owners)
+    if not numbers and not isinstance(point, Point | MovingPoint):
+        raise WrongObjectError("point of stacked rows", "a point or a motion (robot.at), or a configuration", point)
     if rhs is not None and not isinstance(rhs, RightHandSide):
         raise WrongObjectError("right-hand side of stacked rows", "a RightHandSide (problem.rhs)", rhs)
     if rhs is not None and not all(id(owner) in rhs.points for owner in stack):

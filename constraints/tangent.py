@@ -17,7 +17,7 @@ from .stack import Stack
 if TYPE_CHECKING:
     from .problem import Problem
 
-__all__ = ["project_tangent", "tangent_basis"]
+__all__ = ["project_tangent", "reduced_jacobian", "tangent_basis"]
 
 
 def tangent_basis(problem: Problem, point: Point, rhs: RightHandSide) -> Matrix:
@@ -49,6 +49,18 @@ def project_tangent(problem: Problem, point: Point, v: Vector, rhs: RightHandSid
     T = problem.resolution_jacobian(point, rhs)
     Q, rank = row_space(_jacobian(problem, point, rhs, problem.mandatory) @ T)
     return T @ (velocity - Q[:, :rank] @ (Q[:, :rank].T @ velocity))
+
+
+def reduced_jacobian(problem: Problem, point: Point, rhs: RightHandSide) -> Matrix:
+    """Jacobian (reduced_size, number of free dofs) of the errors of the levels, computed dofs following.
+
+    Args:
+        problem: whose levels.
+        point: where; the explicit constraints are resolved there.
+        rhs: right-hand sides.
+    """
+    T = problem.resolution_jacobian(point, rhs)[:, problem.free]
+    return _jacobian(problem, point, rhs, problem.levels) @ T
 
 
 def _jacobian(problem: Problem, point: Point, rhs: RightHandSide, stacks: Sequence[Stack]) -> Matrix:

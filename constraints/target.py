@@ -12,6 +12,8 @@ from liegroups import Space
 
 from .arrays import ArrayLike, Vector
 from .errors import DtypeError, NotFiniteError, OptionError, WrongObjectError
+from .robot.doors import point_numbers
+from .robot.placement import matrix_of
 
 __all__ = ["Target"]
 
@@ -28,7 +30,7 @@ class Target:
     (errors about 1e-9 and 1e-5 for motions of unit speed).
 
     Args:
-        value: t [s] -> point of the output group (nq,).
+        value: t [s] -> point of the output group: its numbers (nq,), a placement or a rotation.
         velocity: t [s] -> tangent (nv,) [unit/s].
         acceleration: t [s] -> tangent (nv,) [unit/s2].
         interval: (start, end) where it is defined [s]; everywhere by default.
@@ -65,7 +67,7 @@ class Target:
         """The point at time t, unchecked."""
         self._check_time(t)
         try:
-            point = np.atleast_1d(np.asarray(self.value(t)))
+            point = np.atleast_1d(np.asarray(matrix_of(self.value(t))))
         except ValueError as error:
             raise DtypeError(f"value of a target at t = {t:g}", error) from None
         if point.dtype.kind not in "iuf":
@@ -115,7 +117,8 @@ class Target:
         )
 
     def _point(self, t: float, space: Space) -> Vector:
-        return space.check(self.value(t), f"value of a target at t = {t:g}")
+        what = f"value of a target at t = {t:g}"
+        return space.check(point_numbers(self.value(t), space, what), what)
 
     @staticmethod
     def _around(t: float, h: float, start: float, end: float) -> tuple[float, float]:

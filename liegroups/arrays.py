@@ -6,12 +6,15 @@ Shapes are written in docstrings, not in types: ``(nq,)`` is a configuration, ``
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BoolVector", "Indices", "Matrix", "Vector"]
+__all__ = ["FLOAT64", "BoolVector", "Indices", "Matrix", "Numbers", "Vector"]
+
+FLOAT64 = np.dtype(np.float64)
+"""Compared with ``==``: an array that comes out of a pickle has a copy of it."""
 
 Vector: TypeAlias = NDArray[np.float64]
 """One vector, or vectors stacked along leading axes."""
@@ -24,3 +27,7 @@ Indices: TypeAlias = NDArray[np.intp]
 
 BoolVector: TypeAlias = NDArray[np.bool_]
 """One truth value a coordinate."""
+
+Numbers: TypeAlias = Any
+"""Whatever numpy reads as real numbers, as `numpy.typing.ArrayLike`. Maps ask its shape before they know that it is an
+array, which a type checker allows of Any alone."""

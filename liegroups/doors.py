@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeGuard, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import Vector
+from .arrays import FLOAT64, Vector
 from .errors import DtypeError, NotFiniteError, SizeError, WrongObjectError
 
 if TYPE_CHECKING:
@@ -25,20 +25,23 @@ __all__ = [
     "as_tuple",
     "finite_vector",
     "is_finite_number",
+    "leading_axes",
     "natural_number",
+    "one_vector",
+    "real_numbers",
+    "receiver",
     "stacked",
 ]
 
 _K = TypeVar("_K")
 _T = TypeVar("_T")
 
-_FLOAT64 = np.dtype(np.float64)
 _FLAGS: tuple[type, ...] = (bool, np.bool_)
 _REAL_NUMBERS: tuple[type, ...] = (float, int, np.floating, np.integer)
 
 
 def _is_float64(values: object) -> TypeGuard[Vector]:
-    return type(values) is np.ndarray and getattr(values, "dtype", None) is _FLOAT64
+    return type(values) is np.ndarray and getattr(values, "dtype", None) == FLOAT64
 
 
 def is_finite_vector(values: object, n: int) -> TypeGuard[Vector]:
@@ -59,12 +62,7 @@ def finite_vector(values: ArrayLike, n: int, what: str, hint: str = "") -> Vecto
     """
     if is_finite_vector(values, n):
         return values
-    try:
-        array = np.asarray(values)
-    except (ValueError, TypeError) as error:
-        raise DtypeError(what, f"{type(values).__name__} ({error})") from error
-    if array.dtype.kind not in "iuf":
-        raise DtypeError(what, array.dtype)
+    array = _numbers(values, what)
     if array.shape != (n,):
         raise SizeError(what, n, array.size if array.ndim == 1 else array.shape, hint)
     with np.errstate(over="ignore"):
@@ -74,16 +72,81 @@ def finite_vector(values: ArrayLike, n: int, what: str, hint: str = "") -> Vecto
     return vector
 
 
-def stacked(values: ArrayLike, n: int, what: str) -> Vector:
-    """Read vectors of n entries stacked along leading axes, as float64; only sizes are checked.
+def stacked(values: ArrayLike, n: int, what: str, hint: str = "") -> Vector:
+    """Read vectors of n entries stacked along leading axes, as float64; NaN is not looked for.
 
     Raises:
+        DtypeError: not real numbers.
         SizeError: the last axis has another size.
     """
-    array = np.asarray(values, dtype=np.float64)
+    array = real_numbers(values, what)
     if array.ndim == 0 or array.shape[-1] != n:
-        raise SizeError(what, n, array.shape)
+        raise SizeError(what, n, array.size if array.ndim == 1 else array.shape, hint)
     return array
+
+
+def one_vector(array: Vector, what: str) -> Vector:
+    """An array that has been read, if it has one axis.
+
+    Raises:
+        SizeError: it has leading axes.
+    """
+    if array.ndim != 1:
+        raise SizeError(what, "one vector", array.shape)
+    return array
+
+
+def leading_axes(a: Vector, b: Vector, space: str) -> tuple[int, ...]:
+    """The leading axes that two arrays have together.
+
+    Raises:
+        SizeError: they do not broadcast.
+    """
+    try:
+        return np.broadcast_shapes(a.shape[:-1], b.shape[:-1])
+    except ValueError:
+        raise SizeError(f"leading axes of points and vectors of {space}", a.shape[:-1], b.shape[:-1]) from None
+
+
+def receiver(array: Any, n: int, what: str) -> None:
+    """Refuse what n numbers cannot be written to.
+
+    Raises:
+        WrongObjectError: no float64 array.
+        SizeError: not (n,).
+    """
+    if not _is_float64(array):
+        raise WrongObjectError(what, f"a float64 array ({n},) to be written to", array)
+    if array.shape != (n,):
+        raise SizeError(what, n, array.shape)
+
+
+def real_numbers(values: ArrayLike, what: str) -> Vector:
+    """Read real numbers of any shape, as float64; NaN and infinity are numbers here.
+
+    Raises:
+        DtypeError: truth values, complex numbers, text, objects, ragged lists.
+    """
+    return _numbers(values, what).astype(np.float64, copy=False)
+
+
+def _numbers(values: Any, what: str) -> Any:
+    """An array of integers or of floating-point numbers."""
+    try:
+        array = np.asarray(values)
+    except (ValueError, TypeError) as error:
+        raise DtypeError(what, f"{_kind_of(values)} ({error})") from error
+    if array.dtype.kind not in "iuf":
+        raise DtypeError(what, _kind_of(values) if array.dtype.kind == "O" else array.dtype)
+    return array
+
+
+def _kind_of(values: Any) -> str:
+    """What something is that is no array of numbers, and where the numbers are if it has them."""
+    name = type(values).__name__
+    if isinstance(values, Mapping):
+        return f"{name} (of a robot, robot.configuration makes numbers of values by joint)"
+    return f"{name}, whose numbers are its q" if isinstance(getattr(values, "q", None), np.ndarray) else name
 
 
 def natural_number(n: SupportsIndex, what: str) -> int:
@@ -110,7 +173,10 @@ def as_space(candidate: object, what: str) -> Space:
     from .space import Space  # spaces read their numbers here: imported on use
 
     if not isinstance(candidate, Space):
-        raise WrongObjectError(what, "a Space", candidate)
+        own = isinstance(getattr(candidate, "space", None), Space)
+        number = isinstance(candidate, int) and not isinstance(candidate, bool)
+        expected = "a Space, its .space" if own else f"a Space, Rn({candidate})" if number else "a Space"
+        raise WrongObjectError(what, expected, candidate)
     return candidate
 
 

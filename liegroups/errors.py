@@ -102,7 +102,8 @@ class NotNormalizedError(ConstraintError):
     """
 
     def __init__(self, what: str, block_name: str, norm: float, words: str = "") -> None:
-        said = words or f"must have norm 1, its norm is {norm:.9g}; divide it by its norm"
+        mend = "divide it by its norm" if norm > 0.0 else "the zero vector has no direction"
+        said = words or f"must have norm 1, its norm is {norm:.9g}; {mend}"
         super().__init__(f"{what}: {block_name} {said}")
         self.what, self.block_name, self.norm = what, block_name, norm
 

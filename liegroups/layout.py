@@ -145,6 +145,14 @@ class Layout:
             tuple(factors),
         )
 
+    def leaves(self) -> tuple[Factor, ...]:
+        """Factors of factors, down to single groups, with places in this layout and names joined by dots."""
+        found: list[Factor] = []
+        for factor in self.factors:
+            inner = factor.space.layout.leaves()
+            found += [leaf.within(factor) for leaf in inner] if inner else [factor]
+        return tuple(found)
+
     @cached_property
     def hint(self) -> str:
         """For messages about sizes: what the numbers of a group are, or which factors take more in q than in v.

@@ -13,7 +13,7 @@ from .arrays import Matrix, Vector
 if TYPE_CHECKING:
     from .space import Space
 
-__all__ = ["RowByRow", "Rows"]
+__all__ = ["RowByRow", "Rows", "repeated"]
 
 
 class Rows(ABC):
@@ -95,3 +95,8 @@ def _each(call: Callable[..., Vector], shape: tuple[int, ...], *arrays: Vector) 
     for i, row in enumerate(zip(*rows, strict=True)):
         out[i] = call(*row)
     return out.reshape(axes + shape)
+
+
+def repeated(matrices: Matrix, axes: tuple[int, ...]) -> Matrix:
+    """Repeat matrices along leading axes."""
+    return np.array(np.broadcast_to(matrices, axes + matrices.shape[-2:]))

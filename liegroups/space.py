@@ -6,27 +6,30 @@ Jacobians with respect to tangent vectors, metres and radians. Layouts are those
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from functools import cached_property
-from math import hypot
-from typing import Final, final
+from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import Matrix, Vector
-from .doors import finite_vector, is_finite_vector, stacked
+from .arrays import FLOAT64, Matrix, Numbers, Vector
+from .doors import finite_vector, is_finite_vector, leading_axes, one_vector, real_numbers, receiver, stacked
 from .errors import SizeError
-from .layout import Atom, Factor, Layout
-from .rows import Rows
+from .layout import Factor
+from .one_vector import OneVectorMaps
+from .rows import Rows, repeated
 from .second_order import log_second_by_differences, structure_constants
-from .unit_blocks import normalized, refuse_unnormalized, uniform_point
+from .structure import Structure
+from .unit_blocks import refuse_unnormalized
 
 __all__ = ["Space"]
 
+_Map = Callable[[Vector, Vector], Vector]
 
-class Space(ABC):
+
+class Space(Structure, OneVectorMaps):
     r"""A configuration space that is a Lie group.
 
     A point q has nq entries, a tangent vector v has nv, and
@@ -34,11 +37,11 @@ class Space(ABC):
     .. math:: q \oplus v = q \exp(v), \qquad q_1 \ominus q_0 = \log(q_0^{-1} q_1).
 
     Every map takes one vector (``ndim`` 1; plain floats, fast) or vectors stacked along leading axes (numpy, which
-    broadcast against each other): two twins behind one method. Maps trust their input to be float arrays and finite;
-    sizes are checked, and `check` is the door for everything else. Results are new arrays.
+    broadcast against each other): two twins behind one method. Maps read what numpy reads as real numbers (lists,
+    tuples, integers) and refuse the rest; `check` looks at norms and for NaN too. Results are new arrays.
 
     **To write a space**, call ``super().__init__`` with a `Layout` (``Layout.group(kind, neutral, nv, unit_blocks)``,
-    or ``other.layout`` to share the structure of another space) and implement the abstract members: for one vector
+    or ``other.layout`` to share the structure of another space) and implement the members of `OneVectorMaps`
 
     ``_integrate(q, v)``, ``_difference(q0, q1)``, ``_compose(q0, q1)``, ``_inverse(q)``, ``_adjoint(q)``,
     ``_exp_jacobian(v)``, ``_log_jacobian(v)``,
@@ -60,51 +63,6 @@ class Space(ABC):
         unit_blocks: slices of q that have unit norm.
         layout: all of these as one value.
     """
-
-    def __init__(self, layout: Layout) -> None:
-        self.layout: Final = layout
-        self.nq: Final[int] = layout.neutral.size
-        self.nv: Final[int] = layout.nv
-        self.name: Final[str] = layout.name
-        self.neutral: Final = layout.neutral
-        self.atoms: Final[tuple[Atom, ...]] = layout.atoms
-        self.vector_q: Final = layout.vector_q
-        self.vector_v: Final = layout.vector_v
-        self.unit_blocks: Final = layout.unit_blocks
-        self._shape_q, self._shape_v = (self.nq,), (self.nv,)
-        self._is_flat = all(kind == "R" for kind, _ in layout.atoms)
-        self._is_single = not (self._is_flat or layout.factors)
-        self._curved = tuple((factor.space, factor.v) for factor in layout.factors if not factor.space.is_flat)
-
-    # --- what a group must implement: one vector, sizes already checked ----------------------------------------------
-
-    @abstractmethod
-    def _integrate(self, q: Vector, v: Vector) -> Vector:
-        """Return q exp(v) (nq,), unit blocks normalised."""
-
-    @abstractmethod
-    def _difference(self, q0: Vector, q1: Vector) -> Vector:
-        """Return log(q0^-1 q1) (nv,), the shortest."""
-
-    @abstractmethod
-    def _compose(self, q0: Vector, q1: Vector) -> Vector:
-        """Return q0 q1 (nq,), unit blocks normalised."""
-
-    @abstractmethod
-    def _inverse(self, q: Vector) -> Vector:
-        """Return q^-1 (nq,)."""
-
-    @abstractmethod
-    def _adjoint(self, q: Vector) -> Matrix:
-        """Return Ad_q (nv, nv), with q exp(v) = exp(Ad_q v) q."""
-
-    @abstractmethod
-    def _exp_jacobian(self, v: Vector) -> Matrix:
-        """Return J (nv, nv), with exp(v + dv) = exp(v) exp(J dv) to first order."""
-
-    @abstractmethod
-    def _log_jacobian(self, v: Vector) -> Matrix:
-        """Return J (nv, nv), with log(exp(v) exp(d)) = v + J d to first order."""
 
     @property
     @abstractmethod
@@ -129,65 +87,72 @@ class Space(ABC):
     # --- the two ways of moving --------------------------------------------------------------------------------------
 
     @final
-    def integrate(self, q: Vector, v: Vector) -> Vector:
+    def integrate(self, q: Numbers, v: Numbers) -> Vector:
         r"""Move from q along v: :math:`q \oplus v = q \exp(v)`, unit blocks normalised.
 
         Shapes:
             q (..., nq), v (..., nv) -> (..., nq).
 
         Raises:
-            SizeError: a last axis has the wrong size.
+            SizeError: a last axis has the wrong size, or leading axes do not go together.
+            DtypeError: not real numbers.
         """
-        if q.shape == self._shape_q and v.shape == self._shape_v:
-            return self._integrate(q, v)
-        return self.rows.integrate(self._stacked_q(q), self._stacked_v(v))
+        try:
+            if q.shape == self._shape_q and v.shape == self._shape_v and q.dtype == v.dtype == FLOAT64:
+                return self._integrate(q, v)
+        except AttributeError:  # no arrays; nor is it asked for what is said below
+            pass
+        return self._mapped(self._integrate, self.rows.integrate, self._read_q(q), self._read_v(v))
 
     def integrator(self) -> Callable[[Vector, Vector], Vector]:
         """`integrate` for one q (nq,) and one v (nv,) of the right sizes, for loops; a space may know a shorter way."""
         return self._integrate
 
     @final
-    def difference(self, q0: Vector, q1: Vector) -> Vector:
+    def difference(self, q0: Numbers, q1: Numbers) -> Vector:
         r"""Return the shortest v with :math:`q_0 \oplus v = q_1`: :math:`\log(q_0^{-1} q_1)`.
 
         Shapes:
             q0 (..., nq), q1 (..., nq) -> (..., nv).
 
         Raises:
-            SizeError: a last axis has the wrong size.
+            SizeError, DtypeError: as `integrate`.
         """
-        if q0.shape == self._shape_q == q1.shape:
-            return self._difference(q0, q1)
-        return self.rows.difference(self._stacked_q(q0), self._stacked_q(q1))
+        try:
+            if q0.shape == self._shape_q == q1.shape and q0.dtype == q1.dtype == FLOAT64:
+                return self._difference(q0, q1)
+        except AttributeError:
+            pass
+        return self._mapped(self._difference, self.rows.difference, self._read_q(q0), self._read_q(q1))
 
     @final
-    def integrate_dq(self, q: Vector, v: Vector) -> Matrix:
+    def integrate_dq(self, q: Numbers, v: Numbers) -> Matrix:
         r"""Derivative of :math:`q \oplus v` by q: :math:`\mathrm{Ad}_{\exp(v)}^{-1}`, (..., nv, nv)."""
-        if q.shape == self._shape_q and v.shape == self._shape_v:
+        q, v = self._read_q(q), self._read_v(v)
+        if q.ndim == v.ndim == 1:
             return self._adjoint(self._integrate(self.neutral, -v))
-        q, v = self._stacked_q(q), self._stacked_v(v)
-        return _spread(self.rows.adjoint(self.rows.integrate(self.neutral, -v)), q, v)
+        return repeated(self.rows.adjoint(self.rows.integrate(self.neutral, -v)), leading_axes(q, v, self.name))
 
     @final
-    def integrate_dv(self, q: Vector, v: Vector) -> Matrix:
+    def integrate_dv(self, q: Numbers, v: Numbers) -> Matrix:
         r"""Derivative of :math:`q \oplus v` by v: the right Jacobian of exp, (..., nv, nv)."""
-        if q.shape == self._shape_q and v.shape == self._shape_v:
+        q, v = self._read_q(q), self._read_v(v)
+        if q.ndim == v.ndim == 1:
             return self._exp_jacobian(v)
-        q, v = self._stacked_q(q), self._stacked_v(v)
-        return _spread(self.rows.exp_jacobian(v), q, v)
+        return repeated(self.rows.exp_jacobian(v), leading_axes(q, v, self.name))
 
     @final
-    def difference_dq0(self, q0: Vector, q1: Vector) -> Matrix:
+    def difference_dq0(self, q0: Numbers, q1: Numbers) -> Matrix:
         r"""Derivative of :math:`q_1 \ominus q_0 = d` by q0: :math:`-J_{\log}(-d)`, (..., nv, nv)."""
         return -self.log_jacobian(-self.difference(q0, q1))
 
     @final
-    def difference_dq1(self, q0: Vector, q1: Vector) -> Matrix:
+    def difference_dq1(self, q0: Numbers, q1: Numbers) -> Matrix:
         r"""Derivative of :math:`q_1 \ominus q_0 = d` by q1: :math:`J_{\log}(d)`, (..., nv, nv)."""
         return self.log_jacobian(self.difference(q0, q1))
 
     @final
-    def error(self, q0: Vector, q1: Vector, e: Vector, jacobian: Matrix | None = None) -> None:
+    def error(self, q0: Numbers, q1: Numbers, e: Vector, jacobian: Matrix | None = None) -> None:
         r"""Write :math:`e = q_1 \ominus q_0`, and turn the derivative of q1 into that of e, in place. One vector.
 
         .. math:: J \leftarrow J_{\log}(e)\, J
@@ -195,22 +160,28 @@ class Space(ABC):
         Args:
             q0: reference (nq,).
             q1: value (nq,).
-            e: receives the error (nv,).
+            e: float64 array that receives the error (nv,).
             jacobian: derivative of q1 in its tangent (nv, n), overwritten by the derivative of e. Rows of plain vectors
                 stay as they are.
 
         Raises:
-            SizeError: q0 or q1 has the wrong size.
+            SizeError, DtypeError, WrongObjectError: what is wrong with an argument.
         """
-        if q0.shape != self._shape_q or q1.shape != self._shape_q:
-            raise SizeError("points of error(q0, q1, ...)", self._shape_q, f"{q0.shape} and {q1.shape}")
-        d = self._difference(q0, q1)
-        e[...] = d
+        q0, q1 = (one_vector(stacked(q, self.nq, "points of error"), "points of error") for q in (q0, q1))
+        receiver(e, self.nv, "e of error(q0, q1, e)")
+        try:
+            self.write_error(q0, q1, e, jacobian)
+        except (TypeError, ValueError) as failure:  # looked at once it has failed
+            if jacobian is None:
+                raise
+            raise SizeError("jacobian of error", f"({self.nv}, n)", np.shape(jacobian)) from failure
+
+    @final
+    def write_error(self, q0: Vector, q1: Vector, e: Vector, jacobian: Matrix | None = None) -> None:
+        """`error` of arrays that are known to be right, for loops."""
+        e[...] = d = self._difference(q0, q1)
         if jacobian is not None:
-            if self._is_single:
-                jacobian[...] = self._log_jacobian(d).dot(jacobian)
-            else:
-                self._carry(d, jacobian)
+            self._carry(d, jacobian)
 
     @final
     def _carry(self, d: Vector, jacobian: Matrix) -> None:
@@ -221,64 +192,65 @@ class Space(ABC):
             space._carry(d[block], jacobian[block])
 
     @final
-    def interpolate(self, q0: Vector, q1: Vector, t: float | Vector) -> Vector:
+    def interpolate(self, q0: Numbers, q1: Numbers, t: float | ArrayLike) -> Vector:
         r"""Point at the fraction t of the way: :math:`q_0 \oplus t\, (q_1 \ominus q_0)`.
 
         ``t`` is a number, or an array whose axes broadcast against the leading axes of q0 and q1.
         """
         d = self.difference(q0, q1)
-        return self.integrate(q0, t * d if isinstance(t, int | float) else np.asarray(t)[..., None] * d)
+        if isinstance(t, int | float):
+            return self.integrate(q0, t * d)
+        fractions = real_numbers(t, "fraction t of interpolate")[..., None]
+        leading_axes(fractions, d, self.name)
+        return self.integrate(q0, fractions * d)
 
     # --- the group ---------------------------------------------------------------------------------------------------
 
     @final
-    def exp(self, v: Vector) -> Vector:
+    def exp(self, v: Numbers) -> Vector:
         """Exponential: the point reached from the neutral element along v; (..., nv) -> (..., nq)."""
-        if v.shape == self._shape_v:
-            return self._integrate(self.neutral, v)
-        return self.rows.integrate(self.neutral, self._stacked_v(v))
+        v = self._read_v(v)
+        return self._integrate(self.neutral, v) if v.ndim == 1 else self.rows.integrate(self.neutral, v)
 
     @final
-    def log(self, q: Vector) -> Vector:
+    def log(self, q: Numbers) -> Vector:
         """Logarithm: the shortest v with exp(v) = q; (..., nq) -> (..., nv)."""
-        if q.shape == self._shape_q:
-            return self._difference(self.neutral, q)
-        return self.rows.difference(self.neutral, self._stacked_q(q))
+        q = self._read_q(q)
+        return self._difference(self.neutral, q) if q.ndim == 1 else self.rows.difference(self.neutral, q)
 
     @final
-    def compose(self, q0: Vector, q1: Vector) -> Vector:
+    def compose(self, q0: Numbers, q1: Numbers) -> Vector:
         """Product q0 q1 of the group; (..., nq), (..., nq) -> (..., nq)."""
-        if q0.shape == self._shape_q == q1.shape:
-            return self._compose(q0, q1)
-        return self.rows.compose(self._stacked_q(q0), self._stacked_q(q1))
+        try:
+            if q0.shape == self._shape_q == q1.shape and q0.dtype == q1.dtype == FLOAT64:
+                return self._compose(q0, q1)
+        except AttributeError:
+            pass
+        return self._mapped(self._compose, self.rows.compose, self._read_q(q0), self._read_q(q1))
 
     @final
-    def inverse(self, q: Vector) -> Vector:
+    def inverse(self, q: Numbers) -> Vector:
         """Inverse q^-1 in the group; (..., nq) -> (..., nq)."""
-        if q.shape == self._shape_q:
-            return self._inverse(q)
-        return self.rows.inverse(self._stacked_q(q))
+        q = self._read_q(q)
+        return self._inverse(q) if q.ndim == 1 else self.rows.inverse(q)
 
     @final
-    def adjoint(self, q: Vector) -> Matrix:
+    def adjoint(self, q: Numbers) -> Matrix:
         r"""Adjoint matrix: :math:`q \exp(v) = \exp(\mathrm{Ad}_q v)\, q`; (..., nq) -> (..., nv, nv)."""
-        if q.shape == self._shape_q:
-            return self._adjoint(q)
-        return self.rows.adjoint(self._stacked_q(q))
+        q = self._read_q(q)
+        return self._adjoint(q) if q.ndim == 1 else self.rows.adjoint(q)
 
     @final
-    def exp_jacobian(self, v: Vector) -> Matrix:
+    def exp_jacobian(self, v: Numbers) -> Matrix:
         r"""Right Jacobian of exp: :math:`\exp(v + \delta) \approx \exp(v) \exp(J \delta)`; (..., nv, nv)."""
-        if v.shape == self._shape_v:
-            return self._exp_jacobian(v)
-        return self.rows.exp_jacobian(self._stacked_v(v))
+        v = self._read_v(v)
+        return self._exp_jacobian(v) if v.ndim == 1 else self.rows.exp_jacobian(v)
 
     @final
-    def log_jacobian(self, v: Vector) -> Matrix:
+    def log_jacobian(self, v: Numbers) -> Matrix:
         r"""Inverse of the right Jacobian: :math:`\log(\exp(v) \exp(\delta)) \approx v + J \delta`; (..., nv, nv)."""
-        if v.shape == self._shape_v:
-            return self._log_jacobian(v)
-        return self.rows.log_jacobian(self._stacked_v(v))
+        v = self._read_v(v)
+        return self._log_jacobian(v) if v.ndim == 1 else self.rows.log_jacobian(v)
 
     @final
     def bracket(self, x: Vector, y: Vector) -> Vector:
@@ -332,46 +304,6 @@ class Space(ABC):
     # --- points ------------------------------------------------------------------------------------------------------
 
     @final
-    def normalize(self, q: Vector) -> Vector:
-        """Return q with its unit blocks divided by their norms; (..., nq) -> (..., nq).
-
-        Raises:
-            NotNormalizedError: a block has norm zero.
-        """
-        return normalized(self._stacked_q(q), self.unit_blocks)
-
-    @final
-    def is_normalized(self, q: Vector, tolerance: float = 1e-6) -> bool:
-        """Whether every unit block of one q has norm 1 to within the tolerance."""
-        blocks = self.unit_blocks
-        if len(blocks) == 1:  # most robots: a free-flyer, or nothing
-            return abs(hypot(*q[blocks[0]].tolist()) - 1.0) <= tolerance
-        x: list[float] = q.tolist()
-        return all([abs(hypot(*x[block]) - 1.0) <= tolerance for block in blocks])
-
-    @final
-    def random(
-        self,
-        rng: np.random.Generator,
-        lower: Vector | None = None,
-        upper: Vector | None = None,
-        size: int | None = None,
-    ) -> Vector:
-        """Draw points: unit blocks uniformly on their sphere (angles, Haar rotations), plain numbers within bounds.
-
-        Args:
-            rng: generator, given by the caller: the result depends on nothing else.
-            lower: lower bounds (nq,); -1 stands for an infinite one (or two below an upper bound that is under 1).
-            upper: upper bounds (nq,); 1 stands for an infinite one. Entries of unit blocks are ignored.
-            size: number of points; one point without leading axis if None.
-
-        Raises:
-            SizeError: a bound has the wrong size.
-            EmptyIntervalError: a lower bound is above its upper bound.
-        """
-        return uniform_point(self.nq, self.unit_blocks, rng, lower, upper, size)
-
-    @final
     def check(self, q: ArrayLike, what: str = "configuration", tolerance: float = 1e-6) -> Vector:
         """Take a point from a user: return it as a float64 array (nq,), the same object if it is one already.
 
@@ -401,12 +333,6 @@ class Space(ABC):
 
     @property
     @final
-    def is_flat(self) -> bool:
-        """Whether all factors are R^n, so that points add like vectors."""
-        return self._is_flat
-
-    @property
-    @final
     def factors(self) -> tuple[Factor, ...]:
         """Factors with their places; a single group is its own only factor."""
         return self.layout.factors or (Factor(self, slice(0, self.nq), slice(0, self.nv), self.name),)
@@ -414,13 +340,7 @@ class Space(ABC):
     @final
     def leaves(self) -> tuple[Factor, ...]:
         """Factors of factors, down to single groups, with places in this space and names joined by dots."""
-        if not self.layout.factors:
-            return self.factors
-        found: list[Factor] = []
-        for factor in self.layout.factors:
-            is_group = not factor.space.layout.factors
-            found += [factor] if is_group else [leaf.within(factor) for leaf in factor.space.leaves()]
-        return tuple(found)
+        return self.layout.leaves() or self.factors
 
     @final
     def __mul__(self, other: object) -> Space:
@@ -437,36 +357,9 @@ class Space(ABC):
         return power(self, n)
 
     @final
-    def __eq__(self, other: object) -> bool:
-        """Whether the structures (atoms) are equal."""
-        return self is other or (isinstance(other, Space) and self.atoms == other.atoms)
-
-    @final
-    def __hash__(self) -> int:
-        """Hash of the structure."""
-        return hash(self.atoms)
-
-    @final
-    def __repr__(self) -> str:
-        """Name of the space."""
-        return self.name
-
-    @final
-    def _one_tangent(self, *vectors: Vector) -> None:
-        for v in vectors:
-            if v.shape != self._shape_v:
-                raise SizeError(f"tangent vector of {self.name}", self.nv, v.shape)
-
-    @final
-    def _stacked_q(self, q: ArrayLike) -> Vector:
-        return stacked(q, self.nq, f"configuration of {self.name}")
-
-    @final
-    def _stacked_v(self, v: ArrayLike) -> Vector:
-        return stacked(v, self.nv, f"tangent vector of {self.name}")
-
-
-def _spread(matrices: Matrix, q: Vector, v: Vector) -> Matrix:
-    """Repeat matrices along the leading axes that q has and v has not."""
-    axes = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
-    return np.array(np.broadcast_to(matrices, axes + matrices.shape[-2:]))
+    def _mapped(self, one: _Map, many: _Map, a: Vector, b: Vector) -> Vector:
+        """A map of one vector, or of rows, of arrays that have been read."""
+        if a.ndim == b.ndim == 1:
+            return one(a, b)
+        leading_axes(a, b, self.name)
+        return many(a, b)

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from math import sqrt
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .arrays import Vector
-from .errors import EmptyIntervalError, NotNormalizedError, SizeError
+from .doors import natural_number, stacked
+from .errors import EmptyIntervalError, NotNormalizedError, SizeError, WrongObjectError
 from .layout import Factor
 
 __all__ = ["normalized", "refuse_unnormalized", "uniform_point"]
@@ -52,8 +54,8 @@ def uniform_point(
     nq: int,
     unit_blocks: Sequence[slice],
     rng: np.random.Generator,
-    lower: Vector | None,
-    upper: Vector | None,
+    lower: ArrayLike | None,
+    upper: ArrayLike | None,
     size: int | None,
 ) -> Vector:
     """Draw points of nq coordinates.
@@ -64,12 +66,16 @@ def uniform_point(
     Raises:
         SizeError: a bound has the wrong size.
         EmptyIntervalError: a lower bound is above its upper bound, or one is NaN.
+        DtypeError: a bound is no number.
+        WrongObjectError: no generator.
     """
     plain = np.ones(nq, dtype=np.bool_)
     for block in unit_blocks:
         plain[block] = False
-    low = np.full(nq, -np.inf) if lower is None else np.array(lower, dtype=np.float64)
-    high = np.full(nq, np.inf) if upper is None else np.array(upper, dtype=np.float64)
+    if not isinstance(rng, np.random.Generator):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongObjectError("rng", "a numpy.random.Generator, as numpy.random.default_rng(0)", repr(rng))
+    low = np.full(nq, -np.inf) if lower is None else np.array(stacked(lower, nq, "lower bounds"))
+    high = np.full(nq, np.inf) if upper is None else np.array(stacked(upper, nq, "upper bounds"))
     for what, bound in (("lower bounds", low), ("upper bounds", high)):
         if bound.shape != (nq,):
             raise SizeError(what, nq, bound.shape)
@@ -80,7 +86,7 @@ def uniform_point(
     low = np.where(no_low, np.where(no_high, -1.0, np.minimum(-1.0, high - 2.0)), low)
     high = np.where(no_high, np.maximum(1.0, low + 2.0 * ~no_low), high)
 
-    count = 1 if size is None else size
+    count = 1 if size is None else natural_number(size, "size of random points")
     u = rng.random((count, nq))
     out = np.clip(low * (1.0 - u) + high * u, low, high)
     for block in unit_blocks:

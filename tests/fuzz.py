@@ -68,6 +68,7 @@ from constraints import (
     Workspace,
     mimic_constraints,
     project,
+    rigid_transform,
     stack_rows,
 )
 from constraints.errors import ConstraintError
@@ -370,7 +371,15 @@ def _(c: Chaos) -> Made:
 @entry("Space maps")
 def _(c: Chaos) -> Made:
     space = c.pick(*SPACES)
-    wrong = c.say("wrong size", np.ones(c.pick(space.nq + 1, space.nq + 2, 0)))
+    if c.rng.random() < 0.5:
+        wrong = c.say(
+            "wrong size", np.ones(c.pick(space.nq + 1, space.nq + 2, 0)).astype(c.pick(float, int, np.float32))
+        )
+    else:
+        size = max(space.nq, 1)
+        wrong = c.say(
+            "no numbers", c.pick(["x"] * size, [None] * size, {}, print, "abc", object(), [1j] * size, [True] * size)
+        )
     q, v = space.neutral, np.zeros(space.nv)
     way = c.pick("integrate q", "integrate v", "difference", "compose", "exp", "log", "inverse", "adjoint", "error")
     calls: dict[str, Made] = {
@@ -385,6 +394,20 @@ def _(c: Chaos) -> Made:
         "error": given("points", space.error, wrong, q, np.zeros(space.nv)),
     }
     return calls[way]
+
+
+@entry("rigid_transform")
+def _(c: Chaos) -> Made:
+    way = c.pick("translation", "rotation", "rpy")
+    if way == "rotation":
+        zero = [
+            np.zeros(3),
+            c.say("no rotation", c.pick(np.zeros((3, 3)), 2.0 * np.eye(3), [0.0, 0.0, 0.0], "z", 3, {})),
+        ]
+        return given("rotation", rigid_transform, *zero)
+    if way == "rpy":
+        return given("rpy", rigid_transform, rpy=c.vector(3))
+    return given("translation", rigid_transform, c.vector(3))
 
 
 @entry("Rn")
@@ -784,7 +807,7 @@ def _(c: Chaos) -> Made:
         motion = _arm().at(_arm().neutral, np.zeros(7))
         here = motion.posture
         call = c.pick(here.placement, here.jacobian, motion.velocity, motion.drift_acceleration)
-        return given("frame of a posture", call, c.pick("tool", c.thing(Frame)))
+        return given("frame", call, c.name(("tool", "elbow")) if c.rng.random() < 0.5 else c.thing(Frame, str))
     if way == "v":
         return given("velocity", _arm().at, _arm().neutral, c.vector(7))
     return given("workspace", _arm().at, _arm().neutral, workspace=c.thing(type(None)))
@@ -912,7 +935,7 @@ def _(c: Chaos) -> Made:
     if way == "spaces":
         other = c.pick(Identity(Rn(3)), Position(_other(), "left_tool"), Position(_twin(), "tool"))
         return given("inputs", Stacked, [_pose(), c.say("another space", other)])
-    return given("functions", Stacked, c.say("no sequence", c.pick(3, None, print, _pose())))
+    return given("functions", Stacked, c.say("no sequence", c.pick(3, None, print, "abc")))
 
 
 @entry("Function.restricted")

@@ -165,7 +165,19 @@ KARANA = """
     spExternalForceFromT getInterBodyForceTAFwdDyn FrameToFrame LOCKED PIN SLIDER HELICAL UJOINT HOOKE CYLINDRICAL
     PLANAR GIMBAL BALL BALL_QUAT TRANSLATIONAL FULL6DOF CUSTOM
 """
+DRAKE = """
+    MultibodyPlant Context RigidTransform RotationMatrix RollPitchYaw CalcBiasSpatialAcceleration CalcMassMatrix
+    InverseKinematics AddPositionConstraint AddOrientationConstraint AddWeldConstraint AddBallConstraint weld coupler
+    AddCouplerConstraint AddDistanceConstraint CheckSatisfied EvaluatorBase Binding
+"""
+MUJOCO = "mjModel mjData qpos qvel equality connect weld joint polycoef anchor relpose solref site keyframe qpos0 efc_J"
+PINK = """
+    Configuration task FrameTask RelativeFrameTask PostureTask ComTask set_target cost gain lm_damping limits barriers
+    solve_ik EqualityConstraintTask
+"""
+JAXLIE = "identity exp log multiply adjoint apply jlog rplus rminus normalize sample_uniform wxyz from_rpy_radians"
 SECTIONS = {"HPP": HPP, "RBDL": RBDL, "Crocoddyl": CROCODDYL, "Robotran": ROBOTRAN, "Karana": KARANA}
+SECTIONS |= {"Drake": DRAKE, "MuJoCo": MUJOCO, "pink and mink": PINK, "jaxlie": JAXLIE}
 
 
 def rows_of(section: str) -> list[list[str]]:
@@ -174,7 +186,7 @@ def rows_of(section: str) -> list[list[str]]:
     (found,) = (part for part in text if part.startswith(section))
     lines = [line for line in found.splitlines() if line.startswith("| ")]
     cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
-    return [row for row in cells if row[0] not in (section, "HPP", "Crocoddyl, Pinocchio")]
+    return [row for row in cells if row[0] not in (section, "HPP", "Crocoddyl, Pinocchio", "pink, mink")]
 
 
 @pytest.mark.parametrize("section", SECTIONS)

@@ -539,8 +539,12 @@ def test_a_quaternion_and_its_opposite_are_one_configuration(name: str) -> None:
         (lambda: Pose(arm(), 3), WrongObjectError, "frame of Pose"),  # pyright: ignore[reportArgumentType]
         (lambda: Pose(arm().space, "tool"), WrongObjectError, "robot of Pose"),  # pyright: ignore[reportArgumentType]
         (lambda: CenterOfMass("arm"), WrongObjectError, "robot of CenterOfMass"),  # pyright: ignore[reportArgumentType]
-        (lambda: Pose(arm(), "tool", outputs=SO2), WrongObjectError, "outputs of Pose: expected SE3 or R3xSO3"),
-        (lambda: Position(arm(), "tool", np.eye(3)), SizeError, "reference of Position"),
+        (
+            lambda: Pose(arm(), "tool", outputs=SO2),
+            WrongObjectError,
+            "outputs of Pose: expected liegroups.SE3 or liegroups.R3xSO3",
+        ),
+        (lambda: Position(arm(), "tool", np.eye(5)), SizeError, "reference of Position"),
         (lambda: Position(arm(), "tool", np.full((4, 4), np.nan)), NotFiniteError, "reference of Position"),
         (lambda: CenterOfMass(arm(), ["elbo"]), UnknownJointError, "elbow"),
         (lambda: CenterOfMass(arm(), subtrees=["elbo"]), UnknownJointError, "elbow"),

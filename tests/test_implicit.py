@@ -203,7 +203,7 @@ def test_default_right_hand_side_cannot_be_written_to():
     [
         (np.zeros(6), SizeError, "right-hand side of 'grasp' of R3xSO3: expected size 7, received 6"),
         (np.zeros(7), NotNormalizedError, "right-hand side of 'grasp'.*norm"),
-        (Element([0.0, 0.0], Rn(2)), SizeError, "right-hand side of 'grasp'"),
+        (Element([0.0, 0.0], Rn(2)), SpaceMismatchError, "right-hand side of 'grasp'"),
     ],
 )
 def test_refused_right_hand_sides(rhs, kind, said):

@@ -38,7 +38,7 @@ from constraints import (
     Workspace,
     stack_rows,
 )
-from constraints.errors import NotFiniteError, SizeError, StalePostureError, WrongObjectError
+from constraints.errors import NotFiniteError, SizeError, StalePostureError, UnknownFrameError, WrongObjectError
 from constraints.point import CROWDED, Point, SpacePoint, place, place_motion
 from constraints.robot.relative import RelativeFrames
 from liegroups import SE3, SO3, ProductSpace, Rn, Segments
@@ -558,8 +558,8 @@ def test_rotations_of_frames_are_normalised() -> None:
         assert f.outputs.is_normalized(f.value(q), 1e-14)
 
 
-def test_names_of_frames_are_refused_with_the_way_to_find_them():
-    """Property 9: a posture does not know the names of frames; the message says who does."""
+def test_frames_are_taken_by_name_and_what_is_neither_is_refused():
+    """Property 9: a posture knows the frames of its robot by name (mend 17); an index is no frame."""
     robot = arm()
     motion = robot.at(robot.neutral, np.zeros(robot.nv))
     asked: list[Callable[[Any], object]] = [
@@ -569,8 +569,9 @@ def test_names_of_frames_are_refused_with_the_way_to_find_them():
         motion.drift_acceleration,
     ]
     for ask in asked:
-        with pytest.raises(WrongObjectError, match=r"expected a Frame, robot\.frame\('tool'\), got a name"):
-            ask("tool")
-        with pytest.raises(WrongObjectError, match=r"expected a Frame, robot\.frame\(name\), got int"):
+        by_name, by_frame = ask("tool"), ask(robot.frame("tool"))
+        np.testing.assert_array_equal(np.asarray(by_name), np.asarray(by_frame))
+        with pytest.raises(UnknownFrameError, match="tool"):
+            ask("tol")
+        with pytest.raises(WrongObjectError, match="frame: expected a name or a Frame, got int"):
             ask(3)
-        ask(robot.frame("tool"))

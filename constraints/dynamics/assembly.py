@@ -230,6 +230,7 @@ def assemble_position(
     _check_set(constraint_set)
     space = constraint_set.robot.space
     step = None if stay_on_branch is None else as_tolerance(stay_on_branch, "step of stay_on_branch")
+    frozen_columns(space, driven, "driven joints")  # refused in words of this argument
     problem = constraint_set.problem(weights=weights, frozen=driven, bounds=bounds or Bounds.none(space))
     changes = {"threshold": tolerance, "max_iterations": max_iterations, "nearest": nearest, "trace": True}
     options = Options.local(**changes, damping=DAMPING, patience_count=PATIENCE)
@@ -284,7 +285,7 @@ def assemble_velocity(
     _check_set(constraint_set)
     space = constraint_set.robot.space
     v = np.array(space.check_tangent(v0, "v0"))
-    W, moving = costs(space, weights), np.flatnonzero(~frozen_columns(space, driven))
+    W, moving = costs(space, weights), np.flatnonzero(~frozen_columns(space, driven, "driven joints"))
     error = constraint_set.velocity_error(q, v, rhs)
     J = constraint_set.jacobian(q, rhs)[:, moving]
     v[moving] -= least_change(J, error, W[moving])

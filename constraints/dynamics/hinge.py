@@ -15,7 +15,7 @@ from liegroups.doors import as_tuple, finite_vector
 from liegroups.frozen import read_only, set_fields
 
 from ..arrays import ArrayLike, Matrix, Vector
-from ..errors import ConstraintError, NotNormalizedError, OptionError, WrongObjectError
+from ..errors import ConstraintError, NotNormalizedError, OptionError, UnknownNameError, WrongObjectError
 from ..robot.pinocchio import Placement, pin
 from ..words import counted
 
@@ -25,6 +25,7 @@ ROUNDING = 2e-15
 """How far the norm of a vector that was normalised may be from 1."""
 
 X, Y, Z = (tuple(row) for row in np.eye(3).tolist())
+_AXES = {"x": X, "y": Y, "z": Z, "-x": (-1.0, 0.0, 0.0), "-y": (0.0, -1.0, 0.0), "-z": (0.0, 0.0, -1.0)}
 
 
 class HingeKind(Enum):
@@ -140,7 +141,7 @@ class Hinge:
 
     @classmethod
     def pin(cls, axis: ArrayLike = Z) -> Hinge:
-        """Rotation about an axis (3,), unit."""
+        """Rotation about an axis: unit (3,), or "x", "-y" and the like, as wherever an axis is asked for."""
         step = _pin(axis)
         return _hinge(HingeKind.PIN, step, axis=step.axis)
 
@@ -329,10 +330,20 @@ def _drift(S: Matrix, sizes: Sequence[int], rates: Vector) -> Vector:
 def unit_axis(axis: ArrayLike, what: str) -> Vector:
     """A unit vector (3,), read-only; one that is unit to rounding keeps its bits.
 
+    Args:
+        axis: three numbers, or the name of an axis of the frame: "x", "y", "z", "-x", "-y", "-z".
+        what: how an error message names it.
+
     Raises:
+        UnknownNameError: text that names no axis.
+        SizeError, DtypeError, NotFiniteError: not three numbers.
         NotNormalizedError: its norm is further than 1e-6 from 1.
     """
-    given = finite_vector(axis, 3, what)
+    if isinstance(axis, str):
+        if axis.lower() not in _AXES:
+            raise UnknownNameError("axis", axis, tuple(_AXES), f"{what}: no axis is named {axis!r}")
+        axis = _AXES[axis.lower()]
+    given = finite_vector(axis, 3, what, "or 'x', 'y', 'z', '-x', '-y', '-z'")
     norm = float(np.sqrt(given @ given))
     if abs(norm - 1.0) > 1e-6:
         raise NotNormalizedError(what, "unit axis", norm)

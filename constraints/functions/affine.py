@@ -14,7 +14,7 @@ from liegroups.frozen import set_fields
 from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, WrongObjectError
 from ..function import Function
-from ..point import MovingPoint, Point
+from ..point import MovingPoint, PlacedSpace, Point
 
 __all__ = ["Affine", "Constant", "Identity"]
 
@@ -65,8 +65,7 @@ class Affine(Function):
         vector = np.zeros(inputs.nv, dtype=np.bool_)
         vector[inputs.vector_v] = True
         if (used & ~vector).any():
-            wrong = np.flatnonzero(used & ~vector).tolist()
-            raise OptionError(f"affine function: columns {wrong} belong to rotations or poses of {inputs.name}")
+            raise OptionError(_of_no_vector(inputs, np.flatnonzero(used & ~vector).tolist()))
         columns = np.zeros((A.shape[0], inputs.nq))
         columns[:, inputs.vector_q] = A[:, inputs.vector_v]
         set_fields(self, _A=A, _b=b, _from_q=columns)
@@ -150,6 +149,16 @@ class Constant(Function):
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         out[:] = 0.0
+
+
+def _of_no_vector(inputs: Space, columns: list[int]) -> str:
+    """What is said of columns of rotations and poses, whose joints are named, and what may be written instead."""
+    touched = [leaf for leaf in inputs.leaves() if any(leaf.v.start <= i < leaf.v.stop for i in columns)]
+    joints = ", ".join(f"'{leaf.name}' ({leaf.space.name})" for leaf in touched)
+    said = f"affine function: columns {columns} belong to rotations or poses of {inputs.name}, {joints}"
+    if not isinstance(inputs, PlacedSpace):
+        return said
+    return f"{said}: for where a body is take Position, Rotation or Pose(robot, '{touched[0].name}')"
 
 
 def _listed(given: Any) -> Any:

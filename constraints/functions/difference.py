@@ -41,7 +41,9 @@ class Difference(Function):
 
     def __post_init__(self) -> None:
         """Check that the spaces agree."""
-        f, g = as_function(self.left, "left of a difference"), as_function(self.right, "right of a difference")
+        f = as_function(self.left, "left of a difference")
+        constant = "a Function (for a value: Constant(value, f.outputs, f.inputs))"
+        g = as_function(self.right, "right of a difference", constant)
         inputs = common_inputs((f, g), f"inputs of {f.name} - {g.name}")
         if f.outputs != g.outputs:
             raise SpaceMismatchError(f"outputs of {f.name} - {g.name}", f.outputs.name, g.outputs.name)

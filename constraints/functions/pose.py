@@ -34,7 +34,9 @@ class _PoseRows(FrameFunction):
     def resolve_pose(self, robot: object, a: object, b: object, outputs: Space, name: str | None) -> None:
         """`resolve`, after a look at the group of the outputs."""
         if outputs not in (SE3, R3xSO3):
-            raise WrongObjectError(f"outputs of {type(self).__name__}", "SE3 or R3xSO3", str(outputs))
+            raise WrongObjectError(
+                f"outputs of {type(self).__name__}", "liegroups.SE3 or liegroups.R3xSO3", repr(outputs)
+            )
         set_fields(self, _body=outputs == SE3)
         self.resolve(robot, a, b, outputs, name)
 

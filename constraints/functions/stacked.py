@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any, cast, overload
 
 import numpy as np
 
@@ -19,14 +20,14 @@ from .lifted import common_inputs
 __all__ = ["Stacked"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Stacked(Function):
     r"""The values of several functions of one argument, one after the other.
 
     .. math:: f(q) = (f_1(q), \dots, f_n(q)) \in \mathcal{L}_1 \times \dots \times \mathcal{L}_n
 
     Args:
-        functions: at least one; all have the same inputs.
+        functions: at least one, one after the other or as one sequence; all have the same inputs.
         name: name in messages.
 
     Shapes:
@@ -41,11 +42,22 @@ class Stacked(Function):
     functions: Sequence[Function]
     name: str = field(default="", kw_only=True)
 
-    def __post_init__(self) -> None:
+    @overload
+    def __init__(self, functions: Sequence[Function], /, *, name: str = "") -> None: ...
+    @overload
+    def __init__(self, *functions: Function, name: str = "") -> None: ...
+    @overload
+    def __init__(self, *, functions: Sequence[Function], name: str = "") -> None: ...
+    def __init__(self, *given: Any, functions: Any = None, name: str = "") -> None:
         """Check that the inputs are one space."""
-        if not isinstance(self.functions, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("functions of a stack", "a sequence of functions", self.functions)
-        functions = tuple(as_function(f, f"function {i} of a stack") for i, f in enumerate(self.functions))
+        if functions is None:
+            functions = given[0] if len(given) == 1 and not isinstance(given[0], Function) else given
+        elif given:
+            raise WrongObjectError("functions of a stack", "either positions or functions=", "both")
+        if not isinstance(functions, Sequence) or isinstance(functions, str):
+            raise WrongObjectError("functions of a stack", "functions, or one sequence of them", functions)
+        listed = cast("Sequence[Any]", functions)
+        functions = tuple(as_function(f, f"function {i} of a stack") for i, f in enumerate(listed))
         if not functions:
             raise SizeError("functions of a stack", "at least one", 0)
         inputs = common_inputs(functions)
@@ -55,7 +67,7 @@ class Stacked(Function):
             ProductSpace([f.outputs for f in functions]),
             np.logical_or.reduce([f.columns for f in functions]),
             periodic=np.logical_and.reduce([f.periodic for f in functions]),
-            name=self.name or "[" + ", ".join(f.name for f in functions) + "]",
+            name=name or "[" + ", ".join(f.name for f in functions) + "]",
         )
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:

@@ -17,12 +17,12 @@ from liegroups.frozen import set_fields
 from ..errors import ConstraintError, DuplicateError, ModelError, OptionError, WrongObjectError
 from ..robot import Frame, Robot
 from ..robot.disabled_collisions import link_names
-from ..robot.frame import as_placement
 from ..robot.frames import FrameKind
 from ..robot.loading import captured_stderr
 from ..robot.markup import read_xml
 from ..robot.packages import robot_data_folder
 from ..robot.pinocchio import Placement, pin
+from ..robot.placement import as_placement
 
 __all__ = ["Shape", "Solids", "solids_of"]
 

@@ -1,9 +1,10 @@
 """Robots: a model, its configuration space, named frames and bounds; postures and motions at which things are read."""
 
 from .bounds import Bounds
-from .frame import Frame, as_placement, pose_vector
+from .frame import Frame
 from .frames import FrameKind
 from .loading import Base, Part
+from .placement import as_placement, as_rotation, pose_vector, rigid_transform
 from .posture import Motion, Posture
 from .robot import Robot
 from .space import RobotSpace
@@ -19,5 +20,7 @@ __all__ = [
     "Robot",
     "RobotSpace",
     "as_placement",
+    "as_rotation",
     "pose_vector",
+    "rigid_transform",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,8 +16,7 @@ from liegroups.frozen import read_only_copy
 from ..arrays import ArrayLike, BoolVector, Vector
 from ..errors import DtypeError, NotFiniteError, NotNormalizedError, OptionError, SizeError, WrongObjectError
 from .bounds import Bounds
-from .frame import as_placement
-from .pinocchio import pin
+from .placement import as_placement, as_rotation, has_matrix, matrix_of, pose_vector, quaternion_of
 
 if TYPE_CHECKING:
     from .robot import Robot
@@ -36,7 +35,7 @@ def joint_value(group: Space, value: object, what: str) -> Vector:
         value: the entries of q themselves, or
             one number for a scalar joint, or the angle [rad] of a (cos, sin) joint;
             three numbers (x, y, angle) for a planar joint [m, rad];
-            a rotation matrix, a `pinocchio.Quaternion` or a quaternion xyzw for a spherical joint;
+            a rotation matrix, a scipy `Rotation`, a `pinocchio.Quaternion` or a quaternion xyzw for a spherical joint;
             a `pinocchio.SE3`, a 4 x 4 matrix, or translation [m] and quaternion xyzw for a free-flyer.
         what: how an error message names it.
 
@@ -46,24 +45,21 @@ def joint_value(group: Space, value: object, what: str) -> Vector:
     Raises:
         SizeError, DtypeError, NotFiniteError, NotNormalizedError, WrongObjectError: what is wrong with the value.
     """
-    given: Any = value
-    if isinstance(given, pin.SE3):
-        if group != SE3:
-            raise WrongObjectError(what, _expected(group), given)
-        return np.array(pin.SE3ToXYZQUAT(given))
-    array = _numbers(given.coeffs() if isinstance(given, pin.Quaternion) else given, group, what)
+    turns, moves = has_matrix(value, 3), has_matrix(value, 4)
+    if group == SE3 and moves:
+        return np.array(pose_vector(as_placement(value, what)))
+    if group == SO3 and turns:
+        return quaternion_of(as_rotation(value, what))
+    numbers = matrix_of(value)
+    if (turns or moves) and numbers is not value:
+        raise WrongObjectError(what, _expected(group), value)
+    array = _numbers(numbers, group, what)
     if group == SO2 and array.size == 1:
         angle = array.item()
         return np.array([math.cos(angle), math.sin(angle)])
     if group == SE2 and array.shape == (3,):
         x, y, angle = array.tolist()
         return np.array([x, y, math.cos(angle), math.sin(angle)])
-    if group == SO3 and array.shape == (3, 3):
-        homogeneous = np.eye(4)
-        homogeneous[:3, :3] = array
-        return np.array(pin.SE3ToXYZQUAT(as_placement(homogeneous, what))[3:])
-    if group == SE3 and array.shape == (4, 4):
-        return np.array(pin.SE3ToXYZQUAT(as_placement(array, what)))
     if array.ndim > 1 or array.size != group.nq:
         raise SizeError(what, _expected(group), array.shape if array.ndim else 1)
     q = array.reshape(group.nq).astype(np.float64)
@@ -96,8 +92,8 @@ def _expected(group: Space) -> str:
     words: dict[Space, str] = {
         SO2: "an angle or 2 numbers (cos, sin)",
         SE2: "3 numbers (x, y, angle) or 4 (x, y, cos, sin)",
-        SO3: "4 numbers (quaternion xyzw), a 3 x 3 matrix or a pinocchio.Quaternion",
-        SE3: "7 numbers (translation, quaternion xyzw), a 4 x 4 matrix or a pinocchio.SE3",
+        SO3: "4 numbers (quaternion xyzw), a 3 x 3 matrix, a scipy Rotation or a pinocchio.Quaternion",
+        SE3: "7 numbers (translation, quaternion xyzw), a 4 x 4 matrix, a pinocchio.SE3 or rigid_transform(...)",
     }
     return words.get(group, f"{group.nq} numbers")
 

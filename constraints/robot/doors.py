@@ -2,46 +2,72 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
-import numpy as np
-
-from liegroups import Element, Space
+from liegroups import SE3, SO3, Element, R3xSO3, Space
 
 from ..arrays import ArrayLike
-from ..errors import WrongObjectError
-from .frame import as_placement, pose_vector
-from .pinocchio import Placement
+from ..errors import SizeError, SpaceMismatchError, WrongObjectError
+from .pinocchio import Placement, pin
+from .placement import as_placement, as_rotation, has_matrix, matrix_of, pose_vector, quaternion_of, shape_of, way_from
 from .robot import Robot
 
-__all__ = ["GivenPoint", "as_robot", "point_numbers"]
+__all__ = ["GivenPoint", "as_robot", "point_numbers", "robot_for"]
 
 GivenPoint = ArrayLike | Element | Placement
-"""What is taken for a point of a group: numbers, an Element, or a placement where the group has poses."""
+"""What is taken for a point of a group: numbers, an Element, or a placement or rotation where the group has them."""
+_POSES = (SE3, R3xSO3)
 
 
 def as_robot(candidate: object, what: str) -> Robot:
     """The candidate, or a typed error that names it."""
     if not isinstance(candidate, Robot):
-        raise WrongObjectError(what, "a Robot", repr(candidate) if isinstance(candidate, str) else candidate)
+        came = repr(candidate) if isinstance(candidate, str) else candidate
+        raise WrongObjectError(what, robot_for(candidate) or "a Robot", came)
     return candidate
 
 
-def point_numbers(given: Any, space: Space) -> Any:
-    """A given point of a space as numbers, which the door of the space has yet to check."""
+def robot_for(candidate: object) -> str:
+    """How a robot is made of what came in its place, in words; empty where it is not known."""
+    if isinstance(candidate, pin.Model):
+        return "a Robot, Robot(model)"
+    return "a Robot, Robot.from_urdf(path)" if isinstance(candidate, str | os.PathLike) else ""
+
+
+def point_numbers(given: Any, space: Space, what: str = "point") -> Any:
+    """A given point of a space as numbers, which the door of the space has yet to check.
+
+    Args:
+        given: numbers, an Element; where the space has poses a placement, where it has rotations a rotation or the
+            placement that has it (`as_placement`, `as_rotation`).
+        space: of the point.
+        what: how an error message names it.
+
+    Raises:
+        WrongObjectError: a rotation where a pose is asked for, or either where the space has none.
+        SpaceMismatchError: an Element of another space.
+        SizeError, DtypeError, NotFiniteError, NotNormalizedError: what else is wrong with a placement or rotation.
+    """
     if isinstance(given, Element):
+        if given.space != space and not (given.space in _POSES and space in _POSES):
+            raise SpaceMismatchError(what, space.name, given.space.name)
         return given.q
-    if hasattr(given, "homogeneous") or (space.nq == 7 and _is_matrix(given)):
-        pose = pose_vector(as_placement(given))
-        return pose[3:] if space.nq == 4 else pose
+    turns, moves = has_matrix(given, 3), has_matrix(given, 4)
+    if space in _POSES and moves:
+        return pose_vector(as_placement(given, what))
+    if space == SO3 and (turns or moves):
+        return quaternion_of(as_rotation(given, what))
+    shape = shape_of(given)
+    if space in _POSES and shape is None:
+        as_placement(given, what)  # rows of several lengths: says what to write instead
+    if (space in _POSES or space == SO3) and shape is not None and len(shape) == 1 and way_from(shape[0]):
+        raise SizeError(f"{what} of {space.name}", space.nq, shape[0], way_from(shape[0]))
+    if space in _POSES and turns:
+        raise WrongObjectError(what, "a pose, rigid_transform(translation, rotation)", "a rotation alone")
+    if (turns or moves) and matrix_of(given) is not given:
+        came = f"a {type(given).__name__}, which has " + ("a rotation" if turns else "a translation and a rotation")
+        raise WrongObjectError(what, f"{space.nq} numbers", came)
     if space.nq == 1 and isinstance(given, int | float) and not isinstance(given, bool):
         return [given]
-    return given
-
-
-def _is_matrix(given: Any) -> bool:
-    """Whether it is 4 x 4; ragged lists are not."""
-    try:
-        return np.shape(given) == (4, 4)
-    except ValueError:
-        return False
+    return matrix_of(given)

@@ -12,8 +12,9 @@ import numpy as np
 from liegroups.errors import DuplicateNameError
 
 from ..errors import ConstraintError, ModelError, UnknownFrameError, WrongObjectError
-from .frame import Frame, as_placement
+from .frame import Frame
 from .pinocchio import Model, Placement, pin
+from .placement import as_placement
 
 if TYPE_CHECKING:
     from .robot import Robot
@@ -22,6 +23,10 @@ __all__ = ["AmbiguousFrameError", "FrameKind", "FrameTable"]
 
 SAME_PLACE = 1e-12
 """Two frames of one name whose placements differ by less are one frame [m, and entries of the rotation matrix]."""
+
+
+WORLD = "world"
+"""What most libraries call the universe, and many models a link of theirs."""
 
 
 class FrameKind(Enum):
@@ -104,7 +109,7 @@ class FrameTable:
         return tuple(self.by_name)
 
     def find(self, name: object, kind: FrameKind | None = None) -> Frame:
-        """The frame of that name.
+        """The frame of that name; "world" is the universe where no frame is called so.
 
         Args:
             name: the name.
@@ -118,6 +123,8 @@ class FrameTable:
         if not isinstance(name, str):
             raise WrongObjectError("frame", "a name or a Frame", name)
         known = self.by_name.get(name)
+        if known is None and name == WORLD:
+            known = self.by_name[self.names[0]]
         if known is None:
             raise UnknownFrameError(name, self.names)
         frames = tuple(known.values())

@@ -12,7 +12,8 @@ from liegroups import Segments
 
 from ..arrays import Matrix, Vector
 from ..point import ALL_JOINTS, MovingPoint, Point, SpaceMotion, SpacePoint, Workspace, part_vector
-from .frame import Frame, as_frame
+from .frame import Frame
+from .frames import FrameTable
 from .pinocchio import Placement, pin
 from .relative import RelativeFrames, frame_jacobian_of
 
@@ -133,10 +134,12 @@ class Posture(Point):
 
     Attributes:
         kinematics: memory of the stages; `placed` and `with_jacobians` compute them and give it.
+        frames: the frames it knows by name: those of the robot that made it, or of its model.
     """
 
-    __slots__ = ("_lease", "kinematics", "space")
+    __slots__ = ("_lease", "frames", "kinematics", "space")
     space: RobotSpace
+    frames: FrameTable
 
     def __init__(self, space: RobotSpace, q: Vector, workspace: Workspace, serial: int, lease: object = None) -> None:
         self.space, self.q, self.workspace, self.serial = space, q, workspace, serial
@@ -191,25 +194,33 @@ class Posture(Point):
 
     # Values: copies, for users.
 
-    def placement(self, frame: Frame) -> Placement:
+    def frame(self, frame: Frame | str) -> Frame:
+        """The frame of that name, or the frame itself.
+
+        Raises:
+            UnknownFrameError: lists the frames whose names come closest.
+            WrongObjectError: neither a name nor a Frame.
+        """
+        if isinstance(frame, Frame):
+            return frame
+        try:
+            table = self.frames
+        except AttributeError:  # made by the space, which knows no frames that a robot has added
+            table = self.frames = FrameTable.of(self.space.model)
+        return table.find(frame)
+
+    def placement(self, frame: Frame | str) -> Placement:
         r"""Placement :math:`{}^oM_f` of a frame in the world.
 
         Args:
-            frame: a frame of the robot, `robot.frame(name)`.
+            frame: a frame of the robot, or its name.
         """
-        try:
-            return self.placed().oMi[frame.joint] * frame.placement
-        except AttributeError:  # checked once it has failed: this is asked often
-            as_frame(frame)
-            raise
+        at = self.frame(frame)
+        return self.placed().oMi[at.joint] * at.placement
 
-    def jacobian(self, frame: Frame) -> Matrix:
+    def jacobian(self, frame: Frame | str) -> Matrix:
         """Body Jacobian (6, nv) of a frame: its twist in its own axes, rows linear [m], angular [rad]."""
-        try:
-            return self.with_jacobians().frame_jacobian(frame)
-        except AttributeError:
-            as_frame(frame)
-            raise
+        return self.with_jacobians().frame_jacobian(self.frame(frame))
 
     def center_of_mass(self) -> Vector:
         """Centre of mass (3,) of the whole robot in the world [m]."""
@@ -269,13 +280,15 @@ class Motion(MovingPoint):
             k.velocities = k.drift = serial
         return k
 
-    def velocity(self, frame: Frame) -> Vector:
+    def velocity(self, frame: Frame | str) -> Vector:
         """Body twist (6,) of a frame: linear [m/s], angular [rad/s]."""
-        return np.asarray(as_frame(frame).placement.actInv(self.with_velocities().data.v[frame.joint]).vector)
+        at = self.point.frame(frame)
+        return np.asarray(at.placement.actInv(self.with_velocities().data.v[at.joint]).vector)
 
-    def drift_acceleration(self, frame: Frame) -> Vector:
+    def drift_acceleration(self, frame: Frame | str) -> Vector:
         """Spatial acceleration (6,) of a frame at zero joint acceleration, in its axes [m/s2, rad/s2]."""
-        return np.asarray(as_frame(frame).placement.actInv(self.with_drift().data.a[frame.joint]).vector)
+        at = self.point.frame(frame)
+        return np.asarray(at.placement.actInv(self.with_drift().data.a[at.joint]).vector)
 
     def mass_matrix(self) -> Matrix:
         """Joint-space inertia M(q) (nv, nv), symmetric."""

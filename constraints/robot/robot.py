@@ -218,9 +218,9 @@ class Robot:
         r"""The frame of that name: a body, a joint, a fixed joint, an operational frame, or "universe", the world.
 
         Args:
-            name: the name, or a frame.
+            name: the name, or a frame; "world" is the universe too where the model has no frame of that name.
             placement: gives a new frame g offset from the frame f, :math:`{}^jM_g = {}^jM_f\,{}^fM_g`
-                (`pinocchio.SE3`, a 4 x 4 matrix, or translation [m] and quaternion xyzw).
+                (`pinocchio.SE3`, a matrix, translation [m] and quaternion xyzw, or `rigid_transform(...)`).
             kind: which one, where several frames of different kinds share a name.
 
         Raises:
@@ -381,9 +381,10 @@ class Robot:
         Raises:
             SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with q or v.
         """
-        if isinstance(v, Workspace):
-            return self.space.at(q, v)
-        return self.space.at(q, None, workspace) if v is None else self.space.at(q, v, workspace)
+        found = self.space.at(q, v) if isinstance(v, Workspace) else self.space.at(q, v, workspace)
+        posture = found.point if isinstance(found, Motion) else found
+        posture.frames = self._frames
+        return found
 
     def format(self, q: ArrayLike) -> str:
         """A configuration as a table: a line a joint, with units, and a mark where it is out of bounds."""

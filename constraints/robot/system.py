@@ -14,10 +14,10 @@ from liegroups.errors import DuplicateNameError
 from ..arrays import Vector
 from ..errors import WrongObjectError
 from .disabled_collisions import DisabledCollision
-from .frame import as_placement
 from .frames import FrameTable
 from .mimic import Mimic
 from .pinocchio import Model, Placement, pin
+from .placement import as_placement
 
 if TYPE_CHECKING:
     from .robot import Robot

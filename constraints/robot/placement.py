@@ -1,0 +1,205 @@
+"""Placements and rotations as users give them: the one place that reads them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from liegroups.doors import finite_vector
+
+from ..arrays import ArrayLike, Matrix, Vector
+from ..errors import DtypeError, NotFiniteError, NotNormalizedError, OptionError, SizeError, WrongObjectError
+from .pinocchio import Placement, pin
+
+__all__ = [
+    "as_placement",
+    "as_rotation",
+    "has_matrix",
+    "matrix_of",
+    "pose_vector",
+    "quaternion_of",
+    "rigid_transform",
+    "shape_of",
+    "way_from",
+]
+
+_PLACEMENT = "a pinocchio.SE3, a 4 x 4 matrix, seven numbers (translation, quaternion xyzw) or rigid_transform(...)"
+_ROTATION = "a 3 x 3 matrix, a scipy Rotation, a quaternion xyzw or rigid_transform(rpy=...)"
+
+
+def rigid_transform(
+    translation: ArrayLike = (0.0, 0.0, 0.0), rotation: object = None, *, rpy: ArrayLike | None = None
+) -> Placement:
+    r"""A placement :math:`{}^aM_b` from its translation and its rotation, as a `pinocchio.SE3`.
+
+    Args:
+        translation: of b seen from a (3,) [m].
+        rotation: a 3 x 3 matrix, a scipy `Rotation`, a `pinocchio.Quaternion`, or a quaternion xyzw (4,).
+        rpy: instead of it, angles roll, pitch, yaw (3,) [rad] about the fixed axes x, y, z in this order, as in URDF:
+            :math:`R = R_z(y)\,R_y(p)\,R_x(r)`.
+
+    Raises:
+        OptionError: both a rotation and rpy.
+        SizeError, DtypeError, NotFiniteError, NotNormalizedError, WrongObjectError: what is wrong with an argument.
+
+    Example:
+        >>> print(rigid_transform([0.0, 0.0, 0.5], rpy=[0.0, 0.0, 3.0]).rotation[0].round(3))
+        [-0.99  -0.141  0.   ]
+    """
+    p = finite_vector(translation, 3, "translation of a rigid transform")
+    if rpy is not None:
+        if rotation is not None:
+            raise OptionError("rigid transform: give its rotation or rpy, not both")
+        return pin.SE3(pin.rpy.rpyToMatrix(np.array(finite_vector(rpy, 3, "rpy of a rigid transform"))), np.array(p))
+    R = np.eye(3) if rotation is None else as_rotation(rotation, "rotation of a rigid transform")
+    return pin.SE3(R, np.array(p))
+
+
+def as_placement(placement: object, what: str = "placement") -> Placement:
+    """Read a placement: a `pinocchio.SE3`, a 4 x 4 matrix, or seven numbers (translation [m], quaternion xyzw).
+
+    What has the matrix as `homogeneous`, `as_matrix()` or `GetAsMatrix4()` is read by it: the rigid transforms of
+    pinocchio, scipy, mink, jaxlie and Drake. A rotation alone stays where it is: its translation is zero.
+
+    Args:
+        placement: what the user gave; None is the identity.
+        what: how an error message names it.
+
+    Raises:
+        SizeError, DtypeError, NotFiniteError, NotNormalizedError, WrongObjectError: what is wrong with it.
+    """
+    if placement is None:
+        return pin.SE3.Identity()
+    if isinstance(placement, pin.Quaternion):
+        return pin.SE3(as_rotation(placement, what), np.zeros(3))
+    given = _real(matrix_of(placement), what, _PLACEMENT, placement)
+    if given.shape == (3, 3):
+        return pin.SE3(_rotation_matrix(given, what), np.zeros(3))
+    if given.shape == (7,):
+        return pin.XYZQUATToSE3(np.r_[given[:3], _unit_quaternion(given[3:], what)])
+    if given.shape == (4, 4):
+        if np.abs(given[3] - [0.0, 0.0, 0.0, 1.0]).max() > 1e-6:
+            raise NotNormalizedError(what, "4 x 4 matrix", 1.0, "must have 0 0 0 1 as its last row")
+        return pin.SE3(_rotation_matrix(given[:3, :3], what), np.ascontiguousarray(given[:3, 3]))
+    raise SizeError(
+        what, "(7,), (4, 4) or (3, 3)", given.shape, _hint(given) or "translation and quaternion, or a matrix"
+    )
+
+
+def as_rotation(rotation: object, what: str = "rotation") -> Matrix:
+    """Read a rotation matrix (3, 3): from a matrix, a scipy `Rotation`, a quaternion xyzw, or that of a placement.
+
+    As `as_placement`, it reads what has a matrix. Three numbers are refused: they may be angles of many kinds.
+
+    Args:
+        rotation: what the user gave.
+        what: how an error message names it.
+
+    Raises:
+        SizeError, DtypeError, NotFiniteError, NotNormalizedError, WrongObjectError: what is wrong with it.
+    """
+    given = _real(matrix_of(rotation), what, _ROTATION, rotation)
+    if given.shape == (4,):
+        return np.asarray(pin.Quaternion(_unit_quaternion(given, what)).matrix())
+    if given.shape == (3, 3):
+        return _rotation_matrix(given, what)
+    if given.shape == (4, 4):
+        return np.asarray(as_placement(given, what).rotation)
+    raise SizeError(what, "(4,) or (3, 3)", given.shape, _hint(given) or "quaternion xyzw, or a matrix")
+
+
+def has_matrix(given: object, size: int) -> bool:
+    """Whether it is a matrix of that size, or an object that has one: 3 for rotations, 4 for placements."""
+    return shape_of(matrix_of(given)) == (size, size)
+
+
+def shape_of(numbers: Any) -> tuple[int, ...] | None:
+    """Shape of what numpy would read; None for rows of several lengths."""
+    try:
+        return np.shape(numbers)
+    except (TypeError, ValueError):
+        return None
+
+
+def matrix_of(given: Any) -> Any:
+    """The numbers of an object of pinocchio, scipy, mink, jaxlie or Drake that stands for a rotation or a placement.
+
+    Anything else comes back as it is.
+    """
+    if type(given) in (np.ndarray, list, tuple):
+        return given
+    if hasattr(given, "homogeneous"):
+        return given.homogeneous
+    if isinstance(given, pin.Quaternion):  # xyzw, of any norm yet
+        return np.array(given.coeffs())
+    for method in ("as_matrix", "GetAsMatrix4", "matrix"):
+        if callable(getattr(given, method, None)):
+            return getattr(given, method)()
+    return given
+
+
+def pose_vector(placement: Placement) -> Vector:
+    """A placement as a point of SE(3): translation [m], quaternion xyzw."""
+    return np.asarray(pin.SE3ToXYZQUAT(placement))
+
+
+def quaternion_of(R: Matrix) -> Vector:
+    """A rotation matrix (3, 3) as a point of SO(3): quaternion xyzw."""
+    return np.array(pin.Quaternion(R).normalized().coeffs())
+
+
+def _real(numbers: Any, what: str, expected: str, came: object) -> Vector:
+    """Finite real numbers as float64."""
+    try:
+        given = np.asarray(numbers)
+    except (TypeError, ValueError):
+        is_pair = isinstance(came, tuple | list) and len(came) == 2  # pyright: ignore[reportUnknownArgumentType]
+        pair = "a pair (for translation and rotation: rigid_transform(*pair))"
+        raise WrongObjectError(what, expected, pair if is_pair else came) from None
+    if given.dtype == object or given.ndim == 0:
+        raise WrongObjectError(what, expected, came)
+    if given.dtype.kind not in "iuf":
+        raise DtypeError(what, given.dtype)
+    given = given.astype(np.float64, copy=False)
+    if not np.isfinite(given).all():
+        raise NotFiniteError(what, np.flatnonzero(~np.isfinite(given)).tolist())
+    return given
+
+
+def _unit_quaternion(quaternion: Vector, what: str) -> Vector:
+    norm = float(np.sqrt(quaternion @ quaternion))
+    if abs(norm - 1.0) > 1e-6:
+        raise NotNormalizedError(what, "quaternion xyzw", norm)
+    return quaternion / norm
+
+
+def _rotation_matrix(R: Matrix, what: str) -> Matrix:
+    """A matrix that is one of rotation, to 1e-6."""
+    worst = float(np.abs(R @ R.T - np.eye(3)).max())
+    if worst > 1e-6:
+        raise NotNormalizedError(
+            what, "rotation matrix", 1.0 + worst, f"R must have R R^T = 1, which is off by {worst:.3g}"
+        )
+    if np.linalg.det(R) < 0.0:
+        raise NotNormalizedError(what, "rotation matrix", 1.0, "must not reflect: its determinant is -1")
+    if worst > 1e-12:  # as of single precision: the nearest rotation
+        return np.asarray(pin.Quaternion(np.ascontiguousarray(R)).normalized().matrix())
+    return np.ascontiguousarray(R)
+
+
+def way_from(count: int) -> str:
+    """What to write for so many numbers, which may mean several things; empty where nothing is known."""
+    ways = {
+        3: "three numbers may be a translation, rigid_transform([x, y, z]), angles, rigid_transform(rpy=[r, p, y]), "
+        "or a rotation vector, scipy's Rotation.from_rotvec",
+        6: "six numbers may be rigid_transform([x, y, z], rpy=[r, p, y])",
+    }
+    return ways.get(count, "")
+
+
+def _hint(given: Vector) -> str:
+    """What to write for an array of another shape."""
+    if given.ndim == 3 and given.shape[1:] in ((3, 3), (4, 4)):
+        return "give one of them"
+    return way_from(given.size) if given.ndim == 1 else ""

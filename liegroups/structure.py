@@ -1,0 +1,134 @@
+"""What a space is made of: sizes, names, coordinates, and which arrays are points and tangent vectors of it."""
+
+from __future__ import annotations
+
+from math import hypot
+from typing import Final, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .arrays import FLOAT64, Numbers, Vector
+from .doors import one_vector, stacked
+from .errors import SizeError
+from .layout import Atom, Layout
+from .unit_blocks import normalized, uniform_point
+
+__all__ = ["Structure"]
+
+
+class Structure:
+    """A space as a set of arrays: its layout, its points, and the reading of what users give.
+
+    Args:
+        layout: what it is made of; its fields are attributes here (see `Space`).
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout: Final = layout
+        self.nq: Final[int] = layout.neutral.size
+        self.nv: Final[int] = layout.nv
+        self.name: Final[str] = layout.name
+        self.neutral: Final = layout.neutral
+        self.atoms: Final[tuple[Atom, ...]] = layout.atoms
+        self.vector_q: Final = layout.vector_q
+        self.vector_v: Final = layout.vector_v
+        self.unit_blocks: Final = layout.unit_blocks
+        self._shape_q, self._shape_v = (self.nq,), (self.nv,)
+        self._is_flat = all(kind == "R" for kind, _ in layout.atoms)
+        self._is_single = not (self._is_flat or layout.factors)
+        self._curved = tuple((factor.space, factor.v) for factor in layout.factors if not factor.space.is_flat)
+
+    # --- points ------------------------------------------------------------------------------------------------------
+
+    @final
+    def normalize(self, q: Numbers) -> Vector:
+        """Return q with its unit blocks divided by their norms; (..., nq) -> (..., nq).
+
+        Raises:
+            NotNormalizedError: a block has norm zero.
+        """
+        return normalized(self._read_q(q), self.unit_blocks)
+
+    @final
+    def is_normalized(self, q: Numbers, tolerance: float = 1e-6) -> bool:
+        """Whether every unit block of one q has norm 1 to within the tolerance."""
+        if type(q) is not np.ndarray or q.shape != self._shape_q:
+            q = one_vector(self._read_q(q), "point of is_normalized")
+        blocks = self.unit_blocks
+        if len(blocks) == 1:  # most robots: a free-flyer, or nothing
+            return abs(hypot(*q[blocks[0]].tolist()) - 1.0) <= tolerance
+        x: list[float] = q.tolist()
+        return all([abs(hypot(*x[block]) - 1.0) <= tolerance for block in blocks])
+
+    @final
+    def random(
+        self,
+        rng: np.random.Generator,
+        lower: ArrayLike | None = None,
+        upper: ArrayLike | None = None,
+        size: int | None = None,
+    ) -> Vector:
+        """Draw points: unit blocks uniformly on their sphere (angles, Haar rotations), plain numbers within bounds.
+
+        Args:
+            rng: generator, given by the caller: the result depends on nothing else.
+            lower: lower bounds (nq,); -1 stands for an infinite one (or two below an upper bound that is under 1).
+            upper: upper bounds (nq,); 1 stands for an infinite one. Entries of unit blocks are ignored.
+            size: number of points; one point without leading axis if None.
+
+        Raises:
+            SizeError: a bound has the wrong size.
+            EmptyIntervalError: a lower bound is above its upper bound.
+            DtypeError, WrongObjectError: bounds that are no numbers, a generator or a size that is none.
+        """
+        return uniform_point(self.nq, self.unit_blocks, rng, lower, upper, size)
+
+    @property
+    @final
+    def is_flat(self) -> bool:
+        """Whether all factors are R^n, so that points add like vectors."""
+        return self._is_flat
+
+    @final
+    def __eq__(self, other: object) -> bool:
+        """Whether the structures (atoms) are equal."""
+        return self is other or (isinstance(other, Structure) and self.atoms == other.atoms)
+
+    @final
+    def __hash__(self) -> int:
+        """Hash of the structure."""
+        return hash(self.atoms)
+
+    @final
+    def __repr__(self) -> str:
+        """Name of the space."""
+        return self.name
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    @final
+    def _read_q(self, q: Numbers) -> Vector:
+        """Points (..., nq) as float64."""
+        try:
+            if q.shape == self._shape_q and q.dtype == FLOAT64:
+                return q
+        except AttributeError:
+            pass
+        return stacked(q, self.nq, f"configuration of {self.name}", self.layout.hint)
+
+    @final
+    def _read_v(self, v: Numbers) -> Vector:
+        """Tangent vectors (..., nv) as float64."""
+        try:
+            if v.shape == self._shape_v and v.dtype == FLOAT64:
+                return v
+        except AttributeError:
+            pass
+        return stacked(v, self.nv, f"tangent vector of {self.name}")
+
+    @final
+    def _one_tangent(self, *vectors: Vector) -> None:
+        for v in vectors:
+            if v.shape != self._shape_v:
+                raise SizeError(f"tangent vector of {self.name}", self.nv, v.shape)
