@@ -12,7 +12,7 @@ from liegroups import Space
 
 from .arrays import ArrayLike, Vector
 from .errors import DtypeError, NotFiniteError, OptionError, WrongObjectError
-from .robot.doors import point_numbers
+from .robot.doors import GivenPoint, point_numbers
 from .robot.placement import matrix_of
 
 __all__ = ["Target"]
@@ -41,7 +41,7 @@ class Target:
         array([0.3, 0. , 0.6])
     """
 
-    value: Callable[[float], ArrayLike]
+    value: Callable[[float], GivenPoint]
     velocity: Callable[[float], ArrayLike] | None = None
     acceleration: Callable[[float], ArrayLike] | None = None
     interval: tuple[float, float] = (-np.inf, np.inf)

@@ -108,17 +108,20 @@ def leading_axes(a: Vector, b: Vector, space: str) -> tuple[int, ...]:
         raise SizeError(f"leading axes of points and vectors of {space}", a.shape[:-1], b.shape[:-1]) from None
 
 
-def receiver(array: Any, n: int, what: str) -> None:
-    """Refuse what n numbers cannot be written to.
+def receiver(e: Any, jacobian: Any, n: int) -> None:
+    """Refuse arrays to which an error of n numbers and its derivative cannot be written.
 
     Raises:
         WrongObjectError: no float64 array.
-        SizeError: not (n,).
+        SizeError: not (n,), or not n rows.
     """
-    if not _is_float64(array):
-        raise WrongObjectError(what, f"a float64 array ({n},) to be written to", array)
-    if array.shape != (n,):
-        raise SizeError(what, n, array.shape)
+    asked = [("e of error", e, f"({n},)", 1)]
+    asked += [] if jacobian is None else [("jacobian of error", jacobian, f"({n}, columns)", 2)]
+    for what, array, shape, axes in asked:
+        if not _is_float64(array):
+            raise WrongObjectError(what, f"a float64 array {shape} to be written to", array)
+        if array.shape[:1] != (n,) or array.ndim != axes:
+            raise SizeError(what, shape, array.shape)
 
 
 def real_numbers(values: ArrayLike, what: str) -> Vector:

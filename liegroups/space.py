@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike
 
 from .arrays import FLOAT64, Matrix, Numbers, Vector
 from .doors import finite_vector, is_finite_vector, leading_axes, one_vector, real_numbers, receiver, stacked
-from .errors import SizeError
 from .layout import Factor
 from .one_vector import OneVectorMaps
 from .rows import Rows, repeated
@@ -167,14 +166,15 @@ class Space(Structure, OneVectorMaps):
         Raises:
             SizeError, DtypeError, WrongObjectError: what is wrong with an argument.
         """
-        q0, q1 = (one_vector(stacked(q, self.nq, "points of error"), "points of error") for q in (q0, q1))
-        receiver(e, self.nv, "e of error(q0, q1, e)")
         try:
-            self.write_error(q0, q1, e, jacobian)
-        except (TypeError, ValueError) as failure:  # looked at once it has failed
-            if jacobian is None:
-                raise
-            raise SizeError("jacobian of error", f"({self.nv}, n)", np.shape(jacobian)) from failure
+            ready = q0.shape == self._shape_q == q1.shape and q0.dtype == q1.dtype == e.dtype == FLOAT64
+            ready = ready and e.shape == self._shape_v and (jacobian is None or jacobian.shape[0] == self.nv)
+        except AttributeError:
+            ready = False
+        if not ready:
+            q0, q1 = (one_vector(stacked(q, self.nq, "points of error"), "points of error") for q in (q0, q1))
+            receiver(e, jacobian, self.nv)
+        self.write_error(q0, q1, e, jacobian)
 
     @final
     def write_error(self, q0: Vector, q1: Vector, e: Vector, jacobian: Matrix | None = None) -> None:

@@ -1,5 +1,8 @@
 """What users of pink, mink, jaxlie, Drake, MuJoCo and scipy write, and what they are told where it cannot work."""
 
+# What is tried here is wrong for a type checker too.
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportOperatorIssue=false
+
 from __future__ import annotations
 
 from typing import Any
@@ -290,7 +293,8 @@ def test_axes_by_letter(name: str, vector: list[int]) -> None:
             assert _twists(make(given)) == _twists(make(expected))
         assert _twists(Hinge.helical(given, 0.1)) == _twists(Hinge.helical(expected, 0.1))
         held = [Problem(robot, [PointContact(robot, TOOL, axis, [0.0, 0.0, 0.0])]) for axis in (given, expected)]
-        np.testing.assert_array_equal(*(problem.jacobian(robot.neutral) for problem in held))
+        first, second = (problem.jacobian(robot.neutral) for problem in held)
+        np.testing.assert_array_equal(first, second)
     assert _twists(Hinge.universal("x", "y")) == _twists(Hinge.universal())
     assert _twists(Hinge.hooke("x", "-y")) == _twists(Hinge.hooke([1, 0, 0], [0, -1, 0]))
 

@@ -122,6 +122,7 @@ def test_a_placement_is_read_wherever_one_is_asked_for(given: str) -> None:
         moving = Problem(robot, [Implicit.equal(Pose(robot, "wrist_roll", outputs=outputs), Target(lambda t: M))])
         rhs = moving.rhs_at(0.5)
         same(pin.XYZQUATToSE3(rhs.of(0)))
+        assert rhs.velocity is not None
         np.testing.assert_allclose(rhs.velocity, 0.0, atol=1e-9)
     q = humanoid().configuration({"root_joint": M})
     same(pin.XYZQUATToSE3(q[:7]))
@@ -135,6 +136,7 @@ def test_a_target_may_turn_by_scipy() -> None:
     )
     rhs = problem.rhs_at(0.3)
     assert abs(abs(rhs.of(0) @ ScipyRotation.from_rotvec(0.3 * rate).as_quat()) - 1.0) < 1e-14
+    assert rhs.velocity is not None
     np.testing.assert_allclose(rhs.velocity, rate, atol=1e-8)
 
 

@@ -10,12 +10,22 @@ from liegroups import SE3, SO3, Element, R3xSO3, Space
 from ..arrays import ArrayLike
 from ..errors import SizeError, SpaceMismatchError, WrongObjectError
 from .pinocchio import Placement, pin
-from .placement import as_placement, as_rotation, has_matrix, matrix_of, pose_vector, quaternion_of, shape_of, way_from
+from .placement import (
+    HasMatrix,
+    as_placement,
+    as_rotation,
+    has_matrix,
+    matrix_of,
+    pose_vector,
+    quaternion_of,
+    shape_of,
+    way_from,
+)
 from .robot import Robot
 
 __all__ = ["GivenPoint", "as_robot", "point_numbers", "robot_for"]
 
-GivenPoint = ArrayLike | Element | Placement
+GivenPoint = ArrayLike | Element | Placement | HasMatrix
 """What is taken for a point of a group: numbers, an Element, or a placement or rotation where the group has them."""
 _POSES = (SE3, R3xSO3)
 

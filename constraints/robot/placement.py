@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..errors import DtypeError, NotFiniteError, NotNormalizedError, OptionError
 from .pinocchio import Placement, pin
 
 __all__ = [
+    "HasMatrix",
     "as_placement",
     "as_rotation",
     "has_matrix",
@@ -23,6 +24,15 @@ __all__ = [
     "shape_of",
     "way_from",
 ]
+
+
+class HasMatrix(Protocol):
+    """A rotation or a placement of scipy, mink or jaxlie."""
+
+    def as_matrix(self) -> Any:
+        """The matrix, (3, 3) or (4, 4)."""
+        ...
+
 
 _PLACEMENT = "a pinocchio.SE3, a 4 x 4 matrix, seven numbers (translation, quaternion xyzw) or rigid_transform(...)"
 _ROTATION = "a 3 x 3 matrix, a scipy Rotation, a quaternion xyzw or rigid_transform(rpy=...)"
