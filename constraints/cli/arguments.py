@@ -60,9 +60,9 @@ def outputs(inputs: Iterable[str | None], **given: str | None) -> None:
         if path is None:
             continue
         reason = _why_not_writable(Path(path))
-        where = os.path.realpath(path)
         if reason:
             raise FileError(path, f"cannot be written: {reason}")
+        where = os.path.realpath(path)
         if where in taken and not _is_device(where):
             raise FileError(path, f"cannot be written by --{option}: it is {taken[where]}")
         taken[where] = f"the output of --{option} too"

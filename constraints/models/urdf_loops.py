@@ -70,12 +70,12 @@ def cut_to_tree(root: Element, graph: UrdfGraph, path: str, cut: Sequence[str] =
     tree = Element(root.tag, root.attrib)
     tree.extend(copy.deepcopy(e) for e in root if e.tag != "joint" and e not in graph.twice)
     unread: list[Unread] = []
-    turned = {joint.name for joint in graph.joints.values()}
+    taken = {*graph.joints, *graph.links}
     for branch in branches:
         if branch.edge >= 0:
-            _add(tree, joints[branch.edge], branch, path, turned)
+            _add(tree, joints[branch.edge], branch, path, taken)
         elif branch.far != start:
-            name = _free("root_joint", branch.far, turned)
+            name = _free("root_joint", branch.far, taken)
             _join(tree, name, "floating", start, branch.far)
             is_lost = not graph.faults and not any(joints[i].child == branch.far for i in cuts)
             reason = f"no joint of the tree holds it: it is free, on the joint '{name}'"
