@@ -303,7 +303,7 @@ def test_the_value() -> None:
         with pytest.raises(SizeError, match="row of a batch"):
             batch[wrong]
     with pytest.raises(WrongObjectError, match="row of a batch"):
-        batch["x"]  # pyright: ignore[reportCallIssue, reportArgumentType]
+        batch["x"]  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
 def test_an_empty_batch(processes: ProcessPoolExecutor) -> None:
