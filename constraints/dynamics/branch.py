@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import qr
 
 from ..arrays import BoolVector, Indices, Matrix, Vector
+from ..errors import UndefinedError
 from ..problem import Problem
 from ..ranks import RANK_TOLERANCE
 from ..right_hand_side import RightHandSide
@@ -130,7 +131,11 @@ def _along(problem: Problem, branch: Branch, a: Vector, b: Vector, rhs: RightHan
 
 
 def _sign_at(problem: Problem, branch: Branch, q: Vector, rhs: RightHandSide) -> float:
-    return _sign(problem.jacobian(q, rhs)[np.ix_(branch.rows, branch.dependent)])
+    """The sign of the pivot block; 0 where a function has no value."""
+    try:
+        return _sign(problem.jacobian(q, rhs)[np.ix_(branch.rows, branch.dependent)])
+    except UndefinedError:
+        return 0.0
 
 
 def _sign(block: Matrix) -> float:
