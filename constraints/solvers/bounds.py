@@ -58,7 +58,7 @@ class Box:
             self.lower[bodies.columns], self.upper[bodies.columns] = bodies.lower, bodies.upper
         self.is_open = not (np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
         self._inner_lower, self._inner_upper = inner
-        self._keeps_all = self.is_open and not bodies
+        self._keeps_all, self._alone = self.is_open and not bodies, bodies if self.is_open else None
         turning = coordinate[np.flatnonzero(self._wraps)]
         self._turning: list[tuple[int, float, float]] = [
             (int(i), float(bounds.lower[i]), float(bounds.upper[i])) for i in turning
@@ -69,7 +69,7 @@ class Box:
 
     def clamp(self, q: Vector) -> Vector:
         """The nearest configuration inside the bounds that steps keep: q itself where it is inside."""
-        if self._keeps_all:
+        if self._keeps_all or (self._alone is not None and self._alone.keep(q)):
             return q
         inside = np.minimum(np.maximum(q, self._inner_lower), self._inner_upper)
         return q if inside.tobytes() == q.tobytes() or (inside == q).all() else inside
@@ -78,6 +78,8 @@ class Box:
         """Whether q is inside the bounds that steps keep."""
         if self._keeps_all:
             return True
+        if self._alone is not None:
+            return self._alone.keep(q)
         return np.minimum(np.maximum(q, self._inner_lower), self._inner_upper).tobytes() == q.tobytes()
 
     def saturate(

@@ -54,6 +54,7 @@ class NewtonStep:
     ) -> None:
         self._options, self._box, self._space, self._mandatory = options, box, problem.space, mandatory
         self._bodies, self._aligned = bodies, Box(problem, options.wrap, bodies, aligned=True) if bodies else box
+        self._has_bodies = bool(bodies)
         self.is_controlled = not isinstance(options.step_control, FullSteps)
         self._integrate = problem.space.integrator()
         self._half, self._cap, self._cap2 = 0.5 * options.threshold, options.cap, options.cap * options.cap
@@ -97,7 +98,7 @@ class NewtonStep:
         step, held, length2 = self._planned(q, step, rows, mu, search, self._box)
         moved = self._moved
         after = moved(q, step)
-        if self._bodies and not self._bodies.keep(after):
+        if self._has_bodies and not self._bodies.keep(after):
             moved, rows, root = self._translated, self._bodies.turned(q, rows), self._bodies.root(q)
             step = self._step.solve(rows[0].error, rows[0].jacobian, mu, root)
             step, held, length2 = self._planned(q, step, rows, mu, search, self._aligned, root)
@@ -109,7 +110,7 @@ class NewtonStep:
 
     def within(self, q: Vector, gradient: Vector) -> Vector:
         """A gradient (nv,) at q without the part whose descent would leave the bounds."""
-        if not self._bodies:
+        if not self._has_bodies:
             return self._box.projected(q, gradient)
         return self._aligned.projected(q, self._bodies.turned_matrix(q, gradient))
 
