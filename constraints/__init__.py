@@ -50,6 +50,7 @@ from .functions import (
     Restriction,
     Rotation,
     Stacked,
+    Sum,
     Transformation,
 )
 from .functions.contact import SurfacePair
@@ -141,6 +142,7 @@ __all__ = [
     "SensitivityKind",
     "Stack",
     "Stacked",
+    "Sum",
     "Status",
     "Step",
     "Surface",

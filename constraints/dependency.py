@@ -222,7 +222,7 @@ def _taken(space: Space, explicits: Sequence[Explicit], computed: dict[int, int]
     shared = [v for v in explicit.outputs.v if v in computed]
     if not shared:
         return None
-    others = ", ".join(f"'{explicits[i].name}'" for i in dict.fromkeys(computed[v] for v in shared))
+    others = ", ".join(f"{explicits[i].name!r}" for i in dict.fromkeys(computed[v] for v in shared))
     return f"its output {dof_names(space, shared)} is already computed by {others}"
 
 
@@ -247,6 +247,6 @@ def _cycle(space: Space, graph: Any, explicit: Explicit, i: int) -> str | None:
     steps: list[str] = []
     for a, b in edges:
         through = dof_names(space, sorted(nodes[a]["writes"] & nodes[b]["reads"]))
-        steps.append(f"'{nodes[a]['constraint'].name}' -[{through}]-> '{nodes[b]['constraint'].name}'")
+        steps.append(f"{nodes[a]['constraint'].name!r} -[{through}]-> {nodes[b]['constraint'].name!r}")
     graph.remove_node(i)
     return "it closes a cycle: " + ", ".join(steps)

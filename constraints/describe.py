@@ -11,6 +11,7 @@ from .arrays import Vector
 from .comparison import INTERVAL, RowTable
 from .dependency import dof_names
 from .explicit import Explicit
+from .function import Function
 from .functions.affine import Constant
 from .functions.lifted import Lifted
 from .functions.orientation import Orientation, RelativeOrientation
@@ -18,7 +19,7 @@ from .functions.transformation import RelativeTransformation, Transformation
 from .implicit import Implicit
 from .right_hand_side import RightHandSide
 from .stack import RowOwner
-from .words import counted
+from .words import counted, one_line
 
 if TYPE_CHECKING:
     from .problem import Problem
@@ -36,7 +37,7 @@ def summary(problem: Problem) -> str:
     Args:
         problem: the problem.
     """
-    names = ", ".join(problem.constraints.names)
+    names = one_line(", ".join(problem.constraints.names))
     return f"Problem({_sizes(problem)}: {names})"
 
 
@@ -112,7 +113,7 @@ def targets_without_time(problem: Problem, rhs: RightHandSide) -> tuple[str, ...
     names: dict[float, list[str]] = {}
     for owner, block in zip(problem.constraints, problem.constraints.rhs_slices, strict=True):
         if owner.target is not None and rhs.velocity is None and (rhs.vector[block] == owner.default_rhs).all():
-            names.setdefault(owner.target.first_time, []).append(f"'{owner.name}'")
+            names.setdefault(owner.target.first_time, []).append(f"{owner.name!r}")
     return tuple(
         f"Target of {', '.join(group)} read at time {t:g} s: `rhs=problem.rhs_at(t)` takes it at t"
         for t, group in names.items()
@@ -169,6 +170,9 @@ def _counted(number: int, word: str) -> str:
 def _details(owner: RowOwner, problem: Problem) -> Iterator[str]:
     """A line on the rows, where they are not all the same plain equality, and others on what they are compared to."""
     table = owner.rows
+    formula = getattr(_function(owner), "formula", "")
+    if formula:
+        yield f"    value {formula}"
     kinds: dict[str, list[int]] = {}
     for row, word in enumerate(table.words):
         kinds.setdefault(_kind(table, row, word), []).append(row)
@@ -214,9 +218,7 @@ def _least_angle(owner: RowOwner) -> float:
     rhs = owner.default_rhs if flat else np.zeros(owner.group.nv)
     least = np.maximum(np.maximum(table.lower + rhs, -(table.upper + rhs)), 0.0)
     if flat:
-        twin = owner.twin if isinstance(owner, Explicit) else owner
-        function = twin.function if isinstance(twin, Implicit) else None
-        function = function.function if isinstance(function, Lifted) else function
+        function = _function(owner.twin if isinstance(owner, Explicit) else owner)
         logarithm = isinstance(function, Orientation | RelativeOrientation | Transformation | RelativeTransformation)
         turns = isinstance(owner, Explicit) and owner.turns
         blocks = [slice(-3, None)] if logarithm and not turns else []
@@ -225,6 +227,12 @@ def _least_angle(owner: RowOwner) -> float:
         leaves = [leaf for leaf in owner.group.leaves() if leaf.space.name in kinds]
         blocks = [slice(leaf.v.start + kinds[leaf.space.name], leaf.v.stop) for leaf in leaves]
     return max((float(np.linalg.norm(least[block])) for block in blocks), default=0.0)
+
+
+def _function(owner: RowOwner) -> Function | None:
+    """The function of a constraint, as it was before it was lifted to a bigger space; None where it is another kind."""
+    function = owner.f if isinstance(owner, Explicit) else owner.function if isinstance(owner, Implicit) else None
+    return function.function if isinstance(function, Lifted) else function
 
 
 def _kind(table: RowTable, row: int, word: str) -> str:

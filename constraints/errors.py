@@ -7,6 +7,7 @@ groups raise them; this module hands out the whole family.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import FrozenInstanceError
 from typing import Any
 
 from liegroups.errors import (
@@ -35,10 +36,13 @@ __all__ = [
     "ExecutorError",
     "FileContentError",
     "FileError",
+    "FrozenOptionError",
+    "FunctionError",
     "GraphError",
     "MergeConflictError",
     "MissingExtraError",
     "ModelError",
+    "NotDeclaredError",
     "NotFiniteError",
     "NotNormalizedError",
     "NotSavableError",
@@ -93,6 +97,23 @@ class UndefinedError(ConstraintError):
     """A function was asked for its value outside its domain of definition."""
 
 
+class FunctionError(ConstraintError):
+    """A Function class does not keep what a Function promises: `function`, what was `seen`, and what to `mend`."""
+
+    def __init__(self, function: str, seen: str, mend: str) -> None:
+        self.function, self.seen, self.mend = function, seen, mend
+        super().__init__(f"{seen}; {mend} (constraints.testing.check_function checks all that a function promises)")
+
+
+class NotDeclaredError(FunctionError, AttributeError):
+    """A Function class has not called `declare`: `kind` is the class, `field` what is missing."""
+
+    def __init__(self, kind: str, field: str) -> None:
+        self.kind, self.field = kind, field
+        mend = "call self.declare(inputs, outputs, ...) in __post_init__"
+        super().__init__(kind, f"{kind} has no {field}, because it does not say what it maps", mend)
+
+
 class TruthValueError(ConstraintError):
     """A result was asked whether it is true: `kind` is its type. A failed result is one too; `success` tells."""
 
@@ -103,6 +124,16 @@ class TruthValueError(ConstraintError):
 
 class OptionError(ConstraintError):
     """An option or bound has a value outside its range."""
+
+
+class FrozenOptionError(OptionError, FrozenInstanceError):
+    """An option of options that exist was set: they are values, and do not change; `name` and `value`."""
+
+    def __init__(self, name: str, value: object) -> None:
+        self.name, self.value = name, value
+        super().__init__(
+            f"option '{name}': options do not change; make others, dataclasses.replace(options, {name}={value!r})"
+        )
 
 
 class UnknownOptionError(OptionError, UnknownNameError):
@@ -196,9 +227,9 @@ class RightHandSideError(ConstraintError):
     def __init__(self, constraint: str, row: int, value: float, comparison: str) -> None:
         self.constraint, self.row, self.value, self.comparison = constraint, row, value, comparison
         super().__init__(
-            f"right-hand side of '{constraint}': row {row} is {comparison} and takes no right-hand side, "
-            f"but its logarithm there is {value:.3g} (only EQUALITY rows "
-            "may be non-zero: use Implicit.equal for a target that changes)"
+            f"right-hand side of {constraint!r}: row {row} is {comparison} and takes no right-hand side, "
+            f"but its logarithm there is {value:.3g} (only EQUALITY rows may be non-zero: "
+            "comparison=Comparison.EQUALITY makes them so, as Implicit.equal does)"
         )
 
 

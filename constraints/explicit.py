@@ -107,12 +107,12 @@ class Explicit(Twinned):
         set_fields(self, name=self.name or f.name, **own)  # read again when it is bound or moved: not the caller's
         self._check_kinds()
         if not self.outputs.v:
-            raise WrongObjectError(f"outputs of '{self.name}'", "at least one coordinate", "none")
+            raise WrongObjectError(f"outputs of {self.name!r}", "at least one coordinate", "none")
         if (self.g is None) != (self.g_inverse is None):
-            raise WrongObjectError(f"g of '{self.name}'", "g together with g_inverse", "only one of them")
+            raise WrongObjectError(f"g of {self.name!r}", "g together with g_inverse", "only one of them")
         if self.inputs is not None and self.inputs.overlaps(self.outputs):
             shared = sorted(set(self.inputs.v) & set(self.outputs.v))
-            raise OverlapError(f"inputs and outputs of '{self.name}'", "share coordinates", shared)
+            raise OverlapError(f"inputs and outputs of {self.name!r}", "share coordinates", shared)
         self._check_spaces(f)
         space = self.whole if self.inputs is not None else f.inputs
         if space is not None:
@@ -130,9 +130,9 @@ class Explicit(Twinned):
         for kind, arguments in kinds.items():
             for what, given in arguments.items():
                 if not (isinstance(given, kind) or (given is None and what != "outputs")):
-                    raise WrongObjectError(f"{what} of '{self.name}'", kind.__name__, given)
+                    raise WrongObjectError(f"{what} of {self.name!r}", kind.__name__, given)
         if type(self.level) is not int or self.level < 0:
-            raise OptionError(f"level of '{self.name}': expected 0, 1, 2, ..., got {self.level!r}")
+            raise OptionError(f"level of {self.name!r}: expected 0, 1, 2, ..., got {self.level!r}")
 
     def _check_spaces(self, f: Function) -> None:
         """Each space that must be another one; a function that is not given is the identity."""
@@ -151,29 +151,29 @@ class Explicit(Twinned):
             ("value of rhs_map", rhs_map.outputs, group),
         ):
             if received != expected:
-                raise SpaceMismatchError(f"{what} of '{self.name}'", expected.name, received.name)
+                raise SpaceMismatchError(f"{what} of {self.name!r}", expected.name, received.name)
 
     def _bind(self, space: Space) -> None:
         """Make the map and the twin on the whole space."""
         for what, block in (("outputs", self.outputs), ("inputs", self.inputs)):
             if block is not None:
-                _check_block(block, space, f"{what} of '{self.name}'")
+                _check_block(block, space, f"{what} of {self.name!r}")
         f = self.f if self.inputs is None else Lifted(self.f, space, self.inputs)
         reads = f.columns
         if reads[self.outputs.v_indices].any():
             both = [i for i in self.outputs.v if reads[i]]
-            raise OverlapError(f"inputs and outputs of '{self.name}'", "f depends on its own outputs", both)
+            raise OverlapError(f"inputs and outputs of {self.name!r}", "f depends on its own outputs", both)
         inner = Identity(self.outputs.space) if self.g is None else self.g
         h = self.implicit if self.implicit is not None else Twin(f, Lifted(inner, space, self.outputs))
         if not same_space(h.inputs, space):
-            raise SpaceMismatchError(f"twin of '{self.name}'", space.name, h.inputs.name)
+            raise SpaceMismatchError(f"twin of {self.name!r}", space.name, h.inputs.name)
         twin = Implicit(h, self.comparison, self.rhs, mask=self.mask, name=self.name)
         turns = type(self.rhs_map) is PoseFromRows and twin.rows.is_plain and bool(twin.rows.mask.all())
         self.take_rows(twin, map=f, space=space, turns=turns)
 
     def on(self, space: Space) -> Explicit:
         """The same constraint on a whole space: bound to it, or moved to the factor of it where it lives."""
-        as_space(space, f"space for '{self.name}'")
+        as_space(space, f"space for {self.name!r}")
         if self.is_bound:
             return self if same_space(self.space, space) else self._moved(space)
         bound = copy.copy(self)
@@ -187,7 +187,7 @@ class Explicit(Twinned):
         try:
             f = self.map.on(space)
         except SpaceMismatchError as error:
-            raise SpaceMismatchError(f"space for '{self.name}'", error.expected, error.received) from None
+            raise SpaceMismatchError(f"space for {self.name!r}", error.expected, error.received) from None
         q0, v0 = (f.block.q[0], f.block.v[0]) if isinstance(f, Lifted) else (0, 0)
         outputs = Segments(
             tuple(i + q0 for i in self.outputs.q), tuple(i + v0 for i in self.outputs.v), self.outputs.space

@@ -51,7 +51,7 @@ def ExplicitContact(  # a constraint by its name in the field
     if len(hold.pairs) != 1:
         known = ", ".join(map(str, map(tuple, hold.pairs)))
         raise OptionError(
-            f"'{hold.name}' has several pairs of surfaces: an explicit contact needs one of them, {known}"
+            f"{hold.name!r} has several pairs of surfaces: an explicit contact needs one of them, {known}"
         )
     floor, surface = hold.surfaces_of(hold.pairs[0])
     label = name or hold.name

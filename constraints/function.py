@@ -14,6 +14,7 @@ from liegroups.frozen import read_only, set_fields
 
 from .arrays import ArrayLike, BoolVector, Matrix, Vector
 from .errors import SizeError, WrongObjectError
+from .function_guard import declared, watch
 from .point import MovingPoint, Point, Workspace, motion_at, place, place_alone, place_motion
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from .functions.difference import Difference
     from .functions.from_callable import FromCallable
     from .functions.restriction import Restriction
+    from .functions.sum import Sum
 
 __all__ = ["Function", "Linearisation"]
 
@@ -52,11 +54,17 @@ class Function(ABC):
             the value as it is. Columns the function does not depend on are.
     """
 
-    inputs: Space
-    outputs: Space
-    name: str
-    columns: BoolVector
-    periodic: BoolVector
+    inputs: Space = declared()
+    outputs: Space = declared()
+    name: str = declared()
+    columns: BoolVector = declared()
+    periodic: BoolVector = declared()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Watch classes that are not of this library: what they forget to write is an error, no value."""
+        super().__init_subclass__(**options)
+        if cls.__module__.partition(".")[0] != __package__:
+            watch(cls)
 
     @final
     def declare(
@@ -252,6 +260,42 @@ class Function(ABC):
         from .functions.difference import Difference
 
         return Difference(self, other)
+
+    __array_ufunc__ = None  # a numpy array on the left leaves its operators to those below
+
+    @final
+    def __rmatmul__(self, A: ArrayLike) -> Composition:
+        """`(A @ f)(q) = A f(q)` of a matrix (m, outputs.nv) and a function into R^n; short for `Affine(A) @ f`."""
+        from .functions.affine import Affine
+
+        return Affine(A, inputs=self.outputs) @ self
+
+    @final
+    def __add__(self, other: Function) -> Sum:
+        """`(f + g)(q) = f(q) + g(q)`, of functions into R^n."""
+        from .functions.sum import Sum
+
+        constant = "a Function (for a value: Constant(value, f.outputs, f.inputs))"
+        return Sum.of(self, as_function(other, f"what is added to {self.name}", constant))
+
+    @final
+    def __radd__(self, other: object) -> Function:
+        """For `sum([f, g])`, which starts at 0."""
+        return self if type(other) is int and other == 0 else self + as_function(other, f"what {self.name} is added to")
+
+    @final
+    def __mul__(self, factor: float) -> Sum:
+        """`(c f)(q) = c f(q)`, of a number and a function into R^n."""
+        from .functions.sum import Sum
+
+        return Sum.scaled(factor, self)
+
+    __rmul__ = __mul__
+
+    @final
+    def __neg__(self) -> Sum:
+        """`(-f)(q) = -f(q)`, of a function into R^n."""
+        return self * -1.0
 
     @final
     def restricted(self, rows: Segments | Sequence[int]) -> Restriction:

@@ -105,7 +105,7 @@ def by_level(given: Any) -> list[list[RowOwner]]:
             if not constraint.has_position:
                 what = "a constraint with position rows (give the contact an anchor)"
                 raise WrongObjectError(
-                    f"constraint {j} of level {i}", what, f"'{constraint.name}', rows of velocity alone"
+                    f"constraint {j} of level {i}", what, f"{constraint.name!r}, rows of velocity alone"
                 )
     unique_owners(levels)
     return levels
@@ -127,8 +127,13 @@ def _levels(entries: list[Any]) -> list[list[Any]]:
     return [list(level) for level in entries]
 
 
-def own_options(*, bounds: Any, weights: Any, frozen: Any, optional_last: Any) -> dict[str, Any]:
+def own_options(
+    levels: Sequence[Sequence[RowOwner]], *, bounds: Any, weights: Any, frozen: Any, optional_last: Any
+) -> dict[str, Any]:
     """What else a problem is made of, by name: what the caller may change later is copied, for it is pickled."""
+    if as_flag(optional_last, "optional_last of a problem") and len(levels) < 2:
+        what = "optional_last of a problem: it wants two levels or more, [[must hold], [wish]]; all constraints given"
+        raise OptionError(f"{what} are in one level, so that nothing would have to hold")
     if isinstance(weights, Mapping):
         named: dict[Any, Any] = {**weights}
         weights = named
@@ -136,7 +141,7 @@ def own_options(*, bounds: Any, weights: Any, frozen: Any, optional_last: Any) -
         "bounds": bounds,
         "weights": copy.deepcopy(weights),
         "frozen": frozen if isinstance(frozen, Segments) else tuple(_listed(frozen, FROZEN)),
-        "optional_last": as_flag(optional_last, "optional_last of a problem"),
+        "optional_last": optional_last,
     }
 
 
@@ -149,7 +154,7 @@ def on_space(constraint: RowOwner, space: Space) -> RowOwner:
     mine, theirs = _robots(space), _robots(constraint.space)
     if theirs and not any(a.is_same(b) for a in mine for b in theirs):
         raise RobotMismatchError(
-            f"'{constraint.name}' is a function of another robot than the problem's: "
+            f"{constraint.name!r} is a function of another robot than the problem's: "
             "build all functions on one Robot object"
         )
     return constraint.on(space)
@@ -212,7 +217,7 @@ def priced_columns(space: Space, weights: Any) -> BoolVector:
 
 
 def frozen_columns(space: Space, frozen: Any, what: str = FROZEN) -> BoolVector:
-    """Tangent columns (nv,) that must not move: Segments, or names of joints (with Segments among them).
+    """Tangent columns (nv,) that must not move: Segments, names of joints (with Segments among them), or booleans (nv,).
 
     Args:
         space: of the problem.
@@ -224,7 +229,13 @@ def frozen_columns(space: Space, frozen: Any, what: str = FROZEN) -> BoolVector:
         UnknownJointError, SizeError, WrongObjectError: what else is wrong.
     """
     out = np.zeros(space.nv, dtype=np.bool_)
-    for entry in (frozen,) if isinstance(frozen, Segments) else _listed(frozen, what):
+    entries = [frozen] if isinstance(frozen, Segments) else _listed(frozen, what)
+    if entries and all(isinstance(entry, bool | np.bool_) for entry in entries):
+        if len(entries) != space.nv:
+            raise SizeError(f"{what}, as booleans", f"{space.nv}, one a tangent column", len(entries))
+        out[:] = entries
+        entries = []
+    for entry in entries:
         out[_columns_of(space, entry, what)] = True
     try:
         Segments.coordinates(space, np.flatnonzero(out))  # a part of a rotation or pose cannot be kept
@@ -235,7 +246,7 @@ def frozen_columns(space: Space, frozen: Any, what: str = FROZEN) -> BoolVector:
 
 def _listed(given: Any, what: str) -> list[Any]:
     """What is in a sequence; one name is none."""
-    expected = "a sequence of joint names or Segments"
+    expected = "a sequence of joint names or Segments, or booleans (nv,)"
     if isinstance(given, str):
         raise WrongObjectError(what, expected, f"one name alone: write ['{given}']")
     try:
@@ -270,5 +281,5 @@ def unique_owners(levels: Sequence[Sequence[RowOwner]]) -> None:
     seen: set[int] = set()
     for owner in (owner for level in levels for owner in level):
         if id(owner) in seen:
-            raise DuplicateError(f"constraint '{owner.name}' is given twice (the same object)")
+            raise DuplicateError(f"constraint {owner.name!r} is given twice (the same object)")
         seen.add(id(owner))

@@ -185,7 +185,7 @@ class Implicit(RowOwner):
         try:
             function = self.function.on(space)
         except SpaceMismatchError as error:
-            raise SpaceMismatchError(f"space for '{self.name}'", error.expected, error.received) from None
+            raise SpaceMismatchError(f"space for {self.name!r}", error.expected, error.received) from None
         return self.with_function(function)
 
     def with_function(self, function: Function) -> Implicit:
@@ -223,7 +223,7 @@ class Implicit(RowOwner):
         Raises:
             RightHandSideError: a row of its logarithm that is not EQUALITY is above 1e-12 (1 + norm of the logarithm).
         """
-        what = what or f"right-hand side of '{self.name}'"
+        what = what or f"right-hand side of {self.name!r}"
         point = read_only_copy(self.group.check(point_numbers(rhs, self.group, what), what))
         fixed = ~self.rows.free_rhs
         if fixed.any():

@@ -67,12 +67,12 @@ def rhs_from_parts(problem: Problem, parts: Sequence[RightHandSide]) -> RightHan
         for j, owner in enumerate(part.stack):
             i = places.get(_identity(owner, problem.space))
             if i is None:
-                words = f"the constraint object '{owner.name}' of a part is none of those here"
+                words = f"the constraint object {owner.name!r} of a part is none of those here"
                 raise UnknownNameError("constraint object of a part", owner.name, stack.names, words)
             given = (part.of(j), *_rates(part, part.stack.full_slices[j]))
             if i in found and not _same(owner, found[i], given):
                 raise MergeConflictError(
-                    f"right-hand side of '{owner.name}'", *(point[0] for point in (found[i], given))
+                    f"right-hand side of {owner.name!r}", *(point[0] for point in (found[i], given))
                 )
             found.setdefault(i, given)
     vector = problem.rhs.vector.copy()

@@ -54,7 +54,7 @@ class Problem:
         constraints: constraints; or sequences of them, one a level, the most important first.
         bounds: other bounds than the robot's; `Bounds.none(space)` drops them.
         weights: costs of motion, (nv,) or by joint: larger moves less, 0 moves freely; ones by default.
-        frozen: joints (by name) or Segments that do not move.
+        frozen: joints (by name) or Segments that do not move; or booleans (nv,), as `problem.frozen` shows them.
         optional_last: the last level shapes the steps, but need not be satisfied: a projection ends as soon as the
             levels above are, wherever the last one then is. With `Options(optimise_last=True)` its error is then made
             as small as it gets around there.
@@ -110,12 +110,12 @@ class Problem:
         bounds: Bounds | None = None,
         *,
         weights: ArrayLike | Mapping[str, float] | None = None,
-        frozen: Sequence[str | Segments] | Segments = (),
+        frozen: Sequence[str | Segments] | Segments | BoolVector = (),
         optional_last: bool = False,
     ) -> None:
         space, robot = space_of(where)
         asked = by_level(constraints)
-        options = own_options(bounds=bounds, weights=weights, frozen=frozen, optional_last=optional_last)
+        options = own_options(asked, bounds=bounds, weights=weights, frozen=frozen, optional_last=optional_last)
         owners = [[on_space(owner, space) for owner in level] for level in asked]
         held = frozen_columns(space, options["frozen"])
         resolution = order(space, [o for level in owners for o in level if isinstance(o, Explicit)], held)
@@ -137,7 +137,7 @@ class Problem:
             weights=costs(space, weights),
             frozen=held,
             free=~(resolution.outputs | held),
-            optional_last=options["optional_last"] and len(asked) > 1,
+            optional_last=options["optional_last"],
             columns=np.logical_or.reduce([owner.columns for owner in everything]),
             revolute=revolute_columns(space),
             wraps=wrapping_columns(space, box, everything) & ~resolution.outputs & ~held,

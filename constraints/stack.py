@@ -25,7 +25,7 @@ from .errors import (
 from .function import Function
 from .point import MovingPoint, Point
 from .target import Target
-from .words import counted
+from .words import counted, one_line
 
 __all__ = ["RowOwner", "Stack", "label"]
 
@@ -176,10 +176,10 @@ class Stack:
             if not isinstance(owner, RowOwner):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise WrongObjectError(f"constraint {i} of a stack", "a constraint", owner)
             if id(owner) in seen:
-                raise DuplicateError(f"constraint '{owner.name}' is given twice (the same object)")
+                raise DuplicateError(f"constraint {owner.name!r} is given twice (the same object)")
             seen.add(id(owner))
             if owner.space != self.owners[0].space:
-                raise SpaceMismatchError(f"space of '{owner.name}'", self.owners[0].space.name, owner.space.name)
+                raise SpaceMismatchError(f"space of {owner.name!r}", self.owners[0].space.name, owner.space.name)
         counts = [int(owner.rows.mask.sum()) for owner in self.owners]
         self.slices = _slices(counts)
         self.full_slices = _slices([owner.group.nv for owner in self.owners])
@@ -213,7 +213,7 @@ class Stack:
         if isinstance(which, RowOwner):
             i = self._position.get(id(which), self._position.get(id(which.original)))
             if i is None:
-                words = f"this constraint object '{which.name}' is none of those here"
+                words = f"this constraint object {which.name!r} is none of those here"
                 if which.name in self.names:
                     words += ", one of which has its name: give that one, or the name"
                 raise UnknownNameError("constraint object", which.name, self.names, words)
@@ -257,20 +257,20 @@ class Stack:
         return other
 
     def __repr__(self) -> str:
-        return f"Stack({counted(self.size, 'row')}: {', '.join(self.names)})"
+        return f"Stack({counted(self.size, 'row')}: {one_line(', '.join(self.names))})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Stack, (self.owners,)
 
 
 def label(name: str, position: int, names: Sequence[str]) -> str:
-    """A constraint's name in quotes, with its position where several have it.
+    """A constraint's name in quotes (line breaks escaped), with its position where several have it.
 
     Args:
         name, position: of the constraint.
         names: of all.
     """
-    return f"'{name}'" if names.count(name) == 1 else f"'{name}' (constraint {position})"
+    return f"{name!r}" if names.count(name) == 1 else f"{name!r} (constraint {position})"
 
 
 def _slices(sizes: Sequence[int]) -> tuple[slice, ...]:

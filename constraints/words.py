@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["counted"]
+from collections.abc import Sequence
+
+__all__ = ["counted", "one_line", "signed_sum"]
 
 _PLURALS = {"try": "tries", "guess": "guesses", "axis": "axes"}
 
@@ -18,3 +20,29 @@ def counted(number: int, noun: str) -> str:
         return f"{number} {noun}"
     head, gap, last = noun.rpartition(" ")
     return f"{number} {head}{gap}{_PLURALS.get(last, f'{last}s')}"
+
+
+def one_line(text: str) -> str:
+    """A text with its line breaks and control characters escaped, as repr does; the rest is as it was.
+
+    Args:
+        text: names, as users gave them.
+    """
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def signed_sum(factors: Sequence[float], terms: Sequence[str]) -> str:
+    """A sum as it is written: "2 - 0.5 x + y"; terms with factor zero are left out, an empty term is the number alone.
+
+    Args:
+        factors, terms: of the sum.
+    """
+    words = ""
+    for factor, term in zip(factors, terms, strict=True):
+        if factor == 0.0:
+            continue
+        size = f"{abs(factor):.4g}"
+        word = f"{size} {term}" if term and size != "1" else term or size
+        sign = "-" if factor < 0.0 else "+"
+        words += f" {sign} {word}" if words else f"{'-' if factor < 0.0 else ''}{word}"
+    return words or "0"

@@ -170,11 +170,13 @@ class WrongObjectError(ConstraintError):
     Args:
         what: the argument, as the caller knows it.
         expected: what it takes, in words.
-        received: what came; an object stands for its type.
+        received: what came; an object stands for its type, a class for itself.
     """
 
     def __init__(self, what: str, expected: str, received: object) -> None:
         self.what, self.expected = what, expected
+        if isinstance(received, type):
+            received = f"the class {received.__name__} itself, no object of it: {received.__name__}(...)"
         self.received = received if isinstance(received, str) else type(received).__name__
         self._given, self._named = (what, expected, self.received), {}  # the object itself may not travel
         super().__init__(f"{what}: expected {expected}, got {self.received}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import cached_property
+from numbers import Number
 from typing import final
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from .arrays import FLOAT64, Matrix, Numbers, Vector
 from .doors import finite_vector, is_finite_vector, leading_axes, one_vector, real_numbers, receiver, stacked
+from .errors import WrongObjectError
 from .layout import Factor
 from .one_vector import OneVectorMaps
 from .rows import Rows, repeated
@@ -347,7 +349,13 @@ class Space(Structure, OneVectorMaps):
         """Product of two spaces: the factors of products follow each other, any other space is one factor."""
         from .product import join  # products are spaces: imported on use
 
-        return join(self, other) if isinstance(other, Space) else NotImplemented
+        if isinstance(other, Space):
+            return join(self, other)
+        if isinstance(other, Number):
+            raise WrongObjectError(f"factor of {self.name}", f"a Space; for copies of one, {self.name} ** n", repr(other))
+        return NotImplemented
+
+    __rmul__ = __mul__  # only what is no space comes here, and is refused
 
     @final
     def __pow__(self, n: int) -> Space:

@@ -198,6 +198,10 @@ _ALGEBRA: dict[str, Callable[[], Function]] = {
     "Stacked of stacked": lambda: Stacked(
         [Stacked([Position(arm_frames(), "a"), Rotation(arm_frames(), "b")]), Pose(arm_frames(), "a")]
     ),
+    "Sum": lambda: Position(humanoid_frames(), "a") + CenterOfMass(humanoid_frames()),
+    "Sum, weighted": lambda: 0.5 * (RelativePosition(two_arms_frames(), "a", "b") + Position(two_arms_frames(), "c")),
+    "Sum of joints": lambda: -Affine([[1.0, -2.0, 0.0]]) + 2 * Polynomial([0.3, -1.0, 0.5], [0.0, 1.0, 1.0]),
+    "Matrix times function": lambda: np.array([[0.0, 0.0, 2.0]]) @ Position(mixed_frames(), "b"),
     "Lifted": lambda: Pose(arm_frames(), "b").on(arm_frames().space * Rn(2)),
     "Lifted, last factor": lambda: RelativeTransformation(mixed_frames(), "a", "b").on(Rn(3) * mixed_frames().space),
     "Lifted, a number": lambda: Affine([[2.0, 1.0]], 0.1).on(humanoid_frames().space * Rn(2)),

@@ -24,7 +24,7 @@ from constraints import (
     Workspace,
 )
 from constraints.dependency import dof_names, order
-from constraints.errors import OverlapError, SizeError, SpaceMismatchError
+from constraints.errors import OptionError, OverlapError, SizeError, SpaceMismatchError
 from constraints.point import place
 from constraints.solvers.substitution import Substitution
 from liegroups import SE2, SE3, SO2, SO3, ProductSpace, Rn, Segments, Space
@@ -399,8 +399,8 @@ def test_the_optional_level_stays_the_last_one() -> None:
     given = Problem(LINE, [[held, first], [wish, second]], optional_last=True)
     assert [level.names for level in given.levels] == [("held",), (), ("wish", "second")]
     assert Projector(given).project(np.zeros(6)).success
-    alone = Problem(LINE, [[held, first, second]], optional_last=True)  # one level is mandatory, whatever falls back
-    assert not alone.optional_last
+    with pytest.raises(OptionError, match="optional_last.*two levels"):  # one level is mandatory, whatever falls back
+        Problem(LINE, [[held, first, second]], optional_last=True)
     merged = problem | Problem(LINE, [follows("third", 4, 3)])
     assert [level.names for level in merged.levels] == [("held",), ("second",), ("wish",)]
     assert merged.optional_last

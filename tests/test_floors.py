@@ -34,6 +34,7 @@ FLOORS = {
     "constraints.figures": 1,
     "constraints.words": 1,
     "constraints.function": 2,
+    "constraints.function_guard": 2,
     "constraints.functions": 2,
     "constraints.implicit": 3,
     "constraints.explicit": 3,

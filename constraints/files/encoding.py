@@ -80,7 +80,7 @@ class Encoder:
         Raises:
             NotSavableError: it, or a part of it, is not data; the constraint is named.
         """
-        self.what = f"constraint '{owner.name}'"
+        self.what = f"constraint {owner.name!r}"
         if isinstance(owner, Implicit):
             return self._node(owner, "implicit", lambda: self._implicit(owner))
         if isinstance(owner, Explicit):
@@ -144,13 +144,13 @@ class Encoder:
     def _function(self, f: Function) -> dict[str, Any]:
         cls = type(f)
         if isinstance(f, FromCallable):
-            raise self._refusal(f"'{f.name}' is a Python function, and files hold data, not code")
+            raise self._refusal(f"{f.name!r} is a Python function, and files hold data, not code")
         if isinstance(f, OfRelativePose):
             raise self._refusal(
-                f"'{f.name}' is the function of a closure or contact: give that itself as the constraint"
+                f"{f.name!r} is the function of a closure or contact: give that itself as the constraint"
             )
         if SHIPPED.get(cls.__name__) is not cls:
-            raise self._refusal(f"'{f.name}' is a {cls.__name__}, no function of this library: no file can name it")
+            raise self._refusal(f"{f.name!r} is a {cls.__name__}, no function of this library: no file can name it")
         data: dict[str, Any] = {"type": cls.__name__}
         for field in shape_of(cls):
             value = getattr(f, field.attribute)
@@ -188,7 +188,7 @@ class Encoder:
         }
         if field.kind not in writers:
             raise self._refusal(
-                f"'{f.name}' has a field '{field.name}' of a kind ({field.kind}) that files do not hold"
+                f"{f.name!r} has a field '{field.name}' of a kind ({field.kind}) that files do not hold"
             )
         return writers[field.kind](value)
 

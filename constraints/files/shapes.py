@@ -13,6 +13,7 @@ from ..functions import _template as _template
 from ..functions.affine import Affine, Constant
 from ..functions.from_callable import FromCallable
 from ..functions.relative_center_of_mass import RelativeCenterOfMass
+from ..functions.sum import Sum
 from ..functions.translation import RightTranslation, Translated
 
 __all__ = ["KINDS", "SHIPPED", "FieldShape", "shape_of"]
@@ -43,6 +44,7 @@ _HELD: dict[type[Function], dict[str, str]] = {
     Constant: {"constant": "_constant"},
     RelativeCenterOfMass: {"reference": "_reference"},
     RightTranslation: {"element": "constant"},
+    Sum: {"factors": "_factors"},
     Translated: {"element": "constant"},
 }
 """Attributes with the checked copy of what a user gave for a field: the user's array may have changed since."""

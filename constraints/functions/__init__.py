@@ -16,6 +16,7 @@ from .relative_center_of_mass import RelativeCenterOfMass
 from .restriction import Restriction
 from .rotation import RelativeRotation, Rotation
 from .stacked import Stacked
+from .sum import Sum
 from .transformation import RelativeTransformation, Transformation
 
 __all__ = [
@@ -44,5 +45,6 @@ __all__ = [
     "Restriction",
     "Rotation",
     "Stacked",
+    "Sum",
     "Transformation",
 ]

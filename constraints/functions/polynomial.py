@@ -14,6 +14,7 @@ from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import SizeError
 from ..function import Function
 from ..point import MovingPoint, Point
+from ..words import signed_sum
 from .affine import Affine
 
 __all__ = ["Polynomial"]
@@ -77,6 +78,19 @@ class Polynomial(Function):
         value[0] = _horner(self._derivatives[0], s)
         if jacobian is not None:
             jacobian *= _horner(self._derivatives[1], s)
+
+    @property
+    def formula(self) -> str:
+        """The polynomial as it is written, the constant first: "2 - s^2, s = elbow"."""
+        powers = ["", "s", *(f"s^{k}" for k in range(2, len(self._derivatives[0])))]
+        w = self._argument.jacobian(self.inputs.neutral)[0]
+        columns = [(leaf, i) for leaf in self.inputs.leaves() for i in range(leaf.v.start, leaf.v.stop)]
+        names = [leaf.name if leaf.space.nv == 1 else f"{leaf.name}[{i - leaf.v.start}]" for leaf, i in columns]
+        argument = signed_sum([*w.tolist(), float(self.offset)], [*names, ""])
+        return f"{signed_sum(self._derivatives[0], powers[: len(self._derivatives[0])])}, s = {argument}"
+
+    def __repr__(self) -> str:
+        return f"Polynomial({self.name!r}: {self.formula})"
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         w = motion.point.scratch(self, "weights", (1, self.columns.size))

@@ -65,7 +65,7 @@ def as_pink_task(
     if not isinstance(owner, Implicit):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WrongObjectError("constraint of a pink task", "a Function or an Implicit constraint", constraint)
     if not isinstance(owner.space, RobotSpace):
-        raise WrongObjectError(f"constraint '{owner.name}' of a pink task", "one on a robot", f"one on {owner.space}")
+        raise WrongObjectError(f"constraint {owner.name!r} of a pink task", "one on a robot", f"one on {owner.space}")
     point = owner.default_rhs if rhs is None else owner.check_rhs(rhs)
     if not 0.0 < as_tolerance(gain, "gain of a pink task") <= 1.0:
         raise OptionError(f"gain of a pink task: expected a number in (0, 1], got {gain!r}")

@@ -152,7 +152,7 @@ def _anchors(constraint: Implicit, rhs: Any) -> tuple[Any, int, Any, int, Any, b
     """Model, joints and placements of the two frames, and whether only their origins meet."""
     if not isinstance(constraint, Implicit):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WrongObjectError("constraint for pinocchio", "an Implicit constraint", constraint)
-    what, f = f"'{constraint.name}'", constraint.function
+    what, f = f"{constraint.name!r}", constraint.function
     if not isinstance(f, Position | RelativePosition | Pose | RelativePose) or (
         isinstance(f, Pose | RelativePose) and f.outputs != SE3
     ):

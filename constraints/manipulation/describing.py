@@ -72,7 +72,7 @@ def _arrow(transition: Transition) -> str:
 
 
 def _names(owners: Iterable[RowOwner]) -> str:
-    return ", ".join(f"'{owner.name}'" for owner in owners) or "no constraint"
+    return ", ".join(f"{owner.name!r}" for owner in owners) or "no constraint"
 
 
 def _escaped(text: str) -> str:

@@ -54,9 +54,9 @@ class Foliation:
         as_name(self.name, "name of a foliation")
         for what, owner in (("constraint", self.constraint), ("complement", self.complement), ("hold", self.hold)):
             if not isinstance(owner, RowOwner) and (owner is not None or what == "hold"):
-                raise WrongObjectError(f"{what} of foliation '{self.name}'", "a constraint", owner)
+                raise WrongObjectError(f"{what} of foliation {self.name!r}", "a constraint", owner)
         if self.constraint is not None:
-            refuse_free_rows(self.constraint, f"foliation '{self.name}'")
+            refuse_free_rows(self.constraint, f"foliation {self.name!r}")
         set_fields(self, variants=MappingProxyType(dict(self.variants)))
 
     def at(self, q: ArrayLike) -> Foliation:
@@ -157,7 +157,7 @@ def refuse_free_rows(owner: RowOwner, who: str) -> None:
     free = np.flatnonzero(owner.rows.free_rhs & owner.rows.mask)
     if free.size:
         raise GraphError(
-            f"{who}: row {int(free[0])} of '{owner.name}' is EQUALITY, whose right-hand side may vary; only what is "
+            f"{who}: row {int(free[0])} of {owner.name!r} is EQUALITY, whose right-hand side may vary; only what is "
             "the same for all configurations belongs here (put the constraint on transitions, as a complement)"
         )
 

@@ -46,7 +46,7 @@ class State:
     def __post_init__(self) -> None:
         """Check what was given."""
         as_name(self.name, "name of a state")
-        who = f"state '{self.name}'"
+        who = f"state {self.name!r}"
         for what in ("constraints", "path_constraints"):
             set_fields(self, **{what: as_owners(getattr(self, what), f"{what} of {who}")})
         for owner in (*self.constraints, *self.path_constraints):
@@ -100,7 +100,7 @@ class Transition:
     def __post_init__(self) -> None:
         """Check what was given."""
         as_name(self.name, "name of a transition")
-        who = f"transition '{self.name}'"
+        who = f"transition {self.name!r}"
         for what in ("source", "target", "containing"):
             if not isinstance(getattr(self, what), State):
                 raise WrongObjectError(f"{what} of {who}", "a State", getattr(self, what))
@@ -147,7 +147,7 @@ def as_owners(given: Any, what: str) -> tuple[RowOwner, ...]:
         if not isinstance(owner, RowOwner):
             raise WrongObjectError(what, "constraints", owner)
         if any(owner is other for other in owners):
-            raise DuplicateError(f"{what}: '{owner.name}' is given twice (the same object)")
+            raise DuplicateError(f"{what}: {owner.name!r} is given twice (the same object)")
         owners.append(owner)
     return tuple(owners)
 

@@ -224,7 +224,7 @@ class Mechanism:
         rows = [int(owner.rows.mask.sum()) for owner in self.stack]
         for owner, count in zip(self.stack, rows, strict=True):
             kind = "coupler" if isinstance(owner, Explicit | Implicit) else "closure"
-            lines.append(f"  {kind} '{owner.name}': {counted(count, 'row')}")
+            lines.append(f"  {kind} {owner.name!r}: {counted(count, 'row')}")
         for word, names in (("cut", self.cut), ("motors", self.motors), ("postures", tuple(self.postures))):
             lines += [f"  {word}: {', '.join(names)}"] if names else []
         lines += [f"  not read: {line}" for line in grouped(self.unread, details)]

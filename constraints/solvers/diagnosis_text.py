@@ -169,7 +169,7 @@ def _label(diagnosis: Diagnosis, name: str, position: int) -> str:
 def _member(diagnosis: Diagnosis, member: Member) -> str:
     if member.kind is Kind.CONSTRAINT:
         return _label(diagnosis, member.name, member.position)
-    return f"the bounds of '{member.name}'" if member.kind is Kind.BOUNDS else "the frozen dofs"
+    return f"the bounds of {member.name!r}" if member.kind is Kind.BOUNDS else "the frozen dofs"
 
 
 def _row(diagnosis: Diagnosis, row: Row) -> str:

@@ -8,7 +8,7 @@ from functools import wraps
 from math import isfinite
 from typing import Any, TypeVar
 
-from ..errors import OptionError, UnknownOptionError
+from ..errors import FrozenOptionError, OptionError, UnknownOptionError
 from .option_names import option_meant
 from .step_control import FULL_STEPS, StepControl
 
@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 
 
 def _names_checked(cls: type[_T]) -> type[_T]:
-    """A dataclass whose constructor answers a name that is no field with a typed error.
+    """A dataclass whose constructor answers a name that is no field with a typed error, and so does setting a field.
 
     It wraps the constructor, so that `dataclasses.replace`, signatures and type checkers see what they know.
     """
@@ -32,7 +32,12 @@ def _names_checked(cls: type[_T]) -> type[_T]:
                 raise UnknownOptionError(name, names, option_meant(name))
         build(self, *given, **named)
 
-    whole.__init__ = checked
+    def set_field(self: _T, name: str, value: object) -> None:
+        if name not in names:
+            raise UnknownOptionError(name, names, option_meant(name))
+        raise FrozenOptionError(name, value)
+
+    whole.__init__, whole.__setattr__ = checked, set_field
     return cls
 
 

@@ -191,7 +191,7 @@ class Sensitivity:
             return self._seen(problem, sides.replace(owner, there))
 
         if taken.size:
-            out[:, taken] = self._answer(self._difference(moved, taken), f"right-hand side of '{owner.name}'")
+            out[:, taken] = self._answer(self._difference(moved, taken), f"right-hand side of {owner.name!r}")
         return out
 
     @cached_property

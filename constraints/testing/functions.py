@@ -17,7 +17,7 @@ import numpy as np
 from liegroups import Space
 
 from ..arrays import ArrayLike, Matrix, Vector
-from ..errors import UndefinedError
+from ..errors import FunctionError, UndefinedError
 from ..function import Function, as_function
 from ..point import Workspace, place
 from ..robot import Robot
@@ -59,9 +59,19 @@ def check_function(
 
     Raises:
         CheckFailed: a law does not hold.
+        WrongObjectError: it is no function; a class is none, an object of it is.
         SizeError, NotFiniteError, NotNormalizedError: what is wrong with a configuration.
     """
-    f = as_function(function, "function to be checked")
+    try:
+        _check_laws(as_function(function, "function to be checked"), configurations, rng_seed, samples, tolerance, pickles)
+    except FunctionError as error:
+        law = "evaluate and drift write every entry of what they are given, and the Jacobian where one is given"
+        raise CheckFailed(law, {}, None, 0.0, error.mend, error.seen) from error
+
+
+def _check_laws(
+    f: Function, configurations: ArrayLike | None, rng_seed: int, samples: int, tolerance: float, pickles: bool
+) -> None:
     declared = all(hasattr(f, name) for name in ("inputs", "outputs", "columns", "periodic", "name"))
     what, kind = "a function says what it maps", type(f).__name__
     require(what, declared, "call self.declare(inputs, outputs, ...) in __post_init__", f"{kind} does not")

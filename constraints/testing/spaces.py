@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from liegroups import SE3, SO3, ConstraintError, ProductSpace, Rn, Space
+from liegroups.doors import as_space
 from liegroups.frozen import read_only
 
 from ..arrays import Vector
@@ -51,7 +52,9 @@ def check_space(space: Space, rng_seed: int = 0, samples: int = 20, twins: float
 
     Raises:
         CheckFailed: a law does not hold.
+        WrongObjectError: it is no space; a class is none, an object of it is.
     """
+    as_space(space, "space to be checked")
     _check_structure(space)
     _check_copies(space)
     try:

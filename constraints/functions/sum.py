@@ -1,0 +1,128 @@
+"""Sums and multiples of functions into vector spaces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+
+import numpy as np
+
+from liegroups.doors import finite_vector
+from liegroups.frozen import set_fields
+
+from ..arrays import ArrayLike, Matrix, Vector
+from ..errors import SizeError, SpaceMismatchError, WrongObjectError
+from ..function import Function, as_function
+from ..point import MovingPoint, Point
+from ..words import signed_sum
+from .lifted import common_inputs
+
+__all__ = ["Sum"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sum(Function):
+    r"""Weighted sum of functions into one vector space: `f + g`, `0.5 * f`, `-f`.
+
+    .. math:: h(q) = \sum_i c_i\, f_i(q) \in \mathbb{R}^n, \quad J = \sum_i c_i J_i, \quad
+        \dot J v = \sum_i c_i\, \dot J_i v
+
+    Args:
+        functions: at least one, with the same inputs and the same outputs, a vector space.
+        factors: one a function; ones by default.
+        name: name in messages.
+
+    Shapes:
+        value (n,), jacobian (n, inputs.nv).
+
+    Raises:
+        SpaceMismatchError, RobotMismatchError: if inputs or outputs differ, or are no vector space.
+        SizeError, DtypeError, NotFiniteError: what is wrong with the factors.
+
+    Example:
+        >>> from constraints import Position
+        >>> from constraints.models import sample_arm
+        >>> arm = sample_arm()
+        >>> 0.5 * (Position(arm, "elbow") + Position(arm, "tool"))
+        Sum('0.5 elbow + 0.5 tool': sample_arm -> R3)
+    """
+
+    functions: Sequence[Function]
+    factors: ArrayLike | None = None
+    name: str = field(default="", kw_only=True)
+
+    _factors: Vector = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Check that the spaces agree."""
+        if not isinstance(self.functions, Sequence) or isinstance(self.functions, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("functions of a sum", "a sequence of functions, [f, g]", self.functions)
+        functions = tuple(as_function(f, f"function {i} of a sum") for i, f in enumerate(self.functions))
+        if not functions:
+            raise SizeError("functions of a sum", "at least one", 0)
+        given = np.ones(len(functions)) if self.factors is None else self.factors
+        factors = np.array(finite_vector(given, len(functions), "factors of a sum"))
+        inputs, outputs = common_inputs(functions, "inputs of a sum"), functions[0].outputs
+        for f in functions:
+            if not f.outputs.is_flat:
+                raise SpaceMismatchError(f"outputs of {f.name}, in a sum or times a number", "R^n", f.outputs.name)
+            if f.outputs != outputs:
+                raise SpaceMismatchError(f"outputs of {f.name} in a sum", outputs.name, f.outputs.name)
+        set_fields(self, functions=functions, _factors=factors)
+        self.declare(
+            inputs,
+            outputs,
+            np.logical_or.reduce([f.columns for f in functions]),
+            periodic=np.logical_and.reduce([f.periodic for f in functions]),
+            name=self.name or _name(functions, factors),
+        )
+
+    @staticmethod
+    def of(f: Function, g: Function) -> Sum:
+        """`f + g`; sums that have no name of their own become one."""
+        terms = [_terms(f), _terms(g)]
+        return Sum([h for functions, _ in terms for h in functions], [c for _, factors in terms for c in factors])
+
+    @staticmethod
+    def scaled(factor: object, f: Function) -> Sum:
+        """`factor * f`."""
+        if not isinstance(factor, Real) or isinstance(factor, bool):
+            raise WrongObjectError(f"factor of {f.name}", f"a number (for a matrix, A @ {f.name})", factor)
+        functions, factors = _terms(f)
+        return Sum(functions, [float(factor) * c for c in factors])
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        part = point.scratch(self, "part", (self.outputs.nq,))
+        value[:] = 0.0
+        if jacobian is not None:
+            jacobian[:] = 0.0
+        for i, (f, c) in enumerate(zip(self.functions, self._factors, strict=True)):
+            J = None if jacobian is None else point.scratch(self, f"jacobian {i}", jacobian.shape)
+            f.evaluate(point, part, J)
+            value += c * part
+            if jacobian is not None:
+                jacobian += c * J
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        part = motion.point.scratch(self, "drift", (self.outputs.nv,))
+        out[:] = 0.0
+        for f, c in zip(self.functions, self._factors, strict=True):
+            f.drift(motion, part)
+            out += c * part
+
+    @property
+    def has_exact_drift(self) -> bool:
+        """True when all drifts are formulas."""
+        return all(f.has_exact_drift for f in self.functions)
+
+
+def _terms(f: Function) -> tuple[Sequence[Function], list[float]]:
+    """The functions of a sum and their factors; a sum with a name of its own is one function."""
+    if isinstance(f, Sum) and f.name == _name(f.functions, f._factors):
+        return f.functions, f._factors.tolist()
+    return [f], [1.0]
+
+
+def _name(functions: Sequence[Function], factors: Vector) -> str:
+    return signed_sum(factors.tolist(), [f.name for f in functions])
