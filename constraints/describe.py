@@ -10,12 +10,14 @@ import numpy as np
 from .arrays import Vector
 from .comparison import INTERVAL, RowTable
 from .dependency import dof_names
+from .errors import NotFiniteError, NotNormalizedError, UndefinedError
 from .explicit import Explicit
 from .function import Function
 from .functions.affine import Constant
 from .functions.lifted import Lifted
 from .functions.orientation import Orientation, RelativeOrientation
 from .functions.transformation import RelativeTransformation, Transformation
+from .given import other_bounds
 from .implicit import Implicit
 from .right_hand_side import RightHandSide
 from .stack import RowOwner
@@ -24,9 +26,20 @@ from .words import counted, one_line
 if TYPE_CHECKING:
     from .problem import Problem
 
-__all__ = ["active_bounds", "describe", "errors_of", "frozen_by_bounds", "summary", "targets_without_time"]
+__all__ = [
+    "MISSED",
+    "active_bounds",
+    "describe",
+    "errors_of",
+    "frozen_by_bounds",
+    "missed_by_outputs",
+    "summary",
+    "targets_without_time",
+]
 
 LEFT_OUT = "left out"
+MISSED = "its g_inverse or its twin is wrong, or has no solution there"
+"""What is said of an explicit constraint that its own outputs do not satisfy."""
 SHOWN = 12
 """So many numbers of a right-hand side, and so many kinds of rows, are printed."""
 
@@ -79,6 +92,10 @@ def describe(problem: Problem) -> str:
     lines.append(
         f"  bounds on {counted(bounded, 'dof')}, {int(problem.wraps.sum())} of them free to turn by whole turns"
     )
+    others = other_bounds(problem.robot, problem.constraints)
+    if others:
+        whose = "the problem's robot" if problem.robot and problem.bounds is problem.robot.bounds else "the problem"
+        lines.append(f"    they are those of {whose}; the robot that functions were built on has others on {others}")
     return "\n".join(lines)
 
 
@@ -101,6 +118,27 @@ def errors_of(problem: Problem, q: Vector, rhs: RightHandSide | None, threshold:
         left = " (optional, not satisfied)" if owner in optional and norm > threshold else ""
         lines.append(f"{label}: error {norm:.3g}{left}")
     return [*lines, *active_bounds(problem, q)]
+
+
+def missed_by_outputs(problem: Problem, q: Vector, rhs: RightHandSide, threshold: float) -> list[Explicit]:
+    """The explicit constraints whose computed outputs do not satisfy them.
+
+    Args:
+        problem: the problem.
+        q: configuration (nq,), whose outputs are computed here.
+        rhs: right-hand sides.
+        threshold: largest accepted error norm.
+    """
+    q, missed = q.copy(), list[Explicit]()
+    for explicit in problem.resolution.explicits:
+        try:
+            q[explicit.outputs.q_indices] = rhs.map_of(explicit).value(q)
+            error = problem.error(q, explicit, rhs) if explicit.may_miss else np.zeros(0)
+        except (UndefinedError, NotNormalizedError, NotFiniteError):
+            break
+        if not float(np.sqrt(error @ error)) <= threshold:
+            missed.append(explicit)
+    return missed
 
 
 def targets_without_time(problem: Problem, rhs: RightHandSide) -> tuple[str, ...]:

@@ -47,6 +47,7 @@ __all__ = [
     "NotNormalizedError",
     "NotSavableError",
     "OptionError",
+    "OtherConstraintsError",
     "OverlapError",
     "PathError",
     "RightHandSideError",
@@ -120,6 +121,22 @@ class TruthValueError(ConstraintError):
     def __init__(self, kind: str, advice: str) -> None:
         self.kind = kind
         super().__init__(f"a {kind} is neither true nor false, because a failed one is a result too: ask for {advice}")
+
+
+class OtherConstraintsError(SpaceMismatchError):
+    """Right-hand sides of other constraints than those of a problem: `reason` names the first that differs.
+
+    Args:
+        reason: what differs, in words.
+        expected, received: the constraints here, and those of the right-hand sides.
+    """
+
+    def __init__(self, reason: str, expected: str, received: str) -> None:
+        super().__init__("right-hand side of another problem", expected, received)
+        self.reason = reason
+        ways = "problem.rhs.replace(name, point) changes one, problem.rhs_from(q) reads all at a configuration, and "
+        ways += "problem.rhs_from_parts(rhs) takes those of constraint objects that both problems have"
+        self.args = (f"{self.what}: {reason}; {ways}",)
 
 
 class OptionError(ConstraintError):

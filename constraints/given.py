@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -39,6 +40,7 @@ __all__ = [
     "costs",
     "frozen_columns",
     "on_space",
+    "other_bounds",
     "own_options",
     "priced_columns",
     "revolute_columns",
@@ -46,6 +48,8 @@ __all__ = [
     "unique_owners",
     "wrapping_columns",
 ]
+
+_log = logging.getLogger(__package__)
 
 FROZEN = "frozen dofs of a problem"
 
@@ -67,9 +71,19 @@ def space_of(where: object) -> tuple[Space, Robot | None]:
     raise EmptyProblemError(f"nothing moves: robot '{robot.name}' has no joint but fixed ones; {FREE_ROBOTS}")
 
 
-def bounds_on(space: Space, robot: Robot | None, bounds: object) -> Bounds:
-    """The bounds in force: those given, or the robot's, or none."""
+def bounds_on(space: Space, robot: Robot | None, bounds: object, owners: Iterable[RowOwner] = ()) -> Bounds:
+    """The bounds in force: those given, or the robot's, or none; those of robots of functions never are.
+
+    Args:
+        space, robot: of the problem.
+        bounds: what the user gave.
+        owners: the constraints; a log line names the joints that have other bounds on a robot of theirs.
+    """
     if bounds is None:
+        joints = other_bounds(robot, owners)
+        if joints:
+            of = "the bounds of the problem's robot count, not those of the robot that functions were built on"
+            _log.info("%s: %s; they differ on %s", robot.name if robot is not None else space.name, of, joints)
         return robot.bounds if robot is not None else Bounds.none(space)
     if not isinstance(bounds, Bounds):
         expected = "Bounds, or None for the robot's"
@@ -83,6 +97,33 @@ def bounds_on(space: Space, robot: Robot | None, bounds: object) -> Bounds:
     if bounds.space != space:
         raise SpaceMismatchError("bounds of a problem", space.name, bounds.space.name)
     return bounds
+
+
+def other_bounds(robot: Robot | None, owners: Iterable[RowOwner]) -> str:
+    """Joints whose bounds differ on some robot that the functions of constraints were built on; empty where none do.
+
+    Args:
+        robot: of the problem, or None.
+        owners: its constraints.
+    """
+    if robot is None:
+        return ""
+    differ = np.zeros(robot.nq, dtype=np.bool_)
+    seen = {id(robot)}
+    pending: list[Any] = [owner.original for owner in owners]
+    while pending:
+        held = pending.pop()
+        if id(held) in seen:
+            continue
+        seen.add(id(held))
+        if isinstance(held, Robot):
+            if same_space(held.space, robot.space):
+                differ |= (held.bounds.lower != robot.bounds.lower) | (held.bounds.upper != robot.bounds.upper)
+        elif isinstance(held, Function | RowOwner):
+            pending += getattr(held, "__dict__", {}).values()
+        elif isinstance(held, tuple | list):
+            pending += held
+    return ", ".join(leaf.name for leaf in robot.space.leaves() if differ[leaf.q].any())
 
 
 def by_level(given: Any) -> list[list[RowOwner]]:
@@ -217,7 +258,7 @@ def priced_columns(space: Space, weights: Any) -> BoolVector:
 
 
 def frozen_columns(space: Space, frozen: Any, what: str = FROZEN) -> BoolVector:
-    """Tangent columns (nv,) that must not move: Segments, names of joints (with Segments among them), or booleans (nv,).
+    """Tangent columns (nv,) that must not move: Segments, names of joints (and Segments), or booleans (nv,).
 
     Args:
         space: of the problem.

@@ -110,7 +110,7 @@ class Problem:
         bounds: Bounds | None = None,
         *,
         weights: ArrayLike | Mapping[str, float] | None = None,
-        frozen: Sequence[str | Segments] | Segments | BoolVector = (),
+        frozen: Sequence[str | Segments] | Sequence[bool] | Segments | BoolVector = (),
         optional_last: bool = False,
     ) -> None:
         space, robot = space_of(where)
@@ -123,7 +123,7 @@ class Problem:
         everything = Stack([*(owner for level in levels for owner in level), *resolution.explicits])
         if everything.size == 0:
             raise EmptyProblemError("a problem needs at least one row that counts: no constraint, or all rows masked")
-        box = bounds_on(space, robot, bounds)
+        box = bounds_on(space, robot, bounds, everything)
         set_fields(
             self,
             robot=robot,

@@ -12,11 +12,12 @@ from liegroups.doors import finite_vector
 from liegroups.frozen import read_only, read_only_copy
 
 from .arrays import ArrayLike, Vector
-from .errors import SpaceMismatchError, WrongObjectError
+from .errors import OtherConstraintsError, WrongObjectError
 from .explicit import Explicit
 from .function import Function
 from .point import Point, as_point
 from .robot.pinocchio import Placement
+from .same_constraints import what_differs
 from .stack import RowOwner, Stack
 from .words import counted
 
@@ -173,6 +174,7 @@ class RightHandSide:
         for owner, q, v in zip(self.stack, self.stack.rhs_slices, self.stack.full_slices, strict=True):
             if owner.target is not None:
                 vector[q] = owner.check_rhs(owner.target.at(t))
+                owner.target.watch(t, owner.group, owner.name)
                 velocity[v] = owner.target.velocity_at(t, owner.group)
                 acceleration[v] = owner.target.acceleration_at(t, owner.group)
         return RightHandSide(self.stack, vector, velocity, acceleration)
@@ -193,13 +195,15 @@ class RightHandSide:
         """These right-hand sides on a stack of the same constraints (another copy of it, as after unpickling).
 
         Raises:
-            SpaceMismatchError: the stack has other constraints.
+            OtherConstraintsError: the stack has other constraints, of other names or groups, or of the same names.
         """
         if stack is self.stack:
             return self
-        mine = [(owner.name, owner.group) for owner in self.stack]
-        if mine != [(owner.name, owner.group) for owner in stack]:
-            raise SpaceMismatchError("right-hand side of another problem", str(stack), str(self.stack))
+        if not stack.is_known_copy(self.stack):
+            reason = what_differs(self.stack, stack)
+            if reason:
+                raise OtherConstraintsError(reason, str(stack), str(self.stack))
+            stack.remember_copy(self.stack)
         return RightHandSide(stack, self.vector, self.velocity, self.acceleration)
 
     def save(self, path: str | os.PathLike[str]) -> None:

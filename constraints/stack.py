@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from numbers import Integral
 from typing import Any, final
+from weakref import WeakSet
 
 import numpy as np
 
@@ -191,6 +192,7 @@ class Stack:
         self.active: Indices = np.flatnonzero(np.concatenate(masks)) if masks else np.zeros(0, dtype=np.intp)
         self._position = {id(owner.original): i for i, owner in enumerate(self.owners)}
         self._position |= {id(owner): i for i, owner in enumerate(self.owners)}
+        self._copies: WeakSet[Stack] = WeakSet()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -231,6 +233,14 @@ class Stack:
                 raise SizeError("position of a constraint", f"below {len(self.owners)}", position)
             return position % len(self.owners)
         raise WrongObjectError("constraint", "the object, its position, or its name", which)
+
+    def is_known_copy(self, other: Stack) -> bool:
+        """Whether `remember_copy` was told so: two stacks are compared once."""
+        return other in self._copies
+
+    def remember_copy(self, other: Stack) -> None:
+        """Remember that another stack has the same constraints, for as long as it lives."""
+        self._copies.add(other)
 
     def __len__(self) -> int:
         return len(self.owners)

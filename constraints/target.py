@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -17,6 +19,8 @@ from .robot.placement import matrix_of
 
 __all__ = ["Target"]
 
+_log = logging.getLogger(__package__)
+
 
 @dataclass(frozen=True, eq=False)
 class Target:
@@ -27,7 +31,9 @@ class Target:
 
     .. math:: \nu(t) \approx \frac{y(t + h) \ominus y(t - h)}{2h}
 
-    (errors about 1e-9 and 1e-5 for motions of unit speed).
+    (errors about 1e-9 and 1e-5 for motions of unit speed). Where they are given they are believed:
+    `constraints.testing.check_target` compares them to differences, and now and then so does `rhs_at(t)`, which warns
+    in the log (`constraints`) once a target.
 
     Args:
         value: t [s] -> point of the output group: its numbers (nq,), a placement or a rotation.
@@ -97,6 +103,50 @@ class Target:
             return np.zeros(space.nv)
         return (self.velocity_at(ahead, space) - self.velocity_at(behind, space)) / (ahead - behind)
 
+    def disagreement(self, t: float, space: Space, tolerance: float = 1e-3) -> str:
+        """Which given rate is not the derivative of what it belongs to, in words; empty where none.
+
+        At a kink anything between the slopes of both sides passes.
+
+        Args:
+            t: time [s].
+            space: the output group.
+            tolerance: largest distance to the difference, relative to 1 + the largest entry.
+        """
+        if self.velocity is not None:
+            slopes = self._slopes(lambda s: self._point(s, space), space.difference, t, 1e-5)
+            seen = _off("velocity", "value", self.velocity_at(t, space), slopes, t, tolerance)
+            if seen:
+                return seen
+        if self.acceleration is not None:
+            slopes = self._slopes(lambda s: self.velocity_at(s, space), lambda a, b: b - a, t, 1e-4)
+            return _off("acceleration", "velocity", self.acceleration_at(t, space), slopes, t, tolerance)
+        return ""
+
+    def watch(self, t: float, space: Space, name: str) -> None:
+        """Warn in the log, once a target, where a given rate is no derivative; looked at ever more seldom.
+
+        Args:
+            t: time [s].
+            space: the output group.
+            name: of its constraint.
+        """
+        if self.velocity is None and self.acceleration is None:
+            return
+        count = _READ.get(self, 0) + 1
+        if count == 0:  # it was warned of
+            return
+        _READ[self] = count
+        if count & (count - 1):  # the 1st, 2nd, 4th, 8th ... time
+            return
+        try:
+            seen = self.disagreement(t, space)
+        except (ArithmeticError, LookupError, ValueError):  # it may have no value beside t
+            return
+        if seen:
+            _READ[self] = -1
+            _log.warning("%r: %s", name, seen)
+
     def restricted(self, start: float, end: float) -> Target:
         """The target on a sub-interval, with its own time from 0 to abs(end - start); reversed if end < start.
 
@@ -120,6 +170,14 @@ class Target:
         what = f"value of a target at t = {t:g}"
         return space.check(point_numbers(self.value(t), space, what), what)
 
+    def _slopes(
+        self, f: Callable[[float], Vector], difference: Callable[[Vector, Vector], Vector], t: float, h: float
+    ) -> list[Vector]:
+        """Differences of a function of time on both sides of t, of one where the interval ends."""
+        behind, ahead = self._around(t, h, *self.interval)
+        sides = [(a, b) for a, b in ((behind, t), (t, ahead)) if a < b]
+        return [difference(f(a), f(b)) / (b - a) for a, b in sides]
+
     @staticmethod
     def _around(t: float, h: float, start: float, end: float) -> tuple[float, float]:
         """Two times around t inside an interval."""
@@ -134,8 +192,28 @@ class Target:
             raise OptionError(f"time {t:g} s is outside the interval {self.interval} of the target")
 
 
+def _off(what: str, of: str, given: Vector, slopes: list[Vector], t: float, tolerance: float) -> str:
+    """What is said of a rate that is not between the slopes, up to a tolerance."""
+    if not slopes:
+        return ""
+    low, high = np.minimum.reduce(slopes), np.maximum.reduce(slopes)
+    off = np.maximum(low - given, given - high)
+    if float(off.max(initial=0.0)) <= tolerance * (1.0 + float(np.abs(slopes).max(initial=0.0))):
+        return ""
+    row = int(off.argmax())
+    true = 0.5 * (low[row] + high[row])
+    return (
+        f"the {what} of the target at {t:.6g} s is not the derivative of its {of}: row {row} is {given[row]:.6g}, "
+        f"the {of} changes by {true:.6g} a second"
+    )
+
+
 def _is_number(given: object) -> bool:
     return isinstance(given, int | float | np.integer | np.floating)
+
+
+_READ: WeakKeyDictionary[Target, int] = WeakKeyDictionary()
+"""How often the rates of a target were read; -1 once it was warned of."""
 
 
 @dataclass(frozen=True)

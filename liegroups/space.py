@@ -352,7 +352,9 @@ class Space(Structure, OneVectorMaps):
         if isinstance(other, Space):
             return join(self, other)
         if isinstance(other, Number):
-            raise WrongObjectError(f"factor of {self.name}", f"a Space; for copies of one, {self.name} ** n", repr(other))
+            raise WrongObjectError(
+                f"factor of {self.name}", f"a Space; for copies of one, {self.name} ** n", repr(other)
+            )
         return NotImplemented
 
     __rmul__ = __mul__  # only what is no space comes here, and is refused

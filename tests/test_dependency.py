@@ -399,7 +399,7 @@ def test_the_optional_level_stays_the_last_one() -> None:
     given = Problem(LINE, [[held, first], [wish, second]], optional_last=True)
     assert [level.names for level in given.levels] == [("held",), (), ("wish", "second")]
     assert Projector(given).project(np.zeros(6)).success
-    with pytest.raises(OptionError, match="optional_last.*two levels"):  # one level is mandatory, whatever falls back
+    with pytest.raises(OptionError, match=r"optional_last.*two levels"):  # one level is mandatory, whatever falls back
         Problem(LINE, [[held, first, second]], optional_last=True)
     merged = problem | Problem(LINE, [follows("third", 4, 3)])
     assert [level.names for level in merged.levels] == [("held",), ("second",), ("wish",)]

@@ -41,6 +41,7 @@ FLOORS = {
     "constraints.explicit_contact": 3,
     "constraints.turning": 3,
     "constraints.locked_joint": 3,
+    "constraints.same_constraints": 3,
     "constraints.stack": 3,
     "constraints.right_hand_side": 3,
     "constraints.files": 1,

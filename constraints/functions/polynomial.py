@@ -53,6 +53,7 @@ class Polynomial(Function):
     inputs: Space | None = None  # pyright: ignore[reportIncompatibleVariableOverride]
     name: str = field(default="", kw_only=True)
 
+    _space: Space = field(init=False)
     _argument: Affine = field(init=False)
     _derivatives: tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]] = field(init=False)
 
@@ -69,7 +70,7 @@ class Polynomial(Function):
         first = a[1:] * np.arange(1, size)
         second = first[1:] * np.arange(1, size - 1)
         lists = tuple(tuple(float(c) for c in derivative) for derivative in (a, first, second))
-        set_fields(self, _argument=s, _derivatives=lists)
+        set_fields(self, _space=space, _argument=s, _derivatives=lists)
         self.declare(space, Rn(1), s.columns & bool(first.any()), name=self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
@@ -83,8 +84,8 @@ class Polynomial(Function):
     def formula(self) -> str:
         """The polynomial as it is written, the constant first: "2 - s^2, s = elbow"."""
         powers = ["", "s", *(f"s^{k}" for k in range(2, len(self._derivatives[0])))]
-        w = self._argument.jacobian(self.inputs.neutral)[0]
-        columns = [(leaf, i) for leaf in self.inputs.leaves() for i in range(leaf.v.start, leaf.v.stop)]
+        w = self._argument.jacobian(self._space.neutral)[0]
+        columns = [(leaf, i) for leaf in self._space.leaves() for i in range(leaf.v.start, leaf.v.stop)]
         names = [leaf.name if leaf.space.nv == 1 else f"{leaf.name}[{i - leaf.v.start}]" for leaf, i in columns]
         argument = signed_sum([*w.tolist(), float(self.offset)], [*names, ""])
         return f"{signed_sum(self._derivatives[0], powers[: len(self._derivatives[0])])}, s = {argument}"

@@ -45,7 +45,7 @@ class Sum(Function):
         >>> from constraints.models import sample_arm
         >>> arm = sample_arm()
         >>> 0.5 * (Position(arm, "elbow") + Position(arm, "tool"))
-        Sum('0.5 elbow + 0.5 tool': sample_arm -> R3)
+        Sum('0.5 Position(elbow) + 0.5 Position(tool)': R7 -> R3)
     """
 
     functions: Sequence[Function]
@@ -81,16 +81,23 @@ class Sum(Function):
     @staticmethod
     def of(f: Function, g: Function) -> Sum:
         """`f + g`; sums that have no name of their own become one."""
-        terms = [_terms(f), _terms(g)]
+        terms = [Sum._terms(f), Sum._terms(g)]
         return Sum([h for functions, _ in terms for h in functions], [c for _, factors in terms for c in factors])
 
     @staticmethod
     def scaled(factor: object, f: Function) -> Sum:
         """`factor * f`."""
-        if not isinstance(factor, Real) or isinstance(factor, bool):
+        if not isinstance(factor, Real):
             raise WrongObjectError(f"factor of {f.name}", f"a number (for a matrix, A @ {f.name})", factor)
-        functions, factors = _terms(f)
+        functions, factors = Sum._terms(f)
         return Sum(functions, [float(factor) * c for c in factors])
+
+    @staticmethod
+    def _terms(f: Function) -> tuple[Sequence[Function], list[float]]:
+        """The functions of a sum and their factors; a sum with a name of its own is one function."""
+        if isinstance(f, Sum) and f.name == _name(f.functions, f._factors):
+            return f.functions, f._factors.tolist()
+        return [f], [1.0]
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         part = point.scratch(self, "part", (self.outputs.nq,))
@@ -115,13 +122,6 @@ class Sum(Function):
     def has_exact_drift(self) -> bool:
         """True when all drifts are formulas."""
         return all(f.has_exact_drift for f in self.functions)
-
-
-def _terms(f: Function) -> tuple[Sequence[Function], list[float]]:
-    """The functions of a sum and their factors; a sum with a name of its own is one function."""
-    if isinstance(f, Sum) and f.name == _name(f.functions, f._factors):
-        return f.functions, f._factors.tolist()
-    return [f], [1.0]
 
 
 def _name(functions: Sequence[Function], factors: Vector) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from ..arrays import Vector
-from ..describe import frozen_by_bounds
+from ..describe import MISSED, frozen_by_bounds, missed_by_outputs
 from ..errors import OptionError, UndefinedError, WrongObjectError
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
@@ -196,7 +196,11 @@ def _undefined(projection: Projection, rhs: RightHandSide) -> tuple[Undefined, .
             found = tuple(Undefined(owner.name, k, q, reason) for k, owner, reason in reasons if reason)
         if found:
             return found
-    return ()
+    if projection.status is not Status.UNDEFINED:
+        return ()
+    reason = f"its computed outputs do not satisfy it; {MISSED}"
+    missed = missed_by_outputs(problem, projection.q, rhs, projection.options.threshold)
+    return tuple(Undefined(owner.name, problem.constraints.index(owner), projection.q, reason) for owner in missed)
 
 
 def _maps_without_value(problem: Problem, q: Vector, rhs: RightHandSide) -> Iterator[Undefined]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 
 from ..arrays import Matrix, Vector
-from ..describe import active_bounds, errors_of, frozen_by_bounds, targets_without_time
+from ..describe import MISSED, active_bounds, errors_of, frozen_by_bounds, missed_by_outputs, targets_without_time
 from ..errors import ConstraintError
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
@@ -191,8 +191,13 @@ class Projection(Result):
             used = f"{self.iterations} of {counted(most, 'iteration')} in {tries} used{alone}"
         if self.success:
             return used
-        undefined = self.status is Status.UNDEFINED
-        return f"{used}; `diagnose()` {'names the function' if undefined else 'tells hard from impossible'}"
+        if self.status is not Status.UNDEFINED:
+            return f"{used}; `diagnose()` tells hard from impossible"
+        missed = missed_by_outputs(self.problem, self.q, self.rhs, self.options.threshold)
+        if not missed:
+            return f"{used}; `diagnose()` names the function"
+        names = ", ".join(f"{explicit.name!r}" for explicit in missed)
+        return f"{used}; the computed outputs of {names} do not satisfy it: {MISSED}"
 
     @property
     def active_bounds(self) -> tuple[str, ...]:

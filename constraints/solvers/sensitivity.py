@@ -359,7 +359,9 @@ class Sensitivity:
 
     def _sides_of(self, problem: Problem) -> RightHandSide:
         mine, own = self.projection.rhs, self.projection.problem.rhs
-        return problem.rhs if (mine.vector == own.vector).all() else mine.on(problem.constraints)
+        if (mine.vector == own.vector).all():
+            return problem.rhs
+        return RightHandSide(problem.constraints, mine.vector, mine.velocity, mine.acceleration)
 
     def __repr__(self) -> str:
         weak = f"; zero multipliers: {', '.join(self.weakly_active)}" if self.weakly_active else ""

@@ -1,7 +1,8 @@
-"""Checks for what users write: the laws of spaces and of differentiable functions, and what to mend when one fails."""
+"""Checks for what users write: the laws of spaces, differentiable functions and targets, and what to mend there."""
 
 from .failure import CheckFailed
 from .functions import check_function
 from .spaces import check_space
+from .targets import check_target
 
-__all__ = ["CheckFailed", "check_function", "check_space"]
+__all__ = ["CheckFailed", "check_function", "check_space", "check_target"]

@@ -63,7 +63,9 @@ def check_function(
         SizeError, NotFiniteError, NotNormalizedError: what is wrong with a configuration.
     """
     try:
-        _check_laws(as_function(function, "function to be checked"), configurations, rng_seed, samples, tolerance, pickles)
+        _check_laws(
+            as_function(function, "function to be checked"), configurations, rng_seed, samples, tolerance, pickles
+        )
     except FunctionError as error:
         law = "evaluate and drift write every entry of what they are given, and the Jacobian where one is given"
         raise CheckFailed(law, {}, None, 0.0, error.mend, error.seen) from error
