@@ -57,6 +57,7 @@ from constraints import (
     Robot,
     Rotation,
     Stacked,
+    Sum,
     Surface,
     Transformation,
     Workspace,
@@ -133,6 +134,7 @@ def functions(bench: Bench) -> dict[str, Function]:
         "Composition: Affine @ Position": Affine([[1.0, 2.0, 3.0]]) @ position,
         "Difference: Pose - Pose": pose - Pose(robot, a),
         "Stacked: Pose, CenterOfMass": Stacked([pose, CenterOfMass(robot)]),
+        "Sum: Position, CenterOfMass": Sum([position, CenterOfMass(robot)], [0.5, 0.5]),
         "Restriction: of Transformation": Transformation(robot, b).restricted([2, 3, 4]),
         "Lifted: Pose on robot x R2": pose.on(robot.space * Rn(2)),
     }

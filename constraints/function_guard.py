@@ -57,7 +57,7 @@ def _evaluate(evaluate: Callable[..., object]) -> Callable[..., None]:
     @wraps(evaluate)
     def watched(f: Any, point: Any, value: Vector, jacobian: Matrix | None = None) -> None:
         value.fill(UNWRITTEN)
-        blank = jacobian is not None and not jacobian.any()  # as in new memory; elsewhere it was written before
+        blank = jacobian is not None and not np.count_nonzero(jacobian)  # as new memory is
         if jacobian is not None and blank:
             jacobian[:, f.columns] = UNWRITTEN
         try:

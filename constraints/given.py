@@ -14,6 +14,7 @@ from liegroups.doors import as_flag, finite_vector
 from liegroups.frozen import read_only
 
 from .arrays import BoolVector, Vector
+from .comparison import RowTable
 from .errors import (
     DuplicateError,
     EmptyProblemError,
@@ -51,6 +52,8 @@ __all__ = [
 
 _log = logging.getLogger(__package__)
 
+_PLAIN = frozenset({np.ndarray, bool, float, int, str, type(None), RowTable})
+"""Types of what holds no robot: most of what is in a constraint."""
 FROZEN = "frozen dofs of a problem"
 
 
@@ -113,7 +116,7 @@ def other_bounds(robot: Robot | None, owners: Iterable[RowOwner]) -> str:
     pending: list[Any] = [owner.original for owner in owners]
     while pending:
         held = pending.pop()
-        if id(held) in seen:
+        if id(held) in seen or type(held) in _PLAIN:
             continue
         seen.add(id(held))
         if isinstance(held, Robot):

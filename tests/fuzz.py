@@ -10,6 +10,7 @@ is wrong with the answer, or None when it is a `ConstraintError` that names the 
 from __future__ import annotations
 
 import functools
+import operator
 import re
 import tempfile
 import warnings
@@ -62,6 +63,7 @@ from constraints import (
     Sensitivity,
     Stack,
     Stacked,
+    Sum,
     Surface,
     Target,
     Transformation,
@@ -1793,6 +1795,24 @@ def _(c: Chaos) -> Made:
     if way == "offset":
         return given("vector", Polynomial, [1.0, 2.0], [1.0], c.say("no offset", c.pick(np.nan, "x", None, [1.0, 2.0])))
     return given("affine", Polynomial, [1.0, 2.0], [1.0, 0.0, 0.0], 0.0, c.say("columns of a rotation", SO3))
+
+
+@entry("Sum")
+def _(c: Chaos) -> Made:
+    way, f = c.pick("thing", "factors", "spaces", "no sequence", "factor", "term"), Position(_arm(), "tool")
+    if way == "thing":
+        return given("function 1", Sum, [f, c.thing()])
+    if way == "factors":
+        return given("factors of a sum", Sum, [f, f], c.vector(2))
+    if way == "spaces":
+        return given("sum", Sum, [f, c.say("another space", c.pick(_pose(), Identity(Rn(3)), Identity(SO3)))])
+    if way == "factor":
+        return given(
+            ("factor", "factors"), operator.mul, f, c.say("no factor", c.pick(None, "x", {}, print, np.nan, f))
+        )
+    if way == "term":
+        return given("added to", operator.add, f, c.thing())
+    return given("functions of a sum", Sum, c.say("no sequence", c.pick(3, None, print, "abc", ())))
 
 
 # Manipulation
