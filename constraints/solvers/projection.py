@@ -294,7 +294,7 @@ class Projection(Result):
         if not self.success:
             frozen = frozen_by_bounds(self.problem, that_matter=True)
             frozen = f"; {frozen}" if frozen else ""
-            return f"{self.status} (residual {self.residual:.3g}; {self.effort}{timeless}{frozen})"
+            return f"{self.status} (residual {self.residual:.3g}; {self.effort}{timeless}){frozen}"
         tries = f", {counted(self.restarts, 'restart')}" if self.restarts else ""
         left = "" if self.refined is None else f", stationarity {self.refined.stationarity:.1g}"
         spent = f"{counted(self.iterations, 'iteration')}{tries}{left}"
