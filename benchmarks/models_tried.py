@@ -6,11 +6,11 @@
 Every URDF, MJCF and SDF file of the packages below that are installed is loaded by
 `constraints.models.load(..., strict=False)` and by its home library (pinocchio, MuJoCo; no SDF reader is at hand): a
 file that the home library reads and we refuse is a finding, and the command then exits with 1. What is a mistake of the
-file, which `load` refuses unless told otherwise, is listed. Of each model that moves a random configuration within bounds is drawn; the
-pose of its last frame there is the target, and another random configuration the start of `Projector.project` with
-a budget of 100 iterations. A mechanism with closures is closed first: the target is the pose of its last frame in a
-closed configuration, and closures and pose are projected together. Where its own bounds do not let it, both are tried
-once more without them.
+file, which `load` refuses unless told otherwise, is listed. Of each model that moves a random configuration within
+bounds is drawn; the pose of its last frame there is the target, and another random configuration the start of
+`Projector.project` with a budget of 100 iterations. A mechanism with closures is closed first: the target is the pose
+of its last frame in a closed configuration, and closures and pose are projected together. Where its own bounds do not
+let it, both are tried once more without them.
 
 `--check` is quick: a robot, a mechanism and a file that cannot be read, made on the spot.
 """
@@ -322,7 +322,8 @@ def summary(tried: list[Tried], versions: dict[str, str | None]) -> list[str]:
     """A line a package and kind."""
     lines = ["## Sums", ""]
     lines += table("package", "kind", "files", "load", "refused", "refused here alone", "refused at home alone",
-                   "with mistakes", "move", "closed", "poses reached", "from the first start", "without bounds")  # fmt: skip
+                   "with mistakes", "move", "closed", "poses reached", "from the first start",
+                   "without bounds")  # fmt: skip
     groups: dict[tuple[str, str], list[Tried]] = defaultdict(list)
     for t in tried:
         groups[f"{t.package} {versions[t.package]}", t.kind].append(t)
@@ -331,7 +332,8 @@ def summary(tried: list[Tried], versions: dict[str, str | None]) -> list[str]:
         moving, looped = [t for t in loaded if t.nv], [t for t in loaded if t.closed is not None]
         lines.append(row(
             package, kind, len(group), len(loaded), len(group) - len(loaded), sum(t.is_finding for t in group),
-            sum(bool(t.home) for t in loaded), sum(bool(t.mistakes) for t in loaded), len(moving), f"{sum(bool(t.closed) for t in looped)} of {len(looped)}",
+            sum(bool(t.home) for t in loaded), sum(bool(t.mistakes) for t in loaded),
+            len(moving), f"{sum(bool(t.closed) for t in looped)} of {len(looped)}",
             f"{sum(t.reached for t in moving)} of {len(moving)}",
             sum(t.reached and t.starts == 1 for t in moving), sum(bool(t.within_bounds) for t in moving if t.reached),
         ))  # fmt: skip
@@ -355,7 +357,7 @@ def mistaken(tried: list[Tried]) -> list[str]:
     found = [t for t in tried if t.mistakes]
     if not found:
         return [*lines, "None."]
-    words = "`load` refuses these files as long as `strict` is left on; with `strict=False` the mistakes stand in `unread`."
+    words = "`load` refuses these files unless `strict=False` is given: the mistakes then stand in `unread`."
     lines += [words, "", *table("package", "file", "mistakes", "the first of them")]
     return [*lines, *(row(t.package, f"`{t.file}`", len(t.mistakes), t.mistakes[0]) for t in found)]
 
