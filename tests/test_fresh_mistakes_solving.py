@@ -40,7 +40,8 @@ TOP = [[-0.6, -0.6, 0.0], [0.6, -0.6, 0.0], [0.6, 0.6, 0.0], [-0.6, 0.6, 0.0]]
 
 def enlarged_arm(size: float) -> Robot:
     """The sample arm with all its lengths multiplied."""
-    model: Any = sample_arm().model.copy()
+    whole: Any = sample_arm().model
+    model = whole.copy()
     for i in range(model.njoints):
         placement = model.jointPlacements[i]
         placement.translation = placement.translation * size
@@ -182,7 +183,8 @@ def test_a_status_is_what_it_was_otherwise() -> None:
 def at_height(z: Any) -> Problem:
     robot = _ARM
     height = float(np.ravel(z)[0])
-    return Problem(robot, [Implicit.zero(Pose(robot, "tool", [0.45, 0.1, height, 0.0, 1.0, 0.0, 0.0]), name="hand")])
+    seen_from = pin.XYZQUATToSE3(np.array([0.45, 0.1, height, 0.0, 1.0, 0.0, 0.0]))
+    return Problem(robot, [Implicit.zero(Pose(robot, "tool", seen_from), name="hand")])
 
 
 _ARM = sample_arm()
@@ -296,9 +298,10 @@ def test_a_rod_that_is_open_says_so_in_metres() -> None:
     rod = RodClosure(robot, "left_tool", "right_tool", 400.0, name="rod")
     done = assemble_position(ConstraintSet(robot, [rod]), robot.reference("home"))
     assert not done.success
-    data = robot.model.createData()
-    pin.framesForwardKinematics(robot.model, data, np.array(done.q))
-    ends = [data.oMf[robot.model.getFrameId(name)].translation for name in ("left_tool", "right_tool")]
+    model: Any = robot.model
+    data = model.createData()
+    pin.framesForwardKinematics(model, data, np.array(done.q))
+    ends = [data.oMf[model.getFrameId(name)].translation for name in ("left_tool", "right_tool")]
     apart = float(np.linalg.norm(ends[1] - ends[0]))
     assert f"its ends are {apart:.4g} m apart, its length is 400 m" in done.describe()
     closed = assemble_position(
