@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["counted"]
 
-_PLURALS = {"try": "tries", "guess": "guesses", "axis": "axes"}
+_PLURALS = {"try": "tries", "guess": "guesses", "axis": "axes", "vertex": "vertices"}
 
 
 def counted(number: int, noun: str) -> str:
