@@ -3,13 +3,14 @@
     python benchmarks/models_tried.py [--write FILE.md] [--packages NAME ...]
     python benchmarks/models_tried.py --check
 
-Every URDF, MJCF and SDF file of the packages below that are installed is loaded by `constraints.models.load` and by its
-home library (pinocchio, MuJoCo; no SDF reader is at hand): a file that the home library reads and we refuse is a
-finding, and the command then exits with 1. Of each model that moves a random configuration within bounds is drawn; the
-pose of its last frame there is the target, and another random configuration the start of `Projector.project` with
-a budget of 100 iterations. A mechanism with closures is closed first: the target is the pose of its last frame in a
-closed configuration, and closures and pose are projected together. Where its own bounds do not let it, both are tried
-once more without them.
+Every URDF, MJCF and SDF file of the packages below that are installed is loaded by
+`constraints.models.load(..., strict=False)` and by its home library (pinocchio, MuJoCo; no SDF reader is at hand): a
+file that the home library reads and we refuse is a finding, and the command then exits with 1. What is a mistake of the
+file, which `load` refuses unless told otherwise, is listed. Of each model that moves a random configuration within
+bounds is drawn; the pose of its last frame there is the target, and another random configuration the start of
+`Projector.project` with a budget of 100 iterations. A mechanism with closures is closed first: the target is the pose
+of its last frame in a closed configuration, and closures and pose are projected together. Where its own bounds do not
+let it, both are tried once more without them.
 
 `--check` is quick: a robot, a mechanism and a file that cannot be read, made on the spot.
 """
@@ -64,6 +65,7 @@ class Tried:
         home: why its home library refuses it; empty where it loads, None where that was not asked.
         nv, rows: tangent dimension, and rows of closures and couplers.
         frozen, unread: joints that cannot move, and entries of `mechanism.unread`.
+        mistakes: entries that are mistakes of the file, for which `load` refuses it unless `strict=False`.
         closed: whether a mechanism with rows could be closed; None without rows.
         frame: the last frame that a joint carries; empty where nothing moves.
         pose: the projection in words; empty where none was tried.
@@ -82,6 +84,7 @@ class Tried:
     rows: int = 0
     frozen: int = 0
     unread: int = 0
+    mistakes: tuple[str, ...] = ()
     closed: bool | None = None
     frame: str = ""
     pose: str = ""
@@ -152,13 +155,14 @@ def attempt(package: str, name: str, path: Path, kind: str) -> Tried:
     tried = Tried(package, name, kind, home=home_refusal(path, kind))
     begin = time.perf_counter()
     try:
-        mechanism = load(path)
+        mechanism = load(path, strict=False)
     except ConstraintError as error:
         tried.reason = one_line(str(error), path)
         return tried
     tried.seconds = time.perf_counter() - begin
     robot = mechanism.robot
     tried.nv, tried.rows, tried.unread = robot.nv, mechanism.rows, len(mechanism.unread)
+    tried.mistakes = tuple(one_line(str(entry), path) for entry in mechanism.unread if entry.is_mistake)
     tried.frozen = len(robot.bounds.frozen_joints)
     if robot.nv:
         project(mechanism, tried)
@@ -284,8 +288,9 @@ def one_line(reason: str, path: Path) -> str:
 HEAD = """\
 Robots of other people, and what became of them. `python benchmarks/models_tried.py --write docs/models_tried.md`
 writes this page. It looks into whichever of these packages are installed: every URDF, MJCF and SDF file is loaded by
-`constraints.models.load`, URDF and MJCF also by their home libraries, pinocchio and MuJoCo. *Refused here alone* must
-be 0: what is refused here, the home libraries do not read either.
+`constraints.models.load` with `strict=False`, URDF and MJCF also by their home libraries, pinocchio and MuJoCo.
+*Refused here alone* must be 0: what is refused here, the home libraries do not read either. *With mistakes*: files that
+load, but not strictly: they have names, types or keys that mean nothing.
 
 Of a model that moves, the last frame is projected from a random configuration within bounds onto the pose that it has
 in another one: 100 iterations with their restarts, and up to five such starts where that is not enough. A model with
@@ -304,6 +309,8 @@ def page(tried: list[Tried], versions: dict[str, str | None]) -> str:
         "",
         *refused(tried),
         "",
+        *mistaken(tried),
+        "",
         *not_reached(tried),
         "",
         *everything(tried),
@@ -315,7 +322,8 @@ def summary(tried: list[Tried], versions: dict[str, str | None]) -> list[str]:
     """A line a package and kind."""
     lines = ["## Sums", ""]
     lines += table("package", "kind", "files", "load", "refused", "refused here alone", "refused at home alone",
-                   "move", "closed", "poses reached", "from the first start", "without bounds")  # fmt: skip
+                   "with mistakes", "move", "closed", "poses reached", "from the first start",
+                   "without bounds")  # fmt: skip
     groups: dict[tuple[str, str], list[Tried]] = defaultdict(list)
     for t in tried:
         groups[f"{t.package} {versions[t.package]}", t.kind].append(t)
@@ -324,7 +332,8 @@ def summary(tried: list[Tried], versions: dict[str, str | None]) -> list[str]:
         moving, looped = [t for t in loaded if t.nv], [t for t in loaded if t.closed is not None]
         lines.append(row(
             package, kind, len(group), len(loaded), len(group) - len(loaded), sum(t.is_finding for t in group),
-            sum(bool(t.home) for t in loaded), len(moving), f"{sum(bool(t.closed) for t in looped)} of {len(looped)}",
+            sum(bool(t.home) for t in loaded), sum(bool(t.mistakes) for t in loaded),
+            len(moving), f"{sum(bool(t.closed) for t in looped)} of {len(looped)}",
             f"{sum(t.reached for t in moving)} of {len(moving)}",
             sum(t.reached and t.starts == 1 for t in moving), sum(bool(t.within_bounds) for t in moving if t.reached),
         ))  # fmt: skip
@@ -340,6 +349,17 @@ def refused(tried: list[Tried]) -> list[str]:
             home = "not asked" if t.home is None else t.home or "**reads it**"
             lines.append(row(t.package, f"`{t.file}`", t.reason, home))
     return lines
+
+
+def mistaken(tried: list[Tried]) -> list[str]:
+    """Models that load with `strict=False` only, with the first mistakes of each."""
+    lines = ["## With mistakes", ""]
+    found = [t for t in tried if t.mistakes]
+    if not found:
+        return [*lines, "None."]
+    words = "`load` refuses these files unless `strict=False` is given: the mistakes then stand in `unread`."
+    lines += [words, "", *table("package", "file", "mistakes", "the first of them")]
+    return [*lines, *(row(t.package, f"`{t.file}`", len(t.mistakes), t.mistakes[0]) for t in found)]
 
 
 def not_reached(tried: list[Tried]) -> list[str]:
@@ -429,7 +449,7 @@ def check() -> int:
         "a torn file is refused by both": bool(found["torn"].reason and found["torn"].home),
         "what does not move loads": not found["still"].reason and not found["still"].nv,
         "the refusal is in the table": "`torn.urdf`" in text,
-        "the sums are right": "| all |  | 3 | 2 | 1 | 0 | 0 | 1 | 0 of 0 | 1 of 1 | 1 | 0 |" in text,
+        "the sums are right": "| all |  | 3 | 2 | 1 | 0 | 0 | 0 | 1 | 0 of 0 | 1 of 1 | 1 | 0 |" in text,
         "a refusal of ours alone is a finding": Tried("p", "f", "URDF", reason="no", home="").is_finding,
     }
     failed = [what for what, holds in expected.items() if not holds]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 __all__ = ["counted", "one_line", "signed_sum"]
 
-_PLURALS = {"try": "tries", "guess": "guesses", "axis": "axes"}
+_PLURALS = {"try": "tries", "guess": "guesses", "axis": "axes", "vertex": "vertices"}
 
 
 def counted(number: int, noun: str) -> str:

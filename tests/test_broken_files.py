@@ -115,7 +115,8 @@ def test_the_small_file_of_these_tests_loads(tmp_path: Path) -> None:
 
 NOT_JSON: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "line 1, column 1"),
-    "binary": (b"\x93NUMPY\x01\x00", "no text in UTF-8: byte 0"),
+    "binary": (b"\x93\x01\x00", "no text in UTF-8: byte 0"),
+    "npy": (b"\x93NUMPY\x01\x00", "seems to be an array of numpy"),
     "pickle": (b"cposix\nsystem\n(S'echo'\ntR.", "is no JSON"),
     "yaml": (b"format: lie-constraints problem\n", "is no JSON"),
     "two documents": (b"{} {}", "Extra data"),

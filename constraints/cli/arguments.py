@@ -49,10 +49,12 @@ def outputs(inputs: Iterable[str | None], **given: str | None) -> None:
 
     Args:
         inputs: files that the command reads, and must not write over.
-        given: path of each output, by the name of its option; those of `plot` and `output` are pictures.
+        given: path of each output, by the name of its option; those of `plot` and `output` are pictures, that of `save`
+            is an npz file.
 
     Raises:
-        FileError: the path cannot be written, is one of the inputs, or that of two outputs; says why.
+        FileError: the path cannot be written, is one of the inputs, or that of two outputs, or has the ending of
+            something else; says why.
         MissingExtraError: a picture is wanted, and matplotlib is not installed.
     """
     taken = {os.path.realpath(path): "the file that is read" for path in inputs if path is not None}
@@ -66,6 +68,9 @@ def outputs(inputs: Iterable[str | None], **given: str | None) -> None:
         if where in taken and not _is_device(where):
             raise FileError(path, f"cannot be written by --{option}: it is {taken[where]}")
         taken[where] = f"the output of --{option} too"
+        ending = Path(path).suffix
+        if option == "save" and ending and ending.lower() != ".npz":
+            raise FileError(path, f"--save writes arrays as .npz, which numpy.load reads; {ending} is something else")
         if option in _PICTURES:
             _drawable(path, is_wanted=option == "plot")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from liegroups import Segments
-from liegroups.doors import as_tolerance
+from liegroups.doors import as_tolerance, is_finite_number
 
 from ..arrays import ArrayLike, Vector
 from ..errors import OptionError, UndefinedError, WrongObjectError
@@ -24,15 +25,19 @@ from ..robot.listing import first_names
 from ..solvers import Options, Projection, Projector, Status
 from ..solvers.dependence import Dependence, dependence
 from ..solvers.engine import Engine
+from ..solvers.options import LEAST_THRESHOLD, below_rounding
 from ..solvers.projection import NotProjectedError
 from ..solvers.result import Result
 from ..solvers.step import capped
 from ..words import counted
 from .branch import Branch, branch_between, meets_dead_centre
+from .closures import RodClosure
 from .constraint_set import ConstraintSet
 from .loop_engine import LoopEngine, least_change, sparse_pays
 
 __all__ = ["Assembly", "assemble_position", "assemble_velocity"]
+
+_log = logging.getLogger(__package__)
 
 Driven = Sequence[str | Segments] | Segments
 """Joints by name, or Segments, that are held."""
@@ -44,6 +49,9 @@ rows contradict slightly it takes up to 17 iterations to say so, instead of 15."
 BACK = 12
 """Newton steps by which driven joints are moved back to where the mechanism was closed."""
 
+
+OPEN = 1e-4
+"""A constraint that is off by more is not closed: the threshold of a projection, the loosest of what closes."""
 
 UNBOUNDED = (
     f"{Status.CONVERGED.name}: The configuration satisfies all constraints; it was not asked to keep any bounds."
@@ -131,7 +139,7 @@ class Assembly(Result):
     def describe(self) -> str:
         """The result in words: status, errors by constraint, and on failure what the rows are to each other."""
         lines = [str(self)]
-        lines += [f"  '{name}': error {norm:.3g}" for name, norm in self.errors]
+        lines += [f"  '{name}': error {norm:.3g}{self._in_metres(name)}" for name, norm in self.errors]
         outside = [f"{v.joint} by {abs(v.amount):.3g}" for v in self.violations]
         lines += [f"  outside the bounds of the robot: {first_names(outside)}"] if outside else []
         if self.branch is not None and not self.success:
@@ -144,6 +152,16 @@ class Assembly(Result):
             )
             lines += [f"    {r.row}: mismatch {r.mismatch:.2g}" for r in found.redundant if abs(r.mismatch) > 0.0]
         return "\n".join(lines)
+
+    def _in_metres(self, name: str) -> str:
+        """For an open rod, whose error is half a difference of squares: how far apart its ends are, and should be."""
+        owner, threshold = self.projection.problem.constraints[name], self.projection.options.threshold
+        error = self.projection.error(name)
+        if not isinstance(owner, RodClosure) or np.abs(error).max(initial=0.0) <= threshold:
+            return ""
+        apart = float(np.linalg.norm(owner.pose(self.q).translation))
+        length = float(np.sqrt(max(apart**2 - 2.0 * error[0], 0.0)))
+        return f" m^2: its ends are {apart:.4g} m apart, its length is {length:.4g} m"
 
     def plot_iterates(self, path: str | os.PathLike[str] | None = None, poses: int = 6) -> Any:
         """Figure of the way to q: the robot at some iterates, with open closures and residuals.
@@ -211,7 +229,7 @@ def assemble_position(
         rhs: right-hand sides, as of `constraint_set.rhs_at(t)`; the default ones if absent.
         bounds: bounds to keep, as `robot.bounds`; none by default, and success then says nothing of them
             (`assembly.violations` does).
-        tolerance: largest error norm of a constraint.
+        tolerance: largest error norm of a constraint, 1e-15 or more (float64 rounds errors at about 1 m to 1e-16).
         max_iterations: budget.
         nearest: go on to the configuration whose weighted distance to q0 is stationary; without, each step is the
             least one, which their sum need not be.
@@ -237,6 +255,8 @@ def assemble_position(
     step = None if stay_on_branch is None else as_tolerance(stay_on_branch, "step of stay_on_branch")
     frozen_columns(space, driven, "driven joints")  # refused in words of this argument
     problem = constraint_set.problem(weights=weights, frozen=driven, bounds=bounds or Bounds.none(space))
+    if is_finite_number(tolerance) and 0.0 < tolerance < LEAST_THRESHOLD:
+        raise OptionError(below_rounding("tolerance of an assembly", tolerance))
     changes = {"threshold": tolerance, "max_iterations": max_iterations, "nearest": nearest, "trace": True}
     options = Options.local(**changes, damping=DAMPING, patience_count=PATIENCE)
     start = np.array(space.check(q0, "q0"))
@@ -271,6 +291,10 @@ def assemble_velocity(
     with :math:`\dot y` the velocity of the targets. Rank-revealing: redundant rows and zero costs are no special case.
     Of what the costs leave open, the nearest to v0 is taken; rows that contradict are met by least squares.
 
+    At a configuration that is not closed the rows are those of another mechanism: where a constraint is open by more
+    than 1e-4, as after a projection that failed, a warning in the log names it. Without `rhs` constraints with a target
+    are not looked at, for nobody said what time it is.
+
     Args:
         constraint_set: what holds.
         q: configuration (nq,), closed.
@@ -291,6 +315,7 @@ def assemble_velocity(
     space = constraint_set.robot.space
     v = np.array(space.check_tangent(v0, "v0"))
     W, moving = costs(space, weights), np.flatnonzero(~frozen_columns(space, driven, "driven joints"))
+    _warn_if_open(constraint_set, q, rhs)
     error = constraint_set.velocity_error(q, v, rhs)
     J = constraint_set.jacobian(q, rhs)[:, moving]
     v[moving] -= least_change(J, error, W[moving])
@@ -327,6 +352,22 @@ def _compared(projector: Projector, done: Projection, start: Vector, earlier: Ve
     if branch.signs[0] != branch.signs[1] or branch.signs[0] == 0.0:
         return branch
     return branch._replace(meets=meets_dead_centre(problem, branch, q, rhs, close))
+
+
+def _warn_if_open(constraint_set: ConstraintSet, q: ArrayLike, rhs: RightHandSide | None) -> None:
+    """Log the constraint that is open most, where that is no matter of tolerances."""
+    error, stack = constraint_set.position_error(q, rhs), constraint_set.stack
+    norms = [
+        float(np.sqrt(error[s] @ error[s])) if rhs is not None or owner.target is None else 0.0
+        for owner, s in zip(stack, stack.slices, strict=True)
+    ]
+    worst = max(norms, default=0.0)
+    if worst > OPEN:
+        name = stack.names[norms.index(worst)]
+        _log.warning(
+            "velocity of an assembly: q is not closed, constraint '%s' is off by %.3g; take the q of assemble_position",
+            name, worst,
+        )  # fmt: skip
 
 
 def _check_set(given: object) -> None:

@@ -19,10 +19,10 @@ from ..robot import Frame, Robot, as_placement
 from ..robot.doors import as_robot
 from ..robot.pinocchio import Placement, pin
 from ..target import Target
-from .hinge import unit_axis
 from .pose_map import LogPose, PoseMap, Split
 from .rotation_rows import Turn
 from .row_function import FrameRows
+from .subhinge import unit_axis
 
 __all__ = ["Axes", "PointContact", "SurfaceContact"]
 

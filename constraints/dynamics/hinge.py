@@ -10,22 +10,16 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups import SE3, SO3, Rn, Space
+from liegroups import SE3, Rn, Space
 from liegroups.doors import as_tuple, finite_vector
-from liegroups.frozen import read_only, set_fields
 
 from ..arrays import ArrayLike, Matrix, Vector
-from ..errors import ConstraintError, NotNormalizedError, OptionError, UnknownNameError, WrongObjectError
+from ..errors import ConstraintError, OptionError, WrongObjectError
 from ..robot.pinocchio import Placement, pin
 from ..words import counted
+from .subhinge import Motion, Subhinge, X, Y, Z, unit_axis
 
-__all__ = ["Hinge", "HingeError", "HingeKind", "HingeTypeError", "Subhinge", "chain", "composed", "unit_axis"]
-
-ROUNDING = 2e-15
-"""How far the norm of a vector that was normalised may be from 1."""
-
-X, Y, Z = (tuple(row) for row in np.eye(3).tolist())
-_AXES = {"x": X, "y": Y, "z": Z, "-x": (-1.0, 0.0, 0.0), "-y": (0.0, -1.0, 0.0), "-z": (0.0, 0.0, -1.0)}
+__all__ = ["Hinge", "HingeError", "HingeKind", "HingeTypeError", "chain", "composed"]
 
 
 class HingeKind(Enum):
@@ -46,67 +40,6 @@ class HingeKind(Enum):
     FREE = "three sliders and a ball"
     COMPOSED = "sliders, then a pin or a ball"
     CUSTOM = "a sequence of sub-hinges"
-
-
-class _Motion(Enum):
-    """What a sub-hinge does."""
-
-    PIN = "pin"
-    SLIDER = "slider"
-    SCREW = "screw"
-    BALL = "ball"
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Subhinge:
-    """One step of a hinge.
-
-    Attributes:
-        motion: what it does.
-        axis: unit (3,), in the frame the steps before it lead to (and `turn`).
-        pitch: of a screw, advance a radian [m/rad].
-        turn: constant rotation (3, 3) before it, or None.
-        space: of its coordinates; `nq` and `nv` are its sizes.
-        subspace: body twists (6, nv) of its unit rates.
-    """
-
-    motion: _Motion
-    axis: Vector
-    pitch: float = 0.0
-    turn: Matrix | None = None
-
-    space: Space = field(init=False)
-    subspace: Matrix = field(init=False)
-    nq: int = field(init=False)
-    nv: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Note what follows from the motion."""
-        linear = {_Motion.PIN: 0.0, _Motion.SLIDER: 1.0, _Motion.SCREW: self.pitch}.get(self.motion, 0.0)
-        angular = 0.0 if self.motion is _Motion.SLIDER else 1.0
-        twist = np.concatenate([linear * self.axis, angular * self.axis])[:, None]
-        space: Space = SO3 if self.is_ball else Rn(1)
-        subspace = np.vstack([np.zeros((3, 3)), np.eye(3)]) if self.is_ball else twist
-        set_fields(self, space=space, subspace=read_only(subspace), nq=space.nq, nv=space.nv)
-
-    @property
-    def is_ball(self) -> bool:
-        """Whether it turns about every axis."""
-        return self.motion is _Motion.BALL
-
-    @property
-    def turns(self) -> bool:
-        """Whether it rotates."""
-        return self.motion is not _Motion.SLIDER
-
-    def placement(self, coordinates: Vector) -> Any:
-        """Placement of its outer frame in the frame before it."""
-        if self.motion is _Motion.BALL:
-            moved = pin.XYZQUATToSE3(np.concatenate([np.zeros(3), coordinates]))
-        else:
-            moved = pin.exp6(self.subspace[:, 0] * coordinates.item())
-        return moved if self.turn is None else pin.SE3(self.turn, np.zeros(3)) * moved
 
 
 @final
@@ -164,7 +97,7 @@ class Hinge:
         number = _number(pitch, "pitch of a helical hinge")
         if number == 0.0:
             raise OptionError("pitch of a helical hinge: expected a number other than 0 (use Hinge.pin), got 0")
-        step = Subhinge(_Motion.SCREW, unit_axis(axis, "axis of a hinge"), number / (2.0 * pi))
+        step = Subhinge(Motion.SCREW, unit_axis(axis, "axis of a hinge"), number / (2.0 * pi))
         return _hinge(HingeKind.HELICAL, step, axis=step.axis, pitch=number)
 
     @classmethod
@@ -179,7 +112,7 @@ class Hinge:
                 f"axes of a universal hinge: expected a right angle, got the cosine {a @ b:.3g}; use Hinge.hooke for "
                 "axes given each in its own frame"
             )
-        return _hinge(HingeKind.UNIVERSAL, Subhinge(_Motion.PIN, a), Subhinge(_Motion.PIN, b), first=a, second=b)
+        return _hinge(HingeKind.UNIVERSAL, Subhinge(Motion.PIN, a), Subhinge(Motion.PIN, b), first=a, second=b)
 
     @classmethod
     def hooke(cls, inboard: ArrayLike = X, outboard: ArrayLike = Y) -> Hinge:
@@ -192,7 +125,7 @@ class Hinge:
         """
         a = unit_axis(inboard, "inboard axis of a Hooke hinge")
         b = unit_axis(outboard, "outboard axis of a Hooke hinge")
-        steps = Subhinge(_Motion.PIN, a), Subhinge(_Motion.PIN, b, turn=_square(a, b))
+        steps = Subhinge(Motion.PIN, a), Subhinge(Motion.PIN, b, turn=_square(a, b))
         return _hinge(HingeKind.HOOKE, *steps, inboard=a, outboard=b)
 
     @classmethod
@@ -221,7 +154,7 @@ class Hinge:
     @classmethod
     def ball(cls) -> Hinge:
         """Any rotation; its coordinates are a quaternion."""
-        return _hinge(HingeKind.BALL, Subhinge(_Motion.BALL, np.array(Z)))
+        return _hinge(HingeKind.BALL, Subhinge(Motion.BALL, np.array(Z)))
 
     @classmethod
     def translational(cls) -> Hinge:
@@ -231,7 +164,7 @@ class Hinge:
     @classmethod
     def free(cls) -> Hinge:
         """Everything is free: no row."""
-        return _hinge(HingeKind.FREE, *(_slider(a) for a in (X, Y, Z)), Subhinge(_Motion.BALL, np.array(Z)))
+        return _hinge(HingeKind.FREE, *(_slider(a) for a in (X, Y, Z)), Subhinge(Motion.BALL, np.array(Z)))
 
     @classmethod
     def custom(cls, subhinges: Sequence[Hinge]) -> Hinge:
@@ -327,39 +260,16 @@ def _drift(S: Matrix, sizes: Sequence[int], rates: Vector) -> Vector:
     return out
 
 
-def unit_axis(axis: ArrayLike, what: str) -> Vector:
-    """A unit vector (3,), read-only; one that is unit to rounding keeps its bits.
-
-    Args:
-        axis: three numbers, or the name of an axis of the frame: "x", "y", "z", "-x", "-y", "-z".
-        what: how an error message names it.
-
-    Raises:
-        UnknownNameError: text that names no axis.
-        SizeError, DtypeError, NotFiniteError: not three numbers.
-        NotNormalizedError: its norm is further than 1e-6 from 1.
-    """
-    if isinstance(axis, str):
-        if axis.lower() not in _AXES:
-            raise UnknownNameError("axis", axis, tuple(_AXES), f"{what}: no axis is named {axis!r}")
-        axis = _AXES[axis.lower()]
-    given = finite_vector(axis, 3, what, "or 'x', 'y', 'z', '-x', '-y', '-z'")
-    norm = float(np.sqrt(given @ given))
-    if abs(norm - 1.0) > 1e-6:
-        raise NotNormalizedError(what, "unit axis", norm)
-    return read_only(given / norm if abs(norm - 1.0) > ROUNDING else np.array(given))
-
-
 def _number(given: Any, what: str) -> float:
     return float(finite_vector([given], 1, what)[0])
 
 
 def _pin(axis: ArrayLike) -> Subhinge:
-    return Subhinge(_Motion.PIN, unit_axis(axis, "axis of a hinge"))
+    return Subhinge(Motion.PIN, unit_axis(axis, "axis of a hinge"))
 
 
 def _slider(axis: ArrayLike) -> Subhinge:
-    return Subhinge(_Motion.SLIDER, unit_axis(axis, "axis of a hinge"))
+    return Subhinge(Motion.SLIDER, unit_axis(axis, "axis of a hinge"))
 
 
 def _plane(normal: Vector) -> tuple[Subhinge, Subhinge]:
@@ -394,7 +304,7 @@ def _hinge(kind: HingeKind, *subhinges: Subhinge, **arguments: Any) -> Hinge:
 
 def composed(sliders: Matrix, axis: Vector | None, held: Matrix) -> Hinge:
     """Sliders along the rows of a matrix, then a pin about an axis, or a ball for None: what the held axes leave."""
-    turn = Subhinge(_Motion.BALL, np.array(Z)) if axis is None else _pin(axis)
+    turn = Subhinge(Motion.BALL, np.array(Z)) if axis is None else _pin(axis)
     return _hinge(HingeKind.COMPOSED, *(_slider(slider) for slider in sliders), turn, axes=held)
 
 

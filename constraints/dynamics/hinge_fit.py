@@ -13,9 +13,10 @@ from liegroups.second_order import cross
 from ..arrays import Matrix, Vector
 from ..robot.pinocchio import pin
 from .custom_fit import CustomRows
-from .hinge import Hinge, HingeKind, Subhinge, chain
+from .hinge import Hinge, HingeKind, chain
 from .pose_map import LogPose, PoseMap, Split
 from .rotation_rows import Cross, RotationRows, Swing, Turn, perpendicular_pair
+from .subhinge import Subhinge
 
 __all__ = ["HingeMotion", "fitted", "hinge_rows"]
 

@@ -14,8 +14,9 @@ from ..errors import ConstraintError, WrongObjectError
 from ..robot import Frame, Robot
 from ..robot.pinocchio import Placement, pin
 from .closures import Closure
-from .hinge import Hinge, Subhinge, chain
+from .hinge import Hinge, chain
 from .hinge_fit import fitted
+from .subhinge import Subhinge
 
 __all__ = ["NotAJointError", "PhysicalJoint", "to_joint"]
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from ..errors import FileError, NotSavableError
 from ..parsed import Parsed
+from .other_formats import seems_to_be
 from .writing import as_path, write_file
 
 __all__ = ["FORMATS", "LARGEST_FILE", "VERSION", "read_document", "text_of", "write_document"]
@@ -18,6 +19,14 @@ VERSION = 1
 LARGEST_FILE = 64 * 2**20
 """Bytes a file may have."""
 FORMATS = ("problem", "right-hand side", "options", "report", "scene")
+WRITTEN_BY = {
+    "problem": "a problem (`problem.save`)",
+    "right-hand side": "right-hand sides (`rhs.save`)",
+    "options": "options (`options.save`)",
+    "report": "a report (`projection.report`)",
+    "scene": "a scene (the page 'Scene files')",
+}
+"""What a file of each kind holds, and where it comes from."""
 _FAMILY = "lie-constraints "
 _WIDTH = 110
 
@@ -64,7 +73,7 @@ def read_document(path: str | os.PathLike[str], *kinds: str) -> tuple[str, Parse
         raise FileError(name, f"cannot be read: {error.strerror or error}") from error
     if len(raw) > LARGEST_FILE:
         raise FileError(name, f"is larger than {LARGEST_FILE} bytes, which no file of ours is")
-    data = Parsed(name, "$", _parsed(name, raw))
+    data = Parsed(name, "$", _parsed(name, raw, kinds))
     kind = _kind(data)
     if kind not in kinds:
         data.entry("format").refuse(f"is a {kind}, expected a {' or a '.join(kinds)}")
@@ -86,13 +95,17 @@ def _kind(data: Parsed) -> str:
     return written.removeprefix(_FAMILY)
 
 
-def _parsed(name: str, raw: bytearray) -> Any:
+def _parsed(name: str, raw: bytearray, kinds: tuple[str, ...]) -> Any:
     try:
         text = raw.decode("utf-8")
         return json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_entries)
-    except UnicodeDecodeError as error:
-        raise FileError(name, f"is no text in UTF-8: byte {error.start} is wrong; expected JSON") from error
-    except json.JSONDecodeError as error:
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        seems = seems_to_be(bytes(raw), name)
+        if seems:
+            wanted = " or ".join(WRITTEN_BY[kind] for kind in kinds)
+            raise FileError(name, f"seems to be {seems}; expected JSON with {wanted}") from error
+        if isinstance(error, UnicodeDecodeError):
+            raise FileError(name, f"is no text in UTF-8: byte {error.start} is wrong; expected JSON") from error
         reason = f"is no JSON, or not all of it: line {error.lineno}, column {error.colno}: {error.msg}"
         raise FileError(name, reason) from error
     except (ValueError, RecursionError) as error:

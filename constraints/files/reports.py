@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -93,6 +93,9 @@ class Report:
     def differences(self, projection: Projection) -> tuple[str, ...]:
         """In what a projection differs from the one that was reported, in words; empty when no bit does.
 
+        What was asked comes first: where the problem, its right-hand sides, the start or the reference are others, what
+        came out says nothing of machines and versions.
+
         Args:
             projection: of `reproduce`, or of another version of the problem.
 
@@ -103,7 +106,7 @@ class Report:
             raise WrongObjectError(
                 "projection to compare", f"a Projection with {counted(self.q.size, 'number')}", projection
             )
-        words: list[str] = []
+        words = [*self._asked_otherwise(projection)]
         for name in ("status", "iterations", "restarts", "residual"):
             then, now = getattr(self, name), getattr(projection, name)
             if then != now and not (then != then and now != now):  # NaN is the same as NaN
@@ -112,6 +115,21 @@ class Report:
         if projection.q.tobytes() != self.q.tobytes():
             words.append(f"q: up to {float(np.abs(projection.q - self.q).max()):.3g} apart")
         return tuple(words)
+
+    def _asked_otherwise(self, projection: Projection) -> Iterator[str]:
+        """What a projection was asked that the reported one was not."""
+        mine, other = self.problem, projection.problem
+        if other is not mine and _written(other) != _written(mine):
+            names = [", ".join(f"'{name}'" for name in problem.constraints.names) for problem in (mine, other)]
+            same = f"with the same names of constraints ({names[0]})"
+            yield f"problem: another one, {same if names[0] == names[1] else f'{names[0]} then, {names[1]} now'}"
+        elif projection.rhs.vector.tobytes() != self.rhs.vector.tobytes():
+            yield f"right-hand sides: up to {float(np.abs(projection.rhs.vector - self.rhs.vector).max()):.3g} apart"
+        for name, then, now in (("start", self.start, projection.start), ("near", self.near, projection.near)):
+            if (None if then is None else then.tobytes()) != (None if now is None else now.tobytes()):
+                yield f"{name}: another one"
+        if replace(projection.options, trace=False) != replace(self.options, trace=False):
+            yield f"options: {self.options} then, {projection.options} now"
 
     def other_versions(self) -> tuple[str, ...]:
         """What computes here and is not what computed the report, in words."""
@@ -175,6 +193,14 @@ def report_from_data(data: Parsed, beside: tuple[str, ...] = ()) -> Report:
         {name: entry.text() for name, entry in data.entry("versions").entries()},
         _engine_from_data(data.entry("engine")) if data.has("engine") else None,
     )
+
+
+def _written(problem: Problem) -> dict[str, Any] | None:
+    """What a file would hold of a problem; None where none can."""
+    try:
+        return problem_data(problem)
+    except NotSavableError:
+        return None
 
 
 def _engine_data(engine: Engine | None) -> dict[str, Any]:

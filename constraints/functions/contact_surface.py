@@ -15,6 +15,7 @@ from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import DtypeError, ModelError, NotFiniteError, SizeError, WrongObjectError
 from ..robot import Frame
 from ..robot.pinocchio import Placement, pin
+from ..words import counted
 
 __all__ = ["Nearest", "Surface"]
 
@@ -38,7 +39,7 @@ class Nearest(NamedTuple):
     zz: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Surface:
     r"""A convex polygon on a joint, or in the world, that may be in contact with others.
 
@@ -97,6 +98,17 @@ class Surface:
         """Index of the joint that carries it; 0 is the world."""
         return self.frame.joint
 
+    @property
+    def normal(self) -> Vector:
+        """Unit normal (3,) out of the body, in the axes of its joint; of the world where it is fixed there."""
+        return np.array(self.outward.rotation[:, 0])
+
+    def describe(self) -> str:
+        """In one line: where it is, how many vertices it has, and where its normal points."""
+        where = f"on joint '{self.frame.joint_name}'" if self.joint else "fixed in the world"
+        n = ", ".join(f"{x:.3g}" for x in (self.normal + 0.0).round(6).tolist())
+        return f"surface '{self.name}' {where}: {counted(len(self.polygon), 'vertex')}, normal [{n}]"
+
     def nearest(self, y: float, z: float) -> Nearest:
         """The point of the polygon nearest to (y, z), both in the plane of `inward`.
 
@@ -126,7 +138,10 @@ class Surface:
         return found
 
     def __str__(self) -> str:
-        return self.name
+        return self.describe()
+
+    def __repr__(self) -> str:
+        return f"<{self.describe()}>"
 
 
 def _points(given: ArrayLike, name: str) -> Matrix:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
@@ -26,6 +27,8 @@ from .semantics import Semantics
 from .states import State, Transition
 
 __all__ = ["ConstraintGraphFactory", "MovableObject"]
+
+_log = logging.getLogger(__package__)
 
 
 @final
@@ -70,6 +73,10 @@ class MovableObject:
         return self.handles[0].frame.joint
 
 
+DOWN = -0.5
+"""A normal whose z is less looks down: what is put on such a floor hangs from it."""
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class ConstraintGraphFactory:
@@ -85,7 +92,8 @@ class ConstraintGraphFactory:
         robot: robots and objects as one robot.
         grippers: what grasps.
         objects: what is moved.
-        floors: surfaces on which objects may stand (environment contacts).
+        floors: surfaces on which objects may stand (environment contacts). One that is fixed in the world and looks
+            down (`floor.describe()` says where its normal points) is named by a warning in the log.
         rules: the first that is about a set of grasps says whether it is allowed; where none is, it is refused. Without
             rules all are allowed.
         preplacement_distance: height of preplace above the surface [m].
@@ -144,6 +152,12 @@ class ConstraintGraphFactory:
                 )
             if thing.surfaces and not self.floors:
                 raise GraphError(f"object '{thing.name}' has surfaces, but there are no floors on which they are put")
+        for floor in self.floors:
+            if floor.joint == 0 and floor.normal[2] < DOWN:
+                _log.warning(
+                    "%s: it looks down, so that objects hang below it; seen from above the vertices of a table go "
+                    "counter-clockwise", floor.describe(),
+                )  # fmt: skip
         check_rules(self.rules, [gripper.name for gripper in self.grippers], handles)
 
     @classmethod

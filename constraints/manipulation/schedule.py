@@ -17,6 +17,8 @@ from ..right_hand_side import RightHandSide
 
 __all__ = ["Schedule"]
 
+_NUMBERS = (float, int, np.number)
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -62,7 +64,9 @@ class Schedule:
 
     @staticmethod
     def of(problem: Problem, given: Any) -> Schedule:
-        """What a user gives: nothing, right-hand sides, a pair (tuple) of them, or a function of time in [0, 1].
+        """What a user gives: nothing, right-hand sides, a pair of them, or a function of time in [0, 1].
+
+        A list of numbers is a flat vector, any other list stands for the tuple of its entries.
 
         Raises:
             WrongObjectError: something else.
@@ -70,14 +74,17 @@ class Schedule:
         """
         if isinstance(given, Schedule):
             return given
+        if isinstance(given, list) and not all(isinstance(entry, _NUMBERS) for entry in cast("list[object]", given)):
+            given = tuple(cast("list[object]", given))
         if given is None or isinstance(given, RightHandSide | np.ndarray | list):
             return Schedule(problem.check_rhs(cast("RightHandSide | ArrayLike | None", given)))
         if callable(given):
             return Schedule(function=cast("Callable[[float], RightHandSide]", given))
         pair = cast("tuple[Any, ...]", given) if isinstance(given, tuple) else ()
         if len(pair) != 2:
-            expected = "right-hand sides, a pair of them, or a function of time in [0, 1]"
-            raise WrongObjectError("right-hand sides of a path", expected, cast("object", given))
+            expected = "right-hand sides, a pair of them (at the start, at the end), or a function of time in [0, 1]"
+            came = f"{len(pair)} of them" if isinstance(given, tuple) else cast("object", given)
+            raise WrongObjectError("right-hand sides of a path", expected, came)
         return Schedule(problem.check_rhs(pair[0]), problem.check_rhs(pair[1]))
 
     def at(self, time: float) -> RightHandSide:

@@ -19,7 +19,7 @@ from ..functions.contact_surface import Surface
 from ..robot import Frame, Robot
 from ..robot.doors import as_robot
 from ..robot.frames import FrameKind
-from ..robot.markup import numbers, read_xml
+from ..robot.markup import has_xacro, numbers, read_xml
 from ..robot.pinocchio import Placement, pin
 from ..robot.srdf import MANIPULATION_TAGS, SRDF_TAGS, refuse_misspelt
 from ..words import counted
@@ -158,7 +158,7 @@ class _Reader:
         """
         if tag.tag in SRDF_TAGS:
             return
-        if "xacro" in tag.tag:
+        if has_xacro(tag):
             raise FileError(self.file, "has xacro elements: expand it first (xacro file.xacro > file.srdf)")
         refuse_misspelt(tag.tag, (*MANIPULATION_TAGS, *SRDF_TAGS), self.file)
         self.passed[f"<{tag.tag}>"] += 1

@@ -102,10 +102,10 @@ def _refuse_mistakes(path: str | os.PathLike[str], kind: str, mechanism: Mechani
 
 def _kind(path: str | os.PathLike[str], packages: tuple[Any, ...]) -> str:
     """The kind of a file, by its outermost element."""
-    text = os.fspath(path)
     try:
         element, name = read_xml(path, None, "model", packages, again=True)
     except FileError as error:
+        text = os.fspath(path)
         if "valid XML" in error.reason and text.endswith((".yaml", ".yml")):
             raise FileError(error.path, "is a YAML file: a sidecar goes with its URDF, load(urdf, loops=...)") from None
         if "no such file" in error.reason:

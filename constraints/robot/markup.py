@@ -18,7 +18,7 @@ from xml.parsers import expat
 from ..errors import FileError, WrongObjectError
 from .packages import find_resource
 
-__all__ = ["numbers", "read_xml"]
+__all__ = ["has_xacro", "numbers", "read_xml"]
 
 _log = logging.getLogger(__package__)
 _DEEPEST = 300
@@ -160,6 +160,18 @@ def _is_unicode(content: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def has_xacro(root: ElementTree.Element) -> bool:
+    """Whether a file has elements of xacro, whatever its prefix is called there."""
+    prefixes = {"xacro"}
+    for element in root.iter():
+        prefixes |= {
+            key.removeprefix("xmlns:")
+            for key, value in element.attrib.items()
+            if key[:6] == "xmlns:" and "xacro" in value
+        }
+    return any(element.tag.split(":")[0] in prefixes for element in root.iter() if ":" in element.tag)
 
 
 def numbers(text: str | None, name: str, what: str) -> list[float]:

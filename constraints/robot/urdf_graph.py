@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from ..errors import FileError, UnknownNameError
+from .markup import has_xacro
 
 __all__ = [
     "JOINT_FREEDOMS",
@@ -133,7 +134,7 @@ def urdf_graph(root: Element, path: str) -> UrdfGraph:
     Raises:
         FileError: a link or a joint without a name; elements of xacro.
     """
-    if any("xacro" in str(element.tag) for element in root.iter()):
+    if has_xacro(root):
         raise FileError(path, "has xacro elements: expand it to a URDF first (xacro file.xacro > file.urdf)")
     if root.find("link") is None and root.find("group") is not None:
         raise FileError(path, "has no <link>: it is an SRDF, which goes with its URDF, Robot.from_urdf(urdf, srdf)")

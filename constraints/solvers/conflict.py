@@ -25,6 +25,7 @@ from .options import Options
 from .projection import Projection, Status
 from .projector import Projector
 from .restart import Restarts
+from .rounding import rounding_of
 
 __all__ = ["Conflict", "Finder", "Kind", "Member", "Trial", "error_norm"]
 
@@ -121,14 +122,15 @@ class Finder:
 
     Attributes:
         trials: all that were made, in order.
+        rounding: of errors at the best iterate; a residual of this counts as none, whatever the threshold.
     """
 
     def __init__(self, projection: Projection, iterations: int, trials: int, seed: int) -> None:
         self._problem, self._q = projection.problem, projection.q
         self._rhs = self._problem.check_rhs(projection.rhs)
-        self._options = Options(
-            threshold=projection.options.threshold, wrap=projection.options.wrap, max_iterations=iterations, seed=seed
-        )
+        self.rounding = rounding_of(self._problem, self._q, self._rhs)
+        threshold = max(projection.options.threshold, self.rounding)  # less tells nothing of a conflict
+        self._options = Options(threshold=threshold, wrap=projection.options.wrap, max_iterations=iterations, seed=seed)
         self._limit = trials
         self.trials: list[Trial] = []
         self.members = tuple(_members(self._problem, self._options.wrap))

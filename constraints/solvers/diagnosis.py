@@ -79,6 +79,7 @@ class Diagnosis(Result):
         explicits: names of the computed constraints that unsatisfied ones, or those of the conflict, depend on.
         dofs: number of dofs that may move.
         trials: all projections that were made to find the conflict.
+        rounding: norm of the errors that rounding alone makes here; no threshold below it can be relied on.
     """
 
     status: Status
@@ -95,6 +96,13 @@ class Diagnosis(Result):
     explicits: tuple[str, ...]
     dofs: int
     trials: tuple[Trial, ...]
+    rounding: float = 0.0
+
+    @property
+    def is_below_rounding(self) -> bool:
+        """Whether all constraints were satisfied to rounding, but not to a threshold that is less than that."""
+        met = [t.residual for t in self.trials if t.reached and len(t.members) == len(self.trials[0].members)]
+        return not self.success and bool(met) and self.threshold < min(met) <= self.rounding
 
     @property
     def success(self) -> bool:
@@ -163,6 +171,7 @@ def diagnose(projection: Projection, *, iterations: int = 400, trials: int = 100
         _explicits(problem, involved),
         int((~problem.frozen).sum()),
         tuple(finder.trials),
+        finder.rounding,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
 from ..stack import label
@@ -51,6 +52,9 @@ def suggestions_of(diagnosis: Diagnosis) -> tuple[str, ...]:
 
 def _by_trials(diagnosis: Diagnosis) -> Iterator[str]:
     """What other projections showed."""
+    if diagnosis.is_below_rounding:
+        yield f"Ask for a threshold of {_rounded_up(diagnosis.rounding)} or more: float64 tells no more apart here."
+        return
     if diagnosis.solution is not None:
         first = diagnosis.trials[0]
         if first.reached and first.tries == 1:
@@ -106,6 +110,8 @@ def _conflict(diagnosis: Diagnosis) -> Iterator[str]:
     if conflict is None:
         if diagnosis.success:
             yield "Nothing to mend: all mandatory constraints hold."
+        elif diagnosis.is_below_rounding:
+            yield "The threshold is below rounding: all is satisfied as well as float64 can tell (diagnosis.solution)."
         return
     trial = conflict.trial
     outside = f", {trial.outside:.3g} outside bounds" if trial.outside else ""
@@ -120,6 +126,12 @@ def _conflict(diagnosis: Diagnosis) -> Iterator[str]:
         yield "  Without any one of them the others can be satisfied."
     if conflict.is_minimal and not any(_mends(diagnosis, member) for member in conflict.members):
         yield "  No one of them left out lets all the rest be satisfied: there are other conflicts beside this one."
+
+
+def _rounded_up(number: float) -> str:
+    """A positive number with one digit, not less than it is."""
+    power = 10.0 ** floor(log10(number))
+    return f"{ceil(number / power) * power:.0e}"
 
 
 def _errors(diagnosis: Diagnosis) -> Iterator[str]:

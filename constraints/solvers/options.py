@@ -16,6 +16,9 @@ __all__ = ["Options"]
 
 _T = TypeVar("_T")
 
+LEAST_THRESHOLD = 1e-15
+"""The least threshold: in float64, residuals of functions of about a metre and a radian end at up to 5e-16."""
+
 
 def _names_checked(cls: type[_T]) -> type[_T]:
     """A dataclass whose constructor answers a name that is no field with a typed error, and so does setting a field.
@@ -47,8 +50,9 @@ class Options:
     """How a projector works. Frozen; the defaults are for planning queries from anywhere.
 
     Attributes:
-        threshold: a constraint is satisfied when the norm of its scaled error is at most this; the solver iterates to
-            half of it, so that a solution stays one when it is tested again.
+        threshold: a constraint is satisfied when the norm of its scaled error is at most this, 1e-15 or more (float64
+            rounds errors at about 1 m to 1e-16); the solver iterates to half of it, so that a solution stays one when
+            it is tested again.
         max_iterations: budget; an iteration is one Jacobian with its step, or one restart.
         restarts: start again from a random configuration when a try stalls, within the same budget.
         seed: of the table of restart configurations; with the bytes of the start it determines everything.
@@ -106,6 +110,8 @@ class Options:
         positive = ("threshold", "cap", "stall_ratio", "patience_ratio", "refine_tolerance")
         for name in positive:
             self._require(name, _number(getattr(self, name)) and getattr(self, name) > 0.0, "a positive number")
+        if self.threshold < LEAST_THRESHOLD:
+            raise OptionError(below_rounding("option 'threshold'", self.threshold))
         for name in ("damping", "refine_gain"):
             value = getattr(self, name)
             self._require(name, _number(value) and value >= 0.0, "a number that is not negative")
@@ -163,6 +169,17 @@ class Options:
         """
         local: dict[str, Any] = {"restarts": False, "wrap": False}
         return Options(**(local | changes))
+
+
+def below_rounding(what: str, value: float) -> str:
+    """What to say of a threshold that no residual can meet.
+
+    Args:
+        what: the argument, as the caller knows it.
+        value: what came.
+    """
+    least = f"expected at least {LEAST_THRESHOLD:g}: float64 rounds errors at about 1 m to 1e-16"
+    return f"{what}: {least}, so that less is met by chance only; got {value!r}"
 
 
 def _number(value: object) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import Matrix, Vector
 from ..describe import MISSED, active_bounds, errors_of, frozen_by_bounds, missed_by_outputs, targets_without_time
-from ..errors import ConstraintError
+from ..errors import ConstraintError, WrongObjectError
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
 from ..stack import RowOwner
@@ -29,7 +29,31 @@ __all__ = ["NotProjectedError", "Projection", "Refined", "Status", "StatusEnum",
 
 
 class StatusEnum(Enum):
-    """Why something ended: each value is a sentence for humans, and the name what containers show."""
+    """Why something ended: each value is a sentence for humans, and the name what containers show.
+
+    A status is no text: to compare it with one raises, since it would never be equal.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same member.
+
+        Raises:
+            WrongObjectError: the other is text; names the member that it means, and `success`.
+        """
+        if isinstance(other, str):
+            raise WrongObjectError(
+                f"comparison of a {type(self).__name__} with {other!r}", self._member_meant(other), "text"
+            )
+        return True if self is other else NotImplemented
+
+    __hash__ = Enum.__hash__
+
+    @classmethod
+    def _member_meant(cls, text: str) -> str:
+        """What to compare with instead of a text."""
+        name, kind = text.strip().upper().rpartition(".")[2], cls.__name__
+        member = f"{kind}.{name}" if name in cls.__members__ else f"{kind}.NAME, of {', '.join(cls.__members__)}"
+        return f"{member} (or ask the result for `success`)"
 
     def __str__(self) -> str:
         return f"{self.name}: {self.value}"
@@ -299,7 +323,7 @@ class Projection(Result):
         if not self.success:
             frozen = frozen_by_bounds(self.problem, that_matter=True)
             frozen = f"; {frozen}" if frozen else ""
-            return f"{self.status} (residual {self.residual:.3g}; {self.effort}{timeless}{frozen})"
+            return f"{self.status} (residual {self.residual:.3g}; {self.effort}{timeless}){frozen}"
         tries = f", {counted(self.restarts, 'restart')}" if self.restarts else ""
         left = "" if self.refined is None else f", stationarity {self.refined.stationarity:.1g}"
         spent = f"{counted(self.iterations, 'iteration')}{tries}{left}"

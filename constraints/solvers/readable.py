@@ -296,9 +296,22 @@ class ReadableProgram(Program):
             return q
         return self._substitution.resolve(q, search.rhs, search.point)
 
+    def _turn_back(self, search: Search) -> None:
+        """Joints of the best iterate that may turn, shifted by whole turns into their bounds."""
+        q, off = self._box.wrap(search.best)
+        if q is search.best:
+            return
+        if self._substitution.has_maps:
+            q = self._substitution.resolve(q, search.rhs, search.point)
+        if off > EXACT * self.options.threshold:
+            search.take(q, *self._measure(self._rows(q, search, jacobian=False)[1]))
+        search.best = q
+
     def _failure(self, search: Search) -> Status:
-        """Status of a projection whose tries are spent: that of the best iterate."""
+        """Status of a projection whose tries are spent: that of the best iterate, which is turned back into bounds."""
         search.best = self._finished(search.best, search)
+        if search.residual < inf:
+            self._turn_back(search)
         if search.residual <= self.options.threshold:
             accepted = self._accept(search.best, search.score, search.residual, search.merit, search)
             return search.status if accepted is None else accepted

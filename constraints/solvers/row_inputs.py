@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ GivenSides = RightHandSide | Sequence[RightHandSide] | ArrayLike
 
 def starts_of(space: Space, Q: ArrayLike, what: str = "Q") -> Matrix:
     """Configurations as a new float64 array (n, nq); the first bad row is named."""
-    array = _numbers(Q, what)
+    array = _numbers(Q, what, f"(n, {space.nq})")
     if array.ndim != 2 or array.shape[1] != space.nq:
         hint = "one configuration a row; for a single one, project(q)"
         raise SizeError(f"{what} of {space.name}", f"(n, {space.nq})", array.shape, hint)
@@ -96,15 +96,21 @@ def _flat_sides(problem: Problem, array: NDArray[Any], n: int) -> Matrix:
     return sides
 
 
-def _numbers(given: Any, what: str) -> NDArray[Any]:
+def _numbers(given: Any, what: str, shape: str = "with a row for each") -> NDArray[Any]:
     """An array of real numbers, of any shape."""
     try:
         array: NDArray[Any] = np.asarray(given)
     except (ValueError, TypeError) as error:
         raise DtypeError(what, f"{type(given).__name__} ({error})") from error
     if array.dtype.kind not in "iuf":
-        raise DtypeError(what, array.dtype)
+        raise DtypeError(what, _walked_through_once(given, shape) or array.dtype)
     return array
+
+
+def _walked_through_once(given: Any, shape: str) -> str:
+    """What to do with a generator, or another iterator, which is no array; empty for anything else."""
+    kind = type(given).__name__
+    return f"a {kind}: give a matrix {shape}, np.array(list(...))" if isinstance(given, Iterator) else ""
 
 
 def _as_many(count: int, n: int) -> None:

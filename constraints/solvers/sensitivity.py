@@ -9,10 +9,8 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from liegroups.doors import finite_vector
-
 from ..arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
-from ..errors import ConstraintError, SizeError, SpaceMismatchError, WrongObjectError
+from ..errors import ConstraintError, WrongObjectError
 from ..point import Workspace
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
@@ -22,6 +20,7 @@ from .kkt import Kkt, rank_of
 from .manifold import Local, Manifold, View, refined_columns
 from .objective import Distance, LastLevel, Objective, Still
 from .optimality import ACTIVE, Optimality, differences, inequality_name, joint_name, optimality
+from .parameters import parameters_of, same_layout
 from .projection import Projection
 from .step import dof_scale
 
@@ -33,6 +32,8 @@ STATIONARY = 1e-6
 """A refined solution whose gradient is explained less well than this has no sensitivity."""
 WEAK = 1e-6
 """A multiplier below this part of the gradient does not hold its bound."""
+SAME_GRADIENT = 1e-6
+"""Gradients that are further apart, in parts of the larger one of 1 and the gradient, are not of one problem."""
 CONTRADICTION = 1e-5
 """Part of a change of the rows that no motion follows, above which the rows contradict each other."""
 
@@ -250,24 +251,47 @@ class Sensitivity:
             value: the parameters (k,), or one number, that give the projection's problem.
 
         Raises:
-            SensitivityError: rows contradict as soon as a parameter changes.
+            SensitivityError: rows contradict as soon as a parameter changes; or the problem at `value` is not the one
+                that was projected: residual, computed dofs or gradient at the solution are others, by an amount that
+                the message names.
             SpaceMismatchError, WrongObjectError: what `problem_at` gives is another problem, or none.
             SizeError, DtypeError, NotFiniteError: `value` is no number and no vector.
         """
         if not callable(problem_at):
             raise WrongObjectError("problem_at of a parameter", "a function from parameters to a Problem", problem_at)
-        numbers, single = _parameters(value)
+        numbers, single = parameters_of(value)
+
+        def seen(there: Vector) -> View:
+            problem = same_layout(self.projection.problem, problem_at(float(there[0]) if single else there))
+            return self._seen(problem, self._sides_of(problem))
 
         def moved(i: int, h: float) -> View:
-            there = numbers.copy()
-            there[i] += h
-            problem = problem_at(float(there[0]) if single else there)
-            return self._seen(self._checked(problem), self._sides_of(problem))
+            return seen(numbers + h * (np.arange(numbers.size) == i))
 
+        self._check_same(seen(numbers.copy()), f"{numbers[0]:g}" if single else f"{numbers}")
         scales = np.maximum(1.0, np.abs(numbers))
         return self._answer(self._difference(moved, np.arange(numbers.size), scales), "parameter")
 
     # How.
+
+    def _check_same(self, view: View, value: str) -> None:
+        """Refuse parameters at which the problem is another one than that of the projection."""
+        projection, space = self.projection, self.projection.problem.space
+        limit = max(projection.options.threshold, projection.residual)
+        mine, theirs = self._sample(self._seen(projection.problem, projection.rhs)), self._sample(view)
+        rows, gradient = (float(np.abs(b - a).max(initial=0.0)) for a, b in zip(mine[:2], theirs[:2], strict=True))
+        moved = float(np.abs(space.difference(mine[2], theirs[2])).max(initial=0.0))
+        scale = max(1.0, float(np.abs(mine[1]).max(initial=0.0)))
+        residual = view.manifold.problem.residual(projection.q, view.rhs)
+        for what, amount, most in (
+            ("a residual of", residual, (1.0 + 1e-6) * limit),
+            ("active rows or bounds changed by", rows, limit),
+            ("computed dofs moved by", moved, limit),
+            ("a gradient of the objective changed by", gradient / scale, SAME_GRADIENT),
+        ):
+            if not amount <= most:
+                reason = f"the problem at the parameters {value} is not the one that was projected: it has {what}"
+                raise SensitivityError(projection, f"{reason} {amount:.3g} at the solution")
 
     def _seen(self, problem: Problem, rhs: RightHandSide, near: Vector | None = None, at: Vector | None = None) -> View:
         """A view of a problem, to be evaluated where the free dofs are those of the solution."""
@@ -348,15 +372,6 @@ class Sensitivity:
         columns = np.flatnonzero(at)
         return [f"{joint_name(problem, int(i))} at a bound" for i in columns]
 
-    def _checked(self, problem: object) -> Problem:
-        mine = self.projection.problem
-        if not isinstance(problem, Problem):
-            raise WrongObjectError("value of problem_at", "a Problem", problem)
-        same = problem.space == mine.space and (problem.free == mine.free).all()
-        if not (same and _layout(problem) == _layout(mine)):
-            raise SpaceMismatchError("problem of other parameters", repr(mine), repr(problem))
-        return problem
-
     def _sides_of(self, problem: Problem) -> RightHandSide:
         mine, own = self.projection.rhs, self.projection.problem.rhs
         if (mine.vector == own.vector).all():
@@ -369,18 +384,3 @@ class Sensitivity:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Sensitivity, (self.projection,)
-
-
-def _parameters(value: object) -> tuple[Vector, bool]:
-    """Parameters as a vector, and whether they are one number."""
-    try:
-        given = np.asarray(value)
-    except ValueError:
-        raise WrongObjectError("value of a parameter", "one number, or a vector", value) from None
-    if given.ndim > 1:
-        raise SizeError("value of a parameter", "one number, or a vector", given.shape)
-    return np.array(finite_vector(np.atleast_1d(given), given.size, "value of a parameter")), given.ndim == 0
-
-
-def _layout(problem: Problem) -> list[list[tuple[str, int]]]:
-    return [[(owner.name, owner.rows.mask.sum()) for owner in stack] for stack in (*problem.levels, problem.explicits)]
