@@ -619,7 +619,13 @@ def _(c: Chaos) -> Made:
     if way == "cut":
         return given("SRDF", readers[kind], SRDF_TEXT[: c.say("cut short", int(c.rng.integers(len(SRDF_TEXT) - 1)))])
     if way == "other":
-        other = c.pick("<sdf version='1.7'/>", "<mujoco/>", "<!DOCTYPE robot><robot/>", "/nowhere.srdf", "arm.srdf")
+        other = c.pick(
+            "<sdf version='1.7'/>",
+            "<mujoco/>",
+            "<!DOCTYPE robot [<!ENTITY a 'b'>]><robot/>",
+            "/nowhere.srdf",
+            "arm.srdf",
+        )
         return given(("SRDF", "nowhere", "arm.srdf"), readers[kind], c.say("another file", other))
     if way == "mistake":
         old, new, culprit = c.pick(*SRDF_MISTAKES[kind])

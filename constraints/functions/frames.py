@@ -265,7 +265,9 @@ def world_or_frame(robot: Robot, given: object, what: str) -> Frame:
     """A frame of the robot; None is the world, a placement is a frame in the world."""
     if isinstance(given, str | Frame):
         return robot.frame(given)
-    return Frame("world", 0, as_placement(given, f"frame, or placement in the world, of {what}"), "universe")
+    return Frame(
+        "world", 0, as_placement(given, f"reference of {what} (a frame, or a placement in the world)"), "universe"
+    )
 
 
 LONG_TURN = -0.88
