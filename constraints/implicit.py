@@ -17,6 +17,7 @@ from .arrays import ArrayLike, BoolVector, Matrix, Vector
 from .comparison import Comparison, RowTable, by_row
 from .errors import RightHandSideError, SpaceMismatchError, WrongObjectError
 from .function import Function, as_function, said_of_evaluate
+from .keywords import names_checked
 from .point import MovingPoint, Point
 from .robot.doors import GivenPoint, point_numbers
 from .short_vectors import dot
@@ -31,6 +32,16 @@ __all__ = ["Implicit"]
 
 SMALL_ERROR = 1.0
 """Errors [m, rad] in SE(2) and SE(3) up to which a step may take rows without the derivative of the logarithm."""
+
+
+_WORDS = {
+    "weight": "Implicit(..., scale=) scales rows, and levels of a Problem put constraints in order",
+    "gain": "Implicit(..., scale=) scales rows",
+    "priority": "levels of a Problem put constraints in order",
+    "tolerance": "Options(threshold=...) of the projector",
+    "tol": "Options(threshold=...) of the projector",
+}
+"""What other libraries give to a task or a constraint."""
 
 
 @final
@@ -118,11 +129,13 @@ class Implicit(RowOwner):
     # Constructors, by what they ask for.
 
     @classmethod
+    @names_checked(**_WORDS)
     def zero(cls, function: Function, *, mask: ArrayLike | None = None, name: str = "") -> Self:
         """h(q) is the neutral element (zero, or the identity), on the rows of the mask."""
         return cls(function, Comparison.EQUAL_TO_ZERO, mask=mask, name=name)
 
     @classmethod
+    @names_checked(**_WORDS)
     def equal(
         cls,
         function: Function,
@@ -135,6 +148,7 @@ class Implicit(RowOwner):
         return cls(function, Comparison.EQUALITY, rhs, mask=mask, name=name)
 
     @classmethod
+    @names_checked(**_WORDS)
     def above(
         cls,
         function: Function,
@@ -151,6 +165,7 @@ class Implicit(RowOwner):
         return cls(function, lower=_moved(function, name, ("lower", lower), margin, 1.0), mask=mask, name=name)
 
     @classmethod
+    @names_checked(**_WORDS)
     def below(
         cls,
         function: Function,
@@ -164,6 +179,7 @@ class Implicit(RowOwner):
         return cls(function, upper=_moved(function, name, ("upper", upper), margin, -1.0), mask=mask, name=name)
 
     @classmethod
+    @names_checked(**_WORDS)
     def between(
         cls,
         function: Function,

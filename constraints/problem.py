@@ -30,6 +30,7 @@ from .given import (
     space_of,
     wrapping_columns,
 )
+from .keywords import names_checked
 from .point import Point, Workspace, as_point, as_workspace, place, place_alone
 from .ranks import RANK_TOLERANCE
 from .right_hand_side import RightHandSide
@@ -103,6 +104,7 @@ class Problem:
     priced: BoolVector
     _given: tuple[Any, Any, dict[str, Any]]
 
+    @names_checked(limits="bounds=", costs="weights=", priorities="levels are lists of constraints")
     def __init__(
         self,
         where: Robot | Space,

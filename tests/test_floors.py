@@ -32,6 +32,7 @@ FLOORS = {
     "constraints.ranks": 1,
     "constraints.robot": 1,
     "constraints.figures": 1,
+    "constraints.keywords": 1,
     "constraints.words": 1,
     "constraints.function": 2,
     "constraints.function_guard": 2,

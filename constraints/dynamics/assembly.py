@@ -293,7 +293,8 @@ def assemble_velocity(
 
     At a configuration that is not closed the rows are those of another mechanism: where a constraint is open by more
     than 1e-4, as after a projection that failed, a warning in the log names it. Without `rhs` constraints with a target
-    are not looked at, for nobody said what time it is.
+    are not looked at, for nobody said what time it is. Where the velocities of driven joints contradict the rows, so
+    that these are met by least squares, a warning says by how much (above 1e-4).
 
     Args:
         constraint_set: what holds.
@@ -318,7 +319,9 @@ def assemble_velocity(
     _warn_if_open(constraint_set, q, rhs)
     error = constraint_set.velocity_error(q, v, rhs)
     J = constraint_set.jacobian(q, rhs)[:, moving]
-    v[moving] -= least_change(J, error, W[moving])
+    change = least_change(J, error, W[moving])
+    _warn_if_left(constraint_set, error - J @ change, "driven joints and constraints contradict: '%s' is off by %.3g")
+    v[moving] -= change
     return v
 
 
@@ -354,20 +357,21 @@ def _compared(projector: Projector, done: Projection, start: Vector, earlier: Ve
     return branch._replace(meets=meets_dead_centre(problem, branch, q, rhs, close))
 
 
-def _warn_if_open(constraint_set: ConstraintSet, q: ArrayLike, rhs: RightHandSide | None) -> None:
-    """Log the constraint that is open most, where that is no matter of tolerances."""
-    error, stack = constraint_set.position_error(q, rhs), constraint_set.stack
-    norms = [
-        float(np.sqrt(error[s] @ error[s])) if rhs is not None or owner.target is None else 0.0
-        for owner, s in zip(stack, stack.slices, strict=True)
-    ]
+def _warn_if_left(constraint_set: ConstraintSet, error: Vector, words: str, counts: Sequence[bool] = ()) -> None:
+    """Log the constraint whose error is the largest, where that is no matter of tolerances."""
+    stack = constraint_set.stack
+    norms = [float(np.sqrt(error[s] @ error[s])) for s in stack.slices]
+    norms = [norm if count else 0.0 for norm, count in zip(norms, counts, strict=True)] if counts else norms
     worst = max(norms, default=0.0)
     if worst > OPEN:
-        name = stack.names[norms.index(worst)]
-        _log.warning(
-            "velocity of an assembly: q is not closed, constraint '%s' is off by %.3g; take the q of assemble_position",
-            name, worst,
-        )  # fmt: skip
+        _log.warning(f"velocity of an assembly: {words}", stack.names[norms.index(worst)], worst)
+
+
+def _warn_if_open(constraint_set: ConstraintSet, q: ArrayLike, rhs: RightHandSide | None) -> None:
+    """Log the constraint that is open most."""
+    counts = [rhs is not None or owner.target is None for owner in constraint_set.stack]
+    words = "q is not closed, constraint '%s' is off by %.3g; take the q of assemble_position"
+    _warn_if_left(constraint_set, constraint_set.position_error(q, rhs), words, counts)
 
 
 def _check_set(given: object) -> None:

@@ -14,7 +14,7 @@ from liegroups.doors import as_tuple, finite_vector, is_finite_number
 from liegroups.frozen import read_only, set_fields
 
 from ..arrays import Indices, Matrix, Vector
-from ..errors import PathError, SizeError, SpaceMismatchError, WrongObjectError
+from ..errors import OptionError, PathError, SizeError, SpaceMismatchError, WrongObjectError
 from ..problem import Problem
 from ..solvers import Options, Projector
 from ..words import counted
@@ -233,15 +233,20 @@ class Path:
         ])  # fmt: skip
 
     def __call__(self, time: float) -> Vector:
-        """Configuration (nq,) at a time in [0, duration]; before and after, the path rests at its ends.
+        """Configuration (nq,) at a time in [0, duration], to rounding (1e-9 of the duration).
 
         Raises:
             WrongObjectError: a time that is no finite number.
+            OptionError: a time before or after the path.
             PathError: a projection between two samples did not succeed.
         """
         if not is_finite_number(time):
             raise WrongObjectError("time on a path", "a finite number of seconds", time)
-        left = float(time)
+        left, slack = float(time), 1e-9 * self.duration
+        if not -slack <= left <= self.duration + slack:
+            raise OptionError(
+                f"time on a path: {left:g} s is outside [0, {self.duration:g}]; max(0, min(t, path.duration))"
+            )
         for piece, duration in zip(self.pieces, self.durations, strict=True):
             if left <= duration or piece is self.pieces[-1]:
                 return piece.at(min(max(left / duration, 0.0), 1.0))

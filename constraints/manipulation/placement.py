@@ -47,6 +47,7 @@ def placement(
 
     Source: placement constraints of hpp-manipulation (`createPlacementConstraint`).
     """
+    _check_moves(name, objects)
     function = ConvexShapeContact(robot, floors, objects, margin, name=name)
     constraint = Implicit.zero(function, name=name)
     if len(function.pairs) == 1:
@@ -84,7 +85,22 @@ def preplacement(
     height = float(finite_vector([distance], 1, f"distance of '{name}'")[0])
     if height < 0.0:
         raise OptionError(f"distance of '{name}': expected a length that is not negative, got {height:g}")
+    _check_moves(name, objects)
     return Implicit.zero(ConvexShapeContact(robot, floors, objects, margin + height, name=name), name=name)
+
+
+def _check_moves(name: str, objects: Surface | Sequence[Surface]) -> None:
+    """Refuse an object that is fixed in the world: most likely floors and objects are exchanged.
+
+    Raises:
+        OptionError: its surface is named.
+    """
+    for surface in (objects,) if isinstance(objects, Surface) else objects:
+        if isinstance(surface, Surface) and surface.frame.joint == 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise OptionError(
+                f"objects of '{name}': surface '{surface.name}' is fixed in the world, expected surfaces of what is "
+                "placed (the floors come after them)"
+            )
 
 
 def left_where_it_is(robot: Robot, joint: str) -> Foliation:

@@ -10,6 +10,7 @@ from typing import Any
 from liegroups.doors import as_flag
 
 from ..errors import FileError, OptionError
+from ..keywords import names_checked
 from ..robot import Base
 from ..robot.markup import read_xml
 from ..robot.packages import robot_data_folder
@@ -18,6 +19,7 @@ from .installed import installed_robots
 from .mechanism import Mechanism
 from .mjcf import mechanism_from_mjcf
 from .sdf import mechanism_from_sdf
+from .spanning import LOOSE
 from .urdf import mechanism_from_urdf
 
 __all__ = ["load"]
@@ -31,6 +33,7 @@ LOOPS_OF = {
 _log = logging.getLogger(__package__)
 
 
+@names_checked(package_dirs="packages=[...]", root_joint="base=Base.FREE_FLYER")
 def load(
     path: str | os.PathLike[str],
     loops: str | os.PathLike[str] | None = None,
@@ -86,7 +89,11 @@ def load(
         mechanism = mechanism_from_sdf(path, cut, base, packages)
     if strict:
         _refuse_mistakes(path, kind, mechanism)
+    loose = {entry.what for entry in mechanism.unread if entry.reason == LOOSE}
     for joint in mechanism.cut:
+        if f"joint '{joint}'" in loose:
+            _log.warning("%s: joint '%s' %s", mechanism.name, joint, LOOSE)
+            continue
         _log.info("%s: joint '%s' closes a loop: it is cut, and is a closure", mechanism.name, joint)
     return mechanism
 

@@ -19,7 +19,7 @@ from ..robot.pinocchio import pin
 from ..stack import RowOwner
 from .mechanism import Mechanism, Unread, couplers_of_mimics
 from .sdf_document import SdfJoint, SdfModel, read_sdf
-from .spanning import Branch, cut_names, spanning_tree
+from .spanning import LOOSE, Branch, closes_no_loop, cut_names, spanning_tree
 from .tree import JointKind, Tree
 
 __all__ = ["mechanism_from_sdf"]
@@ -78,6 +78,8 @@ def mechanism_from_sdf(
     _check_base(base, sdf, [joints[b.edge].name for b in branches if b.near == "world" and b.edge >= 0])
     places, tree, postures = _tree(sdf, joints, branches, sdf.is_static or base is Base.FIXED)
     unread = list(sdf.unread)
+    ends = [(joint.parent, joint.child) for joint in joints]
+    unread += [Unread(f"joint '{joints[i].name}'", LOOSE) for i in cuts if closes_no_loop(i, ends)]
     try:
         robot = Robot(tree.model, mimics=_mimics(sdf, tree, unread))
     except ConstraintError as error:

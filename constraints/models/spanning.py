@@ -10,7 +10,7 @@ from liegroups.doors import as_tuple
 
 from ..errors import UnknownJointError, WrongObjectError
 
-__all__ = ["Branch", "cut_names", "spanning_tree"]
+__all__ = ["Branch", "closes_no_loop", "cut_names", "spanning_tree"]
 
 _Edge = TypeVar("_Edge")
 
@@ -45,6 +45,29 @@ def cut_names(cut: Any, joints: Collection[str]) -> tuple[str, ...]:
         if name not in joints:
             raise UnknownJointError(name, tuple(joints))
     return names
+
+
+def closes_no_loop(edge: int, ends: Sequence[tuple[str, str]]) -> bool:
+    """Whether its two links hang together through no other joint, so that cutting it sets a part free.
+
+    Args:
+        edge: index of the joint.
+        ends: the two links of each joint.
+    """
+    goal, todo = ends[edge][1], [ends[edge][0]]
+    seen = set(todo)
+    while todo:
+        link = todo.pop()
+        for i, (a, b) in enumerate(ends):
+            other = b if a == link else a if b == link else None
+            if i != edge and other is not None and other not in seen:
+                seen.add(other)
+                todo.append(other)
+    return goal not in seen
+
+
+LOOSE = "closes no loop: it is cut as asked, and what hangs on it is free"
+"""What is said of a joint that was cut for nothing."""
 
 
 def spanning_tree(

@@ -19,7 +19,7 @@ from ..robot.pinocchio import pin
 from ..robot.urdf_graph import UrdfGraph, UrdfJoint
 from ..stack import RowOwner
 from .mechanism import Unread
-from .spanning import Branch, cut_names, spanning_tree
+from .spanning import LOOSE, Branch, closes_no_loop, cut_names, spanning_tree
 
 __all__ = ["UrdfTree", "closures_of_cuts", "cut_to_tree"]
 
@@ -69,7 +69,8 @@ def cut_to_tree(root: Element, graph: UrdfGraph, path: str, cut: Sequence[str] =
     )
     tree = Element(root.tag, root.attrib)
     tree.extend(copy.deepcopy(e) for e in root if e.tag != "joint" and e not in graph.twice)
-    unread: list[Unread] = []
+    ends = [(joint.parent, joint.child) for joint in joints]
+    unread = [Unread(f"joint '{joints[i].name}'", LOOSE) for i in cuts if closes_no_loop(i, ends)]
     taken = {*graph.joints, *graph.links}
     for branch in branches:
         if branch.edge >= 0:

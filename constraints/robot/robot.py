@@ -15,6 +15,7 @@ from liegroups.doors import as_name
 
 from ..arrays import ArrayLike, BoolVector, Vector
 from ..errors import UnknownJointError, UnknownNameError, WrongObjectError
+from ..keywords import names_checked
 from ..point import Workspace
 from .bounds import Bounds
 from .configuration import checked_postures, configured, merged, random_configuration
@@ -39,8 +40,7 @@ __all__ = ["Robot"]
 class Robot:
     """A robot: a model, its configuration space, named frames, bounds and reference postures. Immutable.
 
-    It works on its own copy of the model and never writes to the one it was given. Two robots are the same robot
-    when they are one object, or when `robot.space.same_robot(other.space)`.
+    It works on its own copy of the model. Two robots are the same one when `robot.space.same_robot(other.space)`.
 
     Args:
         model: a `pinocchio.Model`, whoever made it.
@@ -103,6 +103,7 @@ class Robot:
         )
 
     @classmethod
+    @names_checked(package_dirs="packages=[...]", root_joint="base=Base.FREE_FLYER")
     def from_urdf(
         cls,
         source: str | os.PathLike[str],
@@ -118,8 +119,7 @@ class Robot:
         Args:
             source: path, `package://NAME/rest` address, or the XML text itself.
             srdf: the same, for a file with reference postures and disabled collisions, as in `with_srdf`.
-            packages: folders in which packages are looked for; then come `ROS_PACKAGE_PATH`, `AMENT_PREFIX_PATH` and
-                the robots of the `example-robot-data` distribution.
+            packages: folders of packages; then come `ROS_PACKAGE_PATH`, `AMENT_PREFIX_PATH`, `example-robot-data`.
             base: how the root is attached to the world.
             name: name of the robot; the file's by default.
 

@@ -66,7 +66,11 @@ class Projector:
     ) -> None:
         _refuse("Projector", "Projector(problem, {})", misplaced, "problem", "options", "engine")
         if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("problem of a projector", "a Problem (mechanism.problem())", problem)
+            raise WrongObjectError(
+                "problem of a projector",
+                "a Problem, Projector(Problem(robot, constraints)); of a mechanism, mechanism.problem()",
+                problem,
+            )
         if options is not None and not isinstance(options, Options):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise WrongObjectError("options of a projector", "Options", options)
         if engine is not None and not isinstance(engine, Engine):  # pyright: ignore[reportUnnecessaryIsInstance]
