@@ -101,7 +101,7 @@ class Space(Structure, OneVectorMaps):
         try:
             if q.shape == self._shape_q and v.shape == self._shape_v and q.dtype == v.dtype == FLOAT64:
                 return self._integrate(q, v)
-        except AttributeError:  # no arrays; nor is it asked for what is said below
+        except (AttributeError, ZeroDivisionError):  # no arrays; nor is it asked for what is said below
             pass
         return self._mapped(self._integrate, self.rows.integrate, self._read_q(q), self._read_v(v))
 
@@ -226,7 +226,7 @@ class Space(Structure, OneVectorMaps):
         try:
             if q0.shape == self._shape_q == q1.shape and q0.dtype == q1.dtype == FLOAT64:
                 return self._compose(q0, q1)
-        except AttributeError:
+        except (AttributeError, ZeroDivisionError):
             pass
         return self._mapped(self._compose, self.rows.compose, self._read_q(q0), self._read_q(q1))
 
@@ -370,6 +370,12 @@ class Space(Structure, OneVectorMaps):
     def _mapped(self, one: _Map, many: _Map, a: Vector, b: Vector) -> Vector:
         """A map of one vector, or of rows, of arrays that have been read."""
         if a.ndim == b.ndim == 1:
-            return one(a, b)
+            try:
+                return one(a, b)
+            except ZeroDivisionError:  # a quaternion of zeros, in a point
+                for point in (a, b):
+                    if point.shape == self._shape_q:
+                        self.check(point)
+                raise
         leading_axes(a, b, self.name)
         return many(a, b)

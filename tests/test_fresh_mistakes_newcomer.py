@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constraints import Base, Implicit, Options, Part, Position, Problem, Projector, Robot, Surface
-from constraints.dynamics import PointContact, assemble_position, assemble_velocity
-from constraints.errors import NotNormalizedError, OptionError, UnknownNameError, WrongObjectError
+from constraints import Base, Function, Implicit, Options, Part, Position, Problem, Projector, Robot, Surface
+from constraints.dynamics import ConstraintSet, PointContact, assemble_position, assemble_velocity
+from constraints.errors import EmptyProblemError, NotNormalizedError, OptionError, UnknownNameError, WrongObjectError
 from constraints.manipulation import interpolate, placement, preplacement
 from constraints.models import load, sample_arm
+from constraints.solvers import SensitivityError
+from liegroups import SE3, SO2, Rn
 
 LINKAGE = """<sdf version="1.9"><model name="linkage">
   <link name="crank"/><link name="rod"><pose>0.2 0 0 0 0 0</pose></link>
@@ -86,7 +88,9 @@ def test_a_table_is_no_object_that_is_placed() -> None:
     ):
         with pytest.raises(OptionError, match="surface 'table' is fixed in the world"):
             make()
-    assert placement(robot, "place", [bottom], [table]).constraint.name == "place"
+    found = placement(robot, "place", [bottom], [table]).constraint
+    assert found is not None
+    assert found.name == "place"
 
 
 def test_a_path_has_no_time_after_its_end() -> None:
@@ -111,3 +115,56 @@ def test_the_hint_is_that_of_the_argument() -> None:
         Projector(robot)  # type: ignore[arg-type]
     with pytest.raises(NotNormalizedError, match="anchor= is the place"):
         PointContact(robot, "tool", [0.3, 0.0, 0.5])
+
+
+def test_a_wrong_jacobian_is_suspected_by_the_diagnosis() -> None:
+    """Mend, second newcomer 18: a Jacobian of the wrong sign; a right one that is out of reach is not suspected."""
+    robot = sample_arm()
+    height = Function.from_callable(lambda q: robot.at(q).placement("tool").translation[2], robot.space, Rn(1))
+    wrong = Function.from_callable(height.value, robot.space, Rn(1), lambda q: -height.jacobian(q), name="wrong sign")
+    failed = Projector(Problem(robot, [Implicit.equal(wrong, [0.3])])).project(robot.reference("home"))
+    ((name, off),) = failed.diagnose().doubtful_jacobians
+    assert name == "wrong sign"
+    assert off == pytest.approx(2.0 * np.abs(height.jacobian(failed.q)).max(), rel=1e-4)
+    assert "Look at the Jacobian of 'wrong sign'" in str(failed.diagnose())
+    high = Projector(Problem(robot, [Implicit.equal(height, [3.0])])).project(robot.reference("home"))
+    assert high.diagnose().doubtful_jacobians == ()
+
+
+def test_a_projection_is_no_pair() -> None:
+    """Mend, second newcomer 47: `q, success = projector.project(...)`."""
+    robot = sample_arm()
+    result = Projector(Problem(robot, [Implicit.equal(Position(robot, "tool"), [0.4, 0.0, 0.3])])).project(
+        robot.neutral
+    )
+    with pytest.raises(WrongObjectError, match="`q`, `success`"):
+        _, _ = result  # pyright: ignore[reportGeneralTypeIssues]
+
+
+def test_inequalities_have_no_derivative_by_a_right_hand_side() -> None:
+    """Mend, second newcomer 49: zeros were given in silence."""
+    robot = sample_arm()
+    tool = Implicit.equal(Position(robot, "tool"), [0.45, 0.1, 0.3])
+    up = Implicit.above(Position(robot, "elbow"), 0.3, mask=[0, 0, 1], name="elbow up")
+    result = Projector(Problem(robot, [tool, up]), Options(nearest=True)).project(robot.reference("home")).or_raise()
+    with pytest.raises(SensitivityError, match="'elbow up' takes no right-hand side"):
+        result.sensitivity().rhs_of("elbow up")
+
+
+def test_contacts_without_anchor_are_no_problem() -> None:
+    """Mend, second newcomer 66: the message names them, and the anchor."""
+    rows = ConstraintSet(sample_arm(), [PointContact(sample_arm(), "tool", "z", name="on the floor")])
+    with pytest.raises(EmptyProblemError, match="without anchor have no position rows: 'on the floor'; give anchor="):
+        assemble_position(rows, rows.robot.neutral)
+
+
+@pytest.mark.parametrize(("space", "v"), [(SE3, np.zeros(6)), (SO2, np.zeros(1)), (SE3 * Rn(2), np.zeros(8))])
+def test_zeros_are_no_point(space: Any, v: np.ndarray) -> None:
+    """Mend, second newcomer 100: a quaternion of zeros ended in a ZeroDivisionError."""
+    for call in (
+        lambda q: space.integrate(q, v),
+        lambda q: space.compose(q, q),
+        lambda q: space.integrate(q, v.tolist()),
+    ):
+        with pytest.raises(NotNormalizedError, match="norm is 0"):
+            call(np.zeros(space.nq))

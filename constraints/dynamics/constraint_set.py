@@ -13,7 +13,7 @@ from liegroups.doors import as_tolerance, as_tuple
 from liegroups.frozen import read_only
 
 from ..arrays import ArrayLike, BoolVector, Matrix, Vector
-from ..errors import DuplicateNameError, WrongObjectError
+from ..errors import DuplicateNameError, EmptyProblemError, WrongObjectError
 from ..given import on_space, unique_owners
 from ..problem import Problem
 from ..right_hand_side import RightHandSide
@@ -248,6 +248,12 @@ class ConstraintSet:
         Raises:
             EmptyProblemError: none of them has.
         """
+        loose = [f"'{owner.name}'" for owner in self.stack if not owner.has_position]
+        if loose and not self.anchored:
+            names = ", ".join(loose)
+            raise EmptyProblemError(
+                f"contacts without anchor have no position rows: {names}; give anchor=, or anchored(q)"
+            )
         return Problem(self.robot, self.anchored, **options)
 
     @property

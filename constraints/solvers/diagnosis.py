@@ -8,7 +8,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from ..arrays import Vector
+from ..arrays import Matrix, Vector
 from ..describe import MISSED, frozen_by_bounds, missed_by_outputs
 from ..errors import OptionError, UndefinedError, WrongObjectError
 from ..problem import Problem
@@ -79,6 +79,7 @@ class Diagnosis(Result):
         explicits: names of the computed constraints that unsatisfied ones, or those of the conflict, depend on.
         dofs: number of dofs that may move.
         trials: all projections that were made to find the conflict.
+        doubtful_jacobians: unsatisfied constraints whose Jacobian disagrees with differences there, and by how much.
         rounding: norm of the errors that rounding alone makes here; no threshold below it can be relied on.
     """
 
@@ -97,6 +98,7 @@ class Diagnosis(Result):
     dofs: int
     trials: tuple[Trial, ...]
     rounding: float = 0.0
+    doubtful_jacobians: tuple[tuple[str, float], ...] = ()
 
     @property
     def is_below_rounding(self) -> bool:
@@ -172,6 +174,7 @@ def diagnose(projection: Projection, *, iterations: int = 400, trials: int = 100
         int((~problem.frozen).sum()),
         tuple(finder.trials),
         finder.rounding,
+        () if projection.success else tuple(_doubtful(problem, q, rhs, involved)),
     )
 
 
@@ -187,6 +190,32 @@ def _errors(problem: Problem, q: Vector, rhs: RightHandSide) -> Iterator[Constra
     optional = problem.levels[-1].owners if problem.optional_last else ()
     for i, owner in enumerate(problem.constraints):
         yield ConstraintNorm(owner.name, i, error_norm(problem, owner, q, rhs)[0], owner in optional)
+
+
+def _doubtful(problem: Problem, q: Vector, rhs: RightHandSide, positions: Iterable[int]) -> Iterator[tuple[str, float]]:
+    """Constraints whose Jacobian is not what differences along the manifold say, with two steps that agree."""
+    for i in positions:
+        owner = problem.constraints.owners[i]
+        try:
+            block, rows = problem.constraints.slices[i], problem.rows(q, rhs)
+            J, violated = rows.jacobian[block], rows.error[block] != 0.0
+            slopes = [_differences(problem, q, i, rhs, step) for step in (1e-5, 1e-4)]
+        except UndefinedError:
+            continue
+        size = 1.0 + float(np.abs(slopes[0]).max(initial=0.0))
+        is_smooth = float(np.abs(slopes[0] - slopes[1]).max(initial=0.0)) < 1e-3 * size
+        off = float(np.abs(slopes[0] - J)[violated].max(initial=0.0))
+        if is_smooth and off > 1e-2 * size:
+            yield owner.name, off
+
+
+def _differences(problem: Problem, q: Vector, position: int, rhs: RightHandSide, step: float) -> Matrix:
+    """Jacobian of the errors of one constraint by central differences."""
+    space, columns = problem.space, list[Vector]()
+    for direction in np.eye(space.nv):
+        ahead, behind = (problem.error(space.integrate(q, s * direction), position, rhs) for s in (step, -step))
+        columns.append((ahead - behind) / (2.0 * step))
+    return np.stack(columns, axis=1)
 
 
 def _undefined(projection: Projection, rhs: RightHandSide) -> tuple[Undefined, ...]:

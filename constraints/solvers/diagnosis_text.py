@@ -47,7 +47,14 @@ def suggestions_of(diagnosis: Diagnosis) -> tuple[str, ...]:
     """
     if diagnosis.success:
         return ()
-    return tuple((*_by_trials(diagnosis), *_by_rows(diagnosis), *_by_domain(diagnosis)))
+    return tuple((*_by_jacobians(diagnosis), *_by_trials(diagnosis), *_by_rows(diagnosis), *_by_domain(diagnosis)))
+
+
+def _by_jacobians(diagnosis: Diagnosis) -> Iterator[str]:
+    """Jacobians that no step can rely on."""
+    for name, off in diagnosis.doubtful_jacobians:
+        words = "constraints.testing.check_function tells whether it is wrong"
+        yield f"Look at the Jacobian of '{name}': it is off by {off:.3g} from differences there; {words}."
 
 
 def _by_trials(diagnosis: Diagnosis) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, NamedTuple, Never, final
 
 import numpy as np
 
@@ -317,6 +317,14 @@ class Projection(Result):
         from ..plots import plot_trace
 
         return plot_trace(self, path, self.options.threshold)
+
+    def __iter__(self) -> Never:
+        """Refused: a projection is one value, not a pair as of other solvers.
+
+        Raises:
+            WrongObjectError: names `q` and `success`.
+        """
+        raise WrongObjectError("unpacked value", "a sequence: a projection has `q`, `success`, `status`", self)
 
     def __str__(self) -> str:
         timeless = "".join(f"; {words}" for words in targets_without_time(self.problem, self.rhs))

@@ -171,19 +171,23 @@ class Sensitivity:
     def rhs_of(self, constraint: RowOwner | str | int) -> Matrix:
         r"""Derivative (nv, group.nv) by the right-hand side of one constraint: column i for :math:`rhs \oplus t\,e_i`.
 
-        Columns of rows that take none are zero. Where only some rows of a constraint take one, the column is by that
-        row of log rhs.
+        Columns of rows that take none are zero; limits of inequalities are for `parameter`. Where only some rows of a
+        constraint take one, the column is by that row of log rhs.
 
         Args:
             constraint: the object, its position, or its name when unique.
 
         Raises:
-            SensitivityError: rows contradict as soon as this right-hand side changes alone.
+            SensitivityError: rows contradict as soon as this right-hand side changes alone; no row of the constraint
+                takes one.
         """
         problem, sides = self.projection.problem, self.projection.rhs
         owner = problem.constraints[constraint]
         group, free, point = owner.group, owner.rows.free_rhs, sides.of(owner)
         out = np.zeros((problem.space.nv, group.nv))
+        if not (free & owner.rows.mask).any():
+            reason = f"'{owner.name}' takes no right-hand side; parameter(problem_at, value) is for limits"
+            raise SensitivityError(self.projection, reason)
         taken = np.flatnonzero(free & owner.rows.mask) if not free.all() else np.arange(group.nv)
 
         def moved(i: int, h: float) -> View:
