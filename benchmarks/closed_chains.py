@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 from constraints import Bounds, Options, Workspace
-from constraints.dynamics import ConstraintSet, LoopEngine, assemble_position
-from constraints.dynamics.loop_engine import LoopProgram, sparse_pays
+from constraints.loops import ConstraintSet, LoopEngine, assemble_position
+from constraints.loops.loop_engine import LoopProgram, sparse_pays
 from constraints.models import load, mechanisms
 from constraints.models.closing import close
 
@@ -58,7 +58,7 @@ class Iteration:
         if is_sparse:
             self.program: Any = LoopProgram(problem, options, True)
         else:
-            from constraints.solvers.readable import ReadableEngine
+            from constraints.solvers.newton.program import ReadableEngine
 
             self.program = ReadableEngine().compile(problem, options)
         self.seconds: list[float] = []

@@ -40,7 +40,7 @@ from problem_files import BASES, ProblemFile
 from projection import ROUNDING, prepare
 
 from constraints import ConstraintError, Implicit, Options, Part, Position, Problem, Projector, Robot
-from constraints.robot.frames import FrameKind
+from constraints.robot.frame_table import FrameKind
 
 Row = dict[str, Any]
 Description = dict[str, Any]

@@ -40,7 +40,7 @@ from constraints import (
     Surface,
     Transformation,
 )
-from constraints.robot.frames import FrameKind
+from constraints.robot.frame_table import FrameKind
 from constraints.robot.packages import find_resource
 from liegroups import Rn
 

@@ -44,7 +44,7 @@ from problem_files import ProblemFile, Refused, Skipped, build, read
 
 from constraints import ConstraintError, Options, Problem, Projector
 from constraints.solvers import Engine
-from constraints.solvers.readable import ReadableEngine
+from constraints.solvers.newton.program import ReadableEngine
 
 HERE = Path(__file__).resolve().parent
 PROBLEMS = HERE / "problems"

@@ -19,11 +19,7 @@ if getattr(_liegroups, "__distribution__", None) != "lie-constraints":
         "lie-constraints."
     )
 
-from .comparison import Comparison
 from .errors import ConstraintError
-from .explicit import Explicit, mimic_constraints
-from .explicit_contact import ExplicitContact
-from .function import Function, Linearisation
 from .functions import (
     Affine,
     CenterOfMass,
@@ -53,33 +49,27 @@ from .functions import (
     Sum,
     Transformation,
 )
-from .functions.contact import SurfacePair
-from .functions.contact_surface import Surface
-from .implicit import Implicit
-from .locked_joint import LockedJoint
+from .functions.contact.contact import SurfacePair
+from .functions.contact.contact_surface import Surface
+from .functions.function import Function, Linearisation
 from .point import MovingPoint, Point, Workspace
-from .problem import Problem
-from .right_hand_side import RightHandSide
+from .problem.problem import Problem
 from .robot import Base, Bounds, Frame, FrameKind, Motion, Part, Posture, Robot, rigid_transform
-from .rows import Order, Rows, stack_rows
-from .solvers import (
-    Engine,
-    Options,
-    Projection,
-    ProjectionBatch,
-    Projector,
-    Refined,
-    Status,
-    Step,
-    project,
-)
-from .stack import RowOwner, Stack
-from .target import Target
+from .rows.comparison import Comparison
+from .rows.explicit import Explicit, mimic_constraints
+from .rows.explicit_contact import ExplicitContact
+from .rows.implicit import Implicit
+from .rows.locked_joint import LockedJoint
+from .rows.right_hand_side import RightHandSide
+from .rows.stack import RowOwner, Stack
+from .rows.stacking import Order, Rows, stack_rows
+from .rows.target import Target
+from .solvers import Engine, Options, Projection, ProjectionBatch, Projector, Refined, Status, Step, project
 
 if TYPE_CHECKING:
     from .files.reports import Report
-    from .solvers.diagnosis import Diagnosis
-    from .solvers.sensitivity import Sensitivity, SensitivityError, SensitivityKind
+    from .solvers.diagnosis.diagnosis import Diagnosis
+    from .solvers.refinement.sensitivity import Sensitivity, SensitivityError, SensitivityKind
 
 __all__ = [
     "Affine",
@@ -161,9 +151,9 @@ __all__ = [
 def __getattr__(name: str) -> _Any:
     """What few programs need is imported on use."""
     if name == "Diagnosis":
-        from .solvers import diagnosis as home
+        from .solvers.diagnosis import diagnosis as home
     elif name in ("Sensitivity", "SensitivityError", "SensitivityKind"):
-        from .solvers import sensitivity as home
+        from .solvers.refinement import sensitivity as home
     elif name == "Report":
         from .files import reports as home
     else:

@@ -20,9 +20,9 @@ import argparse
 import numpy as np
 
 from constraints import ConstraintError
-from constraints.dynamics import assemble_position
+from constraints.loops import assemble_position
 from constraints.models import Mechanism, load
-from constraints.models.drawing import plot_assembly
+from constraints.pictures.robots import plot_assembly
 
 CASSIE = "package://example-robot-data/robots/cassie_description/robots/cassie_v2.sdf"
 LINKAGE = """<sdf version="1.9"><model name="linkage">

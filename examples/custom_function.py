@@ -22,9 +22,9 @@ from time import perf_counter
 import numpy as np
 
 from constraints import Function, Implicit, Problem, Projector, Robot, project
-from constraints.functions.frames import posture_of, supporting_columns
+from constraints.functions.frame_function import posture_of, supporting_columns
 from constraints.models import sample_two_arms
-from constraints.plots import plot_configurations
+from constraints.pictures.traces import plot_configurations
 from constraints.testing import CheckFailed, check_function
 from liegroups import Rn
 

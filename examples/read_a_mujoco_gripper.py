@@ -22,8 +22,8 @@ import numpy as np
 from constraints import Implicit, Options, Projector, RelativePosition
 from constraints.models import Mechanism, load
 from constraints.models.closing import close
-from constraints.models.drawing import plot_assembly
 from constraints.models.mjcf import from_qpos
+from constraints.pictures.robots import plot_assembly
 
 FINGER = """
     <body name="{side}_driver" pos="{x} 0 0">

@@ -19,9 +19,9 @@ import argparse
 import numpy as np
 import pinocchio as pin
 
-from constraints.dynamics import assemble_position, assemble_velocity
+from constraints.loops import assemble_position, assemble_velocity
 from constraints.models import Mechanism, mechanisms
-from constraints.plots import plot_configurations
+from constraints.pictures.traces import plot_configurations
 
 PERIOD = 2.0  # of the path [s]
 STEPS = 40

@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from constraints import Frame, Function, Implicit, RelativeRotation, Robot, RowOwner
-from constraints.dynamics import Closure, ConstraintSet, Hinge, PointClosure
+from constraints.loops import Closure, ConstraintSet, Hinge, PointClosure
 from liegroups import SO3, Rn
 
 __all__ = ["LINKAGE_CLOSED", "data", "linkage", "model_of", "robot_of", "set_of"]

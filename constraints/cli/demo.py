@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from .. import demo
+from . import demonstration as demo
 from .arguments import ALL_WELL, natural, outputs, positive
 
 __all__ = ["add_arguments", "run"]

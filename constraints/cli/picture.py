@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..plots import LEAST_RESIDUAL, draw_configuration, new_figure, save_figure, stick_figure, tidy_axes
-from ..right_hand_side import RightHandSide
+from ..pictures.traces import LEAST_RESIDUAL, draw_configuration, new_figure, save_figure, stick_figure, tidy_axes
+from ..rows.right_hand_side import RightHandSide
 from ..solvers import Projector
-from ..solvers.batch import ProjectionBatch
+from ..solvers.projection.batch import ProjectionBatch
 
 __all__ = ["draw"]
 

@@ -14,10 +14,10 @@ from ..files.options import load_options
 from ..files.problems import problem_from_data
 from ..files.reports import Report, report_from_data
 from ..files.right_hand_sides import load_rhs
-from ..problem import Problem
+from ..problem.problem import Problem
 from ..robot.configuration import random_configuration
 from ..solvers import Options, Projector, Status
-from ..solvers.batch import ProjectionBatch
+from ..solvers.projection.batch import ProjectionBatch
 from ..words import counted
 from .arguments import ALL_WELL, NOT_ALL, natural, outputs, positive, save_arrays, wants_bar
 from .picture import draw

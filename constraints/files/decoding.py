@@ -10,20 +10,20 @@ from typing import Any, TypeVar, cast
 from liegroups import ProductSpace, Rn, Segments, Space
 
 from ..arrays import Vector
-from ..comparison import Comparison
-from ..explicit import Explicit
-from ..function import Function
-from ..functions.contact_surface import Surface
-from ..implicit import Implicit
-from ..parsed import MOST_COORDINATES, Parsed
+from ..functions.contact.contact_surface import Surface
+from ..functions.function import Function
 from ..robot import Frame, Robot
-from ..robot.model_data import placement_from_data
-from ..robot.robot_data import frame_from_data, robot_from_data, space_from_data
 from ..robot.space import RobotSpace
-from ..stack import RowOwner
+from ..rows.comparison import Comparison
+from ..rows.explicit import Explicit
+from ..rows.implicit import Implicit
+from ..rows.stack import RowOwner
 from ..words import counted
 from .encoding import DEEPEST, GROUPS
+from .joint_models import placement_from_data
+from .json_values import MOST_COORDINATES, Parsed
 from .loops import LOOPS, loop_from_data
+from .robots import frame_from_data, robot_from_data, space_from_data
 from .shapes import SHIPPED, shape_of
 
 __all__ = ["MOST_PARTS", "Decoder"]

@@ -8,7 +8,7 @@ import os
 from typing import Any, cast
 
 from ..errors import FileError, NotSavableError
-from ..parsed import Parsed
+from .json_values import Parsed
 from .other_formats import seems_to_be
 from .writing import as_path, write_file
 

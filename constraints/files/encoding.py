@@ -10,25 +10,25 @@ import numpy as np
 
 from liegroups import SE2, SE3, SO2, SO3, ProductSpace, Rn, Segments, Space
 
-from ..comparison import RowTable
-from ..dynamics.closures import AnyClosure
-from ..dynamics.pose_map import OfRelativePose
-from ..dynamics.row_function import FrameRows
 from ..errors import ModelError, NotSavableError
-from ..explicit import Explicit
-from ..function import Function
-from ..functions.contact_surface import Surface
-from ..functions.frames import FrameFunction
+from ..functions.contact.contact_surface import Surface
+from ..functions.frame_function import FrameFunction
 from ..functions.from_callable import FromCallable
+from ..functions.function import Function
 from ..functions.mass import MassFunction
-from ..implicit import Implicit
-from ..parsed import LONGEST_TEXT
+from ..loops.closures import AnyClosure
+from ..loops.frame_rows import FrameRows
+from ..loops.pose_map import OfRelativePose
 from ..robot import Frame, Robot
-from ..robot.model_data import placement_data
-from ..robot.robot_data import frame_data, robot_data, space_data
 from ..robot.space import RobotSpace
-from ..stack import RowOwner
+from ..rows.comparison import RowTable
+from ..rows.explicit import Explicit
+from ..rows.implicit import Implicit
+from ..rows.stack import RowOwner
+from .joint_models import placement_data
+from .json_values import LONGEST_TEXT
 from .loops import LOOPS, HingeNotDataError, loop_data
+from .robots import frame_data, robot_data, space_data
 from .shapes import SHIPPED, FieldShape, shape_of
 
 __all__ = ["DEEPEST", "GROUPS", "Encoder"]

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..dynamics.axes import hinge_of_axes
-from ..dynamics.closures import Closure, PointClosure, RodClosure
-from ..dynamics.contacts import Axes, LocalPoint, PointContact, SurfaceContact
-from ..dynamics.hinge import Hinge
-from ..dynamics.pose_map import Rod, Split
-from ..dynamics.row_function import FrameRows
-from ..parsed import Parsed
+from ..loops.axes import hinge_of_axes
+from ..loops.closures import Closure, PointClosure, RodClosure
+from ..loops.contacts import Axes, LocalPoint, PointContact, SurfaceContact
+from ..loops.frame_rows import FrameRows
+from ..loops.hinge import Hinge
+from ..loops.pose_map import Rod, Split
 from ..robot import Frame, Robot
-from ..robot.model_data import placement_data, placement_from_data
-from ..robot.robot_data import frame_data, frame_from_data
+from .joint_models import placement_data, placement_from_data
+from .json_values import Parsed
+from .robots import frame_data, frame_from_data
 
 __all__ = ["LOOPS", "HingeNotDataError", "loop_data", "loop_from_data"]
 

@@ -7,10 +7,10 @@ import os
 from typing import Any
 
 from ..errors import FileContentError, NotSavableError
-from ..parsed import Parsed
 from ..solvers.options import Options
 from ..solvers.step_control import Backtracking, Constant, ErrorNormBased, FixedSequence, FullSteps, StepControl
 from .documents import read_document, write_document
+from .json_values import Parsed
 
 __all__ = ["load_options", "options_data", "options_from_data", "save_options"]
 

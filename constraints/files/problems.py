@@ -10,15 +10,15 @@ import numpy as np
 from liegroups import Segments, Space
 
 from ..errors import ConstraintError, NotSavableError
-from ..parsed import MOST_COORDINATES, Parsed
-from ..problem import Problem
+from ..problem.problem import Problem
 from ..robot import Robot
-from ..robot.robot_data import bounds_data, bounds_from_data
-from ..stack import RowOwner
+from ..rows.stack import RowOwner
 from ..words import counted
 from .decoding import Decoder
 from .documents import read_document, text_of, write_document
 from .encoding import Encoder
+from .json_values import MOST_COORDINATES, Parsed
+from .robots import bounds_data, bounds_from_data
 
 __all__ = ["load_problem", "problem_data", "problem_from_data", "save_problem"]
 

@@ -10,19 +10,19 @@ from typing import Any, final
 import numpy as np
 
 from ..arrays import Vector
-from ..dynamics.loop_engine import LoopEngine
 from ..errors import NotSavableError, WrongObjectError
-from ..parsed import Parsed
-from ..problem import Problem
-from ..right_hand_side import RightHandSide
+from ..loops.loop_engine import LoopEngine
+from ..problem.problem import Problem
+from ..rows.right_hand_side import RightHandSide
 from ..solvers.engine import Engine
+from ..solvers.newton.program import ReadableEngine
 from ..solvers.options import Options
-from ..solvers.projection import Projection, Status
-from ..solvers.projector import Projector
-from ..solvers.readable import ReadableEngine
+from ..solvers.projection.projection import Projection, Status
+from ..solvers.projection.projector import Projector
 from ..words import counted
 from .documents import read_document, write_document
 from .environment import environment
+from .json_values import Parsed
 from .options import options_data, options_from_data
 from .problems import problem_data, problem_from_data
 from .right_hand_sides import rhs_data, rhs_from_data

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..errors import WrongObjectError
-from ..parsed import Parsed
-from ..right_hand_side import RightHandSide
-from ..stack import Stack
+from ..rows.right_hand_side import RightHandSide
+from ..rows.stack import Stack
 from .documents import read_document, write_document
+from .json_values import Parsed
 
 __all__ = ["load_rhs", "rhs_data", "rhs_from_data", "save_rhs"]
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from ..function import Function
 from ..functions import _template as _template
 from ..functions.affine import Affine, Constant
 from ..functions.from_callable import FromCallable
+from ..functions.function import Function
 from ..functions.relative_center_of_mass import RelativeCenterOfMass
 from ..functions.sum import Sum
 from ..functions.translation import RightTranslation, Translated

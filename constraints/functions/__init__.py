@@ -4,7 +4,7 @@ from .affine import Affine, Constant, Identity
 from .center_of_mass import CenterOfMass
 from .com_between_feet import ComBetweenFeet
 from .composition import Composition
-from .contact import ConvexShapeContact, ConvexShapeContactComplement, ConvexShapeContactHold
+from .contact.contact import ConvexShapeContact, ConvexShapeContactComplement, ConvexShapeContactHold
 from .difference import Difference
 from .from_callable import FromCallable
 from .lifted import Lifted

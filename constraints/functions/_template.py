@@ -19,7 +19,7 @@ from ..arrays import Matrix, Vector
 from ..errors import UndefinedError
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
-from .frames import FrameFunction, kinematics_at
+from .frame_function import FrameFunction, kinematics_at
 
 __all__ = ["DistanceBetween"]
 

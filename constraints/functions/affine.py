@@ -13,8 +13,8 @@ from liegroups.frozen import set_fields
 
 from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, WrongObjectError
-from ..function import Function
 from ..point import MovingPoint, PlacedSpace, Point
+from .function import Function
 
 __all__ = ["Affine", "Constant", "Identity"]
 

@@ -10,7 +10,7 @@ from liegroups import Rn
 from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
 from ..robot import Robot
-from .frames import kinematics_at
+from .frame_function import kinematics_at
 from .mass import MassFunction
 
 __all__ = ["CenterOfMass"]

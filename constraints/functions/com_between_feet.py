@@ -16,7 +16,7 @@ from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
 from ..robot.posture import Kinematics
-from .frames import as_frame, kinematics_at, motion_of, supporting_columns
+from .frame_function import as_frame, kinematics_at, motion_of, supporting_columns
 from .mass import MassFunction
 
 __all__ = ["ComBetweenFeet"]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from ..arrays import Matrix, Vector
 from ..errors import SpaceMismatchError
-from ..function import Function, as_function
 from ..point import MovingPoint, Point
+from .function import Function, as_function
 
 __all__ = ["Composition"]
 

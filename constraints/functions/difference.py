@@ -8,8 +8,8 @@ from liegroups import Rn
 
 from ..arrays import Matrix, Vector
 from ..errors import SpaceMismatchError
-from ..function import Function, as_function
 from ..point import Point
+from .function import Function, as_function
 from .lifted import common_inputs
 
 __all__ = ["Difference"]

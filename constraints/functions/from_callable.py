@@ -12,8 +12,8 @@ from liegroups.doors import as_space
 
 from ..arrays import ArrayLike, BoolVector, Matrix, Vector
 from ..errors import DtypeError, SizeError, WrongObjectError
-from ..function import Function
 from ..point import Point
+from .function import Function
 
 __all__ = ["FromCallable"]
 

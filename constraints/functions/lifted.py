@@ -12,8 +12,8 @@ from liegroups.doors import as_space
 
 from ..arrays import Matrix, Vector
 from ..errors import RobotMismatchError, SpaceMismatchError, WrongObjectError
-from ..function import Function, as_function
 from ..point import MovingPoint, PlacedSpace, Point
+from .function import Function, as_function
 
 __all__ = ["Lifted", "block_of", "lifted"]
 

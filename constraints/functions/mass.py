@@ -11,14 +11,14 @@ from liegroups.frozen import set_fields
 
 from ..arrays import BoolVector, Matrix, Vector
 from ..errors import ModelError, OptionError, UnknownJointError, WrongObjectError
-from ..function import Function
 from ..point import MovingPoint
 from ..robot import Robot
 from ..robot.doors import as_robot
 from ..robot.pinocchio import Model, pin
 from ..robot.posture import Kinematics
-from ..robot.truncated import truncated
-from .frames import motion_of, supporting_columns
+from ..robot.subtree import truncated
+from .frame_function import motion_of, supporting_columns
+from .function import Function
 
 __all__ = ["MassFunction"]
 

@@ -12,10 +12,10 @@ from liegroups.frozen import set_fields
 
 from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import SizeError
-from ..function import Function
 from ..point import MovingPoint, Point
 from ..words import signed_sum
 from .affine import Affine
+from .function import Function
 
 __all__ = ["Polynomial"]
 

@@ -13,11 +13,11 @@ from liegroups.frozen import set_fields
 
 from ..arrays import Matrix, Vector
 from ..errors import WrongObjectError
-from ..function import Function
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
-from .frames import FrameFunction, kinematics_at
+from .frame_function import FrameFunction, kinematics_at
+from .function import Function
 
 if TYPE_CHECKING:
     from ..robot.pinocchio import Placement

@@ -9,9 +9,9 @@ import numpy as np
 from liegroups import SE3, SO3, Rn
 
 from ..arrays import Matrix, Vector
-from ..function import Function
 from ..point import Point
 from ..robot import pose_vector
+from .function import Function
 from .lifted import Lifted
 from .pose import RelativePose
 from .transformation import RelativeTransformation

@@ -12,7 +12,7 @@ from liegroups import Rn
 from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
-from .frames import FrameFunction, kinematics_at
+from .frame_function import FrameFunction, kinematics_at
 
 if TYPE_CHECKING:
     from ..robot.pinocchio import Placement

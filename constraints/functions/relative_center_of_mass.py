@@ -15,7 +15,7 @@ from ..errors import SizeError
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
-from .frames import as_frame, motion_of, posture_of
+from .frame_function import as_frame, motion_of, posture_of
 from .mass import MassFunction
 
 __all__ = ["RelativeCenterOfMass"]

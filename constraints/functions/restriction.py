@@ -13,8 +13,8 @@ from liegroups.frozen import set_fields
 
 from ..arrays import Matrix, Vector
 from ..errors import WrongObjectError
-from ..function import Function, as_function
 from ..point import MovingPoint, Point
+from .function import Function, as_function
 
 __all__ = ["Restriction"]
 

@@ -11,7 +11,7 @@ from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
-from .frames import FrameFunction, kinematics_at
+from .frame_function import FrameFunction, kinematics_at
 
 if TYPE_CHECKING:
     from ..robot.pinocchio import Placement

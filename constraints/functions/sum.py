@@ -13,9 +13,9 @@ from liegroups.frozen import set_fields
 
 from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import SizeError, SpaceMismatchError, WrongObjectError
-from ..function import Function, as_function
 from ..point import MovingPoint, Point
 from ..words import signed_sum
+from .function import Function, as_function
 from .lifted import common_inputs
 
 __all__ = ["Sum"]

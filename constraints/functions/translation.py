@@ -12,8 +12,8 @@ from liegroups.frozen import set_fields
 
 from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import SpaceMismatchError
-from ..function import Function, as_function
 from ..point import MovingPoint, Point
+from .function import Function, as_function
 
 __all__ = ["RightTranslation", "Translated"]
 

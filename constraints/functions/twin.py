@@ -8,8 +8,8 @@ import numpy as np
 
 from ..arrays import Matrix, Vector
 from ..errors import SpaceMismatchError
-from ..function import Function, as_function
 from ..point import MovingPoint, Point
+from .function import Function, as_function
 
 __all__ = ["Twin"]
 

@@ -17,16 +17,16 @@ from liegroups.frozen import set_fields
 
 from ..arrays import Matrix, Vector
 from ..errors import MissingExtraError, OptionError, RobotMismatchError, WrongObjectError
-from ..function import Function
-from ..implicit import Implicit
+from ..functions.function import Function
 from ..point import Point
-from ..right_hand_side import RightHandSide
 from ..robot import Robot
 from ..robot.doors import as_robot
 from ..robot.pinocchio import pin
 from ..robot.space import RobotSpace
-from ..rows import Order, Rows, stack_rows
-from ..stack import Stack
+from ..rows.implicit import Implicit
+from ..rows.right_hand_side import RightHandSide
+from ..rows.stack import Stack
+from ..rows.stacking import Order, Rows, stack_rows
 
 __all__ = ["PinkFunction", "as_pink_task"]
 

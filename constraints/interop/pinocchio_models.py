@@ -30,10 +30,10 @@ from liegroups import SE3
 from ..arrays import Vector
 from ..errors import ConstraintError, WrongObjectError
 from ..functions import Pose, Position, RelativePose, RelativePosition
-from ..implicit import Implicit
 from ..robot import Frame, Robot
 from ..robot.doors import as_robot
 from ..robot.pinocchio import pin
+from ..rows.implicit import Implicit
 
 __all__ = [
     "NoCounterpartError",

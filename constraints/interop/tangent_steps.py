@@ -16,10 +16,10 @@ from ..arrays import ArrayLike, BoolVector, Matrix, Vector
 from ..errors import WrongObjectError
 from ..point import Workspace, place
 from ..pool import Pool
-from ..problem import Problem
-from ..right_hand_side import RightHandSide
-from ..rows import Order, Rows, stack_rows
-from ..stack import RowOwner, Stack
+from ..problem.problem import Problem
+from ..rows.right_hand_side import RightHandSide
+from ..rows.stack import RowOwner, Stack
+from ..rows.stacking import Order, Rows, stack_rows
 from ..words import counted
 
 __all__ = ["TangentSteps", "as_nonlinear_constraint"]

@@ -1,23 +1,23 @@
 """Manipulation: grasps, placements, graphs of the constraints they make, and paths on these."""
 
-from .collision import Collision, CollisionModel, NoFreeConfigurationError
-from .collision_pairs import LeftOut, LeftOutReason
-from .collision_shapes import Shape
+from ..paths.collision import Collision, CollisionModel, NoFreeConfigurationError
+from ..paths.collision_pairs import LeftOut, LeftOutReason
+from ..paths.collision_shapes import Shape
+from ..paths.interpolation import Interpolation, PathStatus, Stop, interpolate
+from ..paths.moving_rhs import Schedule
+from ..paths.path import Jump, Path
+from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins, Tie
+from ..pictures.paths import animate, plot_path
 from .factory import ConstraintGraphFactory, MovableObject
 from .foliation import Foliation, Leaf
 from .graph import ConstraintGraph
 from .graph_errors import GraphErrors
 from .grasp import grasp, pregrasp
 from .gripper import Gripper, Handle
-from .interpolation import Interpolation, PathStatus, Stop, interpolate
-from .path import Jump, Path
-from .pictures import animate, plot_path
 from .placement import left_where_it_is, placement, preplacement
-from .programs import PathProblem
-from .relative_motion import CollisionPair, RelativeMotion, SecurityMargins, Tie
+from .problems import PathProblem
 from .rules import Rule
 from .scene import Scene, read_scene
-from .schedule import Schedule
 from .semantics import Semantics, read_semantics
 from .states import State, Transition
 from .targets import TargetConfiguration, UnreachedError

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import GraphError, WrongObjectError
-from ..functions.contact import ConvexShapeContact
-from ..implicit import Implicit
+from ..functions.contact.contact import ConvexShapeContact
+from ..rows.implicit import Implicit
 from .foliation import Foliation
 
 __all__ = ["all_of", "one_placement_each"]

@@ -11,7 +11,8 @@ from liegroups.doors import as_flag, as_name, finite_vector
 from liegroups.frozen import set_fields
 
 from ..errors import DuplicateNameError, GraphError, OptionError, UnknownNameError, WrongObjectError
-from ..functions.contact_surface import Surface
+from ..functions.contact.contact_surface import Surface
+from ..paths.relative_motion import SecurityMargins
 from ..robot import Robot
 from ..robot.doors import as_robot
 from ..solvers import Options
@@ -21,7 +22,6 @@ from .factory_transitions import transitions_between
 from .graph import ConstraintGraph
 from .gripper import Gripper, Handle
 from .placement import MARGIN
-from .relative_motion import SecurityMargins
 from .rules import Rule, check_rules, is_allowed
 from .semantics import Semantics
 from .states import State, Transition

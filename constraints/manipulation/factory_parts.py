@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
-from ..implicit import Implicit
-from ..stack import RowOwner
+from ..rows.implicit import Implicit
+from ..rows.stack import RowOwner
 from .foliation import Foliation
 from .grasp import grasp, pregrasp
 from .placement import left_where_it_is, placement, preplacement

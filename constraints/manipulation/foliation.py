@@ -14,12 +14,12 @@ from liegroups.frozen import set_fields
 
 from ..arrays import ArrayLike
 from ..errors import GraphError, WrongObjectError
-from ..explicit import Explicit
-from ..functions.contact import ConvexShapeContact, SurfacePair
-from ..implicit import Implicit
+from ..functions.contact.contact import ConvexShapeContact, SurfacePair
 from ..point import Point
-from ..right_hand_side import RightHandSide
-from ..stack import RowOwner, Stack
+from ..rows.explicit import Explicit
+from ..rows.implicit import Implicit
+from ..rows.right_hand_side import RightHandSide
+from ..rows.stack import RowOwner, Stack
 from ..words import counted
 
 __all__ = ["Foliation", "Leaf", "merged"]

@@ -13,18 +13,18 @@ from liegroups.doors import as_name
 
 from ..arrays import ArrayLike
 from ..errors import GraphError, OptionError, WrongObjectError
-from ..problem import Problem
+from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins, collision_pairs, relative_motion
+from ..problem.problem import Problem
 from ..robot import Robot
 from ..robot.doors import as_robot
+from ..rows.stack import RowOwner
 from ..solvers import Options, Projection, ProjectionBatch
-from ..stack import RowOwner
 from ..words import counted
-from .bench import Benches
 from .checks import all_of, one_placement_each
 from .foliation import Foliation, Leaf, leaf_at
+from .memory import Benches
 from .network import Network
-from .programs import PathProblem, Programs
-from .relative_motion import CollisionPair, RelativeMotion, SecurityMargins, collision_pairs, relative_motion
+from .problems import PathProblem, Programs
 from .selector import StateSelector
 from .states import State, Transition, as_owners
 from .targets import TargetConfiguration, configurations, from_starts, on_executor
@@ -357,19 +357,19 @@ class ConstraintGraph:
 
     def describe(self) -> str:
         """The graph in words."""
-        from .describing import describe
+        from .description import describe
 
         return describe(self)
 
     def to_dot(self) -> str:
         """The graph in the language of Graphviz: states, waypoints, transitions."""
-        from .describing import to_dot
+        from .description import to_dot
 
         return to_dot(self)
 
     def plot(self, path: str | os.PathLike[str] | None = None, ax: Any = None, waypoints: bool = True) -> Any:
         """The graph as a matplotlib figure, arguments as in `graph_plot.plot_graph` (extra `plot`)."""
-        from .graph_plot import plot_graph
+        from ..pictures.graph import plot_graph
 
         return plot_graph(self, path, ax, waypoints)
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from ..arrays import Vector
-from ..problem import Problem
-from ..right_hand_side import RightHandSide
-from .programs import NOTHING
+from ..problem.problem import Problem
+from ..rows.right_hand_side import RightHandSide
+from .problems import NOTHING
 
 if TYPE_CHECKING:
     from .graph import ConstraintGraph

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from liegroups import R3xSO3
 
-from ..comparison import Comparison
 from ..errors import WrongObjectError
-from ..explicit import Explicit
 from ..functions.pose import RelativePose
 from ..functions.transformation import RelativeTransformation
-from ..implicit import Implicit
 from ..robot import Frame, Robot
 from ..robot.doors import as_robot
 from ..robot.pinocchio import pin
-from ..stack import RowOwner
+from ..rows.comparison import Comparison
+from ..rows.explicit import Explicit
+from ..rows.implicit import Implicit
+from ..rows.stack import RowOwner
 from .foliation import Foliation
 from .gripper import Gripper, Handle
 

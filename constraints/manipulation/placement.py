@@ -7,12 +7,17 @@ from collections.abc import Sequence
 from liegroups.doors import finite_vector
 
 from ..errors import OptionError
-from ..explicit_contact import HOLD_ROWS, ExplicitContact
-from ..functions.contact import ConvexShapeContact, ConvexShapeContactComplement, ConvexShapeContactHold, SurfacePair
-from ..functions.contact_surface import Surface
-from ..implicit import Implicit
-from ..locked_joint import LockedJoint
+from ..functions.contact.contact import (
+    ConvexShapeContact,
+    ConvexShapeContactComplement,
+    ConvexShapeContactHold,
+    SurfacePair,
+)
+from ..functions.contact.contact_surface import Surface
 from ..robot import Robot
+from ..rows.explicit_contact import HOLD_ROWS, ExplicitContact
+from ..rows.implicit import Implicit
+from ..rows.locked_joint import LockedJoint
 from .foliation import Foliation
 from .grasp import is_free_object
 

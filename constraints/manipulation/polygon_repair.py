@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Matrix
-from ..functions.contact_surface import FLATNESS
+from ..functions.contact.contact_surface import FLATNESS
 
 __all__ = ["Polygon", "repaired"]
 

@@ -12,13 +12,13 @@ import numpy as np
 
 from ..arrays import Matrix, Vector
 from ..files.documents import read_document
-from ..functions.contact_surface import Surface
-from ..parsed import Parsed
+from ..files.json_values import Parsed
+from ..functions.contact.contact_surface import Surface
+from ..paths.collision import CollisionModel
+from ..paths.collision_shapes import Shape
 from ..robot import Base, Part, Robot
 from ..robot.pinocchio import Placement, pin
 from ..solvers import Options
-from .collision import CollisionModel
-from .collision_shapes import Shape
 from .factory import ConstraintGraphFactory, MovableObject
 from .graph import ConstraintGraph
 from .gripper import Gripper, Handle

@@ -8,11 +8,11 @@ from typing import final
 from ..arrays import Vector
 from ..errors import GraphError
 from ..point import Point
-from ..right_hand_side import RightHandSide
-from ..rows import Rows, stack_rows
+from ..rows.right_hand_side import RightHandSide
+from ..rows.stack import RowOwner, Stack
+from ..rows.stacking import Rows, stack_rows
 from ..short_vectors import norm
-from ..stack import RowOwner, Stack
-from .bench import Benches
+from .memory import Benches
 from .states import State
 
 __all__ = ["StateSelector"]

@@ -15,13 +15,13 @@ from liegroups.doors import as_name
 
 from ..arrays import Matrix
 from ..errors import ConstraintError, FileError, UnknownFrameError
-from ..functions.contact_surface import Surface
+from ..functions.contact.contact_surface import Surface
 from ..robot import Frame, Robot
 from ..robot.doors import as_robot
-from ..robot.frames import FrameKind
-from ..robot.markup import has_xacro, numbers, read_xml
+from ..robot.frame_table import FrameKind
 from ..robot.pinocchio import Placement, pin
 from ..robot.srdf import MANIPULATION_TAGS, SRDF_TAGS, refuse_misspelt
+from ..robot.xml import has_xacro, numbers, read_xml
 from ..words import counted
 from .gripper import Gripper, Handle
 from .polygon_repair import repaired

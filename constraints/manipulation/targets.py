@@ -12,13 +12,13 @@ import numpy as np
 
 from ..arrays import ArrayLike, Vector
 from ..errors import ConstraintError, GraphError, WrongObjectError
-from ..right_hand_side import RightHandSide
 from ..robot import Robot
+from ..rows.right_hand_side import RightHandSide
 from ..solvers import Projection, Projector, Status
 from ..solvers.result import Result
 from ..words import counted
-from .bench import Bench
-from .programs import Programs
+from .memory import Bench
+from .problems import Programs
 from .selector import StateSelector
 from .states import Transition
 

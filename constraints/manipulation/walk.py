@@ -15,15 +15,15 @@ from liegroups.doors import as_tuple
 
 from ..arrays import ArrayLike, Vector
 from ..errors import GraphError, OptionError, PathError, WrongObjectError
-from ..problem import Problem
-from ..right_hand_side import RightHandSide
+from ..paths.collision import Collision, CollisionModel, always_in_words
+from ..paths.interpolation import Interpolation, PathStatus, interpolate
+from ..paths.path import Path
+from ..problem.problem import Problem
+from ..rows.right_hand_side import RightHandSide
 from ..solvers import Projector
 from ..solvers.result import Result
 from ..words import counted
-from .collision import Collision, CollisionModel, always_in_words
 from .graph import ConstraintGraph
-from .interpolation import Interpolation, PathStatus, interpolate
-from .path import Path
 from .states import Transition
 from .targets import TargetConfiguration
 

@@ -1,10 +1,10 @@
 """Mechanisms from files and built in, and sample robots that need no file."""
 
+from ..loops.mobility import Mobility
 from . import mechanisms
 from .installed import installed_robots
 from .loading import load
 from .mechanism import Mechanism, Unread
-from .mobility import Mobility
 from .samples import sample_arm, sample_humanoid, sample_two_arms
 
 __all__ = [

@@ -10,11 +10,11 @@ import numpy as np
 from liegroups.doors import natural_number
 
 from ..arrays import Vector
-from ..dynamics import assemble_position
+from ..loops import assemble_position
+from ..loops.mobility import Mobility
 from ..solvers.result import Result
 from ..words import counted
 from .mechanism import Mechanism
-from .mobility import Mobility
 
 __all__ = ["Closing", "close", "starts"]
 

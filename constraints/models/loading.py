@@ -12,8 +12,8 @@ from liegroups.doors import as_flag
 from ..errors import FileError, OptionError
 from ..keywords import names_checked
 from ..robot import Base
-from ..robot.markup import read_xml
 from ..robot.packages import robot_data_folder
+from ..robot.xml import read_xml
 from . import mechanisms
 from .installed import installed_robots
 from .mechanism import Mechanism

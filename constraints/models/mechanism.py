@@ -14,18 +14,18 @@ from liegroups.doors import as_mapping, as_tuple
 from liegroups.frozen import read_only_copy, set_fields
 
 from ..arrays import ArrayLike, Vector
-from ..dynamics import ConstraintSet
 from ..errors import ConstraintError, EmptyProblemError, WrongObjectError
-from ..explicit import Explicit
-from ..given import on_space
-from ..implicit import Implicit
-from ..problem import Problem
+from ..loops import ConstraintSet
+from ..loops.mobility import Mobility, mobility_at
+from ..problem.arguments import on_space
+from ..problem.problem import Problem
 from ..ranks import RANK_TOLERANCE
 from ..robot import Robot
 from ..robot.doors import as_robot
-from ..stack import RowOwner, Stack
+from ..rows.explicit import Explicit
+from ..rows.implicit import Implicit
+from ..rows.stack import RowOwner, Stack
 from ..words import counted
-from .mobility import Mobility, mobility_at
 
 __all__ = ["Mechanism", "Unread", "couplers_of_mimics"]
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..arrays import Vector
 from ..errors import ConstraintError, FileError, MissingExtraError
 from ..robot import Robot
-from ..robot.markup import read_xml
+from ..robot.xml import read_xml
 from .mechanism import Mechanism, Unread
 from .mjcf_equalities import read_equalities
 from .mjcf_tree import CompiledTree, from_qpos, read_tree

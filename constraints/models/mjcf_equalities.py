@@ -10,14 +10,14 @@ import numpy as np
 from liegroups import Rn
 
 from ..arrays import Vector
-from ..dynamics import Closure, PointClosure
 from ..errors import ConstraintError
-from ..explicit import Explicit
 from ..functions import Affine, Constant, Polynomial, Stacked
-from ..implicit import Implicit
+from ..loops import Closure, PointClosure
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
-from ..stack import RowOwner
+from ..rows.explicit import Explicit
+from ..rows.implicit import Implicit
+from ..rows.stack import RowOwner
 from .mechanism import Unread
 from .mjcf_tree import CompiledTree
 from .tree import translation

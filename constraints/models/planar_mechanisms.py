@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from ..dynamics import Closure, Hinge
 from ..errors import OptionError
+from ..loops import Closure, Hinge
 from ..robot import Robot
 from ..robot.pinocchio import pin
 from .mechanism import Mechanism

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Vector
-from ..dynamics import Closure, Hinge, PointClosure
 from ..errors import ConstraintError, FileError, OptionError, UnknownNameError
-from ..explicit import Explicit
+from ..loops import Closure, Hinge, PointClosure
 from ..robot import Base, Frame, Robot, pose_vector
-from ..robot.loading import as_base
 from ..robot.mimic import Mimic
 from ..robot.pinocchio import pin
-from ..stack import RowOwner
+from ..robot.urdf import as_base
+from ..rows.explicit import Explicit
+from ..rows.stack import RowOwner
 from .mechanism import Mechanism, Unread, couplers_of_mimics
 from .sdf_document import SdfJoint, SdfModel, read_sdf
 from .spanning import LOOSE, Branch, closes_no_loop, cut_names, spanning_tree

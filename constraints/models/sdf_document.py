@@ -15,8 +15,8 @@ import numpy as np
 from ..arrays import Matrix, Vector
 from ..errors import FileError, UnknownNameError
 from ..robot.listing import first_names
-from ..robot.markup import numbers, read_xml
 from ..robot.pinocchio import pin
+from ..robot.xml import numbers, read_xml
 from .mechanism import Unread
 from .sdf_words import foreign_words
 from .tree import JointLimits

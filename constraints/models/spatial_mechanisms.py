@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import ArrayLike, Vector
-from ..dynamics import Closure, PointClosure, RodClosure
 from ..errors import OptionError
+from ..loops import Closure, PointClosure, RodClosure
 from ..robot import Robot, as_placement, pose_vector
 from ..robot.pinocchio import pin
 from .mechanism import Mechanism

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics import Closure, PointClosure
 from ..errors import ConstraintError, FileError, UnknownJointError, UnknownNameError
+from ..loops import Closure, PointClosure
 from ..robot import Base, Robot
-from ..robot.frames import AmbiguousFrameError
-from ..robot.loading import urdf_model
-from ..robot.markup import read_xml
+from ..robot.frame_table import AmbiguousFrameError
 from ..robot.pinocchio import Model, pin
+from ..robot.urdf import urdf_model
 from ..robot.urdf_graph import misspelt, urdf_graph
-from ..stack import RowOwner
+from ..robot.xml import read_xml
+from ..rows.stack import RowOwner
 from .mechanism import Mechanism, Unread, couplers_of_mimics
 from .sidecar import Sidecar, misspelt_beside, read_sidecar, sidecar_beside
 from .urdf_extras import elements_beside, mimics_of_loops, without_wrong_mimics, wrong_mimics

@@ -11,13 +11,13 @@ from xml.etree.ElementTree import Element, SubElement
 import numpy as np
 
 from ..arrays import Vector
-from ..dynamics import Closure, Hinge
 from ..errors import ConstraintError, FileError
+from ..loops import Closure, Hinge
 from ..robot import Frame, FrameKind, Robot
-from ..robot.markup import numbers
 from ..robot.pinocchio import pin
 from ..robot.urdf_graph import UrdfGraph, UrdfJoint
-from ..stack import RowOwner
+from ..robot.xml import numbers
+from ..rows.stack import RowOwner
 from .mechanism import Unread
 from .spanning import LOOSE, Branch, closes_no_loop, cut_names, spanning_tree
 

@@ -2,12 +2,12 @@
 
 from .bounds import Bounds
 from .frame import Frame
-from .frames import FrameKind
-from .loading import Base, Part
+from .frame_table import FrameKind
 from .placement import as_placement, as_rotation, pose_vector, rigid_transform
 from .posture import Motion, Posture
 from .robot import Robot
 from .space import RobotSpace
+from .urdf import Base, Part
 
 __all__ = [
     "Base",

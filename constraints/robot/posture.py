@@ -13,9 +13,9 @@ from liegroups import Segments
 from ..arrays import Matrix, Vector
 from ..point import ALL_JOINTS, MovingPoint, Point, SpaceMotion, SpacePoint, Workspace, part_vector
 from .frame import Frame
-from .frames import FrameTable
+from .frame_pair import RelativeFrames, frame_jacobian_of
+from .frame_table import FrameTable
 from .pinocchio import Placement, pin
-from .relative import RelativeFrames, frame_jacobian_of
 
 if TYPE_CHECKING:
     from .space import RobotSpace

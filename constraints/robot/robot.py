@@ -19,18 +19,18 @@ from ..keywords import names_checked
 from ..point import Workspace
 from .bounds import Bounds
 from .configuration import checked_postures, configured, merged, random_configuration
+from .description import configuration_table, description
 from .disabled_collisions import DisabledCollision, as_disabled, link_names
 from .frame import Frame
-from .frames import FrameKind, FrameTable
+from .frame_table import FrameKind, FrameTable
 from .joints import FULL_TURN, radian_columns
-from .loading import Base, read_urdf
 from .mimic import Mimic, as_mimics
 from .pinocchio import Model, pin
 from .posture import Motion, Posture
-from .printing import configuration_table, description
 from .space import RobotSpace
 from .srdf import read_srdf
 from .system import Part, join
+from .urdf import Base, read_urdf
 
 __all__ = ["Robot"]
 

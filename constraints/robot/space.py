@@ -21,7 +21,7 @@ from ..pool import Pool
 from .joints import angular_columns
 from .pinocchio import Model, pin
 from .posture import Kinematics, Motion, Posture
-from .truncated import truncated
+from .subtree import truncated
 
 __all__ = ["RobotSpace"]
 

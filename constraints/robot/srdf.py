@@ -17,8 +17,8 @@ from ..arrays import Vector
 from ..errors import ConstraintError, FileError
 from .configuration import joint_value
 from .disabled_collisions import DisabledCollision, link_names
-from .markup import numbers, read_xml
 from .space import RobotSpace
+from .xml import numbers, read_xml
 
 __all__ = ["MANIPULATION_TAGS", "SRDF_TAGS", "RobotSemantics", "read_srdf", "refuse_misspelt"]
 

@@ -14,7 +14,7 @@ from liegroups.errors import DuplicateNameError
 from ..arrays import Vector
 from ..errors import WrongObjectError
 from .disabled_collisions import DisabledCollision
-from .frames import FrameTable
+from .frame_table import FrameTable
 from .mimic import Mimic
 from .pinocchio import Model, Placement, pin
 from .placement import as_placement

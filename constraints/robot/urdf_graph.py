@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from ..errors import FileError, UnknownNameError
-from .markup import has_xacro
+from .xml import has_xacro
 
 __all__ = [
     "JOINT_FREEDOMS",

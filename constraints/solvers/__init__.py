@@ -2,25 +2,17 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .batch import ProjectionBatch
 from .engine import Engine
 from .options import Options
-from .projection import Projection, Refined, Status, Step
-from .projector import Projector, project
-from .step_control import (
-    Backtracking,
-    Constant,
-    ErrorNormBased,
-    FixedSequence,
-    FullSteps,
-    StepControl,
-    StepState,
-)
+from .projection.batch import ProjectionBatch
+from .projection.projection import Projection, Refined, Status, Step
+from .projection.projector import Projector, project
+from .step_control import Backtracking, Constant, ErrorNormBased, FixedSequence, FullSteps, StepControl, StepState
 
 if TYPE_CHECKING:
-    from .conflict import Conflict, Kind, Member, Trial
-    from .diagnosis import Diagnosis, diagnose
-    from .sensitivity import Sensitivity, SensitivityError, SensitivityKind
+    from .diagnosis.conflict import Conflict, Kind, Member, Trial
+    from .diagnosis.diagnosis import Diagnosis, diagnose
+    from .refinement.sensitivity import Sensitivity, SensitivityError, SensitivityKind
 
 __all__ = [
     "Backtracking",
@@ -54,11 +46,11 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """What few programs need is imported on use."""
     if name in ("Conflict", "Kind", "Member", "Trial"):
-        from . import conflict as home
+        from .diagnosis import conflict as home
     elif name in ("Diagnosis", "diagnose"):
-        from . import diagnosis as home
+        from .diagnosis import diagnosis as home
     elif name in ("Sensitivity", "SensitivityError", "SensitivityKind"):
-        from . import sensitivity as home
+        from .refinement import sensitivity as home
     else:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     return getattr(home, name)

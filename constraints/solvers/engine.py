@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from ..arrays import Vector
 from ..point import Workspace
-from ..problem import Problem
-from ..right_hand_side import RightHandSide
+from ..problem.problem import Problem
+from ..rows.right_hand_side import RightHandSide
 from .options import Options
-from .projection import Refined, Status, Step
+from .projection.projection import Refined, Status, Step
 
 __all__ = ["Engine", "Outcome", "Program"]
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..arrays import Matrix, Vector
-from ..function import Function
+from ..functions.function import Function
 from ..point import Workspace, place, place_motion
 from .failure import largest, require, within
 from .places import column_name

@@ -18,7 +18,7 @@ from liegroups import Space
 
 from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import FunctionError, UndefinedError
-from ..function import Function, as_function
+from ..functions.function import Function, as_function
 from ..point import Workspace, place
 from ..robot import Robot
 from ..robot.space import RobotSpace

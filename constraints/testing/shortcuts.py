@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Matrix, Vector
-from ..function import Function, said_of_evaluate
-from ..functions.frames import Framed, kinematics_at
+from ..functions.frame_function import Framed, kinematics_at
+from ..functions.function import Function, said_of_evaluate
 from ..point import Workspace, place
 from ..robot import Frame
 from ..robot.posture import Kinematics

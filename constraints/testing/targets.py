@@ -19,7 +19,7 @@ from liegroups.doors import as_space
 
 from ..arrays import ArrayLike
 from ..errors import SizeError, WrongObjectError
-from ..target import Target
+from ..rows.target import Target
 from .failure import require
 
 __all__ = ["check_target"]

@@ -1,0 +1,227 @@
+"""The demonstration: random configurations of robots put onto constraints, as a table and a picture."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import BoolVector, Indices, Matrix, Vector
+from ..errors import FileError, OptionError
+from ..pictures.traces import (
+    MissingExtraError,
+    draw_box,
+    draw_configuration,
+    draw_frame,
+    new_figure,
+    save_figure,
+    stick_figure,
+    tidy_axes,
+)
+from ..solvers import Options, Projector
+from .demo_scenes import FOOT, Scene, placement_by_hand, scenes
+
+__all__ = ["Outcome", "draw", "project_all", "run", "table"]
+
+PANEL, HEAD, TITLE = 3.0, 0.62, 0.7
+"""Inches: edge of a picture, space for the text above it, for that above all."""
+
+LEGEND = (
+    "each colour is one configuration",
+    "grid 0.5 m",
+    "grey: a bar in two hands",
+    "boxes: an object, or where feet stand",
+    "cross: centre of mass",
+)
+
+
+class Outcome(NamedTuple):
+    """What the projections of a scene gave.
+
+    Attributes:
+        scene: which.
+        starts, ends: configurations (n, nq) before and after.
+        success: (n,) true where the projection says so.
+        iterations, seconds: (n,) of each projection.
+        largest_error: measured, over the successes; NaN without any.
+    """
+
+    scene: Scene
+    starts: Matrix
+    ends: Matrix
+    success: BoolVector
+    iterations: Vector
+    seconds: Vector
+    largest_error: float
+
+
+def project_all(scene: Scene, count: int, seed: int) -> Outcome:
+    """Project random configurations of a scene's robot and measure what came out.
+
+    Args:
+        scene: which.
+        count: how many configurations.
+        seed: of the random generator.
+    """
+    projector = Projector(scene.problem, Options(seed=seed))
+    starts = scene.starts(count, seed)
+    projector.project(starts[0])  # the first call pays for memory
+    results = [projector.project(q) for q in starts]
+    ends = np.array([result.q for result in results])
+    success = np.array([result.success for result in results])
+    errors = [scene.measure(q) for q in ends[success]]
+    return Outcome(
+        scene,
+        starts,
+        ends,
+        success,
+        np.array([result.iterations for result in results]),
+        np.array([result.seconds for result in results]),
+        max(errors, default=math.nan),
+    )
+
+
+def table(outcomes: Sequence[Outcome]) -> str:
+    """The outcomes as text, a line each."""
+    head = ("problem", "dofs", "rows", "success", "iterations", "time each", "largest error")
+    lines: list[tuple[str, ...]] = [head]
+    for outcome in outcomes:
+        problem = outcome.scene.problem
+        lines.append((
+            outcome.scene.name,
+            str(problem.space.nv),
+            str(problem.constraints.size),
+            f"{int(outcome.success.sum())} of {len(outcome.success)}",
+            f"{float(np.median(outcome.iterations)):.0f}",
+            f"{1e3 * float(np.median(outcome.seconds)):.2f} ms",
+            "-" if math.isnan(outcome.largest_error) else f"{outcome.largest_error:.1e}",
+        ))  # fmt: skip
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    text = ["  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines]
+    return "\n".join([text[0], "-" * len(text[0]), *text[1:]])
+
+
+def draw(outcomes: Sequence[Outcome], path: str | os.PathLike[str]) -> None:
+    """Write the picture: two scenes a row, each with configurations before on the left and the same ones after.
+
+    The first successes are shown.
+
+    Args:
+        outcomes: what to show.
+        path: the file.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+        FileError: the file cannot be written.
+    """
+    rows, last_is_free = -(-len(outcomes) // 2), bool(len(outcomes) % 2)
+    foot = 0.0 if last_is_free else 0.4
+    width, height = 4 * PANEL, rows * (PANEL + HEAD) + TITLE + foot
+    figure = new_figure(width, height, layout="none")
+    title = "Random configurations, and what projection makes of them"
+    figure.text(0.5, 1.0 - 0.45 / height, title, ha="center", fontsize=17)
+    for i, outcome in enumerate(outcomes):
+        left, top = 2 * PANEL * (i % 2), height - TITLE - (PANEL + HEAD) * (i // 2)
+        _draw_scene(figure, outcome, left, top)
+    corner, text = ((0.75, 0.5 * PANEL / height), "\n".join(LEGEND)) if last_is_free else (
+        (0.5, 0.15 / height), "; ".join(LEGEND)
+    )  # fmt: skip
+    figure.text(*corner, text, ha="center", fontsize=12, color="#505050")
+    save_figure(figure, path)
+
+
+def _draw_scene(figure: Any, outcome: Outcome, left: float, top: float) -> None:
+    """The two pictures of a scene, with their corner at the top left [inch]."""
+    scene, (width, height) = outcome.scene, figure.get_size_inches()
+    shown = np.flatnonzero(outcome.success)[: scene.shown]
+    figure.text((left + PANEL) / width, (top - 0.2) / height, scene.name, ha="center", fontsize=14, fontweight="bold")
+    middle, reach = _view(outcome, shown)
+    for column, (configurations, text) in enumerate(((outcome.starts, scene.before), (outcome.ends, scene.after))):
+        x = left + column * PANEL
+        figure.text((x + 0.5 * PANEL) / width, (top - 0.47) / height, text.format(len(shown)), ha="center", fontsize=12)
+        place = (x / width, (top - HEAD - PANEL) / height, PANEL / width, PANEL / height)
+        axes: Any = figure.add_axes(place, projection="3d", computed_zorder=False)
+        tidy_axes(axes, middle, reach, zoom=1.15)
+        for oMf in scene.ground:
+            draw_box(axes, oMf, FOOT, colour="#404040", width=2.0)
+        if not scene.ground:
+            axes.plot([0.0], [0.0], [0.0], "s", color="#404040", markersize=7.0)
+        for i, k in enumerate(shown):
+            _draw_one(axes, scene, configurations[k], f"C{i}", bar=scene.bar and column == 1)
+        if scene.target is not None:
+            draw_frame(axes, scene.target, length=0.25 * reach, width=2.5)
+            low: Any = scene.target.translation - [0.0, 0.0, 0.32 * reach]
+            axes.text(*low, "target", ha="center", va="top", fontsize=11, zorder=11)
+
+
+def _draw_one(axes: Any, scene: Scene, q: Vector, colour: str, bar: bool) -> None:
+    """A configuration with what it holds."""
+    if bar:
+        ends = [placement_by_hand(scene.robot, tip, q).translation for tip in scene.tips]
+        axes.plot(*np.transpose(ends), color="#a0a0a0", linewidth=6.0, solid_capstyle="round")
+    draw_configuration(axes, scene.robot, q, tips=scene.tips, colour=colour, width=2.0)
+    for frame, size in scene.boxes.items():
+        draw_box(axes, placement_by_hand(scene.robot, frame, q), size, colour=colour, width=1.5)
+    if scene.center is not None:
+        x, y, z = scene.center(q).tolist()
+        floor = min(float(oMf.translation[2]) for oMf in scene.ground)
+        axes.plot([x, x], [y, y], [z, floor], ":", color=colour, linewidth=1.5)
+        axes.plot([x], [y], [z], "X", color=colour, markersize=9.0, markeredgecolor="white", zorder=12)
+
+
+def _view(outcome: Outcome, shown: Indices) -> tuple[Vector, float]:
+    """Middle and half the width of a cube around the tips and the foot of the robot, or around all of it."""
+    scene = outcome.scene
+    configurations = np.concatenate([outcome.starts[shown], outcome.ends[shown]])
+    around = dict.fromkeys(scene.tips, 0.0) | {frame: 0.5 * math.hypot(*size) for frame, size in scene.boxes.items()}
+    points = [np.asarray(oMf.translation) for oMf in scene.ground] or [np.zeros(3)]
+    for q in configurations:
+        for frame, radius in around.items():
+            middle = np.asarray(placement_by_hand(scene.robot, frame, q).translation)
+            points += [middle - radius, middle + radius]
+        if scene.ground:
+            points += [end for _, end in stick_figure(scene.robot, q)]
+    lowest, highest = np.min(points, axis=0), np.max(points, axis=0)
+    return 0.5 * (lowest + highest), max(0.53 * float((highest - lowest).max()), 0.5)
+
+
+def run(output: str | os.PathLike[str] = "demo.png", starts: int = 500, seed: int = 0) -> int:
+    """Project, print the table, write the picture.
+
+    Args:
+        output: file of the picture.
+        starts: configurations a problem.
+        seed: of the random generator.
+
+    Returns:
+        how many projections failed.
+
+    Raises:
+        FileError: the picture cannot be written.
+        OptionError: a number that makes no sense.
+    """
+    if starts < 1 or seed < 0:
+        raise OptionError(f"expected at least one start and a seed that is not negative, got {starts} and {seed}")
+    folder = Path(output).absolute().parent
+    if not folder.is_dir():
+        raise FileError(os.fspath(output), f"the folder {folder} does not exist")
+    began = perf_counter()
+    problems, note = scenes()
+    if note:
+        print(note)
+    print(f"Projecting {starts} random configurations in each problem (seed {seed}).\n")
+    outcomes = [project_all(scene, starts, seed) for scene in problems]
+    print(table(outcomes))
+    print("\nDistances in m, angles in rad, medians over the starts. The largest error over all successes is measured")
+    print("afterwards with pinocchio's joint models alone; the threshold of the projection was 1e-4.")
+    try:
+        draw(outcomes, output)
+        print(f"\nPicture: {os.fspath(output)} ({perf_counter() - began:.1f} s in all)")
+    except MissingExtraError as missing:
+        print(f"\nNo picture: {missing}")
+    return sum(int((~outcome.success).sum()) for outcome in outcomes)

@@ -1,0 +1,287 @@
+"""A pinocchio model as plain data, and back: joints, placements, inertias, limits, frames, to the last bit.
+
+The data are lists, numbers and texts alone. Reading them calls constructors of pinocchio with checked numbers, never a
+reader of pinocchio's own archives, so that a file from anywhere can be read. What pinocchio 4.1 keeps in a model and
+shows nobody (limits of accelerations and jerks, infinite in every model from a file) is not in the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Vector
+from ..errors import ModelError
+from ..robot.pinocchio import Model, Placement, pin
+from .json_values import MOST_COORDINATES, Parsed
+
+__all__ = ["model_data", "model_from_data", "placement_data", "placement_from_data"]
+
+_PLAIN = (
+    *("RX", "RY", "RZ", "RUBX", "RUBY", "RUBZ", "PX", "PY", "PZ"),
+    *("Planar", "Spherical", "SphericalZYX", "FreeFlyer", "Translation"),
+)
+_SCREWS = ("HX", "HY", "HZ")
+_ALONG = ("RevoluteUnaligned", "PrismaticUnaligned")
+_TYPES = (*_PLAIN, *_SCREWS, *_ALONG, "RevoluteUnboundedUnaligned", "HelicalUnaligned", "Universal", "Ellipsoid",
+          "Composite")  # fmt: skip
+_FRAMES = ("OP_FRAME", "JOINT", "FIXED_JOINT", "BODY", "SENSOR")
+
+_LIMITS = (
+    *("lowerPositionLimit", "upperPositionLimit", "positionLimitMargin"),
+    *("lowerVelocityLimit", "upperVelocityLimit", "lowerEffortLimit", "upperEffortLimit"),
+    *("lowerDryFrictionLimit", "upperDryFrictionLimit", "damping", "armature", "rotorInertia", "rotorGearRatio"),
+)
+"""The vectors of a model that have an entry a coordinate, under pinocchio's names."""
+
+
+def placement_data(placement: Placement) -> dict[str, Any]:
+    """A placement as its rotation matrix, row by row, and its translation [m]."""
+    return {"rotation": placement.rotation.tolist(), "translation": placement.translation.tolist()}
+
+
+def placement_from_data(data: Parsed) -> Placement:
+    """The placement of `placement_data`.
+
+    Raises:
+        FileContentError: it is none, or its rotation is not orthonormal to 1e-6.
+    """
+    data.only("rotation", "translation")
+    R = data.entry("rotation").matrix(3)
+    p = data.entry("translation").vector(3)
+    if R.shape != (3, 3):
+        data.entry("rotation").refuse(f"expected three rows, there are {R.shape[0]}")
+    R_is_small = np.abs(R).max() < 2.0  # so that no product overflows
+    if not R_is_small or np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0.0:
+        data.entry("rotation").refuse("expected a rotation matrix, its rows are not orthonormal and right-handed")
+    return pin.SE3(R, p)
+
+
+def model_data(model: Model) -> dict[str, Any]:
+    """The model as data that `model_from_data` takes.
+
+    Raises:
+        ModelError: a joint has a type that the data do not hold.
+    """
+    m: Any = model
+    return {
+        "name": str(m.name),
+        "gravity": m.gravity.vector.tolist(),
+        "bodies": int(m.nbodies),
+        "joints": [
+            {
+                "name": str(m.names[i]),
+                "parent": int(m.parents[i]),
+                **_joint_data(m.joints[i], str(m.names[i])),
+                "placement": placement_data(m.jointPlacements[i]),
+            }
+            for i in range(1, m.njoints)
+        ],
+        "inertias": [_inertia_data(inertia) for inertia in m.inertias],
+        "frames": [
+            {
+                "name": str(frame.name),
+                "type": frame.type.name,
+                "joint": int(frame.parentJoint),
+                "previous": int(frame.parentFrame),
+                "placement": placement_data(frame.placement),
+                "inertia": _inertia_data(frame.inertia),
+            }
+            for frame in list(m.frames)[1:]
+        ],
+        "limits": {name: np.asarray(getattr(m, name)).tolist() for name in _LIMITS},
+        "postures": {entry.key(): entry.data().tolist() for entry in m.referenceConfigurations},
+    }
+
+
+def model_from_data(data: Parsed) -> Model:
+    """The model of `model_data`.
+
+    Raises:
+        FileContentError: something in the data is wrong; its place is named.
+    """
+    data.only("name", "gravity", "bodies", "joints", "inertias", "frames", "limits", "postures")
+    return _built(data)
+
+
+def _built(data: Parsed) -> Model:
+    model: Any = pin.Model()
+    model.name = data.entry("name").text()
+    model.gravity = pin.Motion(data.entry("gravity").vector(6))
+    for i, joint in enumerate(data.entry("joints").items(MOST_COORDINATES), start=1):
+        parent = joint.entry("parent").integer(0, i - 1)
+        kind = _joint(joint, ("name", "parent", "placement"))
+        place = placement_from_data(joint.entry("placement"))
+        joint.build(model.addJoint, parent, kind, place, joint.entry("name").text())
+    if model.nq > MOST_COORDINATES:
+        data.entry("joints").refuse(f"have {model.nq} coordinates; expected at most {MOST_COORDINATES}")
+    inertias = data.entry("inertias").items()
+    if len(inertias) != model.njoints:
+        data.entry("inertias").refuse(f"expected {model.njoints}, the world's first, there are {len(inertias)}")
+    for _ in range(1, data.entry("bodies").integer(1, 10 * MOST_COORDINATES)):
+        model.appendBodyToJoint(0, pin.Inertia.Zero(), pin.SE3.Identity())  # counts bodies; all inertias come next
+    for i, inertia in enumerate(inertias):
+        model.inertias[i] = _inertia(inertia)
+    for i, frame in enumerate(data.entry("frames").items(), start=1):
+        _add_frame(model, frame, i)
+    limits = data.entry("limits").only(*_LIMITS)
+    for name in _LIMITS:
+        setattr(model, name, limits.entry(name).vector(getattr(model, name).size, finite=False))
+    for name, posture in data.entry("postures").entries():
+        model.referenceConfigurations[name] = posture.vector(model.nq)
+    return model
+
+
+def _add_frame(model: Any, data: Parsed, i: int) -> None:
+    data.only("name", "type", "joint", "previous", "placement", "inertia")
+    kind = getattr(pin.FrameType, data.entry("type").word(_FRAMES))
+    joint, previous = data.entry("joint").integer(0, model.njoints - 1), data.entry("previous").integer(0, 2**31)
+    place, inertia = placement_from_data(data.entry("placement")), _inertia(data.entry("inertia"))
+    frame = data.build(pin.Frame, data.entry("name").text(), joint, previous, place, kind, inertia)
+    if data.build(model.addFrame, frame, False) != i:
+        data.refuse("is a second frame of that name and type")
+
+
+# Inertias
+
+
+def _inertia_data(inertia: Any) -> list[float]:
+    """Mass, lever and the upper triangle of the tensor at the centre, in one row of ten numbers."""
+    tensor = np.asarray(inertia.inertia)
+    return [float(inertia.mass), *inertia.lever.tolist(), *tensor[np.triu_indices(3)].tolist()]
+
+
+def _inertia(data: Parsed) -> Any:
+    numbers = data.vector(10)
+    tensor = np.zeros((3, 3))
+    tensor[np.triu_indices(3)] = numbers[4:]
+    tensor[np.tril_indices(3)] = tensor.T[np.tril_indices(3)]
+    return data.build(pin.Inertia, float(numbers[0]), numbers[1:4], tensor)
+
+
+# Joints: pinocchio's name for the type, and its numbers.
+
+
+def _joint_data(joint: Any, name: str) -> dict[str, Any]:
+    kind = str(joint.shortname()).removeprefix("JointModel").removesuffix("Tpl")
+    whole = joint.extract() if hasattr(joint, "extract") else joint
+    data: dict[str, Any] = {"type": kind}
+    if kind not in _TYPES:
+        raise ModelError(f"joint '{name}' has the type {kind}, which no file holds")
+    if kind in _SCREWS or kind == "HelicalUnaligned":
+        data["pitch"] = float(whole.pitch)
+    if kind in _ALONG or kind == "HelicalUnaligned":
+        data["axis"] = whole.axis.tolist()
+    if kind == "RevoluteUnboundedUnaligned":
+        data["axis"] = _axis_of(whole).tolist()
+    if kind == "Universal":
+        data["axes"] = [whole.axis1.tolist(), whole.axis2.tolist()]
+    if kind == "Ellipsoid":
+        data["radii"] = [float(whole.radius_x), float(whole.radius_y), float(whole.radius_z)]
+    if kind == "Composite":
+        data["parts"] = [
+            {**_joint_data(part, name), "placement": placement_data(place)}
+            for part, place in zip(whole.joints, whole.jointPlacements, strict=True)
+        ]
+    return data
+
+
+def _joint(data: Parsed, beside: tuple[str, ...], depth: int = 0) -> Any:
+    """Joint model, from the entries of an object that has others beside them."""
+    kind = data.entry("type").word(_TYPES)
+    numbers, make = _NUMBERS.get(kind, ((), None))
+    data.only("type", *numbers, *beside)
+    if kind == "Composite":
+        return _composite(data, depth)
+    if make is not None:
+        return data.build(make, data, kind)
+    return getattr(pin, f"JointModel{kind}")()
+
+
+def _composite(data: Parsed, depth: int) -> Any:
+    if depth > 4:
+        data.refuse("composite joints in composite joints, more than 4 deep")
+    whole = pin.JointModelComposite()
+    parts = data.entry("parts").items(MOST_COORDINATES)
+    if not parts:
+        data.entry("parts").refuse("expected at least one joint")
+    for part in parts:
+        kind = _joint(part, ("placement",), depth + 1)
+        part.build(whole.addJoint, kind, placement_from_data(part.entry("placement")))
+    return whole
+
+
+def _unit(data: Parsed) -> Vector:
+    axis = data.vector(3)
+    if np.abs(axis).max() > 2.0 or abs(float(axis @ axis) - 1.0) > 1e-6:
+        data.refuse("expected an axis of norm 1")
+    return axis
+
+
+def _screw(data: Parsed, kind: str) -> Any:
+    return getattr(pin, f"JointModel{kind}")(data.entry("pitch").number())
+
+
+def _along(data: Parsed, kind: str) -> Any:
+    return getattr(pin, f"JointModel{kind}")(_unit(data.entry("axis")))
+
+
+def _helical(data: Parsed, kind: str) -> Any:
+    return pin.JointModelHelicalUnaligned(_unit(data.entry("axis")), data.entry("pitch").number())
+
+
+def _universal(data: Parsed, kind: str) -> Any:
+    axes = data.entry("axes").items()
+    if len(axes) != 2:
+        data.entry("axes").refuse(f"expected two axes, there are {len(axes)}")
+    first, second = _unit(axes[0]), _unit(axes[1])
+    if abs(float(first @ second)) > 1e-6:
+        data.entry("axes").refuse("expected two axes at right angles")
+    return pin.JointModelUniversal(first, second)
+
+
+def _ellipsoid(data: Parsed, kind: str) -> Any:
+    return pin.JointModelEllipsoid(*data.entry("radii").vector(3).tolist())
+
+
+def _continuous(data: Parsed, kind: str) -> Any:
+    """A continuous joint about any axis.
+
+    Pinocchio makes one from a URDF alone, and normalises the axis again, which moves its last bits. The bits of the
+    file are put into the archive that pinocchio writes of such a joint: of our numbers, never of the file's text.
+    """
+    axis = _unit(data.entry("axis"))
+    whole: Any = pin.buildModelFromXML(_WHEEL)
+    if not np.array_equal(_axis_of(whole.joints[1]), axis):
+        text, old = whole.saveToString(), " ".join(f"{x:.17e}" for x in _axis_of(whole.joints[1]).tolist())
+        if text.count(old) != 1:
+            raise ModelError("this version of pinocchio writes its joints in another way: an axis cannot be set")
+        whole.loadFromString(text.replace(old, " ".join(f"{x:.17e}" for x in axis.tolist())))
+    return whole.joints[1]
+
+
+_WHEEL = (
+    "<robot name='wheel'><link name='a'/><link name='b'/><joint name='turn' type='continuous'><parent link='a'/>"
+    "<child link='b'/><axis xyz='0.48 0.6 0.64'/></joint></robot>"
+)
+
+_NUMBERS: dict[str, tuple[Sequence[str], Callable[[Parsed, str], Any] | None]] = {
+    **dict.fromkeys(_SCREWS, (("pitch",), _screw)),
+    **dict.fromkeys(_ALONG, (("axis",), _along)),
+    "RevoluteUnboundedUnaligned": (("axis",), _continuous),
+    "HelicalUnaligned": (("axis", "pitch"), _helical),
+    "Universal": (("axes",), _universal),
+    "Ellipsoid": (("radii",), _ellipsoid),
+    "Composite": (("parts",), None),
+}
+"""Entries of a joint of some type beside "type", and how it is made of them."""
+
+
+def _axis_of(joint: Any) -> Vector:
+    """Axis (3,) of a joint that turns about one: the angular part of its motion subspace."""
+    whole = joint.extract() if hasattr(joint, "extract") else joint
+    memory = whole.createData()
+    whole.calc(memory, np.array([1.0, 0.0]))
+    return np.array(memory.S, dtype=np.float64).ravel()[3:]

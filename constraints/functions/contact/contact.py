@@ -1,0 +1,307 @@
+"""Contact of convex polygons: the contact itself, where on the floor it is, and both together."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple, final
+
+import numpy as np
+
+from liegroups import SO2, Rn, Space
+from liegroups.doors import finite_vector
+from liegroups.frozen import set_fields
+
+from ...arrays import ArrayLike, Matrix, Vector
+from ...errors import DuplicateNameError, OptionError, SizeError, UnknownNameError, WrongObjectError
+from ...point import Point
+from ...robot import Frame, Robot
+from ...robot.doors import as_robot
+from ..frame_function import Framed, FrameFunction, kinematics_at
+from ..function import Function
+from .contact_rows import Touch, contact_error, touch, write_contact, write_place
+from .contact_surface import Surface
+
+__all__ = ["ConvexShapeContact", "ConvexShapeContactComplement", "ConvexShapeContactHold", "SurfacePair"]
+
+
+class SurfacePair(NamedTuple):
+    """Which surface lies on which, by name.
+
+    Attributes:
+        floor: name of the floor's surface.
+        object: name of the object's surface.
+    """
+
+    floor: str
+    object: str
+
+
+@final
+class _Pair(FrameFunction):
+    """Poses of one surface seen from another; which rows are written is up to the function that holds the pair."""
+
+    def __init__(self, robot: Robot, floor: Surface, surface: Surface) -> None:
+        self.robot, self.floor, self.surface = robot, floor, surface
+        names = SurfacePair(floor.name, surface.name)
+        inward = Frame(floor.name, floor.joint, floor.inward, floor.frame.joint_name)
+        outward = Frame(surface.name, surface.joint, surface.outward, surface.frame.joint_name)
+        self.names = names
+        self.resolve(robot, inward, outward, Rn(0), f"{names.object} on {names.floor}")
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        """No rows of its own."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _PairFunction(Framed):
+    """A function of the nearest pair of surfaces, of one set and of another; or of the pair that is named.
+
+    Attributes:
+        group: the output space, of the class.
+    """
+
+    robot: Robot
+    floors: Surface | Sequence[Surface]
+    objects: Surface | Sequence[Surface]
+    margin: float = 0.0
+    pair: tuple[str, str] | None = None
+    name: str = field(default="", kw_only=True)
+
+    pairs: tuple[SurfacePair, ...] = field(init=False)
+    _pairs: tuple[_Pair, ...] = field(init=False)
+    group: ClassVar[Space]
+    sees_only_frames = True
+
+    def __post_init__(self) -> None:
+        """Check what the user gave, and make the pairs."""
+        who = type(self).__name__
+        robot = as_robot(self.robot, f"robot of {who}")
+        floors, objects = (
+            _surfaces(self.floors, robot, f"floors of {who}"),
+            _surfaces(self.objects, robot, f"objects of {who}"),
+        )
+        margin = float(finite_vector([self.margin], 1, f"margin of {who}")[0])
+        if margin < 0.0:
+            raise OptionError(f"margin of {who}: expected a length that is not negative, got {margin:g}")
+        if self.pair is not None:
+            floor, surface = _named(self.pair, who)
+            floors, objects = (_chosen(floor, floors, "floor"),), (_chosen(surface, objects, "object surface"),)
+        pairs = tuple(_Pair(robot, floor, surface) for floor in floors for surface in objects)
+        set_fields(self, _pairs=pairs, pairs=tuple(pair.names for pair in pairs), margin=margin)
+        name = self.name or f"{who}({', '.join(f.name for f in floors)}; {', '.join(s.name for s in objects)})"
+        self._declare(name)
+
+    def _declare(self, name: str) -> None:
+        columns = np.logical_or.reduce([pair.columns for pair in self._pairs])
+        self.declare(self.robot.space, self.group, columns, periodic=True, name=name)
+
+    @property
+    def parts(self) -> tuple[FrameFunction, ...]:
+        """The pairs."""
+        return self._pairs
+
+    def with_parts(self, parts: Sequence[FrameFunction]) -> Function:
+        """The same contact of surfaces seen elsewhere."""
+        other = copy.copy(self)
+        set_fields(other, _pairs=tuple(parts))
+        other._declare(self.name)
+        return other
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        k = kinematics_at(point, jacobian)
+        if len(self._pairs) == 1:
+            pair = self._pairs[0]
+            at = touch(pair.relative_placement(k), pair.floor)
+        else:
+            pair, at = self._nearest([(p, touch(p.relative_placement(k), p.floor)) for p in self._pairs])
+        if jacobian is None:
+            self.write(at, value, None)
+            return
+        rows = point.scratch(self, "rows", (self.outputs.nv, 6))  # zeros are never written: they stay
+        self.write(at, value, rows)
+        pair.write_jacobian(k, rows, jacobian)
+
+    @abstractmethod
+    def write(self, at: Touch, value: Vector, rows: Matrix | None) -> None:
+        """Write the rows of one pair, and their derivatives (k, 6) by the body twist of the object's surface."""
+
+    def _nearest(self, found: list[tuple[_Pair, Touch]]) -> tuple[_Pair, Touch]:
+        return min(found, key=lambda entry: contact_error(entry[1], self.margin))
+
+    @property
+    def only_pair(self) -> SurfacePair | None:
+        """The pair of surfaces, where there is no choice."""
+        return self.pairs[0] if len(self.pairs) == 1 else None
+
+    @property
+    def object_joints(self) -> frozenset[int]:
+        """Indices of the joints that carry the objects' surfaces."""
+        return frozenset(pair.surface.joint for pair in self._pairs)
+
+    @final
+    def pair_at(self, q: ArrayLike) -> SurfacePair:
+        """The pair that counts at a configuration: the one whose contact has the smallest error norm.
+
+        Args:
+            q: configuration (nq,).
+        """
+        return self.pair_at_point(self.robot.at(q))
+
+    @final
+    def pair_at_point(self, point: Point) -> SurfacePair:
+        """The same, at a point of the robot."""
+        k = kinematics_at(point, None)
+        return self._nearest([(p, touch(p.relative_placement(k), p.floor)) for p in self._pairs])[0].names
+
+    @final
+    def surfaces_of(self, pair: tuple[str, str]) -> tuple[Surface, Surface]:
+        """The surfaces of a pair, floor first.
+
+        Raises:
+            UnknownNameError: lists the pairs there are.
+        """
+        for known in self._pairs:
+            if known.names == tuple(pair):
+                return known.floor, known.surface
+        raise UnknownNameError("pair of surfaces", str(tuple(pair)), tuple(map(str, map(tuple, self.pairs))))
+
+
+@final
+class ConvexShapeContact(_PairFunction):
+    r"""Contact of an object's surface with a floor: on the plane, inside the polygon, parallel to it.
+
+    .. math:: f(q) = \left(p_x + m,\; (p_y, p_z) - \Pi(p_y, p_z),\; \theta\,\frac{(-n_z, n_y)}{\sin\theta}\right)
+
+    with :math:`p` the centre of the object's surface seen from the floor's (x axes into the floor), :math:`\Pi` the
+    nearest point of the floor's polygon, :math:`n` the object's normal and :math:`\cos\theta = n_x`. The value is
+    continuous where the point crosses an edge, and does not depend on the rotation about the normal. Of several pairs
+    of surfaces the one with the smallest error norm counts (metres and radians alike), so that this norm is continuous
+    where another pair takes over.
+
+    Args:
+        robot: robot that owns all surfaces.
+        floors: surfaces on which the object may stand.
+        objects: surfaces on which it may be put.
+        margin: m, height above the floor [m].
+        pair: (floor, object) by name: only this one.
+        name: name in messages.
+
+    Attributes:
+        pairs: the pairs among which the nearest is chosen.
+
+    Shapes:
+        value (5,): [m], [m], [m], [rad], [rad].
+        jacobian (5, nv): inside the polygon rows 1 and 2 are zero.
+
+    Raises:
+        UnknownNameError: a name in `pair` that no surface has.
+        DuplicateNameError: two floors or two objects of one name.
+        OptionError, SizeError, WrongObjectError: what else is wrong.
+
+    Source: `ConvexShapeContact` of hpp-constraints, whose value jumps at the edges.
+    """
+
+    group = Rn(5)
+
+    def write(self, at: Touch, value: Vector, rows: Matrix | None) -> None:
+        """As `_PairFunction.write`."""
+        write_contact(at, self.margin, value, rows)
+
+
+@final
+class ConvexShapeContactComplement(_PairFunction):
+    r"""Where on the floor an object's surface lies: the complement of `ConvexShapeContact`.
+
+    .. math:: f(q) = \left(\Pi(p_y, p_z),\; (\cos\varphi, \sin\varphi)\right) \in \mathbb{R}^2 \times SO(2)
+
+    with :math:`\varphi = \mathrm{atan2}(R_{zy} - R_{yz}, R_{yy} + R_{zz})` the rotation about the normal. Which pair of
+    surfaces it is about is not in the value: name it, or ask `pair_at`.
+
+    Args:
+        robot, floors, objects, margin, pair, name: as in `ConvexShapeContact`.
+
+    Shapes:
+        value (4,): [m], [m], cos, sin.
+        jacobian (3, nv).
+
+    Raises:
+        As `ConvexShapeContact`.
+
+    Source: `ConvexShapeContactComplement` of hpp-constraints, which has the pair in its value.
+    """
+
+    group = Rn(2) * SO2
+
+    def write(self, at: Touch, value: Vector, rows: Matrix | None) -> None:
+        """As `_PairFunction.write`."""
+        write_place(at, value, rows)
+
+
+@final
+class ConvexShapeContactHold(_PairFunction):
+    r"""The contact and its complement together: a pose of the object, in coordinates of the surfaces.
+
+    .. math:: f(q) = (f_{contact}, f_{complement}) \in \mathbb{R}^7 \times SO(2)
+
+    `ExplicitContact` is its explicit form.
+
+    Args:
+        robot, floors, objects, margin, pair, name: as in `ConvexShapeContact`.
+
+    Shapes:
+        value (9,): the five rows of the contact, the four numbers of the complement.
+        jacobian (8, nv).
+
+    Raises:
+        As `ConvexShapeContact`.
+
+    Source: `ConvexShapeContactHold` of hpp-constraints.
+    """
+
+    group = Rn(7) * SO2
+
+    def write(self, at: Touch, value: Vector, rows: Matrix | None) -> None:
+        """As `_PairFunction.write`."""
+        write_contact(at, self.margin, value[:5], None if rows is None else rows[:5])
+        write_place(at, value[5:], None if rows is None else rows[5:])
+
+
+def _surfaces(given: Any, robot: Robot, what: str) -> tuple[Surface, ...]:
+    """Surfaces of the robot, of different names."""
+    entries: list[Any] = []
+    if isinstance(given, Surface):
+        entries = [given]
+    elif isinstance(given, Sequence) and not isinstance(given, str):
+        entries += given
+    else:
+        raise WrongObjectError(what, "a Surface, or a sequence of them", given)
+    surfaces: list[Surface] = []
+    for surface in entries:
+        if not isinstance(surface, Surface):
+            raise WrongObjectError(what, "a Surface, or a sequence of them", surface)
+        if surface.name in [other.name for other in surfaces]:
+            raise DuplicateNameError(f"surface among the {what}", surface.name)
+        robot.frame(surface.frame)
+        surfaces.append(surface)
+    if not surfaces:
+        raise SizeError(what, "at least one", 0)
+    return tuple(surfaces)
+
+
+def _named(pair: Any, who: str) -> tuple[str, str]:
+    """Two names."""
+    if isinstance(pair, Sequence) and not isinstance(pair, str):
+        names: list[Any] = [*pair]
+        if len(names) == 2 and all(isinstance(name, str) for name in names):
+            return names[0], names[1]
+    raise WrongObjectError(f"pair of {who}", "two names, (floor, object)", pair)
+
+
+def _chosen(name: str, among: tuple[Surface, ...], what: str) -> Surface:
+    for surface in among:
+        if surface.name == name:
+            return surface
+    raise UnknownNameError(what, name, tuple(surface.name for surface in among))

@@ -1,0 +1,295 @@
+"""What functions of the pose of one frame seen from another share: names, kinematics, declared columns."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from liegroups import SO3, Space
+from liegroups.frozen import set_fields
+
+from ..arrays import BoolVector, Matrix, Vector
+from ..errors import WrongObjectError
+from ..point import ALL_JOINTS, MovingPoint, Point
+from ..robot import Frame, Motion, Posture, Robot, as_placement
+from ..robot.doors import as_robot
+from ..robot.frame_pair import RelativeFrames
+from ..robot.pinocchio import pin
+from ..robot.posture import Kinematics
+from .function import Function
+
+if TYPE_CHECKING:
+    from typing import Self
+
+__all__ = [
+    "FrameFunction",
+    "Framed",
+    "as_frame",
+    "kinematics_at",
+    "motion_of",
+    "posture_of",
+    "rotation_log",
+    "supporting_columns",
+    "world_or_frame",
+]
+
+_LOCAL: Any = pin.LOCAL
+
+
+def supporting_columns(robot: Robot, joint: int) -> BoolVector:
+    """Tangent columns (nv,) of the joints between the world and a joint, itself included.
+
+    Args:
+        robot: the robot.
+        joint: joint index; 0, the world, has none.
+    """
+    columns = np.zeros(robot.nv, dtype=np.bool_)
+    for j in list(robot.model.supports[joint])[1:]:
+        start = robot.model.joints[j].idx_v
+        columns[start : start + robot.model.joints[j].nv] = True
+    return columns
+
+
+class Framed(Function):
+    """A function that knows its robot through poses of frames seen from others alone, if it says so.
+
+    Attributes:
+        sees_only_frames: true where `evaluate` asks `relative_placement` (or `relative_frames`) and `write_jacobian` of
+            its parts for all that it knows of the robot, and reads neither `frame_a` and `frame_b` nor entries of q.
+            The solver may then look at a body that is held as at a part of what holds it
+            (`solvers/newton/attached_bodies.py`).
+    """
+
+    sees_only_frames: bool = False
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[FrameFunction, ...]:
+        """The functions of one frame seen from another that it is made of."""
+
+    @abstractmethod
+    def with_parts(self, parts: Sequence[FrameFunction]) -> Function:
+        """The same function made of other parts: as many, of other frames of the robot."""
+
+
+class FrameFunction(Framed):
+    r"""A function of the pose of frame b seen from frame a, :math:`{}^aM_b = {}^oM_a^{-1}\, {}^oM_b`.
+
+    Subclasses are dataclasses of a robot and of what the user called the frames; `resolve` turns that into `frame_a`
+    (the world where there is one frame only) and `frame_b`. They write their rows as a (k x 6) matrix times the body
+    twist of b relative to a, depend on the joints on exactly one of the two chains, and are periodic in every
+    revolute joint.
+
+    Attributes:
+        robot, frame_a, frame_b: as resolved.
+        last_joint: the greater index of the joints that carry them: what `kinematics_at` is asked for.
+    """
+
+    robot: Robot
+    frame_a: Frame
+    frame_b: Frame
+    last_joint: int
+
+    @property
+    def parts(self) -> tuple[FrameFunction, ...]:
+        """Itself."""
+        return (self,)
+
+    def with_parts(self, parts: Sequence[FrameFunction]) -> Function:
+        """The part."""
+        return parts[0]
+
+    def resolve(self, robot: object, a: object, b: object, outputs: Space, name: str | None) -> None:
+        """Turn what the user gave into frames, and declare the function (from `__post_init__`).
+
+        Args:
+            robot: the robot.
+            a: frame name or Frame; None is the world, and a placement is one in the world.
+            b: frame name or Frame.
+            outputs: space of the value.
+            name: name in messages; by default class and frames.
+
+        Raises:
+            UnknownFrameError: a name the robot does not have, with those that come closest.
+        """
+        robot = as_robot(robot, f"robot of {type(self).__name__}")
+        frame_a = world_or_frame(robot, a, type(self).__name__)
+        frame_b = as_frame(robot, b, type(self).__name__)
+        if name is None:
+            name = (
+                f"{type(self).__name__}({frame_b.name})"
+                if frame_a.joint == 0
+                else f"{type(self).__name__}({frame_a.name}, {frame_b.name})"
+            )
+        self._bind(robot, frame_a, frame_b, outputs, name)
+
+    def between(self, frame_a: Frame, frame_b: Frame) -> Self:
+        """The same function of two other frames of its robot, where `sees_only_frames`."""
+        other = copy.copy(self)
+        other._bind(self.robot, frame_a, frame_b, self.outputs, self.name)
+        return other
+
+    def _bind(self, robot: Robot, frame_a: Frame, frame_b: Frame, outputs: Space, name: str) -> None:
+        chain_a, chain_b = supporting_columns(robot, frame_a.joint), supporting_columns(robot, frame_b.joint)
+        sign = chain_b.astype(np.float64) - chain_a.astype(np.float64)  # zero on the joints both chains share
+        set_fields(
+            self,
+            frame_a=frame_a,
+            frame_b=frame_b,
+            _sign=np.asfortranarray(np.tile(sign, (6, 1))),  # as the world Jacobian: one run through memory
+            _minus=np.asfortranarray(np.tile(-sign, (6, 1))),
+            _in_world=frame_a.joint == 0,
+            _joint_b=frame_b.joint,
+            last_joint=max(frame_a.joint, frame_b.joint),
+        )
+        self.declare(robot.space, outputs, sign != 0.0, periodic=True, name=name)
+
+    # Kinematics, in raw arrays: this is the inside of the solver's loop.
+
+    _sign: Matrix
+    _minus: Matrix
+    _in_world: bool
+    _joint_b: int
+
+    def relative_placement(self, k: Kinematics) -> Any:
+        r""":math:`{}^aM_b`, live: it follows the next evaluation of this function in the workspace.
+
+        Args:
+            k: kinematics at the point, of `kinematics_at`.
+        """
+        return self.relative_frames(k).pose
+
+    def relative_frames(self, k: Kinematics) -> RelativeFrames:
+        """Frame b seen from frame a at the point of k, with views of the placement and memory for rows."""
+        frames = k.frames.get(id(self))
+        if frames is None:
+            frames = k.relative(self, self.frame_a, self.frame_b)
+        frames.update(k.model, k.data, frames.memory)
+        return frames
+
+    def write_jacobian(self, k: Kinematics, rows: Matrix | None, jacobian: Matrix) -> None:
+        r"""Write `rows` (k x 6; None for the identity) times the Jacobian of the body twist of b relative to a.
+
+        .. math:: J = {}^bX_o (S_b - S_a)\,J_{world}
+
+        with :math:`S` the columns on the chain of a frame: shared columns are exactly zero. The frames are those of
+        the last `relative_frames` or `relative_placement`.
+        """
+        frames = k.frames[id(self)]
+        if self._in_world:
+            columns = k.jacobian_on(k.model, k.data, self._joint_b, frames.placement_b, _LOCAL)
+        else:
+            X = frames.to_b()
+            rows = X if rows is None else rows.dot(X)
+            columns = np.multiply(k.world_jacobian, self._sign, frames.columns)
+        if rows is None:
+            jacobian[...] = columns
+        else:
+            rows.dot(columns, jacobian)
+
+    def seen_backwards(self, point: Point, jacobian: Matrix | None) -> tuple[Kinematics, RelativeFrames]:
+        """Kinematics at a point, and frame a seen from frame b there: what rows for a step are made of."""
+        k = point.placed(self.last_joint) if jacobian is None else point.with_jacobians(self.last_joint)
+        frames = k.frames.get(id(self)) or k.relative(self, self.frame_a, self.frame_b)
+        back = frames.mirror or frames.back(k.model)
+        back.update(k.model, k.data, back.memory)
+        return k, back
+
+    def body_columns(self, k: Kinematics, back: RelativeFrames, out: Matrix | None) -> Matrix:
+        r"""Jacobian (6, nv) of the body twist of a relative to b seen from b, :math:`-J`: what moves `back.pose`."""
+        if self._in_world:
+            return np.negative(k.jacobian_on(k.model, k.data, self._joint_b, back.placement_a, _LOCAL), out)
+        return back.to_a().dot(np.multiply(k.world_jacobian, self._minus, back.columns), out)
+
+    def relative_motion(self, motion: MovingPoint) -> tuple[Any, Vector, Vector]:
+        r"""Pose, twist and drift acceleration of b relative to a, in b: what the drift of a subclass needs.
+
+        .. math:: \nu = \nu_b - {}^bX_a \nu_a, \qquad \gamma = \gamma_b - {}^bX_a \gamma_a + \nu \times {}^bX_a \nu_a
+
+        with :math:`\gamma` spatial accelerations at zero joint acceleration.
+        """
+        moving = motion_of(motion)
+        k = moving.with_drift()
+        aMb = self.relative_placement(k)
+        a, b = self.frame_a, self.frame_b
+        twist = b.placement.actInv(k.data.v[b.joint])
+        acceleration = b.placement.actInv(k.data.a[b.joint])
+        if a.joint != 0:
+            twist_a = aMb.actInv(a.placement.actInv(k.data.v[a.joint]))
+            acceleration = acceleration - aMb.actInv(a.placement.actInv(k.data.a[a.joint]))
+            twist = twist - twist_a
+            acceleration = acceleration + twist.cross(twist_a)
+        return aMb, np.array(twist.vector), np.array(acceleration.vector)
+
+
+def kinematics_at(point: Point, jacobian: Matrix | None, last: int = ALL_JOINTS) -> Kinematics:
+    """Kinematics at a posture, with joint Jacobians where they are needed; a typed error for another kind of point.
+
+    Args:
+        point: the posture.
+        jacobian: the Jacobian to be written, or None.
+        last: index of the last joint that the caller reads: those behind it may be left out.
+    """
+    try:
+        return point.placed(last) if jacobian is None else point.with_jacobians(last)
+    except AttributeError:  # checked once it has failed: this is the solver's loop
+        posture_of(point)
+        raise
+
+
+def posture_of(point: Point) -> Posture:
+    """The robot's posture, or a typed error where a function is given something else."""
+    if isinstance(point, Posture):
+        return point
+    raise WrongObjectError("point of a kinematic function", "a Posture of its robot (robot.at(q))", point)
+
+
+def motion_of(motion: MovingPoint) -> Motion:
+    """The robot's motion, or a typed error where a function is given another kind of motion."""
+    if isinstance(motion, Motion):
+        return motion
+    raise WrongObjectError("motion of a kinematic function", "a Motion of its robot (robot.at(q, v))", motion)
+
+
+def as_frame(robot: Robot, given: object, what: str) -> Frame:
+    """A frame of the robot, by name or as it is."""
+    if isinstance(given, str | Frame):
+        return robot.frame(given)
+    raise WrongObjectError(f"frame of {what}", "a frame name or a Frame", given)
+
+
+def world_or_frame(robot: Robot, given: object, what: str) -> Frame:
+    """A frame of the robot; None is the world, a placement is a frame in the world."""
+    if isinstance(given, str | Frame):
+        return robot.frame(given)
+    return Frame(
+        "world", 0, as_placement(given, f"reference of {what} (a frame, or a placement in the world)"), "universe"
+    )
+
+
+LONG_TURN = -0.88
+"""Trace (1 + 2 cos angle) of a rotation of 2.8 rad: below, pinocchio's logarithm of a matrix is exact to 7e-15."""
+
+
+def rotation_log(R: Matrix, jacobian: Matrix | None = None) -> Vector:
+    r"""Rotation vector :math:`\log R` (3,) [rad] of a rotation matrix, to 1e-14 up to half a turn.
+
+    Pinocchio's own loses up to 6e-11 between 2.8 and 3.14 rad, enough to disturb differences of it; there the
+    quaternion is asked.
+
+    Args:
+        R: rotation matrix (3, 3).
+        jacobian: receives the derivative (3, 3) by the body rotation, where one is given.
+    """
+    if R.item(0) + R.item(4) + R.item(8) > LONG_TURN:
+        if jacobian is not None:
+            jacobian[:] = pin.Jlog3(R)
+        return pin.log3(R)
+    r: Vector = pin.log3(pin.Quaternion(R))
+    if jacobian is not None:
+        jacobian[:] = SO3.log_jacobian(r)
+    return r

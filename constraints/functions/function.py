@@ -1,0 +1,376 @@
+"""Differentiable functions between configuration spaces."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+import numpy as np
+
+from liegroups import Segments, Space
+from liegroups.doors import as_name, as_space
+from liegroups.frozen import read_only, set_fields
+
+from ..arrays import ArrayLike, BoolVector, Matrix, Vector
+from ..errors import SizeError, WrongObjectError
+from ..point import MovingPoint, Point, Workspace, motion_at, place, place_alone, place_motion
+from .function_guard import declared, watch
+
+if TYPE_CHECKING:
+    from .composition import Composition
+    from .difference import Difference
+    from .from_callable import FromCallable
+    from .restriction import Restriction
+    from .sum import Sum
+
+__all__ = ["Function", "Linearisation"]
+
+
+class Linearisation(NamedTuple):
+    """Value and Jacobian of a function at one configuration."""
+
+    value: Vector
+    jacobian: Matrix
+
+
+class Function(ABC):
+    r"""A differentiable function :math:`h: \mathcal{C} \to \mathcal{L}` between two spaces that are Lie groups.
+
+    Its Jacobian maps tangent vectors of the inputs to tangent vectors of the outputs, both in the body frame:
+
+    .. math:: h(q \oplus v) = h(q) \oplus (J(q)\, v + o(\|v\|)), \quad J \in \mathbb{R}^{n_v^{out} \times n_v^{in}}
+
+    A subclass is a `@dataclass(frozen=True, eq=False)` of arrays, integers, frames and functions, that calls
+    `declare` in `__post_init__` and implements `evaluate`; `functions/_template.py` is one to copy. It has no state,
+    no cache and changes nothing. Two functions are equal when they are the same object.
+
+    Attributes:
+        inputs: space of the argument.
+        outputs: space of the value.
+        name: how messages call it.
+        columns: (inputs.nv,) true for the tangent columns the value can depend on; the others are zero in the Jacobian.
+        periodic: (inputs.nv,) true for columns where, were they the angle of a revolute joint, a whole turn leaves
+            the value as it is. Columns the function does not depend on are.
+    """
+
+    inputs: Space = declared()
+    outputs: Space = declared()
+    name: str = declared()
+    columns: BoolVector = declared()
+    periodic: BoolVector = declared()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Watch classes that are not of this library: what they forget to write is an error, no value."""
+        super().__init_subclass__(**options)
+        if cls.__module__.partition(".")[0] != "constraints":
+            watch(cls)
+
+    @final
+    def declare(
+        self,
+        inputs: Space,
+        outputs: Space,
+        columns: ArrayLike | None = None,
+        *,
+        periodic: bool | BoolVector = False,
+        name: str | None = None,
+    ) -> None:
+        """Say what the function maps, once, when it is built (from `__post_init__`).
+
+        Args:
+            inputs, outputs: the two spaces.
+            columns: (inputs.nv,) booleans, true for the columns the value can depend on; all of them by default.
+            periodic: whether whole turns of revolute joints leave the value, for all columns or by column.
+            name: name in messages; the class' name by default.
+
+        Raises:
+            SizeError: if `columns` or `periodic` has another size than the tangent of the inputs.
+            WrongObjectError: the name is no string, or a space is none.
+        """
+        who = type(self).__name__
+        as_space(inputs, f"inputs of {who}")
+        as_space(outputs, f"outputs of {who}")
+        name = who if name is None else as_name(name, f"name of {who}")
+        if columns is None:
+            on = np.ones(inputs.nv, dtype=np.bool_)
+        else:
+            on = np.array(columns, dtype=np.bool_)
+        turns = np.array(
+            np.broadcast_to(periodic, on.shape) if isinstance(periodic, bool) else periodic, dtype=np.bool_
+        )
+        for what, vector in (("columns", on), ("periodic", turns)):
+            if vector.shape != (inputs.nv,):
+                raise SizeError(f"{what} of {who}", (inputs.nv,), vector.shape)
+        turns = turns | ~on
+        set_fields(self, inputs=inputs, outputs=outputs, columns=read_only(on), periodic=read_only(turns), name=name)
+
+    # What a subclass writes.
+
+    @abstractmethod
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        """Write the value at `point`, and the Jacobian where one is given.
+
+        Args:
+            point: where; `point.q` is the configuration, a robot's point gives its kinematics too.
+            value: (outputs.nq,) to be filled.
+            jacobian: (outputs.nv, inputs.nv), C-contiguous, or None. Columns outside `columns` are zero on entry and
+                must stay so; every other one is written, not added to.
+
+        Raises:
+            UndefinedError: where the function has no value.
+        """
+
+    mixed_rows: Sequence[slice] = ()
+    """Rows that `evaluate_for_step` mixes, block by block; none where it is not there."""
+
+    def evaluate_for_step(self, point: Point, error: Vector, jacobian: Matrix | None = None) -> None:
+        r"""Write T h and T J, with any invertible matrix T that keeps the norm of h in each block of `mixed_rows`.
+
+        Newton's step from either is the same, and a T may be at hand that takes away most of the work: rotated into the
+        body, the Jacobian of a pose is the body Jacobian itself. For functions into R^n, where no right-hand side is
+        given and no mask takes a part of a block; `mixed_rows` says which blocks there are. A subclass that overrides
+        `evaluate` alone has no such rows.
+
+        Args:
+            point, jacobian: as for `evaluate`.
+            error: (outputs.nv,) to be filled.
+        """
+        self.evaluate(point, error, jacobian)
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        r"""Write :math:`\dot J(q, v)\, v`: the output acceleration at zero input acceleration.
+
+        The default is a central difference of :math:`J(q \oplus t v)\, v` along the manifold, in a second workspace
+        (relative error about 1e-9); `has_exact_drift` says which.
+
+        Args:
+            motion: where, and how fast.
+            out: (outputs.nv,) to be filled.
+        """
+        speed = float(np.abs(motion.v).max(initial=0.0))
+        if speed == 0.0:
+            out[:] = 0.0
+            return
+        h = 1e-5 / speed  # cube root of the rounding unit, as a step of the fastest coordinate
+        ahead = self._rate(motion, h)
+        out[:] = (ahead - self._rate(motion, -h)) / (2.0 * h)
+
+    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
+        r"""Write the derivatives of :math:`J(q)\, a + \dot J(q, v)\, v` by q (v and a kept) and by v.
+
+        The default is a central difference along the manifold.
+
+        Args:
+            motion: where, and how fast.
+            a: tangent acceleration (inputs.nv,).
+            dq, dv: (outputs.nv, inputs.nv) to be filled.
+        """
+        q, v = motion.point.q, np.array(motion.v)
+        workspace = motion.point.workspace.child
+        for i in range(self.inputs.nv):
+            step = np.zeros(self.inputs.nv)
+            step[i] = h = 1e-4
+            ahead = self._acceleration(self.inputs.integrate(q, step), v, a, workspace)
+            dq[:, i] = (ahead - self._acceleration(self.inputs.integrate(q, -step), v, a, workspace)) / (2.0 * h)
+            ahead = self._acceleration(q, v + step, a, workspace)
+            dv[:, i] = (ahead - self._acceleration(q, v - step, a, workspace)) / (2.0 * h)
+
+    def translated(self, element: Vector) -> Function:
+        """This function times a constant element of its outputs, on the right; subclasses may know a cheaper form.
+
+        Args:
+            element: c (outputs.nq,).
+        """
+        from .translation import RightTranslation
+
+        return RightTranslation(self.outputs, element) @ self
+
+    # What follows from it.
+
+    @property
+    def has_exact_drift(self) -> bool:
+        """True when `drift` is a formula, false when it is the default difference."""
+        return type(self).drift is not Function.drift
+
+    @final
+    def value(self, q: ArrayLike) -> Vector:
+        """Value (outputs.nq,) at q, a copy.
+
+        Args:
+            q: configuration (inputs.nq,), checked.
+        """
+        return self.value_of(self.inputs.check(q, f"argument of {self.name}"))
+
+    @final
+    def __call__(self, q: ArrayLike) -> Vector:
+        """`value`."""
+        return self.value(q)
+
+    @final
+    def value_of(self, q: Vector) -> Vector:
+        """Value (outputs.nq,) at a q that is known to be valid, a copy: `value` without the check."""
+        value = np.zeros(self.outputs.nq)
+        self.evaluate(place_alone(self.inputs, q), value)
+        return value
+
+    @final
+    def jacobian(self, q: ArrayLike) -> Matrix:
+        """Jacobian (outputs.nv, inputs.nv) at q, a copy.
+
+        Args:
+            q: configuration (inputs.nq,), checked.
+        """
+        return self.linearise(q).jacobian
+
+    @final
+    def linearise(self, q: ArrayLike) -> Linearisation:
+        """Value and Jacobian at q in one evaluation, copies.
+
+        Args:
+            q: configuration (inputs.nq,), checked.
+        """
+        value, jacobian = np.zeros(self.outputs.nq), np.zeros((self.outputs.nv, self.inputs.nv))
+        self.evaluate(self._point(q), value, jacobian)
+        return Linearisation(value, jacobian)
+
+    @final
+    def drift_at(self, q: ArrayLike, v: ArrayLike) -> Vector:
+        r"""`drift` for numbers, a copy: the bias acceleration :math:`\dot J(q, v)\, v` (outputs.nv,).
+
+        Args:
+            q: configuration (inputs.nq,), checked.
+            v: velocity (inputs.nv,), checked.
+        """
+        velocity = self.inputs.check_tangent(v, f"velocity of {self.name}")
+        point, out = self._point(q), np.zeros(self.outputs.nv)
+        self.drift(motion_at(point, velocity), out)
+        return out
+
+    @final
+    def __matmul__(self, other: Function) -> Composition:
+        """`(f @ g)(q) = f(g(q))`."""
+        from .composition import Composition
+
+        return Composition(self, other)
+
+    @final
+    def __sub__(self, other: Function) -> Difference:
+        """`(f - g)(q) = f(q) (-) g(q)`, in the tangent space of the outputs."""
+        from .difference import Difference
+
+        return Difference(self, other)
+
+    __array_ufunc__ = None  # a numpy array on the left leaves its operators to those below
+
+    @final
+    def __rmatmul__(self, A: ArrayLike) -> Composition:
+        """`(A @ f)(q) = A f(q)` of a matrix (m, outputs.nv) and a function into R^n; short for `Affine(A) @ f`."""
+        from .affine import Affine
+
+        return Affine(A, inputs=self.outputs) @ self
+
+    @final
+    def __add__(self, other: Function) -> Sum:
+        """`(f + g)(q) = f(q) + g(q)`, of functions into R^n."""
+        from .sum import Sum
+
+        constant = "a Function (for a value: Constant(value, f.outputs, f.inputs))"
+        return Sum.of(self, as_function(other, f"what is added to {self.name}", constant))
+
+    @final
+    def __radd__(self, other: object) -> Function:
+        """For `sum([f, g])`, which starts at 0."""
+        return self if type(other) is int and other == 0 else self + as_function(other, f"what {self.name} is added to")
+
+    @final
+    def __mul__(self, factor: float) -> Sum:
+        """`(c f)(q) = c f(q)`, of a number and a function into R^n."""
+        from .sum import Sum
+
+        return Sum.scaled(factor, self)
+
+    __rmul__ = __mul__
+
+    @final
+    def __neg__(self) -> Sum:
+        """`(-f)(q) = -f(q)`, of a function into R^n."""
+        return self * -1.0
+
+    @final
+    def restricted(self, rows: Segments | Sequence[int]) -> Restriction:
+        """Some rows of the value: coordinates of vector outputs, whole rotations of the others."""
+        from .restriction import Restriction
+
+        return Restriction(self, rows)
+
+    @final
+    def on(self, space: Space, block: Segments | None = None) -> Function:
+        """The same function of a bigger space, one of whose factors (or `block`) is `inputs`."""
+        from .lifted import lifted
+
+        return lifted(self, space, block)
+
+    @final
+    @staticmethod
+    def from_callable(
+        f: Callable[[Vector], ArrayLike],
+        inputs: Space,
+        outputs: Space,
+        jacobian: Callable[[Vector], ArrayLike] | None = None,
+        *,
+        columns: ArrayLike | None = None,
+        name: str | None = None,
+    ) -> FromCallable:
+        """Wrap any Python function of a configuration; without `jacobian`, by central differences."""
+        from .from_callable import FromCallable
+
+        return FromCallable(f, inputs, outputs, jacobian, columns, name)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}: {self.inputs.name} -> {self.outputs.name})"
+
+    @final
+    def _point(self, q: ArrayLike) -> Point:
+        return place_alone(self.inputs, self.inputs.check(q, f"argument of {self.name}"))
+
+    @final
+    def _rate(self, motion: MovingPoint, h: float) -> Vector:
+        """J(q (+) h v) v, in the child workspace."""
+        workspace = motion.point.workspace.child
+        point = place(self.inputs, self.inputs.integrate(motion.point.q, h * motion.v), workspace)
+        value, jacobian = np.zeros(self.outputs.nq), np.zeros((self.outputs.nv, self.inputs.nv))
+        self.evaluate(point, value, jacobian)
+        return np.asarray(jacobian @ motion.v)
+
+    @final
+    def _acceleration(self, q: Vector, v: Vector, a: Vector, workspace: Workspace) -> Vector:
+        """J(q) a + Jdot(q, v) v."""
+        motion = place_motion(self.inputs, q, v, workspace)
+        value, jacobian = np.zeros(self.outputs.nq), np.zeros((self.outputs.nv, self.inputs.nv))
+        self.evaluate(motion.point, value, jacobian)
+        out = np.zeros(self.outputs.nv)
+        self.drift(motion, out)
+        return np.asarray(jacobian @ a + out)
+
+
+def said_of_evaluate(f: Function, attribute: str) -> bool:
+    """Whether an attribute of a class speaks of the `evaluate` that f has: a subclass that overrides it takes it back.
+
+    Args:
+        f: a function.
+        attribute: defined by a class of f, beside the `evaluate` that it speaks of.
+    """
+    names = [vars(cls) for cls in type(f).__mro__]
+    first = {name: next(i for i, known in enumerate(names) if name in known) for name in (attribute, "evaluate")}
+    return first[attribute] <= first["evaluate"]
+
+
+def as_function(candidate: Any, what: str, expected: str = "a Function") -> Function:
+    """The candidate, or a typed error that names it."""
+    if not isinstance(candidate, Function):
+        raise WrongObjectError(what, expected, candidate)
+    return candidate

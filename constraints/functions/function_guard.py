@@ -1,0 +1,109 @@
+"""What is watched in functions that users write: that they are declared, and that they write what they are given.
+
+A function that forgets to write would leave what was in the memory before, which looks like a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from ..arrays import BoolVector, Matrix, Vector
+from ..errors import FunctionError, NotDeclaredError
+
+__all__ = ["declared", "watch"]
+
+_MARK = np.uint64(0x7FF8_5EED_0DD0_F00D)
+UNWRITTEN = float(_MARK.view(np.float64))
+"""A NaN with bits of its own, which sums and products keep: no calculation ends in it unless it read it."""
+
+_AGAIN = "write each entry with =, as value[:] = ..., and return nothing"
+
+
+class _Declared:
+    """A field that `declare` sets; before that it answers with what is missing."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, f: object | None, owner: type) -> Any:
+        if f is None:
+            raise AttributeError(f"{owner.__name__}.{self.name}: only functions that are built have one")
+        raise NotDeclaredError(owner.__name__, self.name)
+
+
+def declared() -> Any:
+    """A field that `Function.declare` sets."""
+    return _Declared()
+
+
+def watch(cls: type[Any]) -> None:
+    """Let `evaluate` and `drift` of a class say when they forget to write.
+
+    Args:
+        cls: a function class; what it inherits is left as it is.
+    """
+    for name, watched in (("evaluate", _evaluate), ("drift", _drift)):
+        own = vars(cls).get(name)
+        if callable(own) and not getattr(own, "__isabstractmethod__", False):
+            setattr(cls, name, watched(own))
+
+
+def _evaluate(evaluate: Callable[..., object]) -> Callable[..., None]:
+    @wraps(evaluate)
+    def watched(f: Any, point: Any, value: Vector, jacobian: Matrix | None = None) -> None:
+        value.fill(UNWRITTEN)
+        blank = jacobian is not None and not np.count_nonzero(jacobian)  # as new memory is
+        if jacobian is not None and blank:
+            jacobian[:, f.columns] = UNWRITTEN
+        try:
+            returned = evaluate(f, point, value, jacobian)
+        except TypeError as error:
+            if jacobian is None and "NoneType" in str(error):
+                advice = "write it only `if jacobian is not None:`"
+                seen = f"evaluate of {f.name} fails without a Jacobian ({error})"
+                raise FunctionError(f.name, seen, advice) from error
+            raise
+        if returned is not None or not value.dot(value) < inf:
+            _refuse_unwritten(f, "evaluate", "value", value, returned)
+        if jacobian is not None and blank:
+            _unmark(f, jacobian, f.columns)
+
+    return watched
+
+
+def _drift(drift: Callable[..., object]) -> Callable[..., None]:
+    @wraps(drift)
+    def watched(f: Any, motion: Any, out: Vector) -> None:
+        out.fill(UNWRITTEN)
+        returned = drift(f, motion, out)
+        if returned is not None or not out.dot(out) < inf:
+            _refuse_unwritten(f, "drift", "drift", out, returned)
+
+    return watched
+
+
+def _refuse_unwritten(f: Any, method: str, what: str, array: Vector, returned: object) -> None:
+    """Refuse what was returned, and entries that were not written; other numbers that are not finite may pass."""
+    if returned is not None:
+        kind = type(returned).__name__
+        raise FunctionError(f.name, f"{method} of {f.name} returns {kind} instead of writing into its array", _AGAIN)
+    rows = np.flatnonzero(array.view(np.uint64) == _MARK)
+    if rows.size:
+        seen = f"row {rows[0]} of the {what} of {f.name} is not written, or is added to what was there"
+        raise FunctionError(f.name, seen, _AGAIN)
+
+
+def _unmark(f: Any, jacobian: Matrix, columns: BoolVector) -> None:
+    """Refuse a Jacobian of which nothing was written; entries that were left alone are zero, as they were."""
+    left = jacobian.view(np.uint64) == _MARK
+    if not left.any():
+        return
+    if left[:, columns].all():
+        advice = "write jacobian[:] = ... where it is not None; do not give the name `jacobian` to another array"
+        raise FunctionError(f.name, f"the Jacobian of {f.name} is not written, or is added to what was there", advice)
+    jacobian[left] = 0.0

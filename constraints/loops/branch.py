@@ -1,0 +1,159 @@
+"""Staying on a branch: whether two closed configurations are on the same way of closing a mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import qr
+
+from ..arrays import BoolVector, Indices, Matrix, Vector
+from ..errors import UndefinedError
+from ..problem.problem import Problem
+from ..ranks import RANK_TOLERANCE
+from ..rows.right_hand_side import RightHandSide
+
+__all__ = ["Branch", "branch_between", "meets_dead_centre"]
+
+PLACES = 60
+"""Into how many parts a way is cut, at most; one that takes more counts as passing a dead centre."""
+SHORTEST = 1e-5
+"""A part shorter than this [rad or m] on which the tangents lead to the other sign has a dead centre."""
+
+
+class Branch(NamedTuple):
+    r"""How two configurations compare.
+
+    Attributes:
+        before: configuration (nq,) whose branch counts.
+        is_closed: whether that one is closed; at an open one the sign may be another one already.
+        moved: largest move of a dependent coordinate [rad or m].
+        signs: signs of the determinant of the pivot block :math:`J[h, v]` at both, 0 where it is singular.
+        dependent: the dependent coordinates v (tangent columns).
+        rows: the independent rows h.
+        meets: whether there is a dead centre on the way, after which the sign is the same again.
+    """
+
+    before: Vector
+    is_closed: bool
+    moved: float
+    signs: tuple[float, float]
+    dependent: Indices
+    rows: Indices
+    meets: bool = False
+
+    def same(self, step: float) -> bool:
+        """Whether no dependent coordinate moved more than `step`, and the sign was kept all the way."""
+        return self.moved <= step and self.signs[0] == self.signs[1] != 0.0 and not self.meets
+
+    def describe(self) -> str:
+        """What moved, and the signs, in words."""
+        then, now = ({1.0: "+", -1.0: "-"}.get(sign, "0, a dead centre") for sign in self.signs)
+        of = "before the driven joints moved" if self.is_closed else "at the open start"
+        between = ", with a dead centre between them" if self.meets else ""
+        return (
+            f"a dependent coordinate moved {self.moved:.3g}; sign of the pivot block {of}: {then}, now: {now}{between}"
+        )
+
+
+def branch_between(
+    problem: Problem, before: Vector, q: Vector, rhs: RightHandSide, driven: BoolVector, *, is_closed: bool = False
+) -> Branch:
+    """Compare a configuration with the closed one it led to.
+
+    Dependent coordinates and independent rows are the pivots of the Jacobian at q; at `before` where that is closed and
+    has the higher rank: then q is at a dead centre, and its sign is 0. (At an open configuration redundant rows may
+    look independent, so its rank says nothing.)
+
+    Args:
+        problem: the rows.
+        before, q: configurations (nq,), q closed.
+        rhs: right-hand sides.
+        driven: (nv,) columns that are never dependent.
+        is_closed: whether `before` is closed too.
+    """
+    columns = np.flatnonzero(~driven)
+    Js = [problem.jacobian(x, rhs)[:, columns] for x in (before, q)]
+    blocks = [_block(J) for J in Js]
+    ranks = [v.size for _, v in blocks]
+    h, v = blocks[0] if is_closed and ranks[0] > ranks[1] else blocks[1]
+    is_singular = [is_closed and rank < v.size for rank in ranks]
+    signs = [0.0 if s else _sign(J[np.ix_(h, v)]) for J, s in zip(Js, is_singular, strict=True)]
+    apart = np.abs(problem.space.difference(before, q)[columns[v]]).max(initial=0.0)
+    return Branch(before, is_closed, float(apart), (signs[0], signs[1]), columns[v], h)
+
+
+def meets_dead_centre(
+    problem: Problem, branch: Branch, q: Vector, rhs: RightHandSide, close: Callable[[Vector], Vector | None]
+) -> bool:
+    """Whether there is a dead centre between two closed configurations of one sign.
+
+    Where two branches meet, a mechanism may come in on one and go out on the other with the sign that it had. Then the
+    tangents of its ways tell: from both ends they lead to the other sign. So would a long step on a curved way; that is
+    why the way is cut until on each part the tangents keep the sign, or lead to the other one within `SHORTEST`.
+
+    Args:
+        problem, rhs: the rows.
+        branch: of `branch_between`, its configuration closed.
+        q: configuration (nq,), closed.
+        close: closes the mechanism from a configuration near, driven joints held; None where it does not.
+    """
+    space, sign = problem.space, branch.signs[0]
+    ways = [(branch.before, q)]
+    for _ in range(PLACES):
+        if not ways:
+            return False
+        a, b = ways.pop()
+        there, back = _along(problem, branch, a, b, rhs), _along(problem, branch, b, a, rhs)
+        ahead = [_sign_at(problem, branch, space.integrate(x, d), rhs) for x, d in ((a, there), (b, back))]
+        if ahead == [sign, sign]:
+            continue
+        between = None
+        while between is None:
+            there *= 0.5
+            if np.abs(there).max(initial=0.0) < SHORTEST:
+                return True
+            between = close(space.integrate(a, there))
+            if between is not None and _sign_at(problem, branch, between, rhs) != sign:
+                between = None
+        ways += [(between, b), (a, between)]
+    return True
+
+
+def _along(problem: Problem, branch: Branch, a: Vector, b: Vector, rhs: RightHandSide) -> Vector:
+    """The step from a to b, its dependent part by the tangent at a."""
+    v, J = branch.dependent, problem.jacobian(a, rhs)[branch.rows]
+    step = problem.space.difference(a, b)
+    step[v] = 0.0
+    step[v] = np.linalg.lstsq(J[:, v], -J @ step, rcond=None)[0]
+    return step
+
+
+def _sign_at(problem: Problem, branch: Branch, q: Vector, rhs: RightHandSide) -> float:
+    """The sign of the pivot block; 0 where a function has no value."""
+    try:
+        return _sign(problem.jacobian(q, rhs)[np.ix_(branch.rows, branch.dependent)])
+    except UndefinedError:
+        return 0.0
+
+
+def _sign(block: Matrix) -> float:
+    return float(np.sign(np.linalg.det(block)))
+
+
+def _block(J: Matrix) -> tuple[Indices, Indices]:
+    """Independent rows and dependent columns."""
+    v = _pivots(J)
+    return _pivots(J[:, v].T), v
+
+
+def _pivots(J: Matrix) -> Indices:
+    """The first columns in the order of pivots, as many as the rank."""
+    if not J.size:
+        return np.zeros(0, dtype=np.intp)
+    result: Any = qr(J, mode="r", pivoting=True)
+    R, order = result
+    pivots = np.abs(np.diag(R))
+    rank = int((pivots > RANK_TOLERANCE * pivots.max(initial=0.0)).sum())
+    return np.sort(np.asarray(order[:rank], dtype=np.intp))

@@ -1,0 +1,306 @@
+"""Closures: what holds two frames of a robot together where its kinematic tree was cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self, final
+
+import numpy as np
+
+from liegroups import SE3, Rn
+from liegroups.doors import as_name, finite_vector
+
+from ..arrays import ArrayLike, Matrix, Vector
+from ..errors import ConstraintError, OptionError, WrongObjectError
+from ..functions.frame_function import world_or_frame
+from ..robot import Robot
+from ..robot.doors import as_robot
+from ..robot.pinocchio import Placement, pin
+from ..rows.target import Target
+from .axes import hinge_of_axes, hinge_of_mask
+from .frame_rows import FrameRows
+from .hinge import Hinge
+from .hinge_fit import HingeMotion, fitted, hinge_rows
+from .pose_map import Rod, Split, second_of_pose_log
+
+__all__ = ["AnyClosure", "Closure", "ErrorFrame", "FixedClosureError", "PointClosure", "RodClosure"]
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorFrame:
+    """The successor seen from the fitted hinge's outer frame: the identity, at rest, where the closure is closed.
+
+    Attributes:
+        placement: its pose.
+        twist: its body twist (6,) [m/s, rad/s].
+        acceleration: the derivative of the twist (6,) [m/s2, rad/s2].
+    """
+
+    placement: Placement
+    twist: Vector
+    acceleration: Vector
+
+
+class AnyClosure(FrameRows):
+    """What all closures share. Successor minus predecessor; rows in the axes of the predecessor's frame."""
+
+    def frames(self, predecessor: object, successor: object, robot: object, name: str, word: str) -> tuple[Any, ...]:
+        """The robot, the two frames and a name, from what a user gave (from the constructor)."""
+        who = f"robot of a {word}"
+        owner = as_robot(robot, who)
+        given = as_name(name, f"name of a {word}")
+        a = world_or_frame(owner, predecessor, f"predecessor of a {word}")
+        b = world_or_frame(owner, successor, f"successor of a {word}")
+        if a.joint == b.joint:
+            where = "in the world" if a.joint == 0 else f"on joint '{owner.model.names[a.joint]}'"
+            raise FixedClosureError(given or word, f"{where}")
+        return owner, a, b, given or f"{word}({a.name}, {b.name})"
+
+    def pose(self, q: ArrayLike) -> Placement:
+        """Successor seen from predecessor at q (nq,)."""
+        posture = self.robot.at(q)  # held until all is copied
+        return self.function.relative_placement(posture.placed()).copy()
+
+    def residual(self, q: ArrayLike) -> Vector:
+        """The rows (k,) at q."""
+        return self.function.value(q)
+
+    def residual_rate(self, q: ArrayLike, v: ArrayLike) -> Vector:
+        """First time derivative of the rows (k,)."""
+        return self.function.jacobian(q) @ self.robot.space.check_tangent(v, "v")
+
+    def residual_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None) -> Vector:
+        """Second time derivative of the rows (k,) at joint accelerations a; zero by default."""
+        out = np.zeros(self.group.nv)
+        self.function.drift(self.robot.at(q, v), out)
+        return out if a is None else out + self.function.jacobian(q) @ self.robot.space.check_tangent(a, "a")
+
+    def motion(
+        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None
+    ) -> tuple[Any, Vector, Vector]:
+        """Pose of the successor seen from the predecessor, its body twist (6,), and the derivative of that."""
+        robot = self.robot
+        v = np.zeros(robot.nv) if v is None else robot.space.check_tangent(v, "v")
+        motion = robot.at(q, v)
+        pose, twist, gamma = self.function.relative_motion(motion)
+        pose = pose.copy()  # it lives in the workspace of the motion
+        if a is not None:
+            J, posture = np.zeros((6, robot.nv)), robot.at(q)
+            k = posture.with_jacobians()
+            self.function.relative_frames(k)
+            self.function.write_jacobian(k, None, J)
+            gamma = gamma + J @ robot.space.check_tangent(a, "a")
+        return pose, twist, gamma
+
+    def constraint_matrices(self, q: ArrayLike) -> tuple[Matrix, Matrix]:
+        r"""Matrices on the body twists of the two frames: :math:`\dot r = Q_p\,\nu_p + Q_s\,\nu_s`.
+
+        Args:
+            q: configuration (nq,).
+
+        Returns:
+            :math:`Q_p, Q_s` (k, 6). Their transposes give the wrenches of multipliers on the two frames, in their axes.
+        """
+        X = self.pose(q)
+        D, value = np.zeros((self.group.nv, 6)), np.zeros(self.group.nv)
+        self.function.pose_map.value(X, value, D)
+        return -D @ X.toActionMatrixInverse(), D
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Closure(AnyClosure):
+    r"""A closure typed by the hinge that it leaves free between two frames.
+
+    The hinge is fitted to the pose :math:`X = {}^pM_s`, and the rows are what it cannot explain: 6 less its degrees of
+    freedom, translations before rotations, in the axes of the predecessor. A locked closure has the rows
+    :math:`\log_6 X`; the others see `hinge_rows`. Rotations enter by their angle, so a half turn is never small.
+
+    Args:
+        robot: the robot.
+        predecessor, successor: frame names, Frames (a placement on a joint), or placements in the world (None: the
+            world itself).
+        hinge: what is free; axes in the predecessor's frame.
+        target: a `Target` in the space of the rows, for a closure that is driven; zero by default.
+        name: name in messages.
+
+    Raises:
+        UnknownFrameError: lists the frames whose names come closest.
+        FixedClosureError: both frames are on one joint.
+
+    Example:
+        >>> from constraints.loops import Closure, Hinge
+        >>> from constraints.models import sample_two_arms
+        >>> hands = Closure(sample_two_arms(), "left_tool", "right_tool", Hinge.pin([0, 0, 1]), name="hands")
+        >>> hands
+        Closure('hands', 5 rows)
+
+    Source: cut joints of Karana kdFlex; anchors of pinocchio.
+    """
+
+    robot: Robot
+    predecessor: Any
+    successor: Any
+    hinge: Hinge = field(default_factory=Hinge.locked)
+    target: Target | None = field(default=None, kw_only=True)
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check everything once."""
+        robot, a, b, name = self.frames(self.predecessor, self.successor, self.robot, self.name, "closure")
+        if not isinstance(self.hinge, Hinge):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError(f"hinge of '{name}'", "a Hinge", self.hinge)
+        self.bind(robot, a, b, hinge_rows(self.hinge), self.target, name)
+
+    @classmethod
+    def masked(cls, robot: Robot, predecessor: Any, successor: Any, mask: Sequence[bool], *, name: str = "") -> Self:
+        """A closure that holds some of six axes: translations along x, y, z, then rotations about them.
+
+        Args:
+            robot, predecessor, successor, name: as of the class.
+            mask: true for what is held.
+
+        Raises:
+            HingeTypeError: one rotation is held and two are free; the message says which hinge to use.
+        """
+        return cls(robot, predecessor, successor, hinge_of_mask(mask), name=name)
+
+    @classmethod
+    def along(cls, robot: Robot, predecessor: Any, successor: Any, axes: ArrayLike, *, name: str = "") -> Self:
+        """A closure that holds single spatial axes, as RBDL's loop constraints do.
+
+        The rows are those of the hinge that is left, in its own order; they hold what the axes hold.
+
+        Args:
+            robot, predecessor, successor, name: as of the class.
+            axes: (k, 6) or (6,) in the predecessor's frame, linear then angular (RBDL has the angular part first), each
+                a unit direction of translation or of rotation, at right angles to each other.
+
+        Raises:
+            HingeTypeError: axes that leave no hinge; the message says which to use.
+        """
+        rows = np.asarray(axes)
+        return cls(robot, predecessor, successor, hinge_of_axes(rows[None, :] if rows.ndim == 1 else axes), name=name)
+
+    def hinge_motion(self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None) -> HingeMotion:
+        """Fitted hinge coordinates, rates and accelerations at (q, v, a); v and a are zero by default."""
+        return fitted(self.hinge, *self.motion(q, v, a))
+
+    def error_frame(self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None) -> ErrorFrame:
+        """The successor seen from the fitted hinge, with its twist and acceleration."""
+        X, twist, gamma = self.motion(q, v, a)
+        fit = fitted(self.hinge, X, twist, gamma)
+        H, S = self.hinge.placement(fit.coordinates), self.hinge.subspace(fit.coordinates)
+        E = H.actInv(X)
+        outer = S @ fit.rates, S @ fit.accelerations + self.hinge.drift(fit.coordinates, fit.rates)
+        return ErrorFrame(E, *SE3.relative_motion(np.asarray(pin.SE3ToXYZQUAT(E)), (twist, gamma), outer))
+
+    def pose_error(self, q: ArrayLike) -> Vector:
+        r""":math:`\log_6` of the error frame (6,) [m, rad]: zero exactly where the closure is closed."""
+        return np.asarray(pin.log6(self.error_frame(q).placement).vector)
+
+    def velocity_error(self, q: ArrayLike, v: ArrayLike) -> Vector:
+        """First time derivative of `pose_error` (6,)."""
+        error = self.error_frame(q, v)
+        return np.asarray(pin.Jlog6(error.placement) @ error.twist)
+
+    def acceleration_error(self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None) -> Vector:
+        """Second time derivative of `pose_error` (6,) at joint accelerations a; zero by default."""
+        error = self.error_frame(q, v, a)
+        return second_of_pose_log(error.placement, error.twist, error.acceleration)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class PointClosure(AnyClosure):
+    r"""A closure that joins the origins of two frames: three rows, :math:`{}^pp_s` in the axes of the predecessor.
+
+    Args:
+        robot, predecessor, successor, target, name: as of `Closure`.
+    """
+
+    robot: Robot
+    predecessor: Any
+    successor: Any
+    target: Target | None = field(default=None, kw_only=True)
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check everything once."""
+        robot, a, b, name = self.frames(self.predecessor, self.successor, self.robot, self.name, "point closure")
+        self.bind(robot, a, b, Split(np.eye(3), None), self.target, name)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class RodClosure(AnyClosure):
+    r"""A massless rod between the origins of two frames: one row, :math:`\tfrac12(|x|^2 - l^2)`, x from p to s.
+
+    This row, and not the distance less l: it is a polynomial (it has derivatives everywhere, where the origins coincide
+    too), and its multiplier has Robotran's sign: :math:`\lambda x` is the force on the successor, so
+    :math:`\lambda > 0` pushes the ends apart and the axial force is :math:`N = \lambda\,l`.
+
+    Args:
+        robot, predecessor, successor, name: as of `Closure`.
+        length: l > 0 [m]; or a `Target` of one number, for a rod that changes its length.
+
+    Raises:
+        OptionError: a length that is not positive.
+    """
+
+    robot: Robot
+    predecessor: Any
+    successor: Any
+    length: float | Target
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check everything once."""
+        robot, a, b, name = self.frames(self.predecessor, self.successor, self.robot, self.name, "rod")
+        target = _HalfSquare(self.length).target() if isinstance(self.length, Target) else None
+        length = 0.0 if isinstance(self.length, Target) else _length(self.length, name)
+        self.bind(robot, a, b, Rod(length), target, name)
+
+
+@dataclass(frozen=True)
+class _HalfSquare:
+    """A length that varies in time as a right-hand side of the row: half its square."""
+
+    length: Target
+
+    def target(self) -> Target:
+        return Target(self.value, self.velocity, self.acceleration, self.length.interval)
+
+    def value(self, t: float) -> Vector:
+        return 0.5 * _positive(self.length.at(t)) ** 2
+
+    def velocity(self, t: float) -> Vector:
+        return self.length.at(t) * self.length.velocity_at(t, Rn(1))
+
+    def acceleration(self, t: float) -> Vector:
+        return self.length.velocity_at(t, Rn(1)) ** 2 + self.length.at(t) * self.length.acceleration_at(t, Rn(1))
+
+
+def _length(given: Any, name: str) -> float:
+    length = float(finite_vector([given], 1, f"length of '{name}'")[0])
+    if not 0.0 < length < np.inf:
+        raise OptionError(f"length of '{name}': expected a positive number [m] (PointClosure for 0), got {length}")
+    return length
+
+
+def _positive(length: Vector) -> Vector:
+    if length.shape != (1,) or not length[0] > 0.0:
+        raise OptionError(f"length of a rod: expected one positive number [m], got {length}")
+    return length
+
+
+class FixedClosureError(ConstraintError):
+    """Both frames of a closure are on one joint, so that nothing moves it: `closure`, `where`."""
+
+    def __init__(self, closure: str, where: str) -> None:
+        self.closure, self.where = closure, where
+        super().__init__(
+            f"'{closure}': predecessor and successor are both {where}, where nothing moves one against the other: "
+            "give frames on two joints"
+        )

@@ -1,0 +1,280 @@
+"""Constraint sets: closures, contacts and other constraints of one robot, as rows of all three orders."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self, final
+
+import numpy as np
+
+from liegroups.doors import as_tolerance, as_tuple
+from liegroups.frozen import read_only
+
+from ..arrays import ArrayLike, BoolVector, Matrix, Vector
+from ..errors import DuplicateNameError, EmptyProblemError, WrongObjectError
+from ..problem.arguments import on_space, unique_owners
+from ..problem.problem import Problem
+from ..robot import Motion, Posture, Robot
+from ..robot.doors import as_robot
+from ..rows.right_hand_side import RightHandSide
+from ..rows.stack import RowOwner, Stack
+from ..rows.stacking import Order, stack_rows
+from ..words import counted
+from .closures import Closure
+
+__all__ = ["Baumgarte", "ConstraintSet"]
+
+
+@final
+@dataclass(frozen=True)
+class Baumgarte:
+    r"""Stabilisation of one constraint: :math:`\ddot e + k_d\,\dot e + k_p\,e = 0`.
+
+    Attributes:
+        position_gain: k_p [1/s2].
+        velocity_gain: k_d [1/s].
+    """
+
+    position_gain: float = 0.0
+    velocity_gain: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        as_tolerance(self.position_gain, "position gain of a stabilisation")
+        as_tolerance(self.velocity_gain, "velocity gain of a stabilisation")
+
+    @classmethod
+    def settling(cls, time: float) -> Baumgarte:
+        """Critically damped: RBDL's T_stab [s], with gains 1 / T^2 and 2 / T."""
+        T = as_tolerance(time, "time of a stabilisation")
+        if T == 0.0:
+            raise WrongObjectError("time of a stabilisation", "a positive number [s]", repr(time))
+        return cls(1.0 / T**2, 2.0 / T)
+
+
+@final
+class ConstraintSet:
+    """Constraints on one robot, stacked in order: rows of position, velocity and acceleration. Immutable.
+
+    Subsets are switched, and stabilisations changed, by `switched` and `stabilised`: cheap copies that share the rows
+    and build nothing. Rows that are off are zero; sizes are fixed.
+
+    Args:
+        robot: the robot.
+        owners: closures, contacts, Implicit and Explicit constraints (an explicit one by its twin).
+        baumgarte: stabilisation by constraint (as the key the object, its position, or its name); none by default.
+
+    Attributes:
+        robot: as given.
+        stack: the constraints, in order.
+        active: (len(stack),) true for the constraints that are on.
+        baumgarte: the stabilisation of each constraint.
+        rhs: their default right-hand sides.
+
+    Raises:
+        DuplicateNameError, DuplicateError: two constraints of one name, or one object twice.
+        RobotMismatchError, SpaceMismatchError: a constraint of another robot.
+        WrongObjectError: something else among the constraints.
+    """
+
+    robot: Robot
+    stack: Stack
+    active: BoolVector
+    baumgarte: tuple[Baumgarte, ...]
+    rhs: RightHandSide
+
+    def __init__(
+        self, robot: Robot, owners: Sequence[RowOwner], baumgarte: Mapping[Any, Baumgarte] | None = None
+    ) -> None:
+        self.robot = as_robot(robot, "robot of a constraint set")
+        given = as_tuple(owners, "constraints of a set", "constraints")
+        for i, owner in enumerate(given):
+            if not isinstance(owner, RowOwner):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise WrongObjectError(f"constraint {i} of a set", "a closure, a contact or a constraint", owner)
+        unique_owners([given])
+        self.stack = Stack([on_space(owner, robot.space) for owner in given])
+        names = self.stack.names
+        for i, name in enumerate(names):
+            if name in names[:i]:
+                raise DuplicateNameError("constraint of the set", name)
+        self._switch(np.ones(len(given), dtype=np.bool_))
+        self.baumgarte = (Baumgarte(),) * len(given)
+        self.rhs = RightHandSide(self.stack)
+        given_gains: dict[Any, Baumgarte] = {} if baumgarte is None else {**baumgarte}
+        for which, gains in given_gains.items():
+            self.baumgarte = self.stabilised(gains, which).baumgarte
+
+    def _switch(self, active: BoolVector) -> None:
+        self.active = read_only(active)
+        counts = [s.stop - s.start for s in self.stack.slices]
+        self._off = np.flatnonzero(np.repeat(~active, counts))
+        positions = [on and owner.has_position for on, owner in zip(active, self.stack, strict=True)]
+        self._unplaced = np.flatnonzero(np.repeat(~np.array(positions, dtype=np.bool_), counts))
+
+    # Reading.
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the constraints, in order."""
+        return self.stack.names
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """What each constraint is: "Closure (pin)", "PointContact", "Implicit", ..."""
+        return tuple(_kind(owner) for owner in self.stack)
+
+    @property
+    def size(self) -> int:
+        """Number of rows, those that are off included."""
+        return self.stack.size
+
+    def slice_of(self, which: RowOwner | str | int) -> slice:
+        """The rows of a constraint: the object, its position, or its name.
+
+        Raises:
+            UnknownNameError: lists the names that come closest.
+        """
+        return self.stack.slices[self.stack.index(which)]
+
+    def row_name(self, row: int) -> str:
+        """What a row is called: "elbow[2]"."""
+        for name, s in zip(self.names, self.stack.slices, strict=True):
+            if s.start <= row < s.stop:
+                return f"{name}[{row - s.start}]"
+        raise WrongObjectError("row of a constraint set", f"a number below {self.size}", repr(row))
+
+    def __getitem__(self, which: RowOwner | str | int) -> RowOwner:
+        return self.stack[which]
+
+    def __len__(self) -> int:
+        return len(self.stack)
+
+    # Other sets on the same rows.
+
+    def switched(
+        self, on: Sequence[RowOwner | str | int] | None = None, off: Sequence[RowOwner | str | int] = ()
+    ) -> Self:
+        """The set with some constraints on and others off; nothing is built.
+
+        Args:
+            on: only these are on, and of those `off` are off; by default those that are on now.
+            off: these are off.
+        """
+        active = self.active.copy()
+        if on is not None:
+            active[:] = False
+            active[[self.stack.index(which) for which in as_tuple(on, "constraints to be on", "constraints")]] = True
+        active[[self.stack.index(which) for which in as_tuple(off, "constraints to be off", "constraints")]] = False
+        other = copy.copy(self)
+        other._switch(active)
+        return other
+
+    def stabilised(self, gains: Baumgarte | float, which: RowOwner | str | int | None = None) -> Self:
+        """The set with another stabilisation of one constraint, or of all.
+
+        Args:
+            gains: a Baumgarte, or the time [s] of `Baumgarte.settling`.
+            which: the constraint; all by default.
+        """
+        new = gains if isinstance(gains, Baumgarte) else Baumgarte.settling(gains)
+        chosen = None if which is None else self.stack.index(which)
+        other = copy.copy(self)
+        other.baumgarte = tuple(new if chosen is None or i == chosen else old for i, old in enumerate(self.baumgarte))
+        return other
+
+    # Rows.
+
+    def rhs_at(self, t: float) -> RightHandSide:
+        """Right-hand sides at time t [s], with velocities and accelerations of the targets."""
+        return self.rhs.at(t)
+
+    def position_error(self, q: ArrayLike, rhs: RightHandSide | None = None) -> Vector:
+        """Errors (size,) at q; zero for contacts without anchor and for what is off.
+
+        Args:
+            q: configuration (nq,).
+            rhs: right-hand sides, as of `rhs_at(t)`; the default ones if absent.
+        """
+        return self._cleared(self._rows(self.robot.at(q), Order.POSITION, rhs)[0])
+
+    def jacobian(self, q: ArrayLike, rhs: RightHandSide | None = None) -> Matrix:
+        """Jacobian J (size, nv) of the errors, and of the velocities of contacts without anchor.
+
+        Args:
+            q, rhs: as of `position_error`.
+        """
+        J = self._rows(self.robot.at(q, np.zeros(self.robot.nv)), Order.VELOCITY, rhs)[1]
+        J[self._off] = 0.0
+        return J
+
+    def velocity_error(self, q: ArrayLike, v: ArrayLike, rhs: RightHandSide | None = None) -> Vector:
+        """Time derivative of the errors (size,): J v less the velocity of the targets.
+
+        Args:
+            q, v: configuration (nq,) and velocity (nv,).
+            rhs: right-hand sides, as of `rhs_at(t)`.
+        """
+        return self._cleared(self._rows(self.robot.at(q, v), Order.VELOCITY, rhs)[0], velocity=True)
+
+    def drift(self, q: ArrayLike, v: ArrayLike, rhs: RightHandSide | None = None) -> Vector:
+        r"""Second time derivative of the errors (size,) at zero joint acceleration.
+
+        It is :math:`\dot J v` less the acceleration of the targets: constrained accelerations have J a = -drift.
+
+        Args:
+            q, v, rhs: as of `velocity_error`.
+        """
+        return self._cleared(self._rows(self.robot.at(q, v), Order.ACCELERATION, rhs)[0], velocity=True)
+
+    def stabilisation(self, q: ArrayLike, v: ArrayLike, rhs: RightHandSide | None = None) -> Vector:
+        r""":math:`k_d\,\dot e + k_p\,e` (size,), which stabilised accelerations subtract: J a = -drift - stabilisation.
+
+        Args:
+            q, v, rhs: as of `velocity_error`.
+        """
+        counts = [s.stop - s.start for s in self.stack.slices]
+        kp = np.repeat([gains.position_gain for gains in self.baumgarte], counts)
+        kd = np.repeat([gains.velocity_gain for gains in self.baumgarte], counts)
+        return kd * self.velocity_error(q, v, rhs) + kp * self.position_error(q, rhs)
+
+    def problem(self, **options: Any) -> Problem:
+        """The constraints that are on and have position rows, as a Problem on the robot.
+
+        Args:
+            **options: of the Problem (bounds, weights, frozen).
+
+        Raises:
+            EmptyProblemError: none of them has.
+        """
+        loose = [f"'{owner.name}'" for owner in self.stack if not owner.has_position]
+        if loose and not self.anchored:
+            names = ", ".join(loose)
+            raise EmptyProblemError(
+                f"contacts without anchor have no position rows: {names}; give anchor=, or anchored(q)"
+            )
+        return Problem(self.robot, self.anchored, **options)
+
+    @property
+    def anchored(self) -> list[RowOwner]:
+        """The constraints that are on and have position rows."""
+        return [owner for owner, on in zip(self.stack, self.active, strict=True) if on and owner.has_position]
+
+    def _rows(self, point: Posture | Motion, order: Order, rhs: RightHandSide | None) -> tuple[Vector, Matrix]:
+        rows = stack_rows(self.stack, point, order, self.rhs if rhs is None else rhs)
+        return rows.error.copy(), rows.jacobian.copy()
+
+    def _cleared(self, error: Vector, velocity: bool = False) -> Vector:
+        error[self._off if velocity else self._unplaced] = 0.0
+        return error
+
+    def __repr__(self) -> str:
+        off = int((~self.active).sum())
+        sizes = f"{counted(len(self), 'constraint')}, {counted(self.size, 'row')}"
+        return f"ConstraintSet({sizes}{f', {off} off' if off else ''})"
+
+
+def _kind(owner: RowOwner) -> str:
+    word = type(owner).__name__
+    return f"{word} ({owner.hinge.kind.name.lower()})" if isinstance(owner, Closure) else word

@@ -1,0 +1,203 @@
+"""The rows of a custom hinge: fitted by Newton in coordinates chosen by pivoting."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from scipy.linalg import lapack, qr
+
+from liegroups import SE3
+from liegroups.second_order import cross, so3_log_second
+
+from ..arrays import Indices, Matrix, Vector
+from ..functions.frame_function import rotation_log
+from ..robot.pinocchio import pin
+from .hinge import Hinge
+from .pose_map import PoseMap
+
+__all__ = ["CustomRows"]
+
+_dposv: Any = lapack.dposv
+STARTS = 8
+"""Fits of a custom hinge begin at this many values of each of its first two turning steps."""
+
+
+class _Fit(NamedTuple):
+    """A fitted hinge: coordinates, error frame, subspace, error coordinates held at zero, and those that are rows."""
+
+    theta: Vector
+    E: Any
+    S: Matrix
+    held: Indices
+    left: Indices
+
+
+@final
+class CustomRows(PoseMap):
+    r"""Rows of a custom hinge.
+
+    The error frame :math:`E = H(\theta)^{-1} X` has six coordinates :math:`\epsilon = (p_E, \log_3 R_E)`. At the fit of
+    least squares as many of them as the hinge has degrees of freedom are picked, by pivoting; :math:`\theta` is then
+    such that these vanish, and the others are the rows. Derivatives follow from that condition. Where the pick changes,
+    the rows change by an invertible factor on closed poses; far from all poses of the hinge, where the picked ones
+    cannot vanish, the least squares count (rows that are zero still mean a closed pose).
+
+    Args:
+        hinge: the hinge.
+    """
+
+    __slots__ = ("_grid", "_starts", "hinge", "size")
+
+    def __init__(self, hinge: Hinge) -> None:
+        self.hinge, self.size = hinge, hinge.rows
+        self._starts = _starts(hinge)
+        poses = [hinge.kinematics(start)[0] for start in self._starts]
+        self._grid = np.array([H.rotation for H in poses]), np.array([H.translation for H in poses])
+
+    def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
+        """As `PoseMap.value`."""
+        _, E, S, held, left = self._fit(pose)
+        epsilon, G = _coordinates(E)
+        out[:] = epsilon[left]
+        if D is not None:
+            moved = G @ (E.toActionMatrixInverse() @ S)
+            D[:] = G[left] - moved[left] @ _solve(moved[held], G[held])
+
+    def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
+        """As `PoseMap.second`."""
+        theta, E, S, held, left = self._fit(pose)
+        out[:] = self._moving(theta, E, S, held, twist, acceleration)[2][left]
+
+    def motion(self, pose: Any, twist: Vector, acceleration: Vector) -> tuple[Vector, Vector, Vector]:
+        """Fitted coordinates, their rates and accelerations."""
+        theta, E, S, held, _ = self._fit(pose)
+        return (theta, *self._moving(theta, E, S, held, twist, acceleration)[:2])
+
+    def _moving(
+        self, theta: Vector, E: Any, S: Matrix, held: Indices, twist: Vector, acceleration: Vector
+    ) -> tuple[Vector, Vector, Vector]:
+        """Rates and accelerations of the fit, and the second derivative of all six coordinates."""
+        _, G = _coordinates(E)
+        moved = (G @ (E.toActionMatrixInverse() @ S))[held]
+        rates = _solve(moved, G[held] @ twist)
+        e = pin.SE3ToXYZQUAT(E)
+        hinge = S @ rates, self.hinge.drift(theta, rates)
+        nu, gamma = SE3.relative_motion(np.asarray(e), (twist, acceleration), hinge)
+        second = _second(E, nu, gamma)
+        accelerations = _solve(moved, second[held])
+        nu, gamma = SE3.relative_motion(np.asarray(e), (twist, acceleration), (hinge[0], hinge[1] + S @ accelerations))
+        return rates, accelerations, _second(E, nu, gamma)
+
+    def _fit(self, pose: Any) -> _Fit:
+        """Coordinates, error frame, subspace, and which error coordinates are held at zero and which are rows."""
+        theta, cost = self._least_squares(pose)
+        held, left = self._pick(theta)
+        exact = self._exact(theta, pose, held, cost)
+        if exact is None:  # far from any pose of the hinge
+            exact = self._descend(theta, pose, 200, 1e-14)[0]
+        H, S = self.hinge.kinematics(exact)
+        return _Fit(exact, H.actInv(pose), S, held, left)
+
+    def _exact(self, theta: Vector, pose: Any, held: Indices, cost: float) -> Vector | None:
+        """Newton to where the held coordinates vanish; None where they do not, or much farther away."""
+        for _ in range(20):
+            epsilon, A = self._linearised(theta, pose)
+            if np.abs(epsilon[held]).max(initial=0.0) < 1e-15:
+                break
+            if float(epsilon @ epsilon) > 4.0 * cost + 1e-6:
+                return None
+            step = _least(A[held], epsilon[held])
+            theta = self.hinge.space.integrate(theta, step)
+            if np.abs(step).max(initial=0.0) < 1e-15:
+                break
+        else:
+            epsilon = self._linearised(theta, pose)[0]
+        return theta if np.abs(epsilon[held]).max(initial=0.0) < 1e-12 else None
+
+    def _linearised(self, theta: Vector, pose: Any) -> tuple[Vector, Matrix]:
+        """The six coordinates of the error frame, and by how much the hinge takes them away."""
+        H, S = self.hinge.kinematics(theta)
+        E = H.actInv(pose)
+        epsilon, G = _coordinates(E)
+        return epsilon, G @ (E.toActionMatrixInverse() @ S)
+
+    def _pick(self, theta: Vector) -> tuple[Indices, Indices]:
+        """The error coordinates that the hinge moves best, and the others."""
+        if self.hinge.dofs == 0:
+            return np.zeros(0, dtype=np.intp), np.arange(6)
+        order: Any = qr(self.hinge.kinematics(theta)[1].T, mode="r", pivoting=True)[1]
+        held = np.sort(order[: self.hinge.dofs])
+        return held, np.setdiff1d(np.arange(6), held)
+
+    def _least_squares(self, pose: Any) -> tuple[Vector, float]:
+        """The fit of least squared error, nearly: Gauss-Newton from the best places of a grid."""
+        R, p = pose.rotation, pose.translation
+        turns, places = self._grid
+        cosine = 0.5 * (np.einsum("nij,ij->n", turns, R) - 1.0)
+        costs = np.square(p - places).sum(axis=1) + np.square(np.arccos(np.clip(cosine, -1.0, 1.0)))
+        best, least = self._starts[0], np.inf
+        for i in np.argsort(costs, kind="stable")[:2]:
+            theta, cost = self._descend(self._starts[int(i)], pose, 10, 1e-3)
+            if cost < 0.999 * least:
+                best, least = theta, cost
+            if least < 1e-3:
+                break
+        return best, least
+
+    def _descend(self, theta: Vector, pose: Any, count: int, enough: float) -> tuple[Vector, float]:
+        """Damped Gauss-Newton until steps are short enough."""
+        cost = np.inf
+        for _ in range(count):
+            epsilon, A = self._linearised(theta, pose)
+            cost = float(epsilon @ epsilon)
+            normal = A.T @ A
+            normal.flat[:: self.hinge.dofs + 1] += 0.03 * cost + 1e-12
+            step: Vector = _dposv(normal, A.T @ epsilon)[1]
+            theta = self.hinge.space.integrate(theta, step)
+            if np.abs(step).max(initial=0.0) < enough:
+                break
+        return theta, cost
+
+
+def _coordinates(E: Any) -> tuple[Vector, Matrix]:
+    """Translation and rotation vector of a pose (6,), and their derivative by its body twist (6, 6)."""
+    G, out = np.zeros((6, 6)), np.empty(6)
+    out[:3], G[:3, :3] = E.translation, E.rotation
+    J = np.empty((3, 3))
+    out[3:] = rotation_log(E.rotation, J)
+    G[3:, 3:] = J
+    return out, G
+
+
+def _second(E: Any, nu: Vector, gamma: Vector) -> Vector:
+    """Second time derivative of `_coordinates`."""
+    linear = E.rotation @ (gamma[:3] + cross(nu[3:], nu[:3]))
+    return np.concatenate([linear, so3_log_second(rotation_log(E.rotation), nu[3:], gamma[3:])])
+
+
+def _starts(hinge: Hinge) -> list[Vector]:
+    """Where fits begin: a grid over the first two steps that turn, zero elsewhere."""
+    starts, q = [np.array(hinge.space.neutral)], 0
+    turning = 0
+    for sub in hinge.subhinges:
+        if sub.turns and sub.nq == 1 and turning < 2:
+            turning += 1
+            values = np.linspace(-np.pi, np.pi, STARTS, endpoint=False)
+            starts = [_with(start, q, float(value)) for start in starts for value in values]
+        q += sub.nq
+    return starts
+
+
+def _with(start: Vector, i: int, value: float) -> Vector:
+    out = start.copy()
+    out[i] = value
+    return out
+
+
+def _solve(A: Matrix, b: Matrix) -> Matrix:
+    return np.asarray(np.linalg.solve(A, b), dtype=np.float64)
+
+
+def _least(A: Matrix, b: Vector) -> Vector:
+    return np.asarray(np.linalg.lstsq(A, b, rcond=1e-9)[0], dtype=np.float64)

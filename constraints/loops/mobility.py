@@ -1,0 +1,226 @@
+"""What the rows of a mechanism leave free: rank, mobility, redundant and inconsistent rows, independent coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.linalg import qr
+
+from liegroups.doors import as_tolerance
+
+from ..arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
+from ..problem.arguments import frozen_columns
+from ..robot import Robot
+from ..rows.stack import Stack
+from ..rows.stacking import stack_rows
+from ..solvers.diagnosis.dependent_rows import Row
+
+__all__ = ["Mobility", "coordinate_names", "mobility_at", "row_names"]
+
+CLOSED = 1e-6
+"""Residual up to which a configuration counts as closed [m or rad]: beyond, ranks are those of another posture."""
+
+FREE = 1e-6
+"""Part of a free direction, of norm 1, from which on a coordinate takes part in it."""
+
+INCONSISTENT = 1e-12
+"""Errors below this, in directions that no motion reaches, are rounding [m or rad]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mobility:
+    r"""What the rows of a mechanism leave free at one configuration.
+
+    With J = U S V^T, rank = number of singular values above `tolerance` times the largest. A set of `rank` rows that
+    span the others is found by pivoted QR of J^T; the rest is redundant. The part of the residual that no motion
+    reaches, :math:`r_\perp = (I - U_r U_r^T)\, r`, says by how much redundant rows are inconsistent.
+
+    Attributes:
+        rows, rank, mobility: numbers; mobility = nv - rank.
+        redundant: names of rows that the others imply, to first order.
+        inconsistent: owner of rows -> size of its part of :math:`r_\perp`, where above 1e-12 [m or rad], worst first.
+        independent: names of coordinates that can be chosen freely; motors first where they can be.
+        dependent: names of those that follow from them.
+        residual: largest norm of the rows of one owner.
+        reachable: norm of the part of all errors that motions can reduce, :math:`|U_r^T r|`.
+        is_closed: whether the residual is at most 1e-6. At an open configuration rank and mobility are those of that
+            configuration: overconstrained mechanisms have a higher rank there.
+        singular_values: of J, largest first.
+        tolerance: what was used.
+        driven: names of the driven coordinates, where they were given.
+        held_mobility: degrees of freedom that are left when the driven coordinates are held: nv less their number less
+            the rank of the other columns; None without driven coordinates.
+        blocked: how many directions of the driven coordinates the others cannot follow: the rank less that of the other
+            columns. Above 0 it is a dead centre for certain; as many more directions of the others are free.
+        undetermined: names of coordinates that can move, to first order, while the driven ones are held.
+        held_singular_values: of the columns of J that are not driven, largest first; the last of the rank goes to zero
+            where a dead centre comes near.
+    """
+
+    rows: int
+    rank: int
+    mobility: int
+    redundant: tuple[str, ...]
+    inconsistent: dict[str, float]
+    independent: tuple[str, ...]
+    dependent: tuple[str, ...]
+    residual: float
+    reachable: float
+    is_closed: bool
+    singular_values: Vector = field(repr=False)
+    tolerance: float
+    driven: tuple[str, ...] = ()
+    held_mobility: int | None = None
+    blocked: int = 0
+    undetermined: tuple[str, ...] = ()
+    held_singular_values: Vector | None = field(default=None, repr=False)
+
+    @property
+    def is_determined(self) -> bool:
+        """Whether the driven coordinates determine the others, to first order: not at a dead centre, nor too few."""
+        return self.held_mobility == 0
+
+    @property
+    def inconsistency(self) -> float:
+        """Largest entry of `inconsistent`; 0 where there is none."""
+        return max(self.inconsistent.values(), default=0.0)
+
+    def describe(self) -> str:
+        """The figures in words."""
+        lines = [f"rows {self.rows}, rank {self.rank} (tolerance {self.tolerance:g}), mobility {self.mobility}"]
+        if not self.is_closed:
+            lines.append(f"  judged at an open configuration (residual {self.residual:.3g}): assemble it first")
+        if self.redundant:
+            lines.append(f"  redundant: {', '.join(self.redundant)}")
+        lines += [f"  '{name}': inconsistent by {size:.3g}" for name, size in self.inconsistent.items()]
+        lines.append(f"  independent: {', '.join(self.independent) or 'none'}")
+        if self.held_mobility is not None:
+            lines.append(f"  with {', '.join(self.driven)} held: mobility {self.held_mobility}")
+        if self.undetermined:
+            why = "a dead centre, or too few are driven" if self.blocked == 0 else "a dead centre"
+            lines.append(f"    may move: {', '.join(self.undetermined)} ({why})")
+        if self.blocked:
+            lines.append(f"    directions of the driven ones that are blocked: {self.blocked}")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.describe()
+
+
+def mobility_at(
+    robot: Robot, stack: Stack, q: ArrayLike, preferred: Collection[str], tolerance: float, driven: Any = ()
+) -> Mobility:
+    """Judge a stack of rows at a configuration.
+
+    Args:
+        robot: on which they are.
+        stack: the rows.
+        q: configuration (nq,).
+        preferred: joints whose coordinates should be independent where they can be.
+        tolerance: singular values below this part of the largest one count as zero.
+        driven: joints (by name) or Segments that are held, and preferred in place of the others.
+
+    Raises:
+        SizeError, NotFiniteError, NotNormalizedError: what is wrong with q.
+        WrongObjectError: a tolerance that is no number.
+        UnknownJointError: lists the joints whose names come closest.
+    """
+    tolerance = as_tolerance(tolerance, "tolerance of a rank")
+    held = frozen_columns(robot.space, driven)
+    point = robot.at(q)  # held until all is copied
+    rows = stack_rows(stack, point)
+    J, r, residual = rows.jacobian.copy(), rows.error.copy(), rows.residual
+    U, S, _ = np.linalg.svd(J, full_matrices=False)
+    rank = int((tolerance * S.max(initial=0.0) < S).sum())
+    left = r - U[:, :rank] @ (U[:, :rank].T @ r)
+    apart = {owner.name: float(np.sqrt(left[s] @ left[s])) for owner, s in zip(stack, stack.slices, strict=True)}
+    kept = set(_pivots(J.T)[:rank])
+    labels = row_names(stack)
+    columns = coordinate_names(robot)
+    wanted = np.flatnonzero(held).tolist() if held.any() else _columns_of(robot, preferred)
+    chosen = set(_dependent(J, rank, wanted, tolerance).tolist())
+    order = [*wanted, *range(robot.nv)]
+    return Mobility(
+        rows=stack.size,
+        rank=rank,
+        mobility=robot.nv - rank,
+        redundant=tuple(label for i, label in enumerate(labels) if i not in kept),
+        inconsistent={n: size for n, size in sorted(apart.items(), key=lambda e: -e[1]) if size > INCONSISTENT},
+        independent=tuple(columns[i] for i in dict.fromkeys(order) if i not in chosen),
+        dependent=tuple(name for i, name in enumerate(columns) if i in chosen),
+        residual=residual,
+        reachable=float(np.linalg.norm(U[:, :rank].T @ r)),
+        is_closed=bool(residual <= CLOSED),
+        singular_values=np.asarray(S, dtype=np.float64),
+        tolerance=tolerance,
+        **(_held(J, held, rank, tolerance * S.max(initial=0.0), columns) if held.any() else {}),
+    )
+
+
+def _held(J: Matrix, held: BoolVector, rank: int, least: float, columns: Sequence[str]) -> dict[str, Any]:
+    """What is left when some columns are held; singular values up to `least` count as zero."""
+    others = np.flatnonzero(~held)
+    _, S, Vt = np.linalg.svd(J[:, others])
+    left = int((least < S).sum())
+    free = np.abs(Vt[left:]).max(axis=0, initial=0.0) > FREE
+    return {
+        "driven": tuple(columns[int(i)] for i in np.flatnonzero(held)),
+        "held_mobility": others.size - left,
+        "blocked": rank - left,
+        "undetermined": tuple(columns[int(i)] for i in others[free]),
+        "held_singular_values": np.asarray(S, dtype=np.float64),
+    }
+
+
+def row_names(stack: Stack) -> tuple[str, ...]:
+    """A name for each row that counts, as a diagnosis has it: "row 2 of 'left foot'"."""
+    rows = [Row(owner.name, i, int(k)) for i, owner in enumerate(stack) for k in np.flatnonzero(owner.rows.mask)]
+    return tuple(str(row) for row in rows)
+
+
+def coordinate_names(robot: Robot) -> tuple[str, ...]:
+    """A name for each tangent coordinate: that of its joint, with its number where the joint has several."""
+    names: list[str] = []
+    for factor in robot.space.factors:
+        size = factor.v.stop - factor.v.start
+        names += [factor.name] if size == 1 else [f"{factor.name}[{i}]" for i in range(size)]
+    return tuple(names)
+
+
+def _columns_of(robot: Robot, joints: Collection[str]) -> list[int]:
+    return [i for joint in joints for i in range(*robot.velocity_slice_of(joint).indices(robot.nv))]
+
+
+def _pivots(A: Matrix) -> list[int]:
+    """Columns in the order of pivoted QR."""
+    if not A.size:
+        return list(range(A.shape[1]))
+    found: Any = qr(A, mode="r", pivoting=True)
+    pivots: list[int] = found[1].tolist()
+    return pivots
+
+
+def _dependent(J: Matrix, rank: int, preferred: list[int], tolerance: float) -> Indices:
+    """Columns that follow from the others: as few of the preferred ones as the rank allows."""
+    wanted = set(preferred)
+    passes = [[i for i in range(J.shape[1]) if i not in wanted], list(dict.fromkeys(preferred))]
+    passes = [columns for columns in passes if columns]
+    longest = float(np.sqrt(np.einsum("ij,ij->j", J, J).max(initial=0.0)))
+    taken: list[int] = []
+    span = np.zeros((J.shape[0], 0))
+    for columns in passes:
+        needed = rank - len(taken)
+        if needed == 0:
+            break
+        rest = J[:, columns] - span @ (span.T @ J[:, columns])
+        decomposition: tuple[Any, Any, Any] = qr(rest, mode="economic", pivoting=True)
+        basis, R, order = decomposition
+        found = needed if columns is passes[-1] else int((np.abs(np.diag(R)) > tolerance * longest).sum())
+        found = min(found, needed)
+        picked: list[int] = order[:found].tolist()
+        taken += [columns[i] for i in picked]
+        span = np.concatenate([span, basis[:, :found]], axis=1)
+    return np.array(sorted(taken), dtype=np.intp)

@@ -1,0 +1,213 @@
+"""What closures and contacts measure: functions of the pose of one frame seen from another, with two derivatives."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+
+from liegroups import SE3, Rn
+from liegroups.frozen import set_fields
+from liegroups.second_order import cross
+
+from ..arrays import Indices, Matrix, Vector
+from ..functions.frame_function import FrameFunction, kinematics_at
+from ..point import MovingPoint, Point
+from ..robot import Frame, Robot
+from ..robot.pinocchio import pin
+from .rotation_rows import RotationRows
+
+__all__ = ["LogPose", "OfRelativePose", "PoseMap", "Rod", "Split", "second_of_pose_log"]
+
+
+def second_of_pose_log(pose: Any, twist: Vector, acceleration: Vector) -> Vector:
+    r"""Second time derivative of :math:`\log_6` of a pose (6,): linear, then angular.
+
+    Args:
+        pose: a placement, its rotation short of half a turn.
+        twist, acceleration: its body twist (6,) and the derivative of that.
+    """
+    return SE3.log_second_derivative(SE3.log(pin.SE3ToXYZQUAT(pose)), twist, acceleration)
+
+
+class PoseMap(ABC):
+    r"""A function r of a pose X, differentiable twice: :math:`\dot r = D(X)\,\nu` with :math:`\nu` the body twist of X.
+
+    A value: arrays and numbers, no state.
+    """
+
+    size: int
+
+    @abstractmethod
+    def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
+        """Write r (size,), and D (size, 6) where one is given (linear, then angular columns; zero when new).
+
+        Args:
+            pose: X, a placement.
+            out: to be filled.
+            D: to be filled.
+        """
+
+    @abstractmethod
+    def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
+        """Write the second time derivative of r (size,).
+
+        Args:
+            pose: X.
+            twist: its body twist (6,).
+            acceleration: the derivative of that (spatial acceleration, in the axes of X).
+            out: to be filled.
+        """
+
+
+@final
+class Split(PoseMap):
+    r"""Rows of the translation, in the axes of the reference, then rows of the rotation.
+
+    .. math:: r = (N\,p,\; \rho(R)), \qquad D = \begin{pmatrix} N R & 0 \\ 0 & \rho'(R) \end{pmatrix}
+
+    Args:
+        directions: N, (k, 3), in the axes of the reference; may have no row.
+        rotation: rows of the rotation; None for none.
+    """
+
+    __slots__ = ("_whole", "directions", "rotation", "size")
+
+    def __init__(self, directions: Matrix, rotation: RotationRows | None) -> None:
+        self.directions, self.rotation = directions, rotation
+        self._whole = directions.shape == (3, 3) and bool((directions == np.eye(3)).all())
+        self.size = directions.shape[0] + (0 if rotation is None else rotation.size)
+
+    def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
+        """As `PoseMap.value`."""
+        N, R, k = self.directions, pose.rotation, self.directions.shape[0]
+        out[:k] = pose.translation if self._whole else N.dot(pose.translation)
+        if D is not None:
+            D[:k, :3] = R if self._whole else N.dot(R)
+        if self.rotation is not None:
+            self.rotation.value(R, out[k:], None if D is None else D[k:, 3:])
+
+    def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
+        """As `PoseMap.second`."""
+        k = self.directions.shape[0]
+        out[:k] = self.directions @ (pose.rotation @ (acceleration[:3] + cross(twist[3:], twist[:3])))
+        if self.rotation is not None:
+            self.rotation.second(pose.rotation, twist[3:], acceleration[3:], out[k:])
+
+
+@final
+class LogPose(PoseMap):
+    r"""All six rows of :math:`\log_6 X`; :math:`D = J_{\log_6}(X)`."""
+
+    size = 6
+    __slots__ = ()
+
+    def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
+        """As `PoseMap.value`."""
+        out[:] = pin.log6(pose).vector
+        if D is not None:
+            D[:] = pin.Jlog6(pose)
+
+    def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
+        """As `PoseMap.second`."""
+        out[:] = second_of_pose_log(pose, twist, acceleration)
+
+
+@final
+class Rod(PoseMap):
+    r"""One row, :math:`r = \tfrac12(|p|^2 - l^2)`; :math:`D = (p^T R, 0)`.
+
+    Args:
+        length: l [m].
+    """
+
+    size = 1
+    __slots__ = ("length",)
+
+    def __init__(self, length: float) -> None:
+        self.length = length
+
+    def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
+        """As `PoseMap.value`."""
+        p = pose.translation
+        out[0] = 0.5 * (p.dot(p) - self.length * self.length)
+        if D is not None:
+            D[0, :3] = p.dot(pose.rotation)
+
+    def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
+        """As `PoseMap.second`."""
+        p = pose.translation @ pose.rotation  # in the axes of the body
+        out[0] = twist[:3] @ twist[:3] + p @ (acceleration[:3] + cross(twist[3:], twist[:3]))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OfRelativePose(FrameFunction):
+    r"""A `PoseMap` of the pose of frame b seen from frame a, as a function of the robot's configuration.
+
+    .. math:: f(q) = r({}^aM_b), \qquad J = D\,({}^bJ_b - {}^bX_a\,{}^aJ_a)
+
+    Only the columns of the joints on exactly one of the two chains are read and written.
+
+    Args:
+        robot: the robot.
+        a, b: Frames.
+        pose_map: r.
+        name: name in messages.
+    """
+
+    robot: Robot
+    a: Frame
+    b: Frame
+    pose_map: PoseMap
+    name: str = field(default="", kw_only=True)
+
+    _indices: Indices = field(init=False)
+    _block: slice | None = field(init=False)
+    _signs: Matrix = field(init=False)
+    _same_sign: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Resolve the frames, and note the columns."""
+        self.resolve(self.robot, self.a, self.b, Rn(self.pose_map.size), self.name or None)
+        indices = np.flatnonzero(self.columns)
+        whole = indices.size > 0 and int(indices[-1] - indices[0]) + 1 == indices.size
+        set_fields(
+            self,
+            _indices=indices,
+            _block=slice(int(indices[0]), int(indices[-1]) + 1) if whole else None,
+            _signs=np.ascontiguousarray(self._sign[0, indices]),
+            _same_sign=bool((self._sign[0, indices] == 1.0).all()),
+        )
+
+    @property
+    def indices(self) -> Indices:
+        """The tangent columns the function depends on."""
+        return self._indices
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        """As `Function.evaluate`."""
+        if jacobian is None:
+            self.pose_map.value(self.relative_placement(kinematics_at(point, None)), value)
+        elif self._block is not None:
+            jacobian[:, self._block] = self.compact(point, value)
+        else:
+            jacobian[:, self._indices] = self.compact(point, value)
+
+    def compact(self, point: Point, value: Vector) -> Matrix:
+        """Write the value; return the columns of the Jacobian that are not zero, (outputs.nv, indices.size)."""
+        k = kinematics_at(point, value)
+        frames = self.relative_frames(k)
+        D = frames.rows[: self.pose_map.size]
+        self.pose_map.value(frames.pose, value, D)
+        J = k.world_jacobian
+        columns = J[:, self._block] if self._block is not None else J.take(self._indices, 1)
+        seen: Matrix = D.dot(frames.to_b()).dot(columns)
+        if not self._same_sign:
+            seen *= self._signs
+        return seen
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        """As `Function.drift`."""
+        self.pose_map.second(*self.relative_motion(motion), out)

@@ -1,0 +1,196 @@
+"""Rows of a relative rotation, with two derivatives: what hinges leave of it to be zero."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from math import acos, asin, pi, sin, sqrt
+from typing import final
+
+import numpy as np
+
+from liegroups.second_order import cross, so3_log_second
+
+from ..arrays import Matrix, Vector
+from ..functions.frame_function import rotation_log
+from ..robot.pinocchio import pin
+
+__all__ = ["Cross", "RotationRows", "Swing", "Turn", "perpendicular_pair", "unit_log"]
+
+NEAR_HALF_TURN = 1e-3
+"""Closer than this to a half turn [rad] derivatives are those at this distance: there the axis of a swing is free."""
+
+
+class RotationRows(ABC):
+    r"""A function of a rotation R, differentiable twice: :math:`\dot r = D(R)\,\omega`, omega in the body."""
+
+    size: int
+
+    @abstractmethod
+    def value(self, R: Matrix, out: Vector, D: Matrix | None = None) -> None:
+        """Write r (size,), and D (size, 3) where one is given."""
+
+    @abstractmethod
+    def second(self, R: Matrix, omega: Vector, alpha: Vector, out: Vector) -> None:
+        """Write the second time derivative of r, at body angular velocity and acceleration omega, alpha."""
+
+
+@final
+class Turn(RotationRows):
+    r"""The whole rotation: :math:`r = C\,\log_3 R`.
+
+    Args:
+        axes: C, (3, 3) rotation into other axes; None for the identity.
+    """
+
+    size = 3
+    __slots__ = ("axes",)
+
+    def __init__(self, axes: Matrix | None = None) -> None:
+        self.axes = axes
+
+    def value(self, R: Matrix, out: Vector, D: Matrix | None = None) -> None:
+        """As `RotationRows.value`."""
+        if self.axes is None:
+            out[:] = rotation_log(R, D)
+            return
+        J = np.empty((3, 3))
+        out[:] = self.axes @ rotation_log(R, J)
+        if D is not None:
+            D[:] = self.axes @ J
+
+    def second(self, R: Matrix, omega: Vector, alpha: Vector, out: Vector) -> None:
+        """As `RotationRows.second`."""
+        drift = so3_log_second(rotation_log(R), omega, alpha)
+        out[:] = drift if self.axes is None else self.axes @ drift
+
+
+@final
+class Swing(RotationRows):
+    r"""How the axis of a pin is tilted: the rotation vector of the least rotation that brings a to R a.
+
+    .. math::
+        d = R\,a, \quad r = k(c)\, B\, d, \quad c = a \cdot d, \quad
+        k = \frac{\varphi}{\sin\varphi}, \; \varphi = \arccos c
+
+    with B = (-n2, n1) and (n1, n2, a) orthonormal: the components of that vector along n1 and n2. Its norm is the angle
+    between a and R a: pi, not 0, where they are opposite.
+
+    Args:
+        axis: a (3,), unit, the same numbers in both frames.
+        successor_axis: the axis in the successor where it is other numbers there.
+    """
+
+    size = 2
+    __slots__ = ("_turning", "a", "across", "b")
+
+    def __init__(self, axis: Vector, successor_axis: Vector | None = None) -> None:
+        self.a, self.b = axis, axis if successor_axis is None else successor_axis
+        n1, n2 = perpendicular_pair(axis)
+        self.across = np.array([-n2, n1])
+        self._turning = -pin.skew(self.b)  # d' = R (omega x b)
+
+    def value(self, R: Matrix, out: Vector, D: Matrix | None = None) -> None:
+        """As `RotationRows.value`."""
+        d = R.dot(self.b)
+        c, x = float(self.a.dot(d)), self.across.dot(d)
+        k, k1, _ = unit_log(c)
+        if c > -0.9:
+            out[:] = k * x
+        else:  # the angle from the sine: near a half turn the cosine does not tell
+            s = sqrt(float(x.dot(x)))
+            out[:] = (pi - asin(min(s, 1.0))) * (x / s if s > 1e-12 else np.array([1.0, 0.0]))
+        if D is not None:
+            G = k * self.across + np.outer(k1 * x, self.a)  # derivative by d
+            D[:] = G.dot(R).dot(self._turning)
+
+    def second(self, R: Matrix, omega: Vector, alpha: Vector, out: Vector) -> None:
+        """As `RotationRows.second`."""
+        b = self.b
+        turned = cross(omega, b)
+        d, d1 = R @ b, R @ turned
+        d2 = R @ (cross(alpha, b) + cross(omega, turned))
+        c, c1, c2 = float(self.a @ d), self.a @ d1, self.a @ d2
+        k, k1, k2 = unit_log(c)
+        x, x1, x2 = self.across @ d, self.across @ d1, self.across @ d2
+        out[:] = k * x2 + 2.0 * k1 * c1 * x1 + (k2 * c1 * c1 + k1 * c2) * x
+
+
+@final
+class Cross(RotationRows):
+    r"""How far two crossing axes are from a right angle: :math:`r = -\arcsin(a^T R\, b)`, zero on the joint.
+
+    It is the middle angle of :math:`R = R_a(\alpha)\, R_n(r)\, R_b(\beta)`, the rotation that the fitted joint leaves.
+
+    Args:
+        a: first axis (3,), unit, in the predecessor.
+        b: second axis (3,), unit, in the successor.
+    """
+
+    size = 1
+    __slots__ = ("_turning", "a", "b")
+
+    def __init__(self, a: Vector, b: Vector) -> None:
+        self.a, self.b = a, b
+        self._turning = pin.skew(b)
+
+    def value(self, R: Matrix, out: Vector, D: Matrix | None = None) -> None:
+        """As `RotationRows.value`."""
+        seen = self.a.dot(R)
+        r, slope, _ = _arcsine(float(seen.dot(self.b)))
+        out[0] = -r
+        if D is not None:
+            D[0] = -slope * self._turning.dot(seen)
+
+    def second(self, R: Matrix, omega: Vector, alpha: Vector, out: Vector) -> None:
+        """As `RotationRows.second`."""
+        seen, turned = self.a @ R, cross(omega, self.b)
+        _, f1, f2 = _arcsine(float(seen @ self.b))
+        rate = seen @ turned
+        out[0] = -f1 * (seen @ (cross(alpha, self.b) + cross(omega, turned))) - f2 * rate * rate
+
+
+def unit_log(c: float) -> tuple[float, float, float]:
+    r""":math:`k = \varphi/\sin\varphi` with :math:`\varphi = \arccos c`, and its two derivatives by c."""
+    c = max(c, -1.0 + 0.5 * NEAR_HALF_TURN**2)
+    y = 1.0 - c
+    if y < 0.05:  # the closed forms lose digits: k = 2F1(1, 1; 3/2; y/2) as a series
+        k = k1 = k2 = 0.0
+        for coefficient in reversed(_UNIT_LOG):
+            k2 = k2 * y + 2.0 * k1
+            k1 = k1 * y + k
+            k = k * y + coefficient
+        return k, -k1, k2
+    square = y * (1.0 + c)
+    k = acos(c) / sqrt(square)
+    k1 = (c * k - 1.0) / square
+    return k, k1, (k + 3.0 * c * k1) / square
+
+
+def _unit_log_series() -> tuple[float, ...]:
+    terms, term = [1.0], 1.0
+    for n in range(14):  # ratio of (1)_n (1)_n / ((3/2)_n n!) (y/2)^n
+        term *= (n + 1.0) / (n + 1.5) * 0.5
+        terms.append(term)
+    return tuple(terms)
+
+
+_UNIT_LOG = _unit_log_series()
+
+
+def _arcsine(s: float) -> tuple[float, float, float]:
+    """Arcsine and its two derivatives, held where the two axes are parallel."""
+    s = min(max(s, -1.0), 1.0)
+    cosine = max(sqrt((1.0 - s) * (1.0 + s)), sin(NEAR_HALF_TURN))
+    return asin(s), 1.0 / cosine, s / cosine**3
+
+
+def perpendicular_pair(axis: Vector) -> tuple[Vector, Vector]:
+    """Unit vectors n1, n2 so that (n1, n2, axis) is orthonormal and right-handed.
+
+    n1 is as near to x as can be, or to y where the axis is near x.
+    """
+    start = np.eye(3)[0 if abs(axis[0]) < 0.9 else 1]
+    n1: Vector = start - (start @ axis) * axis
+    n1 /= sqrt(float(n1 @ n1))
+    n2: Vector = cross(axis, n1)
+    return n1, n2

@@ -1,0 +1,227 @@
+"""From one configuration to another along constraints, by bisection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from textwrap import indent
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from liegroups.doors import is_finite_number
+
+from ..arrays import ArrayLike, Vector
+from ..errors import OptionError, PathError, WrongObjectError
+from ..problem.description import errors_of
+from ..problem.problem import Problem
+from ..rows.right_hand_side import RightHandSide
+from ..solvers import Options, Projection, Projector
+from ..solvers.projection.projection import StatusEnum
+from ..solvers.result import Result
+from .moving_rhs import Schedule
+from .path import Jump, Path, Piece, StepSize
+
+__all__ = ["Interpolation", "PathStatus", "Stop", "interpolate"]
+
+SHORTEST = 2.0**-18
+"""Intervals are not halved below this part of the whole."""
+STEADY = 0.75
+"""A mid-point may be at most this part of an interval's size away from either end: on a smooth manifold it is half."""
+SLACK = 1e-3
+"""Part of the largest step that a mid-point may stray on an interval without motion."""
+
+
+class PathStatus(StatusEnum):
+    """Why an interpolation ended. The value is the sentence for humans."""
+
+    COMPLETE = "The path reaches its end, on the constraints, without a jump."
+    START = "The first configuration does not satisfy the constraints within its bounds."
+    END = "The last configuration does not satisfy the constraints within its bounds."
+    NOT_PROJECTED = "A configuration between two others does not reach the constraints."
+    JUMP = "Configurations that should be neighbours stay apart: the ends lie on different branches."
+
+
+class Stop(NamedTuple):
+    """Where an interpolation ended before its end.
+
+    Attributes:
+        time: in [0, 1].
+        q: configuration (nq,) there: the end that is refused, the best iterate of the projection that failed, or the
+            last sample before a jump.
+        rhs: right-hand sides there.
+        projection: the one that failed; None where none did.
+        jump: how far configurations that should be neighbours stay apart; None where no jump is the reason.
+        joint: that moves most in it.
+    """
+
+    time: float
+    q: Vector
+    rhs: RightHandSide
+    projection: Projection | None = None
+    jump: Jump | None = None
+    joint: str = ""
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Interpolation(Result):
+    """What an interpolation gave. On failure `path` is the part from the start that holds, if there is one.
+
+    It is neither true nor false (`if interpolation:` raises): `success` says whether the path is whole.
+
+    Attributes:
+        path: the path, or its valid beginning; None where there is none.
+        status: why it ended.
+        reached: time in [0, 1] up to which it holds.
+        problem, options: what was followed, and the options of its projections.
+        stop: where it ended before its end; None after success.
+    """
+
+    path: Path | None
+    status: PathStatus
+    reached: float
+    problem: Problem
+    options: Options
+    stop: Stop | None = None
+
+    @property
+    def success(self) -> bool:
+        """Whether the path reaches its end."""
+        return self.status is PathStatus.COMPLETE
+
+    def or_raise(self) -> Path:
+        """The whole path.
+
+        Raises:
+            PathError: it does not reach its end; says why, and how far it got. It carries the interpolation.
+        """
+        if self.path is None or not self.success:
+            raise PathError(str(self), self)
+        return self.path
+
+    def describe(self) -> str:
+        """The result in words: status, how far it got, and what is wrong where it ended."""
+        stop = self.stop
+        if stop is None:
+            return f"{self}\n  {self.path}"
+        said = f"{self}\n  at time {stop.time:.4g}"
+        if stop.projection is not None:
+            return f"{said}: {indent(stop.projection.describe(), '  ').strip()}"
+        if stop.jump is not None:
+            by = f"{stop.jump.angle:.3g} rad and {stop.jump.length:.3g} m, most in '{stop.joint}'"
+            return f"{said}, however small the steps: {by}"
+        lines = errors_of(self.problem, stop.q, stop.rhs, self.options.threshold)
+        return "\n".join([f"{said}, threshold {self.options.threshold:g}:", *(f"    {line}" for line in lines)])
+
+    def __str__(self) -> str:
+        return f"{self.status} (reached {self.reached:.3g} of the way)"
+
+    __repr__ = __str__
+
+
+def interpolate(
+    problem: Problem,
+    q0: ArrayLike,
+    q1: ArrayLike,
+    rhs: Any = None,
+    *,
+    max_angle: float = 0.1,
+    max_length: float = 0.02,
+    options: Options | None = None,
+) -> Interpolation:
+    r"""A path on the constraints of a problem, from one configuration to another.
+
+    The interval from 0 to 1 is halved until consecutive samples differ by at most the two limits in every joint, and
+    until half-way between them too the projection of
+
+    .. math:: q(t) = q_a \oplus \tfrac{t - t_a}{t_b - t_a}\,(q_b \ominus q_a)
+
+    succeeds and lies between them: at most three quarters of their distance away from either. So a jump from one branch
+    of solutions to another, however small the samples' distance, ends the path instead of hiding in it.
+
+    Args:
+        problem: the constraints.
+        q0, q1: first and last configuration (nq,), which satisfy them.
+        rhs: right-hand sides: the default ones, others (or their flat vector), a pair of such (at the start, at the
+            end) between which they move on their groups, or a function of time in [0, 1].
+        max_angle, max_length: largest motion of a joint between samples [rad], [m].
+        options: of the projections; `Options.local()` by default. Those of the path between its samples.
+
+    Raises:
+        SizeError, NotFiniteError, NotNormalizedError: what is wrong with a configuration.
+        OptionError: a limit that is no positive number.
+        WrongObjectError: `problem` is none.
+    """
+    if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongObjectError("problem of an interpolation", "a Problem", problem)
+    for name, limit in (("max_angle", max_angle), ("max_length", max_length)):
+        if not is_finite_number(limit) or limit <= 0.0:
+            raise OptionError(f"{name} of an interpolation: expected a positive number, got {limit!r}")
+    options = Options.local() if options is None else options
+    bisection = _Bisection(problem, Schedule.of(problem, rhs), max_angle, max_length, options)
+    return bisection.run(np.array(problem.check(q0, "q0")), np.array(problem.check(q1, "q1")))
+
+
+@final
+class _Bisection:
+    """One interpolation."""
+
+    def __init__(
+        self, problem: Problem, sides: Schedule, max_angle: float, max_length: float, options: Options
+    ) -> None:
+        self._problem, self._sides, self._options = problem, sides, options
+        self._limits, self._size = (max_angle, max_length), StepSize(problem)
+        self._projector = Projector(problem, options)
+
+    def run(self, q0: Vector, q1: Vector) -> Interpolation:
+        """Halve intervals, the earliest first, until each is short and steady."""
+        for q, time, status in ((q0, 0.0, PathStatus.START), (q1, 1.0, PathStatus.END)):
+            rhs = self._sides.at(time)
+            if not self._problem.is_satisfied(q, rhs=rhs, threshold=self._options.threshold):
+                return Interpolation(None, status, 0.0, self._problem, self._options, Stop(time, q, rhs))
+        times, samples = [0.0], [q0]
+        ahead = [(1.0, q1)]
+        while ahead:
+            (t0, qa), (t1, qb) = (times[-1], samples[-1]), ahead[-1]
+            middle = 0.5 * (t0 + t1)
+            rhs = self._sides.at(middle)
+            half = self._projector.project(self._problem.space.interpolate(qa, qb, 0.5), rhs)
+            if not half.success:
+                return self._part(times, samples, PathStatus.NOT_PROJECTED, Stop(middle, half.q, rhs, half))
+            whole = self._steps(qa, qb)
+            steady = max(self._steps(qa, half.q), self._steps(half.q, qb)) <= STEADY * whole + SLACK
+            if whole <= 1.0 and steady:
+                times.append(t1)
+                samples.append(qb)
+                ahead.pop()
+            elif t1 - t0 < SHORTEST:
+                return self._part(times, samples, PathStatus.JUMP, self._jump(t0, (qa, half.q, qb)))
+            else:
+                ahead.append((middle, half.q))
+        return self._part(times, samples, PathStatus.COMPLETE)
+
+    def _steps(self, q0: Vector, q1: Vector) -> float:
+        """Distance in largest allowed steps."""
+        jump = self._size.between(q0, q1)
+        return max(jump.angle / self._limits[0], jump.length / self._limits[1])
+
+    def _jump(self, time: float, neighbours: Sequence[Vector]) -> Stop:
+        """Where configurations that should be neighbours stay apart; the first is a sample."""
+        space = self._problem.space
+        q0, q1 = max(combinations(neighbours, 2), key=lambda pair: self._steps(*pair))
+        moved = np.abs(space.difference(q0, q1))
+        joint = max(space.leaves(), key=lambda leaf: float(moved[leaf.v].max(initial=0.0)))
+        return Stop(time, neighbours[0], self._sides.at(time), None, self._size.between(q0, q1), joint.name)
+
+    def _part(
+        self, times: list[float], samples: list[Vector], status: PathStatus, stop: Stop | None = None
+    ) -> Interpolation:
+        """The path up to the last sample."""
+        reached, asked = times[-1], (self._problem, self._options, stop)
+        if reached == 0.0:
+            return Interpolation(None, status, 0.0, *asked)
+        sides = self._sides if reached == 1.0 else self._sides.between(0.0, reached)
+        piece = Piece(self._problem, sides, np.array(samples), np.array(times) / reached, self._options)
+        return Interpolation(Path((piece,)), status, reached, *asked)

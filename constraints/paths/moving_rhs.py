@@ -1,0 +1,114 @@
+"""Right-hand sides along a path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, cast, final
+
+import numpy as np
+
+from liegroups.doors import as_tuple, is_finite_number
+
+from ..arrays import ArrayLike
+from ..errors import SpaceMismatchError, WrongObjectError
+from ..problem.problem import Problem
+from ..rows.right_hand_side import RightHandSide
+
+__all__ = ["Schedule"]
+
+_NUMBERS = (float, int, np.number)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    r"""Right-hand sides from time 0 to time 1: they rest, go from one to another, or follow a function.
+
+    Between two, each constraint's moves on its group, :math:`r(s) = r_0 \oplus s\,(r_1 \ominus r_0)`.
+
+    Args:
+        first: where they start, or rest.
+        last: where they end; None where they rest.
+        function: from s to right-hand sides of the same problem, instead of both.
+        window: values of s at time 0 and at time 1.
+
+    Raises:
+        SpaceMismatchError: `first` and `last` belong to different constraints.
+        WrongObjectError: what is no right-hand side, function or pair of numbers; none of them, or both.
+    """
+
+    first: RightHandSide | None = None
+    last: RightHandSide | None = None
+    function: Callable[[float], RightHandSide] | None = None
+    window: tuple[float, float] = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        """Check what was given, and that both ends fit."""
+        first, last = self.first, self.last
+        for name, side in (("first", first), ("last", last)):
+            if side is not None and not isinstance(side, RightHandSide):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise WrongObjectError(f"{name} right-hand side of a schedule", "a RightHandSide (problem.rhs)", side)
+        if self.function is not None and not callable(self.function):
+            raise WrongObjectError("function of a schedule", "a function of s in [0, 1]", self.function)
+        if (first is None) == (self.function is None) or (last is not None and first is None):
+            came = "neither" if first is None and last is None else "both" if first is not None else "only the last"
+            raise WrongObjectError(
+                "schedule of right-hand sides", "right-hand sides from the first, or a function", came
+            )
+        window = as_tuple(self.window, "window of a schedule", "two numbers")
+        if len(window) != 2 or not all(is_finite_number(s) for s in window):
+            raise WrongObjectError("window of a schedule", "two finite numbers", repr(window))
+        if first is not None and last is not None and first.stack is not last.stack:
+            raise SpaceMismatchError("right-hand sides at the end of a path", str(first.stack), str(last.stack))
+
+    @staticmethod
+    def of(problem: Problem, given: Any) -> Schedule:
+        """What a user gives: nothing, right-hand sides, a pair of them, or a function of time in [0, 1].
+
+        A list of numbers is a flat vector, any other list stands for the tuple of its entries.
+
+        Raises:
+            WrongObjectError: something else.
+            SizeError, DtypeError, NotFiniteError: a flat vector that is none of the problem.
+        """
+        if isinstance(given, Schedule):
+            return given
+        if isinstance(given, list) and not all(isinstance(entry, _NUMBERS) for entry in cast("list[object]", given)):
+            given = tuple(cast("list[object]", given))
+        if given is None or isinstance(given, RightHandSide | np.ndarray | list):
+            return Schedule(problem.check_rhs(cast("RightHandSide | ArrayLike | None", given)))
+        if callable(given):
+            return Schedule(function=cast("Callable[[float], RightHandSide]", given))
+        pair = cast("tuple[Any, ...]", given) if isinstance(given, tuple) else ()
+        if len(pair) != 2:
+            expected = "right-hand sides, a pair of them (at the start, at the end), or a function of time in [0, 1]"
+            came = f"{len(pair)} of them" if isinstance(given, tuple) else cast("object", given)
+            raise WrongObjectError("right-hand sides of a path", expected, came)
+        return Schedule(problem.check_rhs(pair[0]), problem.check_rhs(pair[1]))
+
+    def at(self, time: float) -> RightHandSide:
+        """Right-hand sides at a time in [0, 1]."""
+        begin, end = self.window
+        s = begin + time * (end - begin)
+        if self.function is not None:
+            given = cast("RightHandSide | None", self.function(s))
+            if given is None:  # a function without `return`; None would stand for the default
+                what = f"right-hand sides of a path at time {s:.4g}"
+                raise WrongObjectError(what, "a RightHandSide or the flat vector of all", given)
+            return given
+        first, last = cast("RightHandSide", self.first), self.last
+        if last is None or s <= 0.0:
+            return first
+        if s >= 1.0:
+            return last
+        parts = [
+            owner.group.interpolate(first.vector[block], last.vector[block], s)
+            for owner, block in zip(first.stack, first.stack.rhs_slices, strict=True)
+        ]
+        return RightHandSide(first.stack, np.concatenate(parts))
+
+    def between(self, begin: float, end: float) -> Schedule:
+        """The part from one time to another, the later one first to run it backwards."""
+        a, b = self.window
+        return replace(self, window=(a + begin * (b - a), a + end * (b - a)))

@@ -1,0 +1,295 @@
+"""Paths on constraint manifolds: samples close enough to each other that nothing jumps between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple, final
+
+import numpy as np
+
+from liegroups import Space
+from liegroups.doors import as_tuple, finite_vector, is_finite_number
+from liegroups.frozen import read_only, set_fields
+
+from ..arrays import Indices, Matrix, Vector
+from ..errors import OptionError, PathError, SizeError, SpaceMismatchError, WrongObjectError
+from ..problem.problem import Problem
+from ..solvers import Options, Projector
+from ..words import counted
+from .moving_rhs import Schedule
+
+__all__ = ["Jump", "Path", "Piece", "StepSize"]
+
+TOGETHER = 1e-6
+"""Largest tangent distance between the end of a piece and the start of the next [rad or m]."""
+
+
+class Jump(NamedTuple):
+    """How far two configurations are apart in the joint that moves most.
+
+    Attributes:
+        angle: largest rotation of a joint [rad].
+        length: largest translation of a joint [m]; plain numbers that are no angle count as metres.
+    """
+
+    angle: float
+    length: float
+
+
+@final
+class StepSize:
+    """Distances between configurations, joint by joint: rotations in radians, translations in metres.
+
+    A free-flyer moves by the distance of its origins and by the angle of its rotation, not by the two halves of a
+    twist.
+
+    Args:
+        problem: of the configurations; says which columns are angles.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self._space: Space = problem.space
+        angles, lengths = list[int](), list[int]()
+        self._rotations: list[slice] = []
+        self._translations: list[slice] = []
+        for leaf in self._space.leaves():
+            kind, _ = leaf.space.atoms[0] if leaf.space.atoms else ("R", 0)
+            v, q = leaf.v, leaf.q
+            if leaf.space.is_flat:
+                for column in range(v.start, v.stop):
+                    (angles if problem.revolute[column] else lengths).append(column)
+            elif kind in ("SE2", "SE3"):
+                size = 2 if kind == "SE2" else 3
+                self._translations.append(slice(q.start, q.start + size))
+                self._rotations.append(slice(v.start + size, v.stop))
+            else:
+                self._rotations.append(v)
+        self._angles: Indices = np.array(angles, dtype=np.intp)
+        self._lengths: Indices = np.array(lengths, dtype=np.intp)
+
+    def between(self, q0: Vector | Matrix, q1: Vector | Matrix) -> Jump:
+        """The largest distances between two configurations, or between two rows of as many (n, nq)."""
+        d = np.atleast_2d(self._space.difference(q0, q1))
+        apart = np.atleast_2d(q1) - np.atleast_2d(q0)
+        angle = np.abs(d[:, self._angles]).max(initial=0.0)
+        length = np.abs(d[:, self._lengths]).max(initial=0.0)
+        for block in self._rotations:
+            angle = max(angle, np.sqrt((d[:, block] ** 2).sum(axis=1)).max(initial=0.0))
+        for block in self._translations:
+            length = max(length, np.sqrt((apart[:, block] ** 2).sum(axis=1)).max(initial=0.0))
+        return Jump(float(angle), float(length))
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Piece:
+    """Part of a path on one problem: samples, and what is between them.
+
+    Args:
+        problem: the constraints.
+        sides: right-hand sides along the piece.
+        samples: configurations (n, nq), n at least 2.
+        times: of the samples (n,), rising from 0 to 1.
+        options: of the projections between the samples.
+
+    Raises:
+        SizeError: fewer than two samples, not as many times, or samples of another size.
+        NotFiniteError, NotNormalizedError, DtypeError: what is wrong with a sample or a time.
+        PathError: times that do not rise from 0 to 1.
+        WrongObjectError: an argument that is something else.
+        SpaceMismatchError: right-hand sides of other constraints.
+    """
+
+    problem: Problem
+    sides: Schedule
+    samples: Matrix
+    times: Vector
+    options: Options
+    _projector: Projector = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check what was given, and own the arrays."""
+        for name, kind in (("problem", Problem), ("sides", Schedule), ("options", Options)):
+            if not isinstance(getattr(self, name), kind):
+                raise WrongObjectError(f"{name} of a piece of a path", f"a {kind.__name__}", getattr(self, name))
+        if self.sides.first is not None:
+            self.problem.check_rhs(self.sides.first)
+        given = as_tuple(self.samples, "samples of a piece of a path", "configurations (nq,)")
+        if len(given) < 2:
+            raise SizeError("samples of a piece of a path", "at least 2", len(given))
+        samples = np.array([self.problem.check(q, f"sample {i} of a piece") for i, q in enumerate(given)])
+        times = np.array(finite_vector(self.times, len(samples), "times of a piece of a path"))
+        if times[0] != 0.0 or times[-1] != 1.0 or not (np.diff(times) > 0.0).all():
+            raise PathError(f"times of a piece of a path must rise from 0 to 1, got {_shortened(times)}")
+        projector = Projector(self.problem, self.options)
+        set_fields(self, samples=read_only(samples), times=read_only(times), _projector=projector)
+
+    def at(self, time: float) -> Vector:
+        """Configuration (nq,) at a time in [0, 1]: a sample as it is; between two, their interpolation, projected.
+
+        Raises:
+            PathError: the projection did not succeed.
+        """
+        i = int(np.clip(np.searchsorted(self.times, time, side="right") - 1, 0, len(self.times) - 2))
+        t0, t1 = float(self.times[i]), float(self.times[i + 1])
+        if time <= t0 or time >= t1:
+            return self.samples[i if time <= t0 else i + 1]
+        q = self.problem.space.interpolate(self.samples[i], self.samples[i + 1], (time - t0) / (t1 - t0))
+        projection = self._projector.project(q, self.sides.at(time))
+        if not projection.success:
+            words = f"at time {time:.6g} of the piece the constraints are not reached: {projection.status}"
+            raise PathError(words, projection)
+        return projection.q
+
+    def reversed(self) -> Piece:
+        """The piece, run backwards."""
+        return Piece(
+            self.problem, self.sides.between(1.0, 0.0), self.samples[::-1], 1.0 - self.times[::-1], self.options
+        )
+
+    def __repr__(self) -> str:
+        return f"Piece({counted(len(self.samples), 'sample')} on {', '.join(self.problem.constraints.names)})"
+
+    def error(self, times: Sequence[float]) -> float:
+        """Largest residual at these times."""
+        return max([self.problem.residual(self.at(t), self.sides.at(t)) for t in times], default=0.0)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Path:
+    """A motion on constraints: pieces, each with its own, one after the other.
+
+    `path(t)` is the configuration at time t, on the constraints of its piece to their threshold. Samples are stored;
+    what is between them is interpolated on the space and projected. `interpolate` makes paths.
+
+    Args:
+        pieces: at least one; each starts where the one before ends.
+        durations: of the pieces [s], positive; 1 each by default.
+
+    Attributes:
+        duration: of the whole.
+
+    Raises:
+        PathError: no piece, one that does not start where the one before ends, or a duration that is not positive.
+        WrongObjectError: what is no Piece.
+        SpaceMismatchError: pieces in different spaces.
+    """
+
+    pieces: tuple[Piece, ...]
+    durations: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check that the pieces meet."""
+        pieces = as_tuple(self.pieces, "pieces of a path", "Pieces of other paths (path.pieces)")
+        if not pieces:
+            raise PathError("pieces of a path: expected at least one, got none")
+        for piece in pieces:
+            if not isinstance(piece, Piece):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise WrongObjectError("piece of a path", "a Piece of another path (path.pieces)", piece)
+        given = as_tuple(self.durations, "durations of a path", "one number a piece") or (1.0,) * len(pieces)
+        if len(given) != len(pieces) or not all(is_finite_number(d) and d > 0.0 for d in given):
+            raise PathError(
+                f"durations of {counted(len(pieces), 'piece')} must be as many positive numbers, got {given}"
+            )
+        durations = tuple(float(d) for d in given)
+        space = pieces[0].problem.space
+        for i, (before, after) in enumerate(pairwise(pieces), start=1):
+            if after.problem.space != space:
+                raise SpaceMismatchError(f"piece {i} of a path", space.name, after.problem.space.name)
+            gap = float(np.abs(space.difference(before.samples[-1], after.samples[0])).max(initial=0.0))
+            if gap > TOGETHER:
+                raise PathError(f"piece {i} must start where piece {i - 1} ends, it starts {gap:.3g} rad or m away")
+        set_fields(self, pieces=pieces, durations=durations)
+
+    @property
+    def duration(self) -> float:
+        """Of the whole path [s]."""
+        return float(sum(self.durations))
+
+    @property
+    def start(self) -> Vector:
+        """First configuration (nq,)."""
+        return self.pieces[0].samples[0]
+
+    @property
+    def end(self) -> Vector:
+        """Last configuration (nq,)."""
+        return self.pieces[-1].samples[-1]
+
+    @property
+    def samples(self) -> Matrix:
+        """All samples (n, nq); where two pieces meet, both."""
+        return np.concatenate([piece.samples for piece in self.pieces])
+
+    @property
+    def times(self) -> Vector:
+        """Times of the samples (n,)."""
+        begun = np.cumsum((0.0, *self.durations[:-1]))
+        return np.concatenate([
+            t + d * piece.times for t, d, piece in zip(begun, self.durations, self.pieces, strict=True)
+        ])  # fmt: skip
+
+    def __call__(self, time: float) -> Vector:
+        """Configuration (nq,) at a time in [0, duration], to rounding (1e-9 of the duration).
+
+        Raises:
+            WrongObjectError: a time that is no finite number.
+            OptionError: a time before or after the path.
+            PathError: a projection between two samples did not succeed.
+        """
+        if not is_finite_number(time):
+            raise WrongObjectError("time on a path", "a finite number of seconds", time)
+        left, slack = float(time), 1e-9 * self.duration
+        if not -slack <= left <= self.duration + slack:
+            raise OptionError(
+                f"time on a path: {left:g} s is outside [0, {self.duration:g}]; max(0, min(t, path.duration))"
+            )
+        for piece, duration in zip(self.pieces, self.durations, strict=True):
+            if left <= duration or piece is self.pieces[-1]:
+                return piece.at(min(max(left / duration, 0.0), 1.0))
+            left -= duration
+        return self.end
+
+    def __add__(self, other: Path) -> Path:
+        """This path, then the other, which starts where this one ends."""
+        if not isinstance(other, Path):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("path to be added", "a Path", other)
+        return Path(self.pieces + other.pieces, self.durations + other.durations)
+
+    def reversed(self) -> Path:
+        """The path, run backwards."""
+        return Path(tuple(piece.reversed() for piece in self.pieces[::-1]), self.durations[::-1])
+
+    def lasting(self, duration: float) -> Path:
+        """The same path in another time [s]."""
+        if not is_finite_number(duration) or duration <= 0.0:
+            raise PathError(f"duration of a path: expected a positive number of seconds, got {duration!r}")
+        factor = duration / self.duration
+        return Path(self.pieces, tuple(factor * d for d in self.durations))
+
+    def max_error(self) -> float:
+        """Largest residual at all samples and half-way between them."""
+        return max(
+            piece.error([*piece.times.tolist(), *(0.5 * (piece.times[1:] + piece.times[:-1])).tolist()])
+            for piece in self.pieces
+        )
+
+    def max_jump(self) -> Jump:
+        """Largest distances between consecutive samples."""
+        jumps = [StepSize(p.problem).between(p.samples[:-1], p.samples[1:]) for p in self.pieces]
+        return Jump(max(j.angle for j in jumps), max(j.length for j in jumps))
+
+    def __repr__(self) -> str:
+        count = sum(len(piece.samples) for piece in self.pieces)
+        return f"Path({counted(len(self.pieces), 'piece')}, {counted(count, 'sample')}, {self.duration:g} s)"
+
+
+def _shortened(times: Vector) -> str:
+    """Times in a message; of many, those where they do not rise."""
+    if len(times) > 6:
+        i = int((np.diff(times) <= 0.0).argmax())
+        return f"{times[0]:g} at the start, {times[i]:g} then {times[i + 1]:g}, {times[-1]:g} at the end"
+    return str(times.tolist())

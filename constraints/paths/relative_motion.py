@@ -1,0 +1,218 @@
+"""Which bodies move against each other: what collision checks may leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from types import MappingProxyType
+from typing import Any, NamedTuple, final
+
+import networkx as nx
+import numpy as np
+
+from liegroups.doors import as_mapping, finite_vector
+from liegroups.frozen import read_only, set_fields
+
+from ..errors import OptionError, UnknownJointError, WrongObjectError
+from ..functions.contact.contact import ConvexShapeContactHold
+from ..functions.frame_function import FrameFunction
+from ..functions.lifted import Lifted
+from ..robot import Robot
+from ..rows.explicit import Explicit
+from ..rows.implicit import Implicit
+from ..rows.stack import RowOwner
+
+__all__ = ["CollisionPair", "RelativeMotion", "SecurityMargins", "Tie", "collision_pairs", "relative_motion"]
+
+
+_nx: Any = nx  # for the calls whose stubs leave types open
+
+
+class Tie(Enum):
+    """How a body moves against another along a path; the words are those of hpp-manipulation's matrix."""
+
+    CONSTRAINED = "held: the relative pose is the same in the whole state"
+    PARAMETERIZED = "held on a leaf: the relative pose stays what it is at the start"
+    UNCONSTRAINED = "free to move"
+
+
+class CollisionPair(NamedTuple):
+    """Two joints whose bodies may collide.
+
+    Attributes:
+        a, b: names of the joints; "universe" is the world.
+        margin: distance that they keep [m].
+    """
+
+    a: str
+    b: str
+    margin: float
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RelativeMotion:
+    """The matrix of relative motions: how every joint's body moves against every other's.
+
+    Attributes:
+        names: of the joints, "universe" first.
+        constrained, held: (njoints, njoints) symmetric, true where a pair is constrained; and constrained or
+            parameterized.
+    """
+
+    names: tuple[str, ...]
+    constrained: Any = field(repr=False)
+    held: Any = field(repr=False)
+
+    def between(self, a: str, b: str) -> Tie:
+        """How two joints' bodies move against each other.
+
+        Raises:
+            UnknownJointError: lists the names that come closest.
+        """
+        i, j = (_index(self.names, name) for name in (a, b))
+        if self.constrained[i, j]:
+            return Tie.CONSTRAINED
+        return Tie.PARAMETERIZED if self.held[i, j] else Tie.UNCONSTRAINED
+
+    def describe(self) -> str:
+        """The pairs that are held, in words."""
+        lines = [
+            f"{self.names[i]} and {self.names[j]}: {self.between(self.names[i], self.names[j]).value}"
+            for i in range(len(self.names))
+            for j in range(i + 1, len(self.names))
+            if self.held[i, j]
+        ]
+        return "\n".join(lines) or "all bodies are free to move against each other"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SecurityMargins:
+    """Distances that bodies keep.
+
+    Args:
+        default: between all pairs [m]; may be negative, where touching bodies overlap a little.
+        pairs: between the bodies of two joints, by their names, in any order.
+
+    Raises:
+        OptionError, WrongObjectError, NotFiniteError: what is wrong.
+    """
+
+    default: float = 0.0
+    pairs: Mapping[tuple[str, str], float] = field(default_factory=lambda: dict[tuple[str, str], float]())
+
+    def __post_init__(self) -> None:
+        """Sort the names of each pair."""
+        set_fields(self, default=float(finite_vector([self.default], 1, "default margin")[0]))
+        as_mapping(self.pairs, "pairs of margins", "from two joint names to a distance")
+        found: dict[tuple[str, str], float] = {}
+        given: dict[Any, Any] = {**self.pairs}
+        for pair, margin in given.items():
+            names = _names(pair)
+            key = (min(names), max(names))
+            if key in found:
+                raise OptionError(f"margin of {key}: the pair must be given only once")
+            found[key] = float(finite_vector([margin], 1, f"margin of {key}")[0])
+        set_fields(self, pairs=MappingProxyType(found))
+
+    def between(self, a: str, b: str) -> float:
+        """Distance that the bodies of two joints keep [m]."""
+        return self.pairs.get((min(a, b), max(a, b)), self.default)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SecurityMargins, (self.default, dict(self.pairs))
+
+
+def relative_motion(robot: Robot, owners: Sequence[RowOwner]) -> RelativeMotion:
+    """The matrix for configurations that satisfy some constraints.
+
+    A constraint ties two joints where all six rows of their relative pose are equalities; ties follow each other: what
+    is held by what is held is held. Constraints that fix a pose only together are not found.
+
+    Args:
+        robot: the robot.
+        owners: constraints, with holds in place of constraints and their complements.
+    """
+    count = int(robot.model.njoints)
+    ties = [tie for owner in owners if (tie := _tie(owner)) is not None]
+    matrices: list[Any] = []
+    for free_too in (False, True):
+        graph: Any = _nx.Graph()
+        graph.add_nodes_from(range(count))
+        graph.add_edges_from((a, b) for a, b, free in ties if free_too or not free)
+        matrix = np.zeros((count, count), dtype=np.bool_)
+        for group in _nx.connected_components(graph):
+            members = sorted(group)
+            matrix[np.ix_(members, members)] = True
+        matrices.append(read_only(matrix))
+    return RelativeMotion(("universe", *robot.joint_names), *matrices)
+
+
+def collision_pairs(
+    motion: RelativeMotion, margins: SecurityMargins, pairs: Sequence[tuple[str, str]]
+) -> tuple[CollisionPair, ...]:
+    """The pairs that move against each other, with their margins.
+
+    Args:
+        motion: the matrix.
+        margins: distances.
+        pairs: pairs of joints by name.
+
+    Raises:
+        UnknownJointError: lists the names that come closest.
+    """
+    moving = [(a, b) for a, b in pairs if motion.between(a, b) is Tie.UNCONSTRAINED]
+    return tuple(CollisionPair(a, b, margins.between(a, b)) for a, b in moving)
+
+
+def _names(pair: Any) -> tuple[str, str]:
+    try:
+        a, b = pair
+    except (TypeError, ValueError):
+        a = b = None
+    if not isinstance(a, str) or not isinstance(b, str):
+        raise WrongObjectError("pair of a margin", "two joint names", str(pair))
+    return a, b
+
+
+def _index(names: tuple[str, ...], name: str) -> int:
+    if name not in names:
+        raise UnknownJointError(str(name), names)
+    return names.index(name)
+
+
+def _tie(owner: RowOwner) -> tuple[int, int, bool] | None:
+    """Joints whose relative pose a constraint fixes, and whether its right-hand side may vary."""
+    rows = owner.rows
+    if not rows.mask.all() or (rows.lower != 0.0).any() or (rows.upper != 0.0).any():
+        return None
+    free = bool(rows.free_rhs.any())
+    if isinstance(owner, Explicit) and owner.implicit is None:
+        return _locked(owner, free)
+    function = (
+        owner.implicit if isinstance(owner, Explicit) else owner.function if isinstance(owner, Implicit) else None
+    )
+    if isinstance(function, Lifted):
+        function = function.function
+    if isinstance(function, ConvexShapeContactHold):
+        if function.only_pair is None:
+            return None
+        floor, surface = function.surfaces_of(function.only_pair)
+        return floor.joint, surface.joint, free
+    if isinstance(function, FrameFunction) and function.outputs.nv == 6:
+        return function.frame_a.joint, function.frame_b.joint, free
+    return None
+
+
+def _locked(owner: Explicit, free: bool) -> tuple[int, int, bool] | None:
+    """A whole joint that is held at a value."""
+    space: Any = owner.space
+    model = getattr(space, "model", None)
+    if model is None or not owner.is_constant:
+        return None
+    for i, factor in enumerate(space.factors, start=1):
+        if tuple(range(factor.v.start, factor.v.stop)) == owner.outputs.v:
+            return int(model.parents[i]), i, free
+    return None

@@ -1,0 +1,1 @@
+"""Pictures: the one room that draws, with matplotlib, imported on use."""

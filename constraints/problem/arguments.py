@@ -1,0 +1,329 @@
+"""What users give to a problem: the space, constraints by level, bounds, weights, frozen dofs."""
+
+from __future__ import annotations
+
+import copy
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from liegroups import Segments, Space
+from liegroups.doors import as_flag, finite_vector
+from liegroups.frozen import read_only
+
+from ..arrays import BoolVector, Vector
+from ..errors import (
+    DuplicateError,
+    EmptyProblemError,
+    OptionError,
+    OverlapError,
+    RobotMismatchError,
+    SizeError,
+    SpaceMismatchError,
+    UnknownJointError,
+    WrongObjectError,
+)
+from ..functions.function import Function
+from ..functions.lifted import same_space
+from ..point import PlacedSpace
+from ..robot import Bounds, Robot
+from ..robot.doors import robot_for
+from ..robot.urdf import FREE_ROBOTS
+from ..rows.comparison import RowTable
+from ..rows.explicit import Explicit
+from ..rows.stack import RowOwner
+
+__all__ = [
+    "bounds_on",
+    "by_level",
+    "costs",
+    "frozen_columns",
+    "on_space",
+    "other_bounds",
+    "own_options",
+    "priced_columns",
+    "revolute_columns",
+    "space_of",
+    "unique_owners",
+    "wrapping_columns",
+]
+
+_log = logging.getLogger(__package__)
+
+_PLAIN = frozenset({np.ndarray, bool, float, int, str, type(None), RowTable})
+"""Types of what holds no robot: most of what is in a constraint."""
+FROZEN = "frozen dofs of a problem"
+
+
+def space_of(where: object) -> tuple[Space, Robot | None]:
+    """The space of a problem, and its robot if it has one.
+
+    Raises:
+        EmptyProblemError: nothing moves there.
+        WrongObjectError: it is neither a robot nor a space.
+    """
+    if not isinstance(where, Robot | Space):
+        raise WrongObjectError("robot or space of a problem", robot_for(where) or "a Robot or a Space", where)
+    space, robot = (where.space, where) if isinstance(where, Robot) else (where, None)
+    if space.nv:
+        return space, robot
+    if robot is None:
+        raise EmptyProblemError(f"nothing moves: the space '{space.name}' has no coordinate")
+    raise EmptyProblemError(f"nothing moves: robot '{robot.name}' has no joint but fixed ones; {FREE_ROBOTS}")
+
+
+def bounds_on(space: Space, robot: Robot | None, bounds: object, owners: Iterable[RowOwner] = ()) -> Bounds:
+    """The bounds in force: those given, or the robot's, or none; those of robots of functions never are.
+
+    Args:
+        space, robot: of the problem.
+        bounds: what the user gave.
+        owners: the constraints; a log line names the joints that have other bounds on a robot of theirs.
+    """
+    if bounds is None:
+        joints = other_bounds(robot, owners)
+        if joints:
+            of = "the bounds of the problem's robot count, not those of the robot that functions were built on"
+            _log.info("%s: %s; they differ on %s", robot.name if robot is not None else space.name, of, joints)
+        return robot.bounds if robot is not None else Bounds.none(space)
+    if not isinstance(bounds, Bounds):
+        expected = "Bounds, or None for the robot's"
+        if isinstance(bounds, bool):
+            expected += "; Bounds.none(space) for none at all"
+        elif isinstance(bounds, tuple | list):
+            expected += ": Bounds(space, lower, upper)"
+        elif isinstance(bounds, Mapping):
+            expected += "; some joints by name are bounds of the robot, robot.with_bounds({...})"
+        raise WrongObjectError("bounds of a problem", expected, repr(bounds) if isinstance(bounds, bool) else bounds)
+    if bounds.space != space:
+        raise SpaceMismatchError("bounds of a problem", space.name, bounds.space.name)
+    return bounds
+
+
+def other_bounds(robot: Robot | None, owners: Iterable[RowOwner]) -> str:
+    """Joints whose bounds differ on some robot that the functions of constraints were built on; empty where none do.
+
+    Args:
+        robot: of the problem, or None.
+        owners: its constraints.
+    """
+    if robot is None:
+        return ""
+    differ = np.zeros(robot.nq, dtype=np.bool_)
+    seen = {id(robot)}
+    pending: list[Any] = [owner.original for owner in owners]
+    while pending:
+        held = pending.pop()
+        if id(held) in seen or type(held) in _PLAIN:
+            continue
+        seen.add(id(held))
+        if isinstance(held, Robot):
+            if same_space(held.space, robot.space):
+                differ |= (held.bounds.lower != robot.bounds.lower) | (held.bounds.upper != robot.bounds.upper)
+        elif isinstance(held, Function | RowOwner):
+            pending += getattr(held, "__dict__", {}).values()
+        elif isinstance(held, tuple | list):
+            pending += held
+    return ", ".join(leaf.name for leaf in robot.space.leaves() if differ[leaf.q].any())
+
+
+def by_level(given: Any) -> list[list[RowOwner]]:
+    """Constraints by level, from one sequence of them or one sequence a level."""
+    if isinstance(given, RowOwner):
+        raise WrongObjectError("constraints of a problem", "a sequence of constraints, [constraint]", given)
+    if not isinstance(given, Sequence) or isinstance(given, str):
+        raise WrongObjectError("constraints of a problem", "a sequence of constraints, [a, b]", given)
+    entries: list[Any] = []
+    entries += given
+    levels = _levels(entries)
+    for i, level in enumerate(levels):
+        for j, constraint in enumerate(level):
+            if not isinstance(constraint, RowOwner):
+                function = isinstance(constraint, Function)
+                wanted = (
+                    f"a constraint, Implicit.equal({constraint.name}, ...)" if function else "a constraint (Implicit)"
+                )
+                raise WrongObjectError(f"constraint {j} of level {i}", wanted, constraint)
+            if not constraint.has_position:
+                what = "a constraint with position rows (give the contact an anchor)"
+                raise WrongObjectError(
+                    f"constraint {j} of level {i}", what, f"{constraint.name!r}, rows of velocity alone"
+                )
+    unique_owners(levels)
+    return levels
+
+
+def _levels(entries: list[Any]) -> list[list[Any]]:
+    """One level of entries, or a level an entry; a mixture of both is refused."""
+    is_level = [isinstance(entry, Sequence) and not isinstance(entry, str) for entry in entries]
+    if not any(is_level):
+        return [entries]
+    if not all(is_level):
+        lone = [f"{i} ({entry})" for i, entry in enumerate(entries) if not is_level[i]]
+        levels = ", ".join(str(i) for i, nested in enumerate(is_level) if nested)
+        raise WrongObjectError(
+            "constraints of a problem",
+            "constraints alone, [a, b], or levels alone, [[a], [b, c]]",
+            f"a mixture: entries {', '.join(lone)} are no levels, entries {levels} are",
+        )
+    return [list(level) for level in entries]
+
+
+def own_options(
+    levels: Sequence[Sequence[RowOwner]], *, bounds: Any, weights: Any, frozen: Any, optional_last: Any
+) -> dict[str, Any]:
+    """What else a problem is made of, by name: what the caller may change later is copied, for it is pickled."""
+    if as_flag(optional_last, "optional_last of a problem") and len(levels) < 2:
+        what = "optional_last of a problem: it wants two levels or more, [[must hold], [wish]]; all constraints given"
+        raise OptionError(f"{what} are in one level, so that nothing would have to hold")
+    if isinstance(weights, Mapping):
+        named: dict[Any, Any] = {**weights}
+        weights = named
+    return {
+        "bounds": bounds,
+        "weights": copy.deepcopy(weights),
+        "frozen": frozen if isinstance(frozen, Segments) else tuple(_listed(frozen, FROZEN)),
+        "optional_last": optional_last,
+    }
+
+
+def on_space(constraint: RowOwner, space: Space) -> RowOwner:
+    """The constraint on the space of the problem, lifted where it lives on one factor."""
+    if isinstance(constraint, Explicit) and not constraint.is_bound:
+        return constraint.on(space)
+    if same_space(constraint.space, space):
+        return constraint
+    mine, theirs = _robots(space), _robots(constraint.space)
+    if theirs and not any(a.is_same(b) for a in mine for b in theirs):
+        raise RobotMismatchError(
+            f"{constraint.name!r} is a function of another robot than the problem's: "
+            "build all functions on one Robot object"
+        )
+    return constraint.on(space)
+
+
+def _robots(space: Space) -> list[PlacedSpace]:
+    if isinstance(space, PlacedSpace):
+        return [space]
+    return [factor.space for factor in space.factors if isinstance(factor.space, PlacedSpace)]
+
+
+def revolute_columns(space: Space) -> BoolVector:
+    """Columns (nv,) of a robot's revolute joints, also where the robot is one factor of a product."""
+    revolute = np.zeros(space.nv, dtype=np.bool_)
+    if isinstance(space, PlacedSpace):
+        return space.revolute
+    for factor in space.factors:
+        if isinstance(factor.space, PlacedSpace):
+            revolute[factor.v] = factor.space.revolute
+    return revolute
+
+
+def wrapping_columns(space: Space, bounds: Bounds, owners: Iterable[RowOwner]) -> BoolVector:
+    """Revolute columns (nv,) that may be shifted by whole turns: range and all functions allow it."""
+    periodic = np.logical_and.reduce([owner.periodic for owner in owners])
+    turns = bounds.tangent_upper - bounds.tangent_lower >= 2.0 * np.pi - 1e-6
+    return np.asarray(periodic & turns & revolute_columns(space))
+
+
+def costs(space: Space, weights: Any) -> Vector:
+    """Costs of motion by tangent column (nv,): ones by default, or a mapping from joint to cost, the others one.
+
+    Raises:
+        SizeError, DtypeError, NotFiniteError, OptionError, UnknownJointError: what is wrong with them.
+    """
+    out = np.ones(space.nv)
+    if isinstance(weights, Mapping):
+        named: dict[Any, Any] = {**weights}
+        for joint, value in named.items():
+            columns = _columns_of(space, joint, "weights")
+            given = [value] * len(columns) if isinstance(value, float | int) else value
+            out[columns] = finite_vector(given, len(columns), f"weights of a problem, '{joint}'")
+    elif weights is not None:
+        out = np.array(finite_vector(weights, space.nv, "weights of a problem", "or by joint, {joint: cost}"))
+    if not (out >= 0.0).all():
+        raise OptionError(f"weights of a problem: costs must not be negative, got {out.tolist()}")
+    if not out.any():
+        raise OptionError("weights of a problem: at least one cost must be positive")
+    return read_only(out)
+
+
+def priced_columns(space: Space, weights: Any) -> BoolVector:
+    """Columns (nv,) whose cost of motion is given: all by an array, those of the named joints by a mapping."""
+    out = np.full(space.nv, weights is not None and not isinstance(weights, Mapping))
+    if isinstance(weights, Mapping):
+        named: dict[Any, Any] = {**weights}
+        for joint in named:
+            out[_columns_of(space, joint, "weights")] = True
+    return read_only(out)
+
+
+def frozen_columns(space: Space, frozen: Any, what: str = FROZEN) -> BoolVector:
+    """Tangent columns (nv,) that must not move: Segments, names of joints (and Segments), or booleans (nv,).
+
+    Args:
+        space: of the problem.
+        frozen: what the user gave.
+        what: how an error message names it.
+
+    Raises:
+        OverlapError: a part of a rotation or of a pose, which only moves as a whole.
+        UnknownJointError, SizeError, WrongObjectError: what else is wrong.
+    """
+    out = np.zeros(space.nv, dtype=np.bool_)
+    entries = [frozen] if isinstance(frozen, Segments) else _listed(frozen, what)
+    if entries and all(isinstance(entry, bool | np.bool_) for entry in entries):
+        if len(entries) != space.nv:
+            raise SizeError(f"{what}, as booleans", f"{space.nv}, one a tangent column", len(entries))
+        out[:] = entries
+        entries = []
+    for entry in entries:
+        out[_columns_of(space, entry, what)] = True
+    try:
+        Segments.coordinates(space, np.flatnonzero(out))  # a part of a rotation or pose cannot be kept
+    except OverlapError as error:
+        raise OverlapError(what, error.where, error.indices) from None
+    return read_only(out)
+
+
+def _listed(given: Any, what: str) -> list[Any]:
+    """What is in a sequence; one name is none."""
+    expected = "a sequence of joint names or Segments, or booleans (nv,)"
+    if isinstance(given, str):
+        raise WrongObjectError(what, expected, f"one name alone: write ['{given}']")
+    try:
+        return list(given)
+    except TypeError:
+        raise WrongObjectError(what, expected, given) from None
+
+
+def _columns_of(space: Space, which: Any, what: str) -> list[int]:
+    if isinstance(which, Segments):
+        if which.v and which.v[-1] >= space.nv:
+            raise SizeError(f"segments in {what}", f"columns below {space.nv}", which.v[-1])
+        return list(which.v)
+    if not isinstance(which, str):
+        columns = "a block of columns (Segments.coordinates(space, [0, 1]))"
+        raise WrongObjectError(f"entry of {what}", f"the name of a joint, or {columns}", repr(which))
+    leaves = {factor.name: factor for factor in (*space.leaves(), *space.factors)}
+    for factor in space.factors:  # joints of a robot that is one factor
+        for inner in factor.space.factors if isinstance(factor.space, PlacedSpace) else ():
+            leaves.setdefault(inner.name, inner.within(factor))
+    if which not in leaves:
+        raise UnknownJointError(which, tuple(leaves))
+    return list(range(leaves[which].v.start, leaves[which].v.stop))
+
+
+def unique_owners(levels: Sequence[Sequence[RowOwner]]) -> None:
+    """Refuse the same object twice.
+
+    Raises:
+        DuplicateError: names it.
+    """
+    seen: set[int] = set()
+    for owner in (owner for level in levels for owner in level):
+        if id(owner) in seen:
+            raise DuplicateError(f"constraint {owner.name!r} is given twice (the same object)")
+        seen.add(id(owner))

@@ -1,0 +1,308 @@
+"""Problems in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arrays import Vector
+from ..errors import NotFiniteError, NotNormalizedError, UndefinedError
+from ..functions.affine import Constant
+from ..functions.function import Function
+from ..functions.lifted import Lifted
+from ..functions.orientation import Orientation, RelativeOrientation
+from ..functions.transformation import RelativeTransformation, Transformation
+from ..rows.comparison import INTERVAL, RowTable
+from ..rows.explicit import Explicit
+from ..rows.implicit import Implicit
+from ..rows.right_hand_side import RightHandSide
+from ..rows.stack import RowOwner
+from ..words import counted, one_line
+from .arguments import other_bounds
+from .dependency import dof_names
+
+if TYPE_CHECKING:
+    from .problem import Problem
+
+__all__ = [
+    "MISSED",
+    "active_bounds",
+    "describe",
+    "errors_of",
+    "frozen_by_bounds",
+    "missed_by_outputs",
+    "summary",
+    "targets_without_time",
+]
+
+LEFT_OUT = "left out"
+MISSED = "its g_inverse or its twin is wrong, or has no solution there"
+"""What is said of an explicit constraint that its own outputs do not satisfy."""
+SHOWN = 12
+"""So many numbers of a right-hand side, and so many kinds of rows, are printed."""
+
+
+def summary(problem: Problem) -> str:
+    """A problem in a line: its dofs, its rows, the names of its constraints.
+
+    Args:
+        problem: the problem.
+    """
+    names = one_line(", ".join(problem.constraints.names))
+    return f"Problem({_sizes(problem)}: {names})"
+
+
+def _sizes(problem: Problem, between: str = "") -> str:
+    """How many dofs and rows."""
+    return f"{counted(problem.space.nv, 'dof')}{between}, {counted(problem.constraints.size, 'row')}"
+
+
+def describe(problem: Problem) -> str:
+    """A problem's space, its constraints with their rows, right-hand sides and how each is resolved, its bounds.
+
+    Args:
+        problem: the problem.
+    """
+    who = problem.robot.name if problem.robot is not None else problem.space.name
+    rows, free = problem.reduced_size, int((problem.free & ~problem.bounds.frozen).sum())
+    lines = [f"Problem on {who}: {_sizes(problem, f' ({free} free)')}, {rows} of them left to Newton steps"]
+    if rows > free:
+        lines.append(f"  more rows ({rows}) than free dofs ({free}): solvable only if rows repeat or are inequalities")
+    labels = {id(owner): label for owner, label in zip(problem.constraints, problem.constraints.labels, strict=True)}
+    reasons = {id(refusal.constraint): refusal.reason for refusal in problem.resolution.refused}
+    for i, level in enumerate(problem.levels):
+        optional = " (optional)" if problem.optional_last and i == len(problem.levels) - 1 else ""
+        for owner in level:
+            because = f" because {reasons[id(owner)]}" if id(owner) in reasons else ": solved by Newton steps"
+            lines.append(f"  level {i}{optional}: {labels[id(owner)]} {_rows(owner)}; implicit{because}")
+            lines += _details(owner, problem)
+    for i, generation in enumerate(problem.resolution.generations):
+        for owner in generation:
+            computed = dof_names(problem.space, owner.outputs.v)
+            lines.append(f"  generation {i}: {labels[id(owner)]} {_rows(owner)}; explicit: computes {computed}")
+            lines += _details(owner, problem)
+    if problem.frozen.any():
+        lines.append(f"  frozen: {dof_names(problem.space, np.flatnonzero(problem.frozen).tolist())}")
+    frozen = frozen_by_bounds(problem)
+    if frozen:
+        lines.append(f"  {frozen}")
+    bounded = int((np.isfinite(problem.bounds.lower) | np.isfinite(problem.bounds.upper)).sum())
+    lines.append(
+        f"  bounds on {counted(bounded, 'dof')}, {int(problem.wraps.sum())} of them free to turn by whole turns"
+    )
+    others = other_bounds(problem.robot, problem.constraints)
+    if others:
+        whose = "the problem's robot" if problem.robot and problem.bounds is problem.robot.bounds else "the problem"
+        lines.append(f"    they are those of {whose}; the robot that functions were built on has others on {others}")
+    return "\n".join(lines)
+
+
+def errors_of(problem: Problem, q: Vector, rhs: RightHandSide | None, threshold: float) -> list[str]:
+    """The error of each constraint at a configuration, and the joints at a bound or outside it.
+
+    Args:
+        problem: the problem.
+        q: configuration (nq,).
+        rhs: right-hand sides; the default ones if absent.
+        threshold: above which an optional constraint is not satisfied.
+
+    Raises:
+        UndefinedError: a function has no value there.
+    """
+    lines, stack, error = list[str](), problem.constraints, problem.error(q, rhs=rhs)
+    optional = problem.levels[-1].owners if problem.optional_last else ()
+    for owner, rows, label in zip(stack, stack.slices, stack.labels, strict=True):
+        norm = float(np.sqrt(error[rows] @ error[rows]))
+        left = " (optional, not satisfied)" if owner in optional and norm > threshold else ""
+        lines.append(f"{label}: error {norm:.3g}{left}")
+    return [*lines, *active_bounds(problem, q)]
+
+
+def missed_by_outputs(problem: Problem, q: Vector, rhs: RightHandSide, threshold: float) -> list[Explicit]:
+    """The explicit constraints whose computed outputs do not satisfy them.
+
+    Args:
+        problem: the problem.
+        q: configuration (nq,), whose outputs are computed here.
+        rhs: right-hand sides.
+        threshold: largest accepted error norm.
+    """
+    q, missed = q.copy(), list[Explicit]()
+    for explicit in problem.resolution.explicits:
+        try:
+            q[explicit.outputs.q_indices] = rhs.map_of(explicit).value(q)
+            error = problem.error(q, explicit, rhs) if explicit.may_miss else np.zeros(0)
+        except (UndefinedError, NotNormalizedError, NotFiniteError):
+            break
+        if not float(np.sqrt(error @ error)) <= threshold:
+            missed.append(explicit)
+    return missed
+
+
+def targets_without_time(problem: Problem, rhs: RightHandSide) -> tuple[str, ...]:
+    """Targets that stand where their time begins because nobody named a time, a sentence for each such time.
+
+    Args:
+        problem: the problem.
+        rhs: right-hand sides; those of `problem.rhs_at(t)` have a time.
+    """
+    names: dict[float, list[str]] = {}
+    for owner, block in zip(problem.constraints, problem.constraints.rhs_slices, strict=True):
+        if owner.target is not None and rhs.velocity is None and (rhs.vector[block] == owner.default_rhs).all():
+            names.setdefault(owner.target.first_time, []).append(f"{owner.name!r}")
+    return tuple(
+        f"Target of {', '.join(group)} read at time {t:g} s: `rhs=problem.rhs_at(t)` takes it at t"
+        for t, group in names.items()
+    )
+
+
+def frozen_by_bounds(problem: Problem, *, that_matter: bool = False) -> str:
+    """The joints that cannot move because their two bounds are equal, in words; empty where there is none.
+
+    Args:
+        problem: the problem.
+        that_matter: only those that Newton steps would move, or that are computed.
+    """
+    matter = problem.implicit_dofs | problem.resolution.outputs
+    columns = problem.bounds.frozen & (matter if that_matter else ~problem.frozen)
+    names = dof_names(problem.space, np.flatnonzero(columns).tolist())
+    return f"cannot move, both bounds are equal: {names}" if names else ""
+
+
+def active_bounds(problem: Problem, q: Vector) -> tuple[str, ...]:
+    """Joints at a bound or outside it, as "name at its lower bound", in the order of q.
+
+    Those whose two bounds are equal are always at both, and are left out there (`frozen_by_bounds` names them).
+
+    Args:
+        problem: the problem.
+        q: configuration (nq,).
+    """
+    bounds, words = problem.bounds, list[str]()
+    for factor in problem.space.leaves():
+        for i in range(factor.q.start, factor.q.stop):
+            below, above = q[i] - bounds.lower[i], bounds.upper[i] - q[i]
+            if below == above == 0.0:
+                continue
+            for side, room in (("lower", below), ("upper", above)):
+                if room <= 0.0:
+                    words.append(f"{factor.name} {'at' if room == 0.0 else 'outside'} its {side} bound")
+    return tuple(words)
+
+
+def _rows(owner: RowOwner) -> str:
+    """How many rows of each kind count."""
+    words = [word for word, counts in zip(owner.rows.words, owner.rows.mask, strict=True) if counts]
+    kinds = ", ".join(_counted(words.count(word), word) for word in dict.fromkeys(words))
+    return f"in {owner.group.name}, {len(words)} of {counted(owner.group.nv, 'row')}{f' ({kinds})' if kinds else ''}"
+
+
+def _counted(number: int, word: str) -> str:
+    if word == INTERVAL:
+        word = f"in {INTERVAL}" if number == 1 else "in intervals"
+    return f"{number} {word}"
+
+
+def _details(owner: RowOwner, problem: Problem) -> Iterator[str]:
+    """A line on the rows, where they are not all the same plain equality, and others on what they are compared to."""
+    table = owner.rows
+    formula = getattr(_function(owner), "formula", "")
+    if formula:
+        yield f"    value {formula}"
+    kinds: dict[str, list[int]] = {}
+    for row, word in enumerate(table.words):
+        kinds.setdefault(_kind(table, row, word), []).append(row)
+    if list(kinds) != list(table.words[:1]):
+        ordered = sorted(kinds.items(), key=lambda entry: entry[0] == LEFT_OUT)
+        said = [f"{_numbers(rows)} {kind}" for kind, rows in ordered]
+        more = [f"and {len(said) - SHOWN} kinds more"] if len(said) > SHOWN else []
+        yield f"    {'; '.join([*said[:SHOWN], *more])}"
+    if isinstance(owner, Explicit) and isinstance(owner.f, Constant):
+        held = owner.output_function().value(owner.space.neutral)
+        lower, upper = (side[list(owner.outputs.q)] for side in (problem.bounds.lower, problem.bounds.upper))
+        outside = ", outside its bounds" if ((held < lower) | (held > upper)).any() else ""
+        yield f"    held at {_point(held)}{outside}"
+    if owner.target is not None:
+        start, end = owner.target.interval
+        span = f"[{start:g}, {end:g}] s" if np.isfinite((start, end)).any() else "all times"
+        first = f"right-hand side at time {owner.target.first_time:g} s: {_point(owner.default_rhs)}"
+        yield f"    a Target over {span}; {first}"
+    elif owner.group.log(owner.default_rhs).any():
+        yield f"    right-hand side {_point(owner.default_rhs)}"
+    if _mixes_positions(owner):
+        yield "    translation rows of SE3 are positions only where the rotation has no error: R3xSO3 has plain ones"
+    angle = _least_angle(owner)
+    if angle > np.pi * (1.0 + 1e-9):
+        vector = f"a rotation vector is at most pi long, this one at least {angle:.4g}"
+        yield f"    out of reach: {vector}; angles are in radians"
+
+
+def _mixes_positions(owner: RowOwner) -> bool:
+    """Whether translation rows of a pose in SE(3) are asked for one by one, while the rotation is not held."""
+    held = owner.rows.mask & (owner.rows.lower == owner.rows.upper)
+    for leaf in owner.group.leaves():
+        if leaf.space.name == "SE3":
+            linear, angular = slice(leaf.v.start, leaf.v.start + 3), slice(leaf.v.start + 3, leaf.v.stop)
+            if owner.rows.mask[linear].any() and not (held[linear].all() or held[angular].all()):
+                return True
+    return False
+
+
+def _least_angle(owner: RowOwner) -> float:
+    """The length that a rotation vector among the rows must have at least, whatever the configuration."""
+    table, flat = owner.rows, owner.group.is_flat
+    rhs = owner.default_rhs if flat else np.zeros(owner.group.nv)
+    least = np.maximum(np.maximum(table.lower + rhs, -(table.upper + rhs)), 0.0)
+    if flat:
+        function = _function(owner.twin if isinstance(owner, Explicit) else owner)
+        logarithm = isinstance(function, Orientation | RelativeOrientation | Transformation | RelativeTransformation)
+        turns = isinstance(owner, Explicit) and owner.turns
+        blocks = [slice(-3, None)] if logarithm and not turns else []
+    else:
+        kinds = {"SO3": 0, "SE3": 3}
+        leaves = [leaf for leaf in owner.group.leaves() if leaf.space.name in kinds]
+        blocks = [slice(leaf.v.start + kinds[leaf.space.name], leaf.v.stop) for leaf in leaves]
+    return max((float(np.linalg.norm(least[block])) for block in blocks), default=0.0)
+
+
+def _function(owner: RowOwner) -> Function | None:
+    """The function of a constraint, as it was before it was lifted to a bigger space; None where it is another kind."""
+    function = owner.f if isinstance(owner, Explicit) else owner.function if isinstance(owner, Implicit) else None
+    return function.function if isinstance(function, Lifted) else function
+
+
+def _kind(table: RowTable, row: int, word: str) -> str:
+    """What one row asks for."""
+    if not table.mask[row]:
+        return LEFT_OUT
+    low, high = float(table.lower[row]), float(table.upper[row])
+    if word == INTERVAL:
+        kind = f"at most {high:.4g}" if low == -np.inf else f"at least {low:.4g}"
+        kind = f"in [{low:.4g}, {high:.4g}]" if -np.inf < low and high < np.inf else kind
+    else:
+        kind = word
+        kind += f" (at least {low:.4g})" if high == np.inf and low else ""
+        kind += f" (at most {high:.4g})" if low == -np.inf and high else ""
+    scale = float(table.scale[row])
+    return kind if scale == 1.0 else f"{kind}, error times {scale:.4g}"
+
+
+def _numbers(rows: Sequence[int]) -> str:
+    """Rows in words, "rows 0-2, 5"."""
+    runs: list[list[int]] = []
+    for row in rows:
+        if runs and row == runs[-1][-1] + 1:
+            runs[-1].append(row)
+        else:
+            runs.append([row])
+    said = ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
+    return f"rows {said}" if len(rows) > 1 else f"row {said}"
+
+
+def _point(point: Vector) -> str:
+    """A point of a group in numbers."""
+    said = [f"{x:.4g}" for x in (point[:SHOWN] + 0.0).tolist()]
+    more = [f"and {point.size - SHOWN} more"] if point.size > SHOWN else []
+    return f"[{', '.join([*said, *more])}]"

@@ -1,0 +1,174 @@
+"""One problem of several: what each of them asks for, together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from liegroups import Segments, Space
+
+from ..arrays import ArrayLike, Vector
+from ..errors import MergeConflictError, RobotMismatchError, SpaceMismatchError, UnknownNameError, WrongObjectError
+from ..functions.lifted import block_of, same_space
+from ..robot import Bounds
+from ..rows.explicit import Explicit
+from ..rows.right_hand_side import RightHandSide
+from ..rows.stack import RowOwner
+from .arguments import on_space
+from .problem import Problem
+
+__all__ = ["merged", "rhs_from_parts"]
+
+
+def merged(problems: Sequence[Problem]) -> Problem:
+    """The problem that asks for all that some problems ask for; `Problem.merged` says how.
+
+    Args:
+        problems: at least one.
+    """
+    if not problems:
+        raise WrongObjectError("problems to be merged", "at least one Problem", "none")
+    for i, problem in enumerate(problems):
+        if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError(f"problem {i} to be merged", "a Problem", problem)
+    whole = _whole(problems)
+    blocks = [block_of(problem.space, whole.space, "problem to be merged") for problem in problems]
+    levels, optional = _levels(problems, whole.space)
+    held = np.zeros(whole.space.nv, dtype=np.bool_)
+    for problem, block in zip(problems, blocks, strict=True):
+        held[block.v_indices] |= problem.frozen
+    return Problem(
+        whole.robot or whole.space,
+        [*levels, optional] if optional else levels,
+        _bounds(whole.space, problems, blocks),
+        weights=_weights(whole.space, problems, blocks),
+        frozen=Segments.coordinates(whole.space, np.flatnonzero(held)),
+        optional_last=bool(optional),
+    )
+
+
+def rhs_from_parts(problem: Problem, parts: Sequence[RightHandSide]) -> RightHandSide:
+    """Right-hand sides put together from those of parts; `Problem.rhs_from_parts` says how.
+
+    Args:
+        problem: whose right-hand sides are made.
+        parts: of problems that it contains.
+    """
+    stack = problem.constraints
+    places = {_identity(owner, problem.space): i for i, owner in enumerate(stack)}
+    found: dict[int, tuple[Vector, Vector, Vector]] = {}
+    moving = False
+    for part in parts:
+        if not isinstance(part, RightHandSide):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("part of right-hand sides", "a RightHandSide", part)
+        moving |= part.velocity is not None or part.acceleration is not None
+        for j, owner in enumerate(part.stack):
+            i = places.get(_identity(owner, problem.space))
+            if i is None:
+                words = f"the constraint object {owner.name!r} of a part is none of those here"
+                raise UnknownNameError("constraint object of a part", owner.name, stack.names, words)
+            given = (part.of(j), *_rates(part, part.stack.full_slices[j]))
+            if i in found and not _same(owner, found[i], given):
+                raise MergeConflictError(
+                    f"right-hand side of {owner.name!r}", *(point[0] for point in (found[i], given))
+                )
+            found.setdefault(i, given)
+    vector = problem.rhs.vector.copy()
+    velocity, acceleration = np.zeros(stack.full_size), np.zeros(stack.full_size)
+    for i, given in found.items():
+        vector[stack.rhs_slices[i]] = given[0]
+        velocity[stack.full_slices[i]], acceleration[stack.full_slices[i]] = given[1:]
+    return RightHandSide(stack, vector, *((velocity, acceleration) if moving else ()))
+
+
+def _whole(problems: Sequence[Problem]) -> Problem:
+    """The problem whose space has room for the others."""
+    for whole in sorted(problems, key=lambda problem: problem.robot is None):
+        if all(_fits(problem.space, whole.space) for problem in problems):
+            return whole
+    first, other = problems[0].space, next(p.space for p in problems[1:] if not _fits(p.space, problems[0].space))
+    if first == other:
+        raise RobotMismatchError("problems to be merged are of two robots: build all of them on one Robot object")
+    raise SpaceMismatchError("problems to be merged (one space must be, or be a factor of, the other)", first, other)
+
+
+def _fits(space: Space, whole: Space) -> bool:
+    """Whether a space is the whole, or one factor of it."""
+    return same_space(space, whole) or sum(same_space(space, factor.space) for factor in whole.factors) == 1
+
+
+class _Identity(NamedTuple):
+    """What makes two constraints one: the object the user gave, and the dofs it computes."""
+
+    given: int
+    computes: tuple[int, ...]
+
+
+def _identity(owner: RowOwner, space: Space) -> _Identity:
+    """The identity of a constraint that lives on a space, or on one factor of it."""
+    given = owner.original
+    if not isinstance(owner, Explicit) or not _fits(owner.space, space):
+        return _Identity(id(given), ())
+    block = block_of(owner.space, space, owner.name)
+    return _Identity(id(given), tuple(block.v[i] for i in owner.outputs.v))
+
+
+def _levels(problems: Sequence[Problem], space: Space) -> tuple[list[list[RowOwner]], list[RowOwner]]:
+    """Constraints by mandatory level, and those of an optional last one; each once, where it matters most."""
+    order: dict[_Identity, RowOwner] = {}
+    level_of: dict[_Identity, float] = {}
+    for problem in problems:
+        last = len(problem.given) - 1 if problem.optional_last and len(problem.given) > 1 else -1
+        for i, level in enumerate(problem.given):
+            for owner in level:
+                key = _identity(owner, space)
+                if key not in order:
+                    order[key] = owner if same_space(owner.space, space) else on_space(owner, space)
+                level_of[key] = min(level_of.get(key, np.inf), np.inf if i == last else i)
+    deepest = max((int(level) for level in level_of.values() if level < np.inf), default=0)
+    levels = [[owner for key, owner in order.items() if level_of[key] == i] for i in range(deepest + 1)]
+    return levels, [owner for key, owner in order.items() if level_of[key] == np.inf]
+
+
+def _bounds(space: Space, problems: Sequence[Problem], blocks: Sequence[Segments]) -> Bounds:
+    """The box that all boxes share."""
+    lower, upper = np.full(space.nq, -np.inf), np.full(space.nq, np.inf)
+    for problem, block in zip(problems, blocks, strict=True):
+        lower[block.q_indices] = np.maximum(lower[block.q_indices], problem.bounds.lower)
+        upper[block.q_indices] = np.minimum(upper[block.q_indices], problem.bounds.upper)
+    return Bounds(space, lower, upper)
+
+
+def _weights(
+    space: Space, problems: Sequence[Problem], blocks: Sequence[Segments]
+) -> ArrayLike | dict[str, float] | None:
+    """Costs of motion: those that some problem gives; by joint where not all are given, None where none is."""
+    costs, priced = np.ones(space.nv), np.zeros(space.nv, dtype=np.bool_)
+    for problem, block in zip(problems, blocks, strict=True):
+        there = block.v_indices[problem.priced]
+        mine = problem.weights[problem.priced]
+        wrong = np.flatnonzero(priced[there] & (costs[there] != mine))
+        if wrong.size:
+            column = int(there[wrong[0]])
+            joint = next(leaf.name for leaf in space.leaves() if leaf.v.start <= column < leaf.v.stop)
+            raise MergeConflictError(f"weight of '{joint}'", costs[column], mine[wrong[0]])
+        costs[there], priced[there] = mine, True
+    if not priced.any():
+        return None
+    named: dict[str, Any] = {leaf.name: costs[leaf.v] for leaf in space.leaves() if priced[leaf.v].all()}
+    return named if sum(len(cost) for cost in named.values()) == priced.sum() < space.nv else costs
+
+
+def _rates(part: RightHandSide, rows: slice) -> tuple[Vector, Vector]:
+    """Velocity and acceleration of one constraint's right-hand side; zero where it rests."""
+    still = np.zeros(rows.stop - rows.start)
+    velocity, acceleration = part.velocity, part.acceleration
+    return still if velocity is None else velocity[rows], still if acceleration is None else acceleration[rows]
+
+
+def _same(owner: RowOwner, a: tuple[Vector, Vector, Vector], b: tuple[Vector, Vector, Vector]) -> bool:
+    """Whether two right-hand sides of one constraint are the same point with the same rates; q and -q are one."""
+    apart = np.concatenate([owner.group.difference(a[0], b[0]), a[1] - b[1], a[2] - b[2]])
+    return float(np.abs(apart).max(initial=0.0)) <= 1e-12

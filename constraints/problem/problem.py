@@ -1,0 +1,400 @@
+"""Problems: a space, constraints by level, bounds. What a projector solves and a planner asks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from liegroups import Segments, Space
+from liegroups.doors import as_tolerance
+from liegroups.frozen import read_only_copy, set_fields
+
+from ..arrays import ArrayLike, BoolVector, Matrix, Vector
+from ..errors import EmptyProblemError, WrongObjectError
+from ..keywords import names_checked
+from ..point import Point, Workspace, as_point, as_workspace, place, place_alone
+from ..ranks import RANK_TOLERANCE
+from ..rows.explicit import Explicit
+from ..rows.right_hand_side import RightHandSide
+from ..rows.stack import RowOwner, Stack
+from ..rows.stacking import Order, Rows, stack_rows
+from .arguments import (
+    bounds_on,
+    by_level,
+    costs,
+    frozen_columns,
+    on_space,
+    own_options,
+    priced_columns,
+    revolute_columns,
+    space_of,
+    wrapping_columns,
+)
+from .dependency import Resolution, left_to_steps, order
+from .description import describe, summary
+from .tangent import project_tangent, reduced_jacobian, tangent_basis
+
+if TYPE_CHECKING:
+    from ..robot import Bounds, Robot
+
+__all__ = ["RANK_TOLERANCE", "Problem"]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Problem:
+    """Constraints on a configuration space, by level, with bounds. Immutable; right-hand sides are arguments.
+
+    Args:
+        where: a Robot (which brings its bounds) or a Space (which has none), such as `robot.space * Rn(k)`. Functions
+            on one factor of a product are lifted to it.
+        constraints: constraints; or sequences of them, one a level, the most important first.
+        bounds: other bounds than the robot's; `Bounds.none(space)` drops them.
+        weights: costs of motion, (nv,) or by joint: larger moves less, 0 moves freely; ones by default.
+        frozen: joints (by name) or Segments that do not move; or booleans (nv,), as `problem.frozen` shows them.
+        optional_last: the last level shapes the steps, but need not be satisfied: a projection ends as soon as the
+            levels above are, wherever the last one then is. With `Options(optimise_last=True)` its error is then made
+            as small as it gets around there.
+
+    Attributes:
+        robot: the robot, or None.
+        space: where configurations live.
+        levels: one Stack a level, of what Newton steps solve.
+        resolution: which explicit constraints are resolved, in which order, and why others are not.
+        explicits: those that are, as a Stack, in resolution order.
+        constraints: all as one Stack, the levels and then the explicits: the layout of right-hand sides.
+        rhs: the constraints' default right-hand sides.
+        bounds: bounds in force.
+        weights: (nv,) costs of motion.
+        frozen: (nv,) true for columns that do not move.
+        free: (nv,) true for columns that steps move: neither computed nor frozen.
+        columns: (nv,) true for the tangent columns some row depends on.
+        given: the constraints by level as they were given, on this space; `levels` lacks those that are computed.
+        priced: (nv,) true for columns whose cost was given.
+        revolute: (nv,) true for the columns that are an angle stored as one number.
+        wraps: (nv,) true for revolute columns that may be shifted by whole turns: range and all functions allow it.
+
+    Raises:
+        EmptyProblemError: no row that counts.
+        DuplicateError: the same constraint twice.
+        RobotMismatchError: functions of two robots.
+        SpaceMismatchError: a function on another space.
+    """
+
+    robot: Robot | None
+    space: Space
+    levels: tuple[Stack, ...]
+    resolution: Resolution
+    explicits: Stack
+    constraints: Stack
+    rhs: RightHandSide
+    bounds: Bounds
+    weights: Vector
+    frozen: BoolVector
+    free: BoolVector
+    optional_last: bool
+    columns: BoolVector
+    revolute: BoolVector
+    wraps: BoolVector
+    given: tuple[tuple[RowOwner, ...], ...]
+    priced: BoolVector
+    _given: tuple[Any, Any, dict[str, Any]]
+
+    @names_checked(limits="bounds=", costs="weights=", priorities="levels are lists of constraints")
+    def __init__(
+        self,
+        where: Robot | Space,
+        constraints: Sequence[RowOwner] | Sequence[Sequence[RowOwner]],
+        bounds: Bounds | None = None,
+        *,
+        weights: ArrayLike | Mapping[str, float] | None = None,
+        frozen: Sequence[str | Segments] | Sequence[bool] | Segments | BoolVector = (),
+        optional_last: bool = False,
+    ) -> None:
+        space, robot = space_of(where)
+        asked = by_level(constraints)
+        options = own_options(asked, bounds=bounds, weights=weights, frozen=frozen, optional_last=optional_last)
+        owners = [[on_space(owner, space) for owner in level] for level in asked]
+        held = frozen_columns(space, options["frozen"])
+        resolution = order(space, [o for level in owners for o in level if isinstance(o, Explicit)], held)
+        levels = left_to_steps(owners, resolution, options["optional_last"])
+        everything = Stack([*(owner for level in levels for owner in level), *resolution.explicits])
+        if everything.size == 0:
+            raise EmptyProblemError("a problem needs at least one row that counts: no constraint, or all rows masked")
+        box = bounds_on(space, robot, bounds, everything)
+        set_fields(
+            self,
+            robot=robot,
+            space=space,
+            levels=levels,
+            resolution=resolution,
+            explicits=Stack(resolution.explicits),
+            constraints=everything,
+            rhs=RightHandSide(everything),
+            bounds=box,
+            weights=costs(space, weights),
+            frozen=held,
+            free=~(resolution.outputs | held),
+            optional_last=options["optional_last"],
+            columns=np.logical_or.reduce([owner.columns for owner in everything]),
+            revolute=revolute_columns(space),
+            wraps=wrapping_columns(space, box, everything) & ~resolution.outputs & ~held,
+            given=tuple(tuple(level) for level in owners),
+            priced=priced_columns(space, weights),
+            _given=(where, asked, options),
+        )
+
+    # Right-hand sides.
+
+    def rhs_from(self, q: ArrayLike) -> RightHandSide:
+        """Right-hand sides that q (nq,) satisfies, on the rows that take one."""
+        return self.rhs.read_at(self.at(q))
+
+    def rhs_at(self, t: float) -> RightHandSide:
+        """Right-hand sides at time t [s] with the velocities and accelerations of targets; no clock is read."""
+        return self.rhs.at(t)
+
+    def check_rhs(self, rhs: RightHandSide | ArrayLike | None) -> RightHandSide:
+        """What a user gives as right-hand sides: the default, a RightHandSide of this problem, or the flat vector."""
+        if rhs is None:
+            return self.rhs
+        return rhs.on(self.constraints) if isinstance(rhs, RightHandSide) else RightHandSide(self.constraints, rhs)
+
+    def rhs_from_parts(self, *parts: RightHandSide) -> RightHandSide:
+        """Right-hand sides of a merged problem from those of its parts; what no part has keeps its default.
+
+        Args:
+            parts: right-hand sides of problems all of whose constraints (the objects) are here.
+
+        Raises:
+            UnknownNameError: a constraint that is not here.
+            MergeConflictError: two parts give one constraint different points.
+        """
+        from .merging import rhs_from_parts
+
+        return rhs_from_parts(self, parts)
+
+    # Evaluation, for planners.
+
+    def check(self, q: ArrayLike, what: str = "q") -> Vector:
+        """Validate a configuration (nq,). Raises SizeError, DtypeError, NotFiniteError, NotNormalizedError."""
+        return self.space.check(q, what)
+
+    def at(self, q: ArrayLike, workspace: Workspace | None = None) -> Point:
+        """The point at q.
+
+        Args:
+            q: configuration (nq,), checked and copied.
+            workspace: borrow this one; by default the point has one of its own and never goes stale.
+        """
+        if self.robot is not None:
+            return self.robot.at(q, workspace=workspace)
+        q = read_only_copy(self.check(q))
+        return place_alone(self.space, q) if workspace is None else place(self.space, q, as_workspace(workspace))
+
+    def rows(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Rows:
+        """Errors of all rows that count and their Jacobian, all levels one after the other; copies."""
+        point = self.at(q)  # held until all is copied: its memory is lent to the next who asks when it is gone
+        rows = stack_rows(self.constraints, point, Order.POSITION, self.check_rhs(rhs))
+        return Rows(rows.error.copy(), rows.jacobian.copy(), self.constraints.slices)
+
+    def error(
+        self, q: ArrayLike, constraint: RowOwner | str | int | None = None, rhs: RightHandSide | ArrayLike | None = None
+    ) -> Vector:
+        """Signed, scaled errors of the rows that count, of all constraints or of one (only that one is evaluated).
+
+        Args:
+            q: configuration (nq,).
+            constraint: the object, its position, or its name when unique.
+            rhs: right-hand sides; the default ones if absent.
+        """
+        point, sides = self.at(q), self.check_rhs(rhs)  # the point is held until all is copied
+        if constraint is None:
+            return stack_rows(self.constraints, point, Order.POSITION, sides, jacobian=False).error.copy()
+        owner = self.constraints[constraint]
+        error = np.zeros(owner.group.nv)
+        owner.write_position(point, sides.points[id(owner)], error, None)
+        return error[owner.rows.mask]
+
+    def residual(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> float:
+        """Largest norm over the constraints of their errors at q; an optional last level is left out."""
+        point, sides = self.at(q), self.check_rhs(rhs)
+        stacks = [stack for stack in (*self.mandatory, self.explicits) if stack.size]
+        return max([stack_rows(s, point, Order.POSITION, sides, jacobian=False).residual for s in stacks], default=0.0)
+
+    def jacobian(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Matrix:
+        """Jacobian (rows that count, nv) of the errors at q."""
+        return self.rows(q, rhs).jacobian
+
+    def is_satisfied(
+        self,
+        q: ArrayLike,
+        constraint: RowOwner | str | int | None = None,
+        rhs: RightHandSide | ArrayLike | None = None,
+        threshold: float = 1e-4,
+    ) -> bool:
+        """Whether q satisfies every constraint and its bounds; or one constraint.
+
+        Args:
+            q: configuration (nq,).
+            constraint: only this one, and no bounds.
+            rhs: right-hand sides; the default ones if absent.
+            threshold: largest accepted error norm of a constraint.
+        """
+        threshold = as_tolerance(threshold, "threshold")
+        if constraint is not None:
+            error = self.error(q, constraint, rhs)
+            return float(np.sqrt(error @ error)) <= threshold
+        return self.residual(q, rhs) <= threshold and self.bounds.contains(self.check(q))
+
+    def tangent_basis(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Matrix:
+        """Orthonormal basis (nv, dimension) of the velocities that keep all mandatory errors; bounds are not looked at.
+
+        Args:
+            q: configuration (nq,); judged there, whether it satisfies the constraints or not.
+            rhs: right-hand sides; the default ones if absent.
+        """
+        return tangent_basis(self, self.at(q), self.check_rhs(rhs))
+
+    def dimension(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> int:
+        """Dimension of the solutions around q, bounds aside: nv less the rank of the Jacobian (tolerance 1e-6)."""
+        return self.tangent_basis(q, rhs).shape[1]
+
+    def project_tangent(self, q: ArrayLike, v: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Vector:
+        r"""The part of v that keeps all mandatory errors: the nearest motion of the free dofs, computed dofs following.
+
+        Bounds are not looked at: a walk that meets one stays there (see `projection.active_bounds`).
+
+        .. math:: v' = T P\, v_{free}, \qquad P = I - J_r^+ J_r, \quad J_r = J T
+
+        with :math:`T` the derivative of the configuration by its free dofs. P is symmetric and idempotent.
+
+        Args:
+            q: configuration (nq,).
+            v: velocity (nv,); its components on computed and frozen dofs do not count.
+            rhs: right-hand sides; the default ones if absent.
+        """
+        return project_tangent(self, self.at(q), self.space.check_tangent(v, "velocity"), self.check_rhs(rhs))
+
+    def resolution_jacobian(self, q: ArrayLike | Point, rhs: RightHandSide | ArrayLike | None = None) -> Matrix:
+        r"""Derivative T (nv, nv) of the configuration by its free dofs, by the chain rule in resolution order.
+
+        Identity on the free dofs, :math:`\partial q_{out}/\partial q_{free}` on the computed ones, zero columns on
+        computed and frozen dofs.
+
+        Args:
+            q: configuration (nq,), or a point, at which the explicit constraints are resolved.
+            rhs: right-hand sides; the default ones if absent.
+        """
+        return self.resolution.derivative(as_point(q, self.space), self.check_rhs(rhs).map_of, self.free)
+
+    def reduced_jacobian(self, q: ArrayLike | Point, rhs: RightHandSide | ArrayLike | None = None) -> Matrix:
+        r"""Jacobian (reduced_size, number of free dofs) of the errors that Newton steps solve, computed dofs following.
+
+        .. math:: J_r = J\, T_{free} = J_{free} + J_{out}\, \partial q_{out} / \partial q_{free}
+
+        Rows are those of `levels`, one after the other; columns those of `free`.
+
+        Args:
+            q, rhs: as `resolution_jacobian`.
+        """
+        return reduced_jacobian(self, as_point(q, self.space), self.check_rhs(rhs))
+
+    @property
+    def mandatory(self) -> tuple[Stack, ...]:
+        """The levels without an optional last one."""
+        return self.levels[:-1] if self.optional_last else self.levels
+
+    # Relations.
+
+    def merged(self, *others: Problem) -> Problem:
+        """The problem that asks for all that this one and others ask for; `a | b` is short for `a.merged(b)`.
+
+        Levels are put together by their number, constraints of this problem first. A constraint that several have (the
+        same object) is there once, at the most important of its levels. Optional last levels become one, the last.
+        Bounds are intersected; frozen dofs are those of all; costs hold where some problem gives them, ones elsewhere.
+        Right-hand sides: `merged.rhs_from_parts(a.rhs, b.rhs)`.
+
+        Args:
+            others: problems on the same robot or space; one space may be a factor of another, as `robot.space` of
+                `robot.space * Rn(k)`: everything is lifted to the bigger one.
+
+        Raises:
+            SpaceMismatchError, RobotMismatchError: spaces that do not go together.
+            EmptyIntervalError: bounds that share nothing; the joint is named.
+            MergeConflictError: two costs for one joint.
+        """
+        from .merging import merged
+
+        return merged((self, *others))
+
+    def __or__(self, other: Problem) -> Problem:
+        return self.merged(other)
+
+    def contains(self, constraint: object) -> bool:
+        """Whether the constraint (the object, or its name) is one of this problem's."""
+        if constraint is None or isinstance(constraint, str):
+            return constraint in self.constraints.names
+        return isinstance(constraint, RowOwner) and any(constraint.original is o.original for o in self.constraints)
+
+    def implies(self, other: Problem) -> bool:
+        """Whether every constraint of the other problem (the objects) is one of this problem's."""
+        if not isinstance(other, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("problem to be implied", "a Problem", other)
+        return all(self.contains(owner) for owner in other.constraints)
+
+    @property
+    def reduced_size(self) -> int:
+        """Number of rows left to Newton steps, all levels."""
+        return sum(level.size for level in self.levels)
+
+    @property
+    def implicit_dofs(self) -> BoolVector:
+        """(nv,) true for the dofs that Newton steps may change, directly or through computed dofs."""
+        rows = [owner.columns for level in self.levels for owner in level]
+        read = np.logical_or.reduce(rows) if rows else np.zeros(self.space.nv, dtype=np.bool_)
+        return self.resolution.moved(read, self.frozen)
+
+    # Reading.
+
+    def describe(self) -> str:
+        """The problem in words: its space, its constraints with their rows and how each is resolved, its bounds."""
+        return describe(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to a JSON file that `Problem.load` reads (`docs/problem_files.md`). Raises NotSavableError."""
+        from ..files.problems import save_problem
+
+        save_problem(self, path)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Problem:
+        """The problem of a file: data, never code. Raises FileError, with the place in the file."""
+        from ..files.problems import load_problem
+
+        return load_problem(path)
+
+    def plot_dependencies(self, path: str | os.PathLike[str] | None = None, ax: Any = None) -> Any:
+        """Matplotlib figure of the explicit constraints, left to right in the order of resolution (extra `plot`).
+
+        Args:
+            path: also write it there.
+            ax: axes to draw in; a figure of its own if absent.
+        """
+        from ..pictures.dependencies import plot_dependencies
+
+        return plot_dependencies(self.resolution.links(self.space), path, ax)
+
+    def __repr__(self) -> str:
+        return summary(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, self._given
+
+
+def _rebuilt(where: Any, constraints: Any, options: dict[str, Any]) -> Problem:
+    return Problem(where, constraints, **options)

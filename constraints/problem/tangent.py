@@ -1,0 +1,69 @@
+"""Velocities that keep the constraints of a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arrays import Matrix, Vector
+from ..point import Point
+from ..ranks import row_space
+from ..rows.right_hand_side import RightHandSide
+from ..rows.stack import Stack
+from ..rows.stacking import Order, stack_rows
+
+if TYPE_CHECKING:
+    from .problem import Problem
+
+__all__ = ["project_tangent", "reduced_jacobian", "tangent_basis"]
+
+
+def tangent_basis(problem: Problem, point: Point, rhs: RightHandSide) -> Matrix:
+    """Orthonormal basis (nv, dimension) of the velocities that keep all mandatory errors.
+
+    Args:
+        problem: whose constraints.
+        point: where.
+        rhs: right-hand sides.
+    """
+    J = _jacobian(problem, point, rhs, (*problem.mandatory, problem.explicits))
+    moving = np.flatnonzero(~problem.frozen)
+    Q, rank = row_space(J[:, moving])
+    basis = np.zeros((problem.space.nv, moving.size - rank))
+    basis[moving] = Q[:, rank:]
+    return basis
+
+
+def project_tangent(problem: Problem, point: Point, v: Vector, rhs: RightHandSide) -> Vector:
+    """The nearest motion of the free dofs that keeps all mandatory errors, computed dofs following.
+
+    Args:
+        problem: whose constraints.
+        point: where.
+        v: velocity (nv,).
+        rhs: right-hand sides.
+    """
+    velocity = np.where(problem.free, v, 0.0)
+    T = problem.resolution_jacobian(point, rhs)
+    Q, rank = row_space(_jacobian(problem, point, rhs, problem.mandatory) @ T)
+    return T @ (velocity - Q[:, :rank] @ (Q[:, :rank].T @ velocity))
+
+
+def reduced_jacobian(problem: Problem, point: Point, rhs: RightHandSide) -> Matrix:
+    """Jacobian (reduced_size, number of free dofs) of the errors of the levels, computed dofs following.
+
+    Args:
+        problem: whose levels.
+        point: where; the explicit constraints are resolved there.
+        rhs: right-hand sides.
+    """
+    T = problem.resolution_jacobian(point, rhs)[:, problem.free]
+    return _jacobian(problem, point, rhs, problem.levels) @ T
+
+
+def _jacobian(problem: Problem, point: Point, rhs: RightHandSide, stacks: Sequence[Stack]) -> Matrix:
+    """Jacobian of the errors of some stacks."""
+    blocks = [stack_rows(stack, point, Order.POSITION, rhs).jacobian.copy() for stack in stacks if stack.size]
+    return np.concatenate([np.zeros((0, problem.space.nv)), *blocks])

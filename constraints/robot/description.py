@@ -1,0 +1,89 @@
+"""Robots and configurations in words, for people to read."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from liegroups import SE2, SE3, SO2, Factor
+
+from ..arrays import BoolVector, Vector
+from ..words import counted
+from .bounds import Bounds
+from .joints import joint_kind, radian_columns
+from .space import RobotSpace
+from .urdf import FREE_ROBOTS
+
+if TYPE_CHECKING:
+    from .robot import Robot
+
+__all__ = ["configuration_table", "description"]
+
+
+def configuration_table(q: Vector, bounds: Bounds, space: RobotSpace) -> str:
+    """Write a configuration as a table: a line a joint, with type and units, and a mark where it is out of bounds.
+
+    Args:
+        q: configuration (nq,).
+        bounds: bounds of the robot.
+        space: space of the robot.
+    """
+    if not space.nq:
+        return "(no joints)"
+    radians = radian_columns(space.model)
+    outside = {violation.entry: violation.amount for violation in bounds.violations(q)}
+    rows: list[tuple[str, str, str, str]] = []
+    for factor, kind in zip(space.factors, joint_kinds(space), strict=True):
+        written = [_leaf(leaf, q[factor.q], radians[factor.v]) for leaf in factor.space.leaves()]
+        marks = [
+            f"{q[i]:.6g} < {bounds.lower[i]:.6g}" if outside[i] < 0 else f"{q[i]:.6g} > {bounds.upper[i]:.6g}"
+            for i in range(factor.q.start, factor.q.stop)
+            if i in outside
+        ]
+        rows.append((factor.name, kind, "; ".join(written), f"OUT OF BOUNDS: {', '.join(marks)}" if marks else ""))
+    wide = [max(len(row[i]) for row in rows) for i in range(3)]
+    return "\n".join(f"{a:<{wide[0]}}  {b:<{wide[1]}}  {c:<{wide[2]}}  {d}".rstrip() for a, b, c, d in rows)
+
+
+def joint_kinds(space: RobotSpace) -> tuple[str, ...]:
+    """Types of the joints in words, in the order of q."""
+    return tuple(joint_kind(space.model.joints[i]) for i in range(1, space.model.njoints))
+
+
+def _leaf(leaf: Factor, q: Vector, radians: BoolVector) -> str:
+    """Entries of one group of a joint with their units; an angle in degrees too."""
+    values: list[float] = q[leaf.q].tolist()
+    words = [f"{x: .4f}" for x in values]
+    if leaf.space.is_flat:
+        return ", ".join(
+            f"{word} rad ({math.degrees(x):.1f} deg)" if angle else f"{word} m"
+            for word, x, angle in zip(words, values, radians[leaf.v], strict=True)
+        )
+    n = 2 if leaf.space == SE2 else 3 if leaf.space == SE3 else 0
+    start = f"{', '.join(words[:n])} m, " if n else ""
+    if leaf.space in (SO2, SE2):
+        return f"{start}{', '.join(words[n:])} cos, sin ({math.degrees(math.atan2(values[-1], values[-2])):.1f} deg)"
+    return f"{start}{', '.join(words[n:])} quaternion xyzw"
+
+
+def description(robot: Robot) -> str:
+    """Write down a robot: its joints with types and bounds, its frames and reference postures counted, its mimics."""
+    lines = [
+        f"{robot.name}: {counted(len(robot.joint_names), 'joint')}, nq {robot.nq}, nv {robot.nv}, "
+        f"{counted(len(robot.frame_names), 'frame')}, reference postures: {', '.join(robot.references) or 'none'}"
+    ]
+    wide = max((len(name) for name in robot.joint_names), default=0)
+    for joint, kind in zip(robot.joint_names, joint_kinds(robot.space), strict=True):
+        q = robot.slice_of(joint)
+        pairs = zip(robot.bounds.lower[q].tolist(), robot.bounds.upper[q].tolist(), strict=True)
+        boxes = [f"[{low:.6g}, {high:.6g}]" for low, high in pairs if math.isfinite(low) or math.isfinite(high)]
+        frozen = ", cannot move: both bounds are equal" if joint in robot.bounds.frozen_joints else ""
+        lines.append(f"  {joint:<{wide}}  {kind}, {', '.join(dict.fromkeys(boxes)) or 'no bounds'}{frozen}")
+    if not robot.nv:
+        lines.append(f"  nothing moves: it has no joint but fixed ones; {FREE_ROBOTS}")
+    for mimic in robot.mimics:
+        law = f"{mimic.multiplier:g} * {mimic.source} + {mimic.offset:g}"
+        lines.append(f"  not enforced: {mimic.joint} = {law}")
+    if robot.disabled_collisions:
+        lines.append(f"  collisions that do not count: {len(robot.disabled_collisions)} pairs of links")
+    return "\n".join(lines)

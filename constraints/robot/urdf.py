@@ -1,0 +1,224 @@
+"""Robots from URDF files: the kinematic tree only, no geometry."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+import tempfile
+import threading
+import xml.etree.ElementTree as ElementTree
+from collections import defaultdict
+from collections.abc import Generator, Iterable
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from ..errors import FileError, WrongObjectError
+from .listing import first_names
+from .mimic import Mimic
+from .pinocchio import Model, pin
+from .system import Part
+from .urdf_graph import check_is_tree, misspelt
+from .xml import numbers, read_xml
+
+__all__ = ["FREE_ROBOTS", "Base", "Part", "as_base", "captured_stderr", "read_urdf", "urdf_model"]
+
+_log = logging.getLogger(__package__)
+_stderr = threading.Lock()
+FREE_ROBOTS = "base=Base.FREE_FLYER loads a URDF robot that is free in space, base=Base.PLANAR one on wheels"
+"""What helps where somebody has forgotten it."""
+
+
+class Base(Enum):
+    """How the root of a robot is attached to the world; the joint of a moving one is called "root_joint"."""
+
+    FIXED = "fixed to the world"
+    FREE_FLYER = "free in space: seven numbers, translation and quaternion xyzw"
+    PLANAR = "free in the plane z = 0: four numbers (x, y, cos, sin)"
+
+
+def as_base(base: object) -> Base:
+    """A base, or a typed error that names the bases there are."""
+    if not isinstance(base, Base):
+        raise WrongObjectError("base", "a member of Base (Base.FIXED, Base.FREE_FLYER, Base.PLANAR)", repr(base))
+    return base
+
+
+def read_urdf(
+    source: str | os.PathLike[str], packages: Iterable[str | os.PathLike[str]] = (), base: Base = Base.FIXED
+) -> tuple[Model, tuple[Mimic, ...]]:
+    """The model of a URDF file and its mimic tags.
+
+    Joints with a mimic tag are joints like the others; the log says that the tags are not enforced, and which of them
+    follow no joint that moves (these are left out of the list).
+
+    A `<limit>` without `lower` and `upper`, or with crossed ones, gives no bounds (see `_set_bounds`); the log says so.
+
+    Args:
+        source: path, `package://` address, or the XML text itself.
+        packages: folders in which packages are looked for.
+        base: how the root is attached to the world.
+
+    Raises:
+        FileError: the file is missing, is no tree, or cannot be read whole; the reason says what is wrong with it.
+        WrongObjectError: the base is no `Base`.
+    """
+    as_base(base)
+    root, name = read_xml(source, "robot", "URDF", packages)
+    check_is_tree(root, name)
+    for slip in misspelt(root):
+        _log.warning("%s: %s", name, slip)
+    return urdf_model(root, name, base)
+
+
+def urdf_model(root: ElementTree.Element, name: str, base: Base = Base.FIXED) -> tuple[Model, tuple[Mimic, ...]]:
+    """The model of a URDF that was read, and its mimic tags.
+
+    Args:
+        root: the outermost element of a URDF whose joints make a tree (`urdf_graph`).
+        name: how messages call the file.
+        base: how the root is attached to the world.
+
+    Raises:
+        FileError: the file cannot be read whole; the reason says what is wrong with it.
+        WrongObjectError: the base is no `Base`.
+    """
+    as_base(base)
+    _check(root, name)
+    text = ElementTree.tostring(root, encoding="unicode")
+    attach: dict[Base, tuple[Any, ...]] = {
+        Base.FIXED: (),
+        Base.FREE_FLYER: (pin.JointModelFreeFlyer(),),
+        Base.PLANAR: (pin.JointModelPlanar(),),
+    }
+    said: list[str] = []
+    with captured_stderr(said):
+        try:
+            model: Model | None = pin.buildModelFromXML(text, *attach[base])
+        except Exception as error:
+            model = None
+            said.append(str(error))
+    if model is None:
+        raise FileError(name, "; ".join(said))
+    for line in said:
+        _log.warning("%s: %s", name, line)
+    _check_finite(model, name)
+    _set_bounds(root, name, model)
+    if not model.nv:
+        _log.warning("%s: nothing moves: it has no joint but fixed ones; %s", name, FREE_ROBOTS)
+    return model, _mimics(root, name, model)
+
+
+def _set_bounds(root: ElementTree.Element, name: str, model: Model) -> None:
+    """The bounds of revolute and prismatic joints, where pinocchio reads the text of a URDF to the letter.
+
+    To the letter, a `lower` or `upper` that is absent is 0, and crossed ones are bounds. Here neither attribute means
+    no bounds, since [0, 0] would freeze the joint; so do crossed ones, as in Bullet (they are never swapped). One
+    attribute alone: the other is 0. The log names the joints.
+    """
+    names, said = list(model.names), defaultdict[str, list[str]](list)
+    for element in root.findall("joint"):
+        limit, joint = element.find("limit"), str(element.get("name"))
+        if limit is None or joint not in names:
+            continue
+        given = [side for side in ("lower", "upper") if limit.get(side) is not None]
+        if element.get("type") not in ("revolute", "prismatic"):
+            if given:
+                said["are of a type without bounds, so their lower and upper do not count"].append(joint)
+            continue
+        i = int(model.joints[names.index(joint)].idx_q)
+        lower, upper = float(model.lowerPositionLimit[i]), float(model.upperPositionLimit[i])
+        interval = f"{joint} [{lower:.6g}, {upper:.6g}]"
+        if not given:
+            said["have a <limit> without lower and upper, so they have no bounds"].append(joint)
+        elif lower > upper:
+            said["have a lower limit above the upper one, so they have no bounds"].append(interval)
+        elif len(given) == 1:
+            said["have one of lower and upper, and the other is 0, as URDF says"].append(interval)
+        if not given or lower > upper:
+            model.lowerPositionLimit[i], model.upperPositionLimit[i] = -np.inf, np.inf
+    for words, joints in said.items():
+        _log.warning("%s: these joints %s: %s", name, words, first_names(joints))
+
+
+def _check(root: ElementTree.Element, name: str) -> None:
+    """Refuse what the parsers downstream would read as something else."""
+    for joint in root.findall("joint"):
+        what, kind, axis = f"joint '{joint.get('name')}'", joint.get("type"), joint.find("axis")
+        if axis is not None and kind in ("revolute", "continuous", "prismatic", "planar"):
+            xyz = numbers(axis.get("xyz"), name, f"{what}, axis")
+            if len(xyz) != 3 or not any(xyz):
+                raise FileError(name, f"{what}: its axis '{axis.get('xyz')}' is no direction")
+            if kind == "planar" and any(xyz[:2]):
+                _log.warning("%s: planar %s: its axis is not z, but pinocchio moves it in its x-y plane", name, what)
+        for tag, attributes in (("limit", ("lower", "upper")), ("origin", ("xyz", "rpy"))):
+            element = joint.find(tag)
+            if element is None:
+                continue
+            for attribute in attributes:
+                numbers(element.get(attribute), name, f"{what}, {attribute} of its {tag}")
+
+
+def _check_finite(model: Model, name: str) -> None:
+    """Refuse a model with a placement or an inertia that is not finite; say where a mass is negative."""
+    for i, joint in enumerate(model.names):
+        if not np.isfinite(model.jointPlacements[i].homogeneous).all():
+            raise FileError(name, f"the placement of joint '{joint}' is not finite")
+        if not np.isfinite(model.inertias[i].matrix()).all():
+            raise FileError(name, f"the inertia carried by joint '{joint}' is not finite")
+        if model.inertias[i].mass < 0.0:
+            _log.warning("%s: the mass carried by joint '%s' is negative, %g", name, joint, model.inertias[i].mass)
+
+
+def _mimics(root: ElementTree.Element, name: str, model: Model) -> tuple[Mimic, ...]:
+    """The mimic tags of the joints that move."""
+    joints = set(model.names)
+    mimics: list[Mimic] = []
+    for element in root.findall("joint"):
+        tag, joint = element.find("mimic"), element.get("name")
+        if tag is None or joint not in joints:
+            continue
+        source = tag.get("joint")
+        if source not in joints:
+            _log.warning("%s: joint '%s' mimics '%s', which is no joint that moves: left out", name, joint, source)
+            continue
+        if source == joint:
+            raise FileError(name, f"joint '{joint}' mimics itself")
+        values = [numbers(tag.get(key, default), name, f"joint '{joint}', {key} of its mimic")
+                  for key, default in (("multiplier", "1"), ("offset", "0"))]  # fmt: skip
+        if any(len(value) != 1 for value in values):
+            raise FileError(name, f"joint '{joint}': multiplier and offset of its mimic must be one number each")
+        mimics.append(Mimic(joint, source, values[0][0], values[1][0]))
+    if mimics:
+        names = ", ".join(mimic.joint for mimic in mimics)
+        _log.info("%s: mimic tags are not enforced, these joints are independent: %s", name, names)
+    return tuple(mimics)
+
+
+@contextlib.contextmanager
+def captured_stderr(lines: list[str]) -> Generator[None]:
+    """Append what compiled code writes to the standard error stream to `lines`, where it can be redirected.
+
+    The URDF parser says there, and only there, what is wrong with a file.
+    """
+    with _stderr, contextlib.ExitStack() as stack:
+        try:
+            saved = os.dup(2)
+        except OSError:  # no such stream
+            yield
+            return
+        stack.callback(os.close, saved)
+        sink = stack.enter_context(tempfile.TemporaryFile())
+        if sys.stderr is not None:
+            sys.stderr.flush()
+        os.dup2(sink.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(saved, 2)
+            sink.seek(0)
+            heard = sink.read().decode(errors="replace").splitlines()
+            lines[:0] = [line.removeprefix("Error:").strip() for line in heard if " at line " not in line and line]

@@ -1,0 +1,201 @@
+"""How a row of a constraint compares to its right-hand side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from liegroups.frozen import read_only
+
+from ..arrays import ArrayLike, BoolVector, Matrix, Vector
+from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, WrongObjectError
+
+__all__ = ["INTERVAL", "Comparison", "RowTable", "by_row"]
+
+INTERVAL = "an interval"
+"""What a row without comparison is called in messages."""
+
+
+class Comparison(Enum):
+    """Comparison type of a tangent row, in the field's words; the value says what the row asks for."""
+
+    EQUALITY = "equal to a right-hand side that may vary"
+    EQUAL_TO_ZERO = "equal to zero"
+    SUPERIOR = "at least the margin"
+    INFERIOR = "at most minus the margin"
+
+
+@dataclass(frozen=True, eq=False)
+class RowTable:
+    r"""What each tangent row of a constraint asks for.
+
+    With r a row of the logarithm, the error is the signed, scaled distance to the interval of the row:
+
+    .. math:: e = s\,(r - \mathrm{clip}(r, l, u))
+
+    Attributes:
+        lower, upper: (n,) interval [l, u]; infinite on masked rows.
+        scale: (n,) s > 0.
+        free_rhs: (n,) true where the right-hand side may be other than zero (EQUALITY).
+        mask: (n,) true for the rows that count.
+        words: (n) what each row is called in messages.
+    """
+
+    lower: Vector
+    upper: Vector
+    scale: Vector
+    free_rhs: BoolVector
+    mask: BoolVector
+    words: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Make the arrays read-only."""
+        for array in (self.lower, self.upper, self.scale, self.free_rhs, self.mask):
+            read_only(array)
+
+    @property
+    def is_plain(self) -> bool:
+        """True when every row that counts is an equality of scale 1 at zero: the error is the row itself."""
+        on = self.mask
+        return bool((self.lower[on] == 0.0).all() and (self.upper[on] == 0.0).all() and (self.scale[on] == 1.0).all())
+
+    @property
+    def one_sided(self) -> BoolVector:
+        """(n,) true for rows whose interval is wider than a point: their Jacobian is zero where they are satisfied."""
+        return self.lower < self.upper
+
+    def unclipped(self) -> RowTable:
+        """The same rows but for the interval [0, 0] where it is wider than a point."""
+        wide = self.one_sided
+        return replace(self, lower=np.where(wide, 0.0, self.lower), upper=np.where(wide, 0.0, self.upper))
+
+    def apply(self, error: Vector, jacobian: Matrix | None = None) -> None:
+        """Turn rows of the logarithm into errors, in place, and their Jacobian along.
+
+        Args:
+            error: (n,) rows on entry, signed scaled distances on return.
+            jacobian: (n, nv); rows inside their interval become zero.
+        """
+        error -= np.clip(error, self.lower, self.upper)
+        if jacobian is not None:
+            inside = self.one_sided & (error == 0.0)
+            if inside.any():
+                jacobian[inside] = 0.0
+            jacobian *= self.scale[:, None]
+        error *= self.scale
+
+    @staticmethod
+    def of(
+        size: int,
+        what: str,
+        comparison: Any,
+        mask: ArrayLike | None,
+        scale: ArrayLike | None,
+        margin: ArrayLike,
+        lower: ArrayLike | None,
+        upper: ArrayLike | None,
+    ) -> RowTable:
+        """The table of `size` rows from what a user gives by row, a scalar standing for all of them.
+
+        Args:
+            size: number of tangent rows.
+            what: how messages name the constraint.
+            comparison: by row; None where `lower` and `upper` give the interval. Without any, and without an interval,
+                all rows are EQUAL_TO_ZERO.
+            mask: true for the rows that count.
+            scale: factor of each row's error, positive.
+            margin: how far inside its bounds an inequality or an interval must be, not negative.
+            lower, upper: intervals of the rows whose comparison is None.
+
+        Raises:
+            SizeError, NotFiniteError, OptionError, WrongObjectError: what is wrong, with the row.
+        """
+        bounded = lower is not None or upper is not None
+        types: list[Comparison | None] = []
+        if comparison is None:
+            types = [None if bounded else Comparison.EQUAL_TO_ZERO] * size
+        elif isinstance(comparison, Comparison):
+            types = [comparison] * size
+        else:
+            types = _listed(comparison) if isinstance(comparison, list | tuple) else _refuse(what, comparison)
+        if len(types) != size:
+            raise SizeError(f"comparison of '{what}'", size, len(types))
+        strangers = [entry for entry in _objects(types) if entry is not None and not isinstance(entry, Comparison)]
+        if strangers:
+            _refuse(what, strangers[0])
+        if bounded and None not in types:
+            raise OptionError(f"'{what}': lower and upper are given, but every row has a comparison; use None there")
+        low, high = by_row(lower, -np.inf, size, what, "lower"), by_row(upper, np.inf, size, what, "upper")
+        margins = by_row(margin, 0.0, size, what, "margin")
+        scales = by_row(scale, 1.0, size, what, "scale")
+        if not (np.isfinite(scales) & (scales > 0.0)).all():
+            raise OptionError(f"'{what}': scale must be positive and finite, got {scales.tolist()}")
+        if not (np.isfinite(margins) & (margins >= 0.0)).all():
+            raise OptionError(f"'{what}': margin must not be negative, got {margins.tolist()}")
+        counts = np.array(_mask(mask, size, what))
+        free, words = np.zeros(size, dtype=np.bool_), list[str]()
+        for i, entry in enumerate(types):
+            if entry is None:
+                if low[i] > high[i]:
+                    raise OptionError(f"'{what}': row {i} has lower {low[i]:g} above upper {high[i]:g}")
+                if counts[i] and (low[i] == np.inf or high[i] == -np.inf):
+                    raise OptionError(f"'{what}': row {i} is empty: no number is in [{low[i]:g}, {high[i]:g}]")
+                words.append(INTERVAL)
+                low[i], high[i] = low[i] + margins[i], high[i] - margins[i]
+                if low[i] > high[i]:
+                    raise OptionError(f"'{what}': row {i} is empty: its margin is wider than its interval")
+                continue
+            words.append(entry.name)
+            low[i] = margins[i] if entry is Comparison.SUPERIOR else -np.inf if entry is Comparison.INFERIOR else 0.0
+            high[i] = -margins[i] if entry is Comparison.INFERIOR else np.inf if entry is Comparison.SUPERIOR else 0.0
+            free[i] = entry is Comparison.EQUALITY
+        low[~counts], high[~counts] = -np.inf, np.inf
+        counts &= (low > -np.inf) | (high < np.inf)
+        return RowTable(low, high, scales, free, counts, tuple(words))
+
+
+def _listed(given: Any) -> list[Comparison | None]:
+    return list(given)
+
+
+def _objects(given: list[Comparison | None]) -> list[object]:
+    return list(given)
+
+
+def _refuse(what: str, given: object) -> list[Comparison | None]:
+    expected = "a Comparison, or one by row (a right-hand side is rhs=, or Implicit.equal(function, rhs))"
+    raise WrongObjectError(f"comparison of '{what}'", expected, given)
+
+
+def by_row(given: ArrayLike | None, default: float, size: int, what: str, name: str) -> Vector:
+    """Numbers by row (size,), a scalar standing for all; infinities pass.
+
+    Raises:
+        WrongObjectError, DtypeError, SizeError, NotFiniteError: what is wrong, with `name` and `what`.
+    """
+    try:
+        array = np.asarray(default if given is None else given)
+    except (TypeError, ValueError):
+        raise WrongObjectError(f"{name} of '{what}'", "numbers by row", given) from None
+    if array.dtype.kind not in "iuf":
+        raise DtypeError(f"{name} of '{what}'", array.dtype)
+    array = array.astype(np.float64)
+    if array.shape not in ((), (size,)):
+        raise SizeError(f"{name} of '{what}'", f"one number or {size}", array.shape)
+    if np.isnan(array).any():
+        raise NotFiniteError(f"{name} of '{what}'", np.flatnonzero(np.isnan(np.atleast_1d(array))).tolist())
+    return np.array(np.broadcast_to(array, (size,)))
+
+
+def _mask(given: ArrayLike | None, size: int, what: str) -> BoolVector:
+    if given is None:
+        return np.ones(size, dtype=np.bool_)
+    array = np.asarray(given)
+    if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
+        raise WrongObjectError(f"mask of '{what}'", "booleans by row", given)
+    if array.shape not in ((), (size,)):
+        raise SizeError(f"mask of '{what}'", size, array.shape)
+    return np.array(np.broadcast_to(array.astype(np.bool_), (size,)))

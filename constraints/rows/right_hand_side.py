@@ -1,0 +1,235 @@
+"""Right-hand sides of all constraints of a problem: one flat vector beside it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar, final
+
+import numpy as np
+
+from liegroups.doors import finite_vector
+from liegroups.frozen import read_only, read_only_copy
+
+from ..arrays import ArrayLike, Vector
+from ..errors import OtherConstraintsError, WrongObjectError
+from ..functions.function import Function
+from ..point import Point, as_point
+from ..robot.pinocchio import Placement
+from ..words import counted
+from .explicit import Explicit
+from .same_constraints import what_differs
+from .stack import RowOwner, Stack
+
+__all__ = ["RightHandSide"]
+
+_T = TypeVar("_T")
+
+
+@final
+class RightHandSide:
+    """The right-hand sides of a stack of constraints, one after the other. A value: changing it makes another one.
+
+    Args:
+        stack: the constraints, in order.
+        vector: (stack.rhs_size,), one point of the output group after the other; each is checked. By default each
+            constraint's own default.
+        velocity, acceleration: (sum of group.nv,) of targets that move, in their body frames; zero by default.
+
+    Attributes:
+        stack: the constraints.
+        vector: (rhs_size,), read-only.
+        velocity, acceleration: as given, or None.
+        maps, constants, placements: id of an explicit constraint -> its map with this right-hand side; its outputs, of
+            a constant map; the placement of the frame that it puts a body onto. Found on first use.
+        points: id of a constraint -> its point; None for the zero of a vector space.
+
+    Raises:
+        RightHandSideError: a value on a row that takes none; the row is named.
+        SizeError, NotFiniteError, NotNormalizedError: what else is wrong, with the constraint.
+    """
+
+    __slots__ = ("acceleration", "constants", "maps", "placements", "points", "stack", "vector", "velocity")
+
+    def __init__(
+        self,
+        stack: Stack,
+        vector: ArrayLike | None = None,
+        velocity: ArrayLike | None = None,
+        acceleration: ArrayLike | None = None,
+    ) -> None:
+        if not isinstance(stack, Stack):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("stack of right-hand sides", "a Stack (problem.constraints)", stack)
+        if vector is None:
+            parts = [owner.default_rhs for owner in stack]
+        else:
+            if isinstance(vector, Mapping):
+                by_name = "a mapping; for one by name, problem.rhs.replace(name, point)"
+                raise WrongObjectError(
+                    "right-hand side", f"{counted(stack.rhs_size, 'number')} or a RightHandSide", by_name
+                )
+            given = _vector(vector, stack.rhs_size, "right-hand side")
+            parts = [owner.check_rhs(given[s]) for owner, s in zip(stack, stack.rhs_slices, strict=True)]
+        self._fill(stack, np.concatenate(parts) if parts else np.zeros(0))
+        size = stack.full_size
+        self.velocity = None if velocity is None else _vector(velocity, size, "velocity of right-hand sides")
+        self.acceleration = (
+            None if acceleration is None else _vector(acceleration, size, "acceleration of right-hand sides")
+        )
+
+    def _fill(self, stack: Stack, vector: Vector) -> None:
+        """Everything but velocities and accelerations, from a vector that is known to be valid."""
+        self.stack, self.vector = stack, read_only(vector)
+        self.maps: dict[int, Function] = {}
+        self.constants: dict[int, Vector] = {}
+        self.placements: dict[int, Placement] = {}
+        self.points: dict[int, Vector | None] = {}
+        for owner, s in zip(stack, stack.rhs_slices, strict=True):
+            self._point(owner, vector[s])
+
+    def read_at(self, point: Point | ArrayLike, which: Iterable[int] | None = None) -> RightHandSide:
+        """The same but for some constraints, whose right-hand sides become those that a point satisfies.
+
+        They are valid as they come, and not checked again.
+
+        Args:
+            point: where; a point, or a configuration (nq,).
+            which: positions of the constraints; all by default.
+        """
+        vector, blocks = self.vector.copy(), self.stack.rhs_slices
+        changed = range(len(self.stack)) if which is None else tuple(which)
+        if changed:
+            point = as_point(point, self.stack.owners[0].space)
+            for i in changed:
+                vector[blocks[i]] = self.stack.owners[i].rhs_at(point)
+        return self._changed(vector, changed)
+
+    def _changed(self, vector: Vector, changed: Sequence[int]) -> RightHandSide:
+        """The same but for some constraints, from a vector that is known to be valid; at rest."""
+        vector.setflags(write=False)
+        other = object.__new__(RightHandSide)
+        other.velocity = other.acceleration = None
+        other.stack, other.vector = self.stack, vector
+        other.maps, other.constants, other.placements = self.maps.copy(), self.constants.copy(), self.placements.copy()
+        other.points = self.points.copy()
+        for i in changed:
+            owner = self.stack.owners[i]
+            other._point(owner, vector[self.stack.rhs_slices[i]])
+            for found in (other.maps, other.constants, other.placements):
+                found.pop(id(owner), None)
+        return other
+
+    def _point(self, owner: RowOwner, point: Vector) -> None:
+        self.points[id(owner)] = None if owner.group.is_flat and not point.any() else point
+
+    def taken_from(self, other: RightHandSide, which: Iterable[int]) -> RightHandSide:
+        """The same but for some constraints, whose right-hand sides are those of another problem that has them too.
+
+        Args:
+            other: right-hand sides of the other problem.
+            which: positions of the constraints here; the objects are in the other problem too.
+        """
+        vector, which = self.vector.copy(), tuple(which)
+        for i in which:
+            owner = self.stack.owners[i]
+            vector[self.stack.rhs_slices[i]] = other.vector[other.stack.rhs_slices[other.stack.index(owner)]]
+        found = self._changed(vector, which)
+        keys = [id(self.stack.owners[i]) for i in which]
+        _take_over(found.maps, other.maps, keys)
+        _take_over(found.constants, other.constants, keys)
+        _take_over(found.placements, other.placements, keys)
+        return found
+
+    def of(self, constraint: RowOwner | str | int) -> Vector:
+        """The point (group.nq,) of one constraint, given as the object, its position, or its name when unique."""
+        return self.vector[self.stack.rhs_slices[self.stack.index(constraint)]].copy()
+
+    def map_of(self, explicit: Explicit) -> Function:
+        """The map q -> q_out of one explicit constraint with its right-hand side, made once."""
+        found = self.maps.get(id(explicit))
+        if found is None:
+            found = self.maps[id(explicit)] = explicit.output_function(self.of(explicit))
+        return found
+
+    def replace(self, constraint: RowOwner | str | int, point: Any) -> RightHandSide:
+        """The same right-hand sides but for one constraint.
+
+        Args:
+            constraint: the object, its position, or its name when unique.
+            point: numbers, an Element, or a placement or rotation where the outputs are poses or rotations.
+        """
+        i = self.stack.index(constraint)
+        vector = self.vector.copy()
+        vector[self.stack.rhs_slices[i]] = self.stack.owners[i].check_rhs(point)
+        return RightHandSide(self.stack, vector, self.velocity, self.acceleration)
+
+    def at(self, t: float) -> RightHandSide:
+        """The same at time t [s]: targets with their velocities and accelerations there, the others at rest.
+
+        Args:
+            t: time; no clock is read.
+        """
+        vector = self.vector.copy()
+        velocity, acceleration = np.zeros(self.stack.full_size), np.zeros(self.stack.full_size)
+        for owner, q, v in zip(self.stack, self.stack.rhs_slices, self.stack.full_slices, strict=True):
+            if owner.target is not None:
+                vector[q] = owner.check_rhs(owner.target.at(t))
+                owner.target.watch(t, owner.group, owner.name)
+                velocity[v] = owner.target.velocity_at(t, owner.group)
+                acceleration[v] = owner.target.acceleration_at(t, owner.group)
+        return RightHandSide(self.stack, vector, velocity, acceleration)
+
+    def same_as(self, other: RightHandSide, tolerance: float = 1e-12) -> bool:
+        """True when every point is the same element of its group (q and -q are one), within a tangent tolerance."""
+        if len(self.stack) != len(other.stack):
+            return False
+        for owner, peer, s in zip(self.stack, other.stack, self.stack.rhs_slices, strict=True):
+            if owner.group != peer.group:
+                return False
+            apart = owner.group.difference(self.vector[s], other.vector[s])
+            if float(np.abs(apart).max(initial=0.0)) > tolerance:
+                return False
+        return True
+
+    def on(self, stack: Stack) -> RightHandSide:
+        """These right-hand sides on a stack of the same constraints (another copy of it, as after unpickling).
+
+        Raises:
+            OtherConstraintsError: the stack has other constraints, of other names or groups, or of the same names.
+        """
+        if stack is self.stack:
+            return self
+        if not stack.is_known_copy(self.stack):
+            reason = what_differs(self.stack, stack)
+            if reason:
+                raise OtherConstraintsError(reason, str(stack), str(self.stack))
+            stack.remember_copy(self.stack)
+        return RightHandSide(stack, self.vector, self.velocity, self.acceleration)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write them to a JSON file, by constraint, for `RightHandSide.load`. Raises FileError."""
+        from ..files.right_hand_sides import save_rhs
+
+        save_rhs(self, path)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str], stack: Stack) -> RightHandSide:
+        """Those of a file, for a stack (`problem.constraints`) of the same names and groups. Raises FileError."""
+        from ..files.right_hand_sides import load_rhs
+
+        return load_rhs(path, stack)
+
+    def __repr__(self) -> str:
+        parts = (f"{o.name}: {np.array2string(self.of(o), precision=4)}" for o in self.stack)
+        return f"RightHandSide({'; '.join(parts)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RightHandSide, (self.stack, self.vector, self.velocity, self.acceleration)
+
+
+def _take_over(mine: dict[int, _T], theirs: dict[int, _T], keys: list[int]) -> None:
+    mine.update({key: theirs[key] for key in keys if key in theirs})
+
+
+def _vector(given: ArrayLike, size: int, what: str) -> Vector:
+    return read_only_copy(finite_vector(given, size, what))

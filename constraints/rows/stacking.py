@@ -1,0 +1,351 @@
+"""`stack_rows`, the only code that stacks rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from math import inf
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from liegroups import Space
+
+from ..arrays import ArrayLike, Indices, Matrix, Vector
+from ..errors import SpaceMismatchError, UndefinedError, WrongObjectError
+from ..point import MovingPoint, Point, as_point
+from ..short_vectors import dot, norm
+from .right_hand_side import RightHandSide
+from .stack import RowOwner, Stack
+
+__all__ = ["Order", "Rows", "StackedRows", "stack_rows", "wished"]
+
+
+class Order(Enum):
+    """At which level rows are asked for."""
+
+    POSITION = "errors of the configuration"
+    VELOCITY = "J v less the velocity of the targets"
+    ACCELERATION = "drift less the acceleration of the targets: what J a must cancel"
+
+
+@final
+class Rows:
+    """Stacked rows, in the order of the stack: views of the workspace, valid until the next stacking there.
+
+    Attributes:
+        error: (stack.size,).
+        jacobian: (stack.size, nv); not up to date where it was not asked for.
+        parts: views of the error, one for each owner with rows that count.
+    """
+
+    __slots__ = ("error", "jacobian", "parts")
+
+    def __init__(self, error: Vector, jacobian: Matrix, slices: Sequence[slice]) -> None:
+        self.error, self.jacobian = error, jacobian
+        self.parts = tuple(error[s] for s in slices if s.stop > s.start)
+
+    def with_jacobian(self, jacobian: Matrix) -> Rows:
+        """The same errors with another Jacobian."""
+        other = Rows(self.error, jacobian, ())
+        other.parts = self.parts
+        return other
+
+    @property
+    def merit(self) -> float:
+        """Squared norm of all rows."""
+        return dot(self.error, self.error) if self.parts else 0.0
+
+    def measure(self) -> tuple[float, float]:
+        """Merit, and largest norm of the rows of one owner; infinite where one is not a number."""
+        merit = worst = 0.0
+        for part in self.parts:
+            length = norm(part)
+            merit += length * length
+            if length > worst:
+                worst = length
+        return (merit, worst) if merit < inf else (inf, inf)
+
+    @property
+    def residual(self) -> float:
+        """Largest norm of the rows of one owner; infinite where one is not a number."""
+        return self.measure()[1]
+
+
+_Plain = tuple[Callable[[Point, Vector, Matrix | None], None], Vector, Matrix | None]
+_Other = tuple[Callable[[Point, Vector | None, Vector, Matrix | None], None], Vector | None, Vector, Matrix | None]
+
+
+class _Writers(NamedTuple):
+    """Who writes which rows, and where: plain functions, and owners with their right-hand sides."""
+
+    plain: list[_Plain]
+    others: list[_Other]
+
+    def values(self) -> _Writers:
+        """The same without Jacobians."""
+        plain: list[_Plain] = [(evaluate, error, None) for evaluate, error, _ in self.plain]
+        others: list[_Other] = [(write, rhs, error, None) for write, rhs, error, _ in self.others]
+        return _Writers(plain, others)
+
+
+class _Block(NamedTuple):
+    """Where an owner writes: its rows in the stack with masked ones, and memory for all of them."""
+
+    owner: RowOwner
+    rows: slice
+    error: Vector
+    jacobian: Matrix
+
+
+class _Masked(NamedTuple):
+    """What is taken from the memory of an owner with masked rows: which rows count, and where they go."""
+
+    where: slice | Indices
+    error: Vector
+    jacobian: Matrix
+    to_error: Vector
+    to_jacobian: Matrix
+
+
+@final
+class StackedRows:
+    """The rows of one stack in one workspace, with a view for each owner: where `stack_rows` stacks.
+
+    Rows that count and follow each other in the whole stack are a view of it; elsewhere each owner with masked rows
+    has memory of its own, from which those that count are copied.
+
+    Args:
+        stack: whose rows.
+        space: of the points.
+        stand_ins: id of an owner -> the owner to be evaluated in its place, with its right-hand side.
+
+    Attributes:
+        rows: what is stacked, views.
+        reduced: to be set by whoever adds to columns of the Jacobian in place: functions write only the columns that
+            they declare, so the others must be zero again before the next evaluation.
+    """
+
+    __slots__ = (
+        "_blocks",
+        "_defaults",
+        "_masked",
+        "_offsets",
+        "_sides",
+        "_stand_ins",
+        "_writers",
+        "reduced",
+        "rows",
+    )
+
+    def __init__(self, stack: Stack, space: Space, stand_ins: Mapping[int, RowOwner] | None = None) -> None:
+        _check_stack(stack)
+        self._stand_ins = stand_ins or {}
+        if stack.owners and stack.owners[0].space != space:
+            raise SpaceMismatchError("point of stacked rows", stack.owners[0].space.name, space.name)
+        run = _run(stack.active)
+        sizes = stack.full_slices if run is not None else stack.slices
+        rows = stack.full_size if run is not None else stack.size
+        error, jacobian = np.zeros(rows), np.zeros((rows, space.nv))
+        self.rows = Rows(*((error, jacobian) if run is None else (error[run], jacobian[run])), stack.slices)
+        self._blocks: list[_Block] = []
+        self._masked: list[_Masked] = []
+        for owner, full, s in zip(stack.owners, stack.full_slices, sizes, strict=True):
+            counting, n = np.flatnonzero(owner.rows.mask), owner.group.nv
+            if s.stop - s.start == n:
+                self._blocks.append(_Block(owner, full, error[s], jacobian[s]))
+                continue
+            own, kept = (np.zeros(n), np.zeros((n, space.nv))), _run(counting)
+            self._blocks.append(_Block(owner, full, *own))
+            self._masked.append(_Masked(counting if kept is None else kept, *own, error[s], jacobian[s]))
+        self.reduced = False
+        self._defaults: RightHandSide | None = None
+        self._sides: RightHandSide | None = None
+        self._offsets: list[tuple[Vector, Vector]] = []
+        self._writers = ((_Writers([], []),) * 2,) * 2
+
+    @staticmethod
+    def of(stack: Stack, point: Point | MovingPoint) -> StackedRows:
+        """Those of a stack in the workspace of a point."""
+        return point.workspace.resource(stack, "rows", StackedRows, stack, point.space)
+
+    def defaults(self, stack: Stack) -> RightHandSide:
+        """Each owner's default right-hand side, read once."""
+        if self._defaults is None:
+            self._defaults = RightHandSide(stack)
+        return self._defaults
+
+    def _take_sides(self, sides: RightHandSide) -> None:
+        """Read right-hand sides once, for as long as the same are given."""
+        exact, mixed, self._offsets = _Writers([], []), _Writers([], []), []
+        for given, _, error, block in self._blocks:
+            owner = self._stand_ins.get(id(given), given)
+            rhs, function = sides.points[id(given)], owner.plain_function
+            if function is None:
+                exact.others.append((owner.write_position, rhs, error, block))
+                mixed.others.append((owner.write_for_step, rhs, error, block))
+                continue
+            if rhs is not None:
+                self._offsets.append((error, rhs))
+            mixes = owner.mixes and rhs is None
+            exact.plain.append((function.evaluate, error, block))
+            mixed.plain.append((function.evaluate_for_step if mixes else function.evaluate, error, block))
+        self._writers = ((exact.values(), exact), (mixed.values(), mixed))
+        self._sides = sides
+
+    def position(self, point: Point, sides: RightHandSide, jacobian: bool = True, *, mixed: bool = False) -> Rows:
+        """Errors at a point, and their Jacobian where it is asked for.
+
+        A plain function writes its value straight into the stack; its right-hand side is taken off there.
+        With `mixed` the rows of each owner may come times a matrix that keeps their norm: Newton's step is the same.
+        """
+        if sides is not self._sides:
+            self._take_sides(sides)
+        if self.reduced and jacobian:
+            self._clear()
+        plain, others = self._writers[mixed][jacobian]
+        for evaluate, error, block in plain:
+            evaluate(point, error, block)
+        for error, rhs in self._offsets:
+            np.subtract(error, rhs, error)
+        for write, rhs, error, block in others:
+            write(point, rhs, error, block)
+        return self._selected(jacobian) if self._masked else self.rows
+
+    def velocity(self, motion: MovingPoint, sides: RightHandSide, with_rates: bool) -> Rows:
+        """Time derivatives of the errors along a motion, and the Jacobian."""
+        if self.reduced:
+            self._clear()
+        for owner, s, error, block in self._blocks:
+            rate = sides.velocity[s] if with_rates and sides.velocity is not None else None
+            owner.write_velocity(motion, sides.points[id(owner)], rate, error, block)
+        return self._selected(True)
+
+    def acceleration(self, motion: MovingPoint, sides: RightHandSide, with_rates: bool) -> Rows:
+        """Second time derivatives of the errors along a motion at zero acceleration of the space, and the Jacobian."""
+        if self.reduced:
+            self._clear()
+        velocity, acceleration = (sides.velocity, sides.acceleration) if with_rates else (None, None)
+        for owner, s, error, block in self._blocks:
+            rates = (None if velocity is None else velocity[s], None if acceleration is None else acceleration[s])
+            owner.write_acceleration(motion, sides.points[id(owner)], *rates, error, block)
+        return self._selected(True)
+
+    def _clear(self) -> None:
+        for block in self._blocks:
+            block.jacobian.fill(0.0)
+        self.rows.jacobian.fill(0.0)
+        self.reduced = False
+
+    def silence(self) -> None:
+        """Neither errors nor a Jacobian, until rows are stacked again."""
+        self._clear()
+        self.rows.error.fill(0.0)
+
+    def _selected(self, jacobian: bool) -> Rows:
+        """The rows that count: those of owners with masked rows are copied, the others are there already."""
+        for where, error, block, to_error, to_block in self._masked:
+            to_error[:] = error[where]
+            if jacobian:
+                to_block[:] = block[where]
+        return self.rows
+
+
+def wished(stacked: StackedRows, point: Point, sides: RightHandSide, jacobian: bool) -> None:
+    """Stack position rows that need not hold: where they have no value, none is wished."""
+    try:
+        rows = stacked.position(point, sides, jacobian)
+    except UndefinedError:
+        stacked.silence()
+        return
+    if not (np.isfinite(rows.error).all() and (not jacobian or np.isfinite(rows.jacobian).all())):
+        stacked.silence()
+
+
+_POSITION = Order.POSITION  # looked up once: members of an Enum are slow to find
+
+
+def stack_rows(
+    stack: Stack,
+    point: Point | MovingPoint | ArrayLike,
+    order: Order = _POSITION,
+    rhs: RightHandSide | None = None,
+    *,
+    jacobian: bool = True,
+) -> Rows:
+    r"""Evaluate and stack the rows of all owners that count.
+
+    POSITION: the error of each row and its Jacobian. VELOCITY: the time derivative of the errors,
+    :math:`J v + \partial_{rhs} e\; \nu_{rhs}`, and the same Jacobian. ACCELERATION: their second time derivative at
+    zero joint acceleration, and the same Jacobian: with joint accelerations a it is :math:`J a + error`.
+
+    Args:
+        stack: whose rows.
+        point: where: a point, or a configuration (nq,); for VELOCITY and ACCELERATION a motion.
+        order: at which level.
+        rhs: right-hand sides; each owner's default if absent.
+        jacobian: False leaves the Jacobian out (POSITION only).
+
+    Returns:
+        Views of the workspace of the point; copies where it is a configuration.
+
+    Raises:
+        WrongObjectError: VELOCITY or ACCELERATION at a point without velocity; or an argument that is something else.
+        SpaceMismatchError: the point is in another space than the stack, or the right-hand side of other constraints.
+        UndefinedError: a function has no value there.
+    """
+    there: Any = point
+    try:
+        memory = StackedRows.of(stack, there)
+        sides = memory.defaults(stack) if rhs is None else rhs
+        if there.is_moving is False:
+            if order is not _POSITION:
+                _check_order(order, there)
+            return memory.position(there, sides, bool(jacobian))
+        if order is Order.VELOCITY:
+            return memory.velocity(there, sides, rhs is not None)
+        if order is not Order.ACCELERATION:
+            _check_order(order, there)
+        return memory.acceleration(there, sides, rhs is not None)
+    except (AttributeError, KeyError):  # checked once it has failed: this is the solver's loop
+        _check_arguments(stack, there, rhs)
+        if isinstance(there, Point | MovingPoint):
+            raise
+    placed = as_point(there, stack.owners[0].space)  # held until all is copied
+    rows = stack_rows(stack, placed, order, rhs, jacobian=jacobian)
+    return Rows(rows.error.copy(), rows.jacobian.copy(), stack.slices)
+
+
+def _check_order(order: object, point: Point | MovingPoint) -> None:
+    """Refuse an order that is none, or that does not go with the point."""
+    if not isinstance(order, Order):
+        raise WrongObjectError("order of stacked rows", "Order.POSITION, VELOCITY or ACCELERATION", order)
+    if point.is_moving and order is Order.POSITION:
+        raise WrongObjectError("point of position rows", "a point, robot.at(q)", point)
+    if not point.is_moving and order is not Order.POSITION:
+        raise WrongObjectError(f"point of {order.name.lower()} rows", "a motion, robot.at(q, v)", point)
+
+
+def _run(active: Indices) -> slice | None:
+    """Indices that follow each other, as a slice; None where they do not."""
+    if not active.size:
+        return slice(0, 0)
+    first, last = int(active[0]), int(active[-1]) + 1
+    return slice(first, last) if last - first == active.size else None
+
+
+def _check_stack(stack: object) -> None:
+    if not isinstance(stack, Stack):
+        raise WrongObjectError("stack of rows", "a Stack (problem.constraints)", stack)
+
+
+def _check_arguments(stack: Stack, point: object, rhs: object) -> None:
+    """Refuse arguments of another kind, and a right-hand side that lacks constraints of the stack."""
+    _check_stack(stack)
+    numbers = isinstance(point, np.ndarray | list | tuple) and bool(stack.owners)
+    if not numbers and not isinstance(point, Point | MovingPoint):
+        raise WrongObjectError("point of stacked rows", "a point or a motion (robot.at), or a configuration", point)
+    if rhs is not None and not isinstance(rhs, RightHandSide):
+        raise WrongObjectError("right-hand side of stacked rows", "a RightHandSide (problem.rhs)", rhs)
+    if rhs is not None and not all(id(owner) in rhs.points for owner in stack):
+        raise SpaceMismatchError("right-hand side of other constraints", str(stack), str(rhs.stack))

@@ -1,0 +1,334 @@
+"""A minimal set of constraints, bounds and frozen dofs that cannot be satisfied together, by trying without each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from math import inf
+from typing import NamedTuple, final
+
+import numpy as np
+
+from liegroups import Segments
+from liegroups.frozen import read_only
+from liegroups.segments import entries_of
+
+from ...arrays import BoolVector, Vector
+from ...errors import UndefinedError
+from ...problem.problem import Problem
+from ...robot import Bounds
+from ...rows.right_hand_side import RightHandSide
+from ...rows.stack import RowOwner, Stack
+from ...rows.stacking import Order, stack_rows
+from ..newton.restarts import Restarts
+from ..options import Options
+from ..projection.projection import Projection, Status
+from ..projection.projector import Projector
+from .rounding import rounding_of
+
+__all__ = ["Conflict", "Finder", "Kind", "Member", "Trial", "error_norm"]
+
+TURN = 2.0 * np.pi
+LIGHT, BOLD_PATIENCE = 1e-4, 8
+"""Damping and patience of a descent that finds far solutions of rows that nearly depend on each other."""
+DRAWS = 8
+"""So many configurations are drawn where a function has no value at the best iterate."""
+
+
+class Kind(Enum):
+    """What a member of a conflict is; the value says it in words."""
+
+    CONSTRAINT = "a constraint"
+    BOUNDS = "the bounds of a joint"
+    FROZEN = "the frozen dofs"
+
+
+class Member(NamedTuple):
+    """A constraint, the bounds of one joint, or the frozen dofs (all of them together).
+
+    Attributes:
+        kind: which of these.
+        name: of the constraint or the joint; "dofs" for what is frozen.
+        position: of the constraint in `problem.constraints`, of the joint among the leaves of the space; else 0.
+    """
+
+    kind: Kind
+    name: str
+    position: int
+
+
+class Trial(NamedTuple):
+    """Whether some members could be satisfied together: found by projection, within a budget.
+
+    Attributes:
+        members: what was tried; of a success all that the solution satisfies.
+        solution: a configuration that satisfies them; None where none was found.
+        tries: descents from the best iterate and from restarts.
+        iterations: of all tries.
+        residual: the least one that was met.
+        outside: how far the configuration of that residual is outside bounds among the members [rad or m].
+    """
+
+    members: tuple[Member, ...]
+    solution: Vector | None
+    tries: int
+    iterations: int
+    residual: float
+    outside: float
+
+    @property
+    def reached(self) -> bool:
+        """Whether a configuration was found that satisfies the members."""
+        return self.solution is not None
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Conflict:
+    """Members that no projection satisfied together, while each smaller set was satisfied.
+
+    That a set *can* be satisfied is certain: a configuration was found. That it *cannot* is the judgement of `trial`.
+
+    Attributes:
+        members: constraints, bounds of joints, frozen dofs.
+        trial: the tries that did not satisfy them together.
+        without: for each member the trial that satisfied all others; None where there is none.
+    """
+
+    members: tuple[Member, ...]
+    trial: Trial
+    without: tuple[Trial | None, ...]
+
+    @property
+    def is_minimal(self) -> bool:
+        """Whether leaving out any one member let the others be satisfied; false where the budget of trials ended."""
+        return None not in self.without
+
+
+@final
+class Finder:
+    """Looks for a conflict in the mandatory constraints of a failed projection.
+
+    A deletion filter: leave a member out; if the others still cannot be satisfied, it stays out. Groups that are
+    likely not needed (all bounds, frozen dofs, bounds and constraints that the best iterate satisfies) are tried
+    first.
+
+    Args:
+        projection: what failed.
+        iterations: budget of each trial.
+        trials: budget of trials.
+        seed: of the restarts.
+
+    Attributes:
+        trials: all that were made, in order.
+        rounding: of errors at the best iterate; a residual of this counts as none, whatever the threshold.
+    """
+
+    def __init__(self, projection: Projection, iterations: int, trials: int, seed: int) -> None:
+        self._problem, self._q = projection.problem, projection.q
+        self._rhs = self._problem.check_rhs(projection.rhs)
+        self.rounding = rounding_of(self._problem, self._q, self._rhs)
+        threshold = max(projection.options.threshold, self.rounding)  # less tells nothing of a conflict
+        self._options = Options(threshold=threshold, wrap=projection.options.wrap, max_iterations=iterations, seed=seed)
+        self._limit = trials
+        self.trials: list[Trial] = []
+        self.members = tuple(_members(self._problem, self._options.wrap))
+
+    # Trials.
+
+    def trial(self, members: Sequence[Member]) -> Trial:
+        """Try to satisfy some members; what was tried before is not tried again."""
+        wanted = set(members)
+        for done in self.trials:
+            if wanted <= set(done.members) if done.reached else wanted == set(done.members):
+                return done
+        made = self._tried(tuple(members))
+        self.trials.append(made)
+        return made
+
+    def _tried(self, members: tuple[Member, ...]) -> Trial:
+        problem = self._problem
+        owners = [problem.constraints.owners[m.position] for m in members if m.kind is Kind.CONSTRAINT]
+        bounds = self._bounds(members)
+        frozen = problem.frozen if any(m.kind is Kind.FROZEN for m in members) else np.zeros_like(problem.frozen)
+        if not owners:
+            return self._still(members, bounds, frozen)
+        space = problem.space
+        part = Problem(
+            problem.robot or space,
+            _computed_first(owners, problem),
+            bounds,
+            weights=problem.weights,
+            frozen=Segments.coordinates(space, np.flatnonzero(frozen)),
+        )
+        rhs = RightHandSide(part.constraints, np.concatenate([self._rhs.of(owner) for owner in part.constraints]))
+        tries, iterations, best = 0, 0, None
+        for made in self._projections(part, rhs):
+            tries, iterations = tries + made.restarts + 1, iterations + made.iterations
+            if best is None or made.success or made.residual < best.residual:
+                best = made
+            if best.success:
+                solution = self._turned(best.q, part)
+                return Trial(self._satisfied(solution), solution, tries, iterations, best.residual, 0.0)
+        outside = 0.0 if best is None else max((abs(v.amount) for v in best.violations), default=0.0)
+        return Trial(members, None, tries, iterations, inf if best is None else best.residual, outside)
+
+    def _projections(self, part: Problem, rhs: RightHandSide) -> Iterator[Projection]:
+        """Go on from the best iterate; start again elsewhere; follow that to its end; bold steps from the iterate."""
+        whole = self._options.max_iterations
+        quarter = max(whole // 4, 1)
+        patient = Projector(part, replace(self._options, restarts=False, max_iterations=quarter))
+        yield patient.project(self._q, rhs)
+        if whole < 4:
+            return
+        search = Projector(part, replace(self._options, max_iterations=whole - 2 * quarter)).project(self._q, rhs)
+        yield search
+        eighth = replace(self._options, restarts=False, max_iterations=max(quarter // 2, 1))
+        yield Projector(part, eighth).project(search.q, rhs)
+        bold = replace(eighth, damping=LIGHT, patience_count=BOLD_PATIENCE)
+        yield Projector(part, bold).project(self._q, rhs)
+        if search.status is Status.UNDEFINED and not search.restarts:  # it ends at a start without value
+            draws = Restarts(part, self._options.seed, DRAWS)
+            short = Projector(part, replace(self._options, restarts=False, max_iterations=whole // DRAWS))
+            for i in range(DRAWS):
+                yield short.project(draws.configuration(self._q, i), rhs)
+
+    def _turned(self, q: Vector, part: Problem) -> Vector:
+        """Joints that may turn, by whole turns as near to the middle of the given bounds as they come."""
+        space, given, turned = self._problem.space, self._problem.bounds, q.copy()
+        for column, i in zip(space.vector_v, space.vector_q, strict=True):
+            if part.wraps[column] and np.isfinite([given.lower[i], given.upper[i]]).all():
+                turned[i] -= TURN * np.round((q[i] - 0.5 * (given.lower[i] + given.upper[i])) / TURN)
+        return read_only(turned)
+
+    def _satisfied(self, q: Vector) -> tuple[Member, ...]:
+        """All members that a configuration satisfies."""
+        bounds, leaves, options = self._problem.bounds, self._problem.space.leaves(), self._options
+
+        def holds(member: Member) -> bool:
+            if member.kind is Kind.CONSTRAINT:
+                return self._error(q, member) <= options.threshold
+            if member.kind is Kind.BOUNDS:
+                part = leaves[member.position].q
+                return bool(((q[part] >= bounds.lower[part]) & (q[part] <= bounds.upper[part])).all())
+            return bool((q[self._held(self._problem.frozen)] == self._q[self._held(self._problem.frozen)]).all())
+
+        return tuple(member for member in self.members if holds(member))
+
+    def _held(self, frozen: BoolVector) -> BoolVector:
+        """Entries (nq,) of the dofs that are frozen."""
+        return ~entries_of(self._problem.space, ~frozen)
+
+    def _still(self, members: tuple[Member, ...], bounds: Bounds, frozen: BoolVector) -> Trial:
+        """A trial without constraints: what is frozen is within its bounds or not."""
+        q = np.where(self._held(frozen), self._q, bounds.clip(self._q))
+        outside = max((abs(violation.amount) for violation in bounds.violations(q)), default=0.0)
+        return Trial(members, q if bounds.contains(q) else None, 1, 0, 0.0, outside)
+
+    def _bounds(self, members: Sequence[Member]) -> Bounds:
+        """The given bounds without those of joints that are members and were left out."""
+        mine = {m.position for m in members if m.kind is Kind.BOUNDS}
+        given = self._problem.bounds
+        lower, upper = given.lower.copy(), given.upper.copy()
+        for member in self.members:
+            if member.kind is Kind.BOUNDS and member.position not in mine:
+                leaf = self._problem.space.leaves()[member.position]
+                lower[leaf.q], upper[leaf.q] = -np.inf, np.inf
+        return Bounds(self._problem.space, lower, upper)
+
+    # The filter.
+
+    def find(self) -> Conflict | None:
+        """A minimal conflict; None where the constraints can be satisfied after all."""
+        if self.trial(self.members).reached:
+            return None
+        kept, wider = self.members, list[tuple[Member, ...]]()
+        for group in (*self._groups(), *((member,) for member in self._suspects())):
+            rest = tuple(member for member in kept if member not in group)
+            if len(rest) == len(kept) or len(self.trials) >= self._limit:
+                continue
+            trial = self.trial(rest)
+            if not trial.reached:
+                wider.append(kept)
+                kept = rest
+            while trial.reached and set(kept) <= set(trial.members):  # it was judged wrongly
+                if not wider:
+                    return None
+                kept = wider.pop()
+        for member in kept:  # does it end the conflict, or are there others?
+            if len(self.trials) < self._limit:
+                self.trial([other for other in self.members if other != member])
+        return self._conflict(kept)
+
+    def _conflict(self, kept: tuple[Member, ...]) -> Conflict:
+        """The members that are left, with the trials that tell."""
+        together = next(trial for trial in self.trials if set(trial.members) == set(kept) and not trial.reached)
+        solved = [trial for trial in self.trials if trial.reached]
+        found = [next((t for t in solved if set(kept) - {member} <= set(t.members)), None) for member in kept]
+        return Conflict(kept, together, tuple(found))
+
+    def _groups(self) -> Iterator[tuple[Member, ...]]:
+        """Members that may be left out all at once."""
+        bounds = tuple(m for m in self.members if m.kind is Kind.BOUNDS)
+        yield bounds
+        yield tuple(m for m in self.members if m.kind is Kind.FROZEN)
+        yield tuple(m for m in bounds if not self._is_active(m))
+        yield tuple(
+            m for m in self.members if m.kind is Kind.CONSTRAINT and self._error(self._q, m) <= self._options.threshold
+        )
+
+    def _suspects(self) -> list[Member]:
+        """Single members, the least suspect first: the one of largest error is left out last."""
+        constraints = [m for m in self.members if m.kind is Kind.CONSTRAINT]
+        return [
+            *sorted(constraints, key=lambda m: self._error(self._q, m)),
+            *(m for m in self.members if m.kind is not Kind.CONSTRAINT),
+        ]
+
+    def _error(self, q: Vector, member: Member) -> float:
+        return error_norm(self._problem, self._problem.constraints.owners[member.position], q, self._rhs)[0]
+
+    def _is_active(self, member: Member) -> bool:
+        q, bounds = self._problem.space.leaves()[member.position].q, self._problem.bounds
+        return bool(((self._q[q] <= bounds.lower[q]) | (self._q[q] >= bounds.upper[q])).any())
+
+
+def error_norm(problem: Problem, owner: RowOwner, q: Vector, rhs: RightHandSide) -> tuple[float, str]:
+    """Norm of a constraint's errors at q; infinite, with the reason, where it has no value.
+
+    Args:
+        problem: of the constraint.
+        owner: the constraint.
+        q: configuration (nq,).
+        rhs: right-hand sides.
+    """
+    point = problem.at(q)  # held until the norm is known
+    try:
+        norm = stack_rows(Stack([owner]), point, Order.POSITION, rhs, jacobian=False).residual
+    except UndefinedError as error:
+        return inf, str(error)
+    return norm, "" if norm < inf else "its error is not finite"
+
+
+def _members(problem: Problem, wrap: bool) -> Iterator[Member]:
+    """Everything that a projection of a problem must respect."""
+    optional = problem.levels[-1].owners if problem.optional_last else ()
+    for i, owner in enumerate(problem.constraints):
+        if owner not in optional and owner.rows.mask.any():
+            yield Member(Kind.CONSTRAINT, owner.name, i)
+    matter = (problem.columns | problem.frozen) & ~(problem.wraps if wrap else np.zeros_like(problem.wraps))
+    bounded = np.isfinite(problem.bounds.tangent_lower) | np.isfinite(problem.bounds.tangent_upper)
+    entries = np.isfinite(problem.bounds.lower) | np.isfinite(problem.bounds.upper)
+    for i, leaf in enumerate(problem.space.leaves()):
+        posed = not leaf.space.is_flat and bool(entries[leaf.q].any())  # positions that no single dof moves
+        if (matter & (bounded | posed))[leaf.v].any():
+            yield Member(Kind.BOUNDS, leaf.name, i)
+    if problem.frozen.any():
+        yield Member(Kind.FROZEN, "dofs", 0)
+
+
+def _computed_first(owners: Sequence[RowOwner], problem: Problem) -> list[RowOwner]:
+    """The same constraints, those that are computed first, so that no other one takes their dofs."""
+    computed = problem.explicits.owners
+    return [*(o for o in computed if o in owners), *(o for o in owners if o not in computed)]

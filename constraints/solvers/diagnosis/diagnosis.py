@@ -1,0 +1,276 @@
+"""Why a projection failed: a diagnosis as data and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, final
+
+import numpy as np
+
+from ...arrays import Matrix, Vector
+from ...errors import OptionError, UndefinedError, WrongObjectError
+from ...problem.description import MISSED, frozen_by_bounds, missed_by_outputs
+from ...problem.problem import Problem
+from ...robot.bounds import Violation
+from ...rows.right_hand_side import RightHandSide
+from ..newton.linear_step import DampedCholesky, capped
+from ..projection.projection import Projection, Status
+from ..result import Result
+from .conflict import Conflict, Finder, Kind, Trial, error_norm
+from .dependent_rows import Dependence, dependence, resolved
+from .text import suggestions_of, text_of
+
+__all__ = ["ConstraintNorm", "Diagnosis", "Undefined", "diagnose"]
+
+
+class ConstraintNorm(NamedTuple):
+    """How far a constraint is from holding.
+
+    Attributes:
+        constraint: its name.
+        position: in `problem.constraints`.
+        norm: of its scaled errors; infinite where it has no value.
+        optional: whether it need not hold.
+    """
+
+    constraint: str
+    position: int
+    norm: float
+    optional: bool
+
+
+class Undefined(NamedTuple):
+    """A function that has no value at a configuration that was met.
+
+    Attributes:
+        constraint: name of the constraint.
+        position: in `problem.constraints`.
+        q: the configuration.
+        reason: what the function said.
+    """
+
+    constraint: str
+    position: int
+    q: Vector
+    reason: str
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Diagnosis(Result):
+    """What is known about a projection; `str(diagnosis)` says it in words.
+
+    It is neither true nor false (`if diagnosis:` raises): `success` is that of the projection.
+
+    Attributes:
+        status, residual, threshold: of the projection.
+        errors: constraints by the norm of their errors, largest first.
+        undefined: functions without value, where the projection ended or at its next step.
+        conflict: a minimal set of constraints, bounds and frozen dofs that no projection satisfied together; None where
+            all can be satisfied, or nothing was looked for (a success).
+        solution: a configuration that satisfies all within its bounds, where one was found although the projection
+            failed.
+        leaving: where all constraints were satisfied without bounds, how far that configuration (`without_bounds`) is
+            outside them.
+        without_bounds: that configuration; None where none was found, or none was looked for.
+        dependence: rank and singular values by level, redundant rows; None where a function has no value.
+        active_bounds: joints at a bound or outside it, and those that bounds keep from moving at all, in words.
+        explicits: names of the computed constraints that unsatisfied ones, or those of the conflict, depend on.
+        dofs: number of dofs that may move.
+        trials: all projections that were made to find the conflict.
+        doubtful_jacobians: unsatisfied constraints whose Jacobian disagrees with differences there, and by how much.
+        rounding: norm of the errors that rounding alone makes here; no threshold below it can be relied on.
+    """
+
+    status: Status
+    residual: float
+    threshold: float
+    errors: tuple[ConstraintNorm, ...]
+    undefined: tuple[Undefined, ...]
+    conflict: Conflict | None
+    solution: Vector | None
+    leaving: tuple[Violation, ...]
+    without_bounds: Vector | None
+    dependence: Dependence | None
+    active_bounds: tuple[str, ...]
+    explicits: tuple[str, ...]
+    dofs: int
+    trials: tuple[Trial, ...]
+    rounding: float = 0.0
+    doubtful_jacobians: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def is_below_rounding(self) -> bool:
+        """Whether all constraints were satisfied to rounding, but not to a threshold that is less than that."""
+        met = [t.residual for t in self.trials if t.reached and len(t.members) == len(self.trials[0].members)]
+        return not self.success and bool(met) and self.threshold < min(met) <= self.rounding
+
+    @property
+    def success(self) -> bool:
+        """Whether the projection succeeded."""
+        return self.status is Status.CONVERGED
+
+    @property
+    def suggestions(self) -> tuple[str, ...]:
+        """What would help, in sentences: only what was tried, or follows from the rows."""
+        return suggestions_of(self)
+
+    def __str__(self) -> str:
+        return text_of(self)
+
+    __repr__ = __str__
+
+
+def diagnose(projection: Projection, *, iterations: int = 400, trials: int = 100, seed: int = 0) -> Diagnosis:
+    """Say why a projection failed, or what its solution is like.
+
+    For a failure, sets of constraints are projected again, so it takes up to `trials` projections of `iterations`;
+    nothing depends on a clock, and the same projection gives the same diagnosis.
+
+    Args:
+        projection: a failed one, or a success.
+        iterations: budget of each trial. "Cannot be satisfied" means: not with this budget.
+        trials: at most so many trials.
+        seed: of the restarts of the trials.
+
+    Raises:
+        WrongObjectError: no projection.
+        OptionError: a budget that is no positive whole number.
+    """
+    if not isinstance(projection, Projection):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongObjectError("projection to be diagnosed", "a Projection", projection)
+    for name, value, least in (("iterations", iterations, 1), ("trials", trials, 1), ("seed", seed, 0)):
+        if type(value) is not int or value < least:
+            raise OptionError(f"{name} of a diagnosis: expected a whole number from {least}, got {value!r}")
+    problem, q = projection.problem, projection.q
+    rhs = problem.check_rhs(projection.rhs)
+    undefined = _undefined(projection, rhs)
+    finder = Finder(projection, iterations, trials, seed)
+    conflict = None if projection.success else finder.find()
+    complete = [t for t in finder.trials if t.reached and set(finder.members) <= set(t.members)]
+    free = _without_bounds(finder)
+    errors = tuple(sorted(_errors(problem, q, rhs), key=lambda entry: -entry.norm))
+    involved = {entry.position for entry in errors if entry.norm > projection.options.threshold and not entry.optional}
+    if conflict is not None:
+        involved |= {m.position for m in conflict.members if m.kind is Kind.CONSTRAINT}
+    try:
+        rows = dependence(problem, resolved(problem, q, rhs), rhs)
+    except (UndefinedError, np.linalg.LinAlgError):
+        rows = None
+    return Diagnosis(
+        projection.status,
+        projection.residual,
+        projection.options.threshold,
+        errors,
+        undefined,
+        conflict,
+        complete[0].solution if complete else None,
+        () if free is None else problem.bounds.violations(free),
+        free,
+        rows,
+        (*projection.active_bounds, *filter(None, [frozen_by_bounds(problem, that_matter=True)])),
+        _explicits(problem, involved),
+        int((~problem.frozen).sum()),
+        tuple(finder.trials),
+        finder.rounding,
+        () if projection.success else tuple(_doubtful(problem, q, rhs, involved)),
+    )
+
+
+def _without_bounds(finder: Finder) -> Vector | None:
+    """A configuration that satisfies all but bounds."""
+    needed = {member for member in finder.members if member.kind is not Kind.BOUNDS}
+    found = [t.solution for t in finder.trials if t.reached and needed <= set(t.members) < set(finder.members)]
+    return found[0] if found else None
+
+
+def _errors(problem: Problem, q: Vector, rhs: RightHandSide) -> Iterator[ConstraintNorm]:
+    """The norm of each constraint's errors."""
+    optional = problem.levels[-1].owners if problem.optional_last else ()
+    for i, owner in enumerate(problem.constraints):
+        yield ConstraintNorm(owner.name, i, error_norm(problem, owner, q, rhs)[0], owner in optional)
+
+
+def _doubtful(problem: Problem, q: Vector, rhs: RightHandSide, positions: Iterable[int]) -> Iterator[tuple[str, float]]:
+    """Constraints whose Jacobian is not what differences along the manifold say, with two steps that agree."""
+    for i in positions:
+        owner = problem.constraints.owners[i]
+        try:
+            block, rows = problem.constraints.slices[i], problem.rows(q, rhs)
+            J, violated = rows.jacobian[block], rows.error[block] != 0.0
+            slopes = [_differences(problem, q, i, rhs, step) for step in (1e-5, 1e-4)]
+        except UndefinedError:
+            continue
+        size = 1.0 + float(np.abs(slopes[0]).max(initial=0.0))
+        is_smooth = float(np.abs(slopes[0] - slopes[1]).max(initial=0.0)) < 1e-3 * size
+        off = float(np.abs(slopes[0] - J)[violated].max(initial=0.0))
+        if is_smooth and off > 1e-2 * size:
+            yield owner.name, off
+
+
+def _differences(problem: Problem, q: Vector, position: int, rhs: RightHandSide, step: float) -> Matrix:
+    """Jacobian of the errors of one constraint by central differences."""
+    space, columns = problem.space, list[Vector]()
+    for direction in np.eye(space.nv):
+        ahead, behind = (problem.error(space.integrate(q, s * direction), position, rhs) for s in (step, -step))
+        columns.append((ahead - behind) / (2.0 * step))
+    return np.stack(columns, axis=1)
+
+
+def _undefined(projection: Projection, rhs: RightHandSide) -> tuple[Undefined, ...]:
+    """Functions without value at the result, with its outputs computed, or after the next step from there."""
+    problem = projection.problem
+    places = (lambda: projection.q, lambda: resolved(problem, projection.q, rhs), lambda: _next(projection, rhs))
+    for i, place in enumerate(places):
+        if i == 2 and projection.status is not Status.UNDEFINED:
+            break
+        try:
+            q = place()
+        except UndefinedError:
+            found = tuple(_maps_without_value(problem, projection.q, rhs))
+        else:
+            reasons = ((k, owner, error_norm(problem, owner, q, rhs)[1]) for k, owner in enumerate(problem.constraints))
+            found = tuple(Undefined(owner.name, k, q, reason) for k, owner, reason in reasons if reason)
+        if found:
+            return found
+    if projection.status is not Status.UNDEFINED:
+        return ()
+    reason = f"its computed outputs do not satisfy it; {MISSED}"
+    missed = missed_by_outputs(problem, projection.q, rhs, projection.options.threshold)
+    return tuple(Undefined(owner.name, problem.constraints.index(owner), projection.q, reason) for owner in missed)
+
+
+def _maps_without_value(problem: Problem, q: Vector, rhs: RightHandSide) -> Iterator[Undefined]:
+    """The first explicit map that has no value, with the outputs of those before it computed."""
+    q = q.copy()
+    for explicit in problem.resolution.explicits:
+        try:
+            q[explicit.outputs.q_indices] = rhs.map_of(explicit).value(q)
+        except UndefinedError as error:
+            yield Undefined(explicit.name, problem.constraints.index(explicit), q, str(error))
+            return
+
+
+def _next(projection: Projection, rhs: RightHandSide) -> Vector:
+    """The configuration after a full step on all rows at once, within bounds."""
+    problem, options = projection.problem, projection.options
+    q = resolved(problem, projection.q, rhs)
+    rows = problem.rows(q, rhs)
+    J = np.ascontiguousarray(rows.jacobian @ problem.resolution_jacobian(problem.at(q), rhs))
+    step = DampedCholesky(len(J)).solve(rows.error, J, options.damping * rows.merit + 1e-12)
+    return resolved(problem, problem.bounds.clip(problem.space.integrate(q, capped(step, options.cap))), rhs)
+
+
+def _explicits(problem: Problem, positions: Iterable[int]) -> tuple[str, ...]:
+    """Names of the computed constraints that some constraints are, or depend on."""
+    wanted = np.zeros(problem.space.nv, dtype=np.bool_)
+    chosen = {id(problem.constraints.owners[i]) for i in positions}
+    for i in positions:
+        wanted |= problem.constraints.owners[i].columns
+    names: list[str] = []
+    for explicit in reversed(problem.resolution.explicits):
+        if id(explicit) in chosen or wanted[explicit.outputs.v_indices].any():
+            wanted |= explicit.map.columns
+            names.append(explicit.name)
+    return tuple(reversed(names))

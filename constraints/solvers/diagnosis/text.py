@@ -1,0 +1,195 @@
+"""A diagnosis in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import ceil, floor, log10
+from typing import TYPE_CHECKING
+
+from ...rows.stack import label
+from ...words import counted
+from .conflict import Kind, Member
+from .dependent_rows import Row
+
+if TYPE_CHECKING:
+    from .diagnosis import Diagnosis
+
+__all__ = ["suggestions_of", "text_of"]
+
+SHOWN = 8
+"""So many entries of a list are printed; the data have all."""
+
+
+def text_of(diagnosis: Diagnosis) -> str:
+    """All that a diagnosis holds, the most useful first.
+
+    Args:
+        diagnosis: the diagnosis.
+    """
+    lines = [f"{diagnosis.status} (residual {diagnosis.residual:.3g}, threshold {diagnosis.threshold:g})"]
+    lines += _conflict(diagnosis)
+    if diagnosis.suggestions:
+        lines += ["What would help:", *(f"  {sentence}" for sentence in diagnosis.suggestions)]
+    lines += ["Errors by constraint:", *_errors(diagnosis)]
+    if diagnosis.explicits and not diagnosis.success:
+        lines.append(f"Computed constraints involved: {', '.join(repr(name) for name in diagnosis.explicits)}")
+    lines += _rows(diagnosis)
+    if diagnosis.active_bounds:
+        lines.append(f"Bounds: {'; '.join(_first(diagnosis.active_bounds))}")
+    return "\n".join(lines)
+
+
+def suggestions_of(diagnosis: Diagnosis) -> tuple[str, ...]:
+    """What would help: only what was tried, or follows from the rows.
+
+    Args:
+        diagnosis: the diagnosis.
+    """
+    if diagnosis.success:
+        return ()
+    return tuple((*_by_jacobians(diagnosis), *_by_trials(diagnosis), *_by_rows(diagnosis), *_by_domain(diagnosis)))
+
+
+def _by_jacobians(diagnosis: Diagnosis) -> Iterator[str]:
+    """Jacobians that no step can rely on."""
+    for name, off in diagnosis.doubtful_jacobians:
+        words = "constraints.testing.check_function tells whether it is wrong"
+        yield f"Look at the Jacobian of '{name}': it is off by {off:.3g} from differences there; {words}."
+
+
+def _by_trials(diagnosis: Diagnosis) -> Iterator[str]:
+    """What other projections showed."""
+    if diagnosis.is_below_rounding:
+        yield f"Ask for a threshold of {_rounded_up(diagnosis.rounding)} or more: float64 tells no more apart here."
+        return
+    if diagnosis.solution is not None:
+        first = diagnosis.trials[0]
+        if first.reached and first.tries == 1:
+            yield f"Give it more iterations: {first.iterations} more from its result satisfy all (diagnosis.solution)."
+        else:
+            yield "Start elsewhere, or allow restarts and more iterations: a solution exists (diagnosis.solution)."
+        return
+    if diagnosis.without_bounds is not None:
+        far = sorted(diagnosis.leaving, key=lambda violation: -abs(violation.amount))
+        words = (f"'{v.joint}' {abs(v.amount):.3g} {'above' if v.amount > 0.0 else 'below'} its bound" for v in far)
+        yield f"Without its bounds it succeeds, for instance with {', '.join(_first(words))}."
+    if diagnosis.conflict is None:
+        return
+    for member in diagnosis.conflict.members:
+        alone = member.kind is Kind.CONSTRAINT and len(diagnosis.errors) == 1  # to ask for nothing is no help
+        if not alone and _mends(diagnosis, member):
+            if member.kind is Kind.FROZEN:
+                yield "With its frozen dofs free to move it succeeds."
+            else:
+                yield f"Without {_member(diagnosis, member)} it succeeds."
+
+
+def _mends(diagnosis: Diagnosis, member: Member) -> bool:
+    """Whether all but this member were satisfied."""
+    others = set(diagnosis.trials[0].members) - {member}
+    return any(trial.reached and others <= set(trial.members) for trial in diagnosis.trials)
+
+
+def _by_rows(diagnosis: Diagnosis) -> Iterator[str]:
+    """What the rows show: more of them than dofs, one that contradicts those it repeats, one that nothing moves."""
+    known, reached = diagnosis.dependence, diagnosis.solution is not None
+    if known is not None and not reached and sum(known.rows) > sum(known.ranks) == diagnosis.dofs:
+        yield f"Leave rows out by a mask: {sum(known.rows)} are asked for, and {diagnosis.dofs} dofs may move."
+    for entry in diagnosis.dependence.redundant if diagnosis.dependence is not None else ():
+        if abs(entry.mismatch) <= diagnosis.threshold or not entry.everywhere:
+            continue
+        name = _row(diagnosis, entry.row)
+        if not entry.repeats:
+            yield f"No free dof moves {name}, whose error is {entry.mismatch:.3g}."
+        elif len(entry.repeats) == 1:
+            other = _row(diagnosis, entry.repeats[0])
+            yield f"Make {name} and {other} agree: one repeats the other, their errors differ by {entry.mismatch:.3g}."
+
+
+def _by_domain(diagnosis: Diagnosis) -> Iterator[str]:
+    for entry in diagnosis.undefined:
+        name = _label(diagnosis, entry.constraint, entry.position)
+        yield f"Start where {name} has a value, or keep it there by bounds: {entry.reason}."
+
+
+def _conflict(diagnosis: Diagnosis) -> Iterator[str]:
+    conflict = diagnosis.conflict
+    if conflict is None:
+        if diagnosis.success:
+            yield "Nothing to mend: all mandatory constraints hold."
+        elif diagnosis.is_below_rounding:
+            yield "The threshold is below rounding: all is satisfied as well as float64 can tell (diagnosis.solution)."
+        return
+    trial = conflict.trial
+    outside = f", {trial.outside:.3g} outside bounds" if trial.outside else ""
+    spent = f"{counted(trial.tries, 'try')}, {counted(trial.iterations, 'iteration')}"
+    tried = f"{spent}, least residual {trial.residual:.3g}{outside}"
+    one = len(conflict.members) == 1
+    yield f"{'Out of reach' if one else 'Not to be satisfied together'}, as far as projection can tell ({tried}):"
+    yield from (f"  {_member(diagnosis, member)}" for member in conflict.members)
+    if not conflict.is_minimal:
+        yield "  (some of these may not be needed: the budget of trials ended, or a trial was misjudged)"
+    elif not one:
+        yield "  Without any one of them the others can be satisfied."
+    if conflict.is_minimal and not any(_mends(diagnosis, member) for member in conflict.members):
+        yield "  No one of them left out lets all the rest be satisfied: there are other conflicts beside this one."
+
+
+def _rounded_up(number: float) -> str:
+    """A positive number with one digit, not less than it is."""
+    power = 10.0 ** floor(log10(number))
+    return f"{ceil(number / power) * power:.0e}"
+
+
+def _errors(diagnosis: Diagnosis) -> Iterator[str]:
+    reasons = {entry.position: entry.reason for entry in diagnosis.undefined}
+    for entry in diagnosis.errors[:SHOWN]:
+        words = f"  {_label(diagnosis, entry.constraint, entry.position)}: {entry.norm:.3g}"
+        if entry.position in reasons:
+            words += f", no value: {reasons[entry.position]}"
+        elif entry.norm > diagnosis.threshold:
+            words += " (optional)" if entry.optional else " (not satisfied)"
+        yield words
+    if len(diagnosis.errors) > SHOWN:
+        yield f"  and {len(diagnosis.errors) - SHOWN} more, none larger"
+
+
+def _rows(diagnosis: Diagnosis) -> Iterator[str]:
+    known = diagnosis.dependence
+    if known is None:
+        return
+    yield f"Rows, level by level in the null space of those above ({counted(diagnosis.dofs, 'dof')} may move):"
+    for level, rows, rank, values in zip(known.levels, known.rows, known.ranks, known.singular_values, strict=True):
+        span = f", singular values {values[0]:.3g} to {values[rank - 1]:.3g}" if rank else ""
+        yield f"  {level}: {counted(rows, 'row')}, rank {rank}{span}"
+    if known.redundant:
+        agree = "consistent" if known.inconsistency <= diagnosis.threshold else "not consistent"
+        yield f"Redundant rows ({agree}: {known.inconsistency:.3g} of the error is out of reach of any small motion):"
+        for entry in known.redundant[:SHOWN]:
+            others = " and ".join(_row(diagnosis, row) for row in entry.repeats[:2])
+            more = f" and {len(entry.repeats) - 2} more" if len(entry.repeats) > 2 else ""
+            what = f"depends on {others}{more}" if others else "is moved by no free dof"
+            where = "" if entry.everywhere else ", here only: a singular configuration"
+            yield f"  {_row(diagnosis, entry.row)} {what}{where}; mismatch {entry.mismatch:.3g}"
+        if len(known.redundant) > SHOWN:
+            yield f"  and {len(known.redundant) - SHOWN} more"
+
+
+def _first(words: Iterable[str]) -> list[str]:
+    listed = list(words)
+    return listed if len(listed) <= SHOWN else [*listed[:SHOWN], f"and {len(listed) - SHOWN} more"]
+
+
+def _label(diagnosis: Diagnosis, name: str, position: int) -> str:
+    """A constraint's name, with its position where several have it."""
+    return label(name, position, [entry.constraint for entry in diagnosis.errors])
+
+
+def _member(diagnosis: Diagnosis, member: Member) -> str:
+    if member.kind is Kind.CONSTRAINT:
+        return _label(diagnosis, member.name, member.position)
+    return f"the bounds of {member.name!r}" if member.kind is Kind.BOUNDS else "the frozen dofs"
+
+
+def _row(diagnosis: Diagnosis, row: Row) -> str:
+    return f"row {row.row} of {_label(diagnosis, row.constraint, row.position)}"

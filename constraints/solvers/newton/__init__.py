@@ -1,0 +1,1 @@
+"""The solver that can be read: hierarchical Newton steps, damped, within bounds, with restarts."""

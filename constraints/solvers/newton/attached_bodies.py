@@ -1,0 +1,172 @@
+"""Bodies whose pose is computed, as parts of what carries them: their frames need no second kinematics."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from ...arrays import BoolVector
+from ...functions.frame_function import Framed, FrameFunction, kinematics_at, supporting_columns
+from ...functions.function import said_of_evaluate
+from ...point import Point
+from ...problem.problem import Problem
+from ...robot import Frame
+from ...rows.explicit import Explicit
+from ...rows.implicit import Implicit
+from ...rows.right_hand_side import RightHandSide
+from ...rows.stack import RowOwner
+from .frame_maps import FrameMap
+
+__all__ = ["CarriedBodies"]
+
+
+class _Seen(NamedTuple):
+    """A function of frames on carried bodies, and the same function of frames on the joints that carry them."""
+
+    given: FrameFunction
+    carried: FrameFunction
+
+
+@final
+class CarriedBodies:
+    r"""The computed bodies of a problem that the solver's loop can do without.
+
+    An explicit relative pose puts a free body onto a frame c of the joint that carries it:
+    :math:`{}^oM_{body} = {}^oM_c`, whatever q. A frame of the body at :math:`{}^{body}M_f` is then the frame
+    :math:`c\,{}^{body}M_f` of the carrying joint. Rows that are functions of frames are evaluated there: their Jacobian
+    is the reduced one at once, no output has to be written and no kinematics computed again, until a solution is found.
+    Where anything else reads the pose of a body (a centre of mass, a function of the user's, a joint on the body),
+    the body is computed as others are.
+
+    Args:
+        problem: whose explicit constraints.
+
+    Attributes:
+        explicits: ids of the constraints that the loop leaves out.
+        stand_ins: id of an owner -> the same constraint on frames of what carries the bodies.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self._bodies = _carried_bodies(problem)
+        self.explicits = frozenset(id(carrying.explicit) for carrying in self._bodies.values())
+        self.stand_ins: dict[int, RowOwner] = {}
+        self._seen: list[_Seen] = []
+        joints = self._carriers()
+        for owner in (owner for level in problem.levels for owner in level):
+            if isinstance(owner, Implicit) and (f := _frames_at_hand(problem, owner, self._bodies)) is not None:
+                parts = [_on_carriers(part, joints) for part in f.parts]
+                moved = [_Seen(*pair) for pair in zip(f.parts, parts, strict=True) if pair[0] is not pair[1]]
+                if moved:
+                    self.stand_ins[id(owner)] = owner.with_function(f.with_parts(parts))
+                    self._seen += moved
+
+    def __bool__(self) -> bool:
+        return bool(self._bodies)
+
+    def place(self, point: Point, rhs: RightHandSide) -> None:
+        """Anchor the frames of carried bodies in the workspace of a point, for the right-hand sides given.
+
+        Args:
+            point: any point of the workspace.
+            rhs: right-hand sides of the explicit constraints.
+        """
+        on: dict[int, Any] = {}  # joint of a body -> placement of the body on the joint that carries it
+        for joint, carrying in self._bodies.items():
+            placement: Any = carrying.placement(rhs)
+            carrier = carrying.function.frame_b.joint
+            on[joint] = on[carrier] * placement if carrier in on else placement
+        k = kinematics_at(point, None, 0)
+        for given, carried in self._seen:
+            a, b = (
+                on[frame.joint] * frame.placement if frame.joint in on else frame.placement
+                for frame in (given.frame_a, given.frame_b)
+            )
+            k.relative(carried, carried.frame_a, carried.frame_b).anchor(a, b)
+
+    def _carriers(self) -> dict[int, int]:
+        """Joint of each carried body -> the joint, of no carried body, that carries it."""
+        joints: dict[int, int] = {}
+        for joint, carrying in self._bodies.items():
+            carrier = carrying.function.frame_b.joint
+            joints[joint] = joints.get(carrier, carrier)
+        return joints
+
+
+def _carried_bodies(problem: Problem) -> dict[int, FrameMap]:
+    """Joints of the bodies that only functions of frames read, with what computes them, in resolution order."""
+    maps = [FrameMap.of(e) for e in problem.explicits if isinstance(e, Explicit)]
+    bodies: dict[int, FrameMap] = {}
+    for carrying in maps:
+        if carrying is not None and (joint := _body(problem, carrying)) > 0:
+            bodies[joint] = carrying
+    while True:
+        read = np.zeros(problem.space.nv, dtype=np.bool_)  # by anything that cannot look at frames elsewhere
+        for explicit in problem.explicits:
+            carrier = _carrier(explicit, bodies)
+            if isinstance(explicit, Explicit) and carrier is None:
+                read |= explicit.map.columns
+            elif carrier is not None and carrier not in bodies and problem.robot is not None:
+                read |= supporting_columns(problem.robot, carrier)  # a body may be a part of what is placed
+        for owner in (owner for level in problem.levels for owner in level):
+            if _frames_at_hand(problem, owner, bodies) is None:
+                read |= owner.columns
+        kept = {joint: c for joint, c in bodies.items() if not read[_columns_on(problem, joint)].any()}
+        if len(kept) == len(bodies):
+            return kept
+        bodies = kept
+
+
+def _body(problem: Problem, carrying: FrameMap) -> int:
+    """The joint of the free body that an explicit relative pose puts onto a frame; 0 where it is something else."""
+    explicit, f = carrying.explicit, carrying.function
+    if explicit.is_constant or problem.robot is None:
+        return 0
+    model: Any = problem.robot.model
+    for joint in range(1, model.njoints):
+        if model.idx_vs[joint] == explicit.outputs.v[0] and model.nvs[joint] == len(explicit.outputs):
+            base = f.frame_a.placement.homogeneous, model.jointPlacements[joint].homogeneous
+            seat = model.joints[joint].shortname() == "JointModelFreeFlyer" and np.array_equal(*base)
+            return joint if seat and f.frame_a.joint == model.parents[joint] else 0
+    return 0
+
+
+def _columns_on(problem: Problem, body: int) -> BoolVector:
+    """Tangent columns (nv,) of a body and of all joints on it: what is seen from them may be seen from the body."""
+    columns = np.zeros(problem.space.nv, dtype=np.bool_)
+    if problem.robot is not None:
+        model: Any = problem.robot.model
+        for joint in model.subtrees[body]:
+            columns[model.idx_vs[joint] : model.idx_vs[joint] + model.nvs[joint]] = True
+    return columns
+
+
+def _carrier(explicit: RowOwner, bodies: dict[int, FrameMap]) -> int | None:
+    """The joint that a constraint puts a carried body onto; None where its body is not carried."""
+    return next((c.function.frame_b.joint for c in bodies.values() if c.explicit is explicit), None)
+
+
+def _on_carriers(part: FrameFunction, joints: dict[int, int]) -> FrameFunction:
+    """The function with frames of carried bodies on the joints that carry them; itself where it has none."""
+    on = [joints.get(frame.joint, frame.joint) for frame in (part.frame_a, part.frame_b)]
+    if on == [part.frame_a.joint, part.frame_b.joint]:
+        return part
+    return part.between(Frame(part.frame_a.name, on[0]), Frame(part.frame_b.name, on[1]))
+
+
+def _frames_at_hand(problem: Problem, owner: RowOwner, bodies: dict[int, FrameMap]) -> Framed | None:
+    """The function of a constraint, if all it sees are frames on carried bodies or apart from them; else None."""
+    if not isinstance(owner, Implicit) or not isinstance(f := owner.function, Framed):
+        return None
+    if not (f.sees_only_frames and said_of_evaluate(f, "sees_only_frames")):
+        return None
+    frames = [frame for part in f.parts for frame in (part.frame_a, part.frame_b)]
+    return f if all(_is_at_hand(problem, frame, bodies) for frame in frames) else None
+
+
+def _is_at_hand(problem: Problem, frame: Frame, bodies: dict[int, FrameMap]) -> bool:
+    """Whether a frame is on a carried body or apart from all; not so on a joint of a body, whose pose places it."""
+    if problem.robot is None or frame.joint in bodies:
+        return problem.robot is not None
+    supports: Any = problem.robot.model.supports
+    return not any(joint in bodies for joint in supports[frame.joint])

@@ -1,0 +1,212 @@
+"""Bounds in the solver: saturate and redistribute, wrap, check."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import final
+
+import numpy as np
+
+from ...arrays import BoolVector, Matrix, Vector
+from ...problem.problem import Problem
+from .free_bodies import FreeBodies
+from .linear_step import DampedCholesky, without
+
+__all__ = ["Box"]
+
+TURN = 2.0 * np.pi
+ROUNDING = 2.0**-52
+FEW = 6
+"""So many coordinates are compared one by one in the time of a comparison of vectors."""
+
+
+@final
+class Box:
+    """The bounds of a problem as the solver uses them: full tangent-sized arrays with infinities, no index sets.
+
+    Args:
+        problem: whose bounds.
+        wrap: whether joints that may be shifted by whole turns are free while the solver runs.
+        bodies: free bodies whose translations are kept within bounds too; none if absent.
+        aligned: whether steps are by the coordinates of these translations, which are linear in a step then; in a step
+            that is a twist of the body they are not, and only `clamp`, `keeps` and `hold` know of their bounds.
+
+    Attributes:
+        lower, upper: (nv,) bounds that are linear in steps; infinite where there is none, and for joints that wrap.
+        coordinate: (nv,) entry of q of each tangent column that is a coordinate; 0 elsewhere.
+        is_open: True when no column has a bound.
+    """
+
+    def __init__(self, problem: Problem, wrap: bool, bodies: FreeBodies | None = None, aligned: bool = False) -> None:
+        bounds, space = problem.bounds, problem.space
+        self._bounds = bounds
+        self._wraps = problem.wraps if wrap else np.zeros(space.nv, dtype=np.bool_)
+        unkept = self._wraps | ~problem.free
+        self.lower = np.where(unkept, -np.inf, bounds.tangent_lower)
+        self.upper = np.where(unkept, np.inf, bounds.tangent_upper)
+        coordinate = np.zeros(space.nv, dtype=np.intp)
+        coordinate[space.vector_v] = space.vector_q
+        self.coordinate = coordinate
+        self._same = space.nq == space.nv and bool((coordinate == np.arange(space.nv)).all())
+        inner = np.full(space.nq, -np.inf), np.full(space.nq, np.inf)
+        for array, limits in zip(inner, (self.lower, self.upper), strict=True):
+            array[space.vector_q] = limits[space.vector_v]
+        if bodies:
+            inner[0][bodies.entries], inner[1][bodies.entries] = bodies.lower, bodies.upper
+        if bodies and aligned:
+            coordinate[bodies.columns] = bodies.entries
+            self.lower[bodies.columns], self.upper[bodies.columns] = bodies.lower, bodies.upper
+        self.is_open = not (np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
+        self._inner_lower, self._inner_upper = inner
+        self._keeps_all, self._alone = self.is_open and not bodies, bodies if self.is_open else None
+        turning = coordinate[np.flatnonzero(self._wraps)]
+        self._turning: list[tuple[int, float, float]] = [
+            (int(i), float(bounds.lower[i]), float(bounds.upper[i])) for i in turning
+        ]
+        self._bounded = bool(np.isfinite(bounds.lower).any() or np.isfinite(bounds.upper).any())
+        kept = (inner[0] == bounds.lower) & (inner[1] == bounds.upper)
+        self._unkept = [(i, float(bounds.lower[i]), float(bounds.upper[i])) for i in np.flatnonzero(~kept).tolist()]
+
+    def clamp(self, q: Vector) -> Vector:
+        """The nearest configuration inside the bounds that steps keep: q itself where it is inside."""
+        if self._keeps_all or (self._alone is not None and self._alone.keep(q)):
+            return q
+        inside = np.minimum(np.maximum(q, self._inner_lower), self._inner_upper)
+        return q if inside.tobytes() == q.tobytes() or (inside == q).all() else inside
+
+    def keeps(self, q: Vector) -> bool:
+        """Whether q is inside the bounds that steps keep."""
+        if self._keeps_all:
+            return True
+        if self._alone is not None:
+            return self._alone.keep(q)
+        return np.minimum(np.maximum(q, self._inner_lower), self._inner_upper).tobytes() == q.tobytes()
+
+    def saturate(
+        self,
+        q: Vector,
+        step: Vector,
+        e: Vector,
+        J: Matrix,
+        mu: float,
+        solver: DampedCholesky,
+        passes: int,
+        root: Matrix | None = None,
+    ) -> tuple[Vector, BoolVector | None]:
+        """The step, kept within bounds: what would leave is set to its bound, and the others make up for it.
+
+        Each dof that would leave [lower, upper] gets the step to its bound, its column is left out, its effect moves to
+        the right-hand side, and the others are solved again; what still leaves after the last pass is clipped.
+
+        Args:
+            q: configuration (nq,).
+            step: the free step (nv,).
+            e, J, mu: errors, their Jacobian and damping.
+            solver: solves again.
+            passes: at most this often.
+            root: of the inverse costs, where they are not by column (see `DampedCholesky.solve`).
+
+        Returns:
+            The step, and which dofs are at a bound after it (None where none is).
+        """
+        x = q if self._same else q.take(self.coordinate)
+        target = x + step
+        inside = np.minimum(np.maximum(target, self.lower), self.upper)
+        if inside.tobytes() == target.tobytes():
+            return step, None
+        leaving = held = inside != target
+        for _ in range(passes):
+            if root is None:
+                to_bound = (inside - x) * held
+                step = solver.solve(e + J.dot(to_bound), _without(J, held), mu) + to_bound
+            else:
+                free, cheapest = without(root, held)
+                to_bound = np.where(held, inside - x, cheapest.dot((inside - x)[held]))
+                step = solver.solve(e + J.dot(to_bound), J, mu, free) + to_bound
+            target = x + step
+            inside = np.minimum(np.maximum(target, self.lower), self.upper)
+            if inside.tobytes() == target.tobytes():
+                return step, held
+            leaving = (inside != target) > held  # x + (bound - x) may miss the bound by a rounding
+            if b"\x01" not in leaving.tobytes():
+                return step, held
+            held = held | leaving
+        return inside - x, held
+
+    def leaving(self, q: Vector, step: Vector, part: Vector) -> BoolVector | None:
+        """Which dofs `part` takes out of bounds after `step`; None where it takes none."""
+        if self.is_open:
+            return None
+        target = (q if self._same else q.take(self.coordinate)) + step + part
+        outside = ((target < self.lower) | (target > self.upper)) & (part != 0.0)
+        return outside if outside.any() else None
+
+    def fraction(self, q: Vector, step: Vector, part: Vector) -> float:
+        """How much of `part` can be added to `step` within bounds, in [0, 1]."""
+        x = (q if self._same else q.take(self.coordinate)) + step
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = np.where(part > 0.0, (self.upper - x) / part, np.where(part < 0.0, (self.lower - x) / part, np.inf))
+        return float(np.clip(room.min(), 0.0, 1.0))
+
+    def projected(self, q: Vector, gradient: Vector) -> Vector:
+        """A gradient (nv,) without the components whose descent would leave the bounds."""
+        if self.is_open:
+            return gradient
+        x = q if self._same else q.take(self.coordinate)
+        outward = ((x <= self.lower) & (gradient > 0.0)) | ((x >= self.upper) & (gradient < 0.0))
+        return np.where(outward, 0.0, gradient)
+
+    def hold(self, q: Vector) -> Vector:
+        """Return q with held dofs exactly at their bounds: q + (bound - q) is not always the bound."""
+        return np.minimum(np.maximum(q, self._inner_lower), self._inner_upper)
+
+    def wrap(self, q: Vector) -> tuple[Vector, float]:
+        """Joints that may turn shifted by whole turns into their bounds, only where they are outside.
+
+        Returns:
+            The configuration (q itself where nothing is outside), and how far from a whole turn a joint may have come
+            [rad]: by rounding, or at most 1e-6 where its range is a full turn less that.
+        """
+        wrapped, off = q, 0.0
+        for i, lower, upper in self._turning:
+            x = q.item(i)
+            if lower <= x <= upper:
+                continue
+            if wrapped is q:
+                wrapped = q.copy()
+            if x < lower:
+                turned = x + TURN * ceil((lower - x) / TURN)
+                wrapped[i] = inside = min(turned, upper)
+            else:
+                turned = x - TURN * ceil((x - upper) / TURN)
+                wrapped[i] = inside = max(turned, lower)
+            off = max(off, abs(inside - turned) + ROUNDING * abs(x))
+        return wrapped, off
+
+    def contains(self, q: Vector, is_kept: bool = False) -> bool:
+        """Whether q is within all its bounds, also those that steps do not keep.
+
+        Args:
+            q: configuration (nq,).
+            is_kept: known to be inside those that steps keep: what `clamp` and steps from there give.
+        """
+        if not self._bounded:
+            return True
+        if is_kept and len(self._unkept) <= FEW:
+            for i, lower, upper in self._unkept:
+                if not lower <= q.item(i) <= upper:
+                    return False
+            return True
+        inside = np.minimum(np.maximum(q, self._bounds.lower), self._bounds.upper)
+        return inside.tobytes() == q.tobytes() or bool((inside == q).all())  # -0.0 is 0.0
+
+
+def _without(J: Matrix, held: BoolVector) -> Matrix:
+    """A Jacobian with the columns of held dofs zero; a few columns are faster written one by one."""
+    columns = held.nonzero()[0].tolist()
+    if len(columns) > 4:
+        return J * ~held
+    free = J.copy()
+    for column in columns:
+        free[:, column] = 0.0
+    return free

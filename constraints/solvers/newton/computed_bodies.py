@@ -1,0 +1,132 @@
+"""Computed bodies whose translations have bounds: rows that bring them inside."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from liegroups import Rn, Segments
+from liegroups.layout import Factor
+
+from ...arrays import Vector
+from ...functions import RelativePosition
+from ...functions.function import Function
+from ...point import Workspace
+from ...problem.problem import Problem
+from ...robot import Frame
+from ...robot.frame_table import FrameKind
+from ...rows.implicit import Implicit
+from ...rows.right_hand_side import RightHandSide
+from .free_bodies import rotation, translation_size
+
+__all__ = ["ComputedBodies"]
+
+INSIDE = 0.5 * (1.0 + 1e-6)
+"""How far inside a bound a row asks a translation to be, in thresholds: solutions are met to half of one."""
+
+
+@final
+class _Sides:
+    """The right-hand sides last seen in a workspace, and what was made of them."""
+
+    __slots__ = ("given", "ours")
+    given: RightHandSide | None
+    ours: RightHandSide
+
+    def __init__(self) -> None:
+        self.given = None
+
+
+@final
+class ComputedBodies:
+    """The bodies of a problem whose pose is computed, and whose translation has bounds.
+
+    Nothing that a step does to them is linear in one of its columns, and most solutions are inside anyway: they are
+    looked at when a solution is found. Where it is outside, the search goes on with a row for each bounded coordinate,
+    an interval that is narrower than the bounds by half the threshold.
+
+    Args:
+        problem: whose bodies.
+        threshold: largest accepted error norm of a constraint.
+    """
+
+    def __init__(self, problem: Problem, threshold: float) -> None:
+        bounds, self._problem, self._threshold = problem.bounds, problem, threshold
+        bounded = np.isfinite(bounds.lower) | np.isfinite(bounds.upper)
+        computed = np.zeros(problem.space.nv, dtype=np.bool_)
+        for explicit in problem.resolution.explicits:
+            computed[explicit.outputs.v_indices] |= not explicit.is_constant
+        self._bodies: list[Factor] = []
+        for leaf in problem.space.leaves():
+            size = translation_size(leaf.space)
+            if computed[leaf.v][:size].any() and bounded[leaf.q][:size].any():
+                self._bodies.append(leaf)
+
+    def __bool__(self) -> bool:
+        return bool(self._bodies)
+
+    def keep(self, q: Vector) -> bool:
+        """Whether all translations are within their bounds."""
+        bounds = self._problem.bounds
+        return all(
+            bool(((bounds.lower[leaf.q] <= q[leaf.q]) & (q[leaf.q] <= bounds.upper[leaf.q])).all())
+            for leaf in self._bodies
+        )
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The problem with the rows, at its first level."""
+        given = self._problem
+        first, *others = given.given
+        return Problem(
+            given.robot or given.space,
+            [[*first, *self._rows], *others],
+            given.bounds,
+            weights=given.weights,
+            frozen=Segments.coordinates(given.space, np.flatnonzero(given.frozen)),
+            optional_last=given.optional_last,
+        )
+
+    def rhs(self, rhs: RightHandSide, workspace: Workspace) -> RightHandSide:
+        """Right-hand sides of that problem, from those of the one given; made once while these stay the same."""
+        seen: _Sides = workspace.resource(self, "rhs", _Sides)
+        if seen.given is not rhs:
+            own, rows = self.problem.rhs, self._rows
+            points = [(own if owner in rows else rhs).of(owner) for owner in self.problem.constraints]
+            seen.ours = RightHandSide(self.problem.constraints, np.concatenate(points))
+            seen.given = rhs
+        return seen.ours
+
+    @cached_property
+    def _rows(self) -> list[Implicit]:
+        return [self._row(leaf) for leaf in self._bodies]
+
+    def _row(self, leaf: Factor) -> Implicit:
+        """The translation of a body in its narrower box."""
+        bounds, size = self._problem.bounds, translation_size(leaf.space)
+        function = self._translation(leaf, size)
+        lower, upper = np.full(function.outputs.nv, -np.inf), np.full(function.outputs.nv, np.inf)
+        lower[:size], upper[:size] = bounds.lower[leaf.q][:size], bounds.upper[leaf.q][:size]
+        inside = np.minimum(INSIDE * self._threshold, 0.25 * (upper - lower))
+        mask = np.isfinite(lower) | np.isfinite(upper)
+        return Implicit.between(function, lower + inside, upper - inside, mask=mask, name=f"bounds of {leaf.name}")
+
+    def _translation(self, leaf: Factor, size: int) -> Function:
+        """The translation as a function; of a joint as a position, which is known to see nothing but a frame."""
+        space, robot = self._problem.space, self._problem.robot
+        if robot is not None and leaf.name in robot.joint_names:
+            model: Any = robot.model
+            body = robot.frame(leaf.name, kind=FrameKind.JOINT)
+            seat = Frame(f"seat of {leaf.name}", model.parents[body.joint], model.jointPlacements[body.joint])
+            return RelativePosition(robot, seat, body)
+        still = np.zeros((size, leaf.space.nv - size))
+        translation = Function.from_callable(
+            lambda q: q[:size],
+            leaf.space,
+            Rn(size),
+            lambda q: np.hstack((rotation(q[size:]), still)),
+            columns=np.arange(leaf.space.nv) < size,
+        )
+        return translation.on(space, Segments.coordinates(space, range(leaf.v.start, leaf.v.stop)))

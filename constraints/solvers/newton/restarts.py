@@ -1,0 +1,63 @@
+"""Restarts: where to try again."""
+
+from __future__ import annotations
+
+import zlib
+from typing import final
+
+import numpy as np
+
+from ...arrays import Vector
+from ...problem.problem import Problem
+
+__all__ = ["Restarts"]
+
+
+@final
+class Restarts:
+    """A table of random configurations, drawn once; a start reads it from a row given by its bytes.
+
+    Scalar joints are uniform in their bounds (the range of a revolute joint is cut to [-pi, pi]; a coordinate without
+    bounds is drawn in [-1, 1]), (cos, sin) joints and rotations uniform. Poses of free objects and joints that no
+    constraint depends on stay as they are in the start.
+
+    Args:
+        problem: whose configurations.
+        seed: of the table.
+        size: rows of the table.
+    """
+
+    def __init__(self, problem: Problem, seed: int, size: int) -> None:
+        space, bounds = problem.space, problem.bounds
+        lower, upper = bounds.lower.copy(), bounds.upper.copy()
+        revolute = np.zeros(space.nq, dtype=np.bool_)
+        revolute[space.vector_q] = problem.revolute[space.vector_v]
+        lower[revolute] = np.maximum(lower[revolute], -np.pi)
+        upper[revolute] = np.minimum(upper[revolute], np.pi)
+        beyond = lower > upper  # a range that does not meet [-pi, pi]
+        lower[beyond], upper[beyond] = bounds.lower[beyond], bounds.upper[beyond]
+        self._table = space.random(np.random.default_rng(seed), lower, upper, size)
+        drawn = np.zeros(space.nq, dtype=np.bool_)
+        for leaf in space.leaves():
+            if leaf.space.atoms[:1] in ((("SE3", 1),), (("SE2", 1),)):
+                continue
+            if leaf.space.is_flat:
+                drawn[leaf.q] = (problem.columns & problem.free)[leaf.v]
+            else:
+                drawn[leaf.q] = (problem.columns & problem.free)[leaf.v].any()
+        self._drawn = np.flatnonzero(drawn)
+
+    @property
+    def is_empty(self) -> bool:
+        """True when no coordinate can be drawn."""
+        return not self._drawn.size
+
+    def first(self, q0: Vector) -> int:
+        """Row at which the restarts of a start begin."""
+        return zlib.crc32(q0.tobytes())
+
+    def configuration(self, q0: Vector, row: int) -> Vector:
+        """The start with its drawn coordinates from a row of the table; a new array."""
+        q = q0.copy()
+        q[self._drawn] = self._table[row % len(self._table)][self._drawn]
+        return q

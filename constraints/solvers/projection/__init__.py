@@ -1,0 +1,1 @@
+"""The front door: projectors, what they give, and batches over many workers."""

@@ -1,0 +1,285 @@
+"""Many configurations in one call: here, or spread over the workers of any executor."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from operator import index
+from typing import Any, SupportsIndex, final, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liegroups.frozen import read_only
+
+from ...arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
+from ...errors import MissingExtraError, OptionError, SizeError, WrongObjectError
+from ...problem.problem import Problem
+from ...rows.right_hand_side import RightHandSide
+from ...words import counted
+from ..engine import Engine
+from ..options import Options
+from ..result import Result
+from .batch_arguments import GivenSides, references_of, sides_of, starts_of
+from .projection import Projection, Refined, Status, Step
+from .workers import Chunk, Job, Sides, Task, dispatch
+
+__all__ = ["ProjectionBatch", "project_batch"]
+
+Progress = bool | Callable[[int, int], object]
+"""True for a bar by tqdm, or who is told how many rows are done, and of how many."""
+
+CHUNKS, LARGEST_CHUNK = 32, 1000
+"""Without `chunk`, a batch is cut in that many parts, of at most so many rows."""
+
+Objects = NDArray[np.object_]
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class ProjectionBatch(Result):
+    """What the projection of many configurations gave: arrays, row i for start i. Read-only.
+
+    `batch[i]` and iteration give a row as a `Projection`; its figures are those of `Projector.project`, bit for bit
+    (but for the time it took). `batch[2:5]`, `batch[~batch.success]` and `batch[[0, 3]]` are batches of some rows. A
+    batch is neither true nor false: ask `success.all()`, or `len(batch) == 0`.
+
+    Attributes:
+        q: configurations (n, nq): solutions, or iterates of least residual.
+        status: why each row ended (n,), members of `Status`; `batch.status == Status.STALLED` is a mask.
+        iterations, restarts: how many (n,).
+        residual: largest error norm of a constraint (n,).
+        seconds: how long each row took its worker (n,).
+        problem, options: what was solved, and how.
+        starts: configurations (n, nq) that were given.
+    """
+
+    q: Matrix
+    status: Objects
+    iterations: Indices
+    residual: Vector
+    restarts: Indices
+    seconds: Vector
+    problem: Problem = field(repr=False)
+    options: Options = field(repr=False)
+    _sides: Sides = field(repr=False)
+    _traces: tuple[tuple[Step, ...] | None, ...] = field(repr=False)
+    _refined: tuple[Refined | None, ...] = field(repr=False)
+    starts: Matrix = field(repr=False)
+    _near: Vector | Matrix | None = field(repr=False)
+    _engine: Engine = field(repr=False)
+
+    @property
+    def success(self) -> BoolVector:
+        """(n,) true for the rows that satisfy all constraints within their bounds."""
+        return np.asarray(self.status == Status.CONVERGED, dtype=np.bool_)
+
+    @property
+    def counts(self) -> dict[Status, int]:
+        """How many rows ended with each status, of those that occur."""
+        found = {status: int(np.count_nonzero(self.status == status)) for status in Status}
+        return {status: count for status, count in found.items() if count}
+
+    def rhs(self, row: SupportsIndex) -> RightHandSide:
+        """The right-hand sides of a row."""
+        sides = self._sides
+        if isinstance(sides, RightHandSide):
+            return sides
+        if isinstance(sides, np.ndarray) and sides.ndim == 1:
+            return RightHandSide(self.problem.constraints, sides)
+        return self.problem.check_rhs(sides[self._row(row)])
+
+    def __len__(self) -> int:
+        return len(self.q)
+
+    def __iter__(self) -> Iterator[Projection]:
+        return (self[i] for i in range(len(self)))
+
+    @overload
+    def __getitem__(self, row: SupportsIndex) -> Projection: ...
+
+    @overload
+    def __getitem__(self, row: slice | Sequence[int] | Indices | BoolVector) -> ProjectionBatch: ...
+
+    def __getitem__(self, row: Any) -> Projection | ProjectionBatch:
+        """A row as a Projection; rows of a slice, a mask (n,) or a list of indices as a batch.
+
+        Raises:
+            SizeError: no such row, or a mask of another length.
+            WrongObjectError: something else.
+        """
+        if not hasattr(row, "__index__") or getattr(row, "ndim", 0):
+            return self._part(self._rows(row))
+        i = self._row(row)
+        return Projection(
+            self.q[i],
+            self.status[i],
+            int(self.iterations[i]),
+            float(self.residual[i]),
+            int(self.restarts[i]),
+            float(self.seconds[i]),
+            self.problem,
+            self.rhs(i),
+            self.options,
+            self._traces[i],
+            self._refined[i],
+            self.starts[i],
+            self._near if self._near is None or self._near.ndim == 1 else self._near[i],
+            self._engine,
+        )
+
+    def _part(self, rows: Indices) -> ProjectionBatch:
+        """A batch of some rows."""
+        sides, near, listed = self._sides, self._near, list[int](rows.tolist())
+        if isinstance(sides, list):
+            sides = [sides[i] for i in listed]
+        elif isinstance(sides, np.ndarray) and sides.ndim == 2:
+            sides = read_only(sides[rows])
+        return replace(
+            self,
+            q=read_only(self.q[rows]),
+            status=read_only(self.status[rows]),
+            iterations=read_only(self.iterations[rows]),
+            residual=read_only(self.residual[rows]),
+            restarts=read_only(self.restarts[rows]),
+            seconds=read_only(self.seconds[rows]),
+            _sides=sides,
+            _traces=tuple(self._traces[i] for i in listed),
+            _refined=tuple(self._refined[i] for i in listed),
+            starts=read_only(self.starts[rows]),
+            _near=near if near is None or near.ndim == 1 else read_only(near[rows]),
+        )
+
+    def _rows(self, given: Any) -> Indices:
+        """Indices of rows, from a slice, a mask or a list."""
+        if isinstance(given, slice):
+            return np.arange(len(self))[given]
+        array: NDArray[Any] = np.asarray(given)
+        if array.ndim != 1 or (array.size and array.dtype.kind not in "iub"):
+            expected = "a whole number, a slice, a mask (n,) or a list of whole numbers"
+            raise WrongObjectError("row of a batch", expected, given)
+        if array.dtype.kind == "b":
+            if array.size != len(self):
+                raise SizeError("mask of a batch", len(self), array.size, "one entry a row")
+            return np.flatnonzero(array)
+        return np.array([self._row(i) for i in array.tolist()], dtype=np.intp)
+
+    def _row(self, row: SupportsIndex) -> int:
+        try:
+            i = index(row)
+        except TypeError:
+            raise WrongObjectError("row of a batch", "a whole number", row) from None
+        if not -len(self) <= i < len(self):
+            raise SizeError("row of a batch", f"below {len(self)}", i)
+        return i % len(self)
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{count} {status.name}" for status, count in self.counts.items())
+        worst = self.residual[self.success].max(initial=0.0)
+        solved = f"; largest residual of a success {worst:.3g}" if self.success.any() else ""
+        return f"ProjectionBatch({counted(len(self), 'row')}{': ' if counts else ''}{counts}{solved})"
+
+
+def project_batch(
+    job: Job,
+    problem: Problem,
+    options: Options,
+    Q: ArrayLike,
+    rhs: GivenSides | None = None,
+    executor: Executor | None = None,
+    chunk: int | None = None,
+    progress: Progress | None = None,
+    near: ArrayLike | None = None,
+) -> ProjectionBatch:
+    """What `Projector.project_batch` does, with the projector's problem made ready.
+
+    Args:
+        job: the problem made ready.
+        problem, options: of the projector.
+        Q, rhs, executor, chunk, progress, near: as there.
+    """
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongObjectError("progress of a batch", "True, False, or a function of (done, total)", progress)
+    if executor is not None and not isinstance(executor, Executor):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongObjectError("executor of a batch", "a concurrent.futures.Executor, or None", executor)
+    starts = starts_of(problem.space, Q)
+    n = len(starts)
+    sides = sides_of(problem, rhs, n)
+    references = None if near is None else references_of(problem.space, near, n)
+    size = _chunk(chunk, n, executor, progress)
+    found = Chunk.empty(0, n, problem.space.nq)
+    with _reporting(progress, n) as report:
+
+        def take(part: Chunk) -> None:
+            rows = slice(part.start, part.start + len(part.q))
+            found.q[rows], found.status[rows] = part.q, part.status
+            found.traces[rows], found.refined[rows] = part.traces, part.refined
+            found.iterations[rows], found.restarts[rows] = part.iterations, part.restarts
+            found.residual[rows], found.seconds[rows] = part.residual, part.seconds
+            report(len(part.q))
+
+        plain = sides if executor is None else _flat(sides, problem)
+        tasks = (
+            Task(i, starts[i : i + size], _some(plain, i, i + size), _some(references, i, i + size))
+            for i in range(0, n, size)
+        )
+        if executor is None:
+            for task in tasks:
+                take(job.run(task))
+        else:
+            dispatch(job, tasks, executor, take)
+    _, q, status, iterations, restarts, residual, seconds, traces, refined = found
+    for array in (q, status, iterations, restarts, residual, seconds, starts):
+        read_only(array)
+    more = (problem, options, sides, tuple(traces), tuple(refined), starts, references, job.engine)
+    return ProjectionBatch(q, status, iterations, residual, restarts, seconds, *more)
+
+
+def _flat(sides: Sides, problem: Problem) -> Sides | None:
+    """As plain data, which travels; None for what the problem has itself."""
+    if isinstance(sides, RightHandSide):
+        return None if sides is problem.rhs else sides.vector
+    return np.stack([side.vector for side in sides]) if isinstance(sides, list) and sides else sides
+
+
+def _some(given: Any, start: int, stop: int) -> Any:
+    """Those of some rows, where there is one a row."""
+    whole: Any = given
+    by_row = isinstance(given, list) or (isinstance(given, np.ndarray) and given.ndim == 2)
+    return whole[start:stop] if by_row else whole
+
+
+def _chunk(chunk: int | None, n: int, executor: Executor | None, progress: Progress | None) -> int:
+    """Chunk of a chunk."""
+    if chunk is None:
+        whole = executor is None and not progress
+        return max(n, 1) if whole else max(1, min(-(-n // CHUNKS), LARGEST_CHUNK))
+    if not isinstance(chunk, int | np.integer) or isinstance(chunk, bool) or chunk < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise OptionError(f"chunk of a batch: expected a whole number from 1, or None, got {chunk!r}")
+    return int(chunk)
+
+
+@contextmanager
+def _reporting(progress: Progress | None, total: int) -> Generator[Callable[[int], None]]:
+    """Who is told that some more rows are done."""
+    if progress is None or progress is False:
+        yield lambda _: None
+    elif progress is True:
+        try:
+            tqdm: Any = importlib.import_module("tqdm")
+        except ImportError:
+            raise MissingExtraError("tqdm", "parallel") from None
+        with tqdm.tqdm(total=total, unit="row") as bar:
+            yield bar.update
+    else:
+        done = 0
+
+        def tell(more: int) -> None:
+            nonlocal done
+            done += more
+            progress(done, total)
+
+        yield tell

@@ -1,0 +1,347 @@
+"""The result of a projection: a value."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple, Never, final
+
+import numpy as np
+
+from ...arrays import Matrix, Vector
+from ...errors import ConstraintError, WrongObjectError
+from ...problem.description import (
+    MISSED,
+    active_bounds,
+    errors_of,
+    frozen_by_bounds,
+    missed_by_outputs,
+    targets_without_time,
+)
+from ...problem.problem import Problem
+from ...rows.right_hand_side import RightHandSide
+from ...rows.stack import RowOwner
+from ...words import counted
+from ..options import Options
+from ..result import Result
+
+if TYPE_CHECKING:
+    from ...robot.bounds import Violation
+    from ..diagnosis.diagnosis import Diagnosis
+    from ..engine import Engine
+    from ..refinement.sensitivity import Sensitivity
+
+__all__ = ["NotProjectedError", "Projection", "Refined", "Status", "StatusEnum", "Step"]
+
+
+class StatusEnum(Enum):
+    """Why something ended: each value is a sentence for humans, and the name what containers show.
+
+    A status is no text: to compare it with one raises, since it would never be equal.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same member.
+
+        Raises:
+            WrongObjectError: the other is text; names the member that it means, and `success`.
+        """
+        if isinstance(other, str):
+            raise WrongObjectError(
+                f"comparison of a {type(self).__name__} with {other!r}", self._member_meant(other), "text"
+            )
+        return True if self is other else NotImplemented
+
+    __hash__ = Enum.__hash__
+
+    @classmethod
+    def _member_meant(cls, text: str) -> str:
+        """What to compare with instead of a text."""
+        name, kind = text.strip().upper().rpartition(".")[2], cls.__name__
+        member = f"{kind}.{name}" if name in cls.__members__ else f"{kind}.NAME, of {', '.join(cls.__members__)}"
+        return f"{member} (or ask the result for `success`)"
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.value}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
+
+
+class Status(StatusEnum):
+    """Why a projection ended. The value is the sentence for humans."""
+
+    CONVERGED = "The configuration satisfies all mandatory constraints and is within its bounds."
+    STATIONARY = "No small motion within bounds lowers the error."
+    STALLED = "The error stopped falling before it reached the threshold."
+    MAX_ITERATIONS = "The budget of iterations ended before the last try did."
+    OUT_OF_BOUNDS = "The constraints are satisfied, but by a configuration outside its bounds."
+    UNDEFINED = "A function has no value at a configuration that was met."
+    LEFT_BRANCH = "The constraints are satisfied, but on another branch than that of the start, or too far from it."
+
+
+class NotProjectedError(ConstraintError):
+    """Raised by `projection.or_raise()`; `projection` is the result with its best iterate.
+
+    Args:
+        projection: what failed.
+        words: what to say instead of what the projection says of itself.
+    """
+
+    def __init__(self, projection: Projection, words: str = "") -> None:
+        self.projection = projection
+        super().__init__(words or str(projection))
+
+
+class Step(NamedTuple):
+    """One iterate of a trace.
+
+    Attributes:
+        q: configuration (nq,).
+        residual: largest error norm of a constraint.
+        restarted: whether this iterate is the first of a new try.
+    """
+
+    q: Vector
+    residual: float
+    restarted: bool
+
+
+class Refined(NamedTuple):
+    """What `Options(nearest=True)` or `Options(optimise_last=True)` made of a solution.
+
+    Attributes:
+        stationarity: part of the gradient of the objective that no active row explains, relative to its terms;
+            infinite where a function has no value beside the solution.
+        near: the reference of `nearest` (nq,); None with `optimise_last`.
+        from_start: whether the reference is the start, none being given.
+    """
+
+    stationarity: float
+    near: Vector | None
+    from_start: bool = False
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Projection(Result):
+    """What a projection gave. On failure q is the best iterate; nothing is raised and no input changed.
+
+    It is neither true nor false (`if projection:` raises): `success` says whether it is a solution.
+
+    Attributes:
+        q: configuration (nq,), read-only: the solution, or the iterate of least residual.
+        status: why it ended.
+        iterations: Jacobians with their steps, and restart draws.
+        residual: largest error norm of a constraint at q.
+        restarts: how often it started again.
+        seconds: how long it took.
+        trace: the iterates, if asked for.
+        problem, rhs, options: what was solved, and how.
+        refined: how the solution was refined; None without `nearest` and `optimise_last`, and on failure.
+        start: configuration (nq,) that was given.
+        near: the reference (nq,) that was given; None where it was the start, or none was wanted.
+        engine: what solved it; None for the projector's own.
+    """
+
+    q: Vector
+    status: Status
+    iterations: int
+    residual: float
+    restarts: int
+    seconds: float
+    problem: Problem = field(repr=False)
+    rhs: RightHandSide = field(repr=False)
+    options: Options = field(repr=False)
+    trace: tuple[Step, ...] | None = None
+    refined: Refined | None = None
+    start: Vector | None = field(default=None, repr=False)
+    near: Vector | None = field(default=None, repr=False)
+    engine: Engine | None = field(default=None, repr=False)
+
+    def __init__(
+        self,
+        q: Vector,
+        status: Status,
+        iterations: int,
+        residual: float,
+        restarts: int,
+        seconds: float,
+        problem: Problem,
+        rhs: RightHandSide,
+        options: Options,
+        trace: tuple[Step, ...] | None = None,
+        refined: Refined | None = None,
+        start: Vector | None = None,
+        near: Vector | None = None,
+        engine: Engine | None = None,
+    ) -> None:
+        """Set all fields at once: one by one, as frozen dataclasses do, costs a hundredth of a projection."""
+        vars(self).update(
+            q=q, status=status, iterations=iterations, residual=residual, restarts=restarts, seconds=seconds,
+            problem=problem, rhs=rhs, options=options, trace=trace, refined=refined, start=start, near=near,
+            engine=engine,
+        )  # fmt: skip
+
+    @property
+    def success(self) -> bool:
+        """Whether q satisfies all constraints within its bounds."""
+        return self.status is Status.CONVERGED
+
+    @property
+    def stationarity(self) -> float | None:
+        r"""How far a refined solution is from a stationary point of its objective; None where nothing was refined.
+
+        .. math:: \min_{\lambda,\,\mu \ge 0} |g - A^T \lambda - C^T \mu|\; /\; |\bar g|
+
+        with g the gradient of the objective by the free dofs, A the equality rows, C the active inequality rows and
+        bounds; :math:`\bar g` are the terms that g is the sum of: those of free and of computed dofs, those of each row
+        of an optional level. A distance that can be zero counts as done within roundings. At most
+        `options.refine_tolerance` where the refinement came to its end; more where its
+        budget ended, or where `optimise_last` saw nothing left to gain. The constraints are satisfied in any case.
+        """
+        return None if self.refined is None else self.refined.stationarity
+
+    def error(self, constraint: RowOwner | str | int | None = None) -> Vector:
+        """Errors of the rows that count, of all constraints or of one (the object, its position, or unique name).
+
+        Raises:
+            UndefinedError: with the status UNDEFINED, where a function has no value at q.
+        """
+        return self.problem.error(self.q, constraint, self.rhs)
+
+    @property
+    def effort(self) -> str:
+        """In words: the iterations and tries that were used, what gives it more, and what says more of a failure."""
+        tries, most = counted(self.restarts + 1, "try"), self.options.max_iterations
+        if self.iterations >= most:
+            used = f"{counted(self.iterations, 'iteration')} in {tries} used; `max_iterations` raises it"
+        else:
+            alone = "" if self.options.restarts else ", without restarts"
+            used = f"{self.iterations} of {counted(most, 'iteration')} in {tries} used{alone}"
+        if self.success:
+            return used
+        if self.status is not Status.UNDEFINED:
+            return f"{used}; `diagnose()` tells hard from impossible"
+        missed = missed_by_outputs(self.problem, self.q, self.rhs, self.options.threshold)
+        if not missed:
+            return f"{used}; `diagnose()` names the function"
+        names = ", ".join(f"{explicit.name!r}" for explicit in missed)
+        return f"{used}; the computed outputs of {names} do not satisfy it: {MISSED}"
+
+    @property
+    def active_bounds(self) -> tuple[str, ...]:
+        """Joints at a bound or outside it, as "name at its lower bound", in the order of q."""
+        return active_bounds(self.problem, self.q)
+
+    @property
+    def violations(self) -> tuple[Violation, ...]:
+        """Coordinates outside their bounds."""
+        return self.problem.bounds.violations(self.q)
+
+    def singular_values(self) -> tuple[Vector, ...]:
+        """Singular values of the Jacobian at q by level, largest first; nothing that came before counts."""
+        J, start = self.problem.jacobian(self.q, self.rhs), 0
+        values: list[Vector] = []
+        for level in self.problem.levels:
+            block: Matrix = J[start : start + level.size]
+            values.append(np.asarray(np.linalg.svd(block, compute_uv=False), dtype=np.float64))
+            start += level.size
+        return tuple(values)
+
+    def sensitivity(self) -> Sensitivity:
+        """First derivatives of q by right-hand sides, reference, start, and parameters of the problem.
+
+        Raises:
+            SensitivityError: where they are not defined; see `Sensitivity`.
+        """
+        from ..refinement.sensitivity import Sensitivity
+
+        return Sensitivity(self)
+
+    def or_raise(self) -> Projection:
+        """The projection itself if it succeeded.
+
+        Raises:
+            NotProjectedError: it failed; the error carries the projection.
+        """
+        if not self.success:
+            raise NotProjectedError(self)
+        return self
+
+    def describe(self) -> str:
+        """The result in words: status, errors by constraint, active bounds."""
+        if self.status is Status.UNDEFINED:
+            return str(self)
+        errors = errors_of(self.problem, self.q, self.rhs, self.options.threshold)
+        return "\n".join([str(self), *(f"  {line}" for line in errors)])
+
+    def diagnose(self, *, iterations: int = 400, trials: int = 100, seed: int = 0) -> Diagnosis:
+        """Say why it failed: what disagrees, redundant rows, what would help. Print it, or read its data.
+
+        A failure is projected again with parts of its constraints: up to `trials` projections.
+
+        Args:
+            iterations: budget of each trial. "Cannot be satisfied" means: not with this budget.
+            trials: at most so many trials.
+            seed: of the restarts of the trials.
+
+        Raises:
+            OptionError: a budget that is no positive whole number.
+        """
+        from ..diagnosis.diagnosis import diagnose
+
+        return diagnose(self, iterations=iterations, trials=trials, seed=seed)
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write the case to a JSON file: problem, start, right-hand sides, options, versions, and what came out.
+
+        `python -m constraints project FILE` does it again, and says whether it is bit for bit the same; in Python,
+        `Report.load(path).reproduce()`.
+
+        Raises:
+            NotSavableError: a constraint is not data (a Python function, a Target), or the engine is one of your own;
+                nothing is written.
+            FileError: the file cannot be written.
+        """
+        from ...files.reports import save_report
+
+        save_report(self, path)
+
+    def plot(self, path: str | None = None) -> Any:
+        """Figure of the trace: residual by iteration, restarts and the threshold marked.
+
+        Args:
+            path: also write it there.
+
+        Returns:
+            The matplotlib figure (extra `plot`).
+
+        Raises:
+            OptionError: without a trace; project with `Options(trace=True)`.
+        """
+        from ...pictures.traces import plot_trace
+
+        return plot_trace(self, path, self.options.threshold)
+
+    def __iter__(self) -> Never:
+        """Refused: a projection is one value, not a pair as of other solvers.
+
+        Raises:
+            WrongObjectError: names `q` and `success`.
+        """
+        raise WrongObjectError("unpacked value", "a sequence: a projection has `q`, `success`, `status`", self)
+
+    def __str__(self) -> str:
+        timeless = "".join(f"; {words}" for words in targets_without_time(self.problem, self.rhs))
+        if not self.success:
+            frozen = frozen_by_bounds(self.problem, that_matter=True)
+            frozen = f"; {frozen}" if frozen else ""
+            return f"{self.status} (residual {self.residual:.3g}; {self.effort}{timeless}){frozen}"
+        tries = f", {counted(self.restarts, 'restart')}" if self.restarts else ""
+        left = "" if self.refined is None else f", stationarity {self.refined.stationarity:.1g}"
+        spent = f"{counted(self.iterations, 'iteration')}{tries}{left}"
+        return f"{self.status} (residual {self.residual:.3g}, {spent}{timeless})"
+
+    __repr__ = __str__

@@ -1,0 +1,268 @@
+"""The projector: the door through which configurations are put onto constraints."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import fields
+from time import perf_counter
+from typing import Any, Never, final
+
+from liegroups import Space
+from liegroups.frozen import read_only, read_only_copy
+
+from ...arrays import ArrayLike, Vector
+from ...errors import OptionError, WrongObjectError
+from ...point import Workspace
+from ...pool import Pool
+from ...problem.description import targets_without_time
+from ...problem.problem import Problem
+from ...robot import Robot
+from ...rows.right_hand_side import RightHandSide
+from ...rows.stack import RowOwner
+from ..engine import Engine
+from ..newton.program import ReadableEngine
+from ..option_names import refuse_options
+from ..options import Options
+from .batch import Progress, ProjectionBatch, project_batch
+from .batch_arguments import GivenSides
+from .projection import Projection
+from .workers import Job
+
+__all__ = ["Projector", "project"]
+
+_log = logging.getLogger(__package__)
+
+
+@final
+class Projector:
+    """Puts configurations onto the constraints of a problem. Immutable; safe to share between threads.
+
+    Args:
+        problem: the constraints.
+        options: how; the defaults are for queries from anywhere, `Options.local()` for steps of a planner.
+        engine: what solves; the readable engine by default.
+
+    Attributes:
+        problem, options, engine: as given.
+
+    Raises:
+        WrongObjectError: an argument that is something else.
+        OptionError: an option by its name; the message shows `Options(...)`.
+
+    Example:
+        >>> import numpy as np
+        >>> from liegroups import Rn
+        >>> from constraints import Function, Implicit, Problem, Projector
+        >>> circle = Function.from_callable(lambda q: q @ q - 1.0, Rn(2), Rn(1), lambda q: 2.0 * q, name="circle")
+        >>> result = Projector(Problem(Rn(2), [Implicit.zero(circle)])).project([3.0, 4.0])
+        >>> bool(np.abs(result.q - [0.6, 0.8]).max() < 1e-4)
+        True
+    """
+
+    def __init__(
+        self, problem: Problem, options: Options | None = None, engine: Engine | None = None, **misplaced: Never
+    ) -> None:
+        _refuse("Projector", "Projector(problem, {})", misplaced, "problem", "options", "engine")
+        if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError(
+                "problem of a projector",
+                "a Problem, Projector(Problem(robot, constraints)); of a mechanism, mechanism.problem()",
+                problem,
+            )
+        if options is not None and not isinstance(options, Options):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("options of a projector", "Options", options)
+        if engine is not None and not isinstance(engine, Engine):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("engine of a projector", "an Engine", engine)
+        self.problem = problem
+        self.options = Options() if options is None else options
+        self.engine = ReadableEngine() if engine is None else engine
+        self._program = self.engine.compile(problem, self.options)
+        self._pool = Pool(Workspace)
+        self._job = Job(self.problem, self.options, self.engine, self._program)
+        self._timed = any(owner.target is not None for owner in problem.constraints)  # until it was said
+
+    def project(
+        self,
+        q: ArrayLike,
+        rhs: RightHandSide | ArrayLike | None = None,
+        near: ArrayLike | None = None,
+        **misplaced: Never,
+    ) -> Projection:
+        """Put a configuration onto the constraints.
+
+        A q that satisfies every constraint and its bounds comes back bit for bit, with CONVERGED and 0 iterations.
+
+        Args:
+            q: start (nq,); not changed.
+            rhs: right-hand sides; those of the constraints if absent.
+            near: with `Options(nearest=True)`, what the solution is near to (nq,); the start if absent. One that
+                satisfies everything is the solution.
+
+        Returns:
+            The solution, or the iterate of least residual with the status that says why.
+
+        Raises:
+            SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with q, rhs or near.
+            OptionError: `near` without `Options(nearest=True)`; an option, which the projector takes.
+            RightHandSideError: a right-hand side on a row that takes none.
+        """
+        if misplaced:
+            _refuse("Projector.project", "Projector(problem, {}).project(q)", misplaced, "q", "rhs", "near")
+        if rhs is None and self._timed:
+            self._say_time()
+        q0 = self.problem.space.check(q, "q").copy()
+        sides = self.problem.check_rhs(rhs)
+        reference = None if near is None else self._reference(near)
+        workspace = self._pool.take()
+        found = self.project_valid(q0, sides, workspace, reference)
+        self._pool.give(workspace)
+        return found
+
+    def project_valid(
+        self, q0: Vector, sides: RightHandSide, workspace: Workspace, reference: Vector | None = None
+    ) -> Projection:
+        """As `project`, of arguments that are known to be valid, in a workspace of the caller's.
+
+        Args:
+            q0: start (nq,), a point of the space; it belongs to the result, and becomes read-only.
+            sides: right-hand sides of this very problem.
+            workspace: memory of the projection; nobody else uses it at the same time.
+            reference: `near` of `project`.
+        """
+        start = perf_counter()
+        outcome = self._program.run(q0, sides, workspace, reference)
+        return Projection(
+            read_only(outcome.q),
+            outcome.status,
+            outcome.iterations,
+            outcome.residual,
+            outcome.restarts,
+            perf_counter() - start,
+            self.problem,
+            sides,
+            self.options,
+            outcome.trace,
+            outcome.refined,
+            read_only(q0),
+            reference,
+            self.engine,
+        )
+
+    def project_batch(
+        self,
+        Q: ArrayLike,
+        rhs: GivenSides | None = None,
+        executor: Executor | None = None,
+        chunk: int | None = None,
+        progress: Progress | None = None,
+        near: ArrayLike | None = None,
+    ) -> ProjectionBatch:
+        """Put many configurations onto the constraints, here or on the workers of an executor.
+
+        A row has the figures of the single call, bit for bit, whatever the chunks and workers. A failed row is a
+        status. The problem is pickled once, and a worker unpickles it once. An interruption (Ctrl-C) cancels the
+        chunks that have not begun, and leaves the executor usable.
+
+        Args:
+            Q: starts (n, nq), a configuration a row; not changed.
+            rhs: right-hand sides: one for all rows (a RightHandSide, or its flat vector), or one a row (a sequence of
+                n RightHandSides, or their flat vectors (n, size)); those of the constraints if absent.
+            executor: any `concurrent.futures.Executor`: threads, processes, loky, Dask's `client.get_executor()`,
+                `mpi4py.futures.MPIPoolExecutor`; it stays the caller's. Without, all rows are done here.
+            chunk: rows a task; by default 32 tasks, of at most 1000 rows.
+            progress: True for a bar (tqdm, extra `parallel`), or a function of (rows done, all rows), called here after
+                each chunk.
+            near: what `Options(nearest=True)` is near to: one configuration (nq,), or one a row (n, nq); each start if
+                absent.
+
+        Raises:
+            SizeError, DtypeError, NotFiniteError, NotNormalizedError, BatchRowError: what is wrong with Q, rhs or near,
+                before any work; a bad row is named by its index.
+            ExecutorError: a worker died, or the executor is shut down.
+            NotPicklableError: the problem cannot be sent to other processes.
+
+        Example:
+            >>> from liegroups import Rn
+            >>> from constraints import Function, Implicit, Problem, Projector
+            >>> circle = Function.from_callable(lambda q: q @ q - 1.0, Rn(2), Rn(1), lambda q: 2.0 * q)
+            >>> projector = Projector(Problem(Rn(2), [Implicit.zero(circle)]))
+            >>> projector.project_batch([[3.0, 4.0], [0.0, 0.5]])
+            ProjectionBatch(2 rows: 2 CONVERGED; largest residual of a success ...)
+        """
+        self._check_near(near)
+        if rhs is None and self._timed:
+            self._say_time()
+        return project_batch(self._job, self.problem, self.options, Q, rhs, executor, chunk, progress, near)
+
+    def _reference(self, near: ArrayLike) -> Vector:
+        """What solutions shall be near to, checked."""
+        self._check_near(near)
+        return read_only_copy(self.problem.space.check(near, "near"))  # the result holds it
+
+    def _check_near(self, near: ArrayLike | None) -> None:
+        if near is not None and not self.options.nearest:
+            raise OptionError("'near' is read with Options(nearest=True) only; give the projector that option")
+
+    def _say_time(self) -> None:
+        """Say once that targets are read where their time begins."""
+        self._timed = False
+        for words in targets_without_time(self.problem, self.problem.rhs):
+            _log.warning("no right-hand sides were given: %s", words)
+
+    def one_step(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Vector:
+        """The configuration after one step of the solver, whether its error is smaller or not.
+
+        Args:
+            q: start (nq,); clamped to its bounds and with computed outputs before the step.
+            rhs: right-hand sides; those of the constraints if absent.
+
+        Raises:
+            UndefinedError: a function has no value there.
+        """
+        q0, sides = self.problem.space.check(q, "q").copy(), self.problem.check_rhs(rhs)
+        return self._program.step(q0, sides, Workspace())
+
+    def is_satisfied(
+        self, q: ArrayLike, constraint: RowOwner | str | int | None = None, rhs: RightHandSide | ArrayLike | None = None
+    ) -> bool:
+        """Whether q satisfies every constraint and its bounds, or one constraint, to the threshold of the options."""
+        return self.problem.is_satisfied(q, constraint, rhs, self.options.threshold)
+
+    def __repr__(self) -> str:
+        return f"Projector({self.problem!r}, {self.options})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Projector, (self.problem, self.options, self.engine)
+
+
+def _refuse(who: str, call: str, misplaced: Mapping[str, object], *own: str) -> None:
+    """Options that were given where none are taken."""
+    refuse_options(who, call, misplaced, tuple(field.name for field in fields(Options)), own)
+
+
+def project(
+    where: Robot | Space,
+    constraints: Sequence[RowOwner],
+    q: ArrayLike,
+    options: Options | None = None,
+    **misplaced: Never,
+) -> Projection:
+    """Put one configuration onto constraints: the front door.
+
+    Args:
+        where: the robot, or a space.
+        constraints: constraints, in one level or by level.
+        q: start (nq,).
+        options: how.
+
+    Returns:
+        The projection. For many configurations make a `Projector` once.
+
+    Raises:
+        OptionError: an option by its name; the message shows `Options(...)`.
+    """
+    own = ("where", "constraints", "q", "options")
+    _refuse("project", "project(robot, constraints, q, {})", misplaced, *own)
+    return Projector(Problem(where, constraints), options).project(q)

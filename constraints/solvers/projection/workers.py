@@ -1,0 +1,311 @@
+"""Work sent elsewhere: a problem that travels once to each worker, chunks of rows, and an executor that runs them."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import pickle
+import sys
+import traceback
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
+from contextlib import contextmanager
+from itertools import repeat
+from pathlib import Path
+from queue import SimpleQueue
+from time import perf_counter
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...arrays import Indices, Matrix, Vector
+from ...errors import ConstraintError, ExecutorError, NotPicklableError
+from ...point import Workspace
+from ...pool import Pool
+from ...problem.problem import Problem
+from ...rows.right_hand_side import RightHandSide
+from ..engine import Engine, Program
+from ..options import Options
+from .projection import Refined, Step
+
+__all__ = ["Chunk", "Job", "Sides", "Task", "dispatch"]
+
+Sides = RightHandSide | list[RightHandSide] | Vector | Matrix
+"""Right-hand sides of rows: one for all, one a row, or the same as flat vectors (size,) or (n, size)."""
+
+GUARD = 'spawned workers import the script: put what it does under `if __name__ == "__main__":`'
+
+KEPT = 4
+"""Problems that a worker keeps ready; the one used longest ago goes first."""
+
+
+class Task(NamedTuple):
+    """A chunk of a batch: plain data.
+
+    Attributes:
+        start: index of its first row in the batch.
+        Q: starts (n, nq).
+        sides: right-hand sides, those of the constraints where None.
+        near: references of `nearest`: one (nq,), one a row (n, nq), or None for the starts.
+    """
+
+    start: int
+    Q: Matrix
+    sides: Sides | None = None
+    near: Vector | Matrix | None = None
+
+
+class Chunk(NamedTuple):
+    """What a chunk gave, row by row, as in `Outcome`.
+
+    Attributes:
+        start: index of its first row in the batch.
+        seconds: how long each row took.
+    """
+
+    start: int
+    q: Matrix
+    status: NDArray[np.object_]
+    iterations: Indices
+    restarts: Indices
+    residual: Vector
+    seconds: Vector
+    traces: list[tuple[Step, ...] | None]
+    refined: list[Refined | None]
+
+    @staticmethod
+    def empty(start: int, n: int, nq: int) -> Chunk:
+        """Room for n rows."""
+        iterations, restarts = np.zeros((2, n), dtype=np.intp)
+        residual, seconds = np.zeros((2, n))
+        status = np.empty(n, dtype=np.object_)
+        return Chunk(start, np.zeros((n, nq)), status, iterations, restarts, residual, seconds, [None] * n, [None] * n)
+
+
+class Failure(NamedTuple):
+    """An exception in a worker as data, because executors differ in what they do with one.
+
+    Attributes:
+        error: the exception, where it pickles.
+        text: its traceback.
+    """
+
+    error: Exception | None
+    text: str
+
+
+@final
+class Job:
+    """A problem made ready to be solved here, that travels as bytes and is made ready again once a worker.
+
+    In this process (threads) it is used as it is. Pickling it gives its digest and its bytes, made once; who receives
+    them asks its own memory for the digest before it reads the bytes.
+
+    Args:
+        problem, options, engine: of the projector.
+        program: what the engine made of them; compiled if absent.
+    """
+
+    def __init__(self, problem: Problem, options: Options, engine: Engine, program: Program | None = None) -> None:
+        self._given = problem, options, engine
+        self._program = engine.compile(problem, options) if program is None else program
+        self._message: tuple[str, bytes] | None = None
+        self._pool = Pool(Workspace)
+
+    @property
+    def engine(self) -> Engine:
+        """What solves it."""
+        return self._given[2]
+
+    def run(self, task: Task) -> Chunk:
+        """Project every row of a chunk, in a workspace of this thread's own."""
+        n, nq = task.Q.shape
+        rows, run = Chunk.empty(task.start, n, nq), self._program.run
+        near = task.near if task.near is not None and task.near.ndim == 2 else repeat(task.near)
+        workspace = self._pool.take()
+        for i, (rhs, reference) in enumerate(zip(_each(task.sides, self._given[0], n), near, strict=False)):
+            began = perf_counter()
+            try:
+                outcome = run(task.Q[i].copy(), rhs, workspace, reference)
+            except Exception as error:
+                error.add_note(f"in row {task.start + i} of the batch")
+                raise
+            rows.q[i], rows.status[i], rows.residual[i] = outcome.q, outcome.status, outcome.residual
+            rows.iterations[i], rows.restarts[i] = outcome.iterations, outcome.restarts
+            rows.traces[i], rows.refined[i] = outcome.trace, outcome.refined
+            rows.seconds[i] = perf_counter() - began
+        self._pool.give(workspace)
+        return rows
+
+    @property
+    def message(self) -> tuple[str, bytes]:
+        """Digest and bytes.
+
+        Raises:
+            NotPicklableError: something in the problem does not pickle.
+        """
+        if self._message is None:
+            data = _pickled(self._given)
+            self._message = hashlib.sha256(data).hexdigest(), data
+        return self._message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Received, self.message
+
+
+@final
+class _Received:
+    """A job as it arrives in a worker: opened when it is first run, so that what fails there is reported from there."""
+
+    __slots__ = ("_data", "_digest")
+
+    def __init__(self, digest: str, data: bytes) -> None:
+        self._digest, self._data = digest, data
+
+    def run(self, task: Task) -> Chunk:
+        """As `Job.run`."""
+        job = _READY.pop(self._digest, None)
+        if job is None:
+            job = Job(*pickle.loads(self._data))
+        _READY[self._digest] = job  # at the end: used last
+        while len(_READY) > KEPT:
+            _READY.pop(next(iter(list(_READY))), None)
+        return job.run(task)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Received, (self._digest, self._data)
+
+
+_READY: dict[str, Job] = {}
+"""Of a worker: digest -> the problem made ready, a few of them. Results do not depend on it."""
+
+
+def work(job: Job | _Received, task: Task) -> Chunk | Failure:
+    """What a worker runs: a chunk, and its exceptions as data."""
+    try:
+        return job.run(task)
+    except Exception as error:
+        return Failure(error if _travels(error) else None, traceback.format_exc())
+
+
+def dispatch(job: Job, tasks: Iterable[Task], executor: Executor, take: Callable[[Chunk], None]) -> None:
+    """Run chunks on an executor, and take each as it comes back, in whatever order.
+
+    Whatever ends it early (Ctrl-C, an exception of `take`) cancels the chunks that have not begun; the executor is
+    left to its owner.
+
+    Args:
+        job: the problem.
+        tasks: the chunks.
+        executor: of any kind.
+        take: given what each chunk gave, in this thread.
+
+    Raises:
+        ExecutorError: a worker died, the executor is shut down, or chunks were cancelled by others.
+        NotPicklableError: the problem cannot be sent.
+    """
+    futures: list[Future[Chunk | Failure]] = []
+    ended: SimpleQueue[Future[Chunk | Failure]] = SimpleQueue()  # as_completed would wait for ever for the cancelled
+    try:
+        for task in tasks:
+            with _ours(job):
+                futures.append(executor.submit(work, job, task))
+            futures[-1].add_done_callback(ended.put)
+        for _ in futures:
+            with _ours(job):
+                given = ended.get().result()
+            if isinstance(given, Failure):
+                _raise(given)
+            else:
+                take(given)
+    except BaseException as error:
+        if not isinstance(
+            error.__cause__, BrokenExecutor
+        ):  # such a one is ending them itself, and is not to be crossed
+            for future in futures:
+                future.cancel()
+        raise
+
+
+@contextmanager
+def _ours(job: Job) -> Generator[None]:
+    """Exceptions of an executor become ours."""
+    try:
+        yield
+    except ConstraintError:
+        raise  # the problem does not pickle, said while it was sent
+    except CancelledError as error:
+        raise ExecutorError("the batch was cancelled: its executor was shut down, or its chunks cancelled") from error
+    except BrokenExecutor as error:
+        raise ExecutorError(
+            f"a worker of the executor died ({error}): {_without_guard()}out of memory, killed, or unable to start; an "
+            "executor that lost a worker takes no more work, make a new one"
+        ) from error
+    except Exception as error:
+        _ = job.message  # raises if that is why
+        if "bootstrapping phase" in str(error):  # a worker that imports the script, and comes by this line again
+            raise ExecutorError(f"a worker began the batch again while it started: {GUARD}") from error
+        said = f"{type(error).__name__}: {error}"
+        raise ExecutorError(f"the executor does not run the batch ({said}): is it shut down?") from error
+
+
+def _without_guard() -> str:
+    """The first suspect where workers died: a script that does its work when it is imported; empty for others."""
+    path = getattr(sys.modules.get("__main__"), "__file__", None)
+    try:
+        text = "" if path is None else Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    return f"{path} has no `__main__` guard ({GUARD}); or " if text and "__main__" not in text else ""
+
+
+def _raise(failure: Failure) -> None:
+    """Raise what a function raised in a worker, as the single call would have."""
+    if failure.error is None:
+        raise ExecutorError(f"an exception in a worker that cannot be sent back:\n{failure.text}")
+    if failure.error.__traceback__ is None:  # it came from another process
+        failure.error.add_note(f"in a worker, where the traceback was:\n{failure.text}")
+    raise failure.error
+
+
+def _pickled(given: tuple[Any, ...]) -> bytes:
+    """Bytes of a problem; functions of the main module or without a name go by value where cloudpickle is installed."""
+    try:
+        data = pickle.dumps(given, protocol=pickle.HIGHEST_PROTOCOL)
+        if b"__main__" not in data:
+            return data
+    except Exception as error:
+        data, reason = b"", error
+    else:
+        reason = None
+    try:
+        cloudpickle: Any = importlib.import_module("cloudpickle")
+    except ImportError:
+        cloudpickle = None
+    if cloudpickle is not None:
+        try:
+            return cloudpickle.dumps(given, protocol=pickle.HIGHEST_PROTOCOL)
+        except Exception as error:
+            reason = reason or error
+    if data:
+        return data
+    raise NotPicklableError(
+        f"the problem cannot be sent to another process ({reason}): functions of yours must be importable there, "
+        "defined at the top of a module (not a lambda, nor inside a function); or use threads; or install cloudpickle"
+    ) from reason
+
+
+def _travels(error: Exception) -> bool:
+    """Whether an exception survives pickling: some constructors do not take what they are given then."""
+    try:
+        return type(pickle.loads(pickle.dumps(error))) is type(error)
+    except Exception:
+        return False
+
+
+def _each(sides: Sides | None, problem: Problem, n: int) -> Iterable[RightHandSide]:
+    """Right-hand sides of this copy of the problem, one for each of n rows."""
+    if isinstance(sides, list) or (isinstance(sides, np.ndarray) and sides.ndim == 2):
+        return map(problem.check_rhs, sides)
+    return repeat(problem.check_rhs(sides), n)

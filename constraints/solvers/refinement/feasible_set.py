@@ -1,0 +1,228 @@
+"""The feasible set as a refinement sees it: values of all mandatory rows, their gradients by the free dofs, bounds."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from liegroups.segments import entries_of
+
+from ...arrays import BoolVector, Indices, Matrix, Vector
+from ...errors import UndefinedError
+from ...point import Point, Workspace, placer
+from ...problem.problem import Problem
+from ...rows.right_hand_side import RightHandSide
+from ...rows.stack import Stack
+from ...rows.stacking import Order, stack_rows
+from ..newton.bounds import Box
+from ..newton.substitution import Substitution
+from .objective import Objective
+
+__all__ = ["Local", "Manifold", "View", "refined_columns"]
+
+INSIDE = 1e-9
+"""How far inside its bounds a coordinate with a row of its own shall be: rows are met to less than this."""
+
+
+class Local(NamedTuple):
+    """What is known at one configuration; nothing here is a view of the workspace.
+
+    Attributes:
+        q: the configuration, its outputs computed.
+        values: (rows,) of the rows, then the guarded coordinates.
+        jacobian: (rows, nv) by the free dofs, computed dofs following; other columns zero.
+        cost, gradient: of the objective, the gradient (nv,) by the free dofs likewise.
+        scale: what the gradient is compared to: the size of the terms that it is the sum of.
+    """
+
+    q: Vector
+    values: Vector
+    jacobian: Matrix
+    cost: float
+    gradient: Vector
+    scale: float
+
+
+@final
+class Manifold:
+    r"""The rows that say where configurations may be, as values with an interval each.
+
+    The rows are those of the mandatory levels, all in one, and one for each bounded coordinate that is no column of its
+    steps: positions of free bodies, and computed dofs. Equalities have the interval [0, 0].
+
+    Args:
+        problem: whose constraints.
+        columns: (nv,) true for the free dofs that may move.
+        wrap: whether joints that may be shifted by whole turns have no bounds.
+
+    Attributes:
+        problem: as given.
+        live: indices of the dofs that move.
+        moving: indices of these and of the computed dofs.
+        resting: (nv,) true for the other free dofs that have a cost: they are where the reference is. A rotation or a
+            pose rests as a whole, one cost being enough.
+        lower, upper: (rows,) intervals.
+        equal: (rows,) true for equalities.
+        size, nv: number of rows, and of tangent columns.
+        wide: indices of the rows that are no equality.
+        unit: identity matrix of the live dofs.
+        guarded: a tangent column of the joint that each guarded coordinate belongs to.
+        box: bounds of the dofs that steps keep.
+    """
+
+    def __init__(self, problem: Problem, columns: BoolVector, wrap: bool = False) -> None:
+        self.problem = problem
+        self.substitution = Substitution(problem)
+        self.box = Box(problem, wrap)
+        self.place = placer(problem.space)
+        self.live: Indices = np.flatnonzero(columns & problem.free)
+        self.moving: Indices = np.flatnonzero((columns & problem.free) | problem.resolution.outputs)
+        levels = problem.levels[:-1] if problem.optional_last else problem.levels
+        owners = [owner for level in levels for owner in level]
+        self.stack = Stack([owner.unclipped() for owner in owners])
+        self.is_clipped = any(a is not b for a, b in zip(owners, self.stack, strict=True))
+        lower = [(o.rows.scale * o.rows.lower)[o.rows.mask & o.rows.one_sided] for o in owners]
+        upper = [(o.rows.scale * o.rows.upper)[o.rows.mask & o.rows.one_sided] for o in owners]
+        wide = np.concatenate([np.zeros(0, np.bool_), *[o.rows.one_sided[o.rows.mask] for o in owners]])
+        self._guards = _guarded(problem)
+        bounds, guarded = problem.bounds, [i for i, _, _ in self._guards]
+        self.guarded = [leaf.v.start for _, leaf, _ in self._guards]
+        lowest, highest = bounds.lower[guarded], bounds.upper[guarded]
+        inside = np.minimum(INSIDE, 0.25 * (highest - lowest))
+        self.lower = np.concatenate((np.zeros(wide.size), lowest + inside))
+        self.upper = np.concatenate((np.zeros(wide.size), highest - inside))
+        self.lower[: wide.size][wide] = np.concatenate([np.zeros(0), *lower])
+        self.upper[: wide.size][wide] = np.concatenate([np.zeros(0), *upper])
+        self.equal = self.lower == self.upper
+        self.size, self.nv = self.lower.size, problem.space.nv
+        self.wide, self.unit = np.flatnonzero(~self.equal), np.eye(self.live.size)
+        moved = np.zeros(problem.space.nv, dtype=np.bool_)
+        moved[self.live] = True
+        self.resting: BoolVector = problem.free & ~moved & (problem.weights > 0.0)
+        for leaf in (leaf for leaf in problem.space.leaves() if not leaf.space.is_flat):
+            whole = bool((problem.free & ~moved)[leaf.v].all())
+            self.resting[leaf.v] = whole and bool(self.resting[leaf.v].any())
+        still = entries_of(problem.space, ~moved)  # a zero step may round a unit vector
+        self._still = np.flatnonzero(still & ~_outputs(problem))
+
+    def seen(self, rhs: RightHandSide, workspace: Workspace, objective: Objective) -> View:
+        """The manifold for given right-hand sides and objective, evaluated in a workspace."""
+        return View(self, rhs, workspace, objective)
+
+    def moved(self, q: Vector, step: Vector) -> Vector:
+        """The configuration after a step (nv,) of the live dofs, within the bounds that steps keep."""
+        after = self.box.hold(self.problem.space.integrate(q, step))
+        after[self._still] = q[self._still]
+        return after
+
+    def guard_rows(self, q: Vector, values: Vector, jacobian: Matrix) -> None:
+        """Write the guarded coordinates and their gradients by all tangent columns."""
+        for row, (i, leaf, k) in enumerate(self._guards):
+            values[row] = q[i]
+            jacobian[row] = 0.0
+            if leaf.space.is_flat:
+                jacobian[row, leaf.v.start + k] = 1.0
+            else:  # a position moves with the velocity in the body frame: R v, the first rows of the adjoint
+                size = 3 if leaf.space.nv == 6 else 2
+                rotation = leaf.space.adjoint(q[leaf.q])[:size, :size]
+                jacobian[row, leaf.v.start : leaf.v.start + size] = rotation[k]
+
+
+@final
+class View:
+    """A manifold with right-hand sides and an objective: what there is to know at a configuration.
+
+    Args:
+        manifold: the rows.
+        rhs: right-hand sides.
+        workspace: memory.
+        objective: what is minimised.
+
+    Attributes:
+        manifold, rhs, objective: as given.
+        lower, upper: intervals of the rows; those of the manifold unless moved.
+        begin: where to evaluate it, for who keeps views.
+    """
+
+    def __init__(self, manifold: Manifold, rhs: RightHandSide, workspace: Workspace, objective: Objective) -> None:
+        self.manifold, self.rhs, self.objective = manifold, rhs, objective
+        self.lower, self.upper = manifold.lower, manifold.upper
+        self.begin = manifold.problem.space.neutral
+        stack = manifold.stack
+        self._row_rhs = RightHandSide(stack, rhs.vector[: stack.rhs_size]) if manifold.is_clipped else rhs
+        self._point: Point = manifold.place(manifold.problem.space.neutral, workspace)
+
+    def at(self, q: Vector) -> Local:
+        """Rows and objective at a configuration whose computed dofs may be anything. Raises UndefinedError."""
+        manifold, point = self.manifold, self._point
+        substitution, rows = manifold.substitution, manifold.stack.size
+        if substitution.has_maps:
+            q = substitution.resolve(q, self.rhs, point, jacobian=True)
+        point.move(q)
+        values, both = np.empty(manifold.size), np.empty((manifold.size + 1, manifold.nv))
+        if rows:
+            stacked = stack_rows(manifold.stack, point, Order.POSITION, self._row_rhs)
+            values[:rows], both[:rows] = stacked.error, stacked.jacobian
+        manifold.guard_rows(q, values[rows:], both[rows:-1])
+        cost, both[-1], least = self.objective.at(point, self.rhs)
+        terms = both[-1][manifold.moving]
+        scale = max(float(np.sqrt(terms.dot(terms))), least)
+        if not substitution.is_empty:
+            substitution.reduce_matrix(both, point.workspace)
+        if not np.isfinite(both).all() and np.isfinite(values).all():
+            raise UndefinedError("a constraint has a value whose Jacobian is not finite")
+        return Local(q, values, both[:-1], cost, both[-1], scale)
+
+    def kept(self, local: Local) -> View:
+        """The view whose equalities are met, and whose inequalities are not left, at a configuration as it is."""
+        manifold = self.manifold
+        same = View(manifold, self.rhs, self._point.workspace, self.objective)
+        same.lower = np.where(manifold.equal, local.values, np.minimum(self.lower, local.values))
+        same.upper = np.where(manifold.equal, local.values, np.maximum(self.upper, local.values))
+        return same
+
+    def residual(self, local: Local) -> Vector:
+        """Signed distance (rows,) of each row to its interval."""
+        return local.values - np.minimum(np.maximum(local.values, self.lower), self.upper)
+
+
+def refined_columns(problem: Problem, nearest: bool) -> BoolVector:
+    """Tangent columns (nv,) that a refinement moves: those that rows depend on, directly or through computed dofs.
+
+    With `nearest` also poses that no row depends on, where their positions have bounds: these are rows of the manifold.
+
+    Args:
+        problem: whose columns.
+        nearest: whether the distance to a reference is minimised.
+    """
+    if not nearest:
+        return problem.implicit_dofs
+    columns, bounds = problem.columns.copy(), problem.bounds
+    for leaf in problem.space.leaves():
+        if not leaf.space.is_flat and (np.isfinite(bounds.lower[leaf.q]) | np.isfinite(bounds.upper[leaf.q])).any():
+            columns[leaf.v] = True
+    return columns
+
+
+def _outputs(problem: Problem) -> BoolVector:
+    """Entries (nq,) of computed dofs."""
+    computed = np.zeros(problem.space.nq, dtype=np.bool_)
+    for explicit in problem.resolution.explicits:
+        computed[explicit.outputs.q_indices] = True
+    return computed
+
+
+def _guarded(problem: Problem) -> list[tuple[int, Any, int]]:
+    """Bounded entries of q that are no column: entry, the factor it belongs to, and which of its positions it is."""
+    bounds, guards = problem.bounds, list[tuple[int, Any, int]]()
+    held = problem.frozen
+    kept = problem.free
+    finite = np.isfinite(bounds.lower) | np.isfinite(bounds.upper)
+    for leaf in problem.space.leaves():
+        for k, i in enumerate(range(leaf.q.start, leaf.q.stop)):
+            if not finite[i] or held[leaf.v].all():
+                continue
+            if not leaf.space.is_flat or not kept[leaf.v.start + k]:
+                guards.append((i, leaf, k))
+    return guards

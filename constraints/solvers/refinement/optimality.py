@@ -1,0 +1,147 @@
+"""First and second order at a point of the feasible set: active rows, multipliers, what is left of the gradient."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...arrays import Matrix, Vector
+from ...problem.problem import Problem
+from ...ranks import RANK_TOLERANCE, row_space
+from .feasible_set import Local, Manifold, View
+from .quadratic_model import Inequalities, multipliers
+
+__all__ = [
+    "ACTIVE",
+    "Optimality",
+    "differences",
+    "inequalities",
+    "inequality_name",
+    "joint_name",
+    "optimality",
+    "row_multipliers",
+]
+
+ACTIVE = 1e-9
+"""An inequality row or a bound this near to its value [scaled error, m or rad] is active."""
+
+
+class Optimality(NamedTuple):
+    """How the gradient of the objective is explained at a configuration.
+
+    Attributes:
+        basis: (live dofs, m) orthonormal, the motions that keep the equalities.
+        slopes: the inequality rows and the bounds, linear in steps of the live dofs.
+        weights: their multipliers, positive where active and needed.
+        rows: (rows,) multipliers of all rows, positive where the lower end of an interval pushes.
+        stationarity: size of what no active row explains of the gradient, relative to its scale (`Local.scale`).
+    """
+
+    basis: Matrix
+    slopes: Inequalities
+    weights: Vector
+    rows: Vector
+    stationarity: float
+
+
+def inequalities(view: View, local: Local) -> Inequalities:
+    """The inequality rows and the bounds as linear rows on steps of the live dofs."""
+    manifold = view.manifold
+    live, box, wide = manifold.live, manifold.box, manifold.wide
+    C = np.concatenate((local.jacobian[wide][:, live], manifold.unit))
+    value = np.concatenate((local.values[wide], local.q[box.coordinate[live]]))
+    lower = np.concatenate((view.lower[wide], box.lower[live]))
+    upper = np.concatenate((view.upper[wide], box.upper[live]))
+    below, above = np.isfinite(lower), np.isfinite(upper)
+    number = np.concatenate((wide, manifold.size + live))
+    return Inequalities(
+        np.concatenate((C[below], -C[above])),
+        np.minimum(np.concatenate(((lower - value)[below], (value - upper)[above])), 0.0),
+        np.concatenate((number[below], number[above])),
+        np.repeat([1.0, -1.0], [int(below.sum()), int(above.sum())]),
+    )
+
+
+def optimality(view: View, local: Local) -> Optimality:
+    r"""Multipliers of the active rows and bounds, and what they leave of the gradient.
+
+    .. math:: \min_{\lambda,\, \mu \ge 0} |g - A^T \lambda - C^T \mu|
+
+    Args:
+        view: the rows.
+        local: what is known at the configuration.
+    """
+    manifold = view.manifold
+    live = manifold.live
+    g, A = local.gradient[live], local.jacobian[manifold.equal][:, live]
+    Q, rank = row_space(A)
+    N = np.ascontiguousarray(Q[:, rank:])
+    slopes = inequalities(view, local)
+    near = np.flatnonzero(slopes.d >= -ACTIVE)
+    C = slopes.C[near]
+    mu, left = multipliers(N.T @ g, C @ N)
+    weights = np.zeros(slopes.d.size)
+    weights[near] = mu
+    stationarity = float(np.sqrt(left.dot(left))) / local.scale if local.scale > 0.0 else 0.0
+    return Optimality(N, slopes, weights, row_multipliers(view, local, slopes, weights), stationarity)
+
+
+def row_multipliers(view: View, local: Local, slopes: Inequalities, weights: Vector) -> Vector:
+    """Multipliers (rows,) of all rows, from those of the inequalities: equalities explain what these leave."""
+    manifold = view.manifold
+    live = manifold.live
+    rows = np.zeros(manifold.size)
+    mine = slopes.number < manifold.size
+    np.add.at(rows, slopes.number[mine], (slopes.side * weights)[mine])
+    A = local.jacobian[manifold.equal][:, live]
+    if len(A):
+        left = local.gradient[live] - weights @ slopes.C
+        rows[manifold.equal] = np.linalg.lstsq(A.T, left, rcond=RANK_TOLERANCE)[0]
+    return rows
+
+
+def differences(view: View, local: Local, rows: Vector, steps: Matrix, h: float, central: bool = False) -> Matrix:
+    r"""Derivative of the gradient of the Lagrangian, :math:`g - J^T \lambda`, along motions, by differences.
+
+    Args:
+        view: the rows and the objective.
+        local: where.
+        rows: multipliers :math:`\lambda` of the rows, kept.
+        steps: (live dofs, m) motions.
+        h: length of a difference.
+        central: twice the work, and an error of second order.
+
+    Returns:
+        (live dofs, m).
+    """
+    space, live = view.manifold.problem.space, view.manifold.live
+    out = np.empty(steps.shape)
+    here = (local.gradient - rows @ local.jacobian)[live]
+    v = np.zeros(space.nv)
+    for i, step in enumerate(steps.T):
+        v[live] = h * step
+        ahead = view.at(space.integrate(local.q, v))
+        out[:, i] = (ahead.gradient - rows @ ahead.jacobian)[live]
+        if central:
+            behind = view.at(space.integrate(local.q, -v))
+            out[:, i] = (out[:, i] - (behind.gradient - rows @ behind.jacobian)[live]) / (2.0 * h)
+        else:
+            out[:, i] = (out[:, i] - here) / h
+    return out
+
+
+def inequality_name(manifold: Manifold, number: int, side: float) -> str:
+    """An inequality in words."""
+    end = "lower" if side > 0.0 else "upper"
+    stack = manifold.stack
+    for owner, rows, label in zip(stack, stack.slices, stack.labels, strict=True):
+        if rows.start <= number < rows.stop:
+            return f"{label}, row {np.flatnonzero(owner.rows.mask)[number - rows.start]}, at its {end} end"
+    column = manifold.guarded[number - manifold.stack.size] if number < manifold.size else number - manifold.size
+    return f"{joint_name(manifold.problem, column)} at its {end} bound"
+
+
+def joint_name(problem: Problem, column: int) -> str:
+    """Name of the joint of a tangent column."""
+    return next(leaf.name for leaf in problem.space.leaves() if leaf.v.start <= column < leaf.v.stop)

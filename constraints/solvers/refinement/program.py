@@ -1,0 +1,241 @@
+"""Refinement: the least of an objective among the solutions around one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, final
+
+import numpy as np
+
+from liegroups.frozen import read_only_copy
+from liegroups.segments import entries_of
+
+from ...arrays import Indices, Vector
+from ...errors import OptionError, UndefinedError
+from ...point import Workspace
+from ...problem.problem import Problem
+from ...rows.right_hand_side import RightHandSide
+from ..engine import Outcome, Program
+from ..newton.linear_step import capped, dof_scale
+from ..options import Options
+from ..projection.projection import Refined, Status, Step
+from .feasible_set import Local, Manifold, View, refined_columns
+from .objective import Distance, LastLevel
+from .optimality import ACTIVE, Optimality, differences, optimality, row_multipliers
+from .quadratic_model import Model
+from .restoration import Restoration
+
+__all__ = ["RefinedProgram"]
+
+ON_THE_ROWS, ROUNDING, LOOSEST = 1e-6, 1e-13, 1e-10
+"""Rows are met to this part of the threshold where they can be, within these limits."""
+DIFFERENCE = 1e-7
+"""Length of the differences [m or rad] that give the Hessian."""
+HALVINGS = 12
+SLOPE = 1e-4
+"""Part of the decrease that the slope promises which a step must reach."""
+NOISE = 1e-10
+"""Part of the gradient's size below which costs do not tell one configuration from another."""
+
+
+class _State(NamedTuple):
+    """Where a refinement is."""
+
+    local: Local
+    order: Optimality
+    spent: int
+
+
+@final
+class RefinedProgram(Program):
+    """A program whose solutions are refined: sequential quadratic programming along the feasible set.
+
+    Args:
+        program: gives the solutions to begin from.
+        problem, options: of the program.
+    """
+
+    def __init__(self, program: Program, problem: Problem, options: Options) -> None:
+        if options.optimise_last and not problem.optional_last:
+            raise OptionError(
+                "option 'optimise_last': the problem has no optional last level; give it two levels or more, and "
+                "Problem(..., optional_last=True)"
+            )
+        self._program, self._problem, self._options = program, problem, options
+        self._last = LastLevel(problem.levels[-1]) if options.optimise_last else None
+        turning = options.wrap and options.optimise_last  # in a distance a whole turn counts, in errors it does not
+        self._manifold = Manifold(problem, refined_columns(problem, options.nearest), turning)
+        self._restoration = Restoration(
+            self._manifold, options.damping, options.cap, options.saturating_passes, dof_scale(problem.weights)
+        )
+        self._tolerance = min(max(ON_THE_ROWS * options.threshold, ROUNDING), LOOSEST)
+        self._loose = problem.wraps if options.wrap else np.zeros(problem.space.nv, dtype=np.bool_)
+        self._idle = np.flatnonzero(entries_of(problem.space, self._manifold.resting))
+
+    def step(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
+        """As that of the program."""
+        return self._program.step(q0, rhs, workspace)
+
+    def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
+        """Project, then refine; see `Program.run`."""
+        options, problem = self._options, self._problem
+        if near is not None and self._last is None and self._is_solution(near, rhs):
+            residual, trace = problem.residual(near, rhs), () if options.trace else None
+            return Outcome(near.copy(), Status.CONVERGED, 0, 0, residual, trace, Refined(0.0, near))
+        outcome = self._program.run(q0, rhs, workspace)
+        if outcome.status is not Status.CONVERGED:
+            return outcome
+        own = near is None and self._last is None
+        if own and outcome.iterations == 0 and outcome.q.tobytes() == q0.tobytes():
+            return outcome._replace(refined=Refined(0.0, q0, True))  # nothing is nearer to the start than itself
+        near = q0 if near is None else near
+        objective = Distance(problem.space, problem.weights, near) if self._last is None else self._last
+        reference = near if self._last is None else None
+        try:
+            return self._refined(outcome, self._manifold.seen(rhs, workspace, objective), reference, own)
+        except UndefinedError:
+            return outcome._replace(refined=Refined(np.inf, reference, own))
+
+    def _is_solution(self, q: Vector, rhs: RightHandSide) -> bool:
+        """Whether a configuration satisfies everything; not so where a function has no value."""
+        try:
+            return self._problem.is_satisfied(q, None, rhs, self._options.threshold)
+        except UndefinedError:
+            return False
+
+    def _refined(self, outcome: Outcome, view: View, near: Vector | None, own: bool) -> Outcome:
+        """The outcome with its configuration refined; unchanged where nothing is to be gained."""
+        first = view.at(outcome.q)
+        if outcome.iterations == 0:  # a start that satisfies everything stays if it is stationary
+            order = optimality(view, first)
+            if self._is_over(view, first, order) and (self._turned(outcome.q, near) == outcome.q).all():
+                return outcome._replace(refined=Refined(order.stationarity, near, own))
+        q = self._turned(outcome.q, near)
+        budget = self._options.refine_iterations
+        state, trace = self._best(view, q, outcome, budget)
+        iterations = outcome.iterations + state.spent
+        if state.local.cost > first.cost:  # less than what the threshold left undone has gained: leave that as it is
+            state, trace = self._best(view.kept(view.at(q)), q, outcome, budget - state.spent)
+            iterations += state.spent
+        q, _ = self._manifold.box.wrap(state.local.q)
+        if q is not state.local.q:
+            q = view.at(q).q
+        residual = self._problem.residual(q, view.rhs)
+        if residual > self._options.threshold or not self._problem.bounds.contains(q):
+            return outcome._replace(refined=Refined(optimality(view, first).stationarity, near, own))
+        kept = outcome.trace if outcome.trace is None else (*outcome.trace, *trace)
+        return Outcome(
+            q,
+            outcome.status,
+            iterations,
+            outcome.restarts,
+            residual,
+            kept,
+            Refined(state.order.stationarity, near, own),
+        )
+
+    # One refinement.
+
+    def _best(self, view: View, q: Vector, outcome: Outcome, budget: int) -> tuple[_State, list[Step]]:
+        """Steps along the feasible set until nothing is left to gain, or the budget is."""
+        local, worst, spent = self._restoration.restore(view, q, self._tolerance, budget=budget)
+        feasible = max(self._tolerance, 1.01 * worst)  # rows that contradict by less than the threshold stay so
+        trace: list[Step] = []
+        order = optimality(view, local)
+        while spent < budget and not self._is_over(view, local, order):
+            after, steps = self._advanced(view, local, order, feasible, budget - spent)
+            spent += steps
+            if after is None:
+                break
+            local, order = after.local, after.order
+            if outcome.trace is not None:
+                trace.append(Step(read_only_copy(local.q), float(np.abs(view.residual(local)).max(initial=0.0)), False))
+        return _State(local, order, spent), trace
+
+    def _is_over(self, view: View, local: Local, order: Optimality) -> bool:
+        """Whether a configuration needs no more steps."""
+        if order.stationarity <= self._options.refine_tolerance:
+            return True
+        return self._last is not None and 2.0 * local.cost <= (1e-3 * self._options.threshold) ** 2
+
+    def _advanced(
+        self, view: View, local: Local, order: Optimality, feasible: float, budget: int
+    ) -> tuple[_State | None, int]:
+        """The state after one step along the feasible set, None where no step is lower; and what it cost."""
+        slopes = order.slopes
+        move, weights, gain = self._planned(view, local, order)
+        if self._last is not None and gain <= self._options.refine_gain * local.cost:
+            return None, 0
+        whole, move = move, capped(move, self._options.cap)
+        slope, noise = float(local.gradient.dot(move)), NOISE * float(np.abs(local.gradient).max(initial=0.0))
+        alpha, spent = 1.0, 1
+        for _ in range(HALVINGS):
+            leans = weights > 0.0  # a part of a step leans on what it begins at
+            if move is not whole or alpha < 1.0:
+                leans &= slopes.d >= -ACTIVE
+            leaning = slopes.number[leans], slopes.side[leans]
+            try:
+                after, worst, steps = self._landed(view, local.q, alpha * move, *leaning, budget - spent)
+            except UndefinedError:
+                alpha *= 0.5
+                continue
+            spent += steps
+            if worst <= feasible:
+                if after.cost <= local.cost + SLOPE * alpha * slope:
+                    return _State(after, optimality(view, after), spent), spent
+                if after.cost <= local.cost + noise:
+                    new = optimality(view, after)
+                    if new.stationarity < 0.5 * order.stationarity:
+                        return _State(after, new, spent), spent
+            if spent >= budget:
+                break
+            alpha *= 0.5
+        return None, spent
+
+    def _planned(self, view: View, local: Local, order: Optimality) -> tuple[Vector, Vector, float]:
+        """The step (nv,) of the quadratic model, the multipliers of the inequalities there, and what it should gain."""
+        live, N, slopes = self._manifold.live, order.basis, order.slopes
+        rows, weights = order.rows, order.weights
+        while True:
+            H = N.T @ differences(view, local, rows, N, DIFFERENCE)
+            pushing = slopes.C[(weights > 0.0) & (slopes.d >= -ACTIVE)] @ N
+            model = Model(N, 0.5 * (H + H.T), N.T @ local.gradient[live], pushing)
+            before = weights
+            step, weights, gain = model.step(slopes)
+            curved = (weights > 0.0) & (slopes.number < self._manifold.size)
+            if before is not order.weights or not (curved & (order.weights == 0.0)).any():
+                break
+            rows = row_multipliers(view, local, slopes, weights)  # rows that begin to push bring their curvature
+        move = np.zeros(self._manifold.nv)
+        move[live] = step
+        return move, weights, gain
+
+    def _landed(
+        self, view: View, q: Vector, move: Vector, pushed: Indices, sides: Vector, budget: int
+    ) -> tuple[Local, float, int]:
+        """Back on the rows after a move, with the rows and bounds that it leans on met exactly."""
+        manifold = self._manifold
+        q = manifold.moved(q, move)
+        target, held = np.full(manifold.size, np.nan), np.zeros(manifold.nv, dtype=np.bool_)
+        for i, side in zip(pushed, sides, strict=True):
+            if i < manifold.size:
+                target[i] = view.lower[i] if side > 0.0 else view.upper[i]
+            else:
+                column = i - manifold.size
+                held[column] = True
+                q[manifold.box.coordinate[column]] = (manifold.box.lower if side > 0.0 else manifold.box.upper)[column]
+        return self._restoration.restore(view, q, self._tolerance, target, held, budget)
+
+    def _turned(self, q: Vector, near: Vector | None) -> Vector:
+        """With `nearest`: joints shifted by whole turns towards the reference, and what nothing moves put there."""
+        if near is None:
+            return q
+        q, box = q.copy(), self._manifold.box
+        q[self._idle] = near[self._idle]  # held at a bound where that is outside: a whole turn is farther
+        for column in np.flatnonzero(self._loose & ~self._manifold.resting):
+            i = box.coordinate[column]
+            turns = np.round((near[i] - q[i]) / (2.0 * np.pi))
+            room = (box.lower[column] - q[i]) / (2.0 * np.pi), (box.upper[column] - q[i]) / (2.0 * np.pi)
+            turns = np.clip(turns, np.ceil(room[0]), np.floor(room[1]))
+            if turns:
+                q[i] += turns * 2.0 * np.pi
+        return box.hold(q)

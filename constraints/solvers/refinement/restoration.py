@@ -1,0 +1,107 @@
+"""Back onto the constraints after a step along them: Newton steps far below the threshold."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+
+from ...arrays import BoolVector, Matrix, Vector
+from ...ranks import RANK_TOLERANCE
+from ..newton.linear_step import DampedCholesky, capped
+from .feasible_set import Local, Manifold, View
+
+__all__ = ["Restoration"]
+
+STEPS = 12
+"""Newton steps of one restoration; few are needed, as it starts near the constraints."""
+
+
+@final
+class Restoration:
+    r"""Newton steps onto the rows, the smallest in the costs of motion, within bounds.
+
+    .. math:: dq = -W^{-1} J^T y, \qquad (J W^{-1} J^T + \mu I)\, y = e, \qquad \mu = c\,|e|^2 + 10^{-12}
+
+    They are the ordinary steps of a projection, on the independent part of the rows (singular values above 1e-6 of the
+    largest): redundant rows that contradict each other by less than the threshold stay as they are. Rows inside their
+    interval are zero, dofs that are held do not move.
+
+    Args:
+        manifold: the rows.
+        damping: c.
+        cap: largest move of a coordinate in one step.
+        passes: how often dofs that reached a bound are set to it and the others solved again.
+        scale: (nv,) :math:`W^{-1/2}`; None for ones.
+    """
+
+    def __init__(self, manifold: Manifold, damping: float, cap: float, passes: int, scale: Vector | None) -> None:
+        self._manifold = manifold
+        self._damping, self._cap, self._passes = damping, cap, passes
+        self._step = DampedCholesky(manifold.size, scale)
+
+    def restore(
+        self,
+        view: View,
+        q: Vector,
+        tolerance: float,
+        target: Vector | None = None,
+        held: BoolVector | None = None,
+        budget: int = STEPS,
+    ) -> tuple[Local, float, int]:
+        """The nearest configuration that the rows allow, as far as Newton steps from q find it.
+
+        Args:
+            view: the rows.
+            q: where to begin (nq,).
+            tolerance: largest distance of a row to its interval at which it ends; of the independent part of the rows
+                where they are redundant.
+            target: (rows,) values for rows that shall be met exactly; NaN for those that shall be in their interval.
+            held: (nv,) dofs that do not move.
+            budget: steps that may be taken; never more than `STEPS`.
+
+        Returns:
+            The best configuration met, its largest distance, and how many steps were taken.
+        """
+        best, least, taken = None, np.inf, 0
+        while True:
+            local = view.at(q)
+            e = view.residual(local)
+            if target is not None:
+                e = np.where(np.isnan(target), e, local.values - target)
+            rows, worst = local.jacobian, float(np.abs(e).max(initial=0.0))
+            if tolerance < worst < np.inf:
+                e, rows = self._independent(local, e, target, held)
+                worst = float(np.abs(e).max(initial=0.0))
+            if best is None or worst < least:
+                better = worst < 0.5 * least
+                best, least = local, worst
+            else:
+                better = False
+            if least <= tolerance or not better or taken >= min(budget, STEPS) or not worst < np.inf:
+                return best, least, taken
+            q = self._moved(local.q, e, rows)
+            taken += 1
+
+    def _independent(
+        self, local: Local, e: Vector, target: Vector | None, held: BoolVector | None
+    ) -> tuple[Vector, Matrix]:
+        """The rows turned so that they are independent: what contradicts, or hardly moves anything, becomes zero."""
+        counts = self._manifold.equal | (e != 0.0)
+        if target is not None:
+            counts |= ~np.isnan(target)  # also those that are met as it is: the others must not take them off
+        J = local.jacobian * counts[:, None] if held is None else local.jacobian * np.outer(counts, ~held)
+        U, values, V = np.linalg.svd(J, full_matrices=False)
+        rank = int((values > RANK_TOLERANCE * values.max(initial=0.0)).sum())
+        turned, rows = np.zeros_like(e), np.zeros_like(J)
+        turned[:rank] = e @ U[:, :rank]
+        rows[:rank] = values[:rank, None] * V[:rank]
+        return turned, rows
+
+    def _moved(self, q: Vector, e: Vector, J: Matrix) -> Vector:
+        """The configuration after one step."""
+        box, mu = self._manifold.box, self._damping * float(e.dot(e)) + 1e-12
+        step = self._step.solve(e, J, mu)
+        if not box.is_open:
+            step, _ = box.saturate(q, step, e, J, mu, self._step, self._passes)
+        return self._manifold.moved(q, capped(step, self._cap))

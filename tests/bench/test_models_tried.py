@@ -1,0 +1,53 @@
+"""Models of other people: those of example-robot-data load or are refused by pinocchio too, and reach a pose."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from robots import needs_robot_data
+
+BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
+
+
+@pytest.fixture
+def models_tried(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The command `benchmarks/models_tried.py`."""
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    import models_tried
+
+    yield models_tried
+    sys.modules.pop("models_tried", None)
+
+
+@needs_robot_data
+def test_robots_of_example_robot_data(models_tried: Any) -> None:
+    """Mend, done when: each loads, or pinocchio refuses it too; each that moves projects its last frame onto a pose."""
+    tried = [
+        models_tried.attempt("example-robot-data", str(name), path, kind)
+        for name, path, kind in models_tried.models_of("example-robot-data")
+        if kind == "URDF"
+    ]
+    assert len(tried) > 50
+    assert [t.file for t in tried if t.is_finding] == []
+    assert {Path(t.file).name for t in tried if t.reason} <= {"ur3.urdf"}  # its robot has no name
+    assert [t.file for t in tried if t.nv and not t.reached] == []
+    assert sum(t.nv > 0 for t in tried) > 50
+
+
+def test_the_page_counts_what_was_tried(models_tried: Any, tmp_path: Path) -> None:
+    """Mend, done when: the command on models made on the spot; a refusal of ours alone is a finding."""
+    assert models_tried.main(["--check"]) == 0
+    torn = tmp_path / "torn.urdf"
+    torn.write_text("<robot name='r'><link name='a'/>", encoding="utf-8")
+    tried = models_tried.attempt("p", "torn.urdf", torn, "URDF")
+    assert tried.reason
+    assert tried.home
+    assert not tried.is_finding
+    tried.home = ""
+    assert tried.is_finding
+    text = models_tried.page([tried], {"p": "1", "q": None})
+    assert "**reads it**" in text
+    assert "Not installed when this was written: q." in text

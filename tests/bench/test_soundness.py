@@ -1,0 +1,395 @@
+"""The proof at scale finds what it looks for: its rows against the library's, its judgement against liars."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from constraints import (
+    Explicit,
+    Frame,
+    Implicit,
+    LockedJoint,
+    Options,
+    Pose,
+    Position,
+    Problem,
+    Projector,
+    Robot,
+    Status,
+)
+from constraints.errors import ModelError, UndefinedError
+from constraints.models import sample_arm, sample_two_arms
+
+BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def on_path() -> Iterator[None]:
+    sys.path.insert(0, str(BENCHMARKS))
+    yield
+    sys.path.remove(str(BENCHMARKS))
+
+
+@pytest.fixture(scope="module")
+def blocks(on_path: None) -> Any:
+    return importlib.import_module("soundness_blocks")
+
+
+@pytest.fixture(scope="module")
+def trees(on_path: None) -> Any:
+    return importlib.import_module("random_trees")
+
+
+TREE = 3
+"""A number whose block is of a tree."""
+
+
+# Its parts.
+
+
+def test_every_joint_type_of_pinocchio_is_in_each_tree_or_refused(trees: Any) -> None:
+    every = {name.removeprefix("JointModel") for name in dir(pin) if name.startswith("JointModel")} - {""}
+    assert every == set(trees.joint_makers()) | set(trees.REFUSED)
+    for number in range(5):
+        model = trees.random_tree(0, number)
+        assert {str(joint.shortname()) for joint in list(model.joints)[1:]} == {
+            f"JointModel{name}" for name in trees.joint_makers()
+        }
+        assert model == trees.random_tree(0, number)
+
+
+def test_mimic_joints_are_refused_by_name() -> None:
+    text = """<robot name='r'><link name='a'/><link name='b'/><link name='c'/>
+    <joint name='first' type='revolute'><parent link='a'/><child link='b'/><axis xyz='0 0 1'/>
+    <limit lower='-1' upper='1' effort='1' velocity='1'/></joint>
+    <joint name='second' type='revolute'><parent link='b'/><child link='c'/><axis xyz='0 0 1'/>
+    <limit lower='-1' upper='1' effort='1' velocity='1'/><mimic joint='first' multiplier='2'/></joint></robot>"""
+    model = pin.buildModelFromXML(text, mimic=True)
+    assert any("Mimic" in joint.shortname() for joint in model.joints)
+    with pytest.raises(ModelError, match="second"):
+        Robot(model)
+
+
+def test_coordinates_are_those_of_the_library(trees: Any) -> None:
+    for number in range(5):
+        model = trees.random_tree(1, number)
+        where, space = trees.Coordinates.of(model), Robot(model).space
+        assert where.units == tuple(space.unit_blocks)
+        np.testing.assert_array_equal(where.entries[where.flat], space.vector_q)
+        np.testing.assert_array_equal(where.columns[where.flat], space.vector_v)
+        np.testing.assert_array_equal(where.columns[where.angles], np.flatnonzero(space.revolute))
+
+
+def test_half_a_turn_has_two_logarithms(blocks: Any) -> None:
+    """Both give the placement back; an inequality that one of them satisfies is satisfied."""
+    plain: Any = importlib.import_module("plain_rows")
+    place, rng = plain.Place(pin.buildSampleModelManipulator()), np.random.default_rng(0)
+    for _ in range(20):
+        axis = rng.standard_normal(3)
+        M = pin.SE3(pin.exp3(np.pi * axis / np.linalg.norm(axis)), rng.standard_normal(3))
+        logs = []
+        for place.other in (False, True):
+            logs.append(place.log6(M))
+            np.testing.assert_allclose(pin.exp6(pin.Motion(logs[-1])).homogeneous, M.homogeneous, rtol=0, atol=1e-7)
+        assert np.linalg.norm(logs[0] - logs[1]) > 1.0
+
+
+def test_rows_by_plain_pinocchio_are_those_of_the_library(blocks: Any) -> None:
+    """Two roads from one description, for every kind, comparison and group, at configurations that solve nothing."""
+    met, groups = set[str](), set[str]()
+    for number in range(TREE, 4 * 40, 4):
+        block = blocks.make_block(5, number)
+        problem = block.projector.problem
+        for q in block.starts[:12]:
+            ours, turned = block.measure(q)
+            if turned or not np.isfinite(ours):
+                continue
+            slack = 1e-9 * (1.0 + ours) + 100.0 * block.off_unit(q)
+            assert problem.residual(q, block.rhs) == pytest.approx(ours, abs=slack), block.name
+        met |= {owner.name.split()[0] for owner in problem.constraints}
+        groups |= {owner.group.name for owner in problem.constraints}
+    kinds = importlib.import_module("random_problems")
+    assert met == {*kinds.IMPLICIT, *kinds.EXPLICIT} - {"rotation", "pose_r3so3"}  # poses in other groups
+    assert {"SO3", "SE3", "R3xSO3"} <= groups
+
+
+def test_blocks_are_made_of_seed_and_number_alone(blocks: Any) -> None:
+    for number in (0, TREE):
+        one, other = blocks.make_block(3, number), blocks.make_block(3, number)
+        assert one.starts.tobytes() == other.starts.tobytes()
+        assert one.projector.options == other.projector.options
+        assert one.name == other.name
+        assert blocks.make_block(4, number).starts.tobytes() != one.starts.tobytes()
+
+
+# Its judgement.
+
+
+@dataclass
+class Liar:
+    """A projector whose results are twisted on the way."""
+
+    honest: Projector
+    twist: Callable[[Any, np.ndarray], Any]
+
+    @property
+    def options(self) -> Any:
+        return self.honest.options
+
+    @property
+    def problem(self) -> Problem:
+        return self.honest.problem
+
+    def project(self, q: np.ndarray, rhs: Any = None) -> Any:
+        return self.twist(self.honest.project(q, rhs), q)
+
+
+def shifted(result: Any, q: np.ndarray) -> Any:
+    return replace(result, q=result.q + 0.01, status=Status.CONVERGED)
+
+
+def outside(result: Any, q: np.ndarray) -> Any:
+    end = result.q.copy()
+    end[0] += 2.0 * np.pi  # the same posture
+    return replace(result, q=end)
+
+
+def not_a_number(result: Any, q: np.ndarray) -> Any:
+    return replace(result, q=np.full_like(result.q, np.nan))
+
+
+def raising(result: Any, q: np.ndarray) -> Any:
+    raise UndefinedError("no value")
+
+
+def meddling(result: Any, q: np.ndarray) -> Any:
+    q[0] += 1.0
+    return result
+
+
+def boasting(result: Any, q: np.ndarray) -> Any:
+    return replace(result, residual=result.residual + 1e-6)
+
+
+def too_long(result: Any, q: np.ndarray) -> Any:
+    return replace(result, iterations=1000)
+
+
+@pytest.fixture(scope="module")
+def arm_block(blocks: Any) -> Any:
+    """A block of an arm's problem, with nothing wrong."""
+    some = next(b for n in range(100) if (b := blocks.make_block(0, n)).name == "ur5_pose")
+    block = replace(some, projector=Projector(some.projector.problem))
+    assert not any(blocks.faults(block, i)[1] for i in range(30))
+    return block
+
+
+@pytest.mark.parametrize(
+    ("twist", "said"),
+    [
+        (shifted, "its error is"),
+        (outside, "outside its bounds"),
+        (not_a_number, "not finite"),
+        (raising, "raised UndefinedError: no value"),
+        (meddling, "the start was changed"),
+        (boasting, "says its residual is"),
+        (too_long, "1000 iterations"),
+    ],
+)
+def test_each_lie_is_found(blocks: Any, arm_block: Any, twist: Any, said: str) -> None:
+    rows = [i for i in range(30) if arm_block.kinds[i] in ("random", "out of bounds")]
+    false = replace(arm_block, projector=Liar(arm_block.projector, twist))
+    found = [what for i in rows for what in blocks.faults(false, i)[1]]
+    assert len(found) >= len(rows) // 2
+    assert all(any(said in what for what in blocks.faults(false, i)[1]) for i in rows[:1]), found
+
+
+def test_unit_vectors_frozen_joints_and_memory_are_looked_at(blocks: Any) -> None:
+    block = next(b for n in range(TREE, 400, 4) if (b := blocks.make_block(0, n)).frozen.size and not b.rhs)
+    rows = [i for i in range(40) if block.kinds[i] == "random"]
+
+    def long(result: Any, q: np.ndarray) -> Any:
+        end = result.q.copy()
+        end[block.units[0]] *= 1.001
+        return replace(result, q=end, status=Status.CONVERGED)
+
+    def thawed(result: Any, q: np.ndarray) -> Any:
+        end = result.q.copy()
+        end[block.frozen[0]] += 1e-9
+        return replace(result, q=end)
+
+    for twist, said in ((long, "a unit vector is"), (thawed, "a frozen joint moved")):
+        false = replace(block, projector=Liar(block.projector, twist))
+        assert any(said in what for i in rows for what in blocks.faults(false, i)[1])
+
+
+def test_memory_between_projections_is_found(blocks: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    block, fresh = blocks.make_block(0, 0), blocks.make_block(0, 0)
+    assert not blocks.forgetful(0, 0, block, 1)
+    used = replace(fresh, projector=Liar(fresh.projector, lambda result, q: replace(result, q=result.q + 1e-15)))
+    monkeypatch.setattr(blocks, "make_block", lambda seed, number: used)
+    assert "after others" in blocks.forgetful(0, 0, block, 1)[0]
+
+
+# What it found.
+
+
+def test_constant_maps_do_not_depend_on_the_first_start() -> None:
+    """A pose between frames that nothing moves is evaluated somewhere, and its roundings stay: the same ones always."""
+    model = pin.Model(sample_arm().model)
+    joint = model.addJoint(4, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "object")
+    robot = Robot(model)
+    place = pin.SE3(pin.utils.rotate("x", 0.3), np.array([0.1, 0.2, 0.3]))
+    hold = Explicit.relative_pose(
+        robot, Frame("shelf", 4, place), Frame("object", joint, pin.SE3.Identity()), name="hold"
+    )
+    assert hold.is_constant
+    reach = Implicit.equal(Position(robot, "tool"), [0.3, 0.2, 0.7])
+    rng = np.random.default_rng(0)
+    starts = [robot.random(rng) for _ in range(20)]
+    alone = [Projector(Problem(robot, [hold, reach])).project(q).q for q in starts]
+    projector = Projector(Problem(robot, [hold, reach]))
+    for q, end in zip(starts, alone, strict=True):
+        assert projector.project(q).q.tobytes() == end.tobytes()
+
+
+def test_starts_a_little_off_unit_end_on_it() -> None:
+    """Poses of unit vectors that are off are inexact: a start that must move is normalised first."""
+    model = pin.Model()
+    cart = model.addJoint(0, pin.JointModelPlanar(), pin.SE3.Identity(), "cart")
+    arm = model.addJoint(cart, pin.JointModelSpherical(), pin.SE3(np.eye(3), np.array([0.2, 0.0, 0.5])), "arm")
+    robot = Robot(model)
+    hand = Frame("hand", arm, pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.8])))
+    target = robot.at(robot.random(np.random.default_rng(1))).placement(hand)
+    problem = Problem(robot, [Implicit.equal(Pose(robot, hand), target)])
+    for seed in range(2, 12):
+        q = robot.random(np.random.default_rng(seed))
+        q[2:4] *= 1.0 + 8e-7
+        q[4:8] *= 1.0 - 8e-7
+        result = Projector(problem).project(q)
+        assert result.success
+        assert robot.space.is_normalized(result.q, 1e-12)
+
+
+def test_locked_joints_far_from_bounds_stay_where_they_are_told() -> None:
+    """A success has the locked value to rounding, whatever the start."""
+    robot = sample_two_arms()
+    lock = LockedJoint(robot, "torso", 0.25)
+    q = Projector(Problem(robot, [lock])).project(robot.random(np.random.default_rng(0))).q
+    assert q[robot.slice_of("torso")] == 0.25
+
+
+def test_a_solution_is_the_nearest_one_to_itself(blocks: Any) -> None:
+    """Bit for bit, though roundings of computed outputs and other signs of quaternions are as good."""
+    block = blocks.make_block(2, 103)
+    assert block.projector.problem.explicits
+    projector = Projector(block.projector.problem, Options(nearest=True))
+    rows = [i for i in range(60) if block.kinds[i] in ("solution", "other sign")]
+    for i in rows:
+        result = projector.project(block.starts[i], block.rhs)
+        assert result.q.tobytes() == block.starts[i].tobytes()
+        assert result.iterations == 0
+    assert len(rows) > 5
+
+
+def test_refinements_keep_to_their_budget(blocks: Any) -> None:
+    """Iterations to a solution and those around it: at most the sum of what the options give."""
+    longer = 0
+    for number in (3, 15):
+        block = blocks.make_block(1, number)
+        some = (
+            Options(restarts=False),
+            Options(restarts=False, nearest=True),
+            Options(restarts=False, nearest=True, refine_iterations=5),
+        )
+        plain, full, short = (Projector(block.projector.problem, options) for options in some)
+        for q in block.starts[:12]:
+            first, last = plain.project(q, block.rhs), short.project(q, block.rhs)
+            assert last.success == first.success
+            assert last.iterations <= first.iterations + 5
+            longer += full.project(q, block.rhs).iterations > first.iterations + 5
+    assert longer > 5  # the budget matters
+
+
+# The command.
+
+
+@pytest.fixture
+def command(on_path: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> Callable[..., Any]:
+    """Runs `soundness.py` in this process, in a folder of its own: exit code, output, error output."""
+    soundness = importlib.import_module("soundness")
+    monkeypatch.chdir(tmp_path)
+
+    def run(*given: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["soundness.py", *given])
+        try:
+            code = soundness.main()
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+def test_command_is_determined_by_its_seed_and_goes_on_from_its_log(command: Any, tmp_path: Path) -> None:
+    code, said, _ = command("--projections", "230", "--seed", "7", "--json", "one.json")
+    assert code == 0, said
+    assert said.startswith("230 projections (seed 7): ")
+    assert "; 0 findings; " in said
+    assert command("--projections", "100", "--seed", "7", "--log", "log")[0] == 0
+    with (tmp_path / "log").open("a") as file:
+        file.write('{"block": 1, "ro')  # stopped while writing
+    said = command("--projections", "230", "--seed", "7", "--log", "log", "--processes", "2", "--json", "two.json")[1]
+    assert "1 of 3 blocks read from log" in said
+    one, two = (json.loads((tmp_path / name).read_text())[0] for name in ("one.json", "two.json"))
+    assert one["statuses"] == two["statuses"]
+    assert one["projections"] == two["projections"] == 230
+    code, _, said = command("--projections", "100", "--seed", "8", "--log", "log")
+    assert code == 2
+    assert "another run" in said
+
+
+def test_a_case_is_repeated_in_full(command: Any) -> None:
+    code, said, _ = command("--case", "312")
+    assert code == 0, said
+    assert "tree 0" in said
+    assert "nothing is wrong with it" in said
+
+
+def test_findings_end_with_exit_code_one(command: Any, arm_block: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    false = replace(arm_block, projector=Liar(arm_block.projector, shifted))
+    for module in ("soundness", "soundness_blocks"):
+        monkeypatch.setattr(importlib.import_module(module), "make_block", lambda seed, number: false)
+    code, said, _ = command("--projections", "10")
+    assert code == 1
+    assert "FOUND ur5_pose, start " in said
+    assert "(repeat: --seed 0 --case 0)" in said
+
+
+def test_fuzz_is_a_command() -> None:
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARKS / "soundness.py"), "--fuzz", "250", "--seed", "3"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("250 bad inputs (seed 3) at ")
+    assert "250 refused by name; 0 findings" in done.stdout
+
+
+@pytest.mark.parametrize("given", [[], ["--projections", "0"], ["--processes", "0", "--fuzz", "1"]])
+def test_wrong_options_end_with_the_usage(command: Any, given: list[str]) -> None:
+    code, _, said = command(*given)
+    assert code == 2
+    assert (given[0] if given else "--projections") in said

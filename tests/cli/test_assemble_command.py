@@ -1,0 +1,254 @@
+"""`python -m constraints assemble`: one fact a line, exit codes, the picture and the saved configuration."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from models.test_mechanism_files import EXPECTED, FOLDER, MJCF, URDF, path_of
+
+from constraints.__main__ import main
+from constraints.errors import SizeError
+from constraints.models import load, mechanisms
+from constraints.models.closing import close
+from constraints.pictures.robots import plot_assembly
+
+SHORT = """<mujoco><worldbody><site name="there" pos="3 0 0"/>
+  <body><joint name="ja" axis="0 0 1"/><geom size="0.1"/>
+    <body pos="0.5 0 0"><joint name="jb" axis="0 0 1"/><geom size="0.1"/><site name="tip" pos="0.5 0 0"/></body>
+  </body></worldbody><equality><connect name="end" site1="tip" site2="there"/></equality></mujoco>"""
+"""Two bars of half a metre, and a point three metres away."""
+
+
+def facts(text: str) -> dict[str, str]:
+    """Name and number of each line that has the two."""
+    words = [line.split() for line in text.splitlines()]
+    return {pair[0]: pair[1] for pair in words if len(pair) == 2}
+
+
+@pytest.mark.parametrize("name", [*URDF, *MJCF, "cassie_sdf"])
+def test_facts_of_every_model(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rows, rank, redundant rows and mobility are those of the table, closed from nearly all starts; exit code 0."""
+    assert main(["assemble", str(path_of(name))]) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    found, entry = facts(said.out), EXPECTED[name]
+    assert int(found["rows"]) == entry["rows"]
+    assert int(found["rank"]) == entry["rank"]
+    assert int(found["redundant"]) == entry["rows"] - entry["rank"]
+    assert int(found["mobility"]) == entry["mobility"]
+    assert int(found["closed"]) >= int(found["starts"]) - 1
+    assert sum(line.startswith("redundant: row") for line in said.out.splitlines()) == entry["rows"] - entry["rank"]
+    unread = load(path_of(name)).unread
+    assert sum(line.startswith("unread: ") for line in said.out.splitlines()) == len({entry.kind for entry in unread})
+    if name == "cassie_sdf":
+        assert 1e-10 < float(found["inconsistency"]) < 1e-7
+    else:
+        assert float(found["residual"]) <= 1e-10
+
+
+def test_picture_and_saved_configuration(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    picture, saved = tmp_path / "out.png", tmp_path / "out.npz"
+    command = ["assemble", str(path_of("robot_delta")), "--seed", "3", "--plot", str(picture), "--save", str(saved)]
+    assert main(command) == 0
+    said = capsys.readouterr().out
+    assert f"picture {picture}" in said
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.stat().st_size > 20_000
+    mechanism = load(path_of("robot_delta"))
+    with np.load(saved) as data:
+        assert mechanism.judge(data["q"]).residual <= 1e-10
+        assert mechanism.judge(data["start"]).residual > 0.1
+        assert tuple(data["joints"]) == mechanism.robot.joint_names
+        assert (int(data["rows"]), int(data["rank"]), int(data["mobility"])) == (18, 9, 5)
+        assert bool(data["closed"])
+        q = data["q"]
+    assert main(command) == 0  # the same again, to the bit
+    with np.load(saved) as data:
+        assert data["q"].tobytes() == q.tobytes()
+
+
+def test_loops_are_taken_from_the_file_that_is_given(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bare = tmp_path / "bare.urdf"
+    bare.write_bytes(path_of("5bar_linkage").read_bytes())
+    assert main(["assemble", str(bare)]) == 0
+    said = capsys.readouterr().out
+    assert facts(said)["rows"] == "0"
+    assert "--loops" in said
+    loops = FOLDER / "5bar_linkage" / "5bar_linkage.yaml"
+    assert main(["assemble", str(bare), "--loops", str(loops)]) == 0
+    assert facts(capsys.readouterr().out)["rows"] == "6"
+
+
+def test_what_does_not_close_has_exit_code_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Case 15: a bar too short: the closure is named with its error, and the picture shows it open."""
+    path, picture = tmp_path / "short.xml", tmp_path / "short.png"
+    path.write_text(SHORT, encoding="utf-8")
+    assert main(["assemble", str(path), "--plot", str(picture)]) == 1
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert "not closed" in said.out
+    assert "open closure: end by 2" in said.out
+    assert facts(said.out)["closed"] == "0"
+    assert picture.stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["absent.urdf"], "absent.urdf"),
+        ([__file__], "XML"),
+        ([str(FOLDER / "expected.json")], "XML"),
+        ([str(path_of("robot_delta")), "--loops", "absent.yaml"], "absent.yaml"),
+        ([str(path_of("robot_delta")), "--loops", str(path_of("robot_delta"))], "YAML"),
+        ([str(path_of("robotiq_2f85")), "--loops", "x.yaml"], "loops"),
+        ([str(path_of("5bar_linkage")), "--seed", "-1"], "seed"),
+        ([str(path_of("5bar_linkage")), "--save", "/no/such/folder/x.npz"], "/no/such/folder"),
+        ([str(path_of("5bar_linkage")), "--plot", "/no/such/folder/x.png"], "/no/such/folder"),
+        ([str(path_of("5bar_linkage")), "--plot", "x.notaformat"], "notaformat"),
+    ],
+)
+def test_what_cannot_be_read_has_exit_code_2(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["assemble", *arguments]) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+
+
+def test_module_runs_and_wrong_usage_has_exit_code_2(tmp_path: Path) -> None:
+    root = Path(__file__).resolve().parent.parent.parent
+    run = [sys.executable, "-W", "error", "-m", "constraints", "assemble"]
+    environment = {"PYTHONPATH": str(root), "PATH": ""}
+    done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    done = subprocess.run(
+        [*run, str(path_of("mj_joint_couplers"))], cwd=tmp_path, env=environment, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert facts(done.stdout)["couplers"] == "6"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_closing_from_python() -> None:
+    found = close(mechanisms.delta_robot(), seed=1, count=6)
+    assert found.success
+    assert len(found.starts) == len(found.ends) == len(found.closed) == 8  # neutral, the posture, six random ones
+    assert found.mechanism.judge(found.q).residual <= 1e-10
+    assert found.judged.mobility == 3
+    figure = plot_assembly(found.mechanism, found.starts[found.shown], found.ends[found.shown])
+    assert len(figure.axes) == 2
+    with pytest.raises(SizeError, match="seed"):
+        close(mechanisms.four_bar(), seed=-1)
+
+
+FIVE_BAR = path_of("5bar_linkage")
+
+
+def test_mistakes_have_exit_code_2_and_lenient_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Mend 4: a frame that does not exist is refused; --lenient closes the rest, lists it, and exits with 1."""
+    loops = tmp_path / "loops.yaml"
+    loops.write_text(
+        "closed_loop: [[closedloop1_A, closedloop1_B], [closedloop1_A, nowhere]]\ntype: [6d, 6d]\n", encoding="utf-8"
+    )
+    command = ["assemble", str(FIVE_BAR), "--loops", str(loops)]
+    assert main(command) == 2
+    said = capsys.readouterr()
+    assert "'nowhere'" in said.err
+    assert "--lenient" in said.err
+    assert said.out == ""
+    assert main([*command, "--lenient"]) == 1
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert facts(said.out)["rows"] == "6"
+    assert int(facts(said.out)["closed"]) > 0
+    assert "mistake: closed loop ('closedloop1_A', 'nowhere')" in said.out
+    assert main(["assemble", str(FIVE_BAR), "--lenient"]) == 0  # nothing wrong: lenient or not is the same
+
+
+def test_joints_that_are_cut_are_listed_and_chosen(capsys: pytest.CaptureFixture[str]) -> None:
+    """Mend 5: the command names the joints that were cut, and takes --cut."""
+    path = str(path_of("cassie_sdf"))
+    assert main(["assemble", path]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert [line for line in said if line.startswith("cut: ")] == [
+        f"cut: {name}, which closes a loop" for name in load(path).cut
+    ]
+    assert main(["assemble", path, "--cut", "nowhere"]) == 2
+    assert "valid names are left-roll-op" in capsys.readouterr().err
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> dict[str, str]:
+    (tmp_path / "a_file").write_text("x")
+    (tmp_path / "to_itself.npz").symlink_to(tmp_path / "to_itself.npz")
+    (tmp_path / "to_nowhere.npz").symlink_to(tmp_path / "absent" / "x.npz")
+    return {
+        "folder": f"{tmp_path}",
+        "in a file": f"{tmp_path}/a_file/x.npz",
+        "no folder": f"{tmp_path}/absent/x.npz",
+        "link to itself": f"{tmp_path}/to_itself.npz",
+        "link into no folder": f"{tmp_path}/to_nowhere.npz",
+        "empty": "",
+        "long": f"{tmp_path}/{'x' * 300}.npz",
+        "read-only": "/proc/constraints.npz",
+    }
+
+
+@pytest.mark.parametrize("case", ["folder", "in a file", "no folder", "link to itself", "link into no folder", "empty",
+                                  "long", "read-only"])  # fmt: skip
+@pytest.mark.parametrize("option", ["--save", "--plot"])
+def test_outputs_are_checked_before_the_work(
+    case: str, option: str, places: dict[str, str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Mend 17: a place that cannot be written is refused before anything is loaded."""
+
+    def work(*_: object, **__: object) -> None:
+        raise AssertionError("the work has begun")
+
+    monkeypatch.setattr("constraints.cli.assemble.load", work)
+    assert main(["assemble", str(FIVE_BAR), option, places[case]]) == 2
+    said = capsys.readouterr().err
+    assert "cannot be written" in said
+    assert said.count("\n") == 1
+
+
+def test_outputs_do_not_write_over_what_is_read_or_each_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Mend 17: the file that is read, by another name too, is no place for an output; nor is one place for two."""
+    model = tmp_path / "model.urdf"
+    model.write_bytes(FIVE_BAR.read_bytes())
+    (tmp_path / "link.npz").symlink_to(model)
+    for place in (model, tmp_path / "link.npz", tmp_path / ".." / tmp_path.name / "model.urdf"):
+        assert main(["assemble", str(model), "--save", str(place)]) == 2
+        assert "the file that is read" in capsys.readouterr().err
+    assert model.read_bytes() == FIVE_BAR.read_bytes()
+    out = str(tmp_path / "out")  # without an ending it may be either
+    assert main(["assemble", str(model), "--save", out, "--plot", out]) == 2
+    assert "the output of --save too" in capsys.readouterr().err
+    assert main(["assemble", str(path_of("5bar_linkage")), "--save", "/dev/null"]) == 0  # a device is a place
+    assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.parametrize(
+    "command", [["demo", "--output", "OUT"], ["graph", "FILE", "--dot", "OUT"], ["graph", "FILE", "--plot", "OUT"],
+                ["project", "FILE", "--save", "OUT"], ["project", "FILE", "--report", "OUT"],
+                ["project", "FILE", "--plot", "OUT"]],
+)  # fmt: skip
+def test_every_command_checks_its_outputs_first(
+    command: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Mend 17: the output is what is refused, though the input is not there either."""
+    words = {"FILE": str(tmp_path / "absent.json"), "OUT": str(tmp_path / "absent" / "out.png")}
+    assert main([words.get(word, word) for word in command]) == 2
+    said = capsys.readouterr().err
+    assert "out.png: cannot be written" in said
+    assert "absent.json" not in said

@@ -1,0 +1,517 @@
+"""The command line: tables, files that are written, reports that are done again, errors of one line, exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import builtins
+import errno
+import fcntl
+import importlib
+import importlib.util
+import json
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from explicit_samples import arm_and_box
+from samples import arm_frames
+
+from constraints import (
+    Affine,
+    Comparison,
+    Explicit,
+    Implicit,
+    Options,
+    Pose,
+    Position,
+    Problem,
+    Projector,
+    Report,
+    Target,
+    __version__,
+)
+from constraints.__main__ import COMMANDS, main
+from constraints.cli import info
+from constraints.cli.project import random_starts
+from constraints.errors import FileError, NotSavableError, WrongObjectError
+from liegroups import Rn
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def command(*given: str | Path, folder: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line in another process, warnings being errors."""
+    words = [sys.executable, "-W", "error", "-m", "constraints", *map(str, given)]
+    return subprocess.run(
+        words, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)} | environment, capture_output=True, text=True,
+        timeout=120, check=False,
+    )  # fmt: skip
+
+
+def problem() -> Problem:
+    """An arm that holds a box by an explicit constraint, at a place within reach: most starts are projected."""
+    robot = arm_and_box()
+    grasp = Explicit.relative_pose(robot, "gripper", "handle", name="grasp")
+    return Problem(robot, [grasp, Implicit.equal(Position(robot, "handle"), [0.4, 0.1, 0.5], name="place")])
+
+
+def far() -> Problem:
+    """A target out of reach."""
+    return Problem(arm_frames(), [Implicit.equal(Position(arm_frames(), "b"), [3.0, 0.0, 0.0], name="far")])
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    problem().save(tmp_path / "problem.json")
+    return tmp_path / "problem.json"
+
+
+# project
+
+
+def test_project_prints_what_the_projector_gives(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Command line: N seeded random starts within bounds, a table, the arrays and a picture in files."""
+    out, picture = tmp_path / "out.npz", tmp_path / "out.png"
+    given = ["project", str(file), "--starts", "40", "--seed", "3", "--save", str(out), "--plot", str(picture)]
+    code = main(given)
+    said = capsys.readouterr()
+    assert said.err == ""
+    p = problem()
+    starts = random_starts(p, 40, 3)
+    assert all(p.bounds.contains(q) for q in starts)
+    expected = [Projector(p, Options(seed=3)).project(q) for q in starts]
+    ok = [projection.success for projection in expected]
+    assert f"{sum(ok)} of 40" in said.out
+    assert code == (0 if all(ok) else 1)
+    with np.load(out) as arrays:
+        assert arrays["q0"].tobytes() == starts.tobytes()
+        assert arrays["q"].tobytes() == np.array([x.q for x in expected]).tobytes()
+        assert arrays["status"].tolist() == [x.status.name for x in expected]
+        assert arrays["residual"].tobytes() == np.array([x.residual for x in expected]).tobytes()
+        assert arrays["iterations"].tolist() == [x.iterations for x in expected]
+        assert (arrays["seconds"] > 0.0).all()
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_project_takes_options_and_right_hand_sides(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Command line: other right-hand sides and options from their files; a failure becomes a report."""
+    sides = problem().rhs.replace("place", [0.3, -0.2, 0.6])
+    sides.save(tmp_path / "rhs.json")
+    Options.local(max_iterations=1, threshold=1e-9).save(tmp_path / "options.json")
+    rest = ["--rhs", str(tmp_path / "rhs.json"), "--options", str(tmp_path / "options.json"), "--starts", "5"]
+    assert main(["project", str(file), *rest, "--report", str(tmp_path / "failure.json")]) == 1
+    said = capsys.readouterr().out
+    assert "0 of 5" in said
+    assert "5 times" in said
+    assert "MAX_ITERATIONS: " in said
+    report = Report.load(tmp_path / "failure.json")
+    assert report.rhs.of("place").tolist() == [0.3, -0.2, 0.6]
+    assert report.options == Options.local(max_iterations=1, threshold=1e-9)
+    assert report.start.tobytes() == random_starts(problem(), 5, 0)[0].tobytes()
+    assert main(["project", str(tmp_path / "failure.json")]) == 0
+
+
+def test_project_works_on_any_space(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Command line: a problem without robot, and one on a product with a robot; with pictures."""
+    arm = arm_frames()
+    space = arm.space * Rn(1)
+    for where, constraints in (
+        (Rn(3), [Implicit.zero(Affine([[1.0, 2.0, 3.0]], 0.5))]),
+        (space, [Implicit.equal(Position(arm, "b"), [0.3, 0.2, 0.5]), Implicit.zero(Affine([[2.0]], 1.0))]),
+    ):
+        Problem(where, constraints).save(tmp_path / "p.json")
+        given = ["project", str(tmp_path / "p.json"), "--starts", "3", "--plot", str(tmp_path / "p.png")]
+        assert main(given) == 0
+        assert "3 of 3" in capsys.readouterr().out
+
+
+def test_not_all_projected_is_exit_code_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Command line: exit code 1 when a start is not projected; the table names the statuses."""
+    far().save(tmp_path / "far.json")
+    assert main(["project", str(tmp_path / "far.json"), "--starts", "4", "--plot", str(tmp_path / "far.png")]) == 1
+    said = capsys.readouterr()
+    assert "0 of 4" in said.out
+    assert "largest residual" not in said.out
+    assert said.err == ""
+
+
+# Reports
+
+
+def reported(folder: Path, rhs: Any = None, options: Options | None = None) -> Any:
+    rng = np.random.default_rng(12)
+    p = far()
+    projection = Projector(p, options or Options(seed=5, max_iterations=30)).project(arm_frames().random(rng), rhs)
+    projection.report(folder / "report.json")
+    return projection
+
+
+def test_a_report_is_done_again_bit_for_bit_in_another_process(tmp_path: Path) -> None:
+    """Command line: `projection.report(path)` of a failing case, and `project FILE` in another process with other
+    hashes: the same bits, exit code 0."""
+    projection = reported(tmp_path)
+    assert not projection.success
+    done = command("project", "report.json", folder=tmp_path, PYTHONHASHSEED="77")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "bit for bit the same as reported" in done.stdout
+    assert projection.status.name in done.stdout
+    data = json.loads((tmp_path / "report.json").read_text())
+    assert data["result"]["q"] == projection.q.tolist()
+    assert {"python", "numpy", "scipy", "pin", "lie-constraints", "blas of scipy"} <= set(data["versions"])
+
+
+@pytest.mark.parametrize("q", [3e-16, 0.5])
+def test_a_report_that_differs_says_in_what(q: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Command line: one bit that differs is exit code 1, with the quantity and the versions that differ."""
+    reported(tmp_path)
+    path = tmp_path / "report.json"
+    data = json.loads(path.read_text())
+    data["result"]["q"][0] += q
+    data["versions"]["numpy"] = "1.0"
+    path.write_text(json.dumps(data))
+    assert main(["project", str(path)]) == 1
+    said = capsys.readouterr().out
+    assert "not the same as reported" in said
+    assert re.search(r"q: up to \S+ apart", said)
+    assert f"numpy: 1.0 then, {np.__version__} now" in said
+    assert "bit for bit" not in said
+
+
+def test_reports_hold_all_that_matters(tmp_path: Path) -> None:
+    """Reports: right-hand sides, options, start, reference of `nearest`, rows of a batch; the trace changes no bit."""
+    p = problem()
+    rng = np.random.default_rng(3)
+    q, near = p.space.random(rng), p.space.random(rng)
+    nearest = Projector(p, Options(nearest=True, seed=9, trace=True))
+    for projection in (
+        nearest.project(q, p.rhs.replace("place", [0.3, 0.3, 0.4]), near),
+        nearest.project(q),
+        nearest.project_batch(np.stack([near, q]), near=q)[1],
+        nearest.project_batch(np.stack([near, q]), near=np.stack([q, near]))[1],
+        Projector(p, Options(max_iterations=0)).project(q),
+    ):
+        projection.report(tmp_path / "report.json")
+        report = Report.load(tmp_path / "report.json")
+        assert report.start.tobytes() == q.tobytes()
+        assert (report.near is None) == (projection.near is None)
+        assert report.options == projection.options
+        again = report.reproduce()
+        assert report.differences(again) == ()
+        assert again.q.tobytes() == projection.q.tobytes()
+        assert report.differences(report.reproduce(trace=True)) == ()
+        assert repr(report).startswith(f"Report({projection.status.name}")
+    other = nearest.project(near)
+    assert any(words.startswith("q: up to") for words in report.differences(other))
+    with pytest.raises(WrongObjectError, match="projection to compare"):
+        report.differences("nothing")  # pyright: ignore[reportArgumentType]
+
+
+def test_reports_of_what_is_not_data_are_refused(tmp_path: Path) -> None:
+    """Reports: a target in time cannot be reported, the constraint is named; nor a projection without a start."""
+    arm = arm_frames()
+    rise = Implicit.equal(Position(arm, "b"), Target(lambda t: [0.3, 0.1, 0.5]), name="rise")
+    projection = Projector(Problem(arm, [rise])).project(arm.neutral)
+    with pytest.raises(NotSavableError, match="constraint 'rise'"):
+        projection.report(tmp_path / "report.json")
+    from dataclasses import replace
+
+    with pytest.raises(NotSavableError, match="does not know its start"):
+        replace(reported(tmp_path), start=None).report(tmp_path / "none.json")
+    assert not (tmp_path / "none.json").exists()
+
+
+# describe, info
+
+
+def test_describe_says_what_the_problem_says(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Command line: `describe` prints `problem.describe()`, and of a report what came out."""
+    assert main(["describe", str(file)]) == 0
+    assert capsys.readouterr().out == problem().describe() + "\n"
+    projection = reported(tmp_path)
+    assert main(["describe", str(tmp_path / "report.json")]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(far().describe())
+    assert f"reported: {projection.status.name}" in said
+    (owner,) = projection.rhs.stack
+    target = said.split(f"'{owner.name}': [")[1].split("]")[0]
+    np.testing.assert_allclose([float(x) for x in target.split(",")], projection.rhs.of(owner), atol=1e-6)
+
+
+def test_describe_tells_constraints_of_one_name_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Command line: constraints that share a name have their position behind it, right-hand sides of a report too."""
+    robot = arm_frames()
+    same = [Implicit.equal(Position(robot, frame), name="there") for frame in ("tool", "elbow")]
+    Projector(Problem(robot, same)).project(robot.neutral).report(tmp_path / "case.json")
+    assert main(["describe", str(tmp_path / "case.json")]) == 0
+    said = capsys.readouterr().out
+    assert [said.count(f"'there' (constraint {i})") for i in (0, 1)] == [2, 2]
+
+
+@pytest.mark.parametrize(("given", "file"), [("project", "--save"), ("assemble", "--save"), ("graph", "--dot")])
+def test_a_picture_that_nothing_can_draw_is_refused_before_the_work(
+    given: str, file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Command line: `--plot` without matplotlib is refused before the file is read, so that no work is lost."""
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, package=None: None if name == "matplotlib" else found(name, package)
+    )
+    assert main([given, "no_such_file", "--plot", str(tmp_path / "x.png")]) == 2
+    said = capsys.readouterr()
+    assert not said.out
+    assert "lie-constraints[plot]" in said.err
+    assert main([given, "no_such_file", file, str(tmp_path / "nowhere" / "x.npz")]) == 2
+    assert "nowhere" in capsys.readouterr().err
+
+
+def test_info_names_what_computes(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Command line: versions, linear algebra, threads, extras present or absent; nothing about this machine's user."""
+    import pinocchio
+    import scipy
+
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
+    assert main(["info"]) == 0
+    lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines() if len(line.split()) > 1)
+    assert lines["numpy"] == np.__version__
+    assert lines["scipy"] == scipy.__version__
+    assert lines["pin"].startswith(pinocchio.__version__)
+    assert lines["lie-constraints"] == __version__
+    assert "OPENBLAS_NUM_THREADS=1" in lines["threads"]
+    assert "blas" in lines
+
+
+def test_info_knows_the_extras_of_the_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Command line: extras are those of the distribution, what is not installed is absent."""
+    wanted = [
+        "numpy>=2.0",
+        "matplotlib>=3.9; extra == 'plot'",
+        'no-such-thing>=1 ; extra == "odd"',
+        "x; extra == 'test'",
+    ]
+    monkeypatch.setattr(info.importlib.metadata, "requires", lambda name: wanted)
+    found = info.extras()
+    assert list(found) == ["plot", "odd"]
+    assert found["odd"] == ["no-such-thing (absent)"]
+    assert re.fullmatch(r"matplotlib \d+\..*", found["plot"][0])
+
+
+# Errors
+
+
+def test_errors_are_one_line_on_stderr_and_exit_code_2(file: Path, tmp_path: Path) -> None:
+    """Command line: files that are not there, broken, of another kind, of a later version; places that cannot be
+    written; one line each, no traceback, exit code 2."""
+    (tmp_path / "broken.json").write_text(file.read_text()[:1000])
+    (tmp_path / "later.json").write_text(file.read_text().replace('"version": 1', '"version": 2'))
+    Options().save(tmp_path / "options.json")
+    reported(tmp_path)
+    for given, named in (
+        (["describe", "nothing.json"], "nothing.json"),
+        (["project", "broken.json"], "broken.json"),
+        (["project", "later.json"], "later version"),
+        (["describe", "options.json"], "expected a problem or a report"),
+        (["project", "problem.json", "--save", "none/out.npz"], "none"),
+        (["project", "problem.json", "--rhs", "options.json"], "expected a right-hand side"),
+        (["project", "report.json", "--starts", "3"], "--starts"),
+        (["describe", "."], "cannot be read"),
+    ):
+        done = command(*given, folder=tmp_path) if given[1] == "broken.json" else None
+        code, err = (done.returncode, done.stderr) if done else run_here(given, tmp_path)
+        assert code == 2, given
+        assert err.startswith("error: ")
+        assert err.count("\n") == 1
+        assert named in err
+        assert "Traceback" not in err
+
+
+def run_here(given: list[str], folder: Path) -> tuple[int, str]:
+    """The exit code and the error stream of a command, in this process."""
+    import contextlib
+    import io
+
+    err, before = io.StringIO(), Path.cwd()
+    os.chdir(folder)
+    try:
+        with contextlib.redirect_stderr(err):
+            return main(given), err.getvalue()
+    finally:
+        os.chdir(before)
+
+
+@pytest.mark.parametrize("given", [["project"], ["project", "p.json", "--starts", "0"], ["describe"], ["info", "more"]])
+def test_wrong_usage_is_exit_code_2(given: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Command line: what `argparse` refuses."""
+    with pytest.raises(SystemExit) as done:
+        main(given)
+    assert done.value.code == 2
+    assert "usage: python -m constraints" in capsys.readouterr().err
+
+
+def test_errors_of_ours_say_so(file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Command line: another exception is one line too, with its type, exit code 70; `--traceback` shows it."""
+
+    def broken(self: Problem) -> str:
+        raise TypeError("two\nlines")
+
+    monkeypatch.setattr(Problem, "describe", broken)
+    assert main(["describe", str(file)]) == 70
+    said = capsys.readouterr().err
+    assert said.startswith("error: this is an error of lie-constraints, please report it: TypeError: two lines")
+    assert said.count("\n") == 1
+    with pytest.raises(TypeError):
+        main(["--traceback", "describe", str(file)])
+
+
+def test_a_missing_extra_is_named(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Command line: `--plot` without matplotlib is an error of one line that names the extra."""
+    real, real_module = builtins.__import__, importlib.import_module
+
+    def refuse(name: str) -> None:
+        if name.split(".")[0] == "matplotlib":
+            raise ModuleNotFoundError(f"No module named '{name}'", name=name)
+
+    def statement(name: str, *given: Any, **named: Any) -> Any:
+        refuse(name)
+        return real(name, *given, **named)
+
+    def function(name: str, package: str | None = None) -> Any:
+        refuse(name)
+        return real_module(name, package)
+
+    monkeypatch.setattr(builtins, "__import__", statement)
+    monkeypatch.setattr(importlib, "import_module", function)
+    assert main(["project", str(file), "--starts", "2", "--plot", str(tmp_path / "p.png")]) == 2
+    assert "lie-constraints[plot]" in capsys.readouterr().err
+
+
+def test_interrupts_are_exit_code_130(file: Path, tmp_path: Path) -> None:
+    """Command line: Ctrl-C ends with one word and exit code 130, and leaves no half file."""
+    program = (
+        "import signal, sys\nfrom constraints import Projector\nfrom constraints.__main__ import main\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a job in the background starts with it ignored
+        "real = Projector.project_batch\n"
+        "def begun(*given, **named):\n    print('begun', flush=True)\n    return real(*given, **named)\n"
+        "Projector.project_batch = begun\nsys.exit(main(sys.argv[1:]))"
+    )
+    run = subprocess.Popen(
+        [sys.executable, "-c", program, "project", "problem.json", "--starts", "1000000", "--save", "out.npz"],
+        cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert run.stdout is not None
+    assert run.stdout.readline() == b"begun\n"
+    time.sleep(0.3)
+    run.send_signal(signal.SIGINT)
+    try:
+        out, err = run.communicate(timeout=60)
+    finally:
+        run.kill()
+    assert run.returncode == 130
+    assert err.decode().strip() == "interrupted"
+    assert out == b""
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["problem.json"]
+
+
+def test_a_reader_that_has_enough_is_no_error(tmp_path: Path) -> None:
+    """Command line: `... | head` ends quietly."""
+    program = f"{sys.executable} -m constraints info | head -n 1"
+    done = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {program}"], env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stderr == ""
+    assert done.stdout.startswith("lie-constraints")
+
+
+# Progress, help
+
+
+@pytest.mark.skipif(importlib.util.find_spec("tqdm") is None, reason="tqdm is not installed")
+def test_a_terminal_sees_progress_and_a_file_does_not(file: Path, tmp_path: Path) -> None:
+    """Command line: a bar on the error stream where that is a terminal."""
+    words = [sys.executable, "-m", "constraints", "project", "problem.json", "--starts", "300"]
+    mine, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    done = subprocess.run(
+        words, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, stderr=its, check=False
+    )
+    os.close(its)
+    seen = everything(mine)
+    assert "300/300" in seen
+    assert b"of 300" in done.stdout
+    assert b"%|" not in done.stdout
+
+
+def everything(terminal: int) -> str:
+    """What was written to a terminal that nobody writes to any more."""
+    parts: list[bytes] = []
+    try:
+        while part := os.read(terminal, 10_000):
+            parts.append(part)
+    except OSError as end:
+        if end.errno != errno.EIO:  # what Linux says when nobody holds the other side any more
+            raise
+    os.close(terminal)
+    return b"".join(parts).decode()
+
+
+def test_help_names_every_command_and_imports_none(capsys: pytest.CaptureFixture[str]) -> None:
+    """Command line: the commands have modules with two functions; help of one does not import the others."""
+    with pytest.raises(SystemExit) as done:
+        main(["--help"])
+    assert done.value.code == 0
+    said = capsys.readouterr().out
+    for name in COMMANDS:
+        assert f"    {name} " in said
+        module = importlib.import_module(f"constraints.cli.{name}")
+        assert callable(module.run)
+        module.add_arguments(argparse.ArgumentParser())
+    program = (
+        "import sys\nfrom constraints.__main__ import main\n"
+        "try:\n    main(sys.argv[1:])\nexcept SystemExit:\n    pass\n"
+        "print([name for name in sys.modules if name.startswith('constraints.cli.') or name == 'matplotlib'])"
+    )
+    for given, expected in (("--help", []), ("info --help", ["constraints.cli.info", "constraints.cli.arguments"])):
+        out = subprocess.run(
+            [sys.executable, "-c", program, *given.split()], env=os.environ | {"PYTHONPATH": str(ROOT)},
+            capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+        assert sorted(re.findall(r"'([\w.]+)'", out.splitlines()[-1])) == sorted(expected)
+
+
+def test_comparisons_that_are_read_are_enumerated(tmp_path: Path) -> None:
+    """Command line: the error in a file that somebody edited names the place and the words that are taken."""
+    path = tmp_path / "p.json"
+    far().save(path)
+    path.write_text(path.read_text().replace('"EQUALITY"', '"EQUAL"'))
+    code, err = run_here(["describe", str(path)], tmp_path)
+    assert code == 2
+    assert "$.levels[0][0].comparison: expected one of " + ", ".join(kind.name for kind in Comparison) in err
+    with pytest.raises(FileError):
+        Problem.load(path)
+
+
+def test_pose_of_a_report_on_a_robot_reads_like_the_original(tmp_path: Path) -> None:
+    """Reports: the loaded problem takes the constraints' names, so that a report can be looked into."""
+    arm = arm_frames()
+    p = Problem(arm, [Implicit.equal(Pose(arm, "b"), Pose(arm, "b").value(arm.reference("home")), name="hand")])
+    Projector(p).project(arm.neutral).report(tmp_path / "r.json")
+    report = Report.load(tmp_path / "r.json")
+    again = report.reproduce()
+    assert again.error("hand").tobytes() == p.error(again.q, "hand").tobytes()

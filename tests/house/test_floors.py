@@ -1,0 +1,321 @@
+"""The floors of the house: a module imports from its own floor or lower ones, and neighbours enter by their doors.
+
+The imports are read from the source (`ast`), so an import inside a function, or one that only a type checker
+sees, counts like any other.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PACKAGES = ("constraints", "liegroups")
+
+# The floor of each room (a folder, or a file of the hall), one line each.
+FLOORS = {
+    "liegroups": 0,
+    "constraints.arrays": 1,
+    "constraints.errors": 1,
+    "constraints.point": 1,
+    "constraints.pool": 1,
+    "constraints.ranks": 1,
+    "constraints.short_vectors": 1,
+    "constraints.keywords": 1,
+    "constraints.words": 1,
+    "constraints.robot": 1,
+    "constraints.functions": 2,
+    "constraints.rows": 3,
+    "constraints.problem": 4,
+    "constraints.solvers": 5,
+    "constraints.loops": 6,
+    "constraints.models": 7,
+    "constraints.paths": 7,
+    "constraints.manipulation": 7,
+    "constraints.files": 8,
+    "constraints.pictures": 8,
+    "constraints.interop": 8,
+    "constraints.testing": 8,
+    "constraints.cli": 8,
+    "constraints.__main__": 8,
+}
+ENTRANCE = ("constraints", 8)  # constraints/__init__.py alone: what is under it has its own line above
+
+# What reaches up to files and pictures: one-line methods of values, and three imports that are still to go.
+UPWARDS = {
+    ("constraints.rows.right_hand_side", "constraints.files.right_hand_sides"),
+    ("constraints.problem.problem", "constraints.files.problems"),
+    ("constraints.problem.problem", "constraints.pictures.dependencies"),
+    ("constraints.solvers.options", "constraints.files.options"),
+    ("constraints.solvers.projection.projection", "constraints.files.reports"),
+    ("constraints.solvers.projection.projection", "constraints.pictures.traces"),
+    ("constraints.loops.assembly", "constraints.pictures.assemblies"),
+    ("constraints.manipulation", "constraints.pictures.paths"),
+    ("constraints.manipulation.graph", "constraints.pictures.graph"),
+    ("constraints.manipulation.scene", "constraints.files.documents"),
+    ("constraints.manipulation.scene", "constraints.files.json_values"),
+}
+
+# Who may import what comes from outside the standard library. Anything else is imported on use (inside a function).
+EVERYWHERE = ("constraints", "liegroups")
+DOORS = {
+    "numpy": EVERYWHERE,
+    "scipy": ("constraints",),
+    "pinocchio": ("constraints.robot.pinocchio",),
+    "networkx": ("constraints.problem", "constraints.paths", "constraints.manipulation"),
+    "numba": ("constraints.solvers.compiled",),
+}
+PINOCCHIO_DOOR = "constraints.robot.pinocchio"
+PINOCCHIO_ROOMS = tuple(
+    f"constraints.{room}"
+    for room in (
+        "robot",
+        "functions",
+        "loops",
+        "models",
+        "paths",
+        "manipulation",
+        "files",
+        "interop",
+        "solvers.compiled",
+    )
+)  # the packages that take `pin` from the door
+
+NOT_A_NAME = re.compile(r"_?(utils?|misc|common|helpers?)", re.IGNORECASE)
+LONGEST_FILE = 400
+SCREEN = 45
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported name: `module` is absolute; `name` is what `from module import name` takes, or empty."""
+
+    module: str
+    name: str
+    line: int
+    on_use: bool  # inside a function, or under TYPE_CHECKING
+
+
+def is_under(module: str, prefixes: tuple[str, ...]) -> bool:
+    return any(module == prefix or module.startswith(prefix + ".") for prefix in prefixes)
+
+
+def floor_of(module: str) -> int | None:
+    """Floor of a module of ours, by the longest prefix in the table; None when it has no line there."""
+    if module == ENTRANCE[0]:
+        return ENTRANCE[1]
+    prefix = max((p for p in FLOORS if is_under(module, (p,))), key=len, default=None)
+    return None if prefix is None else FLOORS[prefix]
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+MODULE_NAMES = frozenset(module_name(path) for path in FILES)
+
+
+class Imports(ast.NodeVisitor):
+    """Collects the imports of one module, relative ones made absolute, `import_module("...")` included."""
+
+    def __init__(self, module: str, is_package: bool) -> None:
+        self.package = module if is_package else module.rpartition(".")[0]
+        self.on_use = False
+        self.found: list[Import] = []
+        self.computed: list[int] = []  # lines that import a module whose name is computed
+
+    def absolute(self, name: str, level: int) -> str:
+        base = self.package.split(".")[: len(self.package.split(".")) - level + 1] if level else []
+        return ".".join([*base, *([name] if name else [])])
+
+    def visit_Import(self, node: ast.Import) -> None:
+        self.found += [Import(alias.name, "", node.lineno, self.on_use) for alias in node.names]
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
+        module = self.absolute(node.module or "", node.level)
+        self.found += [Import(module, alias.name, node.lineno, self.on_use) for alias in node.names]
+
+    def visit_Call(self, node: ast.Call) -> None:
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if called in ("import_module", "__import__") and node.args:
+            first = node.args[0]
+            if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                name = first.value.lstrip(".")
+                module = self.absolute(name, len(first.value) - len(name))
+                self.found.append(Import(module, "", node.lineno, self.on_use))
+            else:
+                self.computed.append(node.lineno)
+        self.generic_visit(node)
+
+    def visit_later(self, node: ast.AST) -> None:
+        before, self.on_use = self.on_use, True
+        self.generic_visit(node)
+        self.on_use = before
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = visit_later
+
+    def visit_If(self, node: ast.If) -> None:
+        if "TYPE_CHECKING" in ast.unparse(node.test):
+            before, self.on_use = self.on_use, True
+            for child in node.body:
+                self.visit(child)
+            self.on_use = before
+            for child in node.orelse:
+                self.visit(child)
+        else:
+            self.generic_visit(node)
+
+
+def complaints(module: str, source: str, is_package: bool = False) -> Iterator[str]:
+    """What is wrong with the imports of one module, a sentence each."""
+    floor = floor_of(module)
+    if floor is None:
+        yield f"{module} has no floor: give it a line in FLOORS of tests/test_floors.py, on the lowest floor that works"
+        return
+    imports = Imports(module, is_package)
+    imports.visit(ast.parse(source))
+    if floor < ENTRANCE[1]:
+        for line in imports.computed:
+            yield f"{module}:{line} computes the name of a module it imports, which hides its floor"
+    for item in imports.found:
+        head = item.module.split(".")[0]
+        if head in PACKAGES:
+            yield from complaints_inside(module, floor, item)
+        elif head not in sys.stdlib_module_names:
+            yield from complaints_outside(module, head, item)
+
+
+def complaints_inside(module: str, floor: int, item: Import) -> Iterator[str]:
+    where = f"{module}:{item.line}"
+    submodule = f"{item.module}.{item.name}"
+    target = submodule if submodule in MODULE_NAMES else item.module
+    other = floor_of(target)
+    if other is None:
+        yield f"{where} imports {target}, which has no floor: give it a line in FLOORS of tests/test_floors.py"
+    elif other > floor and (module, target) not in UPWARDS:
+        yield f"{where} (floor {floor}) imports {target}, which is on floor {other}"
+    if is_under(target, (PINOCCHIO_DOOR,)) and item.name in ("", "pin", "pinocchio", "*"):
+        if not is_under(module, PINOCCHIO_ROOMS):
+            yield f"{where} takes `pin` from {PINOCCHIO_DOOR}; only {', '.join(PINOCCHIO_ROOMS)} may"
+
+
+def complaints_outside(module: str, head: str, item: Import) -> Iterator[str]:
+    where = f"{module}:{item.line}"
+    if head in DOORS:
+        if not is_under(module, DOORS[head]):
+            yield f"{where} imports {head}, whose door is {' or '.join(DOORS[head])}"
+    elif is_under(module, ("liegroups",)):
+        yield f"{where} imports {head}; liegroups rests on numpy alone"
+    elif not item.on_use:
+        yield f"{where} imports {head} when it is itself imported; optional neighbours are imported on use"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_module_keeps_to_its_floor_and_doors(path: Path) -> None:
+    found = list(complaints(module_name(path), path.read_text(encoding="utf-8"), path.name == "__init__.py"))
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_file_has_a_name_that_says_something_and_a_size_that_can_be_read(path: Path) -> None:
+    lines = len(path.read_text(encoding="utf-8").splitlines())
+    assert lines <= LONGEST_FILE, f"{path.name}: {lines} lines; would it read better as two?"
+    for part in path.relative_to(ROOT).with_suffix("").parts:
+        assert not NOT_A_NAME.fullmatch(part), f"{path.relative_to(ROOT)}: {part!r} does not say what is inside"
+
+
+def bodies(source: str) -> Iterator[tuple[str, int]]:
+    """Each function with the lines of its body, signature and docstring left out."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0]
+            start = first.lineno if ast.get_docstring(node) is None else (first.end_lineno or 0) + 1
+            yield node.name, (node.end_lineno or start) - start + 1
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if "solvers" in p.parts], ids=lambda path: path.name)
+def test_functions_of_the_solver_fit_a_screen(path: Path) -> None:
+    assert not [(name, lines) for name, lines in bodies(path.read_text(encoding="utf-8")) if lines > SCREEN]
+
+
+def test_lines_of_a_body_are_counted_without_signature_and_docstring() -> None:
+    lines = ["def f(", "    a,", "):", '    """Two', '    lines."""', "    a = 1", "", "    return a", "", "def g(): 1"]
+    assert list(bodies("\n".join(lines))) == [("f", 3), ("g", 1)]
+
+
+def test_folders_are_at_most_two_levels_deep() -> None:
+    """Rooms of a room: `solvers/newton` and its neighbours, `functions/contact`; nothing deeper."""
+    deep = [str(path.relative_to(ROOT)) for path in FILES if len(path.relative_to(ROOT).parts) > 4]
+    assert not deep
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("liegroups.maps", "import math\nimport numpy as np\nfrom . import space\n"),
+        ("constraints.functions.function", "from liegroups import Space\nfrom ..point import Point\n"),
+        ("constraints.rows.stacking", "from scipy.linalg import lapack\nfrom .stack import Stack\n"),
+        ("constraints.robot.pinocchio", "import importlib\npin = importlib.import_module('pinocchio')\n"),
+        ("constraints.functions.pose", "from ..robot.pinocchio import pin\n"),
+        ("constraints.solvers.result", "from ..robot.pinocchio import Model\n"),
+        ("constraints.problem.dependency", "import networkx as nx\n"),
+        ("constraints.pictures.traces", "def draw():\n    from matplotlib import pyplot\n"),
+        ("constraints.solvers.compiled.kernels", "import numba\n"),
+    ],
+)
+def test_right_imports_pass(module: str, source: str) -> None:
+    assert list(complaints(module, source)) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "said"),
+    [
+        ("constraints.point", "from .functions.function import Function", "floor 2"),
+        ("constraints.point", "def f():\n    from .problem import Problem", "floor 4"),
+        (
+            "constraints.rows.stack",
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ..problem import Problem",
+            "floor 4",
+        ),
+        ("constraints.functions.pose", "from .. import Problem", "floor 8"),
+        ("constraints.functions.pose", "from ..solvers.projector import Projector", "floor 5"),
+        (
+            "constraints.functions.pose",
+            "import importlib\nimportlib.import_module('..solvers', __package__)",
+            "floor 5",
+        ),
+        ("constraints.point", "from .novelty import x", "has no floor"),
+        ("constraints.novelty", "", "test_floors.py"),
+        (
+            "constraints.rows.stacking",
+            "from importlib import import_module\nname = 'x'\nimport_module(name)",
+            "computes the name",
+        ),
+        ("liegroups.space", "import scipy.linalg", "door"),
+        ("liegroups.space", "def f():\n    import matplotlib", "numpy alone"),
+        ("liegroups.space", "import constraints", "floor 8"),
+        ("constraints.robot.robot", "import pinocchio as pin", "door"),
+        ("constraints.functions.pose", "import importlib\npin = importlib.import_module('pinocchio')", "door"),
+        ("constraints.rows.implicit", "import networkx as nx", "door"),
+        ("constraints.problem.problem", "from ..robot.pinocchio import pin", "takes `pin`"),
+        ("constraints.problem.problem", "from ..robot import pinocchio", "takes `pin`"),
+        ("constraints.pictures.traces", "import matplotlib.pyplot as plt", "on use"),
+        (
+            "constraints.pictures.traces",
+            "try:\n    import matplotlib\nexcept ImportError:\n    matplotlib = None",
+            "on use",
+        ),
+    ],
+)
+def test_wrong_imports_are_named(module: str, source: str, said: str) -> None:
+    found = list(complaints(module, source))
+    assert len(found) == 1
+    assert said in found[0]

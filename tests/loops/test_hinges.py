@@ -1,0 +1,233 @@
+"""Hinges and their rows: what is free, what is held, coordinates, rates, accelerations, errors."""
+
+from __future__ import annotations
+
+import functools
+import pickle
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from samples import placement, two_arms_frames
+
+from constraints import Frame, Robot
+from constraints.errors import NotNormalizedError, OptionError, SizeError, WrongObjectError
+from constraints.loops import Closure, Hinge, HingeError, HingeKind, HingeTypeError
+
+HINGES = {
+    "locked": Hinge.locked(),
+    "pin": Hinge.pin([0.6, 0.0, 0.8]),
+    "slider": Hinge.slider([0.0, 1.0, 0.0]),
+    "helical": Hinge.helical([0.0, 0.6, 0.8], 0.3),
+    "universal": Hinge.universal([0.6, 0.8, 0.0], [-0.8, 0.6, 0.0]),
+    "hooke": Hinge.hooke([1.0, 0.0, 0.0], [0.6, 0.8, 0.0]),
+    "cylindrical": Hinge.cylindrical([1.0, 0.0, 0.0]),
+    "two sliders": Hinge.two_sliders([0.0, 0.6, 0.8]),
+    "planar": Hinge.planar([0.0, 0.6, -0.8]),
+    "gimbal": Hinge.gimbal(),
+    "ball": Hinge.ball(),
+    "translational": Hinge.translational(),
+    "free": Hinge.free(),
+    "custom": Hinge.custom([Hinge.pin([0.0, 0.0, 1.0]), Hinge.slider([1.0, 0.0, 0.0]), Hinge.pin([0.0, 1.0, 0.0])]),
+    "composed": Closure.masked(two_arms_frames(), "a", "b", [True, False, True, False, True, True]).hinge,
+}
+DOFS = dict(zip(HINGES, (0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 6, 3, 2), strict=True))
+SLOW = {"custom"}  # fitted by Newton
+
+
+def coordinates(hinge: Hinge, rng: np.random.Generator) -> np.ndarray:
+    """Anywhere in a circle, short of where pins of a universal or gimbal hinge line up."""
+    space = hinge.space
+    q = space.random(rng, np.full(space.nq, -2.5), np.full(space.nq, 2.5))
+    if hinge.kind is HingeKind.GIMBAL:
+        q[1] *= 0.5
+    return q
+
+
+@functools.cache
+def free_body() -> Robot:
+    model = pin.Model()
+    joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "body")
+    model.appendBodyToJoint(joint, pin.Inertia.FromBox(1.0, 0.1, 0.2, 0.3), pin.SE3.Identity())
+    return Robot(model, "body")
+
+
+def closure_of(hinge: Hinge) -> Closure:
+    """The body's own frame seen from a placement in the world."""
+    return Closure(free_body(), placement(40), Frame("tip", 1, placement(41), "body"), hinge, name="closure")
+
+
+def body_at(pose: pin.SE3) -> np.ndarray:
+    """Configuration of the body in which the successor is at a pose from the predecessor."""
+    return np.array(pin.SE3ToXYZQUAT(placement(40) * pose * placement(41).inverse()))
+
+
+@pytest.mark.parametrize("name", HINGES)
+def test_rows_are_six_less_the_dofs(name: str) -> None:
+    """Case 1: rows = 6 - dof for every type."""
+    hinge = HINGES[name]
+    assert hinge.dofs == DOFS[name]
+    assert hinge.rows == closure_of(hinge).group.nv == 6 - DOFS[name]
+
+
+@pytest.mark.parametrize("name", HINGES)
+def test_placed_targets_are_closed_and_free_motions_keep_them(name: str) -> None:
+    """Case 1: at random coordinates rows are below 1e-12; free motions keep them zero, blocked ones do not."""
+    hinge, closure, rng = HINGES[name], closure_of(HINGES[name]), np.random.default_rng(1)
+    tip = Frame("tip", 1, placement(41), "body")
+    for _ in range(15 if name in SLOW else 100):
+        theta = coordinates(hinge, rng)
+        q = body_at(hinge.placement(theta))
+        assert np.abs(closure.residual(q)).max(initial=0.0) < 1e-12
+        moved = hinge.space.integrate(theta, 0.1 * rng.standard_normal(hinge.dofs))
+        assert np.abs(closure.residual(body_at(hinge.placement(moved)))).max(initial=0.0) < 1e-12
+        D = closure.constraint_matrices(q)[1]
+        S = hinge.subspace(theta)
+        assert np.abs(D @ S).max(initial=0.0) < 1e-9
+        if hinge.rows:
+            blocked = np.linalg.svd(S.T)[2][hinge.dofs :] if hinge.dofs else np.eye(6)
+            assert np.linalg.svd(D @ blocked.T, compute_uv=False).min() > 0.05
+            J = closure.function.jacobian(q)
+            assert np.abs(J - D @ free_body().at(q).jacobian(tip)).max() < 1e-12
+
+
+@pytest.mark.parametrize("name", HINGES)
+def test_coordinates_rates_and_accelerations_are_recovered(name: str) -> None:
+    """Hinge coordinates, rates and accelerations of a moving target are those it was moved with."""
+    hinge, rng = HINGES[name], np.random.default_rng(2)
+    closure, robot = closure_of(hinge), free_body()
+    for _ in range(4 if name in SLOW else 20):
+        theta = coordinates(hinge, rng)
+        rates, accelerations = rng.standard_normal((2, hinge.dofs))
+        q = body_at(hinge.placement(theta))
+        X = placement(41).inverse()  # the body's frame seen from the tip
+        twist = X.inverse().action @ (hinge.subspace(theta) @ rates)
+        change = X.inverse().action @ (hinge.subspace(theta) @ accelerations + hinge.drift(theta, rates))
+        found = closure.hinge_motion(q, twist, change)
+        assert np.abs(robot.space.difference(q, body_at(hinge.placement(found.coordinates)))).max() < 1e-11
+        assert np.abs(found.rates - rates).max(initial=0.0) < 1e-9
+        assert np.abs(found.accelerations - accelerations).max(initial=0.0) < 1e-8
+        assert np.abs(closure.residual_acceleration(q, twist, change)).max(initial=0.0) < 1e-8
+        error = closure.error_frame(q, twist, change)
+        for part in (pin.log6(error.placement).vector, error.twist, error.acceleration):
+            assert np.abs(part).max() < 1e-8
+
+
+@pytest.mark.parametrize("name", [n for n in HINGES if n != "free"])
+def test_errors_of_the_fitted_frame_are_derivatives(name: str) -> None:
+    """Case 2: pose errors are six, zero when closed, and the other two are their derivatives, open or closed."""
+    hinge, closure, rng = HINGES[name], closure_of(HINGES[name]), np.random.default_rng(5)
+    space = free_body().space
+    for kind in ("closed", "open", "open"):
+        theta = coordinates(hinge, rng)
+        q = body_at(hinge.placement(theta))
+        if kind == "open":
+            q = space.integrate(q, 0.1 * rng.standard_normal(6))
+            assert np.abs(closure.pose_error(q)).max() > 1e-4
+        else:
+            assert np.abs(closure.pose_error(q)).max() < 1e-11
+        v, h = rng.standard_normal(6), 1e-5
+        ahead, behind = space.integrate(q, h * v), space.integrate(q, -h * v)
+        slope = (closure.pose_error(ahead) - closure.pose_error(behind)) / (2 * h)
+        assert np.abs(slope - closure.velocity_error(q, v)).max() < 1e-6
+        slope = (closure.velocity_error(ahead, v) - closure.velocity_error(behind, v)) / (2 * h)
+        assert np.abs(slope - closure.acceleration_error(q, v)).max() < 1e-6 * (1.0 + np.abs(slope).max())
+        a = rng.standard_normal(6)
+        change = closure.acceleration_error(q, v, a) - closure.acceleration_error(q, v)
+        assert np.abs(change - closure.velocity_error(q, a)).max() < 1e-9
+
+
+@pytest.mark.parametrize("name", HINGES)
+def test_subspaces_are_the_derivatives_of_placements(name: str) -> None:
+    """S by differences of H along its coordinates, and its drift by differences of S."""
+    hinge, rng, h = HINGES[name], np.random.default_rng(3), 1e-5
+    theta, rates = coordinates(hinge, rng), rng.standard_normal(hinge.dofs)
+    ahead, behind = (hinge.space.integrate(theta, s * h * rates) for s in (1.0, -1.0))
+    twist = pin.log6(hinge.placement(behind).actInv(hinge.placement(ahead))).vector / (2 * h)
+    assert np.abs(twist - hinge.subspace(theta) @ rates).max() < 1e-9
+    drift = (hinge.subspace(ahead) - hinge.subspace(behind)) @ rates / (2 * h)
+    assert np.abs(drift - hinge.drift(theta, rates)).max() < 1e-9
+
+
+@pytest.mark.parametrize("name", HINGES)
+def test_hinges_pickle(name: str) -> None:
+    """A hinge and its closure come back from pickle with the same rows."""
+    closure = closure_of(HINGES[name])
+    q = body_at(placement(42))
+    assert (pickle.loads(pickle.dumps(closure)).residual(q) == closure.residual(q)).all()
+
+
+def test_screws_fit_the_nearest_number_of_turns() -> None:
+    """A screw that has made three turns and a bit is closed at its advance, and open a tenth of a turn away."""
+    hinge = Hinge.helical([0.0, 0.0, 1.0], 0.01)
+    closure = closure_of(hinge)
+    turned = np.array([6.0 * np.pi + 0.4])
+    q = body_at(hinge.placement(turned))
+    assert np.abs(closure.residual(q)).max() < 1e-12
+    assert closure.hinge_motion(q).coordinates == pytest.approx(turned, abs=1e-9)
+    pose = hinge.placement(turned) * pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.001]))
+    assert closure.residual(body_at(pose))[2] == pytest.approx(0.001, abs=1e-12)
+
+
+def test_hooke_keeps_its_axes_square() -> None:
+    """The outboard axis stays perpendicular to the inboard one, each given in its own frame."""
+    a, b = np.array([1.0, 0.0, 0.0]), np.array([0.6, 0.8, 0.0])
+    hinge = Hinge.hooke(a, b)
+    for theta in np.random.default_rng(0).uniform(-1.5, 1.5, (10, 2)):
+        assert abs(a @ (hinge.placement(theta).rotation @ b)) < 1e-14
+
+
+@pytest.mark.parametrize(
+    ("mask", "kind"),
+    [
+        ([1, 1, 1, 1, 1, 1], HingeKind.LOCKED),
+        ([1, 1, 1, 0, 0, 0], HingeKind.BALL),
+        ([1, 1, 1, 1, 1, 0], HingeKind.PIN),
+        ([0, 1, 1, 1, 1, 1], HingeKind.SLIDER),
+        ([1, 1, 0, 1, 1, 0], HingeKind.CYLINDRICAL),
+        ([0, 0, 1, 1, 1, 0], HingeKind.PLANAR),
+        ([0, 0, 1, 1, 1, 1], HingeKind.TWO_SLIDERS),
+        ([0, 0, 0, 1, 1, 1], HingeKind.TRANSLATIONAL),
+        ([0, 0, 0, 0, 0, 0], HingeKind.FREE),
+        ([1, 0, 1, 0, 1, 1], HingeKind.COMPOSED),
+    ],
+)
+def test_masks_become_the_hinge_that_is_left(mask: list[bool], kind: HingeKind) -> None:
+    """A closure by held axes has the hinge that they leave."""
+    closure = Closure.masked(two_arms_frames(), "a", "b", mask)
+    assert closure.hinge.kind is kind
+    assert closure.group.nv == sum(mask)
+
+
+def test_two_free_rotations_are_refused_with_the_hinge_to_use() -> None:
+    """A rotation mask that leaves two axes free names the hinge types that do."""
+    for row in ([1, 1, 1, 0, 0, 1], [0, 0, 0, 1, 0, 0]):
+        with pytest.raises(HingeTypeError, match=r"Hinge\.universal or Hinge\.hooke"):
+            Closure.masked(two_arms_frames(), "a", "b", [bool(held) for held in row])
+
+
+def test_wrong_hinges_are_named() -> None:
+    """Case 20 of RBDL: axes that are not unit, sizes, and what else a user may get wrong."""
+    robot = two_arms_frames()
+    with pytest.raises(NotNormalizedError, match="axis of a hinge"):
+        Hinge.pin([1.0, 1.0, 0.0])
+    with pytest.raises(SizeError):
+        Hinge.slider([1.0, 0.0])
+    with pytest.raises(OptionError, match="right angle"):
+        Hinge.universal([1.0, 0.0, 0.0], [0.6, 0.8, 0.0])
+    with pytest.raises(OptionError, match="pitch"):
+        Hinge.helical([0.0, 0.0, 1.0])
+    with pytest.raises(HingeError, match="3 degrees of freedom"):
+        Hinge.custom([Hinge.pin([0.0, 0.0, 1.0])] * 3)
+    with pytest.raises(WrongObjectError, match="sub-hinge 0"):
+        Hinge.custom(["pin"])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
+    with pytest.raises(HingeTypeError, match="axis 0"):
+        Closure.along(robot, "a", "b", [[2.0, 0.0, 0.0, 0.0, 0.0, 0.0]])
+    with pytest.raises(HingeTypeError, match="mixes"):
+        Closure.along(robot, "a", "b", [[0.6, 0.0, 0.0, 0.8, 0.0, 0.0]])
+    with pytest.raises(HingeTypeError, match="right angles"):
+        Closure.along(robot, "a", "b", [[1.0, 0, 0, 0, 0, 0], [0.6, 0.8, 0, 0, 0, 0]])
+    with pytest.raises(SizeError):
+        Closure.along(robot, "a", "b", np.zeros((2, 5)))
+    with pytest.raises(WrongObjectError, match="mask"):
+        Closure.masked(robot, "a", "b", [True] * 5)

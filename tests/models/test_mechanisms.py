@@ -1,0 +1,304 @@
+"""Built-in mechanisms and what they leave free: mobility, redundant and inconsistent rows, independent coordinates."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from constraints import ConstraintError, Projector, Robot
+from constraints.errors import OptionError, SizeError, UnknownJointError, UnknownNameError, WrongObjectError
+from constraints.loops import Closure, Hinge, PointClosure
+from constraints.models import Mechanism, Unread, mechanisms, sample_two_arms
+
+MADE: list[tuple[str, dict[str, Any], tuple[int, int, int, int]]] = [
+    ("four_bar", {}, (3, 5, 2, 1)),
+    ("four_bar", {"ground": 0.4, "crank": 0.2, "coupler": 0.4, "rocker": 0.2}, (3, 5, 2, 1)),
+    ("five_bar", {}, (4, 5, 2, 2)),
+    ("five_bar", {"ground": 0.5, "left": 1.9, "right": 1.2}, (4, 5, 2, 2)),
+    ("slider_crank", {}, (4, 3, 3, 1)),
+    ("slider_crank", {"offset": -0.2, "angle": -2.5}, (4, 3, 3, 1)),
+    ("stewart_platform", {}, (24, 18, 18, 6)),
+    ("stewart_platform", {"spread": 0.1, "height": 0.8}, (24, 18, 18, 6)),
+    ("delta_robot", {}, (9, 6, 6, 3)),
+    ("delta_robot", {"angle": -0.2, "width": 0.15}, (9, 6, 6, 3)),
+    ("bennett", {}, (4, 6, 3, 1)),
+    ("bennett", {"a": 0.1, "alpha": 1.1, "beta": 0.5, "angle": -2.0}, (4, 6, 3, 1)),
+    ("scissor_lift", {"stages": 1}, (3, 5, 2, 1)),
+    ("scissor_lift", {"stages": 12, "angle": 1.0}, (25, 60, 24, 1)),
+]
+"""Mechanism, options, and (nv, rows, rank, mobility) as counted by hand: see the docstrings."""
+
+
+def built(entry: tuple[str, dict[str, Any], Any]) -> Mechanism:
+    return getattr(mechanisms, entry[0])(**entry[1])
+
+
+@pytest.mark.parametrize("entry", MADE, ids=lambda e: f"{e[0]}{len(e[1])}")
+def test_mobility_at_the_closed_posture(entry: Any) -> None:
+    """Case 17: each built-in mechanism is closed by construction and has its known mobility."""
+    mechanism, (nv, rows, rank, mobility) = built(entry), entry[2]
+    q = mechanism.posture("closed")
+    judged = mechanism.judge(q)
+    assert judged.residual <= 1e-14
+    assert judged.is_closed
+    assert (mechanism.robot.nv, judged.rows, judged.rank, judged.mobility) == (nv, rows, rank, mobility)
+    assert mechanism.mobility(q) == mobility
+    assert mechanism.rank(q) == rank
+    assert not judged.inconsistent
+    assert set(mechanism.motors) >= set(judged.independent)  # driving the motors moves it
+    assert pickle.loads(pickle.dumps(mechanism)).judge(q).redundant == judged.redundant
+
+
+@pytest.mark.parametrize("entry", MADE, ids=lambda e: f"{e[0]}{len(e[1])}")
+def test_it_moves_along_its_freedoms_and_stays_closed(entry: Any) -> None:
+    """A mobility is a motion: a step along the null space is closed again by a correction of second order."""
+    mechanism = built(entry)
+    q, problem = mechanism.posture("closed"), mechanism.problem()
+    basis = problem.tangent_basis(q)
+    assert basis.shape[1] == entry[2][3]
+    for column in basis.T:
+        stepped = mechanism.robot.space.integrate(q, 1e-3 * column)
+        done = Projector(problem).project(stepped).q
+        correction = mechanism.robot.space.difference(stepped, done)
+        assert np.abs(correction).max() <= 1e-4
+        assert np.abs(mechanism.robot.space.difference(q, done)).max() >= 1e-4
+
+
+def test_frames_meet_by_plain_pinocchio() -> None:
+    """Points that the closures join coincide, and rods have their length, by pinocchio's own kinematics."""
+    meets = {
+        "four_bar": [("coupler_end", "rocker_end", 0.0)],
+        "five_bar": [("left_outer_end", "right_outer_end", 0.0)],
+        "slider_crank": [("rod_end", "slider_body", 0.0)],
+        "stewart_platform": [(f"anchor{i}", f"leg{i}_end", 0.0) for i in range(1, 7)],
+        "delta_robot": [(f"elbow{i}_{s}", f"ankle{i}_{s}", 0.5) for i in (1, 2, 3) for s in ("left", "right")],
+        "scissor_lift": [("a1_top", "b2_foot", 0.0), ("a2_top", "b3_foot", 0.0), ("foot", "b1_foot", 0.0)],
+    }
+    for name, pairs in meets.items():
+        mechanism = getattr(mechanisms, name)()
+        model: Any = mechanism.robot.model
+        data = model.createData()
+        pin.framesForwardKinematics(model, data, mechanism.posture("closed"))
+        for a, b, apart in pairs:
+            ends = [data.oMf[model.getFrameId(f)].translation for f in (a, b)]
+            assert np.linalg.norm(ends[0] - ends[1]) == pytest.approx(apart, abs=1e-14)
+
+
+def test_a_scissor_lift_is_straight() -> None:
+    lift = mechanisms.scissor_lift(5, bar=0.4, angle=0.7)
+    data = lift.robot.model.createData()
+    model: Any = lift.robot.model
+    pin.framesForwardKinematics(model, data, lift.posture("closed"))
+    rise, run = 0.4 * math.sin(0.7), 0.4 * math.cos(0.7)
+    for i in range(1, 6):
+        np.testing.assert_allclose(data.oMf[model.getFrameId(f"a{i}_top")].translation, [run, i * rise, 0], atol=1e-13)
+        np.testing.assert_allclose(data.oMf[model.getFrameId(f"b{i}_top")].translation, [0, i * rise, 0], atol=1e-13)
+
+
+def test_bennett_is_closed_on_its_whole_branch_and_overconstrained() -> None:
+    """Case 17: mobility 1 although counting gives -2; rank 4 at open configurations, 3 at closed ones."""
+    rng = np.random.default_rng(5)
+    linkage = mechanisms.bennett(0.3, 0.6, 1.2)
+    assert 4 - linkage.rows == -2
+    for angle in (0.2, 1.0, 2.5, -1.7):
+        other = mechanisms.bennett(0.3, 0.6, 1.2, angle)
+        q = other.posture("closed")
+        turned = np.eye(4)
+        for theta, (bar, twist) in zip(q, [(0.3, 0.6), (0.3 * math.sin(1.2) / math.sin(0.6), 1.2)] * 2, strict=True):
+            turned = turned @ pin.SE3(pin.utils.rotate("z", theta), np.zeros(3)).homogeneous
+            turned = turned @ pin.SE3(pin.utils.rotate("x", twist), np.array([bar, 0, 0])).homogeneous
+        np.testing.assert_allclose(turned, np.eye(4), atol=1e-14)
+        assert linkage.judge(q).residual <= 1e-14  # the same linkage
+        assert linkage.rank(q) == 3
+    for _ in range(6):
+        judged = linkage.judge(rng.uniform(-np.pi, np.pi, 4))
+        assert judged.rank == 4
+        assert not judged.is_closed
+        assert "open configuration" in judged.describe()
+
+
+def test_a_stretched_parallelogram_loses_rank() -> None:
+    """Case 17: the flat parallelogram is reported: rank 1, mobility 2 there, and 1 on both sides of it."""
+    lengths = {"ground": 0.4, "crank": 0.2, "coupler": 0.4, "rocker": 0.2}
+    flat = mechanisms.four_bar(**lengths, angle=0.0)
+    judged = flat.judge(flat.posture("closed"))
+    assert (judged.rank, judged.mobility) == (1, 2)
+    assert len(judged.independent) == 2
+    for angle in (-0.1, 0.1):
+        q = mechanisms.four_bar(**lengths, angle=angle).posture("closed")
+        assert (flat.rank(q), flat.mobility(q)) == (2, 1)
+
+
+def test_dead_centres_of_driven_joints_are_judged() -> None:
+    """Mend 12: a crank-rocker that is driven by its rocker is at a dead centre where crank and coupler are in line (a
+    triangle of 3, 4, 5), by its crank nowhere; a flat parallelogram leaves coupler and rocker open."""
+    linkage = mechanisms.four_bar(0.4, 0.2, 0.3, 0.3)
+    dead = np.array([np.arctan2(3.0, 4.0), 0.0, 0.5 * np.pi])
+    judged = linkage.judge(dead, driven=["rocker"])
+    assert judged.is_closed
+    assert (judged.rank, judged.mobility, judged.held_mobility, judged.blocked) == (2, 1, 1, 1)
+    assert judged.undetermined == ("crank", "coupler")
+    assert not judged.is_determined
+    assert "may move: crank, coupler (a dead centre)" in judged.describe()
+    assert judged.held_singular_values is not None
+    assert judged.held_singular_values[1] < 1e-12
+    for q, driven in ((dead, "crank"), (linkage.posture("closed"), "rocker"), (linkage.posture("closed"), "crank")):
+        regular = linkage.judge(q, driven=[driven])
+        assert (regular.held_mobility, regular.blocked, regular.undetermined) == (0, 0, ())
+        assert regular.is_determined
+        assert regular.independent == (driven,)
+    flat = mechanisms.four_bar(0.4, 0.2, 0.4, 0.2, angle=0.0)
+    judged = flat.judge(flat.posture("closed"), driven=["crank"])
+    assert (judged.mobility, judged.held_mobility, judged.blocked) == (2, 1, 0)
+    assert judged.undetermined == ("coupler", "rocker")
+    assert flat.judge(flat.posture("closed")).held_mobility is None
+    with pytest.raises(UnknownJointError, match="crank"):
+        flat.judge(flat.posture("closed"), driven=["crnk"])
+
+
+def test_rows_out_of_the_plane_are_the_redundant_ones() -> None:
+    """Three of the five rows of a planar pin: translation out of the plane, two rotations."""
+    for name in ("four_bar", "five_bar"):
+        mechanism = getattr(mechanisms, name)()
+        J = mechanism.problem().jacobian(mechanism.posture("closed"))
+        judged = mechanism.judge(mechanism.posture("closed"))
+        assert len(judged.redundant) == 3
+        zero = np.flatnonzero(np.abs(J).max(axis=1) < 1e-12)
+        assert zero.size == 3
+        names = [label for i, label in enumerate(labels(mechanism)) if i in zero]
+        assert list(judged.redundant) == names
+
+
+def labels(mechanism: Mechanism) -> list[str]:
+    from constraints.loops.mobility import row_names
+
+    return list(row_names(mechanism.stack))
+
+
+def test_inconsistent_rows_are_named_with_their_size() -> None:
+    """Two links that meet in the plane but not out of it: the row out of the plane is redundant, and off by 1 mm."""
+    linkage = mechanisms.four_bar()
+    robot = linkage.robot
+    lifted = robot.frame("rocker_end", pin.SE3(np.eye(3), np.array([0.0, 0.0, 1e-3])))
+    off = Mechanism(robot, (Closure(robot, "coupler_end", lifted, Hinge.pin([0, 0, 1]), name="off"),))
+    judged = off.judge(linkage.posture("closed"))
+    assert judged.inconsistent == {"off": pytest.approx(1e-3, rel=1e-9)}
+    assert judged.inconsistency == pytest.approx(1e-3, rel=1e-9)
+    assert not judged.is_closed
+    assert "inconsistent by 0.001" in judged.describe()
+    assert not linkage.judge(linkage.posture("closed")).inconsistent
+
+
+def test_ball_and_free_joints_are_split_by_coordinate() -> None:
+    """Independent coordinates of joints with several freedoms have a number; motors come first."""
+    platform = mechanisms.stewart_platform()
+    q = platform.posture("closed")
+    assert platform.judge(q).independent == platform.motors
+    bare = Mechanism(platform.robot, platform.closures, postures=platform.postures)
+    assert any("[" in name for name in (*bare.judge(q).independent, *bare.judge(q).dependent))
+    assert bare.mobility(q) == 6
+
+
+def test_inverse_kinematics_of_the_stewart_platform() -> None:
+    platform = mechanisms.stewart_platform()
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        placement = pin.SE3(pin.exp3(rng.uniform(-0.4, 0.4, 3)), np.array([0, 0, 0.5]) + rng.uniform(-0.1, 0.1, 3))
+        q = mechanisms.stewart_posture(platform, placement)
+        assert platform.judge(q).residual <= 1e-14
+        assert platform.mobility(q) == 6
+        np.testing.assert_allclose(platform.robot.at(q).placement(platform.robot.frame("platform")).homogeneous,
+                                   placement.homogeneous, atol=1e-14)  # fmt: skip
+    with pytest.raises(UnknownJointError):
+        mechanisms.stewart_posture(mechanisms.four_bar(), pin.SE3.Identity())
+    with pytest.raises(ConstraintError, match="placement of the platform"):
+        mechanisms.stewart_posture(platform, [1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "kind", "said"),
+    [
+        ("four_bar", {"coupler": 0.01}, OptionError, "four-bar"),
+        ("four_bar", {"crank": -1.0}, OptionError, "crank of a four-bar"),
+        ("four_bar", {"crank": "long"}, WrongObjectError, "crank of a four-bar"),
+        ("four_bar", {"angle": math.nan}, OptionError, "angle"),
+        ("five_bar", {"outer": 0.05}, OptionError, "five-bar"),
+        ("slider_crank", {"rod": 0.05, "angle": 1.5}, OptionError, "rod of a slider-crank"),
+        ("stewart_platform", {"height": 0.0}, OptionError, "height"),
+        ("delta_robot", {"forearm": 0.1}, OptionError, "forearm"),
+        ("bennett", {"alpha": 0.5, "beta": 0.5}, OptionError, "Bennett"),
+        ("bennett", {"alpha": 0.5, "beta": -0.7}, OptionError, "Bennett"),
+        ("scissor_lift", {"stages": 0}, OptionError, "stages"),
+        ("scissor_lift", {"stages": 1.5}, SizeError, "stages"),
+    ],
+)
+def test_lengths_that_make_no_mechanism_are_refused(name: str, options: Any, kind: Any, said: str) -> None:
+    with pytest.raises(kind, match=said):
+        getattr(mechanisms, name)(**options)
+
+
+def test_what_a_mechanism_takes() -> None:
+    robot = sample_two_arms()
+    hands = PointClosure(robot, "left_tool", "right_tool", name="hands")
+    mechanism = Mechanism(robot, (hands,), motors=("torso",), postures={"home": robot.reference("home")})
+    assert mechanism.rows == 3
+    assert mechanism.problem().constraints.names == ("hands",)
+    assert mechanism.constraint_set().stack.names == ("hands",)
+    more = Closure(robot, None, "left_tool", Hinge.ball(), name="hold")
+    assert mechanism.problem([more]).constraints.names == ("hands", "hold")
+    assert mechanism.constraint_set([more]).stack.names == ("hands", "hold")
+    assert "hands" in mechanism.describe()
+    assert "nothing" not in repr(mechanism)
+    with pytest.raises(UnknownNameError, match="home"):
+        mechanism.posture("hmoe")
+    with pytest.raises(ValueError, match="read-only"):
+        mechanism.postures["home"][0] = 1.0
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"motors": ("torsso",)}, "torso"),
+        ({"motors": "torso"}, "motors"),
+        ({"closures": (3,)}, "constraint"),
+        ({"couplers": (hands,)}, "coupler 0"),
+        ({"postures": {"bad": [0.0]}}, "posture 'bad'"),
+        ({"postures": [1]}, "postures"),
+        ({"unread": ("x",)}, "unread 0"),
+        ({"robot": 3}, "robot of a mechanism"),
+    ]
+    for options, said in wrong:
+        with pytest.raises(ConstraintError, match=said):
+            Mechanism(**{"robot": robot, **options})
+    assert str(Unread("joint 'x'", "why")) == "joint 'x': why"
+    with pytest.raises(ConstraintError, match="tolerance"):
+        mechanism.judge(robot.neutral, tolerance=-1.0)
+
+
+def test_a_tree_is_a_mechanism_without_rows() -> None:
+    robot = Robot(sample_two_arms().model)
+    tree = Mechanism(robot)
+    judged = tree.judge(robot.neutral)
+    assert (judged.rows, judged.rank, judged.mobility) == (0, 0, robot.nv)
+    assert len(judged.independent) == robot.nv
+    with pytest.raises(ConstraintError, match="row"):
+        tree.problem()
+
+
+def test_the_page_on_mechanisms_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).resolve().parent.parent.parent / "docs" / "mechanisms.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 2
+    names: dict[str, Any] = {}
+    exec(compile(blocks[0], "docs/mechanisms.md", "exec"), names)
+    assert names["done"].success
+    assert names["problem"].is_satisfied(names["done"].q)
+    assert "mobility 3" in capsys.readouterr().out
+    exec(compile(blocks[1], "docs/mechanisms.md", "exec"), {})
+    said = capsys.readouterr().out
+    assert "joint 'hinge': no type of joint is named 'revolut'; the nearest names are revolute" in said
+    assert "the nearest names are revolute" in blocks[1]
+    assert "nv 6" in said  # the bar is free

@@ -1,0 +1,91 @@
+"""Starts that are told to be far from outputs of constant maps: never one that satisfies its constraint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from constraints import (
+    Comparison,
+    ConvexShapeContactHold,
+    Explicit,
+    ExplicitContact,
+    LockedJoint,
+    Problem,
+    Robot,
+    Surface,
+)
+from constraints.solvers.newton.astray import Astray
+
+LIMIT = 1e-2
+
+
+def robot() -> Robot:
+    """A free body with a frame away from its origin, on a turned seat, and an arm of one joint."""
+    model: Any = pin.Model()
+    seat = pin.SE3(pin.exp3(np.array([0.3, -0.2, 0.5])), np.array([0.1, 0.2, 0.3]))
+    body = model.addJoint(0, pin.JointModelFreeFlyer(), seat, "box")
+    place = pin.SE3(pin.exp3(np.array([0.4, 0.1, -0.3])), np.array([0.7, -0.4, 0.5]))
+    model.addFrame(pin.Frame("side", body, 0, place, pin.FrameType.OP_FRAME))
+    model.addJoint(0, pin.JointModelRZ(), pin.SE3.Identity(), "arm")
+    return Robot(model, "box").without_bounds()
+
+
+ROBOT = robot()
+SQUARE = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]])
+
+
+def on_table() -> Explicit:
+    table = Surface("table", ROBOT.frame("universe", pin.SE3(np.eye(3), np.array([0.2, 0.1, 0.4]))), 0.5 * SQUARE)
+    return ExplicitContact(ConvexShapeContactHold(ROBOT, table, Surface("foot", ROBOT.frame("side"), 0.1 * SQUARE)))
+
+
+CASES = {
+    "relative pose": lambda: Explicit.relative_pose(
+        ROBOT, "universe", "side", [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], comparison=[Comparison.EQUALITY] * 6
+    ),
+    "contact": on_table,
+    "locked body": lambda: LockedJoint(ROBOT, "box", pin.SE3(pin.exp3(np.array([1.0, 0.5, 0.2])), np.ones(3))),
+    "locked arm": lambda: LockedJoint(ROBOT, "arm", 0.3),
+}
+
+
+def solved(name: str) -> tuple[Explicit, np.ndarray]:
+    """A constraint, and a configuration with its outputs."""
+    explicit = CASES[name]()
+    q = ROBOT.random(np.random.default_rng(3))
+    q[list(explicit.outputs.q)] = explicit.output_function().value(q)
+    return explicit, q
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_start_that_satisfies_its_constraint_is_astray(name: str) -> None:
+    """Moved at random by steps around the limit, turned about far points too: astray means an error above it."""
+    explicit, q = solved(name)
+    problem, rng, block = Problem(ROBOT, [explicit]), np.random.default_rng(0), list(explicit.outputs.v)
+    astray, told, kept = Astray([explicit]), 0, 0
+    assert float(np.linalg.norm(problem.error(q))) < 1e-9
+    for _ in range(1000):
+        step = np.zeros(ROBOT.nv)
+        step[block] = rng.normal(size=len(block)) * rng.choice([0.0, 1.0], len(block))
+        step *= LIMIT * 10 ** rng.uniform(-1.0, 1.0) / max(float(np.linalg.norm(step)), 1e-9)
+        if len(block) == 6 and rng.random() < 0.5:  # about a point on the body: small errors, a long way
+            step[block[:3]] = -np.cross(step[block[3:]], np.array([0.7, -0.4, 0.5]))
+        moved = ROBOT.space.integrate(q, step)
+        if astray.test(moved, q, LIMIT):
+            told += 1
+            assert float(np.linalg.norm(problem.error(moved))) > LIMIT
+        kept += float(np.linalg.norm(problem.error(moved))) <= LIMIT
+    assert told > 20
+    assert kept > 20
+
+
+def test_what_is_not_known_is_never_astray() -> None:
+    """A body that is seen from a joint: its error does not follow from its own entries."""
+    explicit = Explicit.relative_pose(ROBOT, "arm", "side")
+    far = ROBOT.neutral
+    far[:3] = 10.0
+    assert not Astray([explicit]).test(far, ROBOT.neutral, LIMIT)

@@ -1,0 +1,278 @@
+"""Bodies whose pose is computed, seen as parts of what carries them: the same rows, the same projections."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from constraints import (
+    CenterOfMass,
+    Comparison,
+    ConvexShapeContact,
+    ConvexShapeContactHold,
+    Explicit,
+    Function,
+    Implicit,
+    Options,
+    Orientation,
+    Pose,
+    Problem,
+    Projector,
+    RelativePose,
+    RelativePosition,
+    RelativeTransformation,
+    Robot,
+    Rotation,
+    Surface,
+    Transformation,
+)
+from constraints.functions.frame_function import FrameFunction
+from constraints.point import Workspace
+from constraints.rows.explicit_contact import HOLD_ROWS
+from constraints.solvers.newton.attached_bodies import CarriedBodies
+from constraints.solvers.newton.program import ReadableProgram
+from constraints.solvers.newton.state import Search
+from liegroups import Rn
+
+
+@functools.cache
+def robot() -> Robot:
+    """An arm, and three boxes: one in the world, one whose seat is on a joint of the arm, one with a lid on a hinge."""
+    model: Any = pin.Model()
+    at = 0
+    kinds = (pin.JointModelRZ, pin.JointModelRY, pin.JointModelRY, pin.JointModelRX, pin.JointModelRY, pin.JointModelRX)
+    for i, kind in enumerate(kinds):
+        place = pin.SE3(np.eye(3), np.array([0.05, 0.02, 0.3 if i else 0.1]))
+        at = model.addJoint(at, kind(), place, f"arm{i}")
+        model.appendBodyToJoint(at, pin.Inertia.Random(), pin.SE3.Identity())
+    model.addFrame(pin.Frame("hand", at, 0, pin.SE3(pin.exp3(np.array([0.3, 0.2, 0.1])), np.array([0.0, 0.0, 0.1])),
+                             pin.FrameType.OP_FRAME))  # fmt: skip
+    for name, parent in (("box", 0), ("tray", 2), ("chest", 0)):
+        seat = pin.SE3(pin.exp3(np.array([0.1, 0.4, -0.2])), np.array([0.3, 0.1, 0.2]))
+        joint = model.addJoint(parent, pin.JointModelFreeFlyer(), seat, name)
+        model.appendBodyToJoint(joint, pin.Inertia.FromBox(0.5, 0.1, 0.1, 0.1), pin.SE3.Identity())
+        place = pin.SE3(pin.exp3(np.array([-0.2, 0.1, 0.5])), np.array([0.02, 0.03, -0.04]))
+        model.addFrame(pin.Frame(f"{name} side", joint, 0, place, pin.FrameType.OP_FRAME))
+    lid = model.addJoint(model.getJointId("chest"), pin.JointModelRX(), pin.SE3.Identity(), "lid")
+    model.addFrame(pin.Frame("lid edge", lid, 0, pin.SE3.Random(), pin.FrameType.OP_FRAME))
+    return Robot(model, "arm with boxes").without_bounds()
+
+
+def grasp(body: str, by: str = "hand", rhs: Any = None) -> Explicit:
+    return Explicit.relative_pose(
+        robot(), by, f"{body} side", rhs, comparison=[Comparison.EQUALITY] * 6, name=f"{body} on {by}"
+    )
+
+
+def reachable(seed: int) -> tuple[np.ndarray, Any]:
+    """A configuration of the arm, and where the side of a box held by the hand then is."""
+    rng = np.random.default_rng(seed)
+    q = robot().random(rng)
+    q[:6] = rng.uniform(-1.0, 1.0, 6)
+    return q, robot().at(q).placement(robot().frame("hand"))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ByPosture(FrameFunction):
+    """Position of a frame as a user may write it: by the posture, which is asked for the frame itself."""
+
+    robot: Robot
+    frame: str
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        self.resolve(self.robot, None, self.frame, Rn(3), self.name or None)
+
+    def evaluate(self, point: Any, value: Any, jacobian: Any = None) -> None:
+        placement = point.placement(self.frame_b)
+        value[:] = placement.translation
+        if jacobian is not None:
+            jacobian[:] = placement.rotation @ point.jacobian(self.frame_b)[:3]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Height(Transformation):
+    """A transformation whose third row a user has changed to the height of the body above 0.4 m, by its pose in q."""
+
+    def evaluate(self, point: Any, value: Any, jacobian: Any = None) -> None:
+        super().evaluate(point, value, jacobian)
+        box = pin.XYZQUATToSE3(point.q[6:13])
+        seat = self.robot.model.jointPlacements[7]
+        value[2] = (seat * box).translation[2] - 0.4
+        if jacobian is not None:
+            jacobian[2] = 0.0
+            jacobian[2, 6:9] = (seat * box).rotation[2]
+
+
+CASES: dict[str, tuple[list[Any], int]] = {}
+
+
+def case(name: str, carried: int, *constraints: Any) -> None:
+    CASES[name] = list(constraints), carried
+
+
+def build() -> None:
+    r = robot()
+    here = reachable(1)[1]
+    case("the pose of a held box", 1, grasp("box"), Implicit.zero(Transformation(r, "box side", here)))
+    case("some rows of it", 1, grasp("box"),
+         Implicit.zero(Transformation(r, "box side"), mask=[False, False, True, True, True, False]))  # fmt: skip
+    case("a box seen from the arm", 1, grasp("box"), Implicit.zero(RelativePosition(r, "arm1", "box side")))
+    case("the arm seen from a box", 1, grasp("box"), Implicit.zero(RelativeTransformation(r, "box side", "arm0")))
+    case("orientations", 1, grasp("box"), Implicit.equal(Orientation(r, "box side"), [0.1, 0.2, 0.3]),
+         Implicit.equal(Rotation(r, "box"), [0.0, 0.0, 0.0, 1.0]))  # fmt: skip
+    case("a box on a box", 2, grasp("box"), grasp("tray", "box side", [0.1, 0.0, 0.2, 0.3, 0.0, 0.1]),
+         Implicit.zero(Transformation(r, "tray", here)))  # fmt: skip
+    case("two boxes seen from each other", 2, grasp("box"), grasp("tray", "arm3"),
+         Implicit.equal(Pose(r, "tray side", here)),
+         Implicit.zero(RelativePosition(r, "tray", "box side")))  # fmt: skip
+    case("a box on a body that is computed", 1, grasp("box"), grasp("tray", "box side"),
+         Implicit.zero(Transformation(r, "tray side", here)),
+         Implicit.equal(CenterOfMass(r, joints=["box"]), [0.2, 0.1, 0.5]))  # fmt: skip
+    case("a centre of mass", 0, grasp("box"), Implicit.equal(CenterOfMass(r), [0.1, 0.1, 0.5]))
+    case("a joint on the body", 0, grasp("chest"), Implicit.zero(RelativePosition(r, "arm0", "lid edge")))
+    height = Function.from_callable(lambda q: [q[8] - 0.4], r.space, r.space.factors[0].space, name="height")
+    case("a function of the user's", 0, grasp("box"), Implicit.zero(height))
+    case("on a joint of a held body", 1, grasp("chest"), grasp("box", "lid edge"),
+         Implicit.zero(RelativeTransformation(r, "box side", "chest side")))  # fmt: skip
+    case("a held body and a joint on it, seen from each other", 0, grasp("chest"),
+         Implicit.zero(Transformation(r, "chest", here)),
+         Implicit.zero(RelativePosition(r, "chest side", "lid edge"), mask=[False, True, False]))  # fmt: skip
+    case(
+        "a frame function that reads its frames",
+        0,
+        grasp("box"),
+        Implicit.equal(ByPosture(r, "box side"), [0.2, 0.1, 0.9]),
+    )
+    case("a transformation with rows of the user's", 0, grasp("box"), Implicit.zero(Height(r, "box side")))
+    case("a body that stays in the world while its seat moves", 1, grasp("tray", "universe"),
+         Implicit.zero(RelativePosition(r, "tray side", "hand")))  # fmt: skip
+    square = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]])
+    table = Surface("table", r.frame("universe", pin.SE3(np.eye(3), np.array([0.6, 0.3, 0.5]))), 0.3 * square)
+    shelf = Surface("shelf", r.frame("arm0"), 0.4 * square + [0.3, 0.0, 0.2])
+    sides = [Surface(f"{n} bottom", r.frame(n), 0.05 * square[::-1]) for n in ("box", "tray")]
+    held = grasp("box"), grasp("tray", "arm3")
+    case("a held box on a table", 1, grasp("box"), Implicit.zero(ConvexShapeContact(r, table, sides[0])))
+    case("a held box at a place on a table", 1, grasp("box"),
+         Implicit(ConvexShapeContactHold(r, table, sides[0]), HOLD_ROWS))  # fmt: skip
+    case("the nearest of two held boxes and two floors, one of which moves", 2, *held,
+         Implicit.zero(ConvexShapeContact(r, [table, shelf], sides, 0.01)))  # fmt: skip
+    case("a box on the lid of a held chest", 0, grasp("chest"),
+         Implicit.zero(ConvexShapeContact(r, Surface("lid", r.frame("lid edge"), square), sides[0])))  # fmt: skip
+    case("in an inequality", 1, grasp("box"), Implicit.above(Transformation(r, "box side"), -0.5),
+         Implicit.zero(RelativePose(r, "box", "arm0")))  # fmt: skip
+
+
+build()
+
+
+def rows_in_loop(problem: Problem, q: np.ndarray, sides: Any) -> tuple[np.ndarray, np.ndarray]:
+    program, workspace = ReadableProgram(problem, Options()), Workspace()
+    memory = program._memory(workspace)
+    search = Search(q, sides, memory, False)
+    memory.place(sides)
+    _, rows = program._rows(q, search, exact=True)
+    return (
+        np.concatenate([level.error.copy() for level in rows]),
+        np.concatenate([level.jacobian.copy() for level in rows]),
+    )
+
+
+def resolved(problem: Problem, q: np.ndarray, sides: Any) -> np.ndarray:
+    """The configuration with its outputs, one explicit constraint after the other."""
+    q = q.copy()
+    for explicit in problem.resolution.explicits:
+        q[explicit.outputs.q_indices] = sides.map_of(explicit).value(q)
+    for explicit in problem.explicits:
+        assert np.abs(problem.error(q, explicit, sides)).max() < 1e-12
+    return q
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_rows_of_the_loop_are_those_of_the_resolved_configuration(name: str) -> None:
+    """Against the problem's own rows where outputs are written and kinematics computed again, by the chain rule."""
+    constraints, carried = CASES[name]
+    problem = Problem(robot(), constraints)
+    assert len(problem.explicits) == sum(isinstance(c, Explicit) for c in constraints)
+    assert len(CarriedBodies(problem).explicits) == carried
+    rng = np.random.default_rng(4)
+    for _ in range(3):
+        sides = problem.rhs
+        for explicit in problem.explicits:
+            sides = sides.replace(explicit, 0.4 * rng.standard_normal(6))
+        q = robot().random(rng)
+        whole = resolved(problem, q, sides)
+        e, J = rows_in_loop(problem, q, sides)
+        rows = problem.rows(whole, sides)
+        T = problem.resolution_jacobian(problem.at(whole), sides)
+        np.testing.assert_allclose(e, rows.error[: len(e)], atol=1e-12)
+        np.testing.assert_allclose(J, rows.jacobian[: len(e)] @ T, atol=1e-12)
+
+
+def test_one_projector_takes_one_right_hand_side_after_the_other() -> None:
+    """Held boxes end on their targets and in the hand, by plain pinocchio, whatever was asked for before."""
+    r = robot()
+    model: Any = r.model
+    data, rng = model.createData(), np.random.default_rng(2)
+    held, target = grasp("box"), Implicit.equal(Pose(r, "box side"))
+    problem = Problem(r, [held, target])
+    projector = Projector(problem, Options(max_iterations=100))
+    box, hand = (model.getFrameId(name) for name in ("box side", "hand"))
+    for seed in range(12):
+        _, here = reachable(seed)
+        grip = pin.SE3(pin.exp3(0.3 * rng.standard_normal(3)), 0.1 * rng.standard_normal(3))
+        there = pin.SE3ToXYZQUAT(here * grip)
+        sides = problem.rhs.replace(held, np.r_[grip.translation, pin.log3(grip.rotation)]).replace(target, there)
+        result = projector.project(r.random(rng), sides)
+        assert result.success
+        pin.framesForwardKinematics(model, data, result.q)
+        oMb, oMh = data.oMf[box], data.oMf[hand]
+        assert np.abs((oMh * grip).homogeneous - oMb.homogeneous).max() < 1e-12
+        assert np.linalg.norm(pin.log6(here * grip).vector - pin.log6(oMb).vector) < 1e-3
+        assert result.residual == pytest.approx(problem.residual(result.q, sides), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name, (_, carried) in CASES.items() if carried])
+def test_the_loop_ends_where_it_ends_without(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same projection as with every body computed in the loop: iterations, status, q, each iterate."""
+    problem = Problem(robot(), CASES[name][0])
+    options = Options(trace=True, restarts=False, max_iterations=12)
+    rng = np.random.default_rng(3)
+    starts = [robot().random(rng) for _ in range(8)]
+    one = [Projector(problem, options).project(q) for q in starts]
+    monkeypatch.setattr("constraints.solvers.newton.attached_bodies._carried_bodies", lambda problem: {})
+    other = [Projector(problem, options).project(q) for q in starts]
+    for a, b in zip(one, other, strict=True):
+        assert a.status is b.status
+        assert a.iterations == b.iterations
+        np.testing.assert_allclose(a.q, b.q, atol=1e-7)
+        assert a.trace is not None
+        assert b.trace is not None
+        for step, other_step in zip(a.trace, b.trace, strict=True):
+            np.testing.assert_allclose(step.q, other_step.q, atol=1e-7)
+            assert step.residual == pytest.approx(other_step.residual, abs=1e-9)
+
+
+def test_failures_come_back_resolved() -> None:
+    """The best iterate of an unreachable target has the box in the hand."""
+    r = robot()
+    far = Implicit.zero(Transformation(r, "box side", pin.SE3(np.eye(3), np.array([9.0, 0.0, 0.0]))))
+    problem = Problem(r, [grasp("box"), far])
+    for options in (Options(), Options.local()):
+        result = Projector(problem, options).project(r.random(np.random.default_rng(1)))
+        assert not result.success
+        assert np.abs(problem.error(result.q, problem.explicits.owners[0])).max() < 1e-12
+        assert result.residual == pytest.approx(problem.residual(result.q), rel=1e-9)
+
+
+def test_one_step_comes_back_resolved() -> None:
+    """A single step of the solver leaves the box in the hand."""
+    r = robot()
+    problem = Problem(r, [grasp("box"), Implicit.zero(Transformation(r, "box side", reachable(1)[1]))])
+    q = Projector(problem).one_step(r.random(np.random.default_rng(1)))
+    assert np.abs(problem.error(q, problem.explicits.owners[0])).max() < 1e-12

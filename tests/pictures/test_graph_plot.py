@@ -1,0 +1,250 @@
+"""Pictures of constraint graphs and of paths on them."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from PIL import Image
+from scenes import factory, recorded_graph
+
+from constraints.errors import FileError, OptionError, UnknownFrameError, WrongObjectError
+from constraints.manipulation import ConstraintGraph, Rule, Shape, State, Transition, animate, plot_path
+from constraints.paths.interpolation import interpolate
+from constraints.paths.path import Path as Motion
+from constraints.pictures.graph_layout import Picture, picture_of
+from constraints.pictures.paths import wires
+from constraints.pictures.traces import new_figure
+
+CASES = {
+    "smallest": ({}, True),
+    "two handles": ({"handles": 2}, True),
+    "level sets": ({"boxes": 2, "mask": "111011"}, True),
+    "two grippers, two boxes": ({"arms": 2, "boxes": 2}, False),
+    "two grippers, two boxes, two handles": ({"arms": 2, "boxes": 2, "handles": 2}, False),
+}
+
+
+@pytest.fixture(scope="module", params=CASES, ids=[name.replace(" ", "-") for name in CASES])
+def case(request: pytest.FixtureRequest) -> tuple[ConstraintGraph, bool]:
+    given, waypoints = CASES[request.param]
+    return factory(**given).generate(), waypoints
+
+
+def overlap(a: Any, b: Any) -> bool:
+    return all(abs(a.centre[i] - b.centre[i]) < 0.5 * (a.size[i] + b.size[i]) for i in range(2))
+
+
+def distance(point: tuple[float, float], box: Any) -> float:
+    """Of a point from a box; 0 inside."""
+    return max(abs(point[i] - box.centre[i]) - 0.5 * box.size[i] for i in range(2))
+
+
+def check(picture: Picture) -> None:
+    """Nothing is drawn over another state, and every arrow leads from its source to its target."""
+    crossing = len(picture.boxes) > 40  # waypoints of links that cross may lie over each other
+    for a, b in combinations(picture.boxes.values(), 2):
+        assert not overlap(a, b) or (crossing and a.waypoint and b.waypoint), (a.name, b.name)
+    for arrow in picture.arrows:
+        if arrow.points:
+            ends = (picture.boxes[arrow.source], picture.boxes[arrow.target])
+            assert abs(distance(arrow.points[0], ends[0])) < 1e-9, arrow.name
+            assert abs(distance(arrow.points[-1], ends[1])) < 1e-9, arrow.name
+
+
+def test_picture_shows_every_state_and_transition(case: tuple[ConstraintGraph, bool]) -> None:
+    graph, waypoints = case
+    picture = picture_of(graph, waypoints)
+    states = [*graph.states, *(graph.waypoint_states if waypoints else ())]
+    transitions = [*graph.transitions, *(graph.inner_transitions if waypoints else ())]
+    assert sorted(picture.boxes) == sorted(state.name for state in states)
+    assert sorted(arrow.name for arrow in picture.arrows) == sorted(t.name for t in transitions)
+    for arrow in picture.arrows:
+        transition = graph.transition(arrow.name)
+        assert (arrow.source, arrow.target) == (transition.source.name, transition.target.name)
+        assert arrow.level_set == transition.is_level_set
+        assert arrow.name.endswith(arrow.label)
+    check(picture)
+
+
+def test_states_stand_by_number_of_grasps(case: tuple[ConstraintGraph, bool]) -> None:
+    graph, waypoints = case
+    picture = picture_of(graph, waypoints)
+    columns = {state.name: picture.boxes[state.name].centre[0] for state in graph.states}
+    for a, b in combinations(graph.states, 2):
+        assert np.sign(columns[a.name] - columns[b.name]) == np.sign(a.priority - b.priority)
+
+
+def test_figure_holds_names_priorities_and_a_key(case: tuple[ConstraintGraph, bool]) -> None:
+    graph, waypoints = case
+    axes = graph.plot(waypoints=waypoints).axes[0]
+    said = [text.get_text() for text in axes.texts]
+    for state in graph.states:
+        assert "\n".join(state.name.split(" : ")) in said
+        assert f"priority {state.priority}" in said
+    if len(graph.transitions) <= 40:
+        assert {t.name for t in graph.transitions} <= set(said)
+    boxes = [patch for patch in axes.patches if isinstance(patch, FancyBboxPatch)]
+    arrows = [patch for patch in axes.patches if isinstance(patch, FancyArrowPatch)]
+    assert len(boxes) == len(graph.states) + waypoints * len(graph.waypoint_states)
+    assert len(arrows) == len(graph.transitions) + waypoints * len(graph.inner_transitions)
+    key = [text for text in said if text.startswith("take, release: ")]
+    assert sorted(key) == sorted(
+        {f"take, release: {f.constraint.name}" for f in graph.foliations if f.constraint and "grasps" in f.name}
+    )
+    dashed = sum(arrow.get_linestyle() == "--" for arrow in arrows)
+    drawn = [*graph.transitions, *(graph.inner_transitions if waypoints else ())]
+    assert dashed == sum(t.is_level_set for t in drawn)
+
+
+def test_steep_links_meet_their_waypoints() -> None:
+    """Arrows end at the edges of waypoints on links that climb steeply, where they cross other links too."""
+    graph = factory(arms=2, boxes=2, handles=2).generate()
+    check(picture_of(graph, True))
+
+
+def test_graph_without_the_free_state_is_drawn() -> None:
+    """Rules that refuse it leave several parts."""
+    rules = (Rule(["r./gripper", "r./gripper"], ["", ""], False), Rule([".*"], [".*"]))
+    graph = factory(arms=2, boxes=2, rules=rules).generate()
+    assert all(state.priority for state in graph.states)
+    check(picture_of(graph, True))
+
+
+def test_graph_made_by_hand_is_drawn() -> None:
+    """States of one priority, transitions round others of their column, a waypoint that is only a state."""
+    robot = factory().robot
+    a, b, c, d = (State(name) for name in "abcd")
+    lonely, passed = State("lonely", waypoint=True), State("ab_half", waypoint=True)
+    steps = [Transition("ab_1", a, passed, a, weight=-1), Transition("ab_2", passed, b, a, weight=-1, short=True)]
+    transitions = [
+        Transition("ab", a, b, a, inner=steps), Transition("ba", b, a, a), Transition("ac", a, c, a),
+        Transition("bc", b, c, b), Transition("cb", c, b, b), Transition("at d", d, d, d),
+    ]  # fmt: skip
+    graph = ConstraintGraph(robot, [a, b, c, d, lonely, passed], transitions)
+    picture = picture_of(graph, True)
+    assert set(picture.boxes) == {"a", "b", "c", "d", "lonely", "ab_half"}
+    assert len({picture.boxes[name].centre[0] for name in "bc"}) == 1
+    check(picture)
+    assert isinstance(graph.plot(), Figure)
+    empty = ConstraintGraph(robot, [], [])
+    assert isinstance(empty.plot(), Figure)
+
+
+def test_graph_is_drawn_to_files_and_axes(tmp_path: Path) -> None:
+    graph = recorded_graph()
+    for ending in ("png", "svg"):
+        graph.plot(tmp_path / f"graph.{ending}")
+        assert (tmp_path / f"graph.{ending}").stat().st_size > 5000
+    axes = new_figure(8, 4).add_subplot()
+    assert graph.plot(ax=axes) is axes.figure
+    assert len(axes.patches) > 10
+
+
+def test_drawing_a_graph_refuses_what_it_cannot_use(tmp_path: Path) -> None:
+    """Bad input: no axes, no path, no truth value, a folder that is not there."""
+    graph = recorded_graph()
+    with pytest.raises(WrongObjectError, match="matplotlib axes"):
+        graph.plot(ax=3)
+    with pytest.raises(WrongObjectError, match="path of a figure"):
+        graph.plot(3)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(WrongObjectError, match="waypoints"):
+        graph.plot(waypoints="no")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(FileError, match="nowhere"):
+        graph.plot(tmp_path / "nowhere" / "graph.png")
+
+
+# Paths
+
+
+@pytest.fixture(scope="module")
+def motion() -> Motion:
+    """The box carried by the gripper, on the leaf of where it is held."""
+    graph = recorded_graph()
+    rng = np.random.default_rng(3)
+    q0 = graph.sample("r0/gripper grasps box0/h0", rng).or_raise().q
+    q1 = graph.target("Loop | 0-0", q0, graph.robot.space.integrate(q0, np.r_[np.full(6, 0.3), np.zeros(6)])).q
+    problem, rhs = graph.path_problem("Loop | 0-0", q0)
+    return interpolate(problem, q0, q1, rhs, options=graph.path_options).or_raise()
+
+
+GRIPPER = factory().grippers[0].frame
+SHAPES = (
+    Shape("box", "Box", (0.06, 0.06, 0.06), "box0/root_joint"),
+    Shape("table", "Box", (0.8, 0.8, 0.02), "table", [0.0, 0.0, -0.01, 0.0, 0.0, 0.0, 1.0]),
+)
+
+
+def test_strip_shows_the_path_at_equal_times(motion: Motion, tmp_path: Path) -> None:
+    figure = plot_path(motion, tmp_path / "strip.png", 4, SHAPES, tips=[GRIPPER])
+    assert (tmp_path / "strip.png").read_bytes().startswith(b"\x89PNG")
+    robot: Any = motion.pieces[0].problem.robot
+    assert len(figure.axes) == 4
+    for axes, time in zip(figure.axes, np.linspace(0.0, motion.duration, 4), strict=True):
+        posture = robot.at(motion(float(time)))
+        lines = [np.array(line.get_data_3d()) for line in axes.lines]
+        tip = posture.placement(GRIPPER).translation
+        assert min(np.abs(line[:, -1] - tip).max() for line in lines) < 1e-9
+        corner = posture.placement(robot.frame("box0/root_joint")).act(np.array([0.03, -0.03, 0.03]))
+        assert min(np.abs(line - corner[:, None]).max(axis=0).min() for line in lines) < 1e-9
+        lids = [solid for solid in axes.collections if isinstance(solid, Poly3DCollection)]
+        assert len(lids) == 1  # of the box that is moved
+        assert f"{time:.2f} s" in [text.get_text() for text in axes.texts]
+    limits = {(*axes.get_xlim(), *axes.get_ylim(), *axes.get_zlim()) for axes in figure.axes}
+    assert len(limits) == 1
+
+
+def test_animation_has_its_pictures_and_they_move(motion: Motion, tmp_path: Path) -> None:
+    animate(motion, tmp_path / "path.gif", SHAPES, frames=3, rate=10.0, tips=[GRIPPER])
+    with Image.open(tmp_path / "path.gif") as picture:
+        assert getattr(picture, "n_frames", 1) == 3
+        assert picture.info["duration"] == 100
+        first = np.array(picture.convert("RGB"))
+        picture.seek(2)
+        assert (first != np.array(picture.convert("RGB"))).any(axis=2).sum() > 200
+
+
+@pytest.mark.parametrize(
+    ("kind", "size"), [("Box", (1.0, 2.0, 4.0)), ("Sphere", (1.5,)), ("Cylinder", (0.5, 3.0)), ("Capsule", (0.5, 3.0))]
+)
+def test_wires_lie_on_the_surface(kind: str, size: tuple[float, ...]) -> None:
+    """Every point is on the solid, and they reach as far as it does in every direction: coal says how far."""
+    coal = pytest.importorskip("coal")
+    shape = Shape("s", kind, size)
+    points = np.concatenate(wires(shape))
+    solid = shape.solid()
+    solid.computeLocalAABB()
+    np.testing.assert_allclose(points.max(axis=0), solid.aabb_local.max_, atol=1e-9)
+    np.testing.assert_allclose(points.min(axis=0), solid.aabb_local.min_, atol=1e-9)
+    dot = coal.Sphere(1e-3)
+    for point in points[::3]:
+        result = coal.DistanceResult()
+        pose = coal.Transform3s(np.eye(3), point)
+        coal.distance(solid, coal.Transform3s(), dot, pose, coal.DistanceRequest(), result)
+        assert abs(result.min_distance + 1e-3) < 1.1e-3
+
+
+def test_drawing_a_path_refuses_what_it_cannot_use(motion: Motion, tmp_path: Path) -> None:
+    """Bad input: no path, no shapes, too few pictures, unknown frames, a folder that is not there."""
+    with pytest.raises(WrongObjectError, match="Path"):
+        plot_path([1, 2])  # pyright: ignore[reportArgumentType]
+    with pytest.raises(WrongObjectError, match="Shape"):
+        plot_path(motion, shapes=["box"])  # pyright: ignore[reportArgumentType]
+    with pytest.raises(OptionError, match="pictures"):
+        plot_path(motion, count=1)
+    with pytest.raises(UnknownFrameError, match="r0/wrist_3_link"):
+        plot_path(motion, tips=["r0/wrist_3_lnk"])
+    with pytest.raises(OptionError, match="rate"):
+        animate(motion, tmp_path / "a.gif", rate=0.0)
+    with pytest.raises(FileError, match="nowhere"):
+        animate(motion, tmp_path / "nowhere" / "path.gif", frames=2)
+    with pytest.raises(FileError, match="nowhere"):
+        plot_path(motion, tmp_path / "nowhere" / "strip.png", 2)
+    with pytest.raises(FileError, match="nonsense"):
+        animate(motion, tmp_path / "path.nonsense", frames=2)

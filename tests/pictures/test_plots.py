@@ -1,0 +1,168 @@
+"""Pictures: traces, stick figures, and the error that names the extra."""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from constraints import Base, Implicit, Options, Pose, Problem, Projection, Projector, Robot
+from constraints.errors import FileError, OptionError, SizeError, UnknownFrameError, WrongObjectError
+from constraints.models import sample_arm, sample_two_arms
+from constraints.pictures import traces as plots
+
+
+@pytest.fixture(scope="module")
+def arm() -> Robot:
+    return sample_arm()
+
+
+@pytest.fixture(scope="module")
+def projector(arm: Robot) -> Projector:
+    target = arm.at(arm.reference("home")).placement(arm.frame("tool"))
+    return Projector(Problem(arm, [Implicit.equal(Pose(arm, "tool"), target)]), Options(trace=True))
+
+
+def traced(projector: Projector, restarts: int) -> Projection:
+    """A projection that started again that many times."""
+    for seed in range(200):
+        result = projector.project(projector.problem.space.random(np.random.default_rng(seed), *limits(projector)))
+        if result.restarts == restarts:
+            return result
+    raise AssertionError("no start restarts that often")
+
+
+def limits(projector: Projector) -> tuple[Any, Any]:
+    return projector.problem.bounds.lower, projector.problem.bounds.upper
+
+
+@pytest.mark.parametrize("restarts", [0, 2])
+def test_trace_shows_every_iterate_and_marks_restarts(projector: Projector, restarts: int) -> None:
+    result = traced(projector, restarts)
+    axes = plots.plot_trace(result).axes[0]
+    assert result.trace is not None
+    drawn = [line for line in axes.lines if line.get_marker() == "o"]
+    heights = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in drawn])
+    np.testing.assert_allclose(heights, [step.residual for step in result.trace])
+    marks = [line for line in axes.lines if line.get_linestyle() == ":"]
+    assert len(marks) == restarts == len(drawn) - 1
+    assert axes.get_yscale() == "log"
+    assert result.status.name.lower() in axes.get_title(loc="left")
+
+
+def test_trace_draws_the_threshold_where_it_is_known(projector: Projector) -> None:
+    axes = plots.plot_trace(traced(projector, 0), threshold=projector.options.threshold).axes[0]
+    heights = [line.get_ydata() for line in axes.lines if line.get_linestyle() == "--"]
+    np.testing.assert_allclose(heights, [[1e-4, 1e-4]])
+
+
+def test_projection_plots_itself(projector: Projector, tmp_path: Path) -> None:
+    result = traced(projector, 0)
+    assert isinstance(result.plot(), Figure)
+    for ending in ("png", "svg"):
+        path = tmp_path / f"trace.{ending}"
+        result.plot(str(path))
+        assert path.stat().st_size > 1000
+
+
+def test_residual_of_zero_has_a_place_on_the_axis(arm: Robot, projector: Projector) -> None:
+    result = projector.project(arm.reference("home"))
+    assert result.iterations == 0
+    figure = plots.plot_trace(Projector(projector.problem, Options(trace=True)).project(result.q))
+    assert isinstance(figure, Figure)
+
+
+def test_projection_without_a_trace_says_how_to_get_one(arm: Robot, projector: Projector) -> None:
+    bare = Projector(projector.problem).project(arm.reference("home"))
+    with pytest.raises(OptionError, match=r"Options\(trace=True\)"):
+        bare.plot()
+
+
+def test_missing_matplotlib_names_the_extra(projector: Projector, monkeypatch: pytest.MonkeyPatch) -> None:
+    result, real = traced(projector, 0), importlib.import_module
+
+    def import_module(name: str, package: str | None = None) -> Any:
+        if name.startswith("matplotlib"):
+            raise ModuleNotFoundError(f"No module named '{name}'", name=name)
+        return real(name, package)
+
+    monkeypatch.setattr(importlib, "import_module", import_module)
+    with pytest.raises(plots.MissingExtraError, match=r"lie-constraints\[plot\]") as said:
+        result.plot()
+    assert (said.value.library, said.value.extra) == ("matplotlib", "plot")
+    copy = pickle.loads(pickle.dumps(said.value))
+    assert (copy.extra, str(copy)) == ("plot", str(said.value))
+
+
+@pytest.mark.parametrize("name", ["nowhere/trace.png", "trace.nonsense"])
+def test_file_that_cannot_be_written_is_named(projector: Projector, tmp_path: Path, name: str) -> None:
+    with pytest.raises(FileError, match=name.split(".")[0]):
+        traced(projector, 0).plot(str(tmp_path / name))
+
+
+def test_sticks_join_the_joints_down_to_the_tips() -> None:
+    robot = sample_two_arms()
+    q = robot.reference("home")
+    sticks = plots.stick_figure(robot, q, ["left_tool", "right_tool"])
+    posture = robot.at(q)
+    starts = [np.zeros(3), *(end for _, end in sticks)]
+    for a, _ in sticks:  # every stick begins where another one ends
+        assert min(np.abs(a - other).max() for other in starts) < 1e-12
+    for tip, (_, end) in zip(("left_tool", "right_tool"), sticks[-2:], strict=True):
+        np.testing.assert_allclose(end, posture.placement(robot.frame(tip)).translation)
+
+
+def test_nothing_holds_an_object_that_moves_freely() -> None:
+    box = Robot.from_urdf("<robot name='box'><link name='body'/></robot>", base=Base.FREE_FLYER)
+    assert plots.stick_figure(box, box.neutral) == []
+    axes = plots.new_figure(2, 2).add_subplot(projection="3d")
+    plots.draw_configuration(axes, box, box.neutral, tips=["body"])
+    assert len(axes.lines) == 1
+
+
+def test_drawing_refuses_what_it_cannot_draw(arm: Robot) -> None:
+    figure = plots.new_figure(2, 2)
+    space = figure.add_subplot(projection="3d")
+    with pytest.raises(WrongObjectError, match="3d"):
+        plots.draw_configuration(plots.new_figure(2, 2).add_subplot(), arm, arm.neutral)
+    with pytest.raises(SizeError):
+        plots.draw_configuration(space, arm, np.zeros(3))
+    with pytest.raises(UnknownFrameError, match="tool"):
+        plots.draw_configuration(space, arm, arm.neutral, tips=["tol"])
+
+
+def test_box_has_twelve_edges_at_its_corners() -> None:
+    axes = plots.new_figure(2, 2).add_subplot(projection="3d")
+    plots.draw_box(axes, [1.0, 0.0, 0.0, 0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)], (2.0, 4.0, 6.0))
+    edges = np.array([line.get_data_3d() for line in axes.lines])
+    assert len(edges) == 12
+    np.testing.assert_allclose(
+        sorted(np.linalg.norm(np.diff(edges, axis=2)[..., 0], axis=1)), [2] * 4 + [4] * 4 + [6] * 4
+    )
+    np.testing.assert_allclose(edges.max(axis=(0, 2)), [3.0, 1.0, 3.0])
+    np.testing.assert_allclose(edges.min(axis=(0, 2)), [-1.0, -1.0, -3.0])
+    with pytest.raises(SizeError, match="box"):
+        plots.draw_box(axes, np.eye(4), (1.0, 2.0))
+
+
+def test_groups_of_configurations_are_drawn_side_by_side(arm: Robot, tmp_path: Path) -> None:
+    """One picture a group with its title, all on one scale, which shows everything; written when asked."""
+    Q = arm.random(np.random.default_rng(0), 3)
+    figure = plots.plot_configurations(arm, {"one": Q[0], "three": Q}, tmp_path / "q.png", tips=["tool"])
+    one, three = figure.axes
+    assert [text.get_text() for text in figure.texts if text.get_text() in ("one", "three")] == ["one", "three"]
+    assert len(three.lines) == 3 * len(one.lines)
+    assert one.get_xlim() == three.get_xlim()
+    for q in Q:
+        tool = arm.at(q).placement(arm.frame("tool")).translation
+        limits = np.array([three.get_xlim(), three.get_ylim(), three.get_zlim()])
+        assert ((limits[:, 0] <= tool) & (tool <= limits[:, 1])).all()
+    assert (tmp_path / "q.png").stat().st_size > 1000
+    for wrong in ({}, {"none": []}, [Q]):
+        with pytest.raises((WrongObjectError, SizeError)):
+            plots.plot_configurations(arm, wrong)  # type: ignore[arg-type]

@@ -1,0 +1,569 @@
+"""Robot: names, frames, configurations, reference postures, systems of several robots. Laws come from pinocchio."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from robots import arm, humanoid, joint_models, mixed_model, mixed_tree, robots, two_arms
+
+from constraints.errors import (
+    ConstraintError,
+    DtypeError,
+    ModelError,
+    NotFiniteError,
+    NotNormalizedError,
+    OptionError,
+    SizeError,
+    UnknownFrameError,
+    UnknownJointError,
+    UnknownNameError,
+    WrongObjectError,
+)
+from constraints.point import Workspace
+from constraints.robot import Base, Bounds, Frame, Part, Robot
+from constraints.robot.frame_table import AmbiguousFrameError, FrameKind
+from constraints.robot.mimic import Mimic
+from liegroups import SE3, Rn
+from liegroups.errors import DuplicateNameError, OverlapError
+
+DATA = Path(__file__).parent.parent / "data"
+BOX = "<robot name='box'><link name='body'/></robot>"
+
+
+def box() -> Robot:
+    return Robot.from_urdf(BOX, base=Base.FREE_FLYER)
+
+
+def close(a, b, tolerance=1e-12) -> bool:
+    return bool(np.abs(a.homogeneous - b.homogeneous).max() < tolerance)
+
+
+# The model
+
+
+@pytest.mark.parametrize("robot", robots(), ids=str)
+def test_placements_are_pinocchios(robot):
+    """Property: each frame is where pinocchio puts it."""
+    rng = np.random.default_rng(3)
+    data = robot.model.createData()
+    for q in robot.random(rng, 20):
+        pin.framesForwardKinematics(robot.model, data, q)
+        posture = robot.at(q)
+        for i, frame in enumerate(robot.model.frames):
+            assert close(posture.placement(robot.frame(frame.name)), data.oMf[i])
+        for i, joint in enumerate(robot.model.names):
+            assert close(posture.placement(robot.frame(joint)), data.oMi[i])
+
+
+def test_every_joint_type_is_in_the_mixed_tree():
+    made = {name for name in dir(pin) if name.startswith("JointModel")} - {"JointModel", "JointModelMimic"}
+    assert {joint.shortname().removesuffix("Tpl") for joint in joint_models().values()} == made
+    assert mixed_tree().joint_names == tuple(joint_models())
+
+
+@pytest.mark.parametrize("robot", robots(), ids=str)
+def test_factors_are_the_joints(robot):
+    assert len(robot.space.factors) == len(robot.joint_names) == robot.model.njoints - 1
+    for i, name in enumerate(robot.joint_names, start=1):
+        joint = robot.model.joints[i]
+        assert robot.joint_index(name) == i
+        assert robot.slice_of(name) == slice(joint.idx_q, joint.idx_q + joint.nq)
+        assert robot.velocity_slice_of(name) == slice(joint.idx_v, joint.idx_v + joint.nv)
+        block = robot.segments(name)
+        assert list(block.q) == list(range(joint.idx_q, joint.idx_q + joint.nq))
+        assert list(block.v) == list(range(joint.idx_v, joint.idx_v + joint.nv))
+
+
+def test_the_users_model_is_not_written_to():
+    model = mixed_model()
+    model.referenceConfigurations["rest"] = pin.neutral(model)
+    before = model.saveToString()
+    robot = Robot(model, bounds=Bounds.none(Robot(model).space))
+    robot = robot.with_frame("extra", "rz", [0, 0, 1, 0, 0, 0, 1]).without_bounds()
+    robot.at(robot.random(np.random.default_rng(0)), np.ones(robot.nv)).mass_matrix()
+    Robot.system([Part("a", robot), Part("b", robot, on="a/rz_tip")])
+    assert model.saveToString() == before
+    assert robot.model is not model
+    model.lowerPositionLimit = np.full(model.nq, -0.5)
+    model.names[1] = "renamed"
+    assert robot.joint_names[0] == "rx"
+
+
+def test_segments_of_several_joints_come_in_the_order_of_q():
+    robot = humanoid()
+    block = robot.segments("chest_joint", "root_joint")
+    assert block.space == SE3 * Rn(1)
+    assert list(block.q)[:7] == list(range(7))
+    assert len(robot.segments()) == 0
+    with pytest.raises(OverlapError, match="chest_joint"):
+        robot.segments("chest_joint", "chest_joint")
+
+
+def test_a_mimic_joint_of_pinocchio_is_refused_by_name():
+    model = pin.buildModelFromUrdf(str(DATA / "gripper.urdf"), True)
+    with pytest.raises(ModelError, match="other_finger"):
+        Robot(model)
+
+
+def test_two_joints_of_one_name_are_refused():
+    model = pin.Model()
+    for _ in range(2):
+        model.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "twin")
+    with pytest.raises(DuplicateNameError, match="twin"):
+        Robot(model)
+
+
+@pytest.mark.parametrize("given", ["panda.urdf", None, 3, pin.Data])
+def test_what_is_no_model_is_refused(given):
+    with pytest.raises(WrongObjectError, match=r"pinocchio\.Model"):
+        Robot(given)
+
+
+def test_a_robot_without_joints_is_one():
+    table = Robot.from_urdf("<robot name='table'><link name='top'/></robot>")
+    assert (table.nq, table.nv, table.joint_names) == (0, 0, ())
+    assert table.frame_names == ("universe", "top")
+    assert table.at([]).placement(table.frame("top")) == pin.SE3.Identity()
+    assert table.format([])
+    assert table.random(np.random.default_rng(0)).shape == (0,)
+    assert "table" in table.describe()
+
+
+# Sharing, copies, pickles
+
+
+def test_variants_share_the_space():
+    robot = arm()
+    for other in (
+        robot.with_frame("camera", "tool"),
+        robot.with_bounds({"elbow": (0.0, 1.0)}),
+        robot.without_bounds(),
+        robot.with_references({"zero": np.zeros(7)}),
+    ):
+        assert other.space is robot.space
+        assert other.model is robot.model
+        assert other is not robot
+    assert "camera" not in robot.frame_names
+    assert robot.bounds.lower[robot.slice_of("elbow")] == -0.1
+
+
+@pytest.mark.parametrize("robot", robots(), ids=str)
+def test_pickle_and_deepcopy(robot):
+    """Property: everything pickles; the digest says that the robot is the same."""
+    robot = robot.with_frame("extra", robot.joint_names[-1], [0.1, 0.2, 0.3, 0, 0, 0, 1])
+    q = robot.random(np.random.default_rng(5))
+    expected = robot.at(q).placement(robot.frame("extra"))
+    for other in (pickle.loads(pickle.dumps(robot)), copy.deepcopy(robot)):
+        assert other.space.same_robot(robot.space)
+        assert other.frame_names == robot.frame_names
+        assert other.bounds.space is other.space
+        assert (other.bounds.upper == robot.bounds.upper).all()
+        assert list(other.references) == list(robot.references)
+        assert close(other.at(q).placement(other.frame("extra")), expected)
+    assert not robot.space.same_robot(Robot(pin.buildSampleModelManipulator()).space)
+
+
+def test_a_pickle_ships_the_model_and_no_data():
+    robot = humanoid()
+    robot.at(robot.neutral, np.zeros(robot.nv)).mass_matrix()
+    assert len(pickle.dumps(robot)) < 3 * len(pickle.dumps(robot.model))
+
+
+def test_it_is_frozen():
+    with pytest.raises(AttributeError):
+        arm().name = "other"  # pyright: ignore[reportAttributeAccessIssue]
+
+
+# Frames
+
+
+@pytest.mark.parametrize(
+    "placement",
+    [
+        pin.SE3(pin.utils.rotate("x", 0.3), np.array([0.1, 0.2, 0.3])),
+        pin.SE3(pin.utils.rotate("x", 0.3), np.array([0.1, 0.2, 0.3])).homogeneous,
+        pin.SE3ToXYZQUAT(pin.SE3(pin.utils.rotate("x", 0.3), np.array([0.1, 0.2, 0.3]))).tolist(),
+    ],
+    ids=["SE3", "matrix", "numbers"],
+)
+def test_offset_and_added_frames(placement):
+    robot = arm()
+    fMg = pin.SE3(pin.utils.rotate("x", 0.3), np.array([0.1, 0.2, 0.3]))
+    q = robot.random(np.random.default_rng(6))
+    expected = robot.at(q).placement(robot.frame("tool")) * fMg
+    assert close(robot.at(q).placement(robot.frame("tool", placement)), expected)
+    assert close(robot.at(q).placement(robot.frame(robot.frame("tool"), placement)), expected)
+    added = robot.with_frame("camera", "tool", placement)
+    assert close(added.at(q).placement(added.frame("camera")), expected)
+    assert added.frame_names[-1] == "camera"
+    on_top = added.with_frame("lens", "camera", fMg)
+    assert close(on_top.at(q).placement(on_top.frame("lens")), expected * fMg)
+
+
+def test_an_unknown_frame_lists_the_nearest():
+    with pytest.raises(UnknownFrameError, match="wrist_roll") as caught:
+        arm().frame("wrist_rol")
+    assert set(caught.value.valid) == set(arm().frame_names)
+    with pytest.raises(UnknownFrameError, match="frame"):
+        arm().frame("")
+    with pytest.raises(WrongObjectError, match="int"):
+        arm().frame(3)  # pyright: ignore[reportArgumentType]
+
+
+def test_frames_at_different_places_with_one_name():
+    model = pin.buildSampleModelManipulator()
+    shift = pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.5]))
+    model.addFrame(pin.Frame("elbow_joint", model.getJointId("elbow_joint"), 0, shift, pin.FrameType.BODY))
+    robot = Robot(model)
+    with pytest.raises(AmbiguousFrameError, match=r"elbow_joint.*joint, body.*kind=FrameKind"):
+        robot.frame("elbow_joint")
+    assert robot.frame("elbow_joint", kind=FrameKind.BODY).placement == shift
+    assert robot.frame("elbow_joint", kind=FrameKind.JOINT).placement == pin.SE3.Identity()
+    with pytest.raises(UnknownFrameError):
+        robot.frame("elbow_joint", kind=FrameKind.SENSOR)
+    pickled = pickle.loads(pickle.dumps(AmbiguousFrameError("a", (FrameKind.BODY, FrameKind.JOINT))))
+    assert pickled.kinds == (FrameKind.BODY, FrameKind.JOINT)
+
+
+def test_frames_at_the_same_place_with_one_name_are_one():
+    model = pin.buildSampleModelManipulator()
+    model.addFrame(pin.Frame("elbow_joint", model.getJointId("elbow_joint"), 0, pin.SE3.Identity(), pin.FrameType.BODY))
+    assert Robot(model).frame("elbow_joint").joint == 4
+
+
+def test_bad_frames_are_refused():
+    robot = arm()
+    with pytest.raises(DuplicateNameError, match="tool"):
+        robot.with_frame("tool", "elbow")
+    with pytest.raises(WrongObjectError, match="name"):
+        robot.with_frame("", "elbow")
+    with pytest.raises(ModelError, match="larm6_joint"):
+        robot.frame(humanoid().frame("larm6_joint"))
+    with pytest.raises(ModelError, match="chest"):
+        robot.frame(Frame("chest", 3, joint_name="chest_joint"))
+    with pytest.raises(ConstraintError, match="camera"):
+        robot.with_frame("camera", "tool", [0, 0, 0, 0, 0, 0, 2])
+
+
+# Configurations
+
+
+def test_configuration_of_each_kind_of_joint():
+    robot = mixed_tree()
+    R = pin.utils.rotate("z", 0.7) @ pin.utils.rotate("x", -0.4)
+    M = pin.SE3(R, np.array([0.1, 0.2, 0.3]))
+    xyzw = pin.Quaternion(R).coeffs()
+    q = robot.configuration(rx=0.5, rubx=0.4, ruby=[0.6, 0.8], planar=(1, 2, 0.3), spherical=R, free=M, px=[0.2])
+    assert q[robot.slice_of("rx")] == 0.5
+    assert q[robot.slice_of("rubx")] == pytest.approx([np.cos(0.4), np.sin(0.4)])
+    assert q[robot.slice_of("ruby")] == pytest.approx([0.6, 0.8])
+    assert q[robot.slice_of("planar")] == pytest.approx([1, 2, np.cos(0.3), np.sin(0.3)])
+    assert abs(q[robot.slice_of("spherical")] @ xyzw) == pytest.approx(1.0)
+    assert q[robot.slice_of("free")][:3].tolist() == [0.1, 0.2, 0.3]
+    others = robot.configuration(
+        {
+            "planar": [1, 2, 0, 1],
+            "spherical": pin.Quaternion(R),
+            "free": np.r_[M.translation, xyzw],
+            "translation": (1, 2, 3),
+            "composite": np.r_[1, 2, 3, xyzw],
+        },
+        start=q,
+    )
+    assert others[robot.slice_of("planar")].tolist() == [1, 2, 0, 1]
+    assert abs(others[robot.slice_of("spherical")] @ xyzw) == pytest.approx(1.0)
+    assert robot.configuration(free=M.homogeneous)[robot.slice_of("free")] == pytest.approx(q[robot.slice_of("free")])
+    assert others[robot.slice_of("composite")] == pytest.approx(np.r_[1, 2, 3, xyzw])
+    assert others[robot.slice_of("rx")] == 0.5
+    assert robot.configuration(start=q) is not q
+    assert (robot.configuration() == pin.neutral(robot.model)).all()
+    nearly = robot.configuration(spherical=xyzw * (1 + 1e-7))
+    assert abs(np.linalg.norm(nearly[robot.slice_of("spherical")]) - 1.0) < 1e-15
+
+
+@pytest.mark.parametrize(
+    ("values", "error", "words"),
+    [
+        ({"rxx": 1.0}, UnknownJointError, ["rxx", "rx"]),
+        ({"universe": 1.0}, UnknownJointError, ["universe"]),
+        ({"rx": [1.0, 2.0]}, SizeError, ["rx", "one number"]),
+        ({"rx": "fast"}, DtypeError, ["rx", "fast"]),
+        ({"rx": True}, DtypeError, ["rx"]),
+        ({"rx": None}, DtypeError, ["rx"]),
+        ({"rx": 1j}, DtypeError, ["rx"]),
+        ({"rx": np.nan}, NotFiniteError, ["rx"]),
+        ({"rubx": [1.0, 1.0]}, NotNormalizedError, ["rubx", "cos"]),
+        ({"rubx": [1.0, 0.0, 0.0]}, SizeError, ["rubx", "angle"]),
+        ({"planar": [1.0, 2.0]}, SizeError, ["planar", "x, y, angle"]),
+        ({"spherical": 2 * np.eye(3)}, NotNormalizedError, ["spherical", "off by 3"]),
+        ({"spherical": np.diag([1.0, 1.0, -1.0])}, NotNormalizedError, ["spherical", "reflect"]),
+        ({"spherical": [1.0, 0.0, 0.0]}, SizeError, ["spherical", "quaternion"]),
+        ({"spherical": pin.SE3.Identity()}, WrongObjectError, ["spherical", "quaternion"]),
+        ({"free": [0, 0, 0, 0, 0, 0, 2]}, NotNormalizedError, ["free", "quaternion"]),
+        ({"free": [0, 0, 0]}, SizeError, ["free", "7 numbers"]),
+        ({"free": np.zeros((4, 4))}, NotNormalizedError, ["free"]),
+        ({"composite": np.zeros(7)}, NotNormalizedError, ["composite"]),
+        ({"translation": [[1, 2], [3]]}, WrongObjectError, ["translation"]),
+        ([1, 2], WrongObjectError, ["mapping"]),
+    ],
+)
+def test_bad_values_are_refused_by_name(values, error, words):
+    with pytest.raises(error) as caught:
+        mixed_tree().configuration(values)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_configuration_starts_at_a_reference_posture():
+    robot = arm()
+    q = robot.configuration(start="home", elbow=1.0)
+    expected = robot.reference("home")
+    expected[robot.slice_of("elbow")] = 1.0
+    assert (q == expected).all()
+    with pytest.raises(UnknownNameError, match="home"):
+        robot.configuration(start="hom")
+    with pytest.raises(DuplicateNameError, match="elbow"):
+        robot.configuration({"elbow": 1.0}, elbow=2.0)
+    with pytest.raises(SizeError, match="start"):
+        robot.configuration(start=[0.0])
+
+
+def test_reference_is_a_copy():
+    robot = arm()
+    robot.reference("home")[:] = 9.0
+    assert robot.bounds.contains(robot.reference("home"))
+    with pytest.raises(ValueError, match="read-only"):
+        robot.references["home"][0] = 1.0
+    model = pin.buildSampleModelManipulator()
+    model.referenceConfigurations["rest"] = np.full(6, 0.1)
+    assert Robot(model).reference("rest").tolist() == [0.1] * 6
+    with pytest.raises(SizeError, match="rest"):
+        Robot(model, references={"rest": [1.0]})
+
+
+def test_mimics_name_joints():
+    mimic = Mimic("elbow", "wrist_roll", 2.0, 0.1)
+    assert Robot(arm().model, mimics=[mimic]).mimics == (mimic,)
+    with pytest.raises(UnknownJointError, match="wrist"):
+        Robot(arm().model, mimics=[Mimic("elbow", "wrist")])
+
+
+@pytest.mark.parametrize("robot", robots(), ids=str)
+def test_random_is_in_bounds_normalised_and_seeded(robot):
+    Q = robot.random(np.random.default_rng(0), 200)
+    assert Q.shape == (200, robot.nq)
+    assert (Q == robot.random(np.random.default_rng(0), 200)).all()
+    for q in Q:
+        assert robot.bounds.contains(q)
+        assert robot.space.is_normalized(q, 1e-12)
+    assert robot.random(np.random.default_rng(0)).shape == (robot.nq,)
+
+
+def test_random_ranges():
+    robot = mixed_tree().with_bounds({"rx": (3.0, 100.0), "ry": (4.0, 5.0), "px": (-50.0, np.inf), "rz": (-1.0, 0.5)})
+    Q = robot.random(np.random.default_rng(1), 4000)
+
+    def span(joint: str) -> list[float]:
+        values = Q[:, robot.slice_of(joint)]
+        return [values.min(), values.max()]
+
+    assert span("rx") == pytest.approx([3.0, np.pi], abs=1e-3)
+    assert span("ry") == pytest.approx([4.0, 5.0], abs=1e-2)
+    assert span("rz") == pytest.approx([-1.0, 0.5], abs=1e-2)
+    assert span("revolute") == pytest.approx([-np.pi, np.pi], abs=1e-2)
+    assert span("helical") == pytest.approx([-np.pi, np.pi], abs=1e-2)
+    assert span("py") == pytest.approx([-1.0, 1.0], abs=1e-2)
+    assert span("translation") == pytest.approx([-1.0, 1.0], abs=1e-2)
+    angles = np.arctan2(Q[:, robot.slice_of("rubx")][:, 1], Q[:, robot.slice_of("rubx")][:, 0])
+    assert [angles.min(), angles.max()] == pytest.approx([-np.pi, np.pi], abs=1e-2)
+    # Haar: the entries of a uniform rotation matrix have mean 0 and variance 1/3.
+    R = np.array([pin.Quaternion(x).matrix() for x in Q[:, robot.slice_of("spherical")]])
+    assert np.abs(R.mean(axis=0)).max() < 0.05
+    assert np.abs(R.var(axis=0) - 1 / 3).max() < 0.03
+    with pytest.raises(WrongObjectError, match="default_rng"):
+        robot.random(3)  # pyright: ignore[reportArgumentType]
+    for size in (-1, 2.5, (2, 3)):
+        with pytest.raises(OptionError, match="size"):
+            robot.random(np.random.default_rng(0), size)  # pyright: ignore[reportArgumentType]
+
+
+def test_which_joints_wrap():
+    """Property: what may be shifted by whole turns changes no placement when it is."""
+    robot = mixed_tree()
+    q = robot.random(np.random.default_rng(2))
+    start = [robot.at(q).placement(robot.frame(name)) for name in robot.frame_names]
+    for entry, column in zip(robot.space.vector_q, robot.space.vector_v, strict=True):
+        turned = q.copy()
+        turned[entry] += 2 * np.pi
+        same = all(
+            close(robot.at(turned).placement(robot.frame(name)), before, 1e-9)
+            for name, before in zip(robot.frame_names, start, strict=True)
+        )
+        assert same == robot.wraps[column]
+    assert robot.wraps.sum() == 13
+    ends = {"rx": (-np.pi, np.pi), "ry": (-3.0, 3.0), "rz": (0.0, np.inf), "revolute": (0.0, 2 * np.pi - 9e-7)}
+    wraps = robot.with_bounds(ends).wraps
+    assert [bool(wraps[robot.velocity_slice_of(joint)][0]) for joint in ends] == [True, False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("q", "error"),
+    [
+        (np.zeros(6), SizeError),
+        (np.zeros((1, 7)), SizeError),
+        ("home", DtypeError),
+        ([np.nan] * 7, NotFiniteError),
+        ([True] * 7, DtypeError),
+    ],
+)
+def test_bad_configurations_are_refused(q, error):
+    for door in (arm().check, arm().at, arm().format):
+        with pytest.raises(error):
+            door(q)
+
+
+def test_at_makes_postures_and_motions():
+    robot = two_arms()
+    q = robot.random(np.random.default_rng(0))
+    workspace = Workspace()
+    v = np.ones(robot.nv)
+    assert (robot.at(q, workspace=workspace).q == q).all()
+    assert (robot.at(q, workspace).q == q).all()
+    assert (robot.at(q, v, workspace).v == v).all()
+    M = robot.at(q, v).mass_matrix()
+    assert np.allclose(M, pin.crba(robot.model, robot.model.createData(), q))
+
+
+def test_printing():
+    robot = mixed_tree().with_bounds({"rx": (-1.0, 1.0), "translation": (-1.0, 1.0)})
+    q = robot.configuration(rx=1.5, ry=0.5, translation=[0.0, -2.0, 0.0])
+    lines = robot.format(q).splitlines()
+    assert len(lines) == len(robot.joint_names)
+    assert lines[0].split()[:3] == ["rx", "revolute", "x"]
+    assert "OUT OF BOUNDS: 1.5 > 1" in lines[0]
+    assert "0.5000 rad (28.6 deg)" in lines[1]
+    assert "OUT" not in lines[1]
+    assert "-2 < -1" in lines[robot.joint_index("translation") - 1]
+    text = robot.describe()
+    assert all(joint in text for joint in robot.joint_names)
+    assert "mixed" in str(robot)
+
+
+# Systems
+
+
+def test_a_system_moves_as_its_parts():
+    """Property: frames of a system are those of its parts, placed."""
+    oMa = pin.SE3(pin.utils.rotate("z", 0.5), np.array([1.0, 0.0, 0.2]))
+    tMm = pin.SE3(pin.utils.rotate("y", -0.5), np.array([0.0, 0.1, 0.2]))
+    first = arm().with_frame("camera", "elbow", [0, 0.1, 0, 0, 0, 0, 1])
+    system = Robot.system([Part("a", first, oMa), Part("m", mixed_tree(), tMm, on="a/camera"), Part("b", box())])
+    rng = np.random.default_rng(0)
+    qs = {"a": first.random(rng), "m": mixed_tree().random(rng), "b": box().random(rng)}
+    parts = {"a": first, "m": mixed_tree(), "b": box()}
+    q = system.configuration(
+        {f"{p}/{j}": qs[p][robot.slice_of(j)] for p, robot in parts.items() for j in robot.joint_names}
+    )
+    assert set(system.joint_names) == {f"{p}/{j}" for p, robot in parts.items() for j in robot.joint_names}
+    assert system.name == "a + m + b"
+    posture = system.at(q)
+    base = {"a": oMa, "m": oMa * first.at(qs["a"]).placement(first.frame("camera")) * tMm, "b": pin.SE3.Identity()}
+    for p, robot in parts.items():
+        own = robot.at(qs[p])
+        for name in robot.frame_names:
+            if name != "universe":
+                expected = base[p] * own.placement(robot.frame(name))
+                assert close(posture.placement(system.frame(f"{p}/{name}")), expected, 1e-11)
+        for joint in robot.joint_names:
+            assert (
+                system.bounds.lower[system.slice_of(f"{p}/{joint}")] == robot.bounds.lower[robot.slice_of(joint)]
+            ).all()
+    M = posture.space.at(q, np.zeros(system.nv)).mass_matrix()
+    assert np.allclose(M, pin.crba(system.model, system.model.createData(), q))
+    mass = sum(pin.computeTotalMass(robot.model) for robot in parts.values())
+    assert pin.computeTotalMass(system.model) == pytest.approx(mass)
+
+
+def test_a_system_keeps_bounds_references_and_mimics():
+    elbows = arm().with_bounds({"elbow": (0.0, 0.5)})
+    elbows = Robot(
+        elbows.model, bounds=elbows.bounds, references=elbows.references, mimics=[Mimic("elbow", "wrist_roll")]
+    )
+    system = Robot.system([Part("left", elbows), Part("right", arm(), [0, 1, 0, 0, 0, 0, 1])], name="pair")
+    assert system.name == "pair"
+    assert system.bounds.upper[system.slice_of("left/elbow")] == 0.5
+    assert system.bounds.upper[system.slice_of("right/elbow")] == 2.6
+    assert system.mimics == (Mimic("left/elbow", "left/wrist_roll"),)
+    assert list(system.references) == ["left/home", "right/home"]
+    home = system.reference("right/home")
+    assert (home[7:] == arm().reference("home")).all()
+    assert (home[:7] == 0.0).all()
+    nested = Robot.system([Part("cell", system), Part("box", box(), on="cell/left/tool")])
+    assert "cell/left/home" in nested.references
+    assert nested.joint_names.count("box/root_joint") == 1
+    tool, attached = nested.joint_names.index("cell/left/wrist_roll"), nested.joint_names.index("box/root_joint")
+    assert attached > tool  # pinocchio puts what hangs on a joint after it
+
+
+def test_bad_systems_are_refused():
+    with pytest.raises(DuplicateNameError, match="'a'"):
+        Robot.system([Part("a", arm()), Part("a", arm())])
+    with pytest.raises(UnknownFrameError, match="a/tool"):
+        Robot.system([Part("a", arm()), Part("b", box(), on="a/tol")])
+    with pytest.raises(UnknownFrameError, match="b/body"):
+        Robot.system([Part("b", box(), on="b/body")])
+    with pytest.raises(WrongObjectError, match="part 1"):
+        Robot.system([Part("a", arm()), arm()])  # pyright: ignore[reportArgumentType]
+    with pytest.raises(WrongObjectError, match="'a'"):
+        Robot.system([Part("a", arm().model)])  # pyright: ignore[reportArgumentType]
+    with pytest.raises(WrongObjectError, match="name of part 0"):
+        Robot.system([Part("", arm())])
+    with pytest.raises(NotNormalizedError, match="'a'"):
+        Robot.system([Part("a", arm(), [0, 0, 0, 1, 1, 1, 1])])
+    assert Robot.system([]).nq == 0
+
+
+@pytest.mark.parametrize("given", [None, 3, [], {}, b"elbow"])
+def test_what_is_no_name_is_refused(given):
+    for door in (arm().frame, arm().slice_of, arm().segments, arm().reference, arm().joint_index):
+        with pytest.raises(ConstraintError):
+            door(given)
+
+
+def test_fuzzed_names_end_in_errors_that_name_the_culprit():
+    """Property 9: bad input ends in a ConstraintError child that names it."""
+    rng = np.random.default_rng(0)
+    robot = two_arms()
+    known = set(robot.frame_names)
+    for _ in range(300):
+        name = list(str(rng.choice(sorted(known))))
+        for _ in range(int(rng.integers(1, 3))):
+            name[int(rng.integers(len(name)))] = chr(int(rng.integers(33, 0x2FF)))
+        typo = "".join(name)
+        if typo in known:
+            continue
+        for door in (robot.frame, robot.slice_of, robot.velocity_slice_of, robot.segments, robot.reference):
+            with pytest.raises(UnknownNameError) as caught:
+                door(typo)
+            assert caught.value.name == typo
+            assert repr(typo) in str(caught.value)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_placements_that_are_not_finite_are_refused(bad: float) -> None:
+    """A joint or a frame, by its name: nothing that is computed from there would be a number."""
+    away = pin.SE3(np.eye(3), np.array([0.0, bad, 0.0]))
+    model = pin.Model()
+    model.addJoint(0, pin.JointModelRX(), away, "elbow")
+    with pytest.raises(ModelError, match="joint 'elbow'"):
+        Robot(model)
+    model = pin.Model()
+    joint = model.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "elbow")
+    model.addFrame(pin.Frame("tool", joint, 0, away, pin.FrameType.OP_FRAME))
+    with pytest.raises(ModelError, match="frame 'tool'"):
+        Robot(model)
