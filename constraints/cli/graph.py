@@ -6,9 +6,9 @@ import argparse
 
 import numpy as np
 
+from ..files.scenes import read_scene
 from ..files.writing import write_file
 from ..manipulation.graph import ConstraintGraph
-from ..manipulation.scene import read_scene
 from .arguments import ALL_WELL, NOT_ALL, natural, outputs, positive
 
 __all__ = ["add_arguments", "facts", "run"]

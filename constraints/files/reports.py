@@ -17,8 +17,9 @@ from ..rows.right_hand_side import RightHandSide
 from ..solvers.engine import Engine
 from ..solvers.newton.program import ReadableEngine
 from ..solvers.options import Options
-from ..solvers.projection.projection import Projection, Status
+from ..solvers.projection.projection import Projection
 from ..solvers.projection.projector import Projector
+from ..solvers.status import Status
 from ..words import counted
 from .documents import read_document, write_document
 from .environment import environment

@@ -177,7 +177,7 @@ class Assembly(Result):
             MissingExtraError: matplotlib is not installed.
             FileError: the file cannot be written.
         """
-        from ..pictures.assemblies import plot_iterates
+        from ..pictures import plot_iterates
 
         return plot_iterates(self, path, poses)
 

@@ -20,7 +20,7 @@ from ..solvers.engine import Engine, Outcome, Program
 from ..solvers.newton.linear_step import capped
 from ..solvers.newton.state import Patience
 from ..solvers.options import Options
-from ..solvers.projection.projection import Status, Step
+from ..solvers.status import Status, Step
 from .sparse_rows import SparseRows, entries
 
 __all__ = ["LoopEngine", "LoopProgram", "least_change", "sparse_pays"]

@@ -1,5 +1,7 @@
 """Manipulation: grasps, placements, graphs of the constraints they make, and paths on these."""
 
+from typing import TYPE_CHECKING, Any
+
 from ..paths.collision import Collision, CollisionModel, NoFreeConfigurationError
 from ..paths.collision_pairs import LeftOut, LeftOutReason
 from ..paths.collision_shapes import Shape
@@ -7,7 +9,6 @@ from ..paths.interpolation import Interpolation, PathStatus, Stop, interpolate
 from ..paths.moving_rhs import Schedule
 from ..paths.path import Jump, Path
 from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins, Tie
-from ..pictures.paths import animate, plot_path
 from .factory import ConstraintGraphFactory, MovableObject
 from .foliation import Foliation, Leaf
 from .graph import ConstraintGraph
@@ -17,12 +18,15 @@ from .gripper import Gripper, Handle
 from .placement import left_where_it_is, placement, preplacement
 from .problems import PathProblem
 from .rules import Rule
-from .scene import Scene, read_scene
 from .semantics import Semantics, read_semantics
 from .states import State, Transition
 from .targets import TargetConfiguration, UnreachedError
 from .validation import Rate, Validation
 from .walk import Walk, walk
+
+if TYPE_CHECKING:
+    from ..files import Scene, read_scene
+    from ..pictures import animate, plot_path
 
 __all__ = [
     "Collision",
@@ -72,3 +76,14 @@ __all__ = [
     "read_semantics",
     "walk",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Scenes are read, and paths drawn, by the rooms above: imported on use."""
+    if name in ("Scene", "read_scene"):
+        from .. import files as home
+    elif name in ("animate", "plot_path"):
+        from .. import pictures as home
+    else:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return getattr(home, name)

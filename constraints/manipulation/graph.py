@@ -369,7 +369,7 @@ class ConstraintGraph:
 
     def plot(self, path: str | os.PathLike[str] | None = None, ax: Any = None, waypoints: bool = True) -> Any:
         """The graph as a matplotlib figure, arguments as in `graph_plot.plot_graph` (extra `plot`)."""
-        from ..pictures.graph import plot_graph
+        from ..pictures import plot_graph
 
         return plot_graph(self, path, ax, waypoints)
 

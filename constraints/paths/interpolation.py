@@ -18,8 +18,8 @@ from ..problem.description import errors_of
 from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide
 from ..solvers import Options, Projection, Projector
-from ..solvers.projection.projection import StatusEnum
 from ..solvers.result import Result
+from ..solvers.status import StatusEnum
 from .moving_rhs import Schedule
 from .path import Jump, Path, Piece, StepSize
 

@@ -367,14 +367,14 @@ class Problem:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it to a JSON file that `Problem.load` reads (`docs/problem_files.md`). Raises NotSavableError."""
-        from ..files.problems import save_problem
+        from ..files import save_problem
 
         save_problem(self, path)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Problem:
         """The problem of a file: data, never code. Raises FileError, with the place in the file."""
-        from ..files.problems import load_problem
+        from ..files import load_problem
 
         return load_problem(path)
 
@@ -385,7 +385,7 @@ class Problem:
             path: also write it there.
             ax: axes to draw in; a figure of its own if absent.
         """
-        from ..pictures.dependencies import plot_dependencies
+        from ..pictures import plot_dependencies
 
         return plot_dependencies(self.resolution.links(self.space), path, ax)
 

@@ -208,14 +208,14 @@ class RightHandSide:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write them to a JSON file, by constraint, for `RightHandSide.load`. Raises FileError."""
-        from ..files.right_hand_sides import save_rhs
+        from ..files import save_rhs
 
         save_rhs(self, path)
 
     @staticmethod
     def load(path: str | os.PathLike[str], stack: Stack) -> RightHandSide:
         """Those of a file, for a stack (`problem.constraints`) of the same names and groups. Raises FileError."""
-        from ..files.right_hand_sides import load_rhs
+        from ..files import load_rhs
 
         return load_rhs(path, stack)
 

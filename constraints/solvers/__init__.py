@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 from .engine import Engine
 from .options import Options
 from .projection.batch import ProjectionBatch
-from .projection.projection import Projection, Refined, Status, Step
+from .projection.projection import Projection
 from .projection.projector import Projector, project
+from .status import Refined, Status, Step
 from .step_control import Backtracking, Constant, ErrorNormBased, FixedSequence, FullSteps, StepControl, StepState
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from ..point import Workspace
 from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide
 from .options import Options
-from .projection.projection import Refined, Status, Step
+from .status import Refined, Status, Step
 
 __all__ = ["Engine", "Outcome", "Program"]
 

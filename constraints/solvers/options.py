@@ -145,14 +145,14 @@ class Options:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write them to a JSON file that `Options.load` reads. Raises NotSavableError, FileError."""
-        from ..files.options import save_options
+        from ..files import save_options
 
         save_options(self, path)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Options:
         """The options of a file. Raises FileError, with the place in the file."""
-        from ..files.options import load_options
+        from ..files import load_options
 
         return load_options(path)
 

@@ -47,20 +47,18 @@ FLOORS = {
 }
 ENTRANCE = ("constraints", 8)  # constraints/__init__.py alone: what is under it has its own line above
 
-# What reaches up to files and pictures: one-line methods of values, and three imports that are still to go.
-UPWARDS = {
-    ("constraints.rows.right_hand_side", "constraints.files.right_hand_sides"),
-    ("constraints.problem.problem", "constraints.files.problems"),
-    ("constraints.problem.problem", "constraints.pictures.dependencies"),
-    ("constraints.solvers.options", "constraints.files.options"),
-    ("constraints.solvers.projection.projection", "constraints.files.reports"),
-    ("constraints.solvers.projection.projection", "constraints.pictures.traces"),
-    ("constraints.loops.assembly", "constraints.pictures.assemblies"),
-    ("constraints.manipulation", "constraints.pictures.paths"),
-    ("constraints.manipulation.graph", "constraints.pictures.graph"),
-    ("constraints.manipulation.scene", "constraints.files.documents"),
-    ("constraints.manipulation.scene", "constraints.files.json_values"),
+# Methods, and lazy names of a room, that reach up through the one door of files or of pictures: that is where people
+# look for them. Nothing else imports upwards.
+COMFORT = {
+    "constraints.rows.right_hand_side": ("save", "load"),
+    "constraints.problem.problem": ("save", "load", "plot_dependencies"),
+    "constraints.solvers.options": ("save", "load"),
+    "constraints.solvers.projection.projection": ("report", "plot"),
+    "constraints.loops.assembly": ("plot_iterates",),
+    "constraints.manipulation.graph": ("plot",),
+    "constraints.manipulation": ("__getattr__", "TYPE_CHECKING"),
 }
+COMFORT_DOORS = ("constraints.files", "constraints.pictures")
 
 # Who may import what comes from outside the standard library. Anything else is imported on use (inside a function).
 EVERYWHERE = ("constraints", "liegroups")
@@ -100,6 +98,7 @@ class Import:
     name: str
     line: int
     on_use: bool  # inside a function, or under TYPE_CHECKING
+    place: str = ""  # the function it is in, or TYPE_CHECKING
 
 
 def is_under(module: str, prefixes: tuple[str, ...]) -> bool:
@@ -128,7 +127,7 @@ class Imports(ast.NodeVisitor):
 
     def __init__(self, module: str, is_package: bool) -> None:
         self.package = module if is_package else module.rpartition(".")[0]
-        self.on_use = False
+        self.on_use, self.place = False, ""
         self.found: list[Import] = []
         self.computed: list[int] = []  # lines that import a module whose name is computed
 
@@ -137,11 +136,11 @@ class Imports(ast.NodeVisitor):
         return ".".join([*base, *([name] if name else [])])
 
     def visit_Import(self, node: ast.Import) -> None:
-        self.found += [Import(alias.name, "", node.lineno, self.on_use) for alias in node.names]
+        self.found += [Import(alias.name, "", node.lineno, self.on_use, self.place) for alias in node.names]
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         module = self.absolute(node.module or "", node.level)
-        self.found += [Import(module, alias.name, node.lineno, self.on_use) for alias in node.names]
+        self.found += [Import(module, alias.name, node.lineno, self.on_use, self.place) for alias in node.names]
 
     def visit_Call(self, node: ast.Call) -> None:
         called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -150,24 +149,26 @@ class Imports(ast.NodeVisitor):
             if isinstance(first, ast.Constant) and isinstance(first.value, str):
                 name = first.value.lstrip(".")
                 module = self.absolute(name, len(first.value) - len(name))
-                self.found.append(Import(module, "", node.lineno, self.on_use))
+                self.found.append(Import(module, "", node.lineno, self.on_use, self.place))
             else:
                 self.computed.append(node.lineno)
         self.generic_visit(node)
 
     def visit_later(self, node: ast.AST) -> None:
-        before, self.on_use = self.on_use, True
+        before = self.on_use, self.place
+        self.on_use, self.place = True, self.place or getattr(node, "name", "")
         self.generic_visit(node)
-        self.on_use = before
+        self.on_use, self.place = before
 
     visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = visit_later
 
     def visit_If(self, node: ast.If) -> None:
         if "TYPE_CHECKING" in ast.unparse(node.test):
-            before, self.on_use = self.on_use, True
+            before = self.on_use, self.place
+            self.on_use, self.place = True, "TYPE_CHECKING"
             for child in node.body:
                 self.visit(child)
-            self.on_use = before
+            self.on_use, self.place = before
             for child in node.orelse:
                 self.visit(child)
         else:
@@ -193,6 +194,12 @@ def complaints(module: str, source: str, is_package: bool = False) -> Iterator[s
             yield from complaints_outside(module, head, item)
 
 
+def is_comfort(module: str, item: Import) -> bool:
+    """Whether an import upwards is that of a comfort method, through a door."""
+    through = item.module if item.name not in ("files", "pictures") else f"{item.module}.{item.name}"
+    return item.place in COMFORT.get(module, ()) and through in COMFORT_DOORS
+
+
 def complaints_inside(module: str, floor: int, item: Import) -> Iterator[str]:
     where = f"{module}:{item.line}"
     submodule = f"{item.module}.{item.name}"
@@ -200,7 +207,7 @@ def complaints_inside(module: str, floor: int, item: Import) -> Iterator[str]:
     other = floor_of(target)
     if other is None:
         yield f"{where} imports {target}, which has no floor: give it a line in FLOORS of tests/test_floors.py"
-    elif other > floor and (module, target) not in UPWARDS:
+    elif other > floor and not is_comfort(module, item):
         yield f"{where} (floor {floor}) imports {target}, which is on floor {other}"
     if is_under(target, (PINOCCHIO_DOOR,)) and item.name in ("", "pin", "pinocchio", "*"):
         if not is_under(module, PINOCCHIO_ROOMS):

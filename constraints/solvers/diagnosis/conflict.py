@@ -23,8 +23,9 @@ from ...rows.stack import RowOwner, Stack
 from ...rows.stacking import Order, stack_rows
 from ..newton.restarts import Restarts
 from ..options import Options
-from ..projection.projection import Projection, Status
+from ..projection.projection import Projection
 from ..projection.projector import Projector
+from ..status import Status
 from .rounding import rounding_of
 
 __all__ = ["Conflict", "Finder", "Kind", "Member", "Trial", "error_norm"]

@@ -15,8 +15,9 @@ from ...problem.problem import Problem
 from ...robot.bounds import Violation
 from ...rows.right_hand_side import RightHandSide
 from ..newton.linear_step import DampedCholesky, capped
-from ..projection.projection import Projection, Status
+from ..projection.projection import Projection
 from ..result import Result
+from ..status import Status
 from .conflict import Conflict, Finder, Kind, Trial, error_norm
 from .dependent_rows import Dependence, dependence, resolved
 from .text import suggestions_of, text_of

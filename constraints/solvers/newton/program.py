@@ -19,7 +19,7 @@ from ...rows.stacking import Order, Rows, stack_rows, wished
 from ...short_vectors import dot
 from ..engine import Engine, Outcome, Program
 from ..options import Options
-from ..projection.projection import Status, Step
+from ..status import Status, Step
 from .attached_bodies import CarriedBodies
 from .bounds import Box
 from .computed_bodies import ComputedBodies

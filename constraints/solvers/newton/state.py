@@ -13,7 +13,7 @@ from ...rows.right_hand_side import RightHandSide
 from ...rows.stack import Stack
 from ...rows.stacking import Rows, StackedRows
 from ..engine import Outcome
-from ..projection.projection import Status, Step
+from ..status import Status, Step
 from .attached_bodies import CarriedBodies
 
 __all__ = ["Memory", "Patience", "Score", "Search"]

@@ -23,8 +23,9 @@ from ...words import counted
 from ..engine import Engine
 from ..options import Options
 from ..result import Result
+from ..status import Refined, Status, Step
 from .batch_arguments import GivenSides, references_of, sides_of, starts_of
-from .projection import Projection, Refined, Status, Step
+from .projection import Projection
 from .workers import Chunk, Job, Sides, Task, dispatch
 
 __all__ = ["ProjectionBatch", "project_batch"]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple, Never, final
+from typing import TYPE_CHECKING, Any, Never, final
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from ...rows.stack import RowOwner
 from ...words import counted
 from ..options import Options
 from ..result import Result
+from ..status import Refined, Status, Step
 
 if TYPE_CHECKING:
     from ...robot.bounds import Violation
@@ -32,53 +32,7 @@ if TYPE_CHECKING:
     from ..engine import Engine
     from ..refinement.sensitivity import Sensitivity
 
-__all__ = ["NotProjectedError", "Projection", "Refined", "Status", "StatusEnum", "Step"]
-
-
-class StatusEnum(Enum):
-    """Why something ended: each value is a sentence for humans, and the name what containers show.
-
-    A status is no text: to compare it with one raises, since it would never be equal.
-    """
-
-    def __eq__(self, other: object) -> bool:
-        """Whether it is the same member.
-
-        Raises:
-            WrongObjectError: the other is text; names the member that it means, and `success`.
-        """
-        if isinstance(other, str):
-            raise WrongObjectError(
-                f"comparison of a {type(self).__name__} with {other!r}", self._member_meant(other), "text"
-            )
-        return True if self is other else NotImplemented
-
-    __hash__ = Enum.__hash__
-
-    @classmethod
-    def _member_meant(cls, text: str) -> str:
-        """What to compare with instead of a text."""
-        name, kind = text.strip().upper().rpartition(".")[2], cls.__name__
-        member = f"{kind}.{name}" if name in cls.__members__ else f"{kind}.NAME, of {', '.join(cls.__members__)}"
-        return f"{member} (or ask the result for `success`)"
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.value}"
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}.{self.name}"
-
-
-class Status(StatusEnum):
-    """Why a projection ended. The value is the sentence for humans."""
-
-    CONVERGED = "The configuration satisfies all mandatory constraints and is within its bounds."
-    STATIONARY = "No small motion within bounds lowers the error."
-    STALLED = "The error stopped falling before it reached the threshold."
-    MAX_ITERATIONS = "The budget of iterations ended before the last try did."
-    OUT_OF_BOUNDS = "The constraints are satisfied, but by a configuration outside its bounds."
-    UNDEFINED = "A function has no value at a configuration that was met."
-    LEFT_BRANCH = "The constraints are satisfied, but on another branch than that of the start, or too far from it."
+__all__ = ["NotProjectedError", "Projection"]
 
 
 class NotProjectedError(ConstraintError):
@@ -92,35 +46,6 @@ class NotProjectedError(ConstraintError):
     def __init__(self, projection: Projection, words: str = "") -> None:
         self.projection = projection
         super().__init__(words or str(projection))
-
-
-class Step(NamedTuple):
-    """One iterate of a trace.
-
-    Attributes:
-        q: configuration (nq,).
-        residual: largest error norm of a constraint.
-        restarted: whether this iterate is the first of a new try.
-    """
-
-    q: Vector
-    residual: float
-    restarted: bool
-
-
-class Refined(NamedTuple):
-    """What `Options(nearest=True)` or `Options(optimise_last=True)` made of a solution.
-
-    Attributes:
-        stationarity: part of the gradient of the objective that no active row explains, relative to its terms;
-            infinite where a function has no value beside the solution.
-        near: the reference of `nearest` (nq,); None with `optimise_last`.
-        from_start: whether the reference is the start, none being given.
-    """
-
-    stationarity: float
-    near: Vector | None
-    from_start: bool = False
 
 
 @final
@@ -305,7 +230,7 @@ class Projection(Result):
                 nothing is written.
             FileError: the file cannot be written.
         """
-        from ...files.reports import save_report
+        from ...files import save_report
 
         save_report(self, path)
 
@@ -321,7 +246,7 @@ class Projection(Result):
         Raises:
             OptionError: without a trace; project with `Options(trace=True)`.
         """
-        from ...pictures.traces import plot_trace
+        from ...pictures import plot_trace
 
         return plot_trace(self, path, self.options.threshold)
 

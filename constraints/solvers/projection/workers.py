@@ -27,7 +27,7 @@ from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ..engine import Engine, Program
 from ..options import Options
-from .projection import Refined, Step
+from ..status import Refined, Step
 
 __all__ = ["Chunk", "Job", "Sides", "Task", "dispatch"]
 

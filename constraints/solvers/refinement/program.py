@@ -17,7 +17,7 @@ from ...rows.right_hand_side import RightHandSide
 from ..engine import Outcome, Program
 from ..newton.linear_step import capped, dof_scale
 from ..options import Options
-from ..projection.projection import Refined, Status, Step
+from ..status import Refined, Status, Step
 from .feasible_set import Local, Manifold, View, refined_columns
 from .objective import Distance, LastLevel
 from .optimality import ACTIVE, Optimality, differences, optimality, row_multipliers

@@ -16,8 +16,8 @@ from robots import needs_robot_data
 
 from constraints.__main__ import main
 from constraints.errors import ConstraintError, FileContentError, FileError
+from constraints.files.scenes import Scene
 from constraints.manipulation import read_scene
-from constraints.manipulation.scene import Scene
 
 pytestmark = needs_robot_data
 
@@ -248,7 +248,7 @@ def test_page_on_scene_files_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytes
         exec(compile(block, "scene_files.md", "exec"), {})
         for line in capsys.readouterr().out.splitlines():
             assert f"# {line}" in block
-    source = (ROOT / "constraints" / "manipulation" / "scene.py").read_text(encoding="utf-8")
+    source = (ROOT / "constraints" / "files" / "scenes.py").read_text(encoding="utf-8")
     for names in re.findall(r"\.only\(([^*)]*)\)", source):
         for name in re.findall(r'"(\w+)"', names):
             assert f"`{name}`" in page, name

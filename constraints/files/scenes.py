@@ -11,19 +11,19 @@ from typing import Any, final
 import numpy as np
 
 from ..arrays import Matrix, Vector
-from ..files.documents import read_document
-from ..files.json_values import Parsed
 from ..functions.contact.contact_surface import Surface
+from ..manipulation.factory import ConstraintGraphFactory, MovableObject
+from ..manipulation.graph import ConstraintGraph
+from ..manipulation.gripper import Gripper, Handle
+from ..manipulation.rules import Rule
+from ..manipulation.semantics import Semantics, read_semantics
 from ..paths.collision import CollisionModel
 from ..paths.collision_shapes import Shape
 from ..robot import Base, Part, Robot
 from ..robot.pinocchio import Placement, pin
 from ..solvers import Options
-from .factory import ConstraintGraphFactory, MovableObject
-from .graph import ConstraintGraph
-from .gripper import Gripper, Handle
-from .rules import Rule
-from .semantics import Semantics, read_semantics
+from .documents import read_document
+from .json_values import Parsed
 
 __all__ = ["Scene", "read_scene"]
 
