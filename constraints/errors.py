@@ -106,6 +106,25 @@ class FunctionError(ConstraintError):
         super().__init__(f"{seen}; {mend} (constraints.testing.check_function checks all that a function promises)")
 
 
+class NoAttributeError(UnknownNameError, AttributeError):
+    """A value has no attribute of this name: `kind` is its class.
+
+    Args:
+        kind: the class.
+        name: what was asked for.
+        valid: attributes that it has.
+        here: how the same is said here; empty where nothing is known.
+    """
+
+    def __init__(self, kind: str, name: str, valid: Sequence[str], here: str = "") -> None:
+        self.here = here
+        words = f"a {kind} has no attribute '{name}'" + (f": here it is {here}" if here else "")
+        UnknownNameError.__init__(self, f"attribute of {kind}", name, valid, words)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.kind.removeprefix("attribute of "), self.name, self.valid, self.here)
+
+
 class NotDeclaredError(FunctionError, AttributeError):
     """A Function class has not called `declare`: `kind` is the class, `field` what is missing."""
 

@@ -351,7 +351,7 @@ class Space(Structure, OneVectorMaps):
 
         if isinstance(other, Space):
             return join(self, other)
-        if isinstance(other, Number):
+        if isinstance(other, Number | type):
             raise WrongObjectError(
                 f"factor of {self.name}", f"a Space; for copies of one, {self.name} ** n", repr(other)
             )

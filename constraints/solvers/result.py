@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NoReturn, final
+from typing import TYPE_CHECKING, NoReturn, final
 
 import numpy as np
 
 from ..arrays import BoolVector
-from ..errors import TruthValueError
+from ..errors import NoAttributeError, TruthValueError
 
 __all__ = ["Result"]
+
+
+_WORDS = {
+    "x": "`q`",
+    "solution": "`q`",
+    "configuration": "`q`",
+    "converged": "`success`",
+    "message": "`status`",
+    "fun": "`residual`",
+    "cost": "`residual`",
+    "nit": "`iterations`",
+    "save": "`report(path)`",
+    "diagnose": "of one row, `batch[i].diagnose()`",
+    "samples": "of its path, `or_raise().samples`",
+}
+"""What results of other libraries call things, and how the same is said here."""
 
 
 class Result(ABC):
@@ -24,6 +40,19 @@ class Result(ABC):
     @abstractmethod
     def success(self) -> bool | BoolVector:
         """Whether what was asked for was found; of several, (n,) for each."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Refuse what is not there by name; what an attribute is here is in the message.
+
+            Raises:
+                NoAttributeError: lists the names that come closest.
+            """
+            if name.startswith("_"):
+                raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+            valid = [known for known in dir(self) if not known.startswith("_")]
+            raise NoAttributeError(type(self).__name__, name, valid, _WORDS.get(name, ""))
 
     @final
     def __bool__(self) -> NoReturn:

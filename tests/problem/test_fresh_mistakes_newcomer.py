@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 import logging
+import pickle
 from typing import Any
 
 import numpy as np
 import pytest
 
 from constraints import Base, Function, Implicit, Options, Part, Position, Problem, Projector, Robot, Surface
-from constraints.errors import EmptyProblemError, NotNormalizedError, OptionError, UnknownNameError, WrongObjectError
+from constraints.errors import (
+    EmptyProblemError,
+    NoAttributeError,
+    NotNormalizedError,
+    OptionError,
+    UnknownNameError,
+    WrongObjectError,
+)
 from constraints.loops import ConstraintSet, PointContact, assemble_position, assemble_velocity
 from constraints.manipulation import interpolate, placement, preplacement
 from constraints.models import load, sample_arm
@@ -168,3 +177,28 @@ def test_zeros_are_no_point(space: Any, v: np.ndarray) -> None:
     ):
         with pytest.raises(NotNormalizedError, match="norm is 0"):
             call(np.zeros(space.nq))
+
+
+def test_results_answer_the_words_of_other_libraries() -> None:
+    """Mend, third newcomer 53, 55 and 62: `result.x`, `batch.diagnose()`, `result.save(...)`; copies stay the same."""
+    robot = sample_arm()
+    projector = Projector(Problem(robot, [Implicit.equal(Position(robot, "tool"), [0.4, 0.0, 0.3])]))
+    result: Any = projector.project(robot.neutral)
+    batch: Any = projector.project_batch([robot.neutral])
+    for value, name, said in ((result, "x", "`q`"), (result, "save", "report"), (batch, "diagnose", r"batch\[i\]")):
+        with pytest.raises(NoAttributeError, match=said):
+            getattr(value, name)
+        assert not hasattr(value, name)
+    with pytest.raises(NoAttributeError, match="nearest names are residual"):
+        result.residuals  # noqa: B018
+    again = pickle.loads(pickle.dumps(result))
+    assert (again.q == result.q).all()
+    assert copy.copy(result).status is result.status
+    error = pickle.loads(pickle.dumps(NoAttributeError("Projection", "x", ("q",), "`q`")))
+    assert str(error) == "a Projection has no attribute 'x': here it is `q`; the valid names are q"
+
+
+def test_a_class_is_no_factor() -> None:
+    """Mend, third newcomer 100: `SE3 * Rn` without a dimension."""
+    with pytest.raises(WrongObjectError, match="factor of SE3: expected a Space"):
+        _ = SE3 * Rn  # type: ignore[operator]
