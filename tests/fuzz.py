@@ -1306,7 +1306,7 @@ def _(c: Chaos) -> Made:
         return given(("frozen", "joint"), Problem, _arm(), [hand], frozen=wrong)
     if way == "last":
         return given("optional_last", Problem, _arm(), [hand], optional_last=c.thing(bool))
-    return given("joint", Problem, _arm(), [hand], frozen=[c.name(_arm().joint_names)])
+    return given(("joint", "frozen"), Problem, _arm(), [hand], frozen=[c.name(_arm().joint_names)])
 
 
 @entry("stack_rows")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from liegroups.doors import finite_vector
+from liegroups.doors import as_tuple, finite_vector
 
 from ..errors import OptionError
 from ..functions.contact.contact import (
@@ -100,7 +100,8 @@ def _check_moves(name: str, objects: Surface | Sequence[Surface]) -> None:
     Raises:
         OptionError: its surface is named.
     """
-    for surface in (objects,) if isinstance(objects, Surface) else objects:
+    given = (objects,) if isinstance(objects, Surface) else as_tuple(objects, f"objects of '{name}'", "Surfaces")
+    for surface in given:
         if isinstance(surface, Surface) and surface.frame.joint == 0:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise OptionError(
                 f"objects of '{name}': surface '{surface.name}' is fixed in the world, expected surfaces of what is "

@@ -157,7 +157,7 @@ def by_level(given: Any) -> list[list[RowOwner]]:
 
 def _levels(entries: list[Any]) -> list[list[Any]]:
     """One level of entries, or a level an entry; a mixture of both is refused."""
-    is_level = [isinstance(entry, Sequence) and not isinstance(entry, str) for entry in entries]
+    is_level = [isinstance(entry, Sequence) and not isinstance(entry, str | bytes) for entry in entries]
     if not any(is_level):
         return [entries]
     if not all(is_level):

@@ -311,7 +311,7 @@ def stack_rows(
         _check_arguments(stack, there, rhs)
         if isinstance(there, Point | MovingPoint):
             raise
-    placed = as_point(there, stack.owners[0].space)  # held until all is copied
+    placed = as_point(there, stack.owners[0].space, "point of stacked rows")  # held until all is copied
     rows = stack_rows(stack, placed, order, rhs, jacobian=jacobian)
     return Rows(rows.error.copy(), rows.jacobian.copy(), stack.slices)
 
