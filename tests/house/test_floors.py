@@ -85,6 +85,7 @@ PINOCCHIO_ROOMS = tuple(
     )
 )  # the packages that take `pin` from the door
 
+WHERE = "tests/house/test_floors.py"
 NOT_A_NAME = re.compile(r"_?(utils?|misc|common|helpers?)", re.IGNORECASE)
 LONGEST_FILE = 400
 SCREEN = 45
@@ -179,7 +180,7 @@ def complaints(module: str, source: str, is_package: bool = False) -> Iterator[s
     """What is wrong with the imports of one module, a sentence each."""
     floor = floor_of(module)
     if floor is None:
-        yield f"{module} has no floor: give it a line in FLOORS of tests/house/test_floors.py, on the lowest floor that works"
+        yield f"{module} has no floor: give it a line in FLOORS of {WHERE}, on the lowest floor that works"
         return
     imports = Imports(module, is_package)
     imports.visit(ast.parse(source))
@@ -206,7 +207,7 @@ def complaints_inside(module: str, floor: int, item: Import) -> Iterator[str]:
     target = submodule if submodule in MODULE_NAMES else item.module
     other = floor_of(target)
     if other is None:
-        yield f"{where} imports {target}, which has no floor: give it a line in FLOORS of tests/house/test_floors.py"
+        yield f"{where} imports {target}, which has no floor: give it a line in FLOORS of {WHERE}"
     elif other > floor and not is_comfort(module, item):
         yield f"{where} (floor {floor}) imports {target}, which is on floor {other}"
     if is_under(target, (PINOCCHIO_DOOR,)) and item.name in ("", "pin", "pinocchio", "*"):
