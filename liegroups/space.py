@@ -99,10 +99,15 @@ class Space(Structure, OneVectorMaps):
             DtypeError: not real numbers.
         """
         try:
-            if q.shape == self._shape_q and v.shape == self._shape_v and q.dtype == v.dtype == FLOAT64:
+            is_ready = q.shape == self._shape_q and v.shape == self._shape_v and q.dtype == v.dtype == FLOAT64
+        except AttributeError:  # no arrays
+            is_ready = False
+        if is_ready:
+            try:
                 return self._integrate(q, v)
-        except (AttributeError, ZeroDivisionError):  # no arrays; nor is it asked for what is said below
-            pass
+            except ZeroDivisionError:
+                self._refuse_zeros(q)
+                raise
         return self._mapped(self._integrate, self.rows.integrate, self._read_q(q), self._read_v(v))
 
     def integrator(self) -> Callable[[Vector, Vector], Vector]:
@@ -120,10 +125,11 @@ class Space(Structure, OneVectorMaps):
             SizeError, DtypeError: as `integrate`.
         """
         try:
-            if q0.shape == self._shape_q == q1.shape and q0.dtype == q1.dtype == FLOAT64:
-                return self._difference(q0, q1)
-        except AttributeError:
-            pass
+            is_ready = q0.shape == self._shape_q == q1.shape and q0.dtype == q1.dtype == FLOAT64
+        except AttributeError:  # no arrays
+            is_ready = False
+        if is_ready:
+            return self._difference(q0, q1)
         return self._mapped(self._difference, self.rows.difference, self._read_q(q0), self._read_q(q1))
 
     @final
@@ -223,11 +229,6 @@ class Space(Structure, OneVectorMaps):
     @final
     def compose(self, q0: Numbers, q1: Numbers) -> Vector:
         """Product q0 q1 of the group; (..., nq), (..., nq) -> (..., nq)."""
-        try:
-            if q0.shape == self._shape_q == q1.shape and q0.dtype == q1.dtype == FLOAT64:
-                return self._compose(q0, q1)
-        except (AttributeError, ZeroDivisionError):
-            pass
         return self._mapped(self._compose, self.rows.compose, self._read_q(q0), self._read_q(q1))
 
     @final
@@ -367,15 +368,20 @@ class Space(Structure, OneVectorMaps):
         return power(self, n)
 
     @final
+    def _refuse_zeros(self, *arrays: Vector) -> None:
+        """Name the point whose quaternion, or (cos, sin), is zero, once a map has divided by its norm."""
+        for array in arrays:
+            if array.shape == self._shape_q:
+                self.check(array)
+
+    @final
     def _mapped(self, one: _Map, many: _Map, a: Vector, b: Vector) -> Vector:
         """A map of one vector, or of rows, of arrays that have been read."""
         if a.ndim == b.ndim == 1:
             try:
                 return one(a, b)
-            except ZeroDivisionError:  # a quaternion of zeros, in a point
-                for point in (a, b):
-                    if point.shape == self._shape_q:
-                        self.check(point)
+            except ZeroDivisionError:
+                self._refuse_zeros(a, b)
                 raise
         leading_axes(a, b, self.name)
         return many(a, b)
