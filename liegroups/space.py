@@ -229,6 +229,16 @@ class Space(Structure, OneVectorMaps):
     @final
     def compose(self, q0: Numbers, q1: Numbers) -> Vector:
         """Product q0 q1 of the group; (..., nq), (..., nq) -> (..., nq)."""
+        try:
+            is_ready = q0.shape == self._shape_q == q1.shape and q0.dtype == q1.dtype == FLOAT64
+        except AttributeError:  # no arrays
+            is_ready = False
+        if is_ready:
+            try:
+                return self._compose(q0, q1)
+            except ZeroDivisionError:
+                self._refuse_zeros(q0, q1)
+                raise
         return self._mapped(self._compose, self.rows.compose, self._read_q(q0), self._read_q(q1))
 
     @final
