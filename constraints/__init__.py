@@ -52,7 +52,7 @@ from .functions import (
 from .functions.contact.contact import SurfacePair
 from .functions.contact.contact_surface import Surface
 from .functions.function import Function, Linearisation
-from .point import MovingPoint, Point, Workspace
+from .point import MovingPoint, Point
 from .problem.problem import Problem
 from .robot import Base, Bounds, Frame, FrameKind, Motion, Part, Posture, Robot, rigid_transform
 from .rows.comparison import Comparison
@@ -65,6 +65,7 @@ from .rows.stack import RowOwner, Stack
 from .rows.stacking import Order, Rows, stack_rows
 from .rows.target import Target
 from .solvers import Engine, Options, Projection, ProjectionBatch, Projector, Refined, Status, Step, project
+from .workspace import Workspace
 
 if TYPE_CHECKING:
     from .files.reports import Report

@@ -1,7 +1,7 @@
-"""Where functions are evaluated: a point of a space, and the workspace that owns the memory. Knows no pinocchio.
+"""Where functions are evaluated: a point of a space, in a workspace that owns the memory. Knows no pinocchio.
 
-A `Workspace` is the only mutable thing of the library. A `Point` is a light handle on it: the workspace counts the
-points placed in it, and a handle whose number is not the last one is stale.
+A `Point` is a light handle on a `Workspace`: the workspace counts the points placed in it, and a handle whose number is
+not the last one is stale.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal, TypeVar, final
 
-import numpy as np
-
 from liegroups import ProductSpace, Segments, Space
+from liegroups.arrays import ArrayLike, BoolVector, Indices, Vector
 from liegroups.frozen import read_only_copy
 
-from .arrays import ArrayLike, BoolVector, Indices, Vector
 from .errors import StalePostureError, WrongObjectError
+from .workspace import Workspace
 
 __all__ = [
     "ALL_JOINTS",
@@ -26,9 +25,7 @@ __all__ = [
     "Point",
     "SpaceMotion",
     "SpacePoint",
-    "Workspace",
     "as_point",
-    "as_workspace",
     "motion_at",
     "part_vector",
     "place",
@@ -41,65 +38,6 @@ _T = TypeVar("_T")
 
 ALL_JOINTS = 2**30 - 1
 """Index that no joint is behind (Python compares integers up to here fastest)."""
-CROWDED = 500
-"""Pieces of memory in one workspace above which a new one costs less than what is kept for owners of the past."""
-
-
-@final
-class Workspace:
-    """Memory for evaluations: scratch arrays of functions, pinocchio data of robots, stacked rows.
-
-    One a worker; never in a result, never pickled. Each point placed in it gets the next `serial`; only the last one
-    is valid.
-    """
-
-    __slots__ = ("__weakref__", "_child", "_memory", "_owners", "serial")
-
-    def __init__(self) -> None:
-        self.serial = 0
-        self._memory: dict[tuple[int, str], Any] = {}
-        self._owners: dict[int, object] = {}  # holding an owner keeps its id from being used again
-        self._child: Workspace | None = None
-
-    def scratch(self, owner: object, name: str, shape: tuple[int, ...]) -> Any:
-        """Array of that shape that stays the owner's from call to call (zero when new)."""
-        key = (id(owner), name)  # by identity: equal spaces of two robots are two owners
-        array = self._memory.get(key)
-        if array is None or array.shape != shape:
-            self._owners[key[0]] = owner
-            array = self._memory[key] = np.zeros(shape)
-        return array
-
-    def resource(self, owner: object, name: str, make: Callable[..., _T], *arguments: Any) -> _T:
-        """Whatever `make(*arguments)` returns, made once for this owner and name."""
-        key = (id(owner), name)
-        found = self._memory.get(key)
-        if found is None:
-            self._owners[key[0]] = owner
-            found = self._memory[key] = make(*arguments)
-        return found
-
-    @property
-    def is_crowded(self) -> bool:
-        """Whether so much has gathered here that a pool had better drop it: owners that come and go are kept alive."""
-        return len(self._memory) > CROWDED or (self._child is not None and self._child.is_crowded)
-
-    @property
-    def child(self) -> Workspace:
-        """A second workspace inside this one, for evaluations at other configurations (composition, differences)."""
-        if self._child is None:
-            self._child = Workspace()
-        return self._child
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a Workspace is never pickled: make a new one in the worker")
-
-
-def as_workspace(candidate: object) -> Workspace:
-    """The candidate, or a typed error that names it."""
-    if not isinstance(candidate, Workspace):
-        raise WrongObjectError("workspace", "a Workspace, or None", candidate)
-    return candidate
 
 
 class Point(ABC):

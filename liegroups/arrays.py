@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["FLOAT64", "BoolVector", "Indices", "Matrix", "Numbers", "Vector"]
+__all__ = ["FLOAT64", "ArrayLike", "BoolVector", "Indices", "Matrix", "Numbers", "Vector", "runs"]
 
 FLOAT64 = np.dtype(np.float64)
 """Compared with ``==``: an array that comes out of a pickle has a copy of it."""
@@ -31,3 +31,9 @@ BoolVector: TypeAlias = NDArray[np.bool_]
 Numbers: TypeAlias = Any
 """Whatever numpy reads as real numbers, as `numpy.typing.ArrayLike`. Maps ask its shape before they know that it is an
 array, which a type checker allows of Any alone."""
+
+
+def runs(mask: BoolVector) -> tuple[slice, ...]:
+    """The true entries of a mask (n,) as slices, each as long as it can be."""
+    edges = np.flatnonzero(np.diff(np.r_[False, mask, False].astype(np.int8))).tolist()
+    return tuple(slice(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True))

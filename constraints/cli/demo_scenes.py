@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import ArrayLike, Matrix, Vector
+from liegroups.arrays import ArrayLike, Matrix, Vector
+
 from ..errors import FileError
 from ..functions import CenterOfMass, Pose, Position, RelativePose
 from ..models import Mechanism, load, mechanisms, sample_arm, sample_humanoid, sample_two_arms

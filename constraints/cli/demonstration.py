@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import BoolVector, Indices, Matrix, Vector
+from liegroups.arrays import BoolVector, Indices, Matrix, Vector
+
 from ..errors import FileError, OptionError
 from ..pictures.traces import (
     MissingExtraError,

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Matrix
+from liegroups.arrays import Matrix
+
 from ..errors import OptionError
 from ..files.documents import read_document
 from ..files.options import load_options

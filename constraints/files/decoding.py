@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any, TypeVar, cast
 
 from liegroups import ProductSpace, Rn, Segments, Space
+from liegroups.arrays import Vector
 
-from ..arrays import Vector
 from ..functions.contact.contact_surface import Surface
 from ..functions.function import Function
 from ..robot import Frame, Robot

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Vector
+from liegroups.arrays import Vector
+
 from ..errors import ModelError
 from ..robot.pinocchio import Model, Placement, pin
 from .json_values import MOST_COORDINATES, Parsed

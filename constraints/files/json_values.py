@@ -9,7 +9,8 @@ from typing import Any, NoReturn, final
 
 import numpy as np
 
-from ..arrays import Matrix, Vector
+from liegroups.arrays import Matrix, Vector
+
 from ..errors import ConstraintError, FileContentError
 from ..words import counted
 

@@ -9,7 +9,8 @@ from typing import Any, final
 
 import numpy as np
 
-from ..arrays import Vector
+from liegroups.arrays import Vector
+
 from ..errors import NotSavableError, WrongObjectError
 from ..loops.loop_engine import LoopEngine
 from ..problem.problem import Problem

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays import Vector
+from liegroups.arrays import Vector
+
 from ..robot.bounds import Bounds
 from ..robot.configuration import checked_postures
 from ..robot.disabled_collisions import DisabledCollision, as_disabled, link_names

@@ -10,7 +10,8 @@ from typing import Any, final
 
 import numpy as np
 
-from ..arrays import Matrix, Vector
+from liegroups.arrays import Matrix, Vector
+
 from ..functions.contact.contact_surface import Surface
 from ..manipulation.factory import ConstraintGraphFactory, MovableObject
 from ..manipulation.graph import ConstraintGraph

@@ -14,8 +14,8 @@ from math import sqrt
 import numpy as np
 
 from liegroups import Rn
+from liegroups.arrays import Matrix, Vector
 
-from ..arrays import Matrix, Vector
 from ..errors import UndefinedError
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from liegroups import Rn, Space
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.doors import as_space, finite_vector
 from liegroups.frozen import set_fields
 
-from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, WrongObjectError
 from ..point import MovingPoint, PlacedSpace, Point
 from .function import Function

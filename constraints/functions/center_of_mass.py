@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from liegroups import Rn
+from liegroups.arrays import Matrix, Vector
 
-from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
 from ..robot import Robot
 from .frame_function import kinematics_at

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from liegroups import Rn
+from liegroups.arrays import Matrix, Vector
 from liegroups.frozen import set_fields
 from liegroups.second_order import cross
 
-from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..arrays import Matrix, Vector
+from liegroups.arrays import Matrix, Vector
+
 from ..errors import SpaceMismatchError
 from ..point import MovingPoint, Point
 from .function import Function, as_function

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from liegroups import Rn
+from liegroups.arrays import Matrix, Vector
 
-from ..arrays import Matrix, Vector
 from ..errors import SpaceMismatchError
 from ..point import Point
 from .function import Function, as_function

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from liegroups import SO3, Space
+from liegroups.arrays import BoolVector, Matrix, Vector
 from liegroups.frozen import set_fields
 
-from ..arrays import BoolVector, Matrix, Vector
 from ..errors import WrongObjectError
 from ..point import ALL_JOINTS, MovingPoint, Point
 from ..robot import Frame, Motion, Posture, Robot, as_placement

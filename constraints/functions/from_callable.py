@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from liegroups import Space
+from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.doors import as_space
 
-from ..arrays import ArrayLike, BoolVector, Matrix, Vector
 from ..errors import DtypeError, SizeError, WrongObjectError
 from ..point import Point
 from .function import Function

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 
 from liegroups import Segments, Space
+from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.doors import as_name, as_space
 from liegroups.frozen import read_only, set_fields
 
-from ..arrays import ArrayLike, BoolVector, Matrix, Vector
 from ..errors import SizeError, WrongObjectError
-from ..point import MovingPoint, Point, Workspace, motion_at, place, place_alone, place_motion
+from ..point import MovingPoint, Point, motion_at, place, place_alone, place_motion
+from ..workspace import Workspace
 from .function_guard import declared, watch
 
 if TYPE_CHECKING:

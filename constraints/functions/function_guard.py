@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import BoolVector, Matrix, Vector
+from liegroups.arrays import BoolVector, Matrix, Vector
+
 from ..errors import FunctionError, NotDeclaredError
 
 __all__ = ["declared", "watch"]

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from liegroups import Segments, Space
+from liegroups.arrays import Matrix, Vector
 from liegroups.doors import as_space
 
-from ..arrays import Matrix, Vector
 from ..errors import RobotMismatchError, SpaceMismatchError, WrongObjectError
 from ..point import MovingPoint, PlacedSpace, Point
 from .function import Function, as_function

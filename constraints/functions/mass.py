@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from liegroups.arrays import BoolVector, Matrix, Vector
 from liegroups.frozen import set_fields
 
-from ..arrays import BoolVector, Matrix, Vector
 from ..errors import ModelError, OptionError, UnknownJointError, WrongObjectError
 from ..point import MovingPoint
 from ..robot import Robot

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from liegroups import Rn, Space
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.doors import finite_vector
 from liegroups.frozen import set_fields
 
-from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import SizeError
 from ..point import MovingPoint, Point
 from ..words import signed_sum

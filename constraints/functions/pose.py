@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from liegroups import SE3, R3xSO3, Space
+from liegroups.arrays import Matrix, Vector
 from liegroups.frozen import set_fields
 
-from ..arrays import Matrix, Vector
 from ..errors import WrongObjectError
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from liegroups import SE3, SO3, Rn
+from liegroups.arrays import Matrix, Vector
 
-from ..arrays import Matrix, Vector
 from ..point import Point
 from ..robot import pose_vector
 from .function import Function

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from liegroups import Rn
+from liegroups.arrays import Matrix, Vector
 
-from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from .frame_function import FrameFunction, kinematics_at

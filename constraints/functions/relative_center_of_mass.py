@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from liegroups import Rn
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import set_fields
 
-from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import SizeError
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot

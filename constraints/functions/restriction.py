@@ -9,9 +9,9 @@ from typing import Any, cast
 import numpy as np
 
 from liegroups import Segments
+from liegroups.arrays import Matrix, Vector
 from liegroups.frozen import set_fields
 
-from ..arrays import Matrix, Vector
 from ..errors import WrongObjectError
 from ..point import MovingPoint, Point
 from .function import Function, as_function

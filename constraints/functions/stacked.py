@@ -9,9 +9,9 @@ from typing import Any, cast, overload
 import numpy as np
 
 from liegroups import ProductSpace
+from liegroups.arrays import Matrix, Vector
 from liegroups.frozen import set_fields
 
-from ..arrays import Matrix, Vector
 from ..errors import SizeError, WrongObjectError
 from ..point import MovingPoint, Point
 from .function import Function, as_function

@@ -8,10 +8,10 @@ from numbers import Real
 
 import numpy as np
 
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.doors import finite_vector
 from liegroups.frozen import set_fields
 
-from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import SizeError, SpaceMismatchError, WrongObjectError
 from ..point import MovingPoint, Point
 from ..words import signed_sum

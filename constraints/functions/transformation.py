@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from liegroups import Rn
+from liegroups.arrays import Matrix, Vector
 from liegroups.second_order import so3_log_second
 
-from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from liegroups import Space
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.doors import as_space
 from liegroups.frozen import set_fields
 
-from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import SpaceMismatchError
 from ..point import MovingPoint, Point
 from .function import Function, as_function

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Matrix, Vector
+from liegroups.arrays import Matrix, Vector
+
 from ..errors import SpaceMismatchError
 from ..point import MovingPoint, Point
 from .function import Function, as_function

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from liegroups import Rn
+from liegroups.arrays import Matrix, Vector
 from liegroups.doors import as_tolerance, finite_vector
 from liegroups.frozen import set_fields
 
-from ..arrays import Matrix, Vector
 from ..errors import MissingExtraError, OptionError, RobotMismatchError, WrongObjectError
 from ..functions.function import Function
 from ..point import Point

@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 
 from liegroups import SE3
+from liegroups.arrays import Vector
 
-from ..arrays import Vector
 from ..errors import ConstraintError, WrongObjectError
 from ..functions import Pose, Position, RelativePose, RelativePosition
 from ..robot import Frame, Robot

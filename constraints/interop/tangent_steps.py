@@ -9,18 +9,18 @@ import numpy as np
 from scipy.optimize import Bounds, NonlinearConstraint
 
 from liegroups import SE2, SE3, Space
+from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.frozen import read_only_copy, set_fields
 from liegroups.layout import Factor
 
-from ..arrays import ArrayLike, BoolVector, Matrix, Vector
 from ..errors import WrongObjectError
-from ..point import Workspace, place
-from ..pool import Pool
+from ..point import place
 from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide
 from ..rows.stack import RowOwner, Stack
 from ..rows.stacking import Order, Rows, stack_rows
 from ..words import counted
+from ..workspace import Pool, Workspace
 
 __all__ = ["TangentSteps", "as_nonlinear_constraint"]
 

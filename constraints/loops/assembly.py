@@ -11,13 +11,13 @@ from typing import Any, final
 import numpy as np
 
 from liegroups import Segments
+from liegroups.arrays import ArrayLike, Vector
 from liegroups.doors import as_tolerance, is_finite_number
 
-from ..arrays import ArrayLike, Vector
 from ..errors import OptionError, UndefinedError, WrongObjectError
+from ..linear_algebra import RANK_TOLERANCE
 from ..problem.arguments import costs, frozen_columns
 from ..problem.problem import Problem
-from ..ranks import RANK_TOLERANCE
 from ..robot import Bounds
 from ..robot.bounds import Violation
 from ..robot.listing import first_names

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only
 
-from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import DtypeError, SizeError, WrongObjectError
 from .hinge import Hinge, HingeTypeError, composed
 

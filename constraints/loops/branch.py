@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import qr
 
-from ..arrays import BoolVector, Indices, Matrix, Vector
+from liegroups.arrays import BoolVector, Indices, Matrix, Vector
+
 from ..errors import UndefinedError
+from ..linear_algebra import RANK_TOLERANCE
 from ..problem.problem import Problem
-from ..ranks import RANK_TOLERANCE
 from ..rows.right_hand_side import RightHandSide
 
 __all__ = ["Branch", "branch_between", "meets_dead_centre"]

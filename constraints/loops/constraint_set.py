@@ -9,10 +9,10 @@ from typing import Any, Self, final
 
 import numpy as np
 
+from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.doors import as_tolerance, as_tuple
 from liegroups.frozen import read_only
 
-from ..arrays import ArrayLike, BoolVector, Matrix, Vector
 from ..errors import DuplicateNameError, EmptyProblemError, WrongObjectError
 from ..problem.arguments import on_space, unique_owners
 from ..problem.problem import Problem

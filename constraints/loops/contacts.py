@@ -8,11 +8,11 @@ from typing import Any, Self, final
 
 import numpy as np
 
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.doors import as_flag, as_name, finite_vector
 from liegroups.frozen import set_fields
 from liegroups.second_order import cross
 
-from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import WrongObjectError
 from ..functions.frame_function import as_frame
 from ..robot import Frame, Robot, as_placement

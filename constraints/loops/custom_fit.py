@@ -8,9 +8,9 @@ import numpy as np
 from scipy.linalg import lapack, qr
 
 from liegroups import SE3
+from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.second_order import cross, so3_log_second
 
-from ..arrays import Indices, Matrix, Vector
 from ..functions.frame_function import rotation_log
 from ..robot.pinocchio import pin
 from .hinge import Hinge

@@ -11,9 +11,9 @@ from typing import Any, final
 import numpy as np
 
 from liegroups import SE3, Rn, Space
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.doors import as_tuple, finite_vector
 
-from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import ConstraintError, OptionError, WrongObjectError
 from ..robot.pinocchio import Placement, pin
 from ..words import counted

@@ -8,9 +8,9 @@ from typing import Any, final
 
 import numpy as np
 
+from liegroups.arrays import Matrix, Vector
 from liegroups.second_order import cross
 
-from ..arrays import Matrix, Vector
 from ..robot.pinocchio import pin
 from .custom_fit import CustomRows
 from .hinge import Hinge, HingeKind, chain

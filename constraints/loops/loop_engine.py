@@ -8,19 +8,20 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from liegroups.arrays import Matrix, Vector
 from liegroups.frozen import read_only_copy
 
-from ..arrays import Matrix, Vector
 from ..errors import UndefinedError
-from ..point import Point, Workspace, place
+from ..linear_algebra import RANK_TOLERANCE
+from ..point import Point, place
 from ..problem.problem import Problem
-from ..ranks import RANK_TOLERANCE
 from ..rows.right_hand_side import RightHandSide
 from ..solvers.engine import Engine, Outcome, Program
 from ..solvers.newton.linear_step import capped
 from ..solvers.newton.state import Patience
 from ..solvers.options import Options
 from ..solvers.status import Status, Step
+from ..workspace import Workspace
 from .sparse_rows import SparseRows, entries
 
 __all__ = ["LoopEngine", "LoopProgram", "least_change", "sparse_pays"]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg import qr
 
+from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 from liegroups.doors import as_tolerance
 
-from ..arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 from ..problem.arguments import frozen_columns
 from ..robot import Robot
 from ..rows.stack import Stack

@@ -7,9 +7,9 @@ from typing import Any, final
 
 import numpy as np
 
+from liegroups.arrays import ArrayLike, Vector
 from liegroups.doors import as_flag, as_name
 
-from ..arrays import ArrayLike, Vector
 from ..errors import ConstraintError, WrongObjectError
 from ..robot import Frame, Robot
 from ..robot.pinocchio import Placement, pin

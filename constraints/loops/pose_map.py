@@ -9,10 +9,10 @@ from typing import Any, final
 import numpy as np
 
 from liegroups import SE3, Rn
+from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.frozen import set_fields
 from liegroups.second_order import cross
 
-from ..arrays import Indices, Matrix, Vector
 from ..functions.frame_function import FrameFunction, kinematics_at
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot

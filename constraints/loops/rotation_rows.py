@@ -8,9 +8,9 @@ from typing import final
 
 import numpy as np
 
+from liegroups.arrays import Matrix, Vector
 from liegroups.second_order import cross, so3_log_second
 
-from ..arrays import Matrix, Vector
 from ..functions.frame_function import rotation_log
 from ..robot.pinocchio import pin
 

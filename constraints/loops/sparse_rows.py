@@ -7,7 +7,8 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from scipy import sparse
 
-from ..arrays import BoolVector, Indices, Matrix, Vector
+from liegroups.arrays import BoolVector, Indices, Matrix, Vector
+
 from ..point import Point
 from ..rows.right_hand_side import RightHandSide
 from ..rows.stack import RowOwner, Stack

@@ -9,10 +9,10 @@ from typing import Any, final
 import numpy as np
 
 from liegroups import SO3, Rn, Space
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.doors import finite_vector
 from liegroups.frozen import read_only, set_fields
 
-from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import NotNormalizedError, UnknownNameError
 from ..robot.pinocchio import pin
 

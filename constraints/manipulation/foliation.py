@@ -9,10 +9,10 @@ from typing import Any, final
 
 import numpy as np
 
+from liegroups.arrays import ArrayLike
 from liegroups.doors import as_name
 from liegroups.frozen import set_fields
 
-from ..arrays import ArrayLike
 from ..errors import GraphError, WrongObjectError
 from ..functions.contact.contact import ConvexShapeContact, SurfacePair
 from ..point import Point

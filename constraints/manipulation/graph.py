@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from liegroups.arrays import ArrayLike
 from liegroups.doors import as_name
 
-from ..arrays import ArrayLike
 from ..errors import GraphError, OptionError, WrongObjectError
 from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins, collision_pairs, relative_motion
 from ..problem.problem import Problem

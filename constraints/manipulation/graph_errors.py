@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from ..arrays import Vector
+from liegroups.arrays import Vector
+
 from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide
 from .problems import NOTHING

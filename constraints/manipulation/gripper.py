@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from liegroups.arrays import ArrayLike, BoolVector, Vector
 from liegroups.doors import as_name, finite_vector
 from liegroups.frozen import read_only, set_fields
 
-from ..arrays import ArrayLike, BoolVector, Vector
 from ..errors import OptionError, SizeError, WrongObjectError
 from ..robot import Frame
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import final
 
-from ..arrays import Vector
-from ..point import Point, Workspace
-from ..pool import Pool
+from liegroups.arrays import Vector
+
+from ..point import Point
 from ..robot import Robot
+from ..workspace import Pool, Workspace
 
 __all__ = ["Bench", "Benches"]
 

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import Matrix
+from liegroups.arrays import Matrix
+
 from ..functions.contact.contact_surface import FLATNESS
 
 __all__ = ["Polygon", "repaired"]

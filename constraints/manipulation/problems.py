@@ -9,8 +9,8 @@ from typing import NamedTuple, final
 import numpy as np
 
 from liegroups import Rn
+from liegroups.arrays import Vector
 
-from ..arrays import Vector
 from ..functions.affine import Constant
 from ..problem.problem import Problem
 from ..robot import Robot

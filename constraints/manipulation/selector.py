@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import final
 
-from ..arrays import Vector
+from liegroups.arrays import Vector
+
 from ..errors import GraphError
+from ..linear_algebra import norm
 from ..point import Point
 from ..rows.right_hand_side import RightHandSide
 from ..rows.stack import RowOwner, Stack
 from ..rows.stacking import Rows, stack_rows
-from ..short_vectors import norm
 from .memory import Benches
 from .states import State
 

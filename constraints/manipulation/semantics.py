@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from liegroups.arrays import Matrix
 from liegroups.doors import as_name
 
-from ..arrays import Matrix
 from ..errors import ConstraintError, FileError, UnknownFrameError
 from ..functions.contact.contact_surface import Surface
 from ..robot import Frame, Robot

@@ -10,7 +10,8 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from ..arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, Vector
+
 from ..errors import ConstraintError, GraphError, WrongObjectError
 from ..robot import Robot
 from ..rows.right_hand_side import RightHandSide

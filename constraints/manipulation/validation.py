@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple, final
 
 import numpy as np
 
-from ..arrays import Vector
+from liegroups.arrays import Vector
+
 from ..solvers.result import Result
 from ..words import counted
 

@@ -11,9 +11,9 @@ from typing import final
 
 import numpy as np
 
+from liegroups.arrays import ArrayLike, Vector
 from liegroups.doors import as_tuple
 
-from ..arrays import ArrayLike, Vector
 from ..errors import GraphError, OptionError, PathError, WrongObjectError
 from ..paths.collision import Collision, CollisionModel, always_in_words
 from ..paths.interpolation import Interpolation, PathStatus, interpolate

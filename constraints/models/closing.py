@@ -7,9 +7,9 @@ from typing import final
 
 import numpy as np
 
+from liegroups.arrays import Vector
 from liegroups.doors import natural_number
 
-from ..arrays import Vector
 from ..loops import assemble_position
 from ..loops.mobility import Mobility
 from ..solvers.result import Result

@@ -10,16 +10,16 @@ from types import MappingProxyType
 from typing import Any, final
 
 from liegroups import Segments
+from liegroups.arrays import ArrayLike, Vector
 from liegroups.doors import as_mapping, as_tuple
 from liegroups.frozen import read_only_copy, set_fields
 
-from ..arrays import ArrayLike, Vector
 from ..errors import ConstraintError, EmptyProblemError, WrongObjectError
+from ..linear_algebra import RANK_TOLERANCE
 from ..loops import ConstraintSet
 from ..loops.mobility import Mobility, mobility_at
 from ..problem.arguments import on_space
 from ..problem.problem import Problem
-from ..ranks import RANK_TOLERANCE
 from ..robot import Robot
 from ..robot.doors import as_robot
 from ..rows.explicit import Explicit

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Vector
+from liegroups.arrays import Vector
+
 from ..errors import ConstraintError, FileError, MissingExtraError
 from ..robot import Robot
 from ..robot.xml import read_xml

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from liegroups import Rn
+from liegroups.arrays import Vector
 
-from ..arrays import Vector
 from ..errors import ConstraintError
 from ..functions import Affine, Constant, Polynomial, Stacked
 from ..loops import Closure, PointClosure

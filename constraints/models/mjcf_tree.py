@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Vector
+from liegroups.arrays import Vector
+
 from ..robot import Frame, Robot
 from ..robot.pinocchio import Placement, pin
 from .mechanism import Unread

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from liegroups.arrays import ArrayLike, Vector
 from liegroups.doors import natural_number
 
-from ..arrays import ArrayLike, Vector
 from ..errors import OptionError, WrongObjectError
 from ..robot.pinocchio import pin
 from .tree import Tree

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Vector
+from liegroups.arrays import Vector
+
 from ..errors import ConstraintError, FileError, OptionError, UnknownNameError
 from ..loops import Closure, Hinge, PointClosure
 from ..robot import Base, Frame, Robot, pose_vector

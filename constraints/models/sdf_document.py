@@ -12,7 +12,8 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from ..arrays import Matrix, Vector
+from liegroups.arrays import Matrix, Vector
+
 from ..errors import FileError, UnknownNameError
 from ..robot.listing import first_names
 from ..robot.pinocchio import pin

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, Vector
+
 from ..errors import OptionError
 from ..loops import Closure, PointClosure, RodClosure
 from ..robot import Robot, as_placement, pose_vector

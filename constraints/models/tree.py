@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import ArrayLike, Matrix, Vector
+from liegroups.arrays import ArrayLike, Matrix, Vector
+
 from ..robot.pinocchio import Placement, pin
 
 __all__ = ["JointKind", "JointLimits", "Tree", "inertia_matrix", "rotation_about", "translation"]

@@ -10,7 +10,8 @@ from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
-from ..arrays import Vector
+from liegroups.arrays import Vector
+
 from ..errors import ConstraintError, FileError
 from ..loops import Closure, Hinge
 from ..robot import Frame, FrameKind, Robot

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from liegroups.arrays import ArrayLike, Vector
 from liegroups.doors import as_flag, as_mapping, as_tuple, is_finite_number
 
-from ..arrays import ArrayLike, Vector
 from ..errors import ConstraintError, OptionError, SpaceMismatchError, UnknownNameError, WrongObjectError
-from ..pool import Pool
 from ..robot import Robot
 from ..robot.doors import as_robot
 from ..robot.packages import as_folders
 from ..robot.pinocchio import Model, pin
+from ..workspace import Pool
 from .collision_pairs import LeftOut, LeftOutReason, Verdict, in_words, left_out
 from .collision_shapes import Shape, solids_of
 from .path import Path, StepSize

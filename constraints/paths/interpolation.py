@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from liegroups.arrays import ArrayLike, Vector
 from liegroups.doors import is_finite_number
 
-from ..arrays import ArrayLike, Vector
 from ..errors import OptionError, PathError, WrongObjectError
 from ..problem.description import errors_of
 from ..problem.problem import Problem

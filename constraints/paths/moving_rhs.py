@@ -8,9 +8,9 @@ from typing import Any, cast, final
 
 import numpy as np
 
+from liegroups.arrays import ArrayLike
 from liegroups.doors import as_tuple, is_finite_number
 
-from ..arrays import ArrayLike
 from ..errors import SpaceMismatchError, WrongObjectError
 from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide

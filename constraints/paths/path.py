@@ -10,10 +10,10 @@ from typing import NamedTuple, final
 import numpy as np
 
 from liegroups import Space
+from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.doors import as_tuple, finite_vector, is_finite_number
 from liegroups.frozen import read_only, set_fields
 
-from ..arrays import Indices, Matrix, Vector
 from ..errors import OptionError, PathError, SizeError, SpaceMismatchError, WrongObjectError
 from ..problem.problem import Problem
 from ..solvers import Options, Projector

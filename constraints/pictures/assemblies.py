@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from liegroups.arrays import Vector
 from liegroups.doors import natural_number
 
-from ..arrays import Vector
 from ..errors import OptionError
 from ..loops.frame_rows import FrameRows
 from ..robot import Frame, Robot

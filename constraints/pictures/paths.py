@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from liegroups.arrays import Matrix, Vector
 from liegroups.doors import as_tuple, finite_vector
 
-from ..arrays import Matrix, Vector
 from ..errors import FileError, OptionError, WrongObjectError
 from ..paths.collision_shapes import Shape
 from ..paths.path import Path

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, Vector
+
 from ..models.mechanism import Mechanism
 from ..robot import Frame
 from ..rows.stacking import stack_rows

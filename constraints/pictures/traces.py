@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from liegroups.arrays import ArrayLike, Vector
 from liegroups.doors import as_mapping, finite_vector
 
-from ..arrays import ArrayLike, Vector
 from ..errors import MissingExtraError, OptionError, WrongObjectError
 from ..robot import Frame, Robot, as_placement
 from ..words import counted

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from liegroups import Segments, Space
+from liegroups.arrays import BoolVector, Vector
 from liegroups.doors import as_flag, finite_vector
 from liegroups.frozen import read_only
 
-from ..arrays import BoolVector, Vector
 from ..errors import (
     DuplicateError,
     EmptyProblemError,

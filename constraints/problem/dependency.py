@@ -11,9 +11,9 @@ import networkx as nx
 import numpy as np
 
 from liegroups import Space
+from liegroups.arrays import BoolVector, Matrix
 from liegroups.frozen import read_only
 
-from ..arrays import BoolVector, Matrix
 from ..errors import WrongObjectError
 from ..functions.function import Function
 from ..point import Point

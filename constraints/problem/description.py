@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Vector
+from liegroups.arrays import Vector
+
 from ..errors import NotFiniteError, NotNormalizedError, UndefinedError
 from ..functions.affine import Constant
 from ..functions.function import Function

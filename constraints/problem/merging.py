@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from liegroups import Segments, Space
+from liegroups.arrays import ArrayLike, Vector
 
-from ..arrays import ArrayLike, Vector
 from ..errors import MergeConflictError, RobotMismatchError, SpaceMismatchError, UnknownNameError, WrongObjectError
 from ..functions.lifted import block_of, same_space
 from ..robot import Bounds

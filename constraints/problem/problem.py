@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from liegroups import Segments, Space
+from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.doors import as_tolerance
 from liegroups.frozen import read_only_copy, set_fields
 
-from ..arrays import ArrayLike, BoolVector, Matrix, Vector
 from ..errors import EmptyProblemError, WrongObjectError
 from ..keywords import names_checked
-from ..point import Point, Workspace, as_point, as_workspace, place, place_alone
-from ..ranks import RANK_TOLERANCE
+from ..point import Point, as_point, place, place_alone
 from ..rows.explicit import Explicit
 from ..rows.right_hand_side import RightHandSide
 from ..rows.stack import RowOwner, Stack
 from ..rows.stacking import Order, Rows, stack_rows
+from ..workspace import Workspace, as_workspace
 from .arguments import (
     bounds_on,
     by_level,
@@ -41,7 +41,7 @@ from .tangent import project_tangent, reduced_jacobian, tangent_basis
 if TYPE_CHECKING:
     from ..robot import Bounds, Robot
 
-__all__ = ["RANK_TOLERANCE", "Problem"]
+__all__ = ["Problem"]
 
 
 @final

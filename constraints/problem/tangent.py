@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Matrix, Vector
+from liegroups.arrays import Matrix, Vector
+
+from ..linear_algebra import row_space
 from ..point import Point
-from ..ranks import row_space
 from ..rows.right_hand_side import RightHandSide
 from ..rows.stack import Stack
 from ..rows.stacking import Order, stack_rows

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from liegroups import SE2, SE3, SO2, SO3, Space
+from liegroups.arrays import ArrayLike, BoolVector, Vector
 from liegroups.doors import as_mapping, as_name
 from liegroups.errors import DuplicateNameError
 from liegroups.frozen import read_only_copy
 
-from ..arrays import ArrayLike, BoolVector, Vector
 from ..errors import DtypeError, NotFiniteError, NotNormalizedError, OptionError, SizeError, WrongObjectError
 from .bounds import Bounds
 from .placement import as_placement, as_rotation, has_matrix, matrix_of, pose_vector, quaternion_of

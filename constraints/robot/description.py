@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from liegroups import SE2, SE3, SO2, Factor
+from liegroups.arrays import BoolVector, Vector
 
-from ..arrays import BoolVector, Vector
 from ..words import counted
 from .bounds import Bounds
 from .joints import joint_kind, radian_columns

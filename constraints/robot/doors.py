@@ -6,8 +6,8 @@ import os
 from typing import Any
 
 from liegroups import SE3, SO3, Element, R3xSO3, Space
+from liegroups.arrays import ArrayLike
 
-from ..arrays import ArrayLike
 from ..errors import SizeError, SpaceMismatchError, WrongObjectError
 from .pinocchio import Placement, pin
 from .placement import (

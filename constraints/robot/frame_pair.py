@@ -7,7 +7,8 @@ from typing import Any, final
 
 import numpy as np
 
-from ..arrays import Matrix, Vector
+from liegroups.arrays import Matrix, Vector
+
 from .frame import Frame
 from .pinocchio import Placement, pin
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import BoolVector
+from liegroups.arrays import BoolVector
+
 from .pinocchio import Model
 
 __all__ = ["FULL_TURN", "angular_columns", "joint_kind", "radian_columns"]

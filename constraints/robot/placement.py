@@ -6,9 +6,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.doors import finite_vector
 
-from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import DtypeError, NotFiniteError, NotNormalizedError, OptionError, SizeError, WrongObjectError
 from .pinocchio import Placement, pin
 

@@ -9,9 +9,10 @@ from weakref import ref
 import numpy as np
 
 from liegroups import Segments
+from liegroups.arrays import Matrix, Vector
 
-from ..arrays import Matrix, Vector
-from ..point import ALL_JOINTS, MovingPoint, Point, SpaceMotion, SpacePoint, Workspace, part_vector
+from ..point import ALL_JOINTS, MovingPoint, Point, SpaceMotion, SpacePoint, part_vector
+from ..workspace import Workspace
 from .frame import Frame
 from .frame_pair import RelativeFrames, frame_jacobian_of
 from .frame_table import FrameTable

@@ -11,12 +11,12 @@ from typing import Self, final, overload
 import numpy as np
 
 from liegroups import Factor, Segments
+from liegroups.arrays import ArrayLike, BoolVector, Vector
 from liegroups.doors import as_name
 
-from ..arrays import ArrayLike, BoolVector, Vector
 from ..errors import UnknownJointError, UnknownNameError, WrongObjectError
 from ..keywords import names_checked
-from ..point import Workspace
+from ..workspace import Workspace
 from .bounds import Bounds
 from .configuration import checked_postures, configured, merged, random_configuration
 from .description import configuration_table, description

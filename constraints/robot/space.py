@@ -11,13 +11,13 @@ from typing import Any, final, overload
 import numpy as np
 
 from liegroups import SE2, SE3, SO2, SO3, ProductSpace, Rn, Space
+from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.frozen import read_only, read_only_copy
 from liegroups.rows import Rows
 
-from ..arrays import ArrayLike, BoolVector, Matrix, Vector
 from ..errors import ModelError
-from ..point import ALL_JOINTS, PlacedSpace, Workspace, as_workspace
-from ..pool import Pool
+from ..point import ALL_JOINTS, PlacedSpace
+from ..workspace import Pool, Workspace, as_workspace
 from .joints import angular_columns
 from .pinocchio import Model, pin
 from .posture import Kinematics, Motion, Posture

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from liegroups.arrays import Vector
 from liegroups.errors import UnknownNameError
 
-from ..arrays import Vector
 from ..errors import ConstraintError, FileError
 from .configuration import joint_value
 from .disabled_collisions import DisabledCollision, link_names

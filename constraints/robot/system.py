@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from liegroups.arrays import Vector
 from liegroups.doors import as_name, as_tuple
 from liegroups.errors import DuplicateNameError
 
-from ..arrays import Vector
 from ..errors import WrongObjectError
 from .disabled_collisions import DisabledCollision
 from .frame_table import FrameTable

@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 from typing import Any, Self
 
+from liegroups.arrays import Matrix, Vector
 from liegroups.frozen import set_fields
 
-from ..arrays import Matrix, Vector
 from ..point import MovingPoint, Point
 from .implicit import Implicit
 from .stack import RowOwner

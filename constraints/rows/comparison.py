@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.frozen import read_only
 
-from ..arrays import ArrayLike, BoolVector, Matrix, Vector
 from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, WrongObjectError
 
 __all__ = ["INTERVAL", "Comparison", "RowTable", "by_row"]

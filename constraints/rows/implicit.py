@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from liegroups import SO2, SO3, Space
+from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.frozen import read_only_copy, set_fields
 from liegroups.segments import entries_of
 
-from ..arrays import ArrayLike, BoolVector, Matrix, Vector
 from ..errors import RightHandSideError, SpaceMismatchError, WrongObjectError
 from ..functions.function import Function, as_function, said_of_evaluate
 from ..keywords import names_checked
+from ..linear_algebra import dot
 from ..point import MovingPoint, Point
 from ..robot.doors import GivenPoint, point_numbers
-from ..short_vectors import dot
 from ..words import counted
 from .comparison import Comparison, RowTable, by_row
 from .stack import RowOwner

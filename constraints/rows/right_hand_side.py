@@ -8,10 +8,10 @@ from typing import Any, TypeVar, final
 
 import numpy as np
 
+from liegroups.arrays import ArrayLike, Vector
 from liegroups.doors import finite_vector
 from liegroups.frozen import read_only, read_only_copy
 
-from ..arrays import ArrayLike, Vector
 from ..errors import OtherConstraintsError, WrongObjectError
 from ..functions.function import Function
 from ..point import Point, as_point

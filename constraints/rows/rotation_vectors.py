@@ -6,9 +6,10 @@ from math import pi, sqrt
 
 import numpy as np
 
-from ..arrays import Matrix, Vector
+from liegroups.arrays import Matrix, Vector
+
+from ..linear_algebra import dot
 from ..point import MovingPoint, Point
-from ..short_vectors import dot
 from .implicit import Implicit
 
 __all__ = ["shorter", "to_nearest_turn", "write_turned", "write_turned_rates"]

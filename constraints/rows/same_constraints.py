@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Vector
+from liegroups.arrays import Vector
+
 from ..point import place_alone
 from .comparison import RowTable
 from .stack import RowOwner, Stack

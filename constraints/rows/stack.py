@@ -12,8 +12,8 @@ from weakref import WeakSet
 import numpy as np
 
 from liegroups import Space
+from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
-from ..arrays import BoolVector, Indices, Matrix, Vector
 from ..errors import (
     AmbiguousNameError,
     DuplicateError,

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from liegroups import Space
+from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 
-from ..arrays import ArrayLike, Indices, Matrix, Vector
 from ..errors import SpaceMismatchError, UndefinedError, WrongObjectError
+from ..linear_algebra import dot, norm
 from ..point import MovingPoint, Point, as_point
-from ..short_vectors import dot, norm
 from .right_hand_side import RightHandSide
 from .stack import RowOwner, Stack
 

@@ -11,8 +11,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from liegroups import Space
+from liegroups.arrays import ArrayLike, Vector
 
-from ..arrays import ArrayLike, Vector
 from ..errors import DtypeError, NotFiniteError, OptionError, WrongObjectError
 from ..robot.doors import GivenPoint, point_numbers
 from ..robot.placement import matrix_of

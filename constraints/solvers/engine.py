@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
-from ..arrays import Vector
-from ..point import Workspace
+from liegroups.arrays import Vector
+
 from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide
+from ..workspace import Workspace
 from .options import Options
 from .status import Refined, Status, Step
 

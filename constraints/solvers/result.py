@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NoReturn, final
 
 import numpy as np
 
-from ..arrays import BoolVector
+from liegroups.arrays import BoolVector
+
 from ..errors import NoAttributeError, TruthValueError
 
 __all__ = ["Result"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from ..arrays import Vector
+from liegroups.arrays import Vector
+
 from ..errors import WrongObjectError
 
 __all__ = ["Refined", "Status", "StatusEnum", "Step"]

@@ -7,9 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..arrays import Matrix, Vector
+from liegroups.arrays import Matrix, Vector
+
 from ..functions.function import Function
-from ..point import Workspace, place, place_motion
+from ..point import place, place_motion
+from ..workspace import Workspace
 from .failure import largest, require, within
 from .places import column_name
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Vector
+from liegroups.arrays import Vector
 
 __all__ = ["CheckFailed", "largest", "require", "within"]
 

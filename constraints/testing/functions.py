@@ -15,13 +15,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from liegroups import Space
+from liegroups.arrays import ArrayLike, Matrix, Vector
 
-from ..arrays import ArrayLike, Matrix, Vector
 from ..errors import FunctionError, UndefinedError
 from ..functions.function import Function, as_function
-from ..point import Workspace, place
+from ..point import place
 from ..robot import Robot
 from ..robot.space import RobotSpace
+from ..workspace import Workspace
 from .derivatives import check_drift, check_drift_derivatives, check_jacobian
 from .failure import CheckFailed, largest, require, within
 from .places import column_name, turning_entries

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Matrix, Vector
+from liegroups.arrays import Matrix, Vector
+
 from ..functions.frame_function import Framed, kinematics_at
 from ..functions.function import Function, said_of_evaluate
-from ..point import Workspace, place
+from ..point import place
 from ..robot import Frame
 from ..robot.posture import Kinematics
+from ..workspace import Workspace
 from .failure import largest, require, within
 
 __all__ = ["check_frames", "check_step_rows"]

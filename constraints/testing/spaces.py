@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from liegroups import SE3, SO3, ConstraintError, ProductSpace, Rn, Space
+from liegroups.arrays import Vector
 from liegroups.doors import as_space
 from liegroups.frozen import read_only
 
-from ..arrays import Vector
 from .failure import CheckFailed, largest, require, within
 
 __all__ = ["check_space"]

@@ -15,9 +15,9 @@ from __future__ import annotations
 import numpy as np
 
 from liegroups import Rn, Space
+from liegroups.arrays import ArrayLike
 from liegroups.doors import as_space
 
-from ..arrays import ArrayLike
 from ..errors import SizeError, WrongObjectError
 from ..rows.target import Target
 from .failure import require

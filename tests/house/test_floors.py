@@ -21,12 +21,10 @@ PACKAGES = ("constraints", "liegroups")
 # The floor of each room (a folder, or a file of the hall), one line each.
 FLOORS = {
     "liegroups": 0,
-    "constraints.arrays": 1,
     "constraints.errors": 1,
     "constraints.point": 1,
-    "constraints.pool": 1,
-    "constraints.ranks": 1,
-    "constraints.short_vectors": 1,
+    "constraints.workspace": 1,
+    "constraints.linear_algebra": 1,
     "constraints.keywords": 1,
     "constraints.words": 1,
     "constraints.robot": 1,

@@ -32,11 +32,11 @@ from constraints import (
     Transformation,
 )
 from constraints.functions.frame_function import FrameFunction
-from constraints.point import Workspace
 from constraints.rows.explicit_contact import HOLD_ROWS
 from constraints.solvers.newton.attached_bodies import CarriedBodies
 from constraints.solvers.newton.program import ReadableProgram
 from constraints.solvers.newton.state import Search
+from constraints.workspace import Workspace
 from liegroups import Rn
 
 

@@ -39,8 +39,9 @@ from constraints import (
     stack_rows,
 )
 from constraints.errors import NotFiniteError, SizeError, StalePostureError, UnknownFrameError, WrongObjectError
-from constraints.point import CROWDED, Point, SpacePoint, place, place_motion
+from constraints.point import Point, SpacePoint, place, place_motion
 from constraints.robot.frame_pair import RelativeFrames
+from constraints.workspace import CROWDED
 from liegroups import SE3, SO3, ProductSpace, Rn, Segments
 
 ROBOTS = pytest.mark.parametrize("robot", robots(), ids=lambda robot: robot.name)

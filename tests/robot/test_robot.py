@@ -24,10 +24,10 @@ from constraints.errors import (
     UnknownNameError,
     WrongObjectError,
 )
-from constraints.point import Workspace
 from constraints.robot import Base, Bounds, Frame, Part, Robot
 from constraints.robot.frame_table import AmbiguousFrameError, FrameKind
 from constraints.robot.mimic import Mimic
+from constraints.workspace import Workspace
 from liegroups import SE3, Rn
 from liegroups.errors import DuplicateNameError, OverlapError
 

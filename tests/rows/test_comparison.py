@@ -99,7 +99,8 @@ def test_intervals(lower, upper):
 
 
 def f_point(f: Function, *x: float):
-    from constraints.point import Workspace, place
+    from constraints.point import place
+    from constraints.workspace import Workspace
 
     return place(f.inputs, np.array(x), Workspace())
 

@@ -453,7 +453,8 @@ def test_rows_of_an_explicit_constraint_are_its_twins() -> None:
 
 
 def _moving(space: Space, q: np.ndarray, v: np.ndarray) -> Any:
-    from constraints.point import Workspace, place_motion
+    from constraints.point import place_motion
+    from constraints.workspace import Workspace
 
     return place_motion(space, q, v, Workspace())
 

@@ -11,10 +11,10 @@ from typing import Any, ClassVar, NamedTuple, final
 import numpy as np
 
 from liegroups import SO2, Rn, Space
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.doors import finite_vector
 from liegroups.frozen import set_fields
 
-from ...arrays import ArrayLike, Matrix, Vector
 from ...errors import DuplicateNameError, OptionError, SizeError, UnknownNameError, WrongObjectError
 from ...point import Point
 from ...robot import Frame, Robot

@@ -8,8 +8,8 @@ from math import atan2, cos, hypot, sin
 import numpy as np
 
 from liegroups import SE3, SO2, SO3, Rn
+from liegroups.arrays import Matrix, Vector
 
-from ...arrays import Matrix, Vector
 from ...errors import UndefinedError
 from ...point import Point
 from ..function import Function

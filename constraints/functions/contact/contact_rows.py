@@ -21,7 +21,8 @@ from __future__ import annotations
 from math import atan2, hypot, sqrt
 from typing import Any, NamedTuple
 
-from ...arrays import Matrix, Vector
+from liegroups.arrays import Matrix, Vector
+
 from .contact_surface import Nearest, Surface
 
 __all__ = ["Touch", "contact_error", "touch", "write_contact", "write_place"]

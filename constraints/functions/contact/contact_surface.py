@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.doors import as_name
 from liegroups.frozen import read_only, set_fields
 
-from ...arrays import ArrayLike, Matrix, Vector
 from ...errors import DtypeError, ModelError, NotFiniteError, SizeError, WrongObjectError
 from ...robot import Frame
 from ...robot.pinocchio import Placement, pin

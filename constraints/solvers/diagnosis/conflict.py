@@ -11,10 +11,10 @@ from typing import NamedTuple, final
 import numpy as np
 
 from liegroups import Segments
+from liegroups.arrays import BoolVector, Vector
 from liegroups.frozen import read_only
 from liegroups.segments import entries_of
 
-from ...arrays import BoolVector, Vector
 from ...errors import UndefinedError
 from ...problem.problem import Problem
 from ...robot import Bounds

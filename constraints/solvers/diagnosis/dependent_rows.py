@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import qr
 
-from ...arrays import BoolVector, Matrix, Vector
+from liegroups.arrays import BoolVector, Matrix, Vector
+
 from ...errors import UndefinedError
+from ...linear_algebra import RANK_TOLERANCE, row_space
 from ...problem.problem import Problem
-from ...ranks import RANK_TOLERANCE, row_space
 from ...rows.right_hand_side import RightHandSide
 from ...rows.stack import Stack
 from ...rows.stacking import Order, stack_rows

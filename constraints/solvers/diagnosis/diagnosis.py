@@ -8,7 +8,8 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from ...arrays import Matrix, Vector
+from liegroups.arrays import Matrix, Vector
+
 from ...errors import OptionError, UndefinedError, WrongObjectError
 from ...problem.description import MISSED, frozen_by_bounds, missed_by_outputs
 from ...problem.problem import Problem

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...arrays import Vector
+from liegroups.arrays import Vector
+
 from ...errors import UndefinedError
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide

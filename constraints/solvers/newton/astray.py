@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any, final
 
 from liegroups import SE3
+from liegroups.arrays import Indices, Vector
 
-from ...arrays import Indices, Vector
 from ...functions.contact.contact import ConvexShapeContactHold
 from ...functions.transformation import RelativeTransformation
+from ...linear_algebra import dot
 from ...rows.explicit import Explicit
-from ...short_vectors import dot
 
 __all__ = ["Astray"]
 

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from ...arrays import BoolVector
+from liegroups.arrays import BoolVector
+
 from ...functions.frame_function import Framed, FrameFunction, kinematics_at, supporting_columns
 from ...functions.function import said_of_evaluate
 from ...point import Point

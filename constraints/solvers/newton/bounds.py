@@ -7,7 +7,8 @@ from typing import final
 
 import numpy as np
 
-from ...arrays import BoolVector, Matrix, Vector
+from liegroups.arrays import BoolVector, Matrix, Vector
+
 from ...problem.problem import Problem
 from .free_bodies import FreeBodies
 from .linear_step import DampedCholesky, without

@@ -8,17 +8,17 @@ from typing import Any, final
 import numpy as np
 
 from liegroups import Rn, Segments
+from liegroups.arrays import Vector
 from liegroups.layout import Factor
 
-from ...arrays import Vector
 from ...functions import RelativePosition
 from ...functions.function import Function
-from ...point import Workspace
 from ...problem.problem import Problem
 from ...robot import Frame
 from ...robot.frame_table import FrameKind
 from ...rows.implicit import Implicit
 from ...rows.right_hand_side import RightHandSide
+from ...workspace import Workspace
 from .free_bodies import rotation, translation_size
 
 __all__ = ["ComputedBodies"]

@@ -6,8 +6,8 @@ import copy
 from typing import final
 
 from liegroups import SE3
+from liegroups.arrays import Vector
 
-from ...arrays import Vector
 from ...functions.frame_function import kinematics_at
 from ...functions.pose import RelativePose
 from ...functions.translation import RightTranslation

@@ -8,8 +8,8 @@ from typing import NamedTuple, final
 import numpy as np
 
 from liegroups import SE2, SE3, SO3, Space
+from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
-from ...arrays import BoolVector, Indices, Matrix, Vector
 from ...problem.problem import Problem
 from ...rows.stacking import Rows
 from .linear_step import dof_scale

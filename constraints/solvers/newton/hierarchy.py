@@ -8,8 +8,9 @@ from typing import Any, final
 import numpy as np
 from scipy.linalg import lapack
 
-from ...arrays import BoolVector, Matrix, Vector
-from ...problem.problem import RANK_TOLERANCE
+from liegroups.arrays import BoolVector, Matrix, Vector
+
+from ...linear_algebra import RANK_TOLERANCE
 from ...rows.stacking import Rows
 from .bounds import Box
 from .linear_step import DampedCholesky, capped, without

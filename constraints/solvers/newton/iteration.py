@@ -7,13 +7,13 @@ from typing import final
 
 import numpy as np
 
+from liegroups.arrays import BoolVector, Matrix, Vector
 from liegroups.segments import entries_of
 
-from ...arrays import BoolVector, Matrix, Vector
 from ...errors import OptionError, UndefinedError
+from ...linear_algebra import dot
 from ...problem.problem import Problem
 from ...rows.stacking import Rows
-from ...short_vectors import dot
 from ..options import Options
 from ..step_control import FullSteps, StepState, is_part
 from .bounds import Box

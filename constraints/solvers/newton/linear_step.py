@@ -7,8 +7,9 @@ from typing import Any, final
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from ...arrays import BoolVector, Matrix, Vector
-from ...short_vectors import dot
+from liegroups.arrays import BoolVector, Matrix, Vector
+
+from ...linear_algebra import dot
 
 __all__ = ["DampedCholesky", "capped", "dof_scale", "part_within", "without"]
 

@@ -7,16 +7,17 @@ from functools import cached_property
 from math import inf
 from typing import final
 
+from liegroups.arrays import Vector
 from liegroups.frozen import read_only_copy
 
-from ...arrays import Vector
 from ...errors import UndefinedError
-from ...point import Workspace, placer
+from ...linear_algebra import dot
+from ...point import placer
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...rows.stack import Stack
 from ...rows.stacking import Order, Rows, stack_rows, wished
-from ...short_vectors import dot
+from ...workspace import Workspace
 from ..engine import Engine, Outcome, Program
 from ..options import Options
 from ..status import Status, Step

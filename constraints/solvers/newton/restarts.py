@@ -7,7 +7,8 @@ from typing import final
 
 import numpy as np
 
-from ...arrays import Vector
+from liegroups.arrays import Vector
+
 from ...problem.problem import Problem
 
 __all__ = ["Restarts"]

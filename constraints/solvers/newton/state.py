@@ -7,7 +7,8 @@ from typing import final
 
 import numpy as np
 
-from ...arrays import Vector
+from liegroups.arrays import Vector
+
 from ...point import Point
 from ...rows.right_hand_side import RightHandSide
 from ...rows.stack import Stack

@@ -6,15 +6,17 @@ from typing import final
 
 import numpy as np
 
-from ...arrays import Indices, Matrix, Vector, runs
+from liegroups.arrays import Indices, Matrix, Vector, runs
+
 from ...functions.function import Function
 from ...functions.translation import RightTranslation
-from ...point import Point, Workspace
+from ...point import Point
 from ...problem.problem import Problem
 from ...rows.explicit import Explicit
 from ...rows.right_hand_side import RightHandSide
 from ...rows.stack import RowOwner
 from ...rows.stacking import StackedRows
+from ...workspace import Workspace
 from .astray import Astray
 from .attached_bodies import CarriedBodies
 from .frame_maps import FrameMap, group_element

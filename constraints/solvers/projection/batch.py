@@ -13,9 +13,9 @@ from typing import Any, SupportsIndex, final, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 from liegroups.frozen import read_only
 
-from ...arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 from ...errors import MissingExtraError, OptionError, SizeError, WrongObjectError
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liegroups import Space
+from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 from liegroups.frozen import read_only, read_only_copy
 
-from ...arrays import ArrayLike, Indices, Matrix, Vector
 from ...errors import BatchRowError, ConstraintError, DtypeError, NotFiniteError, SizeError, WrongObjectError
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Never, final
 
 import numpy as np
 
-from ...arrays import Matrix, Vector
+from liegroups.arrays import Matrix, Vector
+
 from ...errors import ConstraintError, WrongObjectError
 from ...problem.description import (
     MISSED,

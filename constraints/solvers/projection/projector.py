@@ -10,17 +10,16 @@ from time import perf_counter
 from typing import Any, Never, final
 
 from liegroups import Space
+from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import read_only, read_only_copy
 
-from ...arrays import ArrayLike, Vector
 from ...errors import OptionError, WrongObjectError
-from ...point import Workspace
-from ...pool import Pool
 from ...problem.description import targets_without_time
 from ...problem.problem import Problem
 from ...robot import Robot
 from ...rows.right_hand_side import RightHandSide
 from ...rows.stack import RowOwner
+from ...workspace import Pool, Workspace
 from ..engine import Engine
 from ..newton.program import ReadableEngine
 from ..option_names import refuse_options

@@ -19,12 +19,12 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import Indices, Matrix, Vector
+from liegroups.arrays import Indices, Matrix, Vector
+
 from ...errors import ConstraintError, ExecutorError, NotPicklableError
-from ...point import Workspace
-from ...pool import Pool
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
+from ...workspace import Pool, Workspace
 from ..engine import Engine, Program
 from ..options import Options
 from ..status import Refined, Step

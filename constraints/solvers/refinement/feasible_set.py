@@ -6,15 +6,16 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 from liegroups.segments import entries_of
 
-from ...arrays import BoolVector, Indices, Matrix, Vector
 from ...errors import UndefinedError
-from ...point import Point, Workspace, placer
+from ...point import Point, placer
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...rows.stack import Stack
 from ...rows.stacking import Order, stack_rows
+from ...workspace import Workspace
 from ..newton.bounds import Box
 from ..newton.substitution import Substitution
 from .objective import Objective

@@ -6,8 +6,9 @@ from typing import Any, final
 
 import numpy as np
 
-from ...arrays import Matrix, Vector
-from ...ranks import RANK_TOLERANCE
+from liegroups.arrays import Matrix, Vector
+
+from ...linear_algebra import RANK_TOLERANCE
 
 __all__ = ["Kkt", "rank_of"]
 

@@ -8,8 +8,8 @@ from typing import final
 import numpy as np
 
 from liegroups import Space
+from liegroups.arrays import Vector
 
-from ...arrays import Vector
 from ...point import Point
 from ...rows.right_hand_side import RightHandSide
 from ...rows.stack import Stack

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import Matrix, Vector
+from liegroups.arrays import Matrix, Vector
+
+from ...linear_algebra import RANK_TOLERANCE, row_space
 from ...problem.problem import Problem
-from ...ranks import RANK_TOLERANCE, row_space
 from .feasible_set import Local, Manifold, View
 from .quadratic_model import Inequalities, multipliers
 

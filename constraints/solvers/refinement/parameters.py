@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from liegroups.arrays import Vector
 from liegroups.doors import finite_vector
 
-from ...arrays import Vector
 from ...errors import SizeError, SpaceMismatchError, WrongObjectError
 from ...problem.problem import Problem
 

@@ -6,14 +6,14 @@ from typing import NamedTuple, final
 
 import numpy as np
 
+from liegroups.arrays import Indices, Vector
 from liegroups.frozen import read_only_copy
 from liegroups.segments import entries_of
 
-from ...arrays import Indices, Vector
 from ...errors import OptionError, UndefinedError
-from ...point import Workspace
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
+from ...workspace import Workspace
 from ..engine import Outcome, Program
 from ..newton.linear_step import capped, dof_scale
 from ..options import Options

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from scipy.linalg import lapack
 
-from ...arrays import Indices, Matrix, Vector
+from liegroups.arrays import Indices, Matrix, Vector
 
 __all__ = ["Inequalities", "Model", "multipliers"]
 

@@ -6,8 +6,9 @@ from typing import final
 
 import numpy as np
 
-from ...arrays import BoolVector, Matrix, Vector
-from ...ranks import RANK_TOLERANCE
+from liegroups.arrays import BoolVector, Matrix, Vector
+
+from ...linear_algebra import RANK_TOLERANCE
 from ..newton.linear_step import DampedCholesky, capped
 from .feasible_set import Local, Manifold, View
 

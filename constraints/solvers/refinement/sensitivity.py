@@ -9,12 +9,13 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from ...arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
+from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
+
 from ...errors import ConstraintError, WrongObjectError
-from ...point import Workspace
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...rows.stack import RowOwner
+from ...workspace import Workspace
 from ..newton.free_bodies import FreeBodies
 from ..newton.linear_step import dof_scale
 from ..projection.projection import Projection

@@ -1,0 +1,106 @@
+"""Memory: the workspace of an evaluation, and pools of what is kept for whoever needs it next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, final
+
+import numpy as np
+
+from .errors import WrongObjectError
+
+__all__ = ["Pool", "Workspace", "as_workspace"]
+
+_T = TypeVar("_T")
+
+CROWDED = 500
+"""Pieces of memory in one workspace above which a new one costs less than what is kept for owners of the past."""
+
+
+@final
+class Workspace:
+    """Memory for evaluations: scratch arrays of functions, pinocchio data of robots, stacked rows.
+
+    The only mutable thing of the library. One a worker; never in a result, never pickled. Each point placed in it gets
+    the next `serial`; only the last one is valid.
+    """
+
+    __slots__ = ("__weakref__", "_child", "_memory", "_owners", "serial")
+
+    def __init__(self) -> None:
+        self.serial = 0
+        self._memory: dict[tuple[int, str], Any] = {}
+        self._owners: dict[int, object] = {}  # holding an owner keeps its id from being used again
+        self._child: Workspace | None = None
+
+    def scratch(self, owner: object, name: str, shape: tuple[int, ...]) -> Any:
+        """Array of that shape that stays the owner's from call to call (zero when new)."""
+        key = (id(owner), name)  # by identity: equal spaces of two robots are two owners
+        array = self._memory.get(key)
+        if array is None or array.shape != shape:
+            self._owners[key[0]] = owner
+            array = self._memory[key] = np.zeros(shape)
+        return array
+
+    def resource(self, owner: object, name: str, make: Callable[..., _T], *arguments: Any) -> _T:
+        """Whatever `make(*arguments)` returns, made once for this owner and name."""
+        key = (id(owner), name)
+        found = self._memory.get(key)
+        if found is None:
+            self._owners[key[0]] = owner
+            found = self._memory[key] = make(*arguments)
+        return found
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether so much has gathered here that a pool had better drop it: owners that come and go are kept alive."""
+        return len(self._memory) > CROWDED or (self._child is not None and self._child.is_crowded)
+
+    @property
+    def child(self) -> Workspace:
+        """A second workspace inside this one, for evaluations at other configurations (composition, differences)."""
+        if self._child is None:
+            self._child = Workspace()
+        return self._child
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Workspace is never pickled: make a new one in the worker")
+
+
+def as_workspace(candidate: object) -> Workspace:
+    """The candidate, or a typed error that names it."""
+    if not isinstance(candidate, Workspace):
+        raise WrongObjectError("workspace", "a Workspace, or None", candidate)
+    return candidate
+
+
+@final
+class Pool(Generic[_T]):
+    """Things that are dear to make and serve one at a time: whoever needs one takes it, and gives it back when done.
+
+    Threads may share a pool (`list.pop` and `list.append` are atomic). Nobody gives back what an exception, an
+    interrupt too, left half written: no `finally`, no `with`.
+
+    Args:
+        make: makes a new one, where none is free.
+
+    Attributes:
+        free: those that nobody uses.
+    """
+
+    __slots__ = ("_make", "free")
+
+    def __init__(self, make: Callable[[], _T]) -> None:
+        self._make = make
+        self.free: list[_T] = []
+
+    def take(self) -> _T:
+        """One for the caller alone."""
+        try:
+            return self.free.pop()
+        except IndexError:
+            return self._make()
+
+    def give(self, thing: _T) -> None:
+        """Give one back, fit for whoever is next."""
+        self.free.append(thing)
