@@ -3,6 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 from .engine import Engine
+from .newton.engine import NewtonEngine
+from .newton.least_change import LeastChange
+from .newton.linear_step import DampedCholesky, LinearStep
+from .newton.sparse_rows import SparseKKT
 from .options import Options
 from .projection.batch import ProjectionBatch
 from .projection.projection import Projection
@@ -19,13 +23,17 @@ __all__ = [
     "Backtracking",
     "Conflict",
     "Constant",
+    "DampedCholesky",
     "Diagnosis",
     "Engine",
     "ErrorNormBased",
     "FixedSequence",
     "FullSteps",
     "Kind",
+    "LeastChange",
+    "LinearStep",
     "Member",
+    "NewtonEngine",
     "Options",
     "Projection",
     "ProjectionBatch",
@@ -34,6 +42,7 @@ __all__ = [
     "Sensitivity",
     "SensitivityError",
     "SensitivityKind",
+    "SparseKKT",
     "Status",
     "Step",
     "StepControl",
