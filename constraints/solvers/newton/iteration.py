@@ -15,7 +15,7 @@ from ...linear_algebra import dot
 from ...point import placer
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
-from ...rows.stacking import Rows, StackedRows, evaluate_optional
+from ...rows.stacking import Rows, evaluate_optional
 from ...workspace import Workspace
 from ..options import Options
 from ..step_control import FullSteps, StepState, is_part
@@ -25,7 +25,6 @@ from .free_bodies import FreeBodies
 from .hierarchy import Hierarchy
 from .linear_step import DampedCholesky, LinearStep, dof_scale, length_within
 from .rules import SETTLING, Score, next_cap
-from .sparse_rows import SparseRows
 from .state import Buffers, ProjectionState
 from .substitution import Substitution
 
@@ -69,7 +68,7 @@ class NewtonIteration:
         self.lower_levels = max(len(sizes) - 1, 0)
         if step.is_sparse and (self.lower_levels or self._has_bodies or not self.box.is_open or problem.explicits):
             raise OptionError(f"{step.__name__} solves one level, without bounds: the problem has more than that")
-        self._sparse = problem.free & ~problem.bounds.frozen if step.is_sparse else None
+        self._live = problem.free & ~problem.bounds.frozen
         self._step = step(sum(sizes[:1]), problem.weights)
         self._hierarchy = Hierarchy(
             [DampedCholesky(n) for n in sizes[1:]], options.damping, options.saturating_passes, scale
@@ -88,8 +87,7 @@ class NewtonIteration:
         """What is written into, in a workspace."""
         point, stacked = self._place(self._space.neutral, workspace), list[Any]()
         for level in self._levels:
-            of_level = StackedRows(level, self._space, self.attached.substitutes)
-            stacked.append(of_level if self._sparse is None else SparseRows(level, self._sparse))
+            stacked.append(self._step.stacked_rows(level, self._space, self.attached.substitutes, self._live))
         return Buffers(point, stacked, self._mandatory)
 
     def prepare(self, buffers: Buffers, rhs: RightHandSide) -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, final
 
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from liegroups import Space
 from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ...linear_algebra import dot
+from ...rows.stack import RowOwner, Stack
+from ...rows.stacking import StackedRows
 from .rules import part_within
 
 __all__ = ["DampedCholesky", "LinearStep", "capped", "dof_scale", "length_within", "without"]
@@ -47,6 +51,19 @@ class LinearStep(ABC):
 
     @abstractmethod
     def __init__(self, rows: int, weights: Vector | None = None) -> None: ...
+
+    @classmethod
+    def stacked_rows(cls, level: Stack, space: Space, substitutes: Mapping[int, RowOwner], moving: BoolVector) -> Any:
+        """Memory for the rows of a level in the form that `solve` takes, as `StackedRows`.
+
+        Args:
+            level: the constraints.
+            space: of the configurations.
+            substitutes: id of a constraint -> what is evaluated in its place.
+            moving: (nv,) true for the columns that move.
+        """
+        del moving  # the columns of the others are set to zero once rows are stacked
+        return StackedRows(level, space, substitutes)
 
     @abstractmethod
     def solve(self, e: Vector, J: Matrix, mu: float, root: Matrix | None = None) -> Vector:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
+from liegroups import Space
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ...point import Point
@@ -56,6 +58,11 @@ class SparseKKT(LinearStep):
             positive = self._weights[self._weights > 0.0]  # damping is relative to costs: their mean is 1
             self._weights = np.maximum(self._weights / positive.mean(), 1e-6 * positive.min() / positive.mean())
         self._pattern: tuple[Any, Any, Any] | None = None  # of J, which keeps it: found with the first step
+
+    @classmethod
+    def stacked_rows(cls, level: Stack, space: Space, substitutes: Mapping[int, RowOwner], moving: BoolVector) -> Any:
+        """As `LinearStep.stacked_rows`: sparse ones."""
+        return SparseRows(level, moving)
 
     def solve(self, e: Vector, J: Any, mu: float, root: Matrix | None = None) -> Vector:
         """As `LinearStep.solve`; J is a sparse matrix of scipy by rows, whose pattern never changes."""
