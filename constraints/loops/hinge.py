@@ -15,6 +15,7 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.doors import as_tuple, finite_vector
 
 from ..errors import ConstraintError, OptionError, WrongObjectError
+from ..linear_algebra import numerical_rank, singular_values
 from ..robot.pinocchio import Placement, pin
 from ..words import counted
 from .subhinge import Motion, Subhinge, X, Y, Z, unit_axis
@@ -186,7 +187,7 @@ class Hinge:
             q = hinge.space.random(
                 np.random.default_rng(0), np.full(hinge.space.nq, -1.0), np.full(hinge.space.nq, 1.0)
             )
-            rank = int(np.linalg.matrix_rank(hinge.subspace(q), tol=1e-6)) if hinge.dofs <= 6 else 6
+            rank = numerical_rank(singular_values(hinge.subspace(q)), scale=1.0) if hinge.dofs <= 6 else 6
             if rank < hinge.dofs:
                 raise HingeError(hinge.dofs, rank)
         return hinge
