@@ -12,6 +12,7 @@ from liegroups.doors import as_flag, as_name
 
 from ..errors import ConstraintError, WrongObjectError
 from ..robot import Frame, Robot
+from ..robot.joints import type_name
 from ..robot.pinocchio import Placement, pin
 from .closures import Closure
 from .hinge import Hinge, chain
@@ -140,11 +141,7 @@ def _refuse(closure: Closure, parent: Frame, child: Frame) -> None:
     model: Any = closure.robot.model
     word = "predecessor" if child is closure.predecessor else "successor"
     kind = "the world" if child.joint == 0 else f"joint '{model.names[child.joint]}'"
-    if (
-        child.joint == 0
-        or int(model.parents[child.joint]) != 0
-        or model.joints[child.joint].shortname() != ("JointModelFreeFlyer")
-    ):
+    if child.joint == 0 or int(model.parents[child.joint]) != 0 or type_name(model.joints[child.joint]) != "FreeFlyer":
         raise NotAJointError(
             closure.name,
             f"its {word} is on {kind}, and only a base body on a free-flyer can become the child"
