@@ -21,7 +21,7 @@ from ..loops.mobility import Mobility, mobility_at
 from ..problem.arguments import on_space
 from ..problem.problem import Problem
 from ..robot import Robot
-from ..robot.doors import as_robot
+from ..robot.arguments import as_robot
 from ..rows.explicit import Explicit
 from ..rows.implicit import Implicit
 from ..rows.stack import RowOwner, Stack

@@ -103,10 +103,6 @@ class RobotSpace(PlacedSpace):
             return True
         return isinstance(other, RobotSpace) and self.atoms == other.atoms and self.digest == other.digest
 
-    def is_same(self, other: Space) -> bool:
-        """As `same_robot`."""
-        return self.same_robot(other)
-
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.model,)
 

@@ -17,14 +17,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileError, WrongObjectError
-from .listing import first_names
+from ..words import first_names
 from .mimic import Mimic
 from .pinocchio import Model, pin
-from .system import Part
 from .urdf_graph import check_is_tree, misspelt
 from .xml import numbers, read_xml
 
-__all__ = ["FREE_ROBOTS", "Base", "Part", "as_base", "captured_stderr", "read_urdf", "urdf_model"]
+__all__ = ["FREE_ROBOTS", "Base", "as_base", "captured_stderr", "read_urdf", "urdf_model"]
 
 _log = logging.getLogger(__package__)
 _stderr = threading.Lock()
