@@ -59,21 +59,25 @@ def partition(
         driven: (nv,) mask of the columns that are never dependent; none by default.
         tolerance: singular values below this part of the largest one, of the columns that are not driven, are zero.
     """
-    is_driven = np.zeros(J.shape[1], dtype=np.bool_) if driven is None else driven
-    others = np.flatnonzero(~is_driven)
-    wished = np.array([i for i in dict.fromkeys(preferred) if not is_driven[i]], dtype=np.intp)
-    plain = np.setdiff1d(others, wished)
-    scale = singular_values(J[:, others]).max(initial=0.0)
-    v = np.zeros(0, dtype=np.intp)
-    for columns, candidates in ((plain, plain), (wished, others)):
-        rest = J[:, columns]
-        if v.size:
-            span = np.linalg.qr(J[:, v])[0]
-            rest = rest - span @ (span.T @ rest)
-        rank = numerical_rank(singular_values(J[:, candidates]), scale, tolerance)
-        v = np.concatenate([v, columns[pivots(rest)[0][: max(rank - v.size, 0)]]])
-    v, u = np.sort(v), np.concatenate([wished, plain])
+    held = np.zeros(J.shape[1], dtype=np.bool_) if driven is None else driven
+    wished = np.array([i for i in dict.fromkeys(preferred) if not held[i]], dtype=np.intp)
+    others = np.flatnonzero(~_mask(wished, held.size) & ~held)
+    sizes = singular_values(J[:, ~held])
+    rank = first = numerical_rank(sizes, tolerance=tolerance)
+    if wished.size:
+        first = numerical_rank(singular_values(J[:, others]), sizes.max(initial=0.0), tolerance)
+    v = others[pivots(J[:, others])[0][:first]]
+    if first < rank:  # what the others do not reach is left to the wished ones
+        span = np.linalg.qr(J[:, v])[0]
+        rest = J[:, wished] - span @ (span.T @ J[:, wished])
+        v = np.concatenate([v, wished[pivots(rest)[0][: rank - first]]])
+    v, u = np.sort(v), np.concatenate([wished, others])
     h = np.sort(pivots(J[:, v].T)[0][: v.size])
-    return Partition(
-        v, u[~np.isin(u, v)], np.flatnonzero(is_driven), h, np.setdiff1d(np.arange(J.shape[0], dtype=np.intp), h)
-    )
+    free = ~_mask(v, held.size)
+    return Partition(v, u[free[u]], np.flatnonzero(held), h, np.flatnonzero(~_mask(h, len(J))))
+
+
+def _mask(indices: Indices, size: int) -> BoolVector:
+    mask = np.zeros(size, dtype=np.bool_)
+    mask[indices] = True
+    return mask
