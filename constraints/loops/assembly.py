@@ -20,7 +20,6 @@ from ..problem.arguments import costs, frozen_columns
 from ..problem.problem import Problem
 from ..robot import Bounds
 from ..robot.bounds import Violation
-from ..robot.listing import first_names
 from ..rows.right_hand_side import RightHandSide
 from ..solvers import Options, Projection, Projector, Status
 from ..solvers.diagnosis.dependent_rows import Dependence, dependence
@@ -32,7 +31,7 @@ from ..solvers.newton.sparse_rows import SparseKKT, sparse_pays
 from ..solvers.options import LEAST_THRESHOLD, below_rounding
 from ..solvers.projection.projection import NotProjectedError
 from ..solvers.result import Result
-from ..words import counted
+from ..words import counted, first_names
 from .branch import Branch, branch_between, meets_dead_centre
 from .closures import RodClosure
 from .constraint_set import ConstraintSet

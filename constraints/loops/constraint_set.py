@@ -17,7 +17,7 @@ from ..errors import DuplicateNameError, EmptyProblemError, WrongObjectError
 from ..problem.arguments import on_space, unique_owners
 from ..problem.problem import Problem
 from ..robot import Motion, Posture, Robot
-from ..robot.doors import as_robot
+from ..robot.arguments import as_robot
 from ..rows.right_hand_side import RightHandSide
 from ..rows.stack import RowOwner, Stack
 from ..rows.stacking import Order, stack_rows

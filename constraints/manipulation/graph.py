@@ -16,7 +16,7 @@ from ..errors import GraphError, OptionError, WrongObjectError
 from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins, collision_pairs, relative_motion
 from ..problem.problem import Problem
 from ..robot import Robot
-from ..robot.doors import as_robot
+from ..robot.arguments import as_robot
 from ..rows.stack import RowOwner
 from ..solvers import Options, Projection, ProjectionBatch
 from ..words import counted

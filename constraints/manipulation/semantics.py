@@ -17,7 +17,7 @@ from liegroups.doors import as_name
 from ..errors import ConstraintError, FileError, UnknownFrameError
 from ..functions.contact.contact_surface import Surface
 from ..robot import Frame, Robot
-from ..robot.doors import as_robot
+from ..robot.arguments import as_robot
 from ..robot.frame_table import FrameKind
 from ..robot.pinocchio import Placement, pin
 from ..robot.srdf import MANIPULATION_TAGS, SRDF_TAGS, refuse_misspelt

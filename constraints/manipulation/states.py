@@ -118,11 +118,6 @@ class Transition:
         return self.source is self.target
 
     @property
-    def is_waypoint(self) -> bool:
-        """Whether it leads through waypoints."""
-        return bool(self.inner)
-
-    @property
     def is_level_set(self) -> bool:
         """Whether it, or a part of it, chooses the leaf on which it ends."""
         return self.condition is not None or any(part.is_level_set for part in self.inner)

@@ -17,7 +17,7 @@ from liegroups.doors import as_flag, as_mapping, as_tuple, is_finite_number
 
 from ..errors import ConstraintError, OptionError, SpaceMismatchError, UnknownNameError, WrongObjectError
 from ..robot import Robot
-from ..robot.doors import as_robot
+from ..robot.arguments import as_robot
 from ..robot.packages import as_folders
 from ..robot.pinocchio import Model, pin
 from ..workspace import Pool

@@ -29,7 +29,8 @@ from ..functions.function import Function
 from ..functions.lifted import same_space
 from ..point import PlacedSpace
 from ..robot import Bounds, Robot
-from ..robot.doors import robot_for
+from ..robot.arguments import robot_for
+from ..robot.joints import FULL_TURN
 from ..robot.urdf import FREE_ROBOTS
 from ..rows.comparison import RowTable
 from ..rows.explicit import Explicit
@@ -196,7 +197,7 @@ def on_space(constraint: RowOwner, space: Space) -> RowOwner:
     if same_space(constraint.space, space):
         return constraint
     mine, theirs = _robots(space), _robots(constraint.space)
-    if theirs and not any(a.is_same(b) for a in mine for b in theirs):
+    if theirs and not any(a.same_robot(b) for a in mine for b in theirs):
         raise RobotMismatchError(
             f"{constraint.name!r} is a function of another robot than the problem's: "
             "build all functions on one Robot object"
@@ -224,7 +225,7 @@ def revolute_columns(space: Space) -> BoolVector:
 def wrapping_columns(space: Space, bounds: Bounds, owners: Iterable[RowOwner]) -> BoolVector:
     """Revolute columns (nv,) that may be shifted by whole turns: range and all functions allow it."""
     periodic = np.logical_and.reduce([owner.periodic for owner in owners])
-    turns = bounds.tangent_upper - bounds.tangent_lower >= 2.0 * np.pi - 1e-6
+    turns = bounds.tangent_upper - bounds.tangent_lower >= FULL_TURN
     return np.asarray(periodic & turns & revolute_columns(space))
 
 

@@ -28,7 +28,7 @@ from ..functions.translation import RightTranslation, Translated
 from ..functions.twin import Twin
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot, pose_vector
-from ..robot.doors import as_robot
+from ..robot.arguments import as_robot
 from ..words import counted
 from .by_twin import Twinned
 from .comparison import Comparison

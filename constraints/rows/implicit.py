@@ -19,7 +19,7 @@ from ..functions.function import Function, as_function, said_of_evaluate
 from ..keywords import names_checked
 from ..linear_algebra import dot
 from ..point import MovingPoint, Point
-from ..robot.doors import GivenPoint, point_numbers
+from ..robot.arguments import GivenPoint, point_numbers
 from ..words import counted
 from .comparison import Comparison, RowTable, by_row
 from .stack import RowOwner

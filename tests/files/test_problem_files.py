@@ -391,7 +391,7 @@ def test_known_robots_come_back(factory: Callable[[], Robot], tmp_path: Path) ->
     target = Pose(robot, hand).value(robot.random(np.random.default_rng(2)))
     problem = Problem(robot, [Implicit.equal(Pose(robot, hand), target)])
     copy = again(problem, tmp_path)
-    assert copy.space.is_same(problem.space)  # pyright: ignore[reportAttributeAccessIssue]
+    assert copy.space.same_robot(problem.space)  # pyright: ignore[reportAttributeAccessIssue]
     assert_same_projections(problem, copy)
 
 
