@@ -64,7 +64,7 @@ DOORS = {
     "numpy": EVERYWHERE,
     "scipy": ("constraints",),
     "pinocchio": ("constraints.robot.pinocchio",),
-    "networkx": ("constraints.problem", "constraints.paths", "constraints.manipulation"),
+    "networkx": ("constraints.problem", "constraints.paths", "constraints.manipulation", "constraints.pictures"),
     "numba": ("constraints.solvers.compiled",),
 }
 PINOCCHIO_DOOR = "constraints.robot.pinocchio"
