@@ -20,7 +20,7 @@ from ..rows.right_hand_side import RightHandSide
 from ..solvers import Options, Projection, Projector
 from ..solvers.result import Result
 from ..solvers.status import StatusEnum
-from .moving_rhs import Schedule
+from .moving_rhs import MovingRightHandSide
 from .path import Jump, Path, Piece, StepSize
 
 __all__ = ["Interpolation", "PathStatus", "Stop", "interpolate"]
@@ -160,7 +160,7 @@ def interpolate(
         if not is_finite_number(limit) or limit <= 0.0:
             raise OptionError(f"{name} of an interpolation: expected a positive number, got {limit!r}")
     options = Options.local() if options is None else options
-    bisection = _Bisection(problem, Schedule.of(problem, rhs), max_angle, max_length, options)
+    bisection = _Bisection(problem, MovingRightHandSide.of(problem, rhs), max_angle, max_length, options)
     return bisection.run(np.array(problem.check(q0, "q0")), np.array(problem.check(q1, "q1")))
 
 
@@ -169,7 +169,7 @@ class _Bisection:
     """One interpolation."""
 
     def __init__(
-        self, problem: Problem, sides: Schedule, max_angle: float, max_length: float, options: Options
+        self, problem: Problem, sides: MovingRightHandSide, max_angle: float, max_length: float, options: Options
     ) -> None:
         self._problem, self._sides, self._options = problem, sides, options
         self._limits, self._size = (max_angle, max_length), StepSize(problem)

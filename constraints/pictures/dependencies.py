@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..problem.dependency import Link
+from ..problem.resolution import Dependency
 from .figures import check_place, new_figure, save_figure
 from .layered import Place, draw_box, draw_line, heights
 
@@ -44,14 +44,16 @@ class _Graph(NamedTuple):
     arrows: dict[tuple[str, str], str]
 
 
-def plot_dependencies(links: Sequence[Link], path: str | os.PathLike[str] | None = None, ax: Any = None) -> Any:
+def plot_dependencies(
+    dependencies: Sequence[Dependency], path: str | os.PathLike[str] | None = None, ax: Any = None
+) -> Any:
     """Draw explicit constraints between the joints that they read and those that they compute.
 
     Left are dofs that none computes; then, generation by generation, constraints with what they compute below. An arrow
     leads from dofs to a constraint that reads them. Constraints that became implicit are listed below, with the reason.
 
     Args:
-        links: the constraints, `problem.resolution.links(problem.space)`.
+        dependencies: the constraints, `problem.resolution.dependencies(problem.space)`.
         path: also write the figure there.
         ax: matplotlib axes; a figure of its own if absent.
 
@@ -64,10 +66,10 @@ def plot_dependencies(links: Sequence[Link], path: str | os.PathLike[str] | None
         FileError: the figure cannot be written.
     """
     check_place(ax, path)
-    graph = _graph([link for link in links if link.generation is not None])
+    graph = _graph([one for one in dependencies if one.generation is not None])
     places, width, height = _placed(graph)
-    refused = [link for link in links if link.generation is None]
-    width = max(width, 3 * (WIDTH + GAP)) if refused or not links else width
+    refused = [one for one in dependencies if one.generation is None]
+    width = max(width, 3 * (WIDTH + GAP)) if refused or not dependencies else width
     notes, depth = _notes(refused, width)
     figure = new_figure(width + 0.4, height + depth + 0.7, "none") if ax is None else ax.figure
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0)) if ax is None else ax
@@ -78,26 +80,26 @@ def plot_dependencies(links: Sequence[Link], path: str | os.PathLike[str] | None
         _draw_node(axes, places[key], node)
     _draw_headings(axes, graph, height)
     _draw_refused(axes, notes)
-    if not links:
+    if not dependencies:
         axes.text(0.0, 0.0, "no explicit constraints", fontsize=9)
     if path is not None:
         save_figure(figure, path, 120)
     return figure
 
 
-def _graph(links: Sequence[Link]) -> _Graph:
+def _graph(dependencies: Sequence[Dependency]) -> _Graph:
     """Joints and constraints by column; a line across columns passes each of them at a place of its own."""
-    source = {joint: f"constraint {i}" for i, link in enumerate(links) for joint in link.writes}
+    source = {joint: f"constraint {i}" for i, one in enumerate(dependencies) for joint in one.writes}
     nodes: dict[str, _Node] = {}
-    for joint in (joint for link in links for joint in link.reads):
+    for joint in (joint for one in dependencies for joint in one.reads):
         if joint not in source:
             nodes[f"joint {joint}"] = _Node(_lines(joint), (), 0)
-    for i, link in enumerate(links):
-        nodes[f"constraint {i}"] = _Node(_lines(link.name), _lines(", ".join(link.writes)), 1 + (link.generation or 0))
+    for i, one in enumerate(dependencies):
+        nodes[f"constraint {i}"] = _Node(_lines(one.name), _lines(", ".join(one.writes)), 1 + (one.generation or 0))
     colours: dict[str, str] = {}
     arrows: dict[tuple[str, str], str] = {}
-    for i, link in enumerate(links):
-        for start in dict.fromkeys(source.get(joint, f"joint {joint}") for joint in link.reads):
+    for i, one in enumerate(dependencies):
+        for start in dict.fromkeys(source.get(joint, f"joint {joint}") for joint in one.reads):
             colour = colours.setdefault(start, LINES[len(colours) % len(LINES)])
             before, end = start, nodes[f"constraint {i}"].column
             for passed in range(nodes[start].column + 1, end):
@@ -131,13 +133,13 @@ def _lines(text: str) -> tuple[str, ...]:
     return tuple(textwrap.wrap(text, CHARACTERS)) or (" ",)
 
 
-def _notes(refused: Sequence[Link], width: float) -> tuple[list[tuple[float, tuple[str, ...], list[str]]], float]:
+def _notes(refused: Sequence[Dependency], width: float) -> tuple[list[tuple[float, tuple[str, ...], list[str]]], float]:
     """Constraints that became implicit: the top of each, its label, its words; and the depth of all."""
     notes, depth = list[tuple[float, tuple[str, ...], list[str]]](), 0.6 if refused else 0.0
-    for link in refused:
-        words = f"{link.reason}. Would compute {', '.join(link.writes)} from {', '.join(link.reads) or 'nothing'}."
+    for one in refused:
+        words = f"{one.reason}. Would compute {', '.join(one.writes)} from {', '.join(one.reads) or 'nothing'}."
         lines = textwrap.wrap(words, max(int((width - WIDTH) / 0.072), 30))
-        label = _lines(link.name)
+        label = _lines(one.name)
         notes.append((-depth, label, lines))
         depth += max(_box_height(label), len(lines) * LINE) + ROOM
     return notes, depth
