@@ -15,6 +15,7 @@ from liegroups.arrays import ArrayLike, Vector
 from liegroups.doors import as_tolerance, is_finite_number
 
 from ..errors import OptionError, UndefinedError, WrongObjectError
+from ..keywords import names_checked
 from ..linear_algebra import RANK_TOLERANCE
 from ..problem.arguments import costs, frozen_columns
 from ..problem.problem import Problem
@@ -199,6 +200,7 @@ class Assembly(Result):
         return f"Assembly({self.status.name}, residual {self.residual:.3g}, {iterations})"
 
 
+@names_checked("options are named: tolerance=, bounds=, ...", options="tolerance=, max_iterations=, bounds=, ...")
 def assemble_position(
     constraint_set: ConstraintSet,
     q0: ArrayLike,
@@ -275,6 +277,7 @@ def assemble_position(
     return Assembly(projection, constraint_set, status, branch)
 
 
+@names_checked("options are named: weights=, driven=, rhs=")
 def assemble_velocity(
     constraint_set: ConstraintSet,
     q: ArrayLike,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple, final
+from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from liegroups.doors import as_tuple, finite_vector, is_finite_number
 from liegroups.frozen import read_only, set_fields
 
 from ..errors import OptionError, PathError, SizeError, SpaceMismatchError, WrongObjectError
+from ..keywords import NamesChecked
 from ..problem.problem import Problem
 from ..solvers import Options, Projector
 from ..words import counted
@@ -24,6 +25,20 @@ __all__ = ["Jump", "Path", "Piece", "StepSize"]
 
 TOGETHER = 1e-6
 """Largest tangent distance between the end of a piece and the start of the next [rad or m]."""
+
+_AT_A_TIME = ("at", "eval", "evaluate", "value", "q", "sample", "position", "configuration", "interpolate")
+MEANT = {
+    **dict.fromkeys(_AT_A_TIME, "`path(time)`, the configuration at a time in seconds"),
+    "length": "`duration` [s], or `max_jump()` between samples",
+    "waypoints": "`samples`",
+    "configurations": "`samples`",
+    "reverse": "`reversed()`",
+    "concatenate": "`path + other`",
+    "append": "`path + other`",
+    "success": "that of the interpolation; a Path is whole",
+    "or_raise": "that of the interpolation; a Path is whole",
+}
+"""Names that people try on paths, and how the same is said here."""
 
 
 class Jump(NamedTuple):
@@ -159,7 +174,7 @@ class Piece:
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Path:
+class Path(NamesChecked):
     """A motion on constraints: pieces, each with its own, one after the other.
 
     `path(t)` is the configuration at time t, on the constraints of its piece to their threshold. Samples are stored;
@@ -178,6 +193,7 @@ class Path:
         SpaceMismatchError: pieces in different spaces.
     """
 
+    _meant: ClassVar[Mapping[str, str]] = MEANT
     pieces: tuple[Piece, ...]
     durations: tuple[float, ...] = ()
 
