@@ -1,4 +1,4 @@
-"""From plain data back to constraints, functions, spaces and robots. Every constructor checks what it is named."""
+"""From plain data back to constraints, functions, spaces and robots. Every constructor checks what it is given."""
 
 from __future__ import annotations
 
