@@ -50,7 +50,6 @@ rows contradict slightly it takes up to 17 iterations to say so, instead of 15."
 BACK = 12
 """Newton steps by which driven joints are moved back to where the mechanism was closed."""
 
-
 OPEN = 1e-4
 """A constraint that is off by more is not closed: the threshold of a projection, the loosest of what closes."""
 
@@ -386,8 +385,7 @@ def _sides(problem: Problem, rhs: RightHandSide) -> RightHandSide:
     """The right-hand sides of the constraints that count, from those of the whole set."""
     if not isinstance(rhs, RightHandSide):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WrongObjectError("right-hand sides of an assembly", "a RightHandSide (constraint_set.rhs_at)", rhs)
-    parts = [rhs.of(owner) for owner in problem.constraints]
-    return RightHandSide(problem.constraints, np.concatenate([np.zeros(0), *parts]))
+    return RightHandSide(problem.constraints, np.concatenate([np.zeros(0), *map(rhs.of, problem.constraints)]))
 
 
 def _engine(problem: Problem) -> Engine | None:
