@@ -16,7 +16,7 @@ from ..paths.relative_motion import SecurityMargins
 from ..robot import Robot
 from ..robot.arguments import as_robot
 from ..solvers import Options
-from .checks import all_of
+from .arguments import all_of
 from .factory_parts import GraspSet, Parts
 from .factory_transitions import transitions_between
 from .graph import ConstraintGraph

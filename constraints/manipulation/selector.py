@@ -13,7 +13,7 @@ from ..point import Point
 from ..rows.right_hand_side import RightHandSide
 from ..rows.stack import RowOwner, Stack
 from ..rows.stacking import Rows, stack_rows
-from .memory import Benches
+from .memory import GraphMemoryPool
 from .states import State
 
 __all__ = ["StateSelector"]
@@ -24,7 +24,7 @@ class StateSelector:
     """Finds the state of a configuration; each constraint that states share is evaluated once.
 
     Args:
-        benches: memory for the evaluations.
+        memories: memory for the evaluations.
         states: in the order in which they are asked.
         everywhere: constraints of all of them.
         threshold: largest error norm of a constraint in a state.
@@ -33,13 +33,13 @@ class StateSelector:
     """
 
     def __init__(
-        self, benches: Benches, states: Sequence[State], everywhere: Sequence[RowOwner], threshold: float
+        self, memories: GraphMemoryPool, states: Sequence[State], everywhere: Sequence[RowOwner], threshold: float
     ) -> None:
         self._states, self._everywhere, self.threshold = states, everywhere, threshold
         shared = {id(owner): owner for state in states for owner in (*everywhere, *state.constraints)}
         self._all = _Constraints(list(shared.values()))
         self._of: dict[int, _Constraints] = {}
-        self._benches = benches
+        self._memories = memories
 
     def errors(self, q: Vector) -> dict[int, float]:
         """Error norms at a valid configuration, by id of the constraint, of all states.
@@ -47,9 +47,9 @@ class StateSelector:
         Args:
             q: configuration (nq,).
         """
-        bench = self._benches.take()
-        errors = self._all.norms(self._all.at(bench.place(q)))
-        self._benches.give(bench)
+        memory = self._memories.take()
+        errors = self._all.norms(self._all.at(memory.place(q)))
+        self._memories.give(memory)
         return errors
 
     def misses(self, state: State, point: Point) -> str:
@@ -71,9 +71,9 @@ class StateSelector:
 
     def contains(self, state: State, q: Vector) -> bool:
         """Whether a valid configuration (nq,) is in a state."""
-        bench = self._benches.take()
-        misses = self.misses(state, bench.place(q))
-        self._benches.give(bench)
+        memory = self._memories.take()
+        misses = self.misses(state, memory.place(q))
+        self._memories.give(memory)
         return not misses
 
     def state_of(self, q: Vector) -> State:

@@ -39,12 +39,12 @@ from ..rows.stack import RowOwner
 __all__ = [
     "bounds_on",
     "by_level",
+    "columns_with_cost",
     "costs",
     "frozen_columns",
     "on_space",
     "other_bounds",
     "own_options",
-    "priced_columns",
     "revolute_columns",
     "space_of",
     "unique_owners",
@@ -130,14 +130,14 @@ def other_bounds(robot: Robot | None, owners: Iterable[RowOwner]) -> str:
     return ", ".join(leaf.name for leaf in robot.space.leaves() if differ[leaf.q].any())
 
 
-def by_level(given: Any) -> list[list[RowOwner]]:
+def by_level(constraints: Any) -> list[list[RowOwner]]:
     """Constraints by level, from one sequence of them or one sequence a level."""
-    if isinstance(given, RowOwner):
-        raise WrongObjectError("constraints of a problem", "a sequence of constraints, [constraint]", given)
-    if not isinstance(given, Sequence) or isinstance(given, str):
-        raise WrongObjectError("constraints of a problem", "a sequence of constraints, [a, b]", given)
+    if isinstance(constraints, RowOwner):
+        raise WrongObjectError("constraints of a problem", "a sequence of constraints, [constraint]", constraints)
+    if not isinstance(constraints, Sequence) or isinstance(constraints, str):
+        raise WrongObjectError("constraints of a problem", "a sequence of constraints, [a, b]", constraints)
     entries: list[Any] = []
-    entries += given
+    entries += constraints
     levels = _levels(entries)
     for i, level in enumerate(levels):
         for j, constraint in enumerate(level):
@@ -240,8 +240,8 @@ def costs(space: Space, weights: Any) -> Vector:
         named: dict[Any, Any] = {**weights}
         for joint, value in named.items():
             columns = _columns_of(space, joint, "weights")
-            given = [value] * len(columns) if isinstance(value, float | int) else value
-            out[columns] = finite_vector(given, len(columns), f"weights of a problem, '{joint}'")
+            costs = [value] * len(columns) if isinstance(value, float | int) else value
+            out[columns] = finite_vector(costs, len(columns), f"weights of a problem, '{joint}'")
     elif weights is not None:
         out = np.array(finite_vector(weights, space.nv, "weights of a problem", "or by joint, {joint: cost}"))
     if not (out >= 0.0).all():
@@ -251,7 +251,7 @@ def costs(space: Space, weights: Any) -> Vector:
     return read_only(out)
 
 
-def priced_columns(space: Space, weights: Any) -> BoolVector:
+def columns_with_cost(space: Space, weights: Any) -> BoolVector:
     """Columns (nv,) whose cost of motion is given: all by an array, those of the named joints by a mapping."""
     out = np.full(space.nv, weights is not None and not isinstance(weights, Mapping))
     if isinstance(weights, Mapping):
@@ -289,15 +289,15 @@ def frozen_columns(space: Space, frozen: Any, what: str = FROZEN) -> BoolVector:
     return read_only(out)
 
 
-def _listed(given: Any, what: str) -> list[Any]:
+def _listed(names: Any, what: str) -> list[Any]:
     """What is in a sequence; one name is none."""
     expected = "a sequence of joint names or Segments, or booleans (nv,)"
-    if isinstance(given, str):
-        raise WrongObjectError(what, expected, f"one name alone: write ['{given}']")
+    if isinstance(names, str):
+        raise WrongObjectError(what, expected, f"one name alone: write ['{names}']")
     try:
-        return list(given)
+        return list(names)
     except TypeError:
-        raise WrongObjectError(what, expected, given) from None
+        raise WrongObjectError(what, expected, names) from None
 
 
 def _columns_of(space: Space, which: Any, what: str) -> list[int]:

@@ -129,7 +129,7 @@ class Implicit(RowOwner):
     # Constructors, by what they ask for.
 
     @classmethod
-    @names_checked(**_WORDS)
+    @names_checked("a right-hand side goes to Implicit.equal(function, rhs)", **_WORDS)
     def zero(cls, function: Function, *, mask: ArrayLike | None = None, name: str = "") -> Self:
         """h(q) is the neutral element (zero, or the identity), on the rows of the mask."""
         return cls(function, Comparison.EQUAL_TO_ZERO, mask=mask, name=name)

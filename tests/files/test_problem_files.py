@@ -77,7 +77,7 @@ def assert_same_rows(a: Problem, b: Problem) -> None:
     assert [level.names for level in a.levels] == [level.names for level in b.levels]
     assert a.explicits.names == b.explicits.names
     assert a.optional_last == b.optional_last
-    for name in ("weights", "frozen", "free", "columns", "wraps", "priced"):
+    for name in ("weights", "frozen", "free", "columns", "wraps", "has_cost"):
         assert getattr(a, name).tobytes() == getattr(b, name).tobytes(), name
     assert a.rhs.vector.tobytes() == b.rhs.vector.tobytes()
     for side in ("lower", "upper"):
