@@ -51,7 +51,7 @@ def test_functions_into_vectors_mix_their_rows(name: str):
         check_mixing(Implicit.zero(f), f.inputs.random(rng), f.mixed_rows)
 
 
-@pytest.mark.parametrize("name", [name for name in SAMPLES if name.startswith("RelativeCenterOfMass")])
+@pytest.mark.parametrize("name", [name for name in SAMPLES if name.startswith("CenterOfMass, relative")])
 def test_the_centre_of_mass_for_a_step_is_itself(name: str):
     """The rows of the function, but for the last bits."""
     f = SAMPLES[name]()

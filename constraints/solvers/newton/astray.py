@@ -9,7 +9,7 @@ from liegroups import SE3
 from liegroups.arrays import Indices, Vector
 
 from ...functions.contact.contact import ConvexShapeContactHold
-from ...functions.transformation import RelativeTransformation
+from ...functions.transformation import Transformation
 from ...linear_algebra import dot
 from ...rows.explicit import Explicit
 
@@ -66,7 +66,7 @@ def _factor(explicit: Explicit) -> float | None:
     if explicit.implicit is None:
         return 1.0 if explicit.g is None and (group.is_flat or group == SE3) else None
     h: Any = explicit.implicit
-    if type(h) not in (RelativeTransformation, ConvexShapeContactHold) or len(h.parts) != 1:
+    if type(h) not in (Transformation, ConvexShapeContactHold) or len(h.parts) != 1:
         return None
     part = h.parts[0]
     model = part.robot.model

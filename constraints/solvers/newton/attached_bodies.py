@@ -9,7 +9,6 @@ import numpy as np
 from liegroups.arrays import BoolVector
 
 from ...functions.frame_function import Framed, FrameFunction, kinematics_at, supporting_columns
-from ...functions.function import said_of_evaluate
 from ...point import Point
 from ...problem.problem import Problem
 from ...robot import Frame
@@ -159,7 +158,7 @@ def _frames_at_hand(problem: Problem, owner: RowOwner, bodies: dict[int, FrameMa
     """The function of a constraint, if all it sees are frames on carried bodies or apart from them; else None."""
     if not isinstance(owner, Implicit) or not isinstance(f := owner.function, Framed):
         return None
-    if not (f.sees_only_frames and said_of_evaluate(f, "sees_only_frames")):
+    if not f.sees_only_frames:
         return None
     frames = [frame for part in f.parts for frame in (part.frame_a, part.frame_b)]
     return f if all(_is_at_hand(problem, frame, bodies) for frame in frames) else None

@@ -9,7 +9,7 @@ from liegroups import SE3
 from liegroups.arrays import Vector
 
 from ...functions.frame_function import kinematics_at
-from ...functions.pose import RelativePose
+from ...functions.pose import Pose
 from ...functions.translation import RightTranslation
 from ...point import Point
 from ...robot.pinocchio import Placement
@@ -37,7 +37,7 @@ class FrameMap:
 
     __slots__ = ("_constant", "explicit", "function")
 
-    def __init__(self, explicit: Explicit, f: RelativePose) -> None:
+    def __init__(self, explicit: Explicit, f: Pose) -> None:
         self.explicit, self.function = explicit, copy.copy(f)  # a copy: what f itself has in a workspace stays
         g_inverse = explicit.g_inverse
         self._constant = g_inverse.constant if isinstance(g_inverse, RightTranslation) else None
@@ -47,7 +47,7 @@ class FrameMap:
         """That of a constraint; None where its map is something else."""
         f, g_inverse = explicit.map, explicit.g_inverse
         plain = g_inverse is None or isinstance(g_inverse, RightTranslation)
-        return FrameMap(explicit, f) if plain and type(f) is RelativePose and f.outputs == SE3 else None
+        return FrameMap(explicit, f) if plain and type(f) is Pose and f.outputs == SE3 else None
 
     def placement(self, rhs: RightHandSide) -> Placement:
         """Placement of the moved frame on its joint, found once for each right-hand side.
