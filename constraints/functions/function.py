@@ -124,6 +124,15 @@ class Function(ABC):
             UndefinedError: where the function has no value.
         """
 
+    def compact(self, point: Point, value: Vector) -> Matrix:
+        """Write the value, and return the declared columns of the Jacobian (outputs.nv, `columns` that are true).
+
+        For sparse rows. Override it where they cost less than the whole Jacobian.
+        """
+        J: Matrix = point.scratch(self, "whole", (self.outputs.nv, self.inputs.nv))
+        self.evaluate(point, value, J)
+        return J[:, self.columns]
+
     mixed_rows: Sequence[slice] = ()
     """Rows that `evaluate_for_step` mixes, block by block; none where it is not there."""
 

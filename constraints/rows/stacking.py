@@ -18,7 +18,7 @@ from ..point import MovingPoint, Point, as_point
 from .right_hand_side import RightHandSide
 from .stack import RowOwner, Stack
 
-__all__ = ["Order", "Rows", "StackedRows", "stack_rows", "wished"]
+__all__ = ["Order", "Rows", "StackedRows", "evaluate_optional", "stack_rows"]
 
 
 class Order(Enum):
@@ -251,8 +251,8 @@ class StackedRows:
         return self.rows
 
 
-def wished(stacked: StackedRows, point: Point, sides: RightHandSide, jacobian: bool) -> None:
-    """Stack position rows that need not hold: where they have no value, none is wished."""
+def evaluate_optional(stacked: StackedRows, point: Point, sides: RightHandSide, jacobian: bool) -> None:
+    """Stack position rows that need not hold: where they have no value there are none."""
     try:
         rows = stacked.position(point, sides, jacobian)
     except UndefinedError:
