@@ -28,14 +28,14 @@ from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
-from constraints import Implicit, Problem, Projector, RelativePose
+from constraints import Implicit, Pose, Problem, Projector
 from constraints.models import sample_two_arms
 
 
 def grip() -> Projector:
     """Two hands on one bar, six rows."""
     robot = sample_two_arms()
-    bar = RelativePose(robot, "left_tool", "right_tool")
+    bar = Pose(robot, "right_tool", reference="left_tool")
     return Projector(Problem(robot, [Implicit.equal(bar, bar.value(robot.reference("home")))]))
 
 

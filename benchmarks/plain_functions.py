@@ -108,19 +108,19 @@ def plain_functions(model: Any, a: str, b: str, qs: list[Vector], vs: list[Vecto
             "jacobian": lambda i: with_jacobian(i, local)[1],
             "drift": body_drift,
         },
-        "RelativePosition": {
+        "Position, relative": {
             "value": lambda i: seen(i).translation,
             "jacobian": lambda i: turned(*seen_with_jacobian(i)),
         },
-        "RelativeOrientation": {
+        "Orientation, relative": {
             "value": lambda i: pin.log3(seen(i).rotation),
             "jacobian": lambda i: rotation_rows(*seen_with_jacobian(i)),
         },
-        "RelativeTransformation": {
+        "Transformation, relative": {
             "value": lambda i: numbers(seen(i)),
             "jacobian": lambda i: six(*seen_with_jacobian(i)),
         },
-        "RelativePose": {
+        "Pose, relative": {
             "value": lambda i: pin.SE3ToXYZQUAT(seen(i)),
             "jacobian": lambda i: seen_with_jacobian(i)[1],
         },
@@ -129,5 +129,5 @@ def plain_functions(model: Any, a: str, b: str, qs: list[Vector], vs: list[Vecto
             "jacobian": lambda i: pin.jacobianCenterOfMass(model, data, qs[i]),
             "drift": center_drift,
         },
-        "RelativeCenterOfMass": {"value": center_seen, "jacobian": center_seen_jacobian},
+        "CenterOfMass, relative": {"value": center_seen, "jacobian": center_seen_jacobian},
     }

@@ -20,6 +20,7 @@ from constraints import (
     Affine,
     Base,
     Bounds,
+    CenterOfMass,
     Comparison,
     ConstraintError,
     ConvexShapeContact,
@@ -31,14 +32,13 @@ from constraints import (
     Implicit,
     LockedJoint,
     Part,
+    Position,
     Problem,
-    RelativeCenterOfMass,
-    RelativePosition,
-    RelativeTransformation,
     Robot,
     Stacked,
     Surface,
     Transformation,
+    rigid_transform,
 )
 from constraints.robot.frame_table import FrameKind
 from constraints.robot.packages import find_resource
@@ -214,7 +214,7 @@ def _transformation(robot: Robot, given: dict[str, Any], joints: list[str]) -> F
 def _relative_transformation(robot: Robot, given: dict[str, Any], joints: list[str]) -> Function:
     a = robot.frame(given["joint1"], given["frame1"], kind=FrameKind.JOINT)
     b = robot.frame(given["joint2"], given["frame2"], kind=FrameKind.JOINT)
-    return RelativeTransformation(robot, a, b)
+    return Transformation(robot, b, reference=a)
 
 
 def _relative_com(robot: Robot, given: dict[str, Any], joints: list[str]) -> Function:
@@ -224,13 +224,13 @@ def _relative_com(robot: Robot, given: dict[str, Any], joints: list[str]) -> Fun
         raise Refused(f"com_joints {given['com_joints']} are no range of the {len(joints)} joints")
     counted, fixed = joints[max(first, 1) : last + 1], robot.model.inertias[0]
     if first or fixed.mass == 0.0:
-        return RelativeCenterOfMass(robot, frame, given["reference"], joints=counted)
+        return CenterOfMass(robot, joints=counted, reference=robot.frame(frame, rigid_transform(given["reference"])))
     ground = robot.frame("universe", [*fixed.lever, 0.0, 0.0, 0.0, 1.0])  # bodies fixed in the world count too
     if not counted:
-        return Affine(np.eye(3), -np.array(given["reference"])) @ RelativePosition(robot, frame, ground)
+        return Affine(np.eye(3), -np.array(given["reference"])) @ Position(robot, ground, reference=frame)
     moving = sum(robot.model.inertias[i].mass for i in range(1, last + 1))
     shares = np.array([moving, fixed.mass]) / (moving + fixed.mass)
-    parts = Stacked([RelativeCenterOfMass(robot, frame, joints=counted), RelativePosition(robot, frame, ground)])
+    parts = Stacked([CenterOfMass(robot, joints=counted, reference=frame), Position(robot, ground, reference=frame)])
     return Affine(np.hstack([share * np.eye(3) for share in shares]), -np.array(given["reference"])) @ parts
 
 

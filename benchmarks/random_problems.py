@@ -29,15 +29,10 @@ from constraints import (
     Orientation,
     Pose,
     Position,
-    RelativeCenterOfMass,
-    RelativeOrientation,
-    RelativePose,
-    RelativePosition,
-    RelativeRotation,
-    RelativeTransformation,
     Robot,
     Rotation,
     Transformation,
+    rigid_transform,
 )
 from constraints.errors import UndefinedError
 from liegroups import SE3, R3xSO3, Rn, Space
@@ -247,23 +242,17 @@ def function_of(wanted: Wanted, robot: Robot, space: Space) -> Function:
         left, right, reference = (frame_of(robot, body) for body in wanted.bodies)
         return ComBetweenFeet(robot, left, right, reference, joints)
     if kind == "relative_center":
-        return RelativeCenterOfMass(robot, frame_of(robot, wanted.bodies[0]), wanted.numbers["reference"], joints)
+        origin = rigid_transform(wanted.numbers["reference"])
+        return CenterOfMass(robot, joints, reference=robot.frame(frame_of(robot, wanted.bodies[0]), origin))
     (a, b), group = wanted.bodies, wanted.group
+    reference = frame_of(robot, a) if a.joint else a.placement
     if group in ("SE3", "R3xSO3"):
         outputs = SE3 if group == "SE3" else R3xSO3
-        if a.joint:
-            return RelativePose(robot, frame_of(robot, a), frame_of(robot, b), outputs)
-        return Pose(robot, frame_of(robot, b), a.placement, outputs)
-    absolute: dict[str, Any] = {
+        return Pose(robot, frame_of(robot, b), reference, outputs)
+    seen: dict[str, Any] = {
         "position": Position, "orientation": Orientation, "transformation": Transformation, "pose": Rotation
     }  # fmt: skip
-    relative: dict[str, Any] = {
-        "position": RelativePosition, "orientation": RelativeOrientation,
-        "transformation": RelativeTransformation, "pose": RelativeRotation,
-    }  # fmt: skip
-    if a.joint:
-        return relative[kind](robot, frame_of(robot, a), frame_of(robot, b))
-    return absolute[kind](robot, frame_of(robot, b), a.placement)
+    return seen[kind](robot, frame_of(robot, b), reference)
 
 
 def frame_of(robot: Robot, body: Body) -> Frame:

@@ -32,7 +32,6 @@ from constraints import (
     Pose,
     Problem,
     Projector,
-    RelativePose,
     Robot,
 )
 from constraints.models import sample_two_arms
@@ -63,7 +62,7 @@ def two_hands() -> Hands:
 
 def closed_loop(hands: Hands) -> Projector:
     """1. Two hands at a fixed pose relative to each other. The torso stays where it is: one dof less to think about."""
-    loop = Implicit.equal(RelativePose(hands.robot, hands.left, hands.right), hands.apart, name="loop")
+    loop = Implicit.equal(Pose(hands.robot, hands.right, reference=hands.left), hands.apart, name="loop")
     problem = Problem(hands.robot, [loop, LockedJoint(hands.robot, hands.torso, 0.1, name="torso")])
     print(problem.describe())
     return Projector(problem)
@@ -169,7 +168,7 @@ def main() -> None:
         assert (held.constraints.size, held.reduced_size) == (12, 6)
         assert [explicit.name for explicit in held.explicits] == ["left hand"]
         assert "already computed by 'left hand'" in held.resolution.refused[0].reason
-        apart = RelativePose(whole, f"robot/{hands.left}", right)
+        apart = Pose(whole, right, reference=f"robot/{hands.left}")
         assert all(Problem(whole, [Implicit.equal(apart, hands.apart)]).residual(point) <= 2e-4 for point in along_bar)
         hand = Pose(whole, f"robot/{hands.left}")
         ours = [hand.value(point) for point in along_bar]

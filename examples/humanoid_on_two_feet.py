@@ -30,7 +30,6 @@ from constraints import (
     Problem,
     Projection,
     Projector,
-    RelativePosition,
     Robot,
 )
 from constraints.models import sample_humanoid
@@ -92,7 +91,7 @@ def levels(h: Humanoid) -> Levels:
     balance = Implicit.between(CenterOfMass(h.robot), lower, upper, name="balance")
     # The point seen from the head: straight ahead where its y and z are zero.
     point = h.robot.frame("universe", [*h.point, 0.0, 0.0, 0.0, 1.0])
-    gaze = Implicit.zero(RelativePosition(h.robot, h.head, point), mask=[False, True, True], name="gaze")
+    gaze = Implicit.zero(Position(h.robot, point, reference=h.head), mask=[False, True, True], name="gaze")
     reach = Implicit.equal(Position(h.robot, h.hand), h.point, name="reach")
     return Levels(feet, balance, gaze, reach)
 

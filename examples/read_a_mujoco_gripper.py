@@ -19,7 +19,7 @@ import argparse
 
 import numpy as np
 
-from constraints import Implicit, Options, Projector, RelativePosition
+from constraints import Implicit, Options, Position, Projector
 from constraints.models import Mechanism, load
 from constraints.models.closing import close
 from constraints.models.mjcf import from_qpos
@@ -67,7 +67,7 @@ def describe(mechanism: Mechanism) -> None:
 
 def opened(mechanism: Mechanism, opening: float) -> np.ndarray:
     """3. The configuration in which the fingertips are so far apart [m]."""
-    between = RelativePosition(mechanism.robot, "right_tip", "left_tip")
+    between = Position(mechanism.robot, "left_tip", reference="right_tip")
     apart = Implicit(between.restricted([0]), lower=opening, upper=opening, name="opening")
     problem = mechanism.problem([apart])
     print(problem.describe())

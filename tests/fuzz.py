@@ -50,12 +50,6 @@ from constraints import (
     Position,
     Problem,
     Projector,
-    RelativeCenterOfMass,
-    RelativeOrientation,
-    RelativePose,
-    RelativePosition,
-    RelativeRotation,
-    RelativeTransformation,
     Report,
     RightHandSide,
     Robot,
@@ -830,13 +824,6 @@ def _(c: Chaos) -> Made:
 # Functions
 
 ONE_FRAME: tuple[Any, ...] = (Position, Orientation, Transformation, Rotation, Pose)
-TWO_FRAMES: tuple[Any, ...] = (
-    RelativePosition,
-    RelativeOrientation,
-    RelativeTransformation,
-    RelativeRotation,
-    RelativePose,
-)
 
 
 @entry("functions of one frame")
@@ -853,15 +840,14 @@ def _(c: Chaos) -> Made:
 
 @entry("functions of two frames")
 def _(c: Chaos) -> Made:
-    kind, way = c.pick(*TWO_FRAMES), c.pick("robot", "a", "b", "thing")
+    kind, way = c.pick(*ONE_FRAME), c.pick("robot", "frame", "reference", "thing")
     if way == "robot":
-        return given("robot", kind, c.thing(), "tool", "elbow")
-    if way == "a":
-        name = c.name(_arm().frame_names)
-        return given(("frame", "reference"), kind, _arm(), name, "tool")
-    if way == "b":
-        return given("frame", kind, _arm(), "tool", c.name(_arm().frame_names))
-    return given("frame", kind, _arm(), "tool", c.thing(str))
+        return given("robot", kind, c.thing(), "tool", reference="elbow")
+    if way == "reference":
+        return given(("frame", "reference"), kind, _arm(), "tool", reference=c.name(_arm().frame_names))
+    if way == "frame":
+        return given("frame", kind, _arm(), c.name(_arm().frame_names), reference="tool")
+    return given("frame", kind, _arm(), c.thing(str), reference="tool")
 
 
 @entry("Pose outputs")
@@ -869,7 +855,7 @@ def _(c: Chaos) -> Made:
     outputs = c.say("wrong group", c.pick(SO3, Rn(6), "SE3", None, 7, SE3 * Rn(1), {}))
     if c.rng.random() < 0.5:
         return given("outputs", Pose, _arm(), "tool", outputs=outputs)
-    return given("outputs", RelativePose, _arm(), "elbow", "tool", outputs=outputs)
+    return given("outputs", Pose, _arm(), "elbow", reference="tool", outputs=outputs)
 
 
 @entry("function names")
@@ -893,14 +879,14 @@ def _(c: Chaos) -> Made:
     return given("mass", CenterOfMass, c.say("no mass", _box()))
 
 
-@entry("RelativeCenterOfMass, ComBetweenFeet")
+@entry("CenterOfMass from a frame, ComBetweenFeet")
 def _(c: Chaos) -> Made:
     way = c.pick("frame", "reference", "left", "right", "third", "robot")
     name = c.name(_arm().frame_names) if way not in ("reference", "robot") else "tool"
     if way == "frame":
-        return given("frame", RelativeCenterOfMass, _arm(), name)
+        return given(("frame", "reference"), CenterOfMass, _arm(), reference=name)
     if way == "reference":
-        return given("reference", RelativeCenterOfMass, _arm(), "tool", c.vector(3))
+        return given("reference", CenterOfMass, _arm(), reference=c.placement())
     if way == "robot":
         return given("robot", ComBetweenFeet, c.thing(), "tool", "elbow", "tool")
     frames = {"left": (name, "elbow", "tool"), "right": ("elbow", name, "tool"), "third": ("elbow", "tool", name)}

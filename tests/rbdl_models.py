@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from constraints import Frame, Function, Implicit, RelativeRotation, Robot, RowOwner
+from constraints import Frame, Function, Implicit, Robot, Rotation, RowOwner
 from constraints.loops import Closure, ConstraintSet, Hinge, PointClosure
 from liegroups import SO3, Rn
 
@@ -102,8 +102,8 @@ def set_of(name: str) -> ConstraintSet:
         if turning.sum() == 1:
             owners.append(PointClosure(robot, a, b, name=label))
             row = SineRow(axes[turning][0, 3:])
-            rotation = Function.from_callable(row, SO3, Rn(1), row.jacobian, name="sine") @ RelativeRotation(
-                robot, a, b
+            rotation = Function.from_callable(row, SO3, Rn(1), row.jacobian, name="sine") @ Rotation(
+                robot, b, reference=a
             )
             owners.append(Implicit.zero(rotation, name=f"{label} rotation"))
         else:

@@ -27,17 +27,12 @@ from constraints import (
     Polynomial,
     Pose,
     Position,
-    RelativeCenterOfMass,
-    RelativeOrientation,
-    RelativePose,
-    RelativePosition,
-    RelativeRotation,
-    RelativeTransformation,
     Robot,
     Rotation,
     Stacked,
     Surface,
     Transformation,
+    rigid_transform,
 )
 from constraints.functions._template import DistanceBetween
 from liegroups import SE3, SO3, R3xSO3, Rn
@@ -103,23 +98,25 @@ def kinematic_samples(robot: Callable[[], Robot]) -> dict[str, Callable[[], Func
     return {
         "Position": lambda: Position(robot(), "b"),
         "Position, reference": lambda: Position(robot(), "b", placement(20)),
-        "RelativePosition": lambda: RelativePosition(robot(), "a", "b"),
+        "Position, relative": lambda: Position(robot(), "b", reference="a"),
         "Orientation": lambda: Orientation(robot(), "b"),
         "Orientation, reference": lambda: Orientation(robot(), "b", placement(21).homogeneous),
-        "RelativeOrientation": lambda: RelativeOrientation(robot(), "a", "b"),
+        "Orientation, relative": lambda: Orientation(robot(), "b", reference="a"),
         "Transformation": lambda: Transformation(robot(), "b"),
         "Transformation, reference": lambda: Transformation(robot(), "b", pin.SE3ToXYZQUAT(placement(22))),
-        "RelativeTransformation": lambda: RelativeTransformation(robot(), "a", "b"),
+        "Transformation, relative": lambda: Transformation(robot(), "b", reference="a"),
         "Rotation": lambda: Rotation(robot(), "b"),
         "Rotation, reference": lambda: Rotation(robot(), "b", placement(23)),
-        "RelativeRotation": lambda: RelativeRotation(robot(), "a", "b"),
+        "Rotation, relative": lambda: Rotation(robot(), "b", reference="a"),
         "Pose": lambda: Pose(robot(), "b"),
         "Pose, reference": lambda: Pose(robot(), "b", placement(24)),
         "Pose, R3xSO3": lambda: Pose(robot(), "b", placement(25), R3xSO3),
-        "RelativePose": lambda: RelativePose(robot(), "a", "b"),
-        "RelativePose, R3xSO3": lambda: RelativePose(robot(), "a", "b", R3xSO3),
+        "Pose, relative": lambda: Pose(robot(), "b", reference="a"),
+        "Pose, relative, R3xSO3": lambda: Pose(robot(), "b", reference="a", outputs=R3xSO3),
         "CenterOfMass": lambda: CenterOfMass(robot()),
-        "RelativeCenterOfMass": lambda: RelativeCenterOfMass(robot(), "b", [0.1, -0.2, 0.3]),
+        "CenterOfMass, relative": lambda: CenterOfMass(
+            robot(), reference=robot().frame("b", rigid_transform([0.1, -0.2, 0.3]))
+        ),
         "ComBetweenFeet": lambda: ComBetweenFeet(robot(), "a", "b", "b"),
         "DistanceBetween": lambda: DistanceBetween(robot(), "a", "b"),
     }
@@ -144,18 +141,18 @@ def _swing(q: np.ndarray) -> np.ndarray:
 _ALGEBRA: dict[str, Callable[[], Function]] = {
     "CenterOfMass of joints": lambda: CenterOfMass(humanoid_frames(), ["lleg2_joint", "larm3_joint", "chest_joint"]),
     "CenterOfMass of sub-trees": lambda: CenterOfMass(mixed_frames(), subtrees=["pz", "composite"]),
-    "RelativeCenterOfMass of joints": lambda: RelativeCenterOfMass(
-        two_arms_frames(), "a", joints=["right_elbow", "left_wrist_roll"]
+    "CenterOfMass, relative, of joints": lambda: CenterOfMass(
+        two_arms_frames(), joints=["right_elbow", "left_wrist_roll"], reference="a"
     ),
-    "RelativeCenterOfMass of a sub-tree": lambda: RelativeCenterOfMass(mixed_frames(), "c", subtrees=["rubx"]),
-    "RelativeCenterOfMass from the world": lambda: RelativeCenterOfMass(arm_frames(), "universe"),
+    "CenterOfMass, relative, of a sub-tree": lambda: CenterOfMass(mixed_frames(), subtrees=["rubx"], reference="c"),
+    "CenterOfMass, relative, from the world": lambda: CenterOfMass(arm_frames(), reference="universe"),
     "ComBetweenFeet, three frames": lambda: ComBetweenFeet(humanoid_frames(), "a", "lleg6_joint", "b"),
     "ComBetweenFeet of sub-trees": lambda: ComBetweenFeet(mixed_frames(), "a", "b", "c", subtrees=["hx", "free"]),
-    "RelativePose, one chain": lambda: RelativePose(two_arms_frames(), "c", "a"),
-    "RelativePose, from the end": lambda: RelativePose(two_arms_frames(), "a", "c"),
-    "RelativePose, third branch": lambda: RelativePose(mixed_frames(), "b", "c"),
-    "RelativeTransformation, of the world": lambda: RelativeTransformation(arm_frames(), "b", "universe"),
-    "RelativePose, of itself": lambda: RelativePose(arm_frames(), "b", "b"),
+    "Pose, relative, one chain": lambda: Pose(two_arms_frames(), "a", reference="c"),
+    "Pose, relative, from the end": lambda: Pose(two_arms_frames(), "c", reference="a"),
+    "Pose, relative, third branch": lambda: Pose(mixed_frames(), "c", reference="b"),
+    "Transformation, relative, of the world": lambda: Transformation(arm_frames(), "universe", reference="b"),
+    "Pose, relative, of itself": lambda: Pose(arm_frames(), "b", reference="b"),
     "Pose, of the free-flyer": lambda: Pose(humanoid_frames(), "c"),
     "Affine": lambda: Affine([[1.0, -2.0, 0.0], [0.0, 0.5, 0.0]], [1.0, 2.0]),
     "Affine of joints": lambda: Affine(
@@ -182,28 +179,28 @@ _ALGEBRA: dict[str, Callable[[], Function]] = {
         @ (Rotation(arm_frames(), "b") - Constant(SO3.exp(np.array([0.3, 0.2, -0.5])), SO3, arm_frames().space))
     ),
     "Composition, three deep": lambda: (
-        Affine([[2.0], [3.0]]) @ (Affine([[1.0, 1.0, 1.0]]) @ RelativePosition(mixed_frames(), "a", "b"))
+        Affine([[2.0], [3.0]]) @ (Affine([[1.0, 1.0, 1.0]]) @ Position(mixed_frames(), "b", reference="a"))
     ),
     "Composition, through a robot": lambda: Pose(arm_frames(), "b") @ Affine(0.5 * np.eye(7, 3)),
     "Difference": lambda: Pose(arm_frames(), "b", placement(31)) - Pose(arm_frames(), "a"),
     "Difference, R3xSO3": lambda: (
-        RelativePose(two_arms_frames(), "a", "b", R3xSO3) - RelativePose(two_arms_frames(), "c", "b", R3xSO3)
+        Pose(two_arms_frames(), "b", "a", R3xSO3) - Pose(two_arms_frames(), "b", "c", R3xSO3)
     ),
     "Difference of vectors": lambda: CenterOfMass(humanoid_frames()) - Position(humanoid_frames(), "a"),
     "Restriction": lambda: Transformation(humanoid_frames(), "b").restricted([0, 2, 4]),
     "Restriction to a rotation": lambda: Pose(mixed_frames(), "c", outputs=R3xSO3).restricted([3, 4, 5]),
     "Stacked": lambda: Stacked(
-        [Pose(humanoid_frames(), "a"), CenterOfMass(humanoid_frames()), RelativeRotation(humanoid_frames(), "a", "b")]
+        [Pose(humanoid_frames(), "a"), CenterOfMass(humanoid_frames()), Rotation(humanoid_frames(), "b", reference="a")]
     ),
     "Stacked of stacked": lambda: Stacked(
         [Stacked([Position(arm_frames(), "a"), Rotation(arm_frames(), "b")]), Pose(arm_frames(), "a")]
     ),
     "Sum": lambda: Position(humanoid_frames(), "a") + CenterOfMass(humanoid_frames()),
-    "Sum, weighted": lambda: 0.5 * (RelativePosition(two_arms_frames(), "a", "b") + Position(two_arms_frames(), "c")),
+    "Sum, weighted": lambda: 0.5 * (Position(two_arms_frames(), "b", reference="a") + Position(two_arms_frames(), "c")),
     "Sum of joints": lambda: -Affine([[1.0, -2.0, 0.0]]) + 2 * Polynomial([0.3, -1.0, 0.5], [0.0, 1.0, 1.0]),
     "Matrix times function": lambda: np.array([[0.0, 0.0, 2.0]]) @ Position(mixed_frames(), "b"),
     "Lifted": lambda: Pose(arm_frames(), "b").on(arm_frames().space * Rn(2)),
-    "Lifted, last factor": lambda: RelativeTransformation(mixed_frames(), "a", "b").on(Rn(3) * mixed_frames().space),
+    "Lifted, last factor": lambda: Transformation(mixed_frames(), "b", reference="a").on(Rn(3) * mixed_frames().space),
     "Lifted, a number": lambda: Affine([[2.0, 1.0]], 0.1).on(humanoid_frames().space * Rn(2)),
     "Lifted, by differences": lambda: Function.from_callable(_tool_height, arm_frames().space, Rn(1)).on(
         SO3 * arm_frames().space

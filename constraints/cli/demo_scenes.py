@@ -12,7 +12,7 @@ import numpy as np
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
 from ..errors import FileError
-from ..functions import CenterOfMass, Pose, Position, RelativePose
+from ..functions import CenterOfMass, Pose, Position
 from ..models import Mechanism, load, mechanisms, sample_arm, sample_humanoid, sample_two_arms
 from ..problem.problem import Problem
 from ..robot import Base, Frame, Part, Robot, as_placement
@@ -159,7 +159,7 @@ def _onto_a_pose(name: str, robot: Robot, tip: str, q: ArrayLike) -> Scene:
 def _closed(name: str, robot: Robot, tips: tuple[str, str], held: Any) -> Scene:
     """Two frames at a pose relative to each other: a closed chain."""
     a, b = tips
-    problem = Problem(robot, [Implicit.equal(RelativePose(robot, a, b), held)])
+    problem = Problem(robot, [Implicit.equal(Pose(robot, b, reference=a), held)])
 
     def measure(q: Vector) -> float:
         return _apart(held, placement_by_hand(robot, a, q).actInv(placement_by_hand(robot, b, q)))
@@ -254,7 +254,7 @@ def _carrying(name: str, arm: Robot, tool: str, height: float) -> Scene:
         robot,
         [
             Explicit.relative_pose(robot, robot.frame(tip, grasp), box, name="grasp"),
-            Implicit.zero(RelativePose(robot, frame, box), mask=[0, 0, 1, 1, 1, 0], name="upright"),
+            Implicit.zero(Pose(robot, box, reference=frame), mask=[0, 0, 1, 1, 1, 0], name="upright"),
         ],
     )
 

@@ -12,7 +12,7 @@ from liegroups.arrays import Vector
 
 from ..functions.contact.contact_surface import Surface
 from ..functions.function import Function
-from ..robot import Frame, Robot
+from ..robot import Frame, Robot, rigid_transform
 from ..robot.space import RobotSpace
 from ..rows.comparison import Comparison
 from ..rows.explicit import Explicit
@@ -24,7 +24,7 @@ from .joint_models import placement_from_data
 from .json_values import MOST_COORDINATES, Parsed
 from .loops import LOOPS, loop_from_data
 from .robots import frame_from_data, robot_from_data, space_from_data
-from .shapes import SHIPPED, shape_of
+from .shapes import FORMER, SHIPPED, shape_of
 
 __all__ = ["MOST_PARTS", "Decoder"]
 
@@ -112,17 +112,26 @@ class Decoder:
 
     def function(self, data: Parsed) -> Function:
         """A function."""
-        return self._node(data, Function, "a function", dict.fromkeys(SHIPPED, self._function))
+        return self._node(data, Function, "a function", self._function_kinds)
+
+    @property
+    def _function_kinds(self) -> dict[str, Callable[[Parsed], Function]]:
+        return dict.fromkeys((*SHIPPED, *FORMER), self._function)
 
     def _function(self, data: Parsed) -> Function:
-        cls = SHIPPED[data.entry("type").text()]
-        shape = shape_of(cls)
-        data.only("type", *(field.name for field in shape))
-        named: dict[str, Any] = {}
-        for field in shape:
-            if field.required or data.has(field.name):
-                named[field.name] = self._field(data.entry(field.name), field.kind)
-        f = data.build(cls, **named)
+        kind = data.entry("type").text()
+        cls, former = FORMER.get(kind) or (SHIPPED[kind], {})
+        entries = {former.get(field.name, field.name): field for field in shape_of(cls)}
+        fields: dict[str, Any] = {}
+        point = kind == "RelativeCenterOfMass" and data.has("reference")  # which it took off the centre, in its frame
+        data.only("type", *entries, *(["reference"] if point else []))
+        for entry, field in entries.items():
+            if field.required or entry != field.name or data.has(entry):
+                fields[field.name] = self._field(data.entry(entry), field.kind)
+        if point:
+            moved = rigid_transform(data.entry("reference").vector(3))
+            fields["reference"] = data.build(fields["robot"].frame, fields["reference"], moved)
+        f = data.build(cls, **fields)
         self._limited(data, f.outputs.nq, "a value")
         return f
 
@@ -134,7 +143,7 @@ class Decoder:
             "space": self.space,
             "segments": self.segments,
             "frame": self._frame,
-            "reference": self._reference,
+            "frame or placement": self._frame_or_placement,
             "numbers": _numbers,
             "names": lambda entry: tuple(item.text() for item in entry.items(MOST_COORDINATES)),
             "surface": _surface,
@@ -155,7 +164,7 @@ class Decoder:
     def _frame(data: Parsed) -> Frame | str:
         return data.text() if data.holds(str) else frame_from_data(data)
 
-    def _reference(self, data: Parsed) -> Any:
+    def _frame_or_placement(self, data: Parsed) -> Any:
         is_placement = data.holds(dict) and "rotation" in data.keys()
         return placement_from_data(data) if is_placement else self._frame(data)
 
@@ -218,7 +227,7 @@ class Decoder:
             "Robot": self._robot, "ProductSpace": self._product, "RobotSpace": self._robot_space,
         }  # fmt: skip
         kinds |= self._constraints
-        return self._node(data, object, "shared data", kinds | dict.fromkeys(SHIPPED, self._function))
+        return self._node(data, object, "shared data", kinds | self._function_kinds)
 
     def _node(self, data: Parsed, wanted: type[_T], what: str, kinds: dict[str, Callable[[Parsed], Any]]) -> _T:
         """Build what an object with a type describes, or take what its reference names."""
@@ -226,7 +235,8 @@ class Decoder:
             return self._referred(data.only("ref").entry("ref"), wanted, what)
         kind = data.entry("type").text()
         if kind not in kinds:
-            near = difflib.get_close_matches(kind, kinds, n=3) or sorted(kinds)
+            known = sorted(set(kinds) - set(FORMER))
+            near = difflib.get_close_matches(kind, known, n=3) or known
             data.entry("type").refuse(f"expected {what}, and there is none of type {kind!r}; {_listed(near)}")
         self._depth += 1
         if self._depth > DEEPEST:

@@ -12,7 +12,6 @@ from liegroups import SE2, SE3, SO2, SO3, ProductSpace, Rn, Segments, Space
 
 from ..errors import ModelError, NotSavableError
 from ..functions.contact.contact_surface import Surface
-from ..functions.frame_function import FrameFunction
 from ..functions.from_callable import FromCallable
 from ..functions.function import Function
 from ..functions.mass import MassFunction
@@ -153,7 +152,7 @@ class Encoder:
             raise self._refusal(f"{f.name!r} is a {cls.__name__}, no function of this library: no file can name it")
         data: dict[str, Any] = {"type": cls.__name__}
         for field in shape_of(cls):
-            value = getattr(f, field.attribute)
+            value = getattr(f, field.name)
             if isinstance(f, MassFunction) and field.name in ("joints", "subtrees"):
                 value = self._bodies(f, field)
             if value is not None:
@@ -176,7 +175,7 @@ class Encoder:
             "space": self.space,
             "segments": self.segments,
             "frame": self._frame,
-            "reference": lambda reference: self._reference(f, reference),
+            "frame or placement": lambda reference: self._frame_or_placement(f, reference),
             "numbers": _numbers,
             "names": lambda names: [self._text(name) for name in names],
             "surface": self._surface,
@@ -205,11 +204,11 @@ class Encoder:
     def _surfaces(self, surfaces: Surface | Sequence[Surface]) -> list[dict[str, Any]]:
         return [self._surface(one) for one in ([surfaces] if isinstance(surfaces, Surface) else surfaces)]
 
-    def _reference(self, f: Function, reference: Any) -> Any:
+    def _frame_or_placement(self, f: Any, reference: Any) -> Any:
         """A frame of the robot, or a placement in the world: as the function holds it."""
         if isinstance(reference, str | Frame):
             return self._frame(reference)
-        return placement_data(cast("FrameFunction", f).frame_a.placement)
+        return placement_data(f.frame_a.placement)
 
     # Spaces and robots
 

@@ -8,15 +8,12 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
+from ..functions import CenterOfMass, Orientation, Pose, Position, Rotation, Transformation
 from ..functions import _template as _template
-from ..functions.affine import Affine, Constant
 from ..functions.from_callable import FromCallable
 from ..functions.function import Function
-from ..functions.relative_center_of_mass import RelativeCenterOfMass
-from ..functions.sum import Sum
-from ..functions.translation import RightTranslation, Translated
 
-__all__ = ["KINDS", "SHIPPED", "FieldShape", "shape_of"]
+__all__ = ["FORMER", "KINDS", "SHIPPED", "FieldShape", "shape_of"]
 
 KINDS = {
     "Robot": "robot",
@@ -26,7 +23,7 @@ KINDS = {
     "Segments": "segments",
     "Segments | Sequence[int]": "segments",
     "Frame | str": "frame",
-    "Placement | Vector": "reference",
+    "Frame | str | Placement | Vector": "frame or placement",
     "ArrayLike": "numbers",
     "Sequence[str]": "names",
     "tuple[str, str]": "names",
@@ -38,16 +35,6 @@ KINDS = {
     "float": "number",
 }
 """Annotation of a field of a function -> how it is written. `| None` beside it makes it optional."""
-
-_HELD: dict[type[Function], dict[str, str]] = {
-    Affine: {"A": "_A", "b": "_b"},
-    Constant: {"constant": "_constant"},
-    RelativeCenterOfMass: {"reference": "_reference"},
-    RightTranslation: {"element": "constant"},
-    Sum: {"factors": "_factors"},
-    Translated: {"element": "constant"},
-}
-"""Attributes with the checked copy of what a user gave for a field: the user's array may have changed since."""
 
 
 def _shipped(parent: type[Function]) -> Iterator[tuple[str, type[Function]]]:
@@ -65,20 +52,27 @@ They are known when this module is imported, since the package imports all of th
 """
 
 
+_TWO_FRAMES: tuple[type[Function], ...] = (Position, Orientation, Rotation, Transformation, Pose)
+FORMER: dict[str, tuple[type[Function], dict[str, str]]] = {
+    **{f"Relative{cls.__name__}": (cls, {"reference": "a", "frame": "b"}) for cls in _TWO_FRAMES},
+    "RelativeCenterOfMass": (CenterOfMass, {"reference": "frame"}),
+}
+"""Names of functions in older files -> what they are now, and the entries there that have another name than the field.
+A `RelativeCenterOfMass` also had a point of its frame, "reference", that it took off."""
+
+
 class FieldShape(NamedTuple):
-    """A field of a function.
+    """A field of a function, which holds a checked copy of what the user gave: the user's array may have changed since.
 
     Attributes:
         name: of the field.
         kind: a value of `KINDS`; the annotation itself where that has none.
         required: whether it must be given.
-        attribute: where a function holds it.
     """
 
     name: str
     kind: str
     required: bool
-    attribute: str
 
 
 @cache
@@ -91,6 +85,5 @@ def shape_of(cls: type[Function]) -> tuple[FieldShape, ...]:
         annotation = str(field.type)
         plain = annotation.removesuffix(" | None")
         required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-        attribute = _HELD.get(cls, {}).get(field.name, field.name)
-        shapes.append(FieldShape(field.name, KINDS.get(plain, plain), required, attribute))
+        shapes.append(FieldShape(field.name, KINDS.get(plain, plain), required))
     return tuple(shapes)

@@ -1,23 +1,20 @@
 """Differentiable functions, one idea a file."""
 
 from .affine import Affine, Constant, Identity
+from .algebra import Composition, Difference, Sum
 from .center_of_mass import CenterOfMass
 from .com_between_feet import ComBetweenFeet
-from .composition import Composition
 from .contact.contact import ConvexShapeContact, ConvexShapeContactComplement, ConvexShapeContactHold
-from .difference import Difference
 from .from_callable import FromCallable
 from .lifted import Lifted
-from .orientation import Orientation, RelativeOrientation
+from .orientation import Orientation
 from .polynomial import Polynomial
-from .pose import Pose, RelativePose
-from .position import Position, RelativePosition
-from .relative_center_of_mass import RelativeCenterOfMass
+from .pose import Pose
+from .position import Position
 from .restriction import Restriction
-from .rotation import RelativeRotation, Rotation
+from .rotation import Rotation
 from .stacked import Stacked
-from .sum import Sum
-from .transformation import RelativeTransformation, Transformation
+from .transformation import Transformation
 
 __all__ = [
     "Affine",
@@ -36,12 +33,6 @@ __all__ = [
     "Polynomial",
     "Pose",
     "Position",
-    "RelativeCenterOfMass",
-    "RelativeOrientation",
-    "RelativePose",
-    "RelativePosition",
-    "RelativeRotation",
-    "RelativeTransformation",
     "Restriction",
     "Rotation",
     "Stacked",

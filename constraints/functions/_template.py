@@ -64,7 +64,7 @@ class DistanceBetween(FrameFunction):
         # Finds the frames (typed errors for unknown names), and declares the function: inputs is the space of the
         # robot, outputs is R^1, columns are those of the joints between the frames, periodic is true.
         # Without frames: self.declare(inputs, outputs, columns, periodic=..., name=...).
-        self.resolve(self.robot, self.a, self.b, Rn(1), self.name or None)
+        self.resolve(self.robot, self.a, self.b, Rn(1), self.name or f"DistanceBetween({self.a}, {self.b})")
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian, self.last_joint)  # once for all functions; no joint behind

@@ -68,7 +68,7 @@ class Affine(Function):
             raise OptionError(_of_no_vector(inputs, np.flatnonzero(used & ~vector).tolist()))
         columns = np.zeros((A.shape[0], inputs.nq))
         columns[:, inputs.vector_q] = A[:, inputs.vector_v]
-        set_fields(self, _A=A, _b=b, _from_q=columns)
+        set_fields(self, A=A, b=b, _A=A, _b=b, _from_q=columns)
         self.declare(inputs, Rn(A.shape[0]), used, name=self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
@@ -138,10 +138,11 @@ class Constant(Function):
 
     def __post_init__(self) -> None:
         """Check the value."""
-        given = _listed(self.constant)
-        outputs = Rn(np.size(np.asarray(given))) if self.outputs is None else as_space(self.outputs, "outputs")
+        constant = _listed(self.constant)
+        outputs = Rn(np.size(np.asarray(constant))) if self.outputs is None else as_space(self.outputs, "outputs")
         inputs = Rn(0) if self.inputs is None else as_space(self.inputs, "inputs of a constant")
-        set_fields(self, _constant=np.array(outputs.check(given, "constant")))
+        constant = np.array(outputs.check(constant, "constant"))
+        set_fields(self, constant=constant, _constant=constant)
         self.declare(inputs, outputs, np.zeros(inputs.nv, dtype=np.bool_), name=self.name or None)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
@@ -161,18 +162,18 @@ def _of_no_vector(inputs: Space, columns: list[int]) -> str:
     return f"{said}: for where a body is take Position, Rotation or Pose(robot, '{touched[0].name}')"
 
 
-def _listed(given: Any) -> Any:
+def _listed(numbers: Any) -> Any:
     """A number as a vector of one."""
-    return [given] if np.isscalar(given) else given
+    return [numbers] if np.isscalar(numbers) else numbers
 
 
-def _matrix(given: ArrayLike) -> Matrix:
+def _matrix(numbers: ArrayLike) -> Matrix:
     """The matrix of an affine function, a copy; one row may be given as a vector."""
     what = "matrix of an affine function"
     try:
-        A = np.atleast_2d(np.asarray(given))
+        A = np.atleast_2d(np.asarray(numbers))
     except (TypeError, ValueError):
-        raise WrongObjectError(what, "a matrix of numbers", given) from None
+        raise WrongObjectError(what, "a matrix of numbers", numbers) from None
     if A.dtype.kind not in "iuf":
         raise DtypeError(what, A.dtype)
     if A.ndim != 2:

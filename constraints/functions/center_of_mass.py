@@ -1,61 +1,135 @@
-"""Centre of mass in the world."""
+"""Centre of mass, in the world or seen from a frame."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from liegroups import Rn
 from liegroups.arrays import Matrix, Vector
+from liegroups.frozen import set_fields
 
 from ..point import MovingPoint, Point
-from ..robot import Robot
-from .frame_function import kinematics_at
+from ..robot import Frame, Robot
+from .frame_function import motion_of, posture_of, world_or_frame
 from .mass import MassFunction
 
+if TYPE_CHECKING:
+    from ..robot.pinocchio import Placement
+
 __all__ = ["CenterOfMass"]
+
+_WORLD = Frame("world", 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CenterOfMass(MassFunction):
-    r"""Centre of mass of a robot, of sub-trees, or of the bodies of any set of joints, in the world.
+    r"""Centre of mass of a robot, of sub-trees, or of the bodies of any set of joints, seen from frame a.
 
-    .. math:: f(q) = \frac{\sum_i m_i\, {}^op_{c_i}(q)}{\sum_i m_i} \in \mathbb{R}^3
+    .. math:: {}^oc(q) = \frac{\sum_i m_i\, {}^op_{c_i}(q)}{\sum_i m_i}, \quad
+        f(q) = {}^ac(q) = {}^oR_a^T\left({}^oc(q) - {}^op_a\right) \in \mathbb{R}^3
+
+    .. math:: J = {}^oR_a^T J_c - J_{lin} + [{}^ac]\, J_{ang}
+
+    with :math:`J_c` the Jacobian of the centre of mass in the world and :math:`J_{lin}, J_{ang}` that of a in its own
+    axes, zero for the world; the last two terms are the linear rows of a moved to the centre of mass. Joints that carry
+    the frame and all of the mass do not move it: their columns are exactly zero.
 
     Args:
         robot: the robot.
         joints: names of the joints whose bodies count (bodies welded to the world have no joint); all by default.
         subtrees: names of joints whose whole sub-trees count, instead of `joints`.
+        reference: frame a, a frame name, a Frame, or a placement in the world (`pinocchio.SE3`, 4 x 4, seven numbers);
+            the world by default. A point r of a frame as origin: `reference=robot.frame(name, rigid_transform(r))`.
         name: name in messages.
 
     Shapes:
-        value (3,): [m].
+        value (3,): [m] in the axes of a.
         jacobian (3, nv).
 
     Raises:
-        UnknownJointError: a joint the robot does not have.
+        UnknownFrameError, UnknownJointError: lists the names that come closest.
         ModelError: if the bodies have no mass.
 
-    Source: `CenterOfMassComputation` of hpp-constraints; pinocchio's `jacobianCenterOfMass`.
+    Source: `CenterOfMassComputation`, `RelativeCom` of hpp-constraints; pinocchio's `jacobianCenterOfMass`.
     """
 
     robot: Robot
     joints: Sequence[str] | None = None
     subtrees: Sequence[str] | None = None
+    reference: Frame | str | Placement | Vector | None = field(default=None, kw_only=True)
     name: str = field(default="", kw_only=True)
 
+    frame_a: Frame = field(init=False)
+    _last_joint: int = field(init=False)
+    _mask: Matrix = field(init=False)
+
     def __post_init__(self) -> None:
-        """Choose the bodies."""
-        robot = self.choose_bodies(self.robot, self.joints, self.subtrees)
-        self.declare(robot.space, Rn(3), self.columns_seen_from(0), periodic=True, name=self.name or None)
+        """Choose the bodies, resolve the frame."""
+        robot, who = self.choose_bodies(self.robot, self.joints, self.subtrees), type(self).__name__
+        frame = world_or_frame(robot, self.reference, who)
+        columns = self.columns_seen_from(frame.joint)
+        set_fields(
+            self,
+            frame_a=frame,
+            _last_joint=max(frame.joint, self.moving_joints[-1]),
+            _mask=np.tile(columns.astype(np.float64), (3, 1)),
+        )
+        name = self.name or (f"{who}(reference={frame})" if frame.joint else who)
+        self.declare(robot.space, Rn(3), columns, periodic=True, name=name)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        k = kinematics_at(point, jacobian, self.moving_joints[-1])
-        if jacobian is None:
-            value[:] = self.center(k)
+        try:
+            self.evaluate_for_step(point, value, jacobian, to_the_bit=True)
+        except AttributeError:  # checked once it has failed, as in `kinematics_at`
+            posture_of(point)
+            raise
+
+    def evaluate_for_step(
+        self, point: Point, error: Vector, jacobian: Matrix | None = None, to_the_bit: bool = False
+    ) -> None:
+        """As `Function.evaluate_for_step`: the rows themselves.
+
+        Args:
+            point, error, jacobian: as there.
+            to_the_bit: with a Jacobian the value has the bits that it has without; always so in the world.
+        """
+        k = point.placed(self._last_joint) if jacobian is None else point.with_jacobians(self._last_joint)
+        Jc = None if jacobian is None else self.center_jacobian(k, to_the_bit or self.reference is None)
+        center = self.center(k) if Jc is None else k.center
+        if self.reference is None:
+            error[...] = center  # [:] would make a view first
+            if jacobian is not None:
+                jacobian[...] = Jc
             return
-        jacobian[:] = self.center_jacobian(k)
-        value[:] = k.center
+        frames = k.frames.get(id(self)) or k.relative(self, self.frame_a, _WORLD)
+        frames.live_b.translation = center
+        frames.update(k.model, k.data, frames.memory)
+        error[...] = frames.translation
+        if jacobian is None or Jc is None:
+            return
+        J = frames.rotation.dot(Jc, jacobian)
+        if self.frame_a.joint != 0:
+            np.subtract(J, frames.jacobian_of_a_at(k.model, k.data, frames.translation)[:3], J)
+        np.multiply(J, self._mask, J)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
-        out[:] = self.center_motion(motion)[2]
+        k = motion_of(motion).with_drift()
+        frame = self.frame_a
+        position, velocity, acceleration = self.center_motion(motion)
+        if self.reference is None:
+            out[:] = acceleration
+            return
+        oMa = k.oMi[frame.joint] * frame.placement
+        R = oMa.rotation
+        out[:] = R.T @ acceleration
+        if frame.joint != 0:
+            nu = frame.placement.actInv(k.data.v[frame.joint])
+            gamma = frame.placement.actInv(k.data.a[frame.joint])
+            r, w = R.T @ (position - oMa.translation), nu.angular
+            relative = R.T @ velocity - nu.linear - np.cross(w, r)
+            out -= gamma.linear + np.cross(w, nu.linear)  # classical acceleration of the origin
+            out -= np.cross(gamma.angular, r) + np.cross(w, np.cross(w, r)) + 2.0 * np.cross(w, relative)

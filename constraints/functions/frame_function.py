@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from liegroups import SO3, Space
+from liegroups import Space
 from liegroups.arrays import BoolVector, Matrix, Vector
 from liegroups.frozen import set_fields
 
@@ -32,7 +32,6 @@ __all__ = [
     "kinematics_at",
     "motion_of",
     "posture_of",
-    "rotation_log",
     "supporting_columns",
     "world_or_frame",
 ]
@@ -65,6 +64,7 @@ class Framed(Function):
     """
 
     sees_only_frames: bool = False
+    _of_evaluate = (*Function._of_evaluate, "sees_only_frames")
 
     @property
     @abstractmethod
@@ -120,11 +120,8 @@ class FrameFunction(Framed):
         frame_a = world_or_frame(robot, a, type(self).__name__)
         frame_b = as_frame(robot, b, type(self).__name__)
         if name is None:
-            name = (
-                f"{type(self).__name__}({frame_b.name})"
-                if frame_a.joint == 0
-                else f"{type(self).__name__}({frame_a.name}, {frame_b.name})"
-            )
+            reference = f", reference={frame_a}" if frame_a.joint else ""
+            name = f"{type(self).__name__}({frame_b}{reference})"
         self._bind(robot, frame_a, frame_b, outputs, name)
 
     def between(self, frame_a: Frame, frame_b: Frame) -> Self:
@@ -255,41 +252,16 @@ def motion_of(motion: MovingPoint) -> Motion:
     raise WrongObjectError("motion of a kinematic function", "a Motion of its robot (robot.at(q, v))", motion)
 
 
-def as_frame(robot: Robot, given: object, what: str) -> Frame:
+def as_frame(robot: Robot, frame: object, what: str) -> Frame:
     """A frame of the robot, by name or as it is."""
-    if isinstance(given, str | Frame):
-        return robot.frame(given)
-    raise WrongObjectError(f"frame of {what}", "a frame name or a Frame", given)
+    if isinstance(frame, str | Frame):
+        return robot.frame(frame)
+    raise WrongObjectError(f"frame of {what}", "a frame name or a Frame", frame)
 
 
-def world_or_frame(robot: Robot, given: object, what: str) -> Frame:
+def world_or_frame(robot: Robot, reference: object, what: str) -> Frame:
     """A frame of the robot; None is the world, a placement is a frame in the world."""
-    if isinstance(given, str | Frame):
-        return robot.frame(given)
-    return Frame(
-        "world", 0, as_placement(given, f"reference of {what} (a frame, or a placement in the world)"), "universe"
-    )
-
-
-LONG_TURN = -0.88
-"""Trace (1 + 2 cos angle) of a rotation of 2.8 rad: below, pinocchio's logarithm of a matrix is exact to 7e-15."""
-
-
-def rotation_log(R: Matrix, jacobian: Matrix | None = None) -> Vector:
-    r"""Rotation vector :math:`\log R` (3,) [rad] of a rotation matrix, to 1e-14 up to half a turn.
-
-    Pinocchio's own loses up to 6e-11 between 2.8 and 3.14 rad, enough to disturb differences of it; there the
-    quaternion is asked.
-
-    Args:
-        R: rotation matrix (3, 3).
-        jacobian: receives the derivative (3, 3) by the body rotation, where one is given.
-    """
-    if R.item(0) + R.item(4) + R.item(8) > LONG_TURN:
-        if jacobian is not None:
-            jacobian[:] = pin.Jlog3(R)
-        return pin.log3(R)
-    r: Vector = pin.log3(pin.Quaternion(R))
-    if jacobian is not None:
-        jacobian[:] = SO3.log_jacobian(r)
-    return r
+    if isinstance(reference, str | Frame):
+        return robot.frame(reference)
+    placement = as_placement(reference, f"reference of {what} (a frame, or a placement in the world)")
+    return Frame("world", 0, placement, "universe")

@@ -86,10 +86,10 @@ class FromCallable(Function):
         return value
 
 
-def _numbers(given: ArrayLike, what: str) -> Vector:
+def _numbers(numbers: ArrayLike, what: str) -> Vector:
     """What a user's function returned, as real numbers."""
     try:
-        array = np.asarray(given)
+        array = np.asarray(numbers)
     except (TypeError, ValueError) as error:
         raise DtypeError(what, error) from None
     if array.dtype.kind not in "iuf":
@@ -97,8 +97,8 @@ def _numbers(given: ArrayLike, what: str) -> Vector:
     return array.astype(np.float64, copy=False)
 
 
-def _truth_values(given: ArrayLike, what: str) -> BoolVector:
-    array = np.asarray(given)
+def _truth_values(truths: ArrayLike, what: str) -> BoolVector:
+    array = np.asarray(truths)
     if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
-        raise WrongObjectError(what, "booleans by tangent column", given)
+        raise WrongObjectError(what, "booleans by tangent column", truths)
     return array.astype(np.bool_)

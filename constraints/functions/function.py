@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, final
 
 import numpy as np
 
@@ -16,14 +16,12 @@ from liegroups.frozen import read_only, set_fields
 from ..errors import SizeError, WrongObjectError
 from ..point import MovingPoint, Point, motion_at, place, place_alone, place_motion
 from ..workspace import Workspace
-from .function_guard import declared, watch
+from .function_guard import declared, take_back, watch
 
 if TYPE_CHECKING:
-    from .composition import Composition
-    from .difference import Difference
+    from .algebra import Composition, Difference, Sum
     from .from_callable import FromCallable
     from .restriction import Restriction
-    from .sum import Sum
 
 __all__ = ["Function", "Linearisation"]
 
@@ -61,9 +59,13 @@ class Function(ABC):
     columns: BoolVector = declared()
     periodic: BoolVector = declared()
 
+    _of_evaluate: ClassVar[tuple[str, ...]] = ("mixed_rows", "evaluate_for_step")
+    """Attributes of a class that speak of its `evaluate`: a class with another one has to say them again."""
+
     def __init_subclass__(cls, **options: Any) -> None:
         """Watch classes that are not of this library: what they forget to write is an error, no value."""
         super().__init_subclass__(**options)
+        take_back(cls, cls._of_evaluate)
         if cls.__module__.partition(".")[0] != "constraints":
             watch(cls)
 
@@ -140,7 +142,7 @@ class Function(ABC):
         Newton's step from either is the same, and a T may be at hand that takes away most of the work: rotated into the
         body, the Jacobian of a pose is the body Jacobian itself. For functions into R^n, where no right-hand side is
         given and no mask takes a part of a block; `mixed_rows` says which blocks there are. A subclass that overrides
-        `evaluate` alone has no such rows.
+        `evaluate` alone has no such rows (`_of_evaluate`).
 
         Args:
             point, jacobian: as for `evaluate`.
@@ -260,14 +262,14 @@ class Function(ABC):
     @final
     def __matmul__(self, other: Function) -> Composition:
         """`(f @ g)(q) = f(g(q))`."""
-        from .composition import Composition
+        from .algebra import Composition
 
         return Composition(self, other)
 
     @final
     def __sub__(self, other: Function) -> Difference:
         """`(f - g)(q) = f(q) (-) g(q)`, in the tangent space of the outputs."""
-        from .difference import Difference
+        from .algebra import Difference
 
         return Difference(self, other)
 
@@ -283,7 +285,7 @@ class Function(ABC):
     @final
     def __add__(self, other: Function) -> Sum:
         """`(f + g)(q) = f(q) + g(q)`, of functions into R^n."""
-        from .sum import Sum
+        from .algebra import Sum
 
         constant = "a Function (for a value: Constant(value, f.outputs, f.inputs))"
         return Sum.of(self, as_function(other, f"what is added to {self.name}", constant))
@@ -296,7 +298,7 @@ class Function(ABC):
     @final
     def __mul__(self, factor: float) -> Sum:
         """`(c f)(q) = c f(q)`, of a number and a function into R^n."""
-        from .sum import Sum
+        from .algebra import Sum
 
         return Sum.scaled(factor, self)
 
@@ -365,18 +367,6 @@ class Function(ABC):
         out = np.zeros(self.outputs.nv)
         self.drift(motion, out)
         return np.asarray(jacobian @ a + out)
-
-
-def said_of_evaluate(f: Function, attribute: str) -> bool:
-    """Whether an attribute of a class speaks of the `evaluate` that f has: a subclass that overrides it takes it back.
-
-    Args:
-        f: a function.
-        attribute: defined by a class of f, beside the `evaluate` that it speaks of.
-    """
-    names = [vars(cls) for cls in type(f).__mro__]
-    first = {name: next(i for i, known in enumerate(names) if name in known) for name in (attribute, "evaluate")}
-    return first[attribute] <= first["evaluate"]
 
 
 def as_function(candidate: Any, what: str, expected: str = "a Function") -> Function:

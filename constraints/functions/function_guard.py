@@ -5,7 +5,7 @@ A function that forgets to write would leave what was in the memory before, whic
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from math import inf
 from typing import Any
@@ -16,7 +16,7 @@ from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ..errors import FunctionError, NotDeclaredError
 
-__all__ = ["declared", "watch"]
+__all__ = ["declared", "take_back", "watch"]
 
 _MARK = np.uint64(0x7FF8_5EED_0DD0_F00D)
 UNWRITTEN = float(_MARK.view(np.float64))
@@ -40,6 +40,21 @@ class _Declared:
 def declared() -> Any:
     """A field that `Function.declare` sets."""
     return _Declared()
+
+
+def take_back(cls: type[Any], names: Sequence[str]) -> None:
+    """Give attributes that speak of `evaluate` their first value again, where a class has another `evaluate`.
+
+    Args:
+        cls: a function class, as it is made.
+        names: attributes that its bases may have set for the `evaluate` that they have.
+    """
+    classes = [vars(base) for base in cls.__mro__]
+    evaluates = next(i for i, known in enumerate(classes) if "evaluate" in known)
+    for name in names:
+        holders = [i for i, known in enumerate(classes) if name in known]
+        if holders[0] > evaluates:
+            setattr(cls, name, classes[holders[-1]][name])
 
 
 def watch(cls: type[Any]) -> None:

@@ -106,12 +106,12 @@ class MassFunction(Function):
         return np.array(data.com[0]), np.array(data.vcom[0]), np.array(data.acom[0])
 
 
-def _names(given: Any, what: str) -> Sequence[str]:
-    if isinstance(given, str) or not isinstance(given, Sequence):
-        raise WrongObjectError(what, "a sequence of joint names", given)
-    names: list[str] = []
-    names += given
-    return names
+def _names(names: Any, what: str) -> Sequence[str]:
+    if isinstance(names, str) or not isinstance(names, Sequence):
+        raise WrongObjectError(what, "a sequence of joint names", names)
+    chosen: list[str] = []
+    chosen += names
+    return chosen
 
 
 def _joint(robot: Robot, name: object) -> int:

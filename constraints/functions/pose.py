@@ -22,23 +22,57 @@ from .function import Function
 if TYPE_CHECKING:
     from ..robot.pinocchio import Placement
 
-__all__ = ["Pose", "RelativePose"]
+__all__ = ["Pose"]
 
 
-class _PoseRows(FrameFunction):
-    """The rows both functions share: aMb, its tangent being the body twist (SE(3)) or (translation, body) (R3xSO3)."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Pose(FrameFunction):
+    r"""Pose of frame b seen from frame a: from the world, a placement in it, or a frame that moves.
+
+    .. math:: f(q) = {}^aM_b = {}^oM_a^{-1}\, {}^oM_b \in SE(3) \text{ or } \mathbb{R}^3 \times SO(3), \quad
+        J_{SE(3)} = J_b - {}^bX_a J_a
+
+    with :math:`J_a, J_b` body Jacobians, the first zero for the world. The value is the same seven numbers in both
+    groups; the errors differ: against a right-hand side M, :math:`\log_6(M^{-1}\,{}^aM_b)` in SE(3), and translation
+    difference with :math:`\log_3` in R3xSO3.
+
+    Args:
+        robot: robot that owns the frames.
+        frame: frame b, a frame name or a Frame.
+        reference: frame a, a frame name, a Frame, or a placement in the world (`pinocchio.SE3`, 4 x 4, seven numbers);
+            the world by default.
+        outputs: `liegroups.SE3` (default) or `liegroups.R3xSO3`.
+        name: name in messages.
+
+    Shapes:
+        value (7,): translation [m], quaternion xyzw.
+        jacobian (6, nv): linear [m] (axes of b in SE(3), of a in R3xSO3), angular [rad] (axes of b);
+            zero outside the joints on exactly one of the two chains.
+
+    Raises:
+        UnknownFrameError: lists the frames whose names come closest.
+
+    Source: `TransformationR3xSO3`, `RelativeTransformationR3xSO3` of hpp-constraints; the SE(3) form is ours.
+    """
+
+    robot: Robot
+    frame: Frame | str
+    reference: Frame | str | Placement | Vector | None = None
+    outputs: Space = SE3
+    name: str = field(default="", kw_only=True)
+
+    _body: bool = field(init=False)  # the tangent is the body twist: SE(3)
+
+    def __post_init__(self) -> None:
+        """Look at the group of the outputs, resolve names."""
+        if self.outputs not in (SE3, R3xSO3):
+            raise WrongObjectError(
+                f"outputs of {type(self).__name__}", "liegroups.SE3 or liegroups.R3xSO3", repr(self.outputs)
+            )
+        set_fields(self, _body=self.outputs == SE3)
+        self.resolve(self.robot, self.reference, self.frame, self.outputs, self.name or None)
 
     sees_only_frames = True
-    _body: bool
-
-    def resolve_pose(self, robot: object, a: object, b: object, outputs: Space, name: str | None) -> None:
-        """`resolve`, after a look at the group of the outputs."""
-        if outputs not in (SE3, R3xSO3):
-            raise WrongObjectError(
-                f"outputs of {type(self).__name__}", "liegroups.SE3 or liegroups.R3xSO3", repr(outputs)
-            )
-        set_fields(self, _body=outputs == SE3)
-        self.resolve(robot, a, b, outputs, name)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian, self.last_joint)
@@ -64,8 +98,7 @@ class _PoseRows(FrameFunction):
             return super().translated(element)
         shifted = copy.copy(self)  # its columns are the same: each new right-hand side of a grasp makes one
         frame = self.frame_b.moved(pin.XYZQUATToSE3(element))
-        given = "b" if isinstance(self, RelativePose) else "frame"
-        set_fields(shifted, **{"frame_b": frame, given: frame})
+        set_fields(shifted, frame=frame, frame_b=frame)
         return shifted
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
@@ -73,77 +106,3 @@ class _PoseRows(FrameFunction):
         out[:] = gamma
         if not self._body:
             out[:3] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Pose(_PoseRows):
-    r"""Pose of a frame, in the world or from a reference placement.
-
-    .. math:: f(q) = {}^aM_b \in SE(3) \text{ or } \mathbb{R}^3 \times SO(3)
-
-    The value is the same seven numbers in both groups; the errors differ: against a right-hand side M,
-    :math:`\log_6(M^{-1}\,{}^aM_b)` in SE(3), and translation difference with :math:`\log_3` in R3xSO3.
-
-    Args:
-        robot: robot that owns the frame.
-        frame: frame name or Frame.
-        reference: placement in the world (`pinocchio.SE3`, 4 x 4, or seven numbers) of frame a; the world by default.
-        outputs: `liegroups.SE3` (default) or `liegroups.R3xSO3`.
-        name: name in messages.
-
-    Shapes:
-        value (7,): translation [m], quaternion xyzw.
-        jacobian (6, nv): linear [m] (axes of b in SE(3), of a in R3xSO3), angular [rad] (axes of b).
-
-    Raises:
-        UnknownFrameError: lists the frames whose names come closest.
-
-    Source: `TransformationR3xSO3` of hpp-constraints; the SE(3) form is ours.
-    """
-
-    robot: Robot
-    frame: Frame | str
-    reference: Placement | Vector | None = None
-    outputs: Space = SE3
-    name: str = field(default="", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Resolve names."""
-        self.resolve_pose(self.robot, self.reference, self.frame, self.outputs, self.name or None)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class RelativePose(_PoseRows):
-    r"""Pose of frame b seen from frame a.
-
-    .. math:: f(q) = {}^aM_b = {}^oM_a^{-1}\, {}^oM_b \in SE(3) \text{ or } \mathbb{R}^3 \times SO(3)
-
-    .. math:: J_{SE(3)} = J_b - {}^bX_a J_a
-
-    with :math:`J_a, J_b` body Jacobians.
-
-    Args:
-        robot: robot that owns both frames.
-        a, b: frame names or Frames.
-        outputs: `liegroups.SE3` (default) or `liegroups.R3xSO3`.
-        name: name in messages.
-
-    Shapes:
-        value (7,): translation [m], quaternion xyzw.
-        jacobian (6, nv): as `Pose`; zero outside the joints on exactly one of the two chains.
-
-    Raises:
-        UnknownFrameError: lists the frames whose names come closest.
-
-    Source: `RelativeTransformationR3xSO3` of hpp-constraints; the SE(3) form is ours.
-    """
-
-    robot: Robot
-    a: Frame | str
-    b: Frame | str
-    outputs: Space = SE3
-    name: str = field(default="", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Resolve names."""
-        self.resolve_pose(self.robot, self.a, self.b, self.outputs, self.name or None)

@@ -13,8 +13,8 @@ from ..point import Point
 from ..robot import pose_vector
 from .function import Function
 from .lifted import Lifted
-from .pose import RelativePose
-from .transformation import RelativeTransformation
+from .pose import Pose
+from .transformation import Transformation
 from .translation import RightTranslation
 
 __all__ = ["PoseFromRows", "is_seat"]
@@ -56,7 +56,7 @@ def is_seat(rows: Function, f: Function, g: Function | None, output: int) -> boo
     """
     start = rows.block.v[0] if isinstance(rows, Lifted) else 0
     h, f = (x.function if isinstance(x, Lifted) else x for x in (rows, f))
-    if not (type(h) is RelativeTransformation and type(f) is RelativePose and type(g) is RightTranslation):
+    if not (type(h) is Transformation and type(f) is Pose and type(g) is RightTranslation):
         return False
     body, base, model = h.frame_b, f.frame_a, h.robot.model
     return (

@@ -17,11 +17,42 @@ from .frame_function import FrameFunction, kinematics_at
 if TYPE_CHECKING:
     from ..robot.pinocchio import Placement
 
-__all__ = ["Position", "RelativePosition"]
+__all__ = ["Position"]
 
 
-class _PositionRows(FrameFunction):
-    """The rows both functions share: the translation of aMb."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Position(FrameFunction):
+    r"""Position of the origin of frame b seen from frame a: from the world, a placement in it, or a frame that moves.
+
+    .. math:: f(q) = {}^ap_b = {}^oR_a^T({}^op_b - {}^op_a) \in \mathbb{R}^3, \quad J = {}^aR_b\, J_{lin}
+
+    with :math:`J_{lin}` the linear rows of the Jacobian of the body twist of b relative to a.
+
+    Args:
+        robot: robot that owns the frames.
+        frame: frame b, a frame name or a Frame.
+        reference: frame a, a frame name, a Frame, or a placement in the world (`pinocchio.SE3`, 4 x 4, seven numbers);
+            the world by default.
+        name: name in messages.
+
+    Shapes:
+        value (3,): [m] in the axes of a.
+        jacobian (3, nv): zero outside the joints on exactly one of the two chains.
+
+    Raises:
+        UnknownFrameError: lists the frames whose names come closest.
+
+    Source: `Position`, `RelativePosition` of hpp-constraints.
+    """
+
+    robot: Robot
+    frame: Frame | str
+    reference: Frame | str | Placement | Vector | None = None
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Resolve names."""
+        self.resolve(self.robot, self.reference, self.frame, Rn(3), self.name or None)
 
     sees_only_frames = True
 
@@ -45,68 +76,3 @@ class _PositionRows(FrameFunction):
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)
         out[:] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Position(_PositionRows):
-    r"""Position of the origin of a frame, in the world or in a reference frame fixed in the world.
-
-    .. math:: f(q) = {}^a p_b \in \mathbb{R}^3, \quad J = {}^aR_b\, J_{lin}
-
-    with :math:`J_{lin}` the linear rows of the body Jacobian of b.
-
-    Args:
-        robot: robot that owns the frame.
-        frame: frame name or Frame.
-        reference: placement of the axes in the world (`pinocchio.SE3`, 4 x 4, or seven numbers); the world by default.
-        name: name in messages.
-
-    Shapes:
-        value (3,): [m] in the axes of the reference.
-        jacobian (3, nv).
-
-    Raises:
-        UnknownFrameError: lists the frames whose names come closest.
-
-    Source: `Position` of hpp-constraints.
-    """
-
-    robot: Robot
-    frame: Frame | str
-    reference: Placement | Vector | None = None
-    name: str = field(default="", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Resolve names."""
-        self.resolve(self.robot, self.reference, self.frame, Rn(3), self.name or None)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class RelativePosition(_PositionRows):
-    r"""Position of the origin of frame b seen from frame a.
-
-    .. math:: f(q) = {}^a p_b = {}^oR_a^T({}^op_b - {}^op_a) \in \mathbb{R}^3
-
-    Args:
-        robot: robot that owns both frames.
-        a, b: frame names or Frames.
-        name: name in messages.
-
-    Shapes:
-        value (3,): [m] in the axes of a.
-        jacobian (3, nv): zero outside the joints on exactly one of the two chains.
-
-    Raises:
-        UnknownFrameError: lists the frames whose names come closest.
-
-    Source: `RelativePosition` of hpp-constraints.
-    """
-
-    robot: Robot
-    a: Frame | str
-    b: Frame | str
-    name: str = field(default="", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Resolve names."""
-        self.resolve(self.robot, self.a, self.b, Rn(3), self.name or None)

@@ -74,11 +74,11 @@ class Restriction(Function):
         return self.rows if isinstance(self.rows, Segments) else Segments.empty()
 
 
-def _row_numbers(given: Any, what: str) -> list[int]:
+def _row_numbers(rows: Any, what: str) -> list[int]:
     """Row numbers, as whole numbers."""
-    if not isinstance(given, Sequence | np.ndarray):
-        raise WrongObjectError(what, "Segments, or row numbers", given)
-    numbers: list[Any] = list(cast(Any, given))
+    if not isinstance(rows, Sequence | np.ndarray):
+        raise WrongObjectError(what, "Segments, or row numbers", rows)
+    numbers: list[Any] = list(cast(Any, rows))
     if not all(isinstance(i, int | np.integer) and not isinstance(i, bool) for i in numbers):
-        raise WrongObjectError(what, "Segments, or row numbers", given)
+        raise WrongObjectError(what, "Segments, or row numbers", rows)
     return [int(i) for i in numbers]

@@ -16,11 +16,44 @@ from .frame_function import FrameFunction, kinematics_at
 if TYPE_CHECKING:
     from ..robot.pinocchio import Placement
 
-__all__ = ["RelativeRotation", "Rotation"]
+__all__ = ["Rotation"]
 
 
-class _RotationRows(FrameFunction):
-    """The rows both functions share: the rotation of aMb as a quaternion."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Rotation(FrameFunction):
+    r"""Rotation of frame b seen from frame a (the world, a placement in it, a frame that moves), as a point of SO(3).
+
+    .. math:: f(q) = {}^aR_b = {}^oR_a^T\, {}^oR_b \in SO(3), \quad J = J_{ang}
+
+    with :math:`J_{ang}` the angular rows of the Jacobian of the body twist of b relative to a. Against a right-hand
+    side the error is :math:`\log(R_{rhs}^T\, {}^aR_b)`, so no orientation but the half turn away from the target is a
+    bad place.
+
+    Args:
+        robot: robot that owns the frames.
+        frame: frame b, a frame name or a Frame.
+        reference: frame a, a frame name, a Frame, or a placement in the world (`pinocchio.SE3`, 4 x 4, seven numbers);
+            the world by default.
+        name: name in messages.
+
+    Shapes:
+        value (4,): quaternion xyzw.
+        jacobian (3, nv): [rad] in the axes of b; zero outside the joints on exactly one of the two chains.
+
+    Raises:
+        UnknownFrameError: lists the frames whose names come closest.
+
+    Source: `OrientationSO3`, `RelativeOrientationSO3` of hpp-constraints.
+    """
+
+    robot: Robot
+    frame: Frame | str
+    reference: Frame | str | Placement | Vector | None = None
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Resolve names."""
+        self.resolve(self.robot, self.reference, self.frame, SO3, self.name or None)
 
     sees_only_frames = True
 
@@ -34,69 +67,3 @@ class _RotationRows(FrameFunction):
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         out[:] = self.relative_motion(motion)[2][3:]
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Rotation(_RotationRows):
-    r"""Rotation of a frame, in the world or from a reference orientation, as a point of SO(3).
-
-    .. math:: f(q) = {}^aR_b \in SO(3), \quad J = J_{ang}
-
-    with :math:`J_{ang}` the angular rows of the body Jacobian of b. Against a right-hand side the error is
-    :math:`\log(R_{rhs}^T\, {}^aR_b)`, so no orientation but the half turn away from the target is a bad place.
-
-    Args:
-        robot: robot that owns the frame.
-        frame: frame name or Frame.
-        reference: placement in the world (`pinocchio.SE3`, 4 x 4, or seven numbers) of frame a; the world by default.
-        name: name in messages.
-
-    Shapes:
-        value (4,): quaternion xyzw.
-        jacobian (3, nv): [rad] in the axes of b.
-
-    Raises:
-        UnknownFrameError: lists the frames whose names come closest.
-
-    Source: `OrientationSO3` of hpp-constraints.
-    """
-
-    robot: Robot
-    frame: Frame | str
-    reference: Placement | Vector | None = None
-    name: str = field(default="", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Resolve names."""
-        self.resolve(self.robot, self.reference, self.frame, SO3, self.name or None)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class RelativeRotation(_RotationRows):
-    r"""Rotation of frame b seen from frame a, as a point of SO(3).
-
-    .. math:: f(q) = {}^oR_a^T\, {}^oR_b \in SO(3)
-
-    Args:
-        robot: robot that owns both frames.
-        a, b: frame names or Frames.
-        name: name in messages.
-
-    Shapes:
-        value (4,): quaternion xyzw.
-        jacobian (3, nv): [rad] in the axes of b; zero outside the joints on exactly one of the two chains.
-
-    Raises:
-        UnknownFrameError: lists the frames whose names come closest.
-
-    Source: `RelativeOrientationSO3` of hpp-constraints.
-    """
-
-    robot: Robot
-    a: Frame | str
-    b: Frame | str
-    name: str = field(default="", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Resolve names."""
-        self.resolve(self.robot, self.a, self.b, SO3, self.name or None)

@@ -48,11 +48,11 @@ class Stacked(Function):
     def __init__(self, *functions: Function, name: str = "") -> None: ...
     @overload
     def __init__(self, *, functions: Sequence[Function], name: str = "") -> None: ...
-    def __init__(self, *given: Any, functions: Any = None, name: str = "") -> None:
+    def __init__(self, *parts: Any, functions: Any = None, name: str = "") -> None:
         """Check that the inputs are one space."""
         if functions is None:
-            functions = given[0] if len(given) == 1 and not isinstance(given[0], Function) else given
-        elif given:
+            functions = parts[0] if len(parts) == 1 and not isinstance(parts[0], Function) else parts
+        elif parts:
             raise WrongObjectError("functions of a stack", "either positions or functions=", "both")
         if not isinstance(functions, Sequence) or isinstance(functions, str):
             raise WrongObjectError("functions of a stack", "functions, or one sequence of them", functions)

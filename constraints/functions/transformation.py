@@ -14,18 +14,50 @@ from liegroups.second_order import so3_log_second
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
-from .frame_function import FrameFunction, kinematics_at, rotation_log
+from .frame_function import FrameFunction, kinematics_at
+from .orientation import rotation_log
 
 if TYPE_CHECKING:
     from ..robot.pinocchio import Placement
 
-__all__ = ["RelativeTransformation", "Transformation"]
+__all__ = ["Transformation"]
 
 _log3: Any = pin.log3
 
 
-class _TransformationRows(FrameFunction):
-    """The rows both functions share: translation and rotation logarithm of aMb."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Transformation(FrameFunction):
+    r"""Pose of frame b seen from frame a as translation and rotation vector.
+
+    .. math:: f(q) = \left({}^ap_b,\; \log {}^aR_b\right) \in \mathbb{R}^6, \quad {}^aM_b = {}^oM_a^{-1}\,{}^oM_b
+
+    *Not* the logarithm of SE(3): translation and rotation do not mix. Use `Pose` for values in a group.
+
+    Args:
+        robot: robot that owns the frames.
+        frame: frame b, a frame name or a Frame.
+        reference: frame a, a frame name, a Frame, or a placement in the world (`pinocchio.SE3`, 4 x 4, seven numbers);
+            the world by default.
+        name: name in messages.
+
+    Shapes:
+        value (6,): translation [m] in the axes of a, rotation vector [rad].
+        jacobian (6, nv): zero outside the joints on exactly one of the two chains.
+
+    Raises:
+        UnknownFrameError: lists the frames whose names come closest.
+
+    Source: `Transformation`, `RelativeTransformation` of hpp-constraints.
+    """
+
+    robot: Robot
+    frame: Frame | str
+    reference: Frame | str | Placement | Vector | None = None
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Resolve names."""
+        self.resolve(self.robot, self.reference, self.frame, Rn(6), self.name or None)
 
     sees_only_frames = True
 
@@ -59,68 +91,3 @@ class _TransformationRows(FrameFunction):
         aMb, twist, gamma = self.relative_motion(motion)
         out[:3] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
         out[3:] = so3_log_second(rotation_log(aMb.rotation), twist[3:], gamma[3:])
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Transformation(_TransformationRows):
-    r"""Pose of a frame as translation and rotation vector, in the world or from a reference placement.
-
-    .. math:: f(q) = \left({}^ap_b,\; \log {}^aR_b\right) \in \mathbb{R}^6
-
-    *Not* the logarithm of SE(3): translation and rotation do not mix. Use `Pose` for values in a group.
-
-    Args:
-        robot: robot that owns the frame.
-        frame: frame name or Frame.
-        reference: placement in the world (`pinocchio.SE3`, 4 x 4, or seven numbers) of frame a; the world by default.
-        name: name in messages.
-
-    Shapes:
-        value (6,): translation [m] in the axes of the reference, rotation vector [rad].
-        jacobian (6, nv).
-
-    Raises:
-        UnknownFrameError: lists the frames whose names come closest.
-
-    Source: `Transformation` of hpp-constraints.
-    """
-
-    robot: Robot
-    frame: Frame | str
-    reference: Placement | Vector | None = None
-    name: str = field(default="", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Resolve names."""
-        self.resolve(self.robot, self.reference, self.frame, Rn(6), self.name or None)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class RelativeTransformation(_TransformationRows):
-    r"""Pose of frame b seen from frame a as translation and rotation vector.
-
-    .. math:: f(q) = \left({}^ap_b,\; \log {}^aR_b\right) \in \mathbb{R}^6, \quad {}^aM_b = {}^oM_a^{-1}\,{}^oM_b
-
-    Args:
-        robot: robot that owns both frames.
-        a, b: frame names or Frames.
-        name: name in messages.
-
-    Shapes:
-        value (6,): translation [m] in the axes of a, rotation vector [rad].
-        jacobian (6, nv): zero outside the joints on exactly one of the two chains.
-
-    Raises:
-        UnknownFrameError: lists the frames whose names come closest.
-
-    Source: `RelativeTransformation` of hpp-constraints.
-    """
-
-    robot: Robot
-    a: Frame | str
-    b: Frame | str
-    name: str = field(default="", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Resolve names."""
-        self.resolve(self.robot, self.a, self.b, Rn(6), self.name or None)

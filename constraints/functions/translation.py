@@ -50,7 +50,8 @@ class RightTranslation(Function):
         """Check the element."""
         as_space(self.space, "space of a translation")
         element = np.array(self.space.check(self.element, "element"))
-        set_fields(self, constant=element, inverse_adjoint=self.space.adjoint(self.space.inverse(element)))
+        inverse_adjoint = self.space.adjoint(self.space.inverse(element))
+        set_fields(self, element=element, constant=element, inverse_adjoint=inverse_adjoint)
         self.declare(self.space, self.space, name=self.name or None)
 
     def inverted(self) -> RightTranslation:
@@ -107,7 +108,8 @@ class Translated(Function):
         g = None if self.outer is None else as_function(self.outer, f"function of {f.name}")
         if g is not None and g.inputs != group:
             raise SpaceMismatchError(f"{g.name} of {f.name}", g.inputs.name, group.name)
-        set_fields(self, constant=constant, inverse_adjoint=group.adjoint(group.inverse(constant)))
+        inverse_adjoint = group.adjoint(group.inverse(constant))
+        set_fields(self, element=constant, constant=constant, inverse_adjoint=inverse_adjoint)
         outputs = group if g is None else g.outputs
         name = f"{f.name} times a constant" if g is None else f"{g.name} @ {f.name}"
         self.declare(f.inputs, outputs, f.columns, periodic=f.periodic, name=name)

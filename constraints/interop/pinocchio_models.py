@@ -6,10 +6,10 @@ seen from frame 1, p its translation, :math:`{}^1X_2` its adjoint, :math:`J_f` t
 
 | Pinocchio | its error | its Jacobian | ours |
 |---|---|---|---|
-| `PointAnchorConstraintModel` | p - d | :math:`J_f - [d]_\times J_{1,ang}` | `RelativePosition(1, 2)`, rhs = d |
-| `FrameAnchorConstraintModel` | log6(M) | :math:`{}^1X_2\, J_f` | `RelativePose(1, 2)` |
-| `RigidConstraintModel` 6D, LOCAL | -log6(M) | :math:`-{}^1X_2\, J_f` | `RelativePose(1, 2)` |
-| `RigidConstraintModel` 3D, LOCAL | -p | :math:`-J_f + [p]_\times J_{1,ang}` | `RelativePosition(1, 2)` |
+| `PointAnchorConstraintModel` | p - d | :math:`J_f - [d]_\times J_{1,ang}` | `Position(2, reference=1)`, rhs = d |
+| `FrameAnchorConstraintModel` | log6(M) | :math:`{}^1X_2\, J_f` | `Pose(2, reference=1)` |
+| `RigidConstraintModel` 6D, LOCAL | -log6(M) | :math:`-{}^1X_2\, J_f` | `Pose(2, reference=1)` |
+| `RigidConstraintModel` 3D, LOCAL | -p | :math:`-J_f + [p]_\times J_{1,ang}` | `Position(2, reference=1)` |
 
 with d the desired offset. The error of ours is p - d, or log6(M): that of the anchors, and minus that of the rigid
 models, whose error is 1 minus 2. Our Jacobian is always the differential of the error, :math:`J_f`, or
@@ -29,7 +29,7 @@ from liegroups import SE3
 from liegroups.arrays import Vector
 
 from ..errors import ConstraintError, WrongObjectError
-from ..functions import Pose, Position, RelativePose, RelativePosition
+from ..functions import Pose, Position
 from ..robot import Frame, Robot
 from ..robot.arguments import as_robot
 from ..robot.pinocchio import pin
@@ -97,8 +97,8 @@ def from_constraint_model(robot: Robot, model: Any, *, name: str = "") -> Implic
     a, b = _frame(robot, inner, 1), _frame(robot, inner, 2)
     called = name or inner.name or f"{kind}({a.joint_name}, {b.joint_name})"
     if is_point:
-        return Implicit.equal(RelativePosition(robot, a, b, name=called), offset, name=called)
-    return Implicit.equal(RelativePose(robot, a, b, name=called), name=called)
+        return Implicit.equal(Position(robot, b, reference=a, name=called), offset, name=called)
+    return Implicit.equal(Pose(robot, b, reference=a, name=called), name=called)
 
 
 def as_anchor_constraint_model(constraint: Implicit, rhs: Any = None) -> Any:
@@ -107,7 +107,7 @@ def as_anchor_constraint_model(constraint: Implicit, rhs: Any = None) -> Any:
     The right-hand side goes into the placement of frame 1, where both kinds read it.
 
     Args:
-        constraint: an equality of a `Position`, `RelativePosition`, or `Pose`, `RelativePose` in SE3; all rows.
+        constraint: an equality of a `Position`, or of a `Pose` in SE3; all rows.
         rhs: right-hand side, as `Implicit` takes it; the constraint's default if absent.
 
     Raises:
@@ -153,13 +153,9 @@ def _anchors(constraint: Implicit, rhs: Any) -> tuple[Any, int, Any, int, Any, b
     if not isinstance(constraint, Implicit):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WrongObjectError("constraint for pinocchio", "an Implicit constraint", constraint)
     what, f = f"{constraint.name!r}", constraint.function
-    if not isinstance(f, Position | RelativePosition | Pose | RelativePose) or (
-        isinstance(f, Pose | RelativePose) and f.outputs != SE3
-    ):
-        raise NoCounterpartError(
-            what, f"expected a Position, RelativePosition, or Pose, RelativePose in SE3, got {type(f).__name__} in "
-            f"{f.outputs.name}"
-        )  # fmt: skip
+    if not isinstance(f, Position | Pose) or (isinstance(f, Pose) and f.outputs != SE3):
+        received = f"{type(f).__name__} in {f.outputs.name}"
+        raise NoCounterpartError(what, f"expected a Position, or a Pose in SE3, got {received}")
     if not constraint.rows.mask.all() or not constraint.rows.is_plain:
         raise NoCounterpartError(what, "it must be an equality, with all its rows and without scale")
     if rhs is None and constraint.target is not None:

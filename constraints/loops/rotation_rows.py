@@ -11,7 +11,7 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 from liegroups.second_order import cross, so3_log_second
 
-from ..functions.frame_function import rotation_log
+from ..functions.orientation import rotation_log
 from ..robot.pinocchio import pin
 
 __all__ = ["Cross", "RotationRows", "Swing", "Turn", "perpendicular_pair", "unit_log"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from liegroups import R3xSO3
 
 from ..errors import WrongObjectError
-from ..functions.pose import RelativePose
-from ..functions.transformation import RelativeTransformation
+from ..functions.pose import Pose
+from ..functions.transformation import Transformation
 from ..robot import Frame, Robot
 from ..robot.arguments import as_robot
 from ..robot.pinocchio import pin
@@ -45,9 +45,9 @@ def grasp(robot: Robot, gripper: Gripper, handle: Handle) -> Foliation:
         if whole:
             hold: RowOwner = Explicit.relative_pose(robot, g, h, name=name)
         else:
-            hold = Implicit.zero(RelativeTransformation(robot, g, h), name=name)
+            hold = Implicit.zero(Transformation(robot, h, reference=g), name=name)
         return Foliation(name, hold, None, hold)
-    function = RelativePose(robot, g, h, R3xSO3)
+    function = Pose(robot, h, g, R3xSO3)
     constraint = Implicit.zero(function, mask=handle.rows, name=name) if handle.rows.any() else None
     complement = None
     if handle.free_rows.any():
@@ -76,8 +76,8 @@ def pregrasp(robot: Robot, gripper: Gripper, handle: Handle) -> Implicit:
     before = Frame(g.name, g.joint, g.placement * shift, g.joint_name)
     name = f"{gripper.name} pregrasps {handle.name}"
     if handle.rows.all():  # the same rows, cheaper: nothing is left of the group where all of them are zero
-        return Implicit.zero(RelativeTransformation(robot, before, h), name=name)
-    return Implicit.zero(RelativePose(robot, before, h, R3xSO3), mask=handle.rows, name=name)
+        return Implicit.zero(Transformation(robot, h, reference=before), name=name)
+    return Implicit.zero(Pose(robot, h, before, R3xSO3), mask=handle.rows, name=name)
 
 
 def is_free_object(robot: Robot, joint: int) -> bool:

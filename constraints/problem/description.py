@@ -13,8 +13,8 @@ from ..errors import NotFiniteError, NotNormalizedError, UndefinedError
 from ..functions.affine import Constant
 from ..functions.function import Function
 from ..functions.lifted import Lifted
-from ..functions.orientation import Orientation, RelativeOrientation
-from ..functions.transformation import RelativeTransformation, Transformation
+from ..functions.orientation import Orientation
+from ..functions.transformation import Transformation
 from ..rows.comparison import INTERVAL, RowTable
 from ..rows.explicit import Explicit
 from ..rows.implicit import Implicit
@@ -258,7 +258,7 @@ def _least_angle(owner: RowOwner) -> float:
     least = np.maximum(np.maximum(table.lower + rhs, -(table.upper + rhs)), 0.0)
     if flat:
         function = _function(owner.twin if isinstance(owner, Explicit) else owner)
-        logarithm = isinstance(function, Orientation | RelativeOrientation | Transformation | RelativeTransformation)
+        logarithm = isinstance(function, Orientation | Transformation)
         turns = isinstance(owner, Explicit) and owner.turns
         blocks = [slice(-3, None)] if logarithm and not turns else []
     else:

@@ -16,14 +16,14 @@ from liegroups.frozen import set_fields
 
 from ..errors import OptionError, OverlapError, SizeError, SpaceMismatchError, WrongObjectError
 from ..functions.affine import Affine, Identity
-from ..functions.composition import Composition
+from ..functions.algebra import Composition
 from ..functions.contact.contact_pose import PoseOfContact
 from ..functions.frame_function import world_or_frame
 from ..functions.function import Function, as_function
 from ..functions.lifted import Lifted, same_space
-from ..functions.pose import RelativePose
+from ..functions.pose import Pose
 from ..functions.pose_from_rows import PoseFromRows, is_seat
-from ..functions.transformation import RelativeTransformation
+from ..functions.transformation import Transformation
 from ..functions.translation import RightTranslation, Translated
 from ..functions.twin import Twin
 from ..point import MovingPoint, Point
@@ -222,8 +222,8 @@ class Explicit(Twinned):
 
         .. math:: q_{out} = {}^PM_a(q_{in})\; rhs\; {}^2F_b^{-1}
 
-        The twin is `RelativeTransformation(a, b)`, in whose coordinates (t, w) the right-hand side is given and read.
-        Inputs are the joints on exactly one of the chains of a and of the object's parent.
+        The twin is `Transformation(robot, b, reference=a)`, in whose coordinates (t, w) the right-hand side is given
+        and read. Inputs are the joints on exactly one of the chains of a and of the object's parent.
 
         Args:
             robot: the robot.
@@ -245,11 +245,11 @@ class Explicit(Twinned):
             raise WrongObjectError(f"frame '{frame_b}'", "a frame on a free-flyer joint", "another joint")
         parent = int(model.parents[frame_b.joint])
         base = Frame("parent", parent, model.jointPlacements[frame_b.joint], str(model.names[parent]))
-        f = RelativePose(robot, base, frame_a)
+        f = Pose(robot, frame_a, reference=base)
         shift = RightTranslation(factor.space, pose_vector(frame_b.placement))
         return cls(
             f, robot.segments(factor.name), None, shift, shift.inverted(),
-            RelativeTransformation(robot, frame_a, frame_b), PoseFromRows(), comparison, rhs,
+            Transformation(robot, frame_b, reference=frame_a), PoseFromRows(), comparison, rhs,
             level=level, name=name or f"relative_pose({frame_a}, {frame_b})",
         )  # fmt: skip
 

@@ -15,7 +15,7 @@ from liegroups.frozen import read_only_copy, set_fields
 from liegroups.segments import entries_of
 
 from ..errors import RightHandSideError, SpaceMismatchError, WrongObjectError
-from ..functions.function import Function, as_function, said_of_evaluate
+from ..functions.function import Function, as_function
 from ..keywords import names_checked
 from ..linear_algebra import dot
 from ..point import MovingPoint, Point
@@ -360,7 +360,7 @@ def _kept_entries(group: Space, rows: RowTable) -> BoolVector | None:
 def _may_mix(f: Function, rows: RowTable) -> bool:
     """Whether a step may take rows of f mixed: all of them count as they are, or none of a block."""
     if f.outputs.is_flat:
-        blocks, offered = f.mixed_rows, said_of_evaluate(f, "evaluate_for_step")
+        blocks, offered = f.mixed_rows, type(f).evaluate_for_step is not Function.evaluate_for_step
     else:
         blocks = [leaf.v for leaf in f.outputs.leaves() if not leaf.space.is_flat]
         offered = bool(blocks)

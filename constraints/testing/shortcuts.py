@@ -10,7 +10,7 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 
 from ..functions.frame_function import Framed, kinematics_at
-from ..functions.function import Function, said_of_evaluate
+from ..functions.function import Function
 from ..point import place
 from ..robot import Frame
 from ..robot.posture import Kinematics
@@ -32,7 +32,7 @@ def check_step_rows(f: Function, q: Vector) -> None:
         f: the function; one without such rows is left alone.
         q: where.
     """
-    if not (f.outputs.is_flat and f.mixed_rows and said_of_evaluate(f, "evaluate_for_step")):
+    if not (f.outputs.is_flat and f.mixed_rows):
         return
     (h, J), (e, Je), (alone, _) = (_evaluated(f, q, *how) for how in (("evaluate", True), (STEP, True), (STEP, False)))
     mend = "mixed_rows lists each block of rows that T mixes; what is in none must stay as evaluate writes it"
@@ -68,7 +68,7 @@ def check_frames(f: Function, q: Vector, elsewhere: Vector) -> None:
         q: where.
         elsewhere: another configuration, of frames that stay where they are at q.
     """
-    if not isinstance(f, Framed) or not (f.sees_only_frames and said_of_evaluate(f, "sees_only_frames")):
+    if not (isinstance(f, Framed) and f.sees_only_frames):
         return
     h, J = _evaluated(f, q, "evaluate", True)
     k = kinematics_at(place(f.inputs, q, Workspace()), None)

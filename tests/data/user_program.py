@@ -17,7 +17,6 @@ from constraints import (
     Problem,
     Projection,
     Projector,
-    RelativePose,
     RightHandSide,
     Robot,
     Status,
@@ -30,7 +29,7 @@ from liegroups import SE3, SO3, Element, R3xSO3, Rn, Segments, Space
 
 def grasp(robot: Robot) -> Implicit:
     """Hands that keep their distance: lists are taken for masks and comparisons."""
-    hands = RelativePose(robot, "left_tool", "right_tool", outputs=R3xSO3)
+    hands = Pose(robot, "right_tool", reference="left_tool", outputs=R3xSO3)
     types = [Comparison.EQUALITY] * 5 + [Comparison.EQUAL_TO_ZERO]
     return Implicit(hands, comparison=types, mask=[True, True, True, True, True, False], scale=[1.0] * 6, name="grasp")
 

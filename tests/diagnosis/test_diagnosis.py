@@ -31,7 +31,6 @@ from constraints import (
     Problem,
     Projection,
     Projector,
-    RelativePose,
     Robot,
     Status,
 )
@@ -545,7 +544,7 @@ def test_pr2_with_a_bar_that_is_too_long() -> None:
     """Both grippers on a bar of 3 m: that constraint alone; the torso that is held as well is no part of it."""
     robot = pr2()
     bar = Implicit.equal(
-        RelativePose(robot, "l_gripper_tool_frame", "r_gripper_tool_frame"),
+        Pose(robot, "r_gripper_tool_frame", reference="l_gripper_tool_frame"),
         [0.0, -3.0, 0.0, 0.0, 0.0, 0.0, 1.0], name="bar",
     )  # fmt: skip
     problem = Problem(robot, [LockedJoint(robot, "torso_lift_joint", 0.1, name="torso"), bar])

@@ -73,7 +73,7 @@ def test_the_tool_looks_at_a_point_as_written() -> None:
     (row,) = (line for line in README.splitlines() if line.startswith("| look at a point"))
     assign, *constraints = re.findall(r"`([^`]+\(.*?\))`", row)
     names: dict[str, Any] = {"robot": sample_arm(), "there": [0.9, 0.3, 0.2, 0.0, 0.0, 0.0, 1.0]}
-    exec(f"from constraints import Implicit, RelativePosition\n{assign}", names)
+    exec(f"from constraints import Implicit, Position\n{assign}", names)
     asked = [eval(code, names) for code in constraints]
     assert len(asked) == 2
     robot = sample_arm()

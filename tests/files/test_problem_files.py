@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from constraints import (
     Affine,
     Base,
     Bounds,
+    CenterOfMass,
     Comparison,
     Explicit,
     FromCallable,
@@ -33,7 +35,6 @@ from constraints import (
     Position,
     Problem,
     Projector,
-    RelativeTransformation,
     RightHandSide,
     Robot,
     Rotation,
@@ -42,12 +43,14 @@ from constraints import (
     Transformation,
     mimic_constraints,
 )
-from constraints.errors import FileError, NotSavableError, OptionError, WrongObjectError
+from constraints.errors import FileContentError, FileError, NotSavableError, OptionError, WrongObjectError
 from constraints.files import shapes
 from constraints.functions.translation import RightTranslation
 from constraints.models import sample_humanoid
 from constraints.solvers.step_control import Backtracking, Constant, ErrorNormBased, FixedSequence, StepControl
 from liegroups import SE3, SO2, SO3, ProductSpace, R3xSO3, Rn, Segments
+
+DATA = Path(__file__).resolve().parent.parent / "data"
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 C = Comparison
@@ -139,6 +142,50 @@ def test_functions_with_code_in_them_are_refused(name: str, tmp_path: Path) -> N
     with pytest.raises(NotSavableError, match=r"constraint 'held'.*is a Python function"):
         Problem(f.inputs, [Implicit.equal(f, name="held")]).save(tmp_path / "problem.json")
     assert not list(tmp_path.iterdir())
+
+
+def test_functions_of_older_files_are_read_as_what_they_are_now(tmp_path: Path) -> None:
+    """Problem files: `RelativePose` of a and b is `Pose` of b with the reference a, and so on; values as then."""
+    old = DATA / "problem_of_relative_functions.json"
+    then = json.loads((DATA / "values_of_relative_functions.json").read_text())
+    problem, q, v = Problem.load(old), np.array(then.pop("q")), np.array(then.pop("v"))
+    assert old.read_text().count('"type": "Relative') == 11
+    for name, written in then.items():
+        f: Any = problem.constraints[name].function  # pyright: ignore[reportAttributeAccessIssue]
+        assert f.name == written["name"]
+        for what, found in (("value", f.value(q)), ("jacobian", f.jacobian(q)), ("drift", f.drift_at(q, v))):
+            np.testing.assert_allclose(found, written[what], rtol=0, atol=1e-14, err_msg=f"{what} of {name}")
+    held = problem.constraints["held"]
+    assert isinstance(held, Explicit)
+    assert (type(held.f), type(held.implicit)) == (Pose, Transformation)
+    copy = again(problem, tmp_path)
+    assert '"Relative' not in re.sub(r'"name": "[^"]*"', "", (tmp_path / "problem.json").read_text())
+    assert_same_rows(problem, copy)
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "said"),
+    [
+        ("RelativePose", {"reference": "hand"}, r"the entry 'reference', which means nothing here"),
+        ("RelativePose", {"a": None}, r"\.a: expected"),
+        ("RelativePosition", {"b": "hnd"}, r"hand"),
+        ("RelativeCenterOfMass", {"frame": None}, r"\.frame: expected"),
+        ("RelativeCenterOfMass", {"reference": [0.0, 1.0]}, r"\.reference: expected 3 numbers"),
+        ("RelativePose", {"type": "RelativePoze"}, r"none of type 'RelativePoze'; the nearest are (?!.*Relative)"),
+    ],
+)
+def test_mistakes_in_functions_of_older_files_are_named(
+    kind: str, change: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    """Problem files: what an old function did not have is refused in its own words; nobody is sent to an old name."""
+    data = json.loads((DATA / "problem_of_relative_functions.json").read_text())
+    functions = [entry["function"] for entry in data["levels"][0] if "function" in entry]
+    function = next(f for f in functions if f["type"] == kind)
+    function |= change
+    path = tmp_path / "changed.json"
+    path.write_text(json.dumps(data))
+    with pytest.raises(FileContentError, match=said):
+        Problem.load(path)
 
 
 def test_every_public_function_has_a_place_in_files() -> None:
@@ -338,7 +385,7 @@ def explicit_cases() -> dict[str, Callable[[], Problem]]:
             Explicit.relative_pose(human, "hand", "handle", [0.1, 0, 0, 0, 0.2, 0], comparison=C.EQUALITY),
             Implicit.zero(Transformation(human, "handle"), mask=[0, 0, 1, 0, 0, 0])]),
         "on a moving parent": lambda: Problem(tray, [Explicit.relative_pose(tray, "tool", "handle"),
-            Implicit.zero(RelativeTransformation(tray, "handle", "knob"))]),
+            Implicit.zero(Transformation(tray, "knob", reference="handle"))]),
         "linear": lambda: Problem(robot, [Explicit.linear(robot, "arm/elbow", {"arm/wrist_pitch": -0.7}, 0.1),
             Implicit.equal(Position(robot, "gripper"), [0.3, 0.2, 0.4])]),
         "locked joints": lambda: Problem(robot, [LockedJoint(robot, "arm/elbow", 0.8),
@@ -584,15 +631,15 @@ def test_a_frame_that_is_added_on_a_frame_keeps_the_bits_of_it() -> None:
 
 def test_humanoid_of_the_samples_balances_the_same(tmp_path: Path) -> None:
     """Problem files: a free-flyer, the centre of mass and intervals, restarts included."""
-    from constraints import ComBetweenFeet, RelativeCenterOfMass
+    from constraints import ComBetweenFeet
 
     robot = sample_humanoid()
-    feet = [Implicit.zero(RelativeTransformation(robot, "lleg_effector_body", "rleg_effector_body"))]
+    feet = [Implicit.zero(Transformation(robot, "rleg_effector_body", reference="lleg_effector_body"))]
     balance = Implicit(
         ComBetweenFeet(robot, "lleg_effector_body", "rleg_effector_body", "lleg_effector_body"),
         [None, C.EQUAL_TO_ZERO, C.SUPERIOR, C.INFERIOR], lower=0.5, margin=[0.0, 0.0, 1e-3, 1e-3],
     )  # fmt: skip
-    lean = Implicit.between(RelativeCenterOfMass(robot, "lleg_effector_body"), -0.3, 3.0)
+    lean = Implicit.between(CenterOfMass(robot, reference="lleg_effector_body"), -0.3, 3.0)
     problem = Problem(robot, [[*feet], [balance, lean]])
     assert_same_projections(problem, again(problem, tmp_path), options=Options())
 

@@ -25,7 +25,6 @@ from constraints import (
     Orientation,
     Pose,
     Position,
-    RelativePose,
     Restriction,
     Robot,
     Rotation,
@@ -80,7 +79,7 @@ def test_identity_changes_nothing() -> None:
 
 
 def test_composition_says_where_columns_periodicity_and_drift_come_from() -> None:
-    inner = RelativePose(two_arms(), "left_tool", "right_tool").restricted([0, 1, 2, 3, 4, 5])
+    inner = Pose(two_arms(), "right_tool", reference="left_tool").restricted([0, 1, 2, 3, 4, 5])
     f = Affine(np.ones((1, 6)), inputs=Rn(6)) @ Transformation(two_arms(), "left_tool")
     assert f.columns[:8].all()
     assert not f.columns[8:].any()

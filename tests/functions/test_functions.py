@@ -34,14 +34,9 @@ from constraints import (
     Frame,
     Function,
     Orientation,
+    Part,
     Pose,
     Position,
-    RelativeCenterOfMass,
-    RelativeOrientation,
-    RelativePose,
-    RelativePosition,
-    RelativeRotation,
-    RelativeTransformation,
     Robot,
     Rotation,
     Transformation,
@@ -68,11 +63,8 @@ from liegroups.second_order import so3_log_second
 mp: Any = _mp  # half of its names are made when it is imported
 
 ANGLES = [0.0, 1e-12, 1e-9, 1e-8, 1e-4, 1.0, 2.499, 2.501, 3.1, 3.135, math.pi - 1e-4, math.pi - 1e-8]
-KINEMATIC = (
-    *(Position, Orientation, Transformation, Rotation, Pose),
-    *(RelativePosition, RelativeOrientation, RelativeTransformation, RelativeRotation, RelativePose),
-    *(CenterOfMass, RelativeCenterOfMass, ComBetweenFeet, DistanceBetween),
-)
+SEEN = (Position, Orientation, Transformation, Rotation, Pose)
+KINEMATIC = (*SEEN, CenterOfMass, ComBetweenFeet, DistanceBetween)
 
 
 @functools.cache
@@ -176,27 +168,27 @@ IDENTITY = pin.SE3.Identity()
 EXPECTED: dict[str, Callable[[Any], np.ndarray]] = {
     "Position": lambda o: o("b").translation,
     "Position, reference": lambda o: (placement(20).inverse() * o("b")).translation,
-    "RelativePosition": lambda o: o("a").rotation.T @ (o("b").translation - o("a").translation),
+    "Position, relative": lambda o: o("a").rotation.T @ (o("b").translation - o("a").translation),
     "Orientation": lambda o: rotation_vector(o("b")),
     "Orientation, reference": lambda o: rotation_vector(placement(21).inverse() * o("b")),
-    "RelativeOrientation": lambda o: pin.log3(o("a").rotation.T @ o("b").rotation),
+    "Orientation, relative": lambda o: pin.log3(o("a").rotation.T @ o("b").rotation),
     "Transformation": lambda o: np.r_[o("b").translation, rotation_vector(o("b"))],
     "Transformation, reference": lambda o: np.r_[
         (placement(22).inverse() * o("b")).translation, rotation_vector(placement(22).inverse() * o("b"))
     ],
-    "RelativeTransformation": lambda o: np.r_[
+    "Transformation, relative": lambda o: np.r_[
         (o("a").inverse() * o("b")).translation, rotation_vector(o("a").inverse() * o("b"))
     ],
     "Rotation": lambda o: numbers(o("b"))[3:],
     "Rotation, reference": lambda o: numbers(placement(23).inverse() * o("b"))[3:],
-    "RelativeRotation": lambda o: numbers(o("a").inverse() * o("b"))[3:],
+    "Rotation, relative": lambda o: numbers(o("a").inverse() * o("b"))[3:],
     "Pose": lambda o: numbers(o("b")),
     "Pose, reference": lambda o: numbers(placement(24).inverse() * o("b")),
     "Pose, R3xSO3": lambda o: numbers(placement(25).inverse() * o("b")),
-    "RelativePose": lambda o: numbers(o("a").inverse() * o("b")),
-    "RelativePose, R3xSO3": lambda o: numbers(o("a").inverse() * o("b")),
+    "Pose, relative": lambda o: numbers(o("a").inverse() * o("b")),
+    "Pose, relative, R3xSO3": lambda o: numbers(o("a").inverse() * o("b")),
     "CenterOfMass": lambda o: o.com(),
-    "RelativeCenterOfMass": lambda o: o("b").actInv(o.com()) - [0.1, -0.2, 0.3],
+    "CenterOfMass, relative": lambda o: o("b").actInv(o.com()) - [0.1, -0.2, 0.3],
     "ComBetweenFeet": lambda o: between_feet(o.com(), o("a"), o("b"), o("b")),
     "DistanceBetween": lambda o: np.array([np.linalg.norm(o("a").translation - o("b").translation)]),
 }
@@ -236,7 +228,7 @@ def test_center_of_mass_of_joints_and_sub_trees_is_the_mass_weighted_sum(robot: 
         np.testing.assert_allclose(f.value(q), o.com(joints), rtol=0, atol=1e-12)
         roots = [int(j) for j in rng.choice(massive, size=2, replace=False)]
         below = [j for j in massive if any(root in list(r.model.supports[j]) for root in roots)]
-        g = RelativeCenterOfMass(r, "a", subtrees=[r.joint_names[j - 1] for j in roots])
+        g = CenterOfMass(r, subtrees=[r.joint_names[j - 1] for j in roots], reference="a")
         np.testing.assert_allclose(g.value(q), o("a").actInv(o.com(below)), rtol=0, atol=1e-12)
         whole = CenterOfMass(r, subtrees=["universe"])
         np.testing.assert_array_equal(whole.value(q), CenterOfMass(r).value(q))
@@ -294,8 +286,12 @@ def cases(angle: float) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 @pytest.mark.parametrize("angle", ANGLES)
-@pytest.mark.parametrize("kind", [Orientation, Transformation, RelativeOrientation, RelativeTransformation])
-def test_rotation_vectors_at_bad_angles(kind: Any, angle: float) -> None:
+@pytest.mark.parametrize(
+    ("kind", "seen_from"),
+    [(kind, place) for place in ("the world", "a frame") for kind in (Orientation, Transformation)],
+    ids=["Orientation", "Transformation", "Orientation, relative", "Transformation, relative"],
+)
+def test_rotation_vectors_at_bad_angles(kind: Any, seen_from: str, angle: float) -> None:
     """Property 1: rotation errors at 0, 1e-12, 1e-9, 1e-8, 1e-4, pi - 1e-4 and pi - 1e-8.
 
     References are placed so that the rotation vector is known: then the value is r itself, and the Jacobian is
@@ -307,12 +303,12 @@ def test_rotation_vectors_at_bad_angles(kind: Any, angle: float) -> None:
         posture = robot.at(q)
         oMa, oMb = posture.placement(robot.frame("a")), posture.placement(robot.frame("b"))
         error = pin.exp3(r)
-        if kind in (Orientation, Transformation):
+        if seen_from == "the world":
             f = build(robot, "b", pin.SE3(oMb.rotation @ error.T, np.zeros(3)))
             angular = posture.jacobian(robot.frame("b"))[3:]
         else:
             target = robot.frame("b", pin.SE3(oMb.rotation.T @ oMa.rotation @ error, np.array([0.1, 0.0, 0.2])))
-            f = build(robot, "a", target)
+            f = build(robot, target, reference="a")
             other = posture.jacobian(robot.frame("a"))[3:]
             angular = posture.jacobian(target)[3:] - error.T @ other
         value, jacobian = f.linearise(q)
@@ -385,7 +381,7 @@ def mp_log(R: Any) -> list[Any]:
 
 STRETCHED = [
     *((kind, "arm") for kind in EXPECTED if "Orientation" not in kind and "Transformation" not in kind),
-    *((kind, "two arms") for kind in ("RelativePose", "ComBetweenFeet", "RelativeCenterOfMass")),
+    *((kind, "two arms") for kind in ("Pose, relative", "ComBetweenFeet", "CenterOfMass, relative")),
 ]
 
 
@@ -421,9 +417,9 @@ def test_pose_of_a_frame_relative_to_itself_or_to_its_own_joint(robot: Callable[
     other = r.frame("b", placement(40))
     for q in r.random(np.random.default_rng(1), 5):
         for f, expected in (
-            (RelativePose(r, "b", "b"), SE3.neutral),
-            (RelativePose(r, "b", other), numbers(placement(40))),
-            (RelativeTransformation(r, "b", "b"), np.zeros(6)),
+            (Pose(r, "b", reference="b"), SE3.neutral),
+            (Pose(r, other, reference="b"), numbers(placement(40))),
+            (Transformation(r, "b", reference="b"), np.zeros(6)),
         ):
             assert not f.columns.any()
             np.testing.assert_array_equal(f.jacobian(q), 0.0)
@@ -436,13 +432,36 @@ def test_distance_of_coincident_points_is_refused() -> None:
         f.value(arm_frames().neutral)
 
 
+@pytest.mark.parametrize("kind", SEEN, ids=lambda kind: kind.__name__)
+def test_a_frame_fixed_in_the_world_and_its_placement_are_one_reference(kind: Any) -> None:
+    """Bit for bit: its name, the Frame, the placement; of the centre of mass too, and on a system of two robots."""
+    M = placement(42)
+    both = Robot.system([Part("one", arm_frames()), Part("two", arm_frames(), placement=M)])
+    for r, b in (
+        (arm_frames().with_frame("post", "universe", M), "b"),
+        (both.with_frame("post", "universe", M), "two/b"),
+    ):
+        functions = [kind(r, b, reference) for reference in ("post", r.frame("post"), M, pin.SE3ToXYZQUAT(M))]
+        centers = [CenterOfMass(r, reference=reference) for reference in ("post", r.frame("post"), M)]
+        rng = np.random.default_rng(8)
+        for q in r.random(rng, 3):
+            v = rng.standard_normal(r.nv)
+            for f, *others in (functions, centers):
+                for g in others[:2]:
+                    assert g.name == f.name
+                    assert g.value(q).tobytes() == f.value(q).tobytes()
+                    assert g.jacobian(q).tobytes() == f.jacobian(q).tobytes()
+                    assert g.drift_at(q, v).tobytes() == f.drift_at(q, v).tobytes()
+            np.testing.assert_allclose(functions[3].jacobian(q), functions[0].jacobian(q), rtol=0, atol=1e-14)
+
+
 def test_frames_of_the_world() -> None:
     """No joint at all: a pose fixed in the world, and the world seen from a moving frame."""
     r = humanoid_frames()
     fixed = Pose(r, Frame("post", 0, placement(41)))
     assert not fixed.columns.any()
     np.testing.assert_allclose(fixed.value(r.neutral), numbers(placement(41)), rtol=0, atol=1e-15)
-    seen = RelativePose(r, "b", "universe")
+    seen = Pose(r, "universe", reference="b")
     q = r.random(np.random.default_rng(3))
     np.testing.assert_allclose(seen.value(q), SE3.inverse(Pose(r, "b").value(q)), rtol=0, atol=1e-14)
 
@@ -459,7 +478,6 @@ def chain(robot: Robot, name: str) -> set[int]:
     return found
 
 
-RELATIVE = [RelativePosition, RelativeOrientation, RelativeTransformation, RelativeRotation, RelativePose]
 PAIRS = [
     (arm_frames, "a", "b"),
     (two_arms_frames, "a", "b"),
@@ -471,12 +489,12 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("kind", [*RELATIVE, DistanceBetween], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [*SEEN, DistanceBetween], ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize(("robot", "a", "b"), PAIRS)
 def test_relative_functions_depend_on_the_joints_between_the_frames(kind: Any, robot: Any, a: str, b: str) -> None:
     """Property 1: the declared columns are those of the joints on exactly one of the two chains; zeros are exact."""
     r = robot()
-    f = kind(r, a, b)
+    f = kind(r, a, b) if kind is DistanceBetween else kind(r, b, reference=a)
     between = chain(r, a) ^ chain(r, b)
     assert set(np.flatnonzero(f.columns).tolist()) == between
     outside = sorted(set(range(r.nv)) - between)
@@ -484,11 +502,14 @@ def test_relative_functions_depend_on_the_joints_between_the_frames(kind: Any, r
         np.testing.assert_array_equal(f.jacobian(q)[:, outside], 0.0)
 
 
-@pytest.mark.parametrize("kind", [*RELATIVE, DistanceBetween, RelativeCenterOfMass], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [*SEEN, DistanceBetween, CenterOfMass], ids=lambda kind: kind.__name__)
 def test_relative_functions_do_not_see_where_the_robot_stands(kind: Any) -> None:
     """Property 1: moving the free-flyer leaves value and other columns; its own columns are exactly zero."""
     r, rng = humanoid_frames(), np.random.default_rng(7)
-    f = kind(r, "a") if kind is RelativeCenterOfMass else kind(r, "a", "b")
+    if kind is DistanceBetween:
+        f = kind(r, "a", "b")
+    else:
+        f = kind(r, reference="a") if kind is CenterOfMass else kind(r, "b", reference="a")
     for q in r.random(rng, 5):
         moved = q.copy()
         moved[:7] = SE3.random(rng, np.full(7, -2.0), np.full(7, 2.0))
@@ -503,9 +524,9 @@ def test_center_of_mass_depends_on_what_carries_mass() -> None:
     r = two_arms_frames()
     left = [name for name in r.joint_names if name.startswith("left")]
     assert set(np.flatnonzero(CenterOfMass(r, left).columns)) == set(range(8))
-    seen = RelativeCenterOfMass(r, "c", joints=left)
+    seen = CenterOfMass(r, joints=left, reference="c")
     assert set(np.flatnonzero(seen.columns)) == set(range(1, 8))
-    own = RelativeCenterOfMass(r, "left_elbow", joints=["left_elbow"])
+    own = CenterOfMass(r, joints=["left_elbow"], reference="left_elbow")
     assert not own.columns.any()
     feet = ComBetweenFeet(r, "left_elbow", "left_tool", "left_tool", joints=["torso"])
     assert set(np.flatnonzero(feet.columns)) == set(range(8))
@@ -530,7 +551,7 @@ def test_a_quaternion_and_its_opposite_are_one_configuration(name: str) -> None:
     ("build", "error", "said"),
     [
         (lambda: Pose(arm(), "tol"), UnknownFrameError, "tool"),
-        (lambda: RelativePose(arm(), "tool", "elbw"), UnknownFrameError, "elbow"),
+        (lambda: Pose(arm(), "elbw", reference="tool"), UnknownFrameError, "elbow"),
         (
             lambda: ComBetweenFeet(humanoid(), "rleg6_joint", "lleg6_jont", "root_joint"),
             UnknownFrameError,
@@ -551,7 +572,7 @@ def test_a_quaternion_and_its_opposite_are_one_configuration(name: str) -> None:
         (lambda: CenterOfMass(arm(), "elbow"), WrongObjectError, "joints of CenterOfMass: expected a sequence"),
         (lambda: CenterOfMass(arm(), ["elbow"], ["elbow"]), OptionError, "joints or subtrees, not both"),
         (lambda: CenterOfMass(arm(), []), ModelError, "have no mass"),
-        (lambda: RelativeCenterOfMass(arm(), "tool", [1.0, 2.0]), SizeError, "reference"),
+        (lambda: CenterOfMass(arm(), reference=np.array([1.0, 2.0])), SizeError, "reference"),
         (lambda: Pose(arm(), "tool").value(np.zeros(6)), SizeError, r"argument of Pose\(tool\)"),
         (lambda: Pose(arm(), "tool").value(np.full(7, np.inf)), NotFiniteError, r"argument of Pose\(tool\)"),
     ],
@@ -571,8 +592,10 @@ def test_a_kinematic_function_wants_a_posture() -> None:
 
 def test_names_say_which_frames() -> None:
     assert str(Pose(arm(), "tool")) == "Pose(tool)"
-    assert str(RelativePose(two_arms(), "left_tool", "right_tool")) == "RelativePose(left_tool, right_tool)"
+    assert str(Pose(two_arms(), "right_tool", reference="left_tool")) == "Pose(right_tool, reference=left_tool)"
+    assert str(Pose(arm(), "tool", placement(1))) == "Pose(tool)"
     assert str(Pose(arm(), "tool", name="hand")) == "hand"
+    assert str(CenterOfMass(arm(), reference="tool")) == "CenterOfMass(reference=tool)"
     assert repr(CenterOfMass(arm(), name="balance")).startswith("CenterOfMass('balance'")
     assert mixed_tree().nv == Position(mixed_tree(), "chain").columns.size
 

@@ -18,6 +18,7 @@ from robots import needs_robot_data
 from constraints import (
     Base,
     Bounds,
+    CenterOfMass,
     Comparison,
     Explicit,
     Implicit,
@@ -26,10 +27,9 @@ from constraints import (
     Part,
     Problem,
     Projector,
-    RelativeCenterOfMass,
-    RelativeTransformation,
     Robot,
     Transformation,
+    rigid_transform,
 )
 
 pytestmark = needs_robot_data
@@ -84,15 +84,19 @@ def built(robot: Robot, d: dict[str, Any], c: dict[str, Any]) -> Implicit | Expl
         case "transformation":
             f = Transformation(robot, robot.frame(c["joint2"], c["frame2"]), c["frame1_world"])
         case "relative_transformation":
-            f = RelativeTransformation(
-                robot, robot.frame(c["joint1"], c["frame1"]), robot.frame(c["joint2"], c["frame2"])
+            f = Transformation(
+                robot, robot.frame(c["joint2"], c["frame2"]), reference=robot.frame(c["joint1"], c["frame1"])
             )
         case "explicit_relative_pose":
             a, b = robot.frame(c["joint1"], c["frame1"]), robot.frame(c["joint2"], c["frame2"])
             return Explicit.relative_pose(robot, a, b)
         case "relative_com":
             first, last = c["com_joints"]
-            f = RelativeCenterOfMass(robot, c["joint"], c["reference"], joints=d["joints"][first : last + 1])
+            f = CenterOfMass(
+                robot,
+                joints=d["joints"][first : last + 1],
+                reference=robot.frame(c["joint"], rigid_transform(c["reference"])),
+            )
         case "locked_joint":
             return LockedJoint(robot, c["joint"], c["value"])
         case "explicit_convex_shape_contact":

@@ -21,7 +21,6 @@ from constraints import (
     Position,
     Problem,
     Projector,
-    RelativePose,
     Robot,
 )
 from constraints.errors import DtypeError, MissingExtraError, RobotMismatchError, SizeError, WrongObjectError
@@ -85,7 +84,7 @@ def test_a_grip_and_a_height_are_reached_by_pink() -> None:
     """Constraints with a relative pose, a mask, a scale and an inequality, weighed by row."""
     robot = two_arms()
     home = robot.reference("home")
-    grip = Implicit.equal(RelativePose(robot, "left_tool", "right_tool"))
+    grip = Implicit.equal(Pose(robot, "right_tool", reference="left_tool"))
     grip = Implicit.equal(grip.function, grip.function.value(home), name="grip")
     height = Implicit(Position(robot, "left_tool"), mask=[0, 0, 1], lower=1.1, scale=2.0, name="height")
     tasks = [as_pink_task(grip, cost=[1.0] * 6, gain=0.5), as_pink_task(height, cost=[3.0], gain=0.5)]

@@ -17,10 +17,8 @@ from constraints import (
     Pose,
     Position,
     Problem,
-    RelativePose,
-    RelativePosition,
-    RelativeTransformation,
     Target,
+    Transformation,
     project,
 )
 from constraints.errors import ModelError, WrongObjectError
@@ -142,7 +140,7 @@ def test_a_loop_of_pinocchio_is_closed_by_projection() -> None:
     """From a far start; Pinocchio's own residual says that it is closed."""
     robot, home = two_arms(), two_arms().reference("home")
     left, right = robot.frame("left_tool"), robot.frame("right_tool")
-    grip = RelativePose(robot, left, right).value(home)
+    grip = Pose(robot, right, reference=left).value(home)
     model = FRAME(robot.model, left.joint, left.placement * pin.XYZQUATToSE3(grip), right.joint, right.placement)
     start = robot.random(np.random.default_rng(3))
     result = project(robot, [from_constraint_model(robot, model)], start, Options(threshold=1e-8)).or_raise()
@@ -150,16 +148,16 @@ def test_a_loop_of_pinocchio_is_closed_by_projection() -> None:
 
 
 def test_given_back() -> None:
-    """Position, RelativePosition, Pose, RelativePose with right-hand sides: the models have the same rows."""
+    """Position and Pose from the world and from frames, with right-hand sides: the models have the same rows."""
     robot, rng = humanoid(), np.random.default_rng(5)
     left, right = robot.frame("larm6_joint", placements(3)[0]), robot.frame("rleg3_joint", placements(4)[1])
     for made in (
         Implicit.equal(Position(robot, left), rng.normal(size=3), name="a"),
         Implicit.equal(Position(robot, left, placements(6)[0]), rng.normal(size=3), name="b"),
-        Implicit.equal(RelativePosition(robot, left, right), rng.normal(size=3), name="c"),
+        Implicit.equal(Position(robot, right, reference=left), rng.normal(size=3), name="c"),
         Implicit.equal(Pose(robot, right), SE3.random(rng), name="d"),
-        Implicit.equal(RelativePose(robot, left, right), SE3.random(rng), name="e"),
-        Implicit.zero(RelativePose(robot, right, left), name="f"),
+        Implicit.equal(Pose(robot, right, reference=left), SE3.random(rng), name="e"),
+        Implicit.zero(Pose(robot, left, reference=right), name="f"),
     ):
         anchor, rigid = as_anchor_constraint_model(made), as_rigid_constraint_model(made)
         assert anchor.name == rigid.name == made.name
@@ -225,7 +223,7 @@ def test_what_has_no_counterpart_is_refused() -> None:
     pose = Pose(robot, "tool")
     for constraint, words in (
         (Implicit.equal(Pose(robot, "tool", outputs=R3xSO3)), "R3xSO3"),
-        (Implicit.equal(RelativeTransformation(robot, "elbow", "tool")), "RelativeTransformation"),
+        (Implicit.equal(Transformation(robot, "tool", reference="elbow")), "got Transformation in R6"),
         (Implicit.equal(pose, mask=[1, 1, 1, 0, 0, 0]), "all its rows"),
         (Implicit.above(Position(robot, "tool"), 0.1), "equality"),
         (Implicit(pose, scale=2.0), "scale"),

@@ -13,7 +13,7 @@ import pytest
 from robots import arm, humanoid, mixed_tree, two_arms
 from scipy.optimize import minimize
 
-from constraints import Bounds, Explicit, Function, Implicit, Pose, Position, Problem, RelativePose, Robot, Rotation
+from constraints import Bounds, Explicit, Function, Implicit, Pose, Position, Problem, Robot, Rotation
 from constraints.errors import NotFiniteError, SizeError, SpaceMismatchError, WrongObjectError
 from constraints.interop import TangentSteps, as_nonlinear_constraint
 from liegroups import SE2, SE3, SO3, Rn
@@ -155,7 +155,7 @@ def test_every_group_of_a_robot() -> None:
 def test_rows_of_every_kind() -> None:
     """Scales, masks, margins, intervals, right-hand sides; an optional last level is left out."""
     robot = two_arms()
-    grip = RelativePose(robot, "left_tool", "right_tool")
+    grip = Pose(robot, "right_tool", reference="left_tool")
     left = Position(robot, "left_tool")
     problem = Problem(
         robot,

@@ -15,10 +15,9 @@ from constraints import (
     Order,
     Pose,
     Problem,
-    RelativePose,
-    RelativeRotation,
     RightHandSide,
     Robot,
+    Rotation,
     RowOwner,
     Stack,
     Target,
@@ -144,10 +143,10 @@ def in_time(robot: Robot, owner: RowOwner, t: float, seed: int) -> tuple[np.ndar
 
 
 OUTPUTS = {
-    "SE3": lambda robot: Implicit.equal(RelativePose(robot, "a", "b"), moving(SE3, 1)),
-    "R3xSO3": lambda robot: Implicit.equal(RelativePose(robot, "a", "b", R3xSO3), moving(R3xSO3, 2)),
-    "SO3": lambda robot: Implicit.equal(RelativeRotation(robot, "a", "b"), moving(SO3, 3)),
-    "masked": lambda robot: Implicit.equal(RelativePose(robot, "a", "b"), mask=[1, 0, 1, 1, 0, 0]),
+    "SE3": lambda robot: Implicit.equal(Pose(robot, "b", reference="a"), moving(SE3, 1)),
+    "R3xSO3": lambda robot: Implicit.equal(Pose(robot, "b", reference="a", outputs=R3xSO3), moving(R3xSO3, 2)),
+    "SO3": lambda robot: Implicit.equal(Rotation(robot, "b", reference="a"), moving(SO3, 3)),
+    "masked": lambda robot: Implicit.equal(Pose(robot, "b", reference="a"), mask=[1, 0, 1, 1, 0, 0]),
     "scaled": lambda robot: Implicit(Pose(robot, "b"), scale=[1.0, 2.0, 3.0, 0.5, 0.5, 0.5]),
     "explicit": lambda robot: Explicit.linear(robot, robot.joint_names[2], {robot.joint_names[0]: 0.7}),
 }
@@ -165,7 +164,7 @@ def test_acceleration_rows_of_every_constraint(which: str, seed: int) -> None:
 def test_inequalities_that_hold_have_no_acceleration_row() -> None:
     """A satisfied inequality is zero at all orders; a violated one is its function's."""
     robot = two_arms_frames()
-    owner = Implicit(RelativePose(robot, "a", "b"), lower=-1e-3, upper=1e3)
+    owner = Implicit(Pose(robot, "b", reference="a"), lower=-1e-3, upper=1e3)
     q, v = state(robot, 3)
     stack = Stack([owner])
     inside = stack_rows(stack, robot.at(q)).error == 0.0

@@ -21,7 +21,6 @@ from constraints import (
     Position,
     Problem,
     Projector,
-    RelativePose,
     Robot,
     Status,
 )
@@ -52,7 +51,7 @@ def tip_at(robot: Robot, angle: float) -> Implicit:
 def test_every_iterate_is_within_bounds(options):
     """DESIGN 3.7: every iterate of a trace is within the bounds that steps keep, in reach of the goal or not."""
     robot, rng = two_arms(), np.random.default_rng(90)
-    grip = RelativePose(robot, "left_tool", "right_tool")
+    grip = Pose(robot, "right_tool", reference="left_tool")
     far = Implicit.equal(Position(robot, "left_tool"), [2.0, 2.0, 2.0])
     at_bound = 0
     for c in (Implicit.equal(grip, grip.value(robot.reference("home"))), far):
@@ -72,7 +71,7 @@ def test_every_iterate_is_within_bounds(options):
 def test_every_iterate_of_pr2_is_within_bounds():
     """DESIGN 3.7: with prismatic, revolute and (cos, sin) joints; those that wrap are free until the end."""
     robot, rng = pr2(), np.random.default_rng(91)
-    grip = RelativePose(robot, "l_wrist_roll_joint", "r_wrist_roll_joint")
+    grip = Pose(robot, "r_wrist_roll_joint", reference="l_wrist_roll_joint")
     problem = Problem(robot, [Implicit.equal(grip, [0.0, -0.3, 0.0, 0.0, 0.0, 0.0, 1.0])])
     projector = Projector(problem, Options(trace=True))
     kept = np.ones(robot.nq, dtype=bool)

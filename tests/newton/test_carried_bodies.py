@@ -21,11 +21,9 @@ from constraints import (
     Options,
     Orientation,
     Pose,
+    Position,
     Problem,
     Projector,
-    RelativePose,
-    RelativePosition,
-    RelativeTransformation,
     Robot,
     Rotation,
     Surface,
@@ -121,27 +119,27 @@ def build() -> None:
     case("the pose of a held box", 1, grasp("box"), Implicit.zero(Transformation(r, "box side", here)))
     case("some rows of it", 1, grasp("box"),
          Implicit.zero(Transformation(r, "box side"), mask=[False, False, True, True, True, False]))  # fmt: skip
-    case("a box seen from the arm", 1, grasp("box"), Implicit.zero(RelativePosition(r, "arm1", "box side")))
-    case("the arm seen from a box", 1, grasp("box"), Implicit.zero(RelativeTransformation(r, "box side", "arm0")))
+    case("a box seen from the arm", 1, grasp("box"), Implicit.zero(Position(r, "box side", reference="arm1")))
+    case("the arm seen from a box", 1, grasp("box"), Implicit.zero(Transformation(r, "arm0", reference="box side")))
     case("orientations", 1, grasp("box"), Implicit.equal(Orientation(r, "box side"), [0.1, 0.2, 0.3]),
          Implicit.equal(Rotation(r, "box"), [0.0, 0.0, 0.0, 1.0]))  # fmt: skip
     case("a box on a box", 2, grasp("box"), grasp("tray", "box side", [0.1, 0.0, 0.2, 0.3, 0.0, 0.1]),
          Implicit.zero(Transformation(r, "tray", here)))  # fmt: skip
     case("two boxes seen from each other", 2, grasp("box"), grasp("tray", "arm3"),
          Implicit.equal(Pose(r, "tray side", here)),
-         Implicit.zero(RelativePosition(r, "tray", "box side")))  # fmt: skip
+         Implicit.zero(Position(r, "box side", reference="tray")))  # fmt: skip
     case("a box on a body that is computed", 1, grasp("box"), grasp("tray", "box side"),
          Implicit.zero(Transformation(r, "tray side", here)),
          Implicit.equal(CenterOfMass(r, joints=["box"]), [0.2, 0.1, 0.5]))  # fmt: skip
     case("a centre of mass", 0, grasp("box"), Implicit.equal(CenterOfMass(r), [0.1, 0.1, 0.5]))
-    case("a joint on the body", 0, grasp("chest"), Implicit.zero(RelativePosition(r, "arm0", "lid edge")))
+    case("a joint on the body", 0, grasp("chest"), Implicit.zero(Position(r, "lid edge", reference="arm0")))
     height = Function.from_callable(lambda q: [q[8] - 0.4], r.space, r.space.factors[0].space, name="height")
     case("a function of the user's", 0, grasp("box"), Implicit.zero(height))
     case("on a joint of a held body", 1, grasp("chest"), grasp("box", "lid edge"),
-         Implicit.zero(RelativeTransformation(r, "box side", "chest side")))  # fmt: skip
+         Implicit.zero(Transformation(r, "chest side", reference="box side")))  # fmt: skip
     case("a held body and a joint on it, seen from each other", 0, grasp("chest"),
          Implicit.zero(Transformation(r, "chest", here)),
-         Implicit.zero(RelativePosition(r, "chest side", "lid edge"), mask=[False, True, False]))  # fmt: skip
+         Implicit.zero(Position(r, "lid edge", reference="chest side"), mask=[False, True, False]))  # fmt: skip
     case(
         "a frame function that reads its frames",
         0,
@@ -150,7 +148,7 @@ def build() -> None:
     )
     case("a transformation with rows of the user's", 0, grasp("box"), Implicit.zero(Height(r, "box side")))
     case("a body that stays in the world while its seat moves", 1, grasp("tray", "universe"),
-         Implicit.zero(RelativePosition(r, "tray side", "hand")))  # fmt: skip
+         Implicit.zero(Position(r, "hand", reference="tray side")))  # fmt: skip
     square = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]])
     table = Surface("table", r.frame("universe", pin.SE3(np.eye(3), np.array([0.6, 0.3, 0.5]))), 0.3 * square)
     shelf = Surface("shelf", r.frame("arm0"), 0.4 * square + [0.3, 0.0, 0.2])
@@ -164,7 +162,7 @@ def build() -> None:
     case("a box on the lid of a held chest", 0, grasp("chest"),
          Implicit.zero(ConvexShapeContact(r, Surface("lid", r.frame("lid edge"), square), sides[0])))  # fmt: skip
     case("in an inequality", 1, grasp("box"), Implicit.above(Transformation(r, "box side"), -0.5),
-         Implicit.zero(RelativePose(r, "box", "arm0")))  # fmt: skip
+         Implicit.zero(Pose(r, "arm0", reference="box")))  # fmt: skip
 
 
 build()

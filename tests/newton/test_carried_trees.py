@@ -16,17 +16,15 @@ from constraints import (
     Explicit,
     Implicit,
     Options,
+    Orientation,
     Pose,
     Position,
     Problem,
     Projector,
-    RelativeOrientation,
-    RelativePose,
-    RelativePosition,
-    RelativeRotation,
-    RelativeTransformation,
     Robot,
+    Rotation,
     Status,
+    Transformation,
 )
 from constraints.errors import ConstraintError, OverlapError
 from constraints.functions._template import DistanceBetween
@@ -75,12 +73,12 @@ def constraints(robot: Robot, free: list[int], rng: np.random.Generator) -> list
 def asked(robot: Robot, rng: np.random.Generator) -> Implicit:
     """Something that two frames shall do."""
     a, b = (f"f{joint}" for joint in rng.choice(robot.model.njoints, 2, replace=False))
-    of_two: Any = [RelativeTransformation, RelativePose, RelativeRotation, RelativeOrientation, RelativePosition]
+    of_two: Any = [Transformation, Pose, Rotation, Orientation, Position]
     kinds: list[Callable[[], Implicit]] = [
-        lambda: Implicit.zero(of_two[rng.integers(5)](robot, a, b)),
+        lambda: Implicit.zero(of_two[rng.integers(5)](robot, b, reference=a)),
         lambda: Implicit.equal(Pose(robot, b)),
         lambda: Implicit.zero(Position(robot, b), mask=[True, False, True]),
-        lambda: Implicit.above(RelativePosition(robot, a, b), 0.1),
+        lambda: Implicit.above(Position(robot, b, reference=a), 0.1),
         lambda: Implicit.equal(DistanceBetween(robot, a, b), [0.3]),
         lambda: Implicit.equal(CenterOfMass(robot), [0.0, 0.0, 0.2]),
         lambda: Implicit.zero(Pose(robot, a) - Pose(robot, b)),

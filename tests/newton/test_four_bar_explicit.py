@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints import Bounds, Explicit, Function, Implicit, Options, Problem, Projector, RelativePose, Robot
+from constraints import Bounds, Explicit, Function, Implicit, Options, Pose, Problem, Projector, Robot
 from constraints.loops import PointClosure
 from liegroups import Rn
 
@@ -88,7 +88,7 @@ def constraints() -> tuple[Explicit, PointClosure, PointClosure, Implicit]:
     explicit = Explicit(f, r.segments("coupler", "rocker"), r.segments("crank"), name="four-bar")
     first = PointClosure(r, "rocker end", "coupler end", name="first loop")
     second = PointClosure(r, "swing end", "link end", name="second loop")
-    grasp = Implicit.zero(RelativePose(r, "hand", "handle"), name="grasp")
+    grasp = Implicit.zero(Pose(r, "handle", reference="hand"), name="grasp")
     return explicit, first, second, grasp
 
 

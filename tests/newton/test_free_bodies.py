@@ -27,7 +27,6 @@ from constraints import (
     Position,
     Problem,
     Projector,
-    RelativePosition,
     Robot,
     Status,
     Transformation,
@@ -108,7 +107,7 @@ def box_row(robot: Robot, joint: str) -> Implicit:
     p = block(robot, joint)
     lower, upper = np.full(3, -np.inf), np.full(3, np.inf)
     lower[: p.stop - p.start], upper[: p.stop - p.start] = robot.bounds.lower[p], robot.bounds.upper[p]
-    position = RelativePosition(robot, seat_of(robot, joint), joint)
+    position = Position(robot, joint, reference=seat_of(robot, joint))
     mask = np.isfinite(lower) | np.isfinite(upper)
     return Implicit.between(position, lower + THRESHOLD, upper - THRESHOLD, mask=mask, name="box")
 

@@ -15,10 +15,10 @@ from constraints import (
     Position,
     Problem,
     Projector,
-    RelativeCenterOfMass,
     Robot,
     Status,
     Transformation,
+    rigid_transform,
 )
 from constraints.errors import NotFiniteError, OptionError, SizeError, UnknownJointError
 from constraints.models import sample_arm
@@ -44,9 +44,11 @@ def feet(robot: Robot, q: np.ndarray) -> list[Implicit]:
 
 
 def balance(robot: Robot, q: np.ndarray) -> Implicit:
-    centre = RelativeCenterOfMass(robot, "leg_left_6_joint")
+    centre = CenterOfMass(robot, reference="leg_left_6_joint")
     return Implicit.zero(
-        RelativeCenterOfMass(robot, "leg_left_6_joint", centre.value(q)), mask=[True, True, False], name="balance"
+        CenterOfMass(robot, reference=robot.frame("leg_left_6_joint", rigid_transform(centre.value(q)))),
+        mask=[True, True, False],
+        name="balance",
     )
 
 

@@ -25,11 +25,10 @@ from constraints import (
     Orientation,
     Part,
     Point,
+    Pose,
     Position,
     Problem,
     Projector,
-    RelativePose,
-    RelativeTransformation,
     RightHandSide,
     Robot,
     Transformation,
@@ -305,7 +304,7 @@ def test_substitution_has_the_solutions_of_the_full_system() -> None:
         Transformation(robot, box, np.array([0.4, 0.1, 0.3, 0.0, 0.0, 0.0, 1.0])), mask=[0, 0, 1, 1, 1, 0], name="stand"
     )
     substituted = Problem(robot, [stand, Explicit.relative_pose(robot, hand, box, name="grasp")])
-    full = Problem(robot, [stand, Implicit.zero(RelativeTransformation(robot, hand, box), name="grasp")])
+    full = Problem(robot, [stand, Implicit.zero(Transformation(robot, box, reference=hand), name="grasp")])
     assert (substituted.reduced_size, full.reduced_size) == (3, 9)
     rng = np.random.default_rng(0)
     solved = {"substituted": 0, "full": 0}
@@ -517,7 +516,7 @@ def test_pose_map_through_a_constant_is_a_pose() -> None:
     """A right-hand side of a carried object is an offset of its frame: no product at run time."""
     robot = arm_and_box()
     carry = Explicit.relative_pose(robot, "gripper", "handle", comparison=EQUALITY)
-    assert type(carry.output_function(np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]))) is RelativePose
+    assert type(carry.output_function(np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]))) is Pose
 
 
 @dataclass(frozen=True, eq=False, repr=False)

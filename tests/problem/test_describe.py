@@ -22,7 +22,6 @@ from constraints import (
     Position,
     Problem,
     Projector,
-    RelativeTransformation,
     Surface,
     Target,
     Transformation,
@@ -195,7 +194,9 @@ def everything() -> Problem:
                 Implicit.equal(hand, [0.3, 0.0, 0.2], mask=[1, 0, 1], name="masked"),
             ],
             [
-                Implicit.equal(RelativeTransformation(robot, "rarm_effector_body", "larm_effector_body"), name="hands"),
+                Implicit.equal(
+                    Transformation(robot, "larm_effector_body", reference="rarm_effector_body"), name="hands"
+                ),
                 Explicit.linear(robot, "rarm_elbow_joint", {"larm_elbow_joint": -1.0}, 0.3, name="mirrored"),
                 LockedJoint(robot, "lleg_elbow_joint", 0.2, name="held"),
             ],

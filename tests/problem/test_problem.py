@@ -22,7 +22,6 @@ from constraints import (
     Position,
     Problem,
     Projector,
-    RelativePose,
     Robot,
     Target,
 )
@@ -196,7 +195,7 @@ def test_closed_form_dimension_and_tangent():
 def test_tangent_basis_is_an_orthonormal_kernel(robot):
     """Property 20, for implicit rows: J N = 0, N' N = I, N N' v the nearest velocity with J v = 0."""
     rng, frames = np.random.default_rng(64), robot.frame_names
-    problem = Problem(robot, [Implicit.equal(RelativePose(robot, frames[-2], frames[-1])), hand(robot, frames[-1])])
+    problem = Problem(robot, [Implicit.equal(Pose(robot, frames[-1], reference=frames[-2])), hand(robot, frames[-1])])
     for _ in range(10):
         q, v = robot.random(rng), rng.uniform(-1.0, 1.0, robot.nv)
         J, N = problem.jacobian(q), problem.tangent_basis(q)
@@ -286,7 +285,7 @@ def test_problems_pickle_and_copy():
     robot, rng = two_arms(), np.random.default_rng(66)
     turning = Implicit.equal(Position(robot, "left_tool"), Target(_rise), name="rise")
     problem = Problem(
-        robot, [turning, Implicit.equal(RelativePose(robot, "left_tool", "right_tool"), mask=[1] * 5 + [0])]
+        robot, [turning, Implicit.equal(Pose(robot, "right_tool", reference="left_tool"), mask=[1] * 5 + [0])]
     )
     for again in (pickle.loads(pickle.dumps(problem)), copy.deepcopy(problem), copy.copy(problem)):
         q = robot.random(rng)

@@ -31,7 +31,6 @@ from constraints import (
     Projection,
     ProjectionBatch,
     Projector,
-    RelativePose,
     RightHandSide,
     Status,
 )
@@ -67,7 +66,7 @@ def _line(t: np.ndarray) -> list[float]:
 def projector() -> Projector:
     """A grip and a height that varies; an elbow joint that follows another. Half the rows ask for what is too far."""
     robot = two_arms()
-    grip = RelativePose(robot, "left_tool", "right_tool")
+    grip = Pose(robot, "right_tool", reference="left_tool")
     follow = Explicit.linear(robot, robot.joint_names[-1], {robot.joint_names[-2]: 0.5})
     reach = Implicit.equal(Position(robot, "left_tool"), [0.4, 0.1, 1.0], mask=[0, 0, 1], name="height")
     return Projector(

@@ -14,7 +14,7 @@ import pinocchio as pin
 import pytest
 from robots import arm, two_arms
 
-from constraints import Implicit, Options, Pose, Position, Problem, Projector, RelativePose, RightHandSide, Target
+from constraints import Implicit, Options, Pose, Position, Problem, Projector, RightHandSide, Target
 from constraints.loops import PointClosure
 from constraints.loops.mobility import mobility_at
 from constraints.robot.posture import Kinematics
@@ -29,7 +29,7 @@ Answer = tuple[bytes, str, int, int, float]
 def projector() -> Projector:
     """Two arms that hold a thing, an elbow above a height, and a tool at a right-hand side that varies."""
     robot = two_arms()
-    grip = RelativePose(robot, "left_tool", "right_tool")
+    grip = Pose(robot, "right_tool", reference="left_tool")
     return Projector(
         Problem(
             robot,

@@ -31,13 +31,11 @@ from constraints import (
     Problem,
     Projection,
     Projector,
-    RelativeCenterOfMass,
-    RelativePose,
-    RelativeTransformation,
     Robot,
     Status,
     Transformation,
     project,
+    rigid_transform,
 )
 from constraints.errors import ConstraintError, OptionError, UndefinedError, UnknownOptionError
 from constraints.solvers.projection.projection import NotProjectedError
@@ -78,7 +76,7 @@ def stored(name: str, robot: Robot, whole_mass: bool = False) -> tuple[Case, Any
             checks.append(lambda d, i=index["joint2"], M=there, m=mask: six(M.actInv(d.oMi[i]))[m])
         elif c["kind"] == "relative_transformation":
             frame = robot.frame(frames["joint1"], c["frame1"])
-            constraints.append(Implicit(RelativeTransformation(robot, frame, frames["joint2"]), mask=mask))
+            constraints.append(Implicit(Transformation(robot, frames["joint2"], reference=frame), mask=mask))
             inner = pin.XYZQUATToSE3(np.array(c["frame1"]))
             checks.append(
                 lambda d, i=index["joint1"], j=index["joint2"], M=inner, m=mask: six((d.oMi[i] * M).actInv(d.oMi[j]))[m]
@@ -88,9 +86,9 @@ def stored(name: str, robot: Robot, whole_mass: bool = False) -> tuple[Case, Any
             reference = np.array(c["reference"])
             if whole_mass:
                 q = np.array(said["qref"])
-                reference = RelativeCenterOfMass(robot, frames["joint"]).value(q)
+                reference = CenterOfMass(robot, reference=frames["joint"]).value(q)
             joints = None if whole_mass else names[first : last + 1]
-            f = RelativeCenterOfMass(robot, frames["joint"], reference, joints=joints)
+            f = CenterOfMass(robot, joints=joints, reference=robot.frame(frames["joint"], rigid_transform(reference)))
             constraints.append(Implicit(f, mask=mask))
             checks.append(
                 lambda d, i=index["joint"], r=reference, m=mask, a=first, b=last: (
@@ -170,7 +168,7 @@ def sample_cases() -> list[tuple[str, Problem]]:
     """Problems that need no file: robots of every shape, products, and spaces without a robot."""
     one, two, man, rng = arm(), two_arms(), humanoid(), np.random.default_rng(70)
     goal = Pose(one, "tool").value(one.reference("home"))
-    grip = RelativePose(two, "left_tool", "right_tool")
+    grip = Pose(two, "right_tool", reference="left_tool")
     feet = [Pose(man, f"{side}leg6_joint", outputs=R3xSO3) for side in "lr"]
     stand = man.neutral
     sphere = Function.from_callable(lambda q: q @ q - 2.0, Rn(4), Rn(1), lambda q: 2.0 * q, name="sphere")
@@ -486,7 +484,7 @@ def test_a_satisfied_start_is_not_the_result_itself():
 def test_projections_pickle_and_copy():
     """Property 21: results pickle and deepcopy with the same bits, and answer the same."""
     robot = two_arms()
-    grip = RelativePose(robot, "left_tool", "right_tool")
+    grip = Pose(robot, "right_tool", reference="left_tool")
     result = project(
         robot, [Implicit.equal(grip, grip.value(robot.reference("home")))], robot.neutral, Options(trace=True)
     )

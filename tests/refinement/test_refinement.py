@@ -26,7 +26,6 @@ from constraints import (
     Position,
     Problem,
     Projector,
-    RelativePose,
     Robot,
     Status,
     Transformation,
@@ -126,7 +125,7 @@ def scenes() -> dict[str, tuple[Problem, list[np.ndarray]]]:
 
 
 def closed(robot: Robot, a: str, b: str) -> Implicit:
-    return Implicit.equal(RelativePose(robot, a, b), [0.0, -0.4, 0.0, 0.0, 0.0, 0.0, 1.0])
+    return Implicit.equal(Pose(robot, b, reference=a), [0.0, -0.4, 0.0, 0.0, 0.0, 0.0, 1.0])
 
 
 SCENES = ["panda", "pr2", "talos", *(scene.name for scene in sample_scenes())]

@@ -25,7 +25,6 @@ from constraints import (
     Problem,
     Projection,
     Projector,
-    RelativePose,
     Robot,
     Sensitivity,
     SensitivityError,
@@ -195,7 +194,7 @@ def test_a_redundant_solution_is_continued():
     """A closed loop of two arms: the smallest motion that follows; from a start beside it, the projected motion."""
     robot = pr2()
     a, b = "l_gripper_tool_frame", "r_gripper_tool_frame"
-    held = Implicit.equal(RelativePose(robot, a, b), [0.0, -0.4, 0.0, 0.0, 0.0, 0.0, 1.0])
+    held = Implicit.equal(Pose(robot, b, reference=a), [0.0, -0.4, 0.0, 0.0, 0.0, 0.0, 1.0])
     problem = Problem(robot, [held], Bounds.none(robot.space))
     projector = Projector(problem, GREEDY)
     result = projector.project(robot.random(np.random.default_rng(2))).or_raise()

@@ -26,7 +26,6 @@ from constraints import (
     Position,
     Problem,
     Projector,
-    RelativePosition,
     Robot,
     Stacked,
     Transformation,
@@ -154,7 +153,7 @@ def test_world_is_the_universe_unless_a_frame_is_called_so() -> None:
     q = robot.random(np.random.default_rng(0))
     assert robot.frame("world").joint == 0
     for world in ("world", "universe", None):
-        np.testing.assert_array_equal(RelativePosition(robot, world, TOOL)(q), Position(robot, TOOL)(q))
+        np.testing.assert_array_equal(Position(robot, TOOL, reference=world)(q), Position(robot, TOOL)(q))
         np.testing.assert_array_equal(Position(robot, TOOL, world)(q), Position(robot, TOOL)(q))
     np.testing.assert_array_equal(robot.at(q).placement("world").homogeneous, np.eye(4))
     assert robot.with_frame("table", "world", [0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0]).frame("table").joint == 0

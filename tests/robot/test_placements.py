@@ -11,13 +11,13 @@ from robots import arm, humanoid
 from scipy.spatial.transform import Rotation as ScipyRotation
 
 from constraints import (
+    CenterOfMass,
     Frame,
     Implicit,
     Part,
     Pose,
     Position,
     Problem,
-    RelativePose,
     Robot,
     Rotation,
     Target,
@@ -113,7 +113,7 @@ def test_a_placement_is_read_wherever_one_is_asked_for(given: str) -> None:
     same(as_placement(M))
     same(robot.frame("universe", M).placement)
     same(Pose(robot, "wrist_roll", M).frame_a.placement)
-    same(RelativePose(robot, M, "wrist_roll").frame_a.placement)  # pyright: ignore[reportArgumentType]
+    same(CenterOfMass(robot, reference=M).frame_a.placement)
     same(Robot.system([Part("a", robot, placement=M)]).at(robot.neutral).placement("a/shoulder_yaw"),
          MOVED * robot.at(robot.neutral).placement("shoulder_yaw"))  # fmt: skip
     for outputs in (SE3, R3xSO3):

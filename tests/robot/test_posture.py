@@ -30,8 +30,6 @@ from constraints import (
     Posture,
     Problem,
     Projector,
-    RelativeCenterOfMass,
-    RelativePose,
     Robot,
     Rotation,
     Stack,
@@ -221,7 +219,7 @@ def test_several_motions_of_one_posture() -> None:
 def test_motions_survive_evaluations_at_their_posture() -> None:
     robot = humanoid_frames()
     q, v = state(robot)
-    f, g = RelativePose(robot, "a", "b"), RelativeCenterOfMass(robot, "a")
+    f, g = Pose(robot, "b", reference="a"), CenterOfMass(robot, reference="a")
     motion = place_motion(robot.space, q, v, Workspace())
     expected = [np.zeros(function.outputs.nv) for function in (f, g)]
     for function, out in zip((f, g), expected, strict=True):
@@ -369,7 +367,7 @@ def test_workspaces_do_not_grow_with_functions_that_are_gone() -> None:
     """Functions made again and again leave nothing behind, in a pool and in a workspace of one's own."""
     robot, workspace, rng = humanoid_frames(), Workspace(), np.random.default_rng(0)
     q, value, before = robot.neutral, np.zeros(7), relative_frames()
-    kept = RelativePose(robot, "a", "b")
+    kept = Pose(robot, "b", reference="a")
     kept.evaluate(robot.at(q, workspace), value)
     for _ in range(50):
         f = Pose(robot, "b", SE3.random(rng))
@@ -516,15 +514,14 @@ def test_eight_threads_give_the_same_bits() -> None:
     names = [
         *(
             f"{kind} (humanoid)"
-            for kind in ("RelativePose", "Transformation", "ComBetweenFeet", "RelativeCenterOfMass")
+            for kind in ("Pose, relative", "Transformation", "ComBetweenFeet", "CenterOfMass, relative")
         ),
         *("Composition", "Difference of vectors", "Stacked", "Lifted, composed", "Composition, through a robot"),
     ]
     functions = [SAMPLES[name]() for name in names]
     rng = np.random.default_rng(0)
     points = {
-        f: [f.robot.random(rng) if isinstance(f, RelativePose) else f.inputs.random(rng) for _ in range(20)]
-        for f in functions
+        f: [f.robot.random(rng) if isinstance(f, Pose) else f.inputs.random(rng) for _ in range(20)] for f in functions
     }
     velocities = {f: rng.standard_normal(f.inputs.nv) for f in functions}
 

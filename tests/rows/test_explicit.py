@@ -42,12 +42,12 @@ from constraints import (
     Position,
     Problem,
     Projector,
-    RelativeTransformation,
     RightHandSide,
     Robot,
     Stack,
     Status,
     Target,
+    Transformation,
     mimic_constraints,
     stack_rows,
 )
@@ -589,10 +589,10 @@ def test_map_of_a_relative_pose_keeps_the_laws_of_functions(case: str) -> None:
 
 
 def test_relative_pose_is_explicit_form_of_the_relative_transformation() -> None:
-    """Property 11: its twin is RelativeTransformation, row by row."""
+    """Property 11: its twin is Transformation from a, row by row."""
     robot = arm_and_box()
     constraint = Explicit.relative_pose(robot, "gripper", "handle")
-    h = RelativeTransformation(robot, "gripper", "handle")
+    h = Transformation(robot, "handle", reference="gripper")
     q = robot.random(np.random.default_rng(3))
     problem = Problem(robot, [constraint])
     np.testing.assert_array_equal(problem.error(q), h.value(q))
@@ -950,8 +950,8 @@ def test_a_relative_pose_with_another_twin_is_no_success() -> None:
             assert not owner.may_miss
     pose = Explicit.relative_pose(robot, "gripper", "handle")
     for other in (
-        RelativeTransformation(robot, "gripper", shifted),
-        RelativeTransformation(robot, robot.frame("gripper", turned), "handle"),
+        Transformation(robot, shifted, reference="gripper"),
+        Transformation(robot, "handle", reference=robot.frame("gripper", turned)),
     ):
         problem = Problem(robot, [replace(pose, implicit=other)])
         result = Projector(problem).project(robot.random(rng))

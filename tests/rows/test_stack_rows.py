@@ -17,7 +17,6 @@ from constraints import (
     Pose,
     Position,
     Problem,
-    RelativePose,
     RightHandSide,
     Stack,
     Target,
@@ -38,7 +37,7 @@ def constraints_of(robot, a: str, b: str) -> list[Implicit]:
         Implicit(
             Pose(robot, b, outputs=R3xSO3), EQUALITY, mask=[1, 0, 1, 1, 1, 1], scale=[1, 2, 3, 1, 1, 1], name="r3"
         ),
-        Implicit.equal(RelativePose(robot, a, b), mask=[0, 0, 0, 1, 1, 1], name="relative"),
+        Implicit.equal(Pose(robot, b, reference=a), mask=[0, 0, 0, 1, 1, 1], name="relative"),
         Implicit(Position(robot, b), [EQUALITY, SUPERIOR, INFERIOR], margin=0.05, name="sides"),
         Implicit.between(Transformation(robot, a), -0.2, 0.2, name="box"),
         Implicit.equal(CenterOfMass(robot), mask=[True, True, False], name="com"),
@@ -164,7 +163,7 @@ def test_rows_are_written_not_added():
     """Property 3: a workspace used for other points and stacks gives the same bits."""
     robot, rng, workspace = mixed_tree(), np.random.default_rng(55), Workspace()
     stack = Stack([Implicit.equal(Pose(robot, "chain_tip")), Implicit.zero(Position(robot, "planar_tip"))])
-    other = Stack([Implicit.equal(RelativePose(robot, "free_tip", "spherical_tip"))])
+    other = Stack([Implicit.equal(Pose(robot, "spherical_tip", reference="free_tip"))])
     for _ in range(20):
         q = robot.random(rng)
         rows = stack_rows(stack, robot.at(q, workspace))

@@ -269,26 +269,26 @@ class ConvexShapeContactHold(_PairFunction):
         write_place(at, value[5:], None if rows is None else rows[5:])
 
 
-def _surfaces(given: Any, robot: Robot, what: str) -> tuple[Surface, ...]:
+def _surfaces(surfaces: Any, robot: Robot, what: str) -> tuple[Surface, ...]:
     """Surfaces of the robot, of different names."""
     entries: list[Any] = []
-    if isinstance(given, Surface):
-        entries = [given]
-    elif isinstance(given, Sequence) and not isinstance(given, str):
-        entries += given
+    if isinstance(surfaces, Surface):
+        entries = [surfaces]
+    elif isinstance(surfaces, Sequence) and not isinstance(surfaces, str):
+        entries += surfaces
     else:
-        raise WrongObjectError(what, "a Surface, or a sequence of them", given)
-    surfaces: list[Surface] = []
+        raise WrongObjectError(what, "a Surface, or a sequence of them", surfaces)
+    found: list[Surface] = []
     for surface in entries:
         if not isinstance(surface, Surface):
             raise WrongObjectError(what, "a Surface, or a sequence of them", surface)
-        if surface.name in [other.name for other in surfaces]:
+        if surface.name in [other.name for other in found]:
             raise DuplicateNameError(f"surface among the {what}", surface.name)
         robot.frame(surface.frame)
-        surfaces.append(surface)
-    if not surfaces:
+        found.append(surface)
+    if not found:
         raise SizeError(what, "at least one", 0)
-    return tuple(surfaces)
+    return tuple(found)
 
 
 def _named(pair: Any, who: str) -> tuple[str, str]:

@@ -144,12 +144,12 @@ class Surface:
         return f"<{self.describe()}>"
 
 
-def _points(given: ArrayLike, name: str) -> Matrix:
+def _points(vertices: ArrayLike, name: str) -> Matrix:
     what = f"points of surface '{name}'"
     try:
-        points = np.array(given)
+        points = np.array(vertices)
     except (TypeError, ValueError):
-        raise WrongObjectError(what, "vertices (n, 3)", given) from None
+        raise WrongObjectError(what, "vertices (n, 3)", vertices) from None
     if points.dtype.kind not in "iuf":
         raise DtypeError(what, points.dtype)
     if points.ndim != 2 or points.shape[1] != 3 or len(points) < 3:

@@ -11,8 +11,7 @@ from liegroups import SE3
 from liegroups.arrays import BoolVector, Vector
 
 from ...functions.frame_function import Framed, FrameFunction, kinematics_at, supporting_columns
-from ...functions.function import said_of_evaluate
-from ...functions.pose import RelativePose
+from ...functions.pose import Pose
 from ...functions.translation import RightTranslation
 from ...point import Point
 from ...problem.problem import Problem
@@ -52,7 +51,7 @@ class AttachedFrame:
 
     __slots__ = ("_constant", "explicit", "function")
 
-    def __init__(self, explicit: Explicit, f: RelativePose) -> None:
+    def __init__(self, explicit: Explicit, f: Pose) -> None:
         self.explicit, self.function = explicit, copy.copy(f)  # a copy: what f itself has in a workspace stays
         g_inverse = explicit.g_inverse
         self._constant = g_inverse.constant if isinstance(g_inverse, RightTranslation) else None
@@ -62,7 +61,7 @@ class AttachedFrame:
         """That of a constraint; None where its map is something else."""
         f, g_inverse = explicit.map, explicit.g_inverse
         plain = g_inverse is None or isinstance(g_inverse, RightTranslation)
-        return AttachedFrame(explicit, f) if plain and type(f) is RelativePose and f.outputs == SE3 else None
+        return AttachedFrame(explicit, f) if plain and type(f) is Pose and f.outputs == SE3 else None
 
     def placement(self, rhs: RightHandSide, workspace: Workspace) -> Placement:
         """Placement of the moved frame on its joint, found once for as long as the right-hand side is the same.
@@ -214,7 +213,7 @@ def _frames_at_hand(problem: Problem, owner: RowOwner, bodies: dict[int, Attache
     """The function of a constraint, if all it sees are frames on carried bodies or apart from them; else None."""
     if not isinstance(owner, Implicit) or not isinstance(f := owner.function, Framed):
         return None
-    if not (f.sees_only_frames and said_of_evaluate(f, "sees_only_frames")):
+    if not f.sees_only_frames:
         return None
     frames = [frame for part in f.parts for frame in (part.frame_a, part.frame_b)]
     return f if all(_is_at_hand(problem, frame, bodies) for frame in frames) else None

@@ -11,7 +11,7 @@ from liegroups import Rn, Segments
 from liegroups.arrays import Vector
 from liegroups.layout import Factor
 
-from ...functions import RelativePosition
+from ...functions import Position
 from ...functions.function import Function
 from ...problem.problem import Problem
 from ...robot import Frame
@@ -123,7 +123,7 @@ class ComputedBodies:
             model: Any = robot.model
             body = robot.frame(leaf.name, kind=FrameKind.JOINT)
             seat = Frame(f"seat of {leaf.name}", model.parents[body.joint], model.jointPlacements[body.joint])
-            return RelativePosition(robot, seat, body)
+            return Position(robot, body, reference=seat)
         still = np.zeros((size, leaf.space.nv - size))
         translation = Function.from_callable(
             lambda q: q[:size],

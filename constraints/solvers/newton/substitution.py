@@ -12,7 +12,7 @@ from liegroups.arrays import Indices, Matrix, Vector, runs
 
 from ...functions.contact.contact import ConvexShapeContactHold
 from ...functions.function import Function
-from ...functions.transformation import RelativeTransformation
+from ...functions.transformation import Transformation
 from ...linear_algebra import dot
 from ...point import Point
 from ...problem.problem import Problem
@@ -224,7 +224,7 @@ def _distance_by_error(explicit: Explicit) -> float | None:
     if explicit.implicit is None:
         return 1.0 if explicit.g is None and (group.is_flat or group == SE3) else None
     h: Any = explicit.implicit
-    if type(h) not in (RelativeTransformation, ConvexShapeContactHold) or len(h.parts) != 1:
+    if type(h) not in (Transformation, ConvexShapeContactHold) or len(h.parts) != 1:
         return None
     part = h.parts[0]
     model = part.robot.model

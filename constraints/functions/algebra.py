@@ -1,0 +1,248 @@
+"""What the operators of functions make: `f @ g`, `f - g`, `f + g`, `0.5 * f`, `-f`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+
+import numpy as np
+
+from liegroups import Rn
+from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.doors import finite_vector
+from liegroups.frozen import set_fields
+
+from ..errors import SizeError, SpaceMismatchError, WrongObjectError
+from ..point import MovingPoint, Point
+from ..words import signed_sum
+from .function import Function, as_function
+from .lifted import common_inputs
+
+__all__ = ["Composition", "Difference", "Sum"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Composition(Function):
+    r"""`f @ g`: first the inner function g, then the outer one f.
+
+    .. math:: (f \circ g)(q) = f(g(q)), \quad J = J_f(g(q))\, J_g(q), \quad
+        \dot J v = J_f\,\dot J_g v + \dot J_f(g, J_g v)\, J_g v
+
+    Args:
+        outer, inner: f and g; the outputs of g are the inputs of f.
+
+    Shapes:
+        value (outer.outputs.nq,), jacobian (outer.outputs.nv, inner.inputs.nv).
+
+    Raises:
+        SpaceMismatchError: if the spaces do not meet.
+    """
+
+    outer: Function
+    inner: Function
+
+    def __post_init__(self) -> None:
+        """Check that the spaces meet."""
+        outer, inner = as_function(self.outer, "outer function"), as_function(self.inner, "inner function")
+        if outer.inputs != inner.outputs:
+            raise SpaceMismatchError(f"{outer.name} @ {inner.name}", outer.inputs.name, inner.outputs.name)
+        self.declare(
+            inner.inputs, outer.outputs, inner.columns, periodic=inner.periodic, name=f"{outer.name} @ {inner.name}"
+        )
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        middle = point.scratch(self, "middle", (self.inner.outputs.nq,))
+        if jacobian is None:
+            self.inner.evaluate(point, middle)
+            self.outer.evaluate(point.at(self.outer.inputs, middle), value)
+            return
+        Jg, Jf = self._jacobians(point)
+        self.inner.evaluate(point, middle, Jg)
+        self.outer.evaluate(point.at(self.outer.inputs, middle), value, Jf)
+        jacobian[:] = Jf.dot(Jg)
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        point = motion.point
+        middle = point.scratch(self, "middle", (self.inner.outputs.nq,))
+        Jg, Jf = self._jacobians(point)
+        self.inner.evaluate(point, middle, Jg)
+        drift = point.scratch(self, "inner drift", (self.inner.outputs.nv,))
+        self.inner.drift(motion, drift)
+        inside = motion.at(self.outer.inputs, middle, Jg @ motion.v)
+        self.outer.evaluate(inside.point, point.scratch(self, "value", (self.outputs.nq,)), Jf)
+        self.outer.drift(inside, out)
+        out += Jf @ drift
+
+    @property
+    def has_exact_drift(self) -> bool:
+        """True when both drifts are formulas."""
+        return self.outer.has_exact_drift and self.inner.has_exact_drift
+
+    def _jacobians(self, point: Point) -> tuple[Matrix, Matrix]:
+        inner = point.scratch(self, "inner", (self.inner.outputs.nv, self.inner.inputs.nv))
+        return inner, point.scratch(self, "outer", (self.outer.outputs.nv, self.outer.inputs.nv))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Difference(Function):
+    r"""`f - g`: how far the value of f is from the value of g, in the tangent space.
+
+    .. math:: (f - g)(q) = f(q) \ominus g(q) \in \mathbb{R}^{n_v}, \quad
+        J = \partial_1 J_f + \partial_0 J_g
+
+    with :math:`\partial_0, \partial_1` the Jacobians of `outputs.difference` by its two arguments.
+
+    Args:
+        left, right: f and g, with the same inputs and the same outputs.
+
+    Shapes:
+        value (outputs.nv of f,), jacobian (outputs.nv of f, inputs.nv).
+
+    Raises:
+        SpaceMismatchError, RobotMismatchError: if inputs or outputs differ.
+
+    Source: `function::Difference` of hpp-constraints.
+    """
+
+    left: Function
+    right: Function
+
+    def __post_init__(self) -> None:
+        """Check that the spaces agree."""
+        f = as_function(self.left, "left of a difference")
+        constant = "a Function (for a value: Constant(value, f.outputs, f.inputs))"
+        g = as_function(self.right, "right of a difference", constant)
+        inputs = common_inputs((f, g), f"inputs of {f.name} - {g.name}")
+        if f.outputs != g.outputs:
+            raise SpaceMismatchError(f"outputs of {f.name} - {g.name}", f.outputs.name, g.outputs.name)
+        self.declare(
+            inputs,
+            Rn(f.outputs.nv),
+            f.columns | g.columns,
+            periodic=f.periodic & g.periodic,
+            name=f"{f.name} - {g.name}",
+        )
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        space = self.left.outputs
+        f = point.scratch(self, "f", (space.nq,))
+        g = point.scratch(self, "g", (space.nq,))
+        if jacobian is None:
+            self.left.evaluate(point, f)
+            self.right.evaluate(point, g)
+            value[:] = space.difference(g, f)
+            return
+        Jf = point.scratch(self, "Jf", (space.nv, self.inputs.nv))
+        Jg = point.scratch(self, "Jg", (space.nv, self.inputs.nv))
+        self.left.evaluate(point, f, Jf)
+        self.right.evaluate(point, g, Jg)
+        value[:] = space.difference(g, f)
+        jacobian[:] = space.difference_dq1(g, f) @ Jf + space.difference_dq0(g, f) @ Jg
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sum(Function):
+    r"""Weighted sum of functions into one vector space: `f + g`, `0.5 * f`, `-f`.
+
+    .. math:: h(q) = \sum_i c_i\, f_i(q) \in \mathbb{R}^n, \quad J = \sum_i c_i J_i, \quad
+        \dot J v = \sum_i c_i\, \dot J_i v
+
+    Args:
+        functions: at least one, with the same inputs and the same outputs, a vector space.
+        factors: one a function; ones by default.
+        name: name in messages.
+
+    Shapes:
+        value (n,), jacobian (n, inputs.nv).
+
+    Raises:
+        SpaceMismatchError, RobotMismatchError: if inputs or outputs differ, or are no vector space.
+        SizeError, DtypeError, NotFiniteError: what is wrong with the factors.
+
+    Example:
+        >>> from constraints import Position
+        >>> from constraints.models import sample_arm
+        >>> arm = sample_arm()
+        >>> 0.5 * (Position(arm, "elbow") + Position(arm, "tool"))
+        Sum('0.5 Position(elbow) + 0.5 Position(tool)': R7 -> R3)
+    """
+
+    functions: Sequence[Function]
+    factors: ArrayLike | None = None
+    name: str = field(default="", kw_only=True)
+
+    _factors: Vector = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Check that the spaces agree."""
+        if not isinstance(self.functions, Sequence) or isinstance(self.functions, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("functions of a sum", "a sequence of functions, [f, g]", self.functions)
+        functions = tuple(as_function(f, f"function {i} of a sum") for i, f in enumerate(self.functions))
+        if not functions:
+            raise SizeError("functions of a sum", "at least one", 0)
+        factors = np.ones(len(functions)) if self.factors is None else self.factors
+        factors = np.array(finite_vector(factors, len(functions), "factors of a sum"))
+        inputs, outputs = common_inputs(functions, "inputs of a sum"), functions[0].outputs
+        for f in functions:
+            if not f.outputs.is_flat:
+                raise SpaceMismatchError(f"outputs of {f.name}, in a sum or times a number", "R^n", f.outputs.name)
+            if f.outputs != outputs:
+                raise SpaceMismatchError(f"outputs of {f.name} in a sum", outputs.name, f.outputs.name)
+        set_fields(self, functions=functions, factors=factors, _factors=factors)
+        self.declare(
+            inputs,
+            outputs,
+            np.logical_or.reduce([f.columns for f in functions]),
+            periodic=np.logical_and.reduce([f.periodic for f in functions]),
+            name=self.name or _name(functions, factors),
+        )
+
+    @staticmethod
+    def of(f: Function, g: Function) -> Sum:
+        """`f + g`; sums that have no name of their own become one."""
+        terms = [Sum._terms(f), Sum._terms(g)]
+        return Sum([h for functions, _ in terms for h in functions], [c for _, factors in terms for c in factors])
+
+    @staticmethod
+    def scaled(factor: object, f: Function) -> Sum:
+        """`factor * f`."""
+        if not isinstance(factor, Real):
+            raise WrongObjectError(f"factor of {f.name}", f"a number (for a matrix, A @ {f.name})", factor)
+        functions, factors = Sum._terms(f)
+        return Sum(functions, [float(factor) * c for c in factors])
+
+    @staticmethod
+    def _terms(f: Function) -> tuple[Sequence[Function], list[float]]:
+        """The functions of a sum and their factors; a sum with a name of its own is one function."""
+        if isinstance(f, Sum) and f.name == _name(f.functions, f._factors):
+            return f.functions, f._factors.tolist()
+        return [f], [1.0]
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        part = point.scratch(self, "part", (self.outputs.nq,))
+        value[:] = 0.0
+        if jacobian is not None:
+            jacobian[:] = 0.0
+        for i, (f, c) in enumerate(zip(self.functions, self._factors, strict=True)):
+            J = None if jacobian is None else point.scratch(self, f"jacobian {i}", jacobian.shape)
+            f.evaluate(point, part, J)
+            value += c * part
+            if jacobian is not None:
+                jacobian += c * J
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        part = motion.point.scratch(self, "drift", (self.outputs.nv,))
+        out[:] = 0.0
+        for f, c in zip(self.functions, self._factors, strict=True):
+            f.drift(motion, part)
+            out += c * part
+
+    @property
+    def has_exact_drift(self) -> bool:
+        """True when all drifts are formulas."""
+        return all(f.has_exact_drift for f in self.functions)
+
+
+def _name(functions: Sequence[Function], factors: Vector) -> str:
+    return signed_sum(factors.tolist(), [f.name for f in functions])
