@@ -1,19 +1,30 @@
-"""What a group implements: its maps for one vector, sizes already checked. `rows.Rows` is the same for many."""
+"""What a group implements: its maps for one vector, and the `BatchMaps` that do the same over leading axes."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import cached_property
+
+import numpy as np
 
 from .arrays import Matrix, Vector
+from .batch_maps import BatchMaps
+from .second_order import log_second_by_differences, structure_constants
+from .structure import Structure
 
 __all__ = ["OneVectorMaps"]
 
 
-class OneVectorMaps(ABC):
+class OneVectorMaps(Structure, ABC):
     """The maps of a group for one vector, from which `Space` derives all others.
 
-    They receive float64 arrays (nq,) and (nv,) and return new ones.
+    They receive float64 arrays (nq,) and (nv,), whose sizes have been checked, and return new ones.
     """
+
+    @property
+    @abstractmethod
+    def batch_maps(self) -> BatchMaps:
+        """The same maps over leading axes."""
 
     @abstractmethod
     def _integrate(self, q: Vector, v: Vector) -> Vector:
@@ -42,3 +53,19 @@ class OneVectorMaps(ABC):
     @abstractmethod
     def _log_jacobian(self, v: Vector) -> Matrix:
         """Return J (nv, nv), with log(exp(v) exp(d)) = v + J d to first order."""
+
+    # --- what a group may implement: second order, by differences otherwise -------------------------------------------
+
+    def _bracket(self, x: Vector, y: Vector) -> Vector:
+        """Return [x, y] (nv,); by default from differences of the adjoint, to 1e-12."""
+        return x.dot(self._constants).dot(y)
+
+    def _log_second(self, r: Vector, velocity: Vector, acceleration: Vector) -> Vector:
+        """Return the second time derivative of r = log g (nv,); by default from differences of `_log_jacobian`."""
+        return log_second_by_differences(self._log_jacobian, r, velocity, acceleration)
+
+    @cached_property
+    def _constants(self) -> Matrix:
+        """Structure constants (nv, nv, nv), once for a space."""
+        constants = structure_constants(self._adjoint, lambda v: self._integrate(self.neutral, v), self.nv)
+        return np.moveaxis(constants, 0, 1)

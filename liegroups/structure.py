@@ -8,8 +8,8 @@ from typing import Final, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .arguments import one_vector, stacked
 from .arrays import FLOAT64, Numbers, Vector
-from .doors import one_vector, stacked
 from .errors import SizeError
 from .layout import Atom, Layout
 from .unit_blocks import normalized, uniform_point

@@ -8,8 +8,8 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .arguments import natural_number, stacked
 from .arrays import Vector
-from .doors import natural_number, stacked
 from .errors import EmptyIntervalError, NotNormalizedError, SizeError, WrongObjectError
 from .layout import Factor
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from liegroups.doors import as_tuple
+from liegroups.arguments import as_tuple
 
 from ..errors import UnknownJointError, WrongObjectError
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from liegroups import SE2, SE3, SO2, SO3, ProductSpace, Rn, Space
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
+from liegroups.batch_maps import BatchMaps
 from liegroups.frozen import read_only, read_only_copy
-from liegroups.rows import Rows
 
 from ..errors import ModelError
 from ..point import ALL_JOINTS, PlacedSpace
@@ -86,9 +86,9 @@ class RobotSpace(PlacedSpace):
         return self._joints.log_jacobian(v)
 
     @property
-    def rows(self) -> Rows:
-        """The batch gear of the product."""
-        return self._joints.rows
+    def batch_maps(self) -> BatchMaps:
+        """Those of the product."""
+        return self._joints.batch_maps
 
     # Identity
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from liegroups import SE3, SO3, ConstraintError, ProductSpace, Rn, Space
 from liegroups.arrays import Vector
-from liegroups.doors import as_space
 from liegroups.frozen import read_only
+from liegroups.space import as_space
 
 from .failure import CheckFailed, largest, require, within
 
@@ -165,7 +165,7 @@ def _check_moves(space: Space, s: _Sample) -> None:
         within(f"interpolate(q, r, {t}) is an end", _apart(space, end, between), 1e-11, "_difference", q=q, r=r)
     half = space.interpolate(q, p, np.array([0.5, 1.0]))
     law = "interpolate(q, q (+) v, 1/2) = q (+) v/2"
-    within(law, _apart(space, space.integrate(q, 0.5 * v), half[0]), 1e-11, "_difference, rows", q=q, v=v)
+    within(law, _apart(space, space.integrate(q, 0.5 * v), half[0]), 1e-11, "_difference, batch_maps", q=q, v=v)
 
 
 def _check_jacobians(space: Space, s: _Sample) -> None:
@@ -295,7 +295,7 @@ def _check_twins(space: Space, samples: list[_Sample], tolerance: float) -> None
     }
     for name, (call, arguments) in pairs.items():
         batch = call(*arguments)
-        mend = f"rows.{name.split('_d')[0]} and _{name.split('_d')[0]} must compute the same"
+        mend = f"batch_maps.{name.split('_d')[0]} and _{name.split('_d')[0]} must compute the same"
         for i in range(len(samples)):
             single = call(*(a[i] for a in arguments))
             amount = largest(batch[i] - single) / (1.0 + largest(single)) if batch[i].shape == single.shape else np.inf

@@ -17,7 +17,7 @@ from constraints.rows.right_hand_side import RightHandSide
 from constraints.rows.stack import Stack
 from constraints.rows.stacking import Order, stack_rows
 from constraints.testing import check_space
-from liegroups import SE2, SE3, SO2, SO3, Layout, R3xSO3, Rn, RowByRow, Rows, SizeError, Space
+from liegroups import SE2, SE3, SO2, SO3, BatchMaps, Layout, LoopedMaps, R3xSO3, Rn, SizeError, Space
 from liegroups.second_order import se3_log_second
 
 GROUPS = [Rn(3), SO2, SE2, SO3, SE3, R3xSO3, SE2 * SO3 * Rn(1)]
@@ -52,8 +52,8 @@ class Heisenberg(Space):
         return np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-v[1] / 2.0, v[0] / 2.0, 1.0]])
 
     @property
-    def rows(self) -> Rows:
-        return RowByRow(self)
+    def batch_maps(self) -> BatchMaps:
+        return LoopedMaps(self)
 
 
 class Curved(Function):

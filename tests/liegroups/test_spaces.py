@@ -17,20 +17,20 @@ from liegroups import (
     SE3,
     SO2,
     SO3,
+    BatchMaps,
     ConstraintError,
     DtypeError,
     DuplicateNameError,
     Element,
     EmptyIntervalError,
     Layout,
+    LoopedMaps,
     NotFiniteError,
     NotNormalizedError,
     OverlapError,
     ProductSpace,
     R3xSO3,
     Rn,
-    RowByRow,
-    Rows,
     SizeError,
     Space,
     SpaceMismatchError,
@@ -83,8 +83,8 @@ class Heisenberg(Space):
         return self._spoil("_log_jacobian", np.array([[1, 0, 0], [0, 1, 0], [-v[1] / 2, v[0] / 2, 1.0]]))
 
     @property
-    def rows(self) -> Rows:
-        return RowByRow(self)
+    def batch_maps(self) -> BatchMaps:
+        return LoopedMaps(self)
 
 
 class Arm(Space):
@@ -121,8 +121,8 @@ class Arm(Space):
         return self.joints.log_jacobian(v)
 
     @property
-    def rows(self) -> Rows:
-        return self.joints.rows
+    def batch_maps(self) -> BatchMaps:
+        return self.joints.batch_maps
 
 
 # --- laws ------------------------------------------------------------------------------------------------------------

@@ -1,11 +1,11 @@
-"""Reading what comes from a user: every array, space, sequence and mapping passes here once."""
+"""Reading what comes from a user: every number, array, name, sequence and mapping passes here once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import isfinite
 from operator import index
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeGuard, TypeVar
+from typing import Any, SupportsIndex, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,16 +13,13 @@ from numpy.typing import ArrayLike
 from .arrays import FLOAT64, Vector
 from .errors import DtypeError, NotFiniteError, SizeError, WrongObjectError
 
-if TYPE_CHECKING:
-    from .space import Space
-
 __all__ = [
     "as_flag",
     "as_mapping",
     "as_name",
-    "as_space",
     "as_tolerance",
     "as_tuple",
+    "expect",
     "finite_vector",
     "is_finite_number",
     "leading_axes",
@@ -38,6 +35,34 @@ _T = TypeVar("_T")
 
 _FLAGS: tuple[type, ...] = (bool, np.bool_)
 _REAL_NUMBERS: tuple[type, ...] = (float, int, np.floating, np.integer)
+
+
+def expect(candidate: object, kind: type[_T] | tuple[type[_T], ...], what: str, words: str = "") -> _T:
+    """Take an object of a kind from a user, and return it.
+
+    Args:
+        candidate: what came.
+        kind: the class it must be of, or several of which one is enough.
+        what: the argument, as the caller knows it: "problem of an interpolation".
+        words: what is expected; "a Problem", from the name of the class, if left out.
+
+    Raises:
+        WrongObjectError: anything else.
+
+    Example:
+        >>> from liegroups.arguments import expect
+        >>> expect("base", str, "name of a frame")
+        'base'
+    """
+    if isinstance(candidate, kind):
+        return candidate
+    raise WrongObjectError(what, words or _with_article(kind), candidate)
+
+
+def _with_article(kind: type | tuple[type, ...]) -> str:
+    """Classes in words: 'a Problem', 'an Implicit or a Function'."""
+    names = [each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,))]
+    return " or ".join(f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}" for name in names)
 
 
 def _is_float64(values: object) -> TypeGuard[Vector]:
@@ -167,31 +192,13 @@ def natural_number(n: SupportsIndex, what: str) -> int:
     return number
 
 
-def as_space(candidate: object, what: str) -> Space:
-    """Take a space from a user.
-
-    Raises:
-        WrongObjectError: anything else.
-    """
-    from .space import Space  # spaces read their numbers here: imported on use
-
-    if not isinstance(candidate, Space):
-        own = isinstance(getattr(candidate, "space", None), Space)
-        number = isinstance(candidate, int) and not isinstance(candidate, bool)
-        expected = "a Space, its .space" if own else f"a Space, Rn({candidate})" if number else "a Space"
-        raise WrongObjectError(what, expected, candidate)
-    return candidate
-
-
 def as_name(candidate: object, what: str) -> str:
     """Take a name from a user.
 
     Raises:
         WrongObjectError: no string.
     """
-    if not isinstance(candidate, str):
-        raise WrongObjectError(what, "a string", candidate)
-    return candidate
+    return expect(candidate, str, what, "a string")
 
 
 def as_flag(candidate: object, what: str) -> bool:
@@ -249,6 +256,5 @@ def as_mapping(candidate: Mapping[_K, _T], what: str, entries: str) -> Mapping[_
     Raises:
         WrongObjectError: anything else.
     """
-    if not isinstance(candidate, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError(what, f"a mapping {entries}", candidate)
+    expect(candidate, Mapping, what, f"a mapping {entries}")
     return candidate
