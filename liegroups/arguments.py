@@ -56,7 +56,8 @@ def expect(candidate: object, kind: type[_T] | tuple[type[_T], ...], what: str, 
     """
     if isinstance(candidate, kind):
         return candidate
-    raise WrongObjectError(what, words or _with_article(kind), candidate)
+    came = repr(candidate) if isinstance(candidate, str) else candidate
+    raise WrongObjectError(what, words or _with_article(kind), came)
 
 
 def _with_article(kind: type | tuple[type, ...]) -> str:
