@@ -41,8 +41,8 @@ def check_space(space: Space, rng_seed: int = 0, samples: int = 20, twins: float
     Points are drawn with ``space.random``; each comes with a tangent vector of ordinary size, or with one of size 1e-7,
     as many formulas fail only near zero. The laws: group axioms, integration against difference, adjoint, Jacobians
     against central differences along the space (value and slope), brackets and second derivatives of the logarithm, the
-    in-place error, both gears of each map, products, interpolation, random points in bounds, the door for user input,
-    and copies.
+    in-place error, each map of one vector and over leading axes, products, interpolation, random points in bounds, the
+    reading of what users give, and copies.
 
     Args:
         space: any space, your own included.
