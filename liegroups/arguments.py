@@ -71,7 +71,7 @@ def _is_float64(values: object) -> TypeGuard[Vector]:
 
 
 def is_finite_vector(values: object, n: int) -> TypeGuard[Vector]:
-    """Whether it is a float64 vector (n,) already, with no NaN, no infinity, and nothing whose square overflows."""
+    """Whether it is a float64 vector (n,) already, of finite numbers whose squares do not overflow either."""
     if _is_float64(values) and values.shape == (n,):
         square = float(values.dot(values))
         return square - square == 0.0
@@ -171,7 +171,7 @@ def _numbers(values: Any, what: str) -> Any:
 
 
 def _kind_of(values: Any) -> str:
-    """What something is that is no array of numbers, and where the numbers are if it has them."""
+    """The type of what is no array of numbers, in words, and where its numbers are if it has any."""
     name = type(values).__name__
     if isinstance(values, Mapping):
         return f"{name} (of a robot, robot.configuration makes numbers of values by joint)"
@@ -203,7 +203,7 @@ def as_name(candidate: object, what: str) -> str:
 
 
 def as_flag(candidate: object, what: str) -> bool:
-    """Take a truth value from a user, and nothing that only counts as one.
+    """Take True or False from a user; 0 and 1 are refused.
 
     Raises:
         WrongObjectError: anything else.
@@ -232,7 +232,7 @@ def as_tolerance(candidate: object, what: str) -> float:
 
 
 def as_tuple(candidate: Iterable[_T], what: str, entries: str) -> tuple[_T, ...]:
-    """Take what can be walked through; text is not taken for a sequence of its letters.
+    """Take a sequence, or anything else that can be iterated over; text is not taken for a sequence of letters.
 
     Args:
         candidate: what came.
@@ -240,7 +240,7 @@ def as_tuple(candidate: Iterable[_T], what: str, entries: str) -> tuple[_T, ...]
         entries: what it holds, in words.
 
     Raises:
-        WrongObjectError: nothing of the kind.
+        WrongObjectError: text, or what cannot be iterated over.
     """
     expected = f"a sequence of {entries}"
     if isinstance(candidate, str | bytes):

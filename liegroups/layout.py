@@ -40,7 +40,7 @@ class Factor:
     name: str
 
     def __hash__(self) -> int:
-        """Hash by value (a slice has no hash of its own)."""
+        """Hash by value; slices have none of their own before Python 3.12."""
         return hash((self.space, self.q.start, self.q.stop, self.v.start, self.v.stop, self.name))
 
     def within(self, outer: Factor) -> Factor:

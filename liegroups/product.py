@@ -1,4 +1,4 @@
-"""Products of spaces, and the way they act on one vector: one operation for each run of neighbouring R^n factors."""
+"""Products of spaces: one operation for each run of neighbouring R^n factors, and one for each other factor."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class ProductSpace(Space):
     """Direct product of spaces: configurations and tangent vectors are those of the factors, one after the other.
 
     Args:
-        spaces: the factors, in order; none of them is opened, even if it is a product (``A * B`` flattens).
+        spaces: the factors, in order. A factor that is a product itself stays one factor (with ``A * B`` its factors
+            become those of the whole).
         names: names of the factors, all different; made from the names of the spaces if left out.
 
     Raises:

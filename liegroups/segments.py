@@ -184,11 +184,11 @@ class Segments:
 
 
 def entries_of(space: Space, columns: BoolVector) -> BoolVector:
-    """Entries (nq,) of q that no other columns move: of a rotation or a pose all or none, for it is moved as a whole.
+    """Entries (nq,) of q that belong to these tangent columns; those of a rotation or a pose only if all its columns do.
 
     Args:
         space: the space of q.
-        columns: tangent columns (nv,).
+        columns: the tangent columns (nv,), as a mask.
     """
     entries = np.zeros(space.nq, dtype=np.bool_)
     for leaf in space.leaves():
