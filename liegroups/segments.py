@@ -184,7 +184,7 @@ class Segments:
 
 
 def entries_of(space: Space, columns: BoolVector) -> BoolVector:
-    """Entries (nq,) of q of these tangent columns; those of a rotation or a pose only if all its columns are among them.
+    """Entries (nq,) of q of these tangent columns; those of a rotation or a pose only if all its columns are meant.
 
     Args:
         space: the space of q.
