@@ -28,7 +28,8 @@ from .errors import (
     UnknownNameError,
     WrongObjectError,
 )
-from .groups import SE2, SE3, SO2, SO3, Group, GroupMaps, R3xSO3, Rn
+from .group_maps import GroupMaps
+from .groups import SE2, SE3, SO2, SO3, Group, R3xSO3, Rn
 from .layout import Factor, Layout
 from .looped_maps import LoopedMaps
 from .product import ProductSpace

@@ -2,56 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from operator import add, neg
-from typing import Any, Final, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from . import maps, second_order
-from .arguments import expect, natural_number
+from .arguments import natural_number
 from .arrays import Matrix, Vector
-from .batch_maps import BatchMaps, SE2Maps, SE3Maps, SO2Maps, SO3Maps, VectorMaps
+from .batch_maps import SE2Maps, SE3Maps, SO2Maps, SO3Maps, VectorMaps
+from .group_maps import GroupMaps
 from .layout import Layout
-from .looped_maps import LoopedMaps
 from .product import ProductSpace
 from .space import Space
 
-__all__ = ["SE2", "SE3", "SO2", "SO3", "Group", "GroupMaps", "R3xSO3", "Rn"]
-
-Of1: TypeAlias = Callable[[Vector], Vector]
-Of2: TypeAlias = Callable[[Vector, Vector], Vector]
-Of3: TypeAlias = Callable[[Vector, Vector, Vector], Vector]
-
-
-@dataclass(frozen=True, kw_only=True)
-class GroupMaps:
-    r"""The functions that make a group, each for one vector; they return new float64 arrays.
-
-    Attributes:
-        integrate: of q and v: :math:`q \exp(v)` (nq,), unit blocks normalised.
-        difference: of q0 and q1: :math:`\log(q_0^{-1} q_1)` (nv,), the shortest.
-        compose: of q0 and q1: their product (nq,), unit blocks normalised.
-        inverse: of q: :math:`q^{-1}` (nq,).
-        adjoint: of q: :math:`Ad_q` (nv, nv), with :math:`q \exp(v) = \exp(Ad_q v)\, q`.
-        exp_jacobian: of v: J (nv, nv), with :math:`\exp(v + \delta) \approx \exp(v) \exp(J \delta)`.
-        log_jacobian: of v: J (nv, nv), with :math:`\log(\exp(v) \exp(\delta)) \approx v + J \delta`.
-        bracket: of x and y: :math:`[x, y]` (nv,); None for differences of the adjoint.
-        log_second: of r, velocity and acceleration: the second time derivative of r (nv,), as
-            `Space.log_second_derivative` defines it; None for differences of the Jacobian of log.
-    """
-
-    integrate: Of2
-    difference: Of2
-    compose: Of2
-    inverse: Of1
-    adjoint: Of1
-    exp_jacobian: Of1
-    log_jacobian: Of1
-    bracket: Of2 | None = None
-    log_second: Of3 | None = None
+__all__ = ["SE2", "SE3", "SO2", "SO3", "Group", "R3xSO3", "Rn"]
 
 
 class Group(Space):
@@ -66,52 +32,9 @@ class Group(Space):
         batch_maps: the same over leading axes; by default a loop that calls `maps` for one vector after the other.
     """
 
-    def __init__(self, layout: Layout, maps: GroupMaps, batch_maps: BatchMaps | None = None) -> None:
-        super().__init__(expect(layout, Layout, "layout of a group", "a Layout, Layout.group(...)"))
-        self.maps: Final = expect(maps, GroupMaps, f"maps of {self.name}", "GroupMaps")
-        if batch_maps is not None:
-            expect(batch_maps, BatchMaps, f"batch maps of {self.name}", "BatchMaps")
-        self._batch_maps = batch_maps
-
     def __reduce__(self) -> tuple[Any, ...]:
         """Rebuild by the constructor."""
-        return Group, (self.layout, self.maps, self._batch_maps)
-
-    @property
-    def batch_maps(self) -> BatchMaps:
-        """The same maps over leading axes."""
-        return self._batch_maps or LoopedMaps(self)
-
-    def _integrate(self, q: Vector, v: Vector) -> Vector:
-        return self.maps.integrate(q, v)
-
-    def _difference(self, q0: Vector, q1: Vector) -> Vector:
-        return self.maps.difference(q0, q1)
-
-    def _compose(self, q0: Vector, q1: Vector) -> Vector:
-        return self.maps.compose(q0, q1)
-
-    def _inverse(self, q: Vector) -> Vector:
-        return self.maps.inverse(q)
-
-    def _adjoint(self, q: Vector) -> Matrix:
-        return self.maps.adjoint(q)
-
-    def _exp_jacobian(self, v: Vector) -> Matrix:
-        return self.maps.exp_jacobian(v)
-
-    def _log_jacobian(self, v: Vector) -> Matrix:
-        return self.maps.log_jacobian(v)
-
-    def _bracket(self, x: Vector, y: Vector) -> Vector:
-        bracket = self.maps.bracket
-        return super()._bracket(x, y) if bracket is None else bracket(x, y)
-
-    def _log_second(self, r: Vector, velocity: Vector, acceleration: Vector) -> Vector:
-        log_second = self.maps.log_second
-        if log_second is None:
-            return super()._log_second(r, velocity, acceleration)
-        return log_second(r, velocity, acceleration)
+        return Group, (self.layout, self.maps, self.batch_maps)
 
 
 class Rn(Group):
@@ -123,6 +46,9 @@ class Rn(Group):
     def __reduce__(self) -> tuple[Any, ...]:
         """Rebuild by the constructor."""
         return Rn, (self.nq,)
+
+
+_ONE = np.ones((1, 1))
 
 
 @cache
@@ -137,7 +63,7 @@ def _identity(x: Vector) -> Matrix:
 
 def _one(_: Vector) -> Matrix:
     """The identity (1, 1)."""
-    return _unit_matrix(1).copy()
+    return _ONE.copy()
 
 
 def _difference(q0: Vector, q1: Vector) -> Vector:

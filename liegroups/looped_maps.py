@@ -8,7 +8,7 @@ import numpy as np
 
 from .arrays import Matrix, Vector
 from .batch_maps import BatchMaps
-from .space import Space
+from .group_maps import GroupMaps
 
 __all__ = ["LoopedMaps"]
 
@@ -17,39 +17,41 @@ class LoopedMaps(BatchMaps):
     """Maps over leading axes that call the maps of one vector in a loop: for a group that has none of its own.
 
     Args:
-        space: the group whose maps are called.
+        maps: the maps of one vector.
+        nq: size of a point.
+        nv: size of a tangent vector.
     """
 
-    def __init__(self, space: Space) -> None:
-        self._space = space
+    def __init__(self, maps: GroupMaps, nq: int, nv: int) -> None:
+        self._maps, self._nq, self._nv = maps, nq, nv
 
     def integrate(self, q: Vector, v: Vector) -> Vector:
         """Return q exp(v), one by one."""
-        return _each(self._space.integrate, (self._space.nq,), q, v)
+        return _each(self._maps.integrate, (self._nq,), q, v)
 
     def difference(self, q0: Vector, q1: Vector) -> Vector:
         """Return log(q0^-1 q1), one by one."""
-        return _each(self._space.difference, (self._space.nv,), q0, q1)
+        return _each(self._maps.difference, (self._nv,), q0, q1)
 
     def compose(self, q0: Vector, q1: Vector) -> Vector:
         """Return q0 q1, one by one."""
-        return _each(self._space.compose, (self._space.nq,), q0, q1)
+        return _each(self._maps.compose, (self._nq,), q0, q1)
 
     def inverse(self, q: Vector) -> Vector:
         """Return q^-1, one by one."""
-        return _each(self._space.inverse, (self._space.nq,), q)
+        return _each(self._maps.inverse, (self._nq,), q)
 
     def adjoint(self, q: Vector) -> Matrix:
         """Return Ad_q, one by one."""
-        return _each(self._space.adjoint, (self._space.nv, self._space.nv), q)
+        return _each(self._maps.adjoint, (self._nv, self._nv), q)
 
     def exp_jacobian(self, v: Vector) -> Matrix:
         """Return the right Jacobian of exp, one by one."""
-        return _each(self._space.exp_jacobian, (self._space.nv, self._space.nv), v)
+        return _each(self._maps.exp_jacobian, (self._nv, self._nv), v)
 
     def log_jacobian(self, v: Vector) -> Matrix:
         """Return the inverse of the right Jacobian of exp, one by one."""
-        return _each(self._space.log_jacobian, (self._space.nv, self._space.nv), v)
+        return _each(self._maps.log_jacobian, (self._nv, self._nv), v)
 
 
 def _each(call: Callable[..., Vector], shape: tuple[int, ...], *arrays: Vector) -> Vector:

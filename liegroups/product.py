@@ -11,6 +11,7 @@ from .arguments import as_name, as_tuple, natural_number
 from .arrays import Matrix, Vector
 from .batch_maps import BatchMaps
 from .errors import SizeError
+from .group_maps import GroupMaps
 from .layout import Factor, Layout
 from .space import Space, as_space
 
@@ -42,21 +43,25 @@ class ProductSpace(Space):
                 raise SizeError("names of the factors", len(spaces), len(names))
             for i, name in enumerate(names):
                 as_name(name, f"name of factor {i}")
-        super().__init__(Layout.product(spaces, names))
+        layout = Layout.product(spaces, names)
         self._named = names is not None
-        self._flats, self._groups = _runs(self.factors if spaces else ())
-        self._batch_maps = ProductMaps(self)
+        self._flats, self._groups = _runs(layout.factors)
+        maps = GroupMaps(
+            integrate=self._integrate,
+            difference=self._difference,
+            compose=self._compose,
+            inverse=self._inverse,
+            adjoint=self._adjoint,
+            exp_jacobian=self._exp_jacobian,
+            log_jacobian=self._log_jacobian,
+        )
+        super().__init__(layout, maps, ProductMaps(layout, self._flats, self._groups))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Rebuild by the constructor."""
         factors = self.layout.factors
         names = tuple(factor.name for factor in factors) if self._named else None
         return ProductSpace, (tuple(factor.space for factor in factors), names)
-
-    @property
-    def batch_maps(self) -> BatchMaps:
-        """The same maps over leading axes."""
-        return self._batch_maps
 
     @property
     def flats(self) -> tuple[tuple[slice, slice], ...]:
@@ -78,7 +83,7 @@ class ProductSpace(Space):
         for at, along in self._flats:
             out[at] = q[at] + v[along]
         for space, at, along in self._groups:
-            out[at] = space._integrate(q[at], v[along])
+            out[at] = space.maps.integrate(q[at], v[along])
         return out
 
     def _difference(self, q0: Vector, q1: Vector) -> Vector:
@@ -86,7 +91,7 @@ class ProductSpace(Space):
         for at, along in self._flats:
             out[along] = q1[at] - q0[at]
         for space, at, along in self._groups:
-            out[along] = space._difference(q0[at], q1[at])
+            out[along] = space.maps.difference(q0[at], q1[at])
         return out
 
     def _compose(self, q0: Vector, q1: Vector) -> Vector:
@@ -94,31 +99,31 @@ class ProductSpace(Space):
         for at, _ in self._flats:
             out[at] = q0[at] + q1[at]
         for space, at, _ in self._groups:
-            out[at] = space._compose(q0[at], q1[at])
+            out[at] = space.maps.compose(q0[at], q1[at])
         return out
 
     def _inverse(self, q: Vector) -> Vector:
         out = -q
         for space, at, _ in self._groups:
-            out[at] = space._inverse(q[at])
+            out[at] = space.maps.inverse(q[at])
         return out
 
     def _adjoint(self, q: Vector) -> Matrix:
         out = np.eye(self.nv)
         for space, at, along in self._groups:
-            out[along, along] = space._adjoint(q[at])
+            out[along, along] = space.maps.adjoint(q[at])
         return out
 
     def _exp_jacobian(self, v: Vector) -> Matrix:
         out = np.eye(self.nv)
         for space, _, along in self._groups:
-            out[along, along] = space._exp_jacobian(v[along])
+            out[along, along] = space.maps.exp_jacobian(v[along])
         return out
 
     def _log_jacobian(self, v: Vector) -> Matrix:
         out = np.eye(self.nv)
         for space, _, along in self._groups:
-            out[along, along] = space._log_jacobian(v[along])
+            out[along, along] = space.maps.log_jacobian(v[along])
         return out
 
 
@@ -126,9 +131,14 @@ class ProductSpace(Space):
 class ProductMaps(BatchMaps):
     """The maps of a product over leading axes, by the same runs of R^n and the same other factors."""
 
-    def __init__(self, space: ProductSpace) -> None:
-        self._nq, self._nv = space.nq, space.nv
-        self._flats, self._groups = space.flats, space.groups
+    def __init__(
+        self,
+        layout: Layout,
+        flats: tuple[tuple[slice, slice], ...],
+        groups: tuple[tuple[Space, slice, slice], ...],
+    ) -> None:
+        self._nq, self._nv = layout.neutral.size, layout.nv
+        self._flats, self._groups = flats, groups
 
     def integrate(self, q: Vector, v: Vector) -> Vector:
         """Return q exp(v)."""

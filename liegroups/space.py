@@ -18,7 +18,7 @@ from .arrays import FLOAT64, Matrix, Numbers, Vector
 from .batch_maps import repeated
 from .errors import WrongObjectError
 from .layout import Factor
-from .one_vector import OneVectorMaps
+from .structure import Structure
 from .unit_blocks import refuse_unnormalized
 
 __all__ = ["Space", "as_space"]
@@ -26,7 +26,7 @@ __all__ = ["Space", "as_space"]
 _Map = Callable[[Vector, Vector], Vector]
 
 
-class Space(OneVectorMaps):
+class Space(Structure):
     r"""A configuration space that is a Lie group.
 
     A point q has nq entries, a tangent vector v has nv, and
@@ -37,16 +37,16 @@ class Space(OneVectorMaps):
     numpy; they broadcast against each other). Maps read what numpy reads as real numbers (lists, tuples, integers) and
     refuse the rest; `check` looks at norms and for NaN too. Results are new arrays.
 
-    **A new group** is a table of functions: `Group`. **A space with the structure of another one** and maps of its own,
-    as that of a robot, is a subclass: call ``super().__init__(other.layout)`` and implement the members of
-    `OneVectorMaps`
+    **A new group** is a `Group`: a layout and a table of functions. **A space with the structure of another one** and
+    some maps of its own, as that of a robot, is a subclass that hands on ``other.layout``, ``other.batch_maps`` and
+    ``dataclasses.replace(other.maps, integrate=...)``. All the rest is derived here, once, and is final. A space that
+    is not a `ProductSpace` stays one factor of a product, and keeps its own maps there.
+    ``constraints.testing.check_space`` checks all the laws on any space.
 
-    ``_integrate(q, v)``, ``_difference(q0, q1)``, ``_compose(q0, q1)``, ``_inverse(q)``, ``_adjoint(q)``,
-    ``_exp_jacobian(v)``, ``_log_jacobian(v)``, ``batch_maps``.
-
-    It may delegate what it does not do faster: ``def _compose(self, q0, q1): return self._joints.compose(q0, q1)``. All
-    the rest is derived here, once, and is final. A space that is not a `ProductSpace` stays one factor of a product,
-    and keeps its own maps of one vector there. ``constraints.testing.check_space`` checks all the laws on any space.
+    Args:
+        layout: sizes, neutral element, names: ``Layout.group(kind, neutral, nv, unit_blocks)``.
+        maps: its functions, for one vector.
+        batch_maps: the same over leading axes; by default a loop that calls `maps` for one vector after the other.
 
     Attributes:
         nq: size of a configuration.
@@ -58,6 +58,8 @@ class Space(OneVectorMaps):
         vector_v: indices in v of the same coordinates, read-only.
         unit_blocks: slices of q that have unit norm.
         layout: all of these as one value.
+        maps: its functions, for one vector.
+        batch_maps: the same over leading axes.
     """
 
     # --- the two ways of moving --------------------------------------------------------------------------------------
@@ -79,15 +81,11 @@ class Space(OneVectorMaps):
             is_ready = False
         if is_ready:
             try:
-                return self._integrate(q, v)
+                return self.maps.integrate(q, v)
             except ZeroDivisionError:
                 self._refuse_zeros(q)
                 raise
-        return self._mapped(self._integrate, self.batch_maps.integrate, self._read_q(q), self._read_v(v))
-
-    def integrator(self) -> Callable[[Vector, Vector], Vector]:
-        """`integrate` for one q (nq,) and one v (nv,) of the right sizes, for loops; a space may know a shorter way."""
-        return self._integrate
+        return self._mapped(self.maps.integrate, self.batch_maps.integrate, self._read_q(q), self._read_v(v))
 
     @final
     def difference(self, q0: Numbers, q1: Numbers) -> Vector:
@@ -104,15 +102,15 @@ class Space(OneVectorMaps):
         except AttributeError:  # no arrays
             is_ready = False
         if is_ready:
-            return self._difference(q0, q1)
-        return self._mapped(self._difference, self.batch_maps.difference, self._read_q(q0), self._read_q(q1))
+            return self.maps.difference(q0, q1)
+        return self._mapped(self.maps.difference, self.batch_maps.difference, self._read_q(q0), self._read_q(q1))
 
     @final
     def integrate_dq(self, q: Numbers, v: Numbers) -> Matrix:
         r"""Derivative of :math:`q \oplus v` by q: :math:`\mathrm{Ad}_{\exp(v)}^{-1}`, (..., nv, nv)."""
         q, v = self._read_q(q), self._read_v(v)
         if q.ndim == v.ndim == 1:
-            return self._adjoint(self._integrate(self.neutral, -v))
+            return self.maps.adjoint(self.maps.integrate(self.neutral, -v))
         return repeated(
             self.batch_maps.adjoint(self.batch_maps.integrate(self.neutral, -v)), leading_axes(q, v, self.name)
         )
@@ -122,7 +120,7 @@ class Space(OneVectorMaps):
         r"""Derivative of :math:`q \oplus v` by v: the right Jacobian of exp, (..., nv, nv)."""
         q, v = self._read_q(q), self._read_v(v)
         if q.ndim == v.ndim == 1:
-            return self._exp_jacobian(v)
+            return self.maps.exp_jacobian(v)
         return repeated(self.batch_maps.exp_jacobian(v), leading_axes(q, v, self.name))
 
     @final
@@ -164,7 +162,7 @@ class Space(OneVectorMaps):
     @final
     def write_error(self, q0: Vector, q1: Vector, e: Vector, jacobian: Matrix | None = None) -> None:
         """`error` of arrays that are known to be right, for loops."""
-        e[...] = d = self._difference(q0, q1)
+        e[...] = d = self.maps.difference(q0, q1)
         if jacobian is not None:
             self._carry(d, jacobian)
 
@@ -172,7 +170,7 @@ class Space(OneVectorMaps):
     def _carry(self, d: Vector, jacobian: Matrix) -> None:
         """Multiply in place by the Jacobian of log at d, group by group."""
         if self._is_single:
-            jacobian[...] = self._log_jacobian(d).dot(jacobian)
+            jacobian[...] = self.maps.log_jacobian(d).dot(jacobian)
         for space, block in self._curved:
             space._carry(d[block], jacobian[block])
 
@@ -195,13 +193,13 @@ class Space(OneVectorMaps):
     def exp(self, v: Numbers) -> Vector:
         """Exponential: the point reached from the neutral element along v; (..., nv) -> (..., nq)."""
         v = self._read_v(v)
-        return self._integrate(self.neutral, v) if v.ndim == 1 else self.batch_maps.integrate(self.neutral, v)
+        return self.maps.integrate(self.neutral, v) if v.ndim == 1 else self.batch_maps.integrate(self.neutral, v)
 
     @final
     def log(self, q: Numbers) -> Vector:
         """Logarithm: the shortest v with exp(v) = q; (..., nq) -> (..., nv)."""
         q = self._read_q(q)
-        return self._difference(self.neutral, q) if q.ndim == 1 else self.batch_maps.difference(self.neutral, q)
+        return self.maps.difference(self.neutral, q) if q.ndim == 1 else self.batch_maps.difference(self.neutral, q)
 
     @final
     def compose(self, q0: Numbers, q1: Numbers) -> Vector:
@@ -212,35 +210,35 @@ class Space(OneVectorMaps):
             is_ready = False
         if is_ready:
             try:
-                return self._compose(q0, q1)
+                return self.maps.compose(q0, q1)
             except ZeroDivisionError:
                 self._refuse_zeros(q0, q1)
                 raise
-        return self._mapped(self._compose, self.batch_maps.compose, self._read_q(q0), self._read_q(q1))
+        return self._mapped(self.maps.compose, self.batch_maps.compose, self._read_q(q0), self._read_q(q1))
 
     @final
     def inverse(self, q: Numbers) -> Vector:
         """Inverse q^-1 in the group; (..., nq) -> (..., nq)."""
         q = self._read_q(q)
-        return self._inverse(q) if q.ndim == 1 else self.batch_maps.inverse(q)
+        return self.maps.inverse(q) if q.ndim == 1 else self.batch_maps.inverse(q)
 
     @final
     def adjoint(self, q: Numbers) -> Matrix:
         r"""Adjoint matrix: :math:`q \exp(v) = \exp(\mathrm{Ad}_q v)\, q`; (..., nq) -> (..., nv, nv)."""
         q = self._read_q(q)
-        return self._adjoint(q) if q.ndim == 1 else self.batch_maps.adjoint(q)
+        return self.maps.adjoint(q) if q.ndim == 1 else self.batch_maps.adjoint(q)
 
     @final
     def exp_jacobian(self, v: Numbers) -> Matrix:
         r"""Right Jacobian of exp: :math:`\exp(v + \delta) \approx \exp(v) \exp(J \delta)`; (..., nv, nv)."""
         v = self._read_v(v)
-        return self._exp_jacobian(v) if v.ndim == 1 else self.batch_maps.exp_jacobian(v)
+        return self.maps.exp_jacobian(v) if v.ndim == 1 else self.batch_maps.exp_jacobian(v)
 
     @final
     def log_jacobian(self, v: Numbers) -> Matrix:
         r"""Inverse of the right Jacobian: :math:`\log(\exp(v) \exp(\delta)) \approx v + J \delta`; (..., nv, nv)."""
         v = self._read_v(v)
-        return self._log_jacobian(v) if v.ndim == 1 else self.batch_maps.log_jacobian(v)
+        return self.maps.log_jacobian(v) if v.ndim == 1 else self.batch_maps.log_jacobian(v)
 
     @final
     def bracket(self, x: Vector, y: Vector) -> Vector:
@@ -358,20 +356,21 @@ class Space(OneVectorMaps):
     def _refuse_zeros(self, *arrays: Vector) -> None:
         """Name the point whose quaternion, or (cos, sin), is zero, once a map has divided by its norm."""
         for array in arrays:
-            if array.shape == self._shape_q:
-                self.check(array)
+            if array.shape[-1:] == self._shape_q:
+                for point in array.reshape(-1, self.nq):
+                    self.check(point)
 
     @final
     def _mapped(self, one: _Map, many: _Map, a: Vector, b: Vector) -> Vector:
         """The map of one vector, or over leading axes, at arrays that have been read."""
-        if a.ndim == b.ndim == 1:
-            try:
-                return one(a, b)
-            except ZeroDivisionError:
-                self._refuse_zeros(a, b)
-                raise
-        leading_axes(a, b, self.name)
-        return many(a, b)
+        is_one = a.ndim == b.ndim == 1
+        if not is_one:
+            leading_axes(a, b, self.name)
+        try:
+            return one(a, b) if is_one else many(a, b)
+        except ZeroDivisionError:
+            self._refuse_zeros(a, b)
+            raise
 
 
 def as_space(candidate: object, what: str) -> Space:

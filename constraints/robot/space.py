@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, final, overload
 
 import numpy as np
 
 from liegroups import SE2, SE3, SO2, SO3, ProductSpace, Rn, Space
-from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
-from liegroups.batch_maps import BatchMaps
+from liegroups.arrays import ArrayLike, BoolVector, Vector
 from liegroups.frozen import read_only, read_only_copy
 
 from ..errors import ModelError
@@ -50,45 +49,15 @@ class RobotSpace(PlacedSpace):
 
     def __init__(self, model: Model) -> None:
         joints = [(str(model.names[i]), _group(model.joints[i], str(model.names[i]))) for i in range(1, model.njoints)]
-        self._joints = ProductSpace([group for _, group in joints], [name for name, _ in joints])
-        super().__init__(self._joints.layout)
+        product = ProductSpace([group for _, group in joints], [name for name, _ in joints])
+        integrate, difference = partial(pin.integrate, model), partial(pin.difference, model)
+        maps = replace(product.maps, integrate=integrate, difference=difference)  # faster than those of the product
+        super().__init__(product.layout, maps, product.batch_maps)
         self.model = model
         self.revolute: BoolVector = read_only(angular_columns(model))
         self.zero_velocity: Vector = np.zeros(self.nv)
         self._pool = Pool(Workspace)
         self._trees: dict[int, Any] = {}
-
-    # Maps for one vector: pinocchio's where it is faster.
-
-    def _integrate(self, q: Vector, v: Vector) -> Vector:
-        return pin.integrate(self.model, q, v)
-
-    def integrator(self) -> Callable[[Vector, Vector], Vector]:
-        """As `Space.integrator`: pinocchio's own."""
-        return partial(pin.integrate, self.model)
-
-    def _difference(self, q0: Vector, q1: Vector) -> Vector:
-        return pin.difference(self.model, q0, q1)
-
-    def _compose(self, q0: Vector, q1: Vector) -> Vector:
-        return self._joints.compose(q0, q1)
-
-    def _inverse(self, q: Vector) -> Vector:
-        return self._joints.inverse(q)
-
-    def _adjoint(self, q: Vector) -> Matrix:
-        return self._joints.adjoint(q)
-
-    def _exp_jacobian(self, v: Vector) -> Matrix:
-        return self._joints.exp_jacobian(v)
-
-    def _log_jacobian(self, v: Vector) -> Matrix:
-        return self._joints.log_jacobian(v)
-
-    @property
-    def batch_maps(self) -> BatchMaps:
-        """Those of the product."""
-        return self._joints.batch_maps
 
     # Identity
 

@@ -187,7 +187,7 @@ def test_a_problem_with_it_is_no_file(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        (("Sim2", MAPS), "layout of a group: expected a Layout, Layout.group(...), got 'Sim2'"),
+        (("Sim2", MAPS), "layout of a space: expected a Layout, Layout.group(...), got 'Sim2'"),
         ((LAYOUT, {}), "maps of Sim2: expected GroupMaps, got dict"),
         ((LAYOUT, MAPS, SE3Maps), "batch maps of Sim2: expected BatchMaps, got the class SE3Maps"),
     ],

@@ -56,7 +56,7 @@ class NewtonStep:
         self._bodies, self._aligned = bodies, Box(problem, options.wrap, bodies, aligned=True) if bodies else box
         self._has_bodies = bool(bodies)
         self.is_controlled = not isinstance(options.step_control, FullSteps)
-        self._integrate = problem.space.integrator()
+        self._integrate = problem.space.maps.integrate
         self._half, self._cap, self._cap2 = 0.5 * options.threshold, options.cap, options.cap * options.cap
         self._damping = options.damping
         scale = dof_scale(problem.weights)
