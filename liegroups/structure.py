@@ -61,8 +61,10 @@ class Structure:
 
     def _log_second(self, r: Vector, velocity: Vector, acceleration: Vector) -> Vector:
         """Second derivative of the logarithm of one group, by its own function or by differences."""
-        by_differences = partial(log_second_by_differences, self.maps.log_jacobian)
-        return (self.maps.log_second or by_differences)(r, velocity, acceleration)
+        log_second = self.maps.log_second
+        if log_second is None:
+            return log_second_by_differences(self.maps.log_jacobian, r, velocity, acceleration)
+        return log_second(r, velocity, acceleration)
 
     @cached_property
     def _constants(self) -> Matrix:
