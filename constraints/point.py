@@ -141,7 +141,7 @@ class MovingPoint(ABC):
         return place_motion(space, q, v, self.point.workspace.child)
 
 
-class PlacedSpace(Space):
+class PlacedSpace(Space, ABC):
     """A space that brings its own kind of point: a robot's, whose points carry kinematics.
 
     Attributes:

@@ -13,6 +13,7 @@ Conventions are pinocchio's: quaternion xyzw, twist linear then angular, :math:`
 frame, metres and radians. Numpy is all this package needs.
 """
 
+from .batch_maps import BatchMaps
 from .element import Element
 from .errors import (
     ConstraintError,
@@ -27,10 +28,11 @@ from .errors import (
     UnknownNameError,
     WrongObjectError,
 )
-from .groups import SE2, SE3, SO2, SO3, Rn
+from .group_maps import GroupMaps
+from .groups import SE2, SE3, SO2, SO3, Group, R3xSO3, Rn
 from .layout import Factor, Layout
-from .product import ProductSpace, R3xSO3
-from .rows import RowByRow, Rows
+from .looped_maps import LoopedMaps
+from .product import ProductSpace
 from .segments import Segments
 from .space import Space
 
@@ -41,21 +43,23 @@ __all__ = [
     "SE3",
     "SO2",
     "SO3",
+    "BatchMaps",
     "ConstraintError",
     "DtypeError",
     "DuplicateNameError",
     "Element",
     "EmptyIntervalError",
     "Factor",
+    "Group",
+    "GroupMaps",
     "Layout",
+    "LoopedMaps",
     "NotFiniteError",
     "NotNormalizedError",
     "OverlapError",
     "ProductSpace",
     "R3xSO3",
     "Rn",
-    "RowByRow",
-    "Rows",
     "Segments",
     "SizeError",
     "Space",

@@ -8,11 +8,11 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .arguments import expect
 from .arrays import Vector
-from .doors import as_space
-from .errors import SpaceMismatchError, WrongObjectError
+from .errors import SpaceMismatchError
 from .frozen import read_only, set_fields
-from .space import Space
+from .space import Space, as_space
 
 __all__ = ["Element"]
 
@@ -93,8 +93,7 @@ class Element:
         return f"Element({np.array2string(self.q, separator=', ')}, {self.space.name})"
 
     def _same(self, other: Element) -> Element:
-        if not isinstance(other, Element):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError(f"the other element of {self.space}", "an Element", other)
+        expect(other, Element, f"the other element of {self.space}")
         if self.space != other.space:
             raise SpaceMismatchError("element", self.space, other.space)
         return other

@@ -25,8 +25,8 @@ __all__ = [
 ]
 
 
-def _rebuild(kind: Callable[..., Exception], given: tuple[Any, ...], named: dict[str, Any]) -> Exception:
-    return kind(*given, **named)
+def _rebuild(kind: Callable[..., Exception], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Exception:
+    return kind(*arguments, **keywords)
 
 
 class ConstraintError(ValueError):
@@ -37,17 +37,17 @@ class ConstraintError(ValueError):
     kept and used to build the copy.
     """
 
-    def __new__(cls, *given: Any, **named: Any) -> ConstraintError:  # noqa: D102
-        error = super().__new__(cls, *given)
-        error._given, error._named = given, named
+    def __new__(cls, *arguments: Any, **keywords: Any) -> ConstraintError:  # noqa: D102
+        error = super().__new__(cls, *arguments)
+        error._arguments, error._keywords = arguments, keywords
         return error
 
-    _given: tuple[Any, ...]
-    _named: dict[str, Any]
+    _arguments: tuple[Any, ...]
+    _keywords: dict[str, Any]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Rebuild by calling the constructor again, then restore attributes and notes."""
-        return _rebuild, (type(self), self._given, self._named), self.__dict__
+        return _rebuild, (type(self), self._arguments, self._keywords), self.__dict__
 
 
 class SizeError(ConstraintError):
@@ -165,7 +165,7 @@ class DuplicateNameError(ConstraintError):
 
 
 class WrongObjectError(ConstraintError):
-    """An object of another kind was given: `expected` and `received` are descriptions.
+    """An object of another kind came: `expected` and `received` are descriptions.
 
     Args:
         what: the argument, as the caller knows it.
@@ -178,7 +178,7 @@ class WrongObjectError(ConstraintError):
         if isinstance(received, type):
             received = f"the class {received.__name__} itself, no object of it: {received.__name__}(...)"
         self.received = received if isinstance(received, str) else type(received).__name__
-        self._given, self._named = (what, expected, self.received), {}  # the object itself may not travel
+        self._arguments, self._keywords = (what, expected, self.received), {}  # the object itself may not travel
         super().__init__(f"{what}: expected {expected}, got {self.received}")
 
 
@@ -187,7 +187,7 @@ class UnknownNameError(ConstraintError):
 
     Args:
         kind: what was looked for ("factor", "frame").
-        name: the name that was given.
+        name: the name that came.
         valid: the names that exist.
         words: what to say instead of that nothing has the name.
     """

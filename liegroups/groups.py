@@ -1,257 +1,166 @@
-"""The groups: R^n, SO(2), SE(2), SO(3), SE(3). Each class binds its one-vector maps (`maps`) and its rows (`batch`)."""
+"""The groups R^n, SO(2), SE(2), SO(3), SE(3): one class over tables of maps."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, final
+from operator import add, neg
+from typing import Any
 
 import numpy as np
 
-from . import batch, maps, second_order
+from . import maps, second_order
+from .arguments import natural_number
 from .arrays import Matrix, Vector
-from .doors import natural_number
+from .batch_maps import SE2Maps, SE3Maps, SO2Maps, SO3Maps, VectorMaps
+from .group_maps import GroupMaps
 from .layout import Layout
-from .rows import Rows
+from .product import ProductSpace
 from .space import Space
 
-__all__ = ["SE2", "SE3", "SO2", "SO3", "Rn", "SE2Group", "SE3Group", "SO2Group", "SO3Group"]
-
-_ONE = np.ones((1, 1))
+__all__ = ["SE2", "SE3", "SO2", "SO3", "Group", "R3xSO3", "Rn"]
 
 
-@cache
-def _identity(n: int) -> Matrix:
-    return np.eye(n)
+class Group(Space):
+    """A group made of a layout and a table of maps; `SE3` is one, at the end of this file.
+
+    Groups are equal when their kinds are (``Layout.group(kind, ...)``). A group pickles when its functions can be
+    imported where it is read.
+
+    Args:
+        layout: sizes, neutral element and unit blocks: ``Layout.group(kind, neutral, nv, unit_blocks, order)``.
+        maps: its functions, for one vector.
+        batch_maps: the same over leading axes; by default a loop that calls `maps` for one vector after the other.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Rebuild by the constructor."""
+        return Group, (self.layout, self.maps, self.batch_maps)
 
 
-@final
-class Rn(Space):
+class Rn(Group):
     """R^n: points add like vectors. ``Rn(3)`` is R^3; ``Rn(0)`` is the empty space."""
 
     def __init__(self, n: int) -> None:
-        super().__init__(Layout.vector(natural_number(n, "dimension of R^n")))
+        super().__init__(Layout.vector(natural_number(n, "dimension of R^n")), _VECTOR_MAPS, VectorMaps())
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Rebuild by the constructor."""
         return Rn, (self.nq,)
 
-    @property
-    def rows(self) -> Rows:
-        """The batch gear."""
-        return _VECTOR_ROWS
 
-    def _integrate(self, q: Vector, v: Vector) -> Vector:
-        return q + v
-
-    def _difference(self, q0: Vector, q1: Vector) -> Vector:
-        return q1 - q0
-
-    def _compose(self, q0: Vector, q1: Vector) -> Vector:
-        return q0 + q1
-
-    def _inverse(self, q: Vector) -> Vector:
-        return -q
-
-    def _adjoint(self, q: Vector) -> Matrix:
-        return _identity(self.nv).copy()
-
-    def _exp_jacobian(self, v: Vector) -> Matrix:
-        return _identity(self.nv).copy()
-
-    def _log_jacobian(self, v: Vector) -> Matrix:
-        return _identity(self.nv).copy()
-
-
-@final
-class SO2Group(Space):
-    """Rotations of the plane: (cos, sin), tangent the angle [rad]."""
-
-    def __init__(self) -> None:
-        super().__init__(Layout.group("SO2", [1.0, 0.0], 1, [slice(0, 2)]))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Rebuild by the constructor."""
-        return SO2Group, ()
-
-    @property
-    def rows(self) -> Rows:
-        """The batch gear."""
-        return _SO2_ROWS
-
-    def _integrate(self, q: Vector, v: Vector) -> Vector:
-        return maps.so2_integrate(q, v)
-
-    def _difference(self, q0: Vector, q1: Vector) -> Vector:
-        return maps.so2_difference(q0, q1)
-
-    def _compose(self, q0: Vector, q1: Vector) -> Vector:
-        return maps.so2_compose(q0, q1)
-
-    def _inverse(self, q: Vector) -> Vector:
-        return maps.so2_inverse(q)
-
-    def _adjoint(self, q: Vector) -> Matrix:
-        return _ONE.copy()
-
-    def _exp_jacobian(self, v: Vector) -> Matrix:
-        return _ONE.copy()
-
-    def _log_jacobian(self, v: Vector) -> Matrix:
-        return _ONE.copy()
-
-    def _bracket(self, x: Vector, y: Vector) -> Vector:
-        return np.zeros(1)
-
-    def _log_second(self, r: Vector, velocity: Vector, acceleration: Vector) -> Vector:
-        return acceleration.copy()
-
-
-@final
-class SE2Group(Space):
-    """Rigid motions of the plane: (x, y, cos, sin), tangent the body twist (vx, vy, w) [m, rad]."""
-
-    def __init__(self) -> None:
-        super().__init__(Layout.group("SE2", [0.0, 0.0, 1.0, 0.0], 3, [slice(2, 4)]))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Rebuild by the constructor."""
-        return SE2Group, ()
-
-    @property
-    def rows(self) -> Rows:
-        """The batch gear."""
-        return _SE2_ROWS
-
-    def _integrate(self, q: Vector, v: Vector) -> Vector:
-        return maps.se2_integrate(q, v)
-
-    def _difference(self, q0: Vector, q1: Vector) -> Vector:
-        return maps.se2_difference(q0, q1)
-
-    def _compose(self, q0: Vector, q1: Vector) -> Vector:
-        return maps.se2_compose(q0, q1)
-
-    def _inverse(self, q: Vector) -> Vector:
-        return maps.se2_inverse(q)
-
-    def _adjoint(self, q: Vector) -> Matrix:
-        return maps.se2_adjoint(q)
-
-    def _exp_jacobian(self, v: Vector) -> Matrix:
-        return maps.se2_exp_jacobian(v)
-
-    def _log_jacobian(self, v: Vector) -> Matrix:
-        return maps.se2_log_jacobian(v)
-
-    def _bracket(self, x: Vector, y: Vector) -> Vector:
-        return second_order.se2_bracket(x, y)
-
-    def _log_second(self, r: Vector, velocity: Vector, acceleration: Vector) -> Vector:
-        return second_order.se2_log_second(r, velocity, acceleration)
-
-
-@final
-class SO3Group(Space):
-    """Rotations of space: quaternion xyzw, tangent the rotation vector in the body frame [rad]."""
-
-    def __init__(self) -> None:
-        super().__init__(Layout.group("SO3", [0.0, 0.0, 0.0, 1.0], 3, [slice(0, 4)]))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Rebuild by the constructor."""
-        return SO3Group, ()
-
-    @property
-    def rows(self) -> Rows:
-        """The batch gear."""
-        return _SO3_ROWS
-
-    def _integrate(self, q: Vector, v: Vector) -> Vector:
-        return maps.so3_integrate(q, v)
-
-    def _difference(self, q0: Vector, q1: Vector) -> Vector:
-        return maps.so3_difference(q0, q1)
-
-    def _compose(self, q0: Vector, q1: Vector) -> Vector:
-        return maps.so3_compose(q0, q1)
-
-    def _inverse(self, q: Vector) -> Vector:
-        return maps.so3_inverse(q)
-
-    def _adjoint(self, q: Vector) -> Matrix:
-        return maps.so3_adjoint(q)
-
-    def _exp_jacobian(self, v: Vector) -> Matrix:
-        return maps.so3_exp_jacobian(v)
-
-    def _log_jacobian(self, v: Vector) -> Matrix:
-        return maps.so3_log_jacobian(v)
-
-    def _bracket(self, x: Vector, y: Vector) -> Vector:
-        return second_order.cross(x, y)
-
-    def _log_second(self, r: Vector, velocity: Vector, acceleration: Vector) -> Vector:
-        return second_order.so3_log_second(r, velocity, acceleration)
-
-
-@final
-class SE3Group(Space):
-    """Rigid motions of space: translation, quaternion xyzw; tangent the body twist, linear then angular [m, rad]."""
-
-    def __init__(self) -> None:
-        super().__init__(Layout.group("SE3", [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], 6, [slice(3, 7)]))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Rebuild by the constructor."""
-        return SE3Group, ()
-
-    @property
-    def rows(self) -> Rows:
-        """The batch gear."""
-        return _SE3_ROWS
-
-    def _integrate(self, q: Vector, v: Vector) -> Vector:
-        return maps.se3_integrate(q, v)
-
-    def _difference(self, q0: Vector, q1: Vector) -> Vector:
-        return maps.se3_difference(q0, q1)
-
-    def _compose(self, q0: Vector, q1: Vector) -> Vector:
-        return maps.se3_compose(q0, q1)
-
-    def _inverse(self, q: Vector) -> Vector:
-        return maps.se3_inverse(q)
-
-    def _adjoint(self, q: Vector) -> Matrix:
-        return maps.se3_adjoint(q)
-
-    def _exp_jacobian(self, v: Vector) -> Matrix:
-        return maps.se3_exp_jacobian(v)
-
-    def _log_jacobian(self, v: Vector) -> Matrix:
-        return maps.se3_log_jacobian(v)
-
-    def _bracket(self, x: Vector, y: Vector) -> Vector:
-        return second_order.se3_bracket(x, y)
-
-    def _log_second(self, r: Vector, velocity: Vector, acceleration: Vector) -> Vector:
-        return second_order.se3_log_second(r, velocity, acceleration)
-
-
-_VECTOR_ROWS = batch.VectorRows()
-_SO2_ROWS = batch.SO2Rows()
-_SE2_ROWS = batch.SE2Rows()
-_SO3_ROWS = batch.SO3Rows()
-_SE3_ROWS = batch.SE3Rows()
-
-SO2 = SO2Group()
-"""Rotations of the plane."""
-
-SE2 = SE2Group()
-"""Rigid motions of the plane."""
-
-SO3 = SO3Group()
-"""Rotations of space."""
-
-SE3 = SE3Group()
-"""Rigid motions of space."""
+_ONE = np.ones((1, 1))
+
+
+@cache
+def _unit_matrix(n: int) -> Matrix:
+    return np.eye(n)
+
+
+def _identity(x: Vector) -> Matrix:
+    """The identity, of the size of a vector."""
+    return _unit_matrix(x.size).copy()
+
+
+def _one(_: Vector) -> Matrix:
+    """The identity (1, 1)."""
+    return _ONE.copy()
+
+
+def _difference(q0: Vector, q1: Vector) -> Vector:
+    return q1 - q0
+
+
+def _no_bracket(x: Vector, y: Vector) -> Vector:
+    """Return 0: elements commute."""
+    return np.zeros(x.size)
+
+
+def _acceleration(r: Vector, velocity: Vector, acceleration: Vector) -> Vector:
+    """Return the acceleration itself: elements commute."""
+    return acceleration.copy()
+
+
+_VECTOR_MAPS = GroupMaps(
+    integrate=add,
+    difference=_difference,
+    compose=add,
+    inverse=neg,
+    adjoint=_identity,
+    exp_jacobian=_identity,
+    log_jacobian=_identity,
+    bracket=_no_bracket,
+    log_second=_acceleration,
+)
+
+SO2 = Group(
+    Layout.group("SO2", [1.0, 0.0], 1, [slice(0, 2)], "(cos, sin)"),
+    GroupMaps(
+        integrate=maps.so2_integrate,
+        difference=maps.so2_difference,
+        compose=maps.so2_compose,
+        inverse=maps.so2_inverse,
+        adjoint=_one,
+        exp_jacobian=_one,
+        log_jacobian=_one,
+        bracket=_no_bracket,
+        log_second=_acceleration,
+    ),
+    SO2Maps(),
+)
+"""Rotations of the plane: (cos, sin), tangent the angle [rad]."""
+
+SE2 = Group(
+    Layout.group("SE2", [0.0, 0.0, 1.0, 0.0], 3, [slice(2, 4)], "x, y, then (cos, sin)"),
+    GroupMaps(
+        integrate=maps.se2_integrate,
+        difference=maps.se2_difference,
+        compose=maps.se2_compose,
+        inverse=maps.se2_inverse,
+        adjoint=maps.se2_adjoint,
+        exp_jacobian=maps.se2_exp_jacobian,
+        log_jacobian=maps.se2_log_jacobian,
+        bracket=second_order.se2_bracket,
+        log_second=second_order.se2_log_second,
+    ),
+    SE2Maps(),
+)
+"""Rigid motions of the plane: (x, y, cos, sin), tangent the body twist (vx, vy, w) [m, rad]."""
+
+SO3 = Group(
+    Layout.group("SO3", [0.0, 0.0, 0.0, 1.0], 3, [slice(0, 4)], "the quaternion xyzw"),
+    GroupMaps(
+        integrate=maps.so3_integrate,
+        difference=maps.so3_difference,
+        compose=maps.so3_compose,
+        inverse=maps.so3_inverse,
+        adjoint=maps.so3_adjoint,
+        exp_jacobian=maps.so3_exp_jacobian,
+        log_jacobian=maps.so3_log_jacobian,
+        bracket=second_order.cross,
+        log_second=second_order.so3_log_second,
+    ),
+    SO3Maps(),
+)
+"""Rotations of space: quaternion xyzw, tangent the rotation vector in the body frame [rad]."""
+
+SE3 = Group(
+    Layout.group(
+        "SE3", [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], 6, [slice(3, 7)], "the position, then the quaternion xyzw"
+    ),
+    GroupMaps(
+        integrate=maps.se3_integrate,
+        difference=maps.se3_difference,
+        compose=maps.se3_compose,
+        inverse=maps.se3_inverse,
+        adjoint=maps.se3_adjoint,
+        exp_jacobian=maps.se3_exp_jacobian,
+        log_jacobian=maps.se3_log_jacobian,
+        bracket=second_order.se3_bracket,
+        log_second=second_order.se3_log_second,
+    ),
+    SE3Maps(),
+)
+"""Rigid motions of space: translation, quaternion xyzw; tangent the body twist, linear then angular [m, rad]."""
+
+R3xSO3 = ProductSpace((Rn(3), SO3))
+"""Translations and rotations apart: the difference is (p1 - p0, log of the relative rotation)."""

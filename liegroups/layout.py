@@ -40,7 +40,7 @@ class Factor:
     name: str
 
     def __hash__(self) -> int:
-        """Hash by value (a slice has no hash of its own)."""
+        """Hash by value; slices have none of their own before Python 3.12."""
         return hash((self.space, self.q.start, self.q.stop, self.v.start, self.v.stop, self.name))
 
     def within(self, outer: Factor) -> Factor:
@@ -62,6 +62,7 @@ class Layout:
         vector_q: indices of the coordinates of R^n factors in q, read-only.
         vector_v: the same coordinates in v, read-only.
         factors: factors of a product; empty for a single group.
+        order: what the numbers of a single group are, in words, where they are more than its dimensions.
     """
 
     atoms: tuple[Atom, ...]
@@ -71,6 +72,7 @@ class Layout:
     vector_q: Indices
     vector_v: Indices
     factors: tuple[Factor, ...] = ()
+    order: str = ""
 
     def __post_init__(self) -> None:
         for array in (self.neutral, self.vector_q, self.vector_v):
@@ -78,11 +80,11 @@ class Layout:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Rebuild by the constructor, so that arrays are read-only again."""
-        values = (self.atoms, self.neutral, self.nv, self.unit_blocks, self.vector_q, self.vector_v, self.factors)
-        return Layout, values
+        values = (self.atoms, self.neutral, self.nv, self.unit_blocks, self.vector_q, self.vector_v)
+        return Layout, (*values, self.factors, self.order)
 
     @staticmethod
-    def group(kind: str, neutral: ArrayLike, nv: int, unit_blocks: Sequence[slice] = ()) -> Layout:
+    def group(kind: str, neutral: ArrayLike, nv: int, unit_blocks: Sequence[slice] = (), order: str = "") -> Layout:
         """Layout of a single group that is not R^n.
 
         Args:
@@ -90,10 +92,11 @@ class Layout:
             neutral: its neutral element (nq,).
             nv: its dimension.
             unit_blocks: slices of q that must have unit norm; all other entries are plain numbers.
+            order: what the numbers of q are, in words, for messages about sizes ("the quaternion xyzw").
         """
         start = np.array(neutral, dtype=np.float64)
         nothing = np.zeros(0, dtype=np.intp)
-        return Layout(((kind, 1),), start, nv, tuple(unit_blocks), nothing, nothing.copy())
+        return Layout(((kind, 1),), start, nv, tuple(unit_blocks), nothing, nothing.copy(), order=order)
 
     @staticmethod
     def vector(n: int) -> Layout:
@@ -160,7 +163,7 @@ class Layout:
         Empty where q and v are alike.
         """
         if not self.factors:
-            return _ORDER.get(self.atoms[0][0], "") if self.atoms else ""
+            return self.order
         wide = [f"'{f.name}' takes {f.space.nq} numbers" for f in self.factors if f.space.nq != f.space.nv]
         return f"{', '.join(wide[:4])}{', ...' if len(wide) > 4 else ''}" if wide else ""
 
@@ -178,15 +181,6 @@ class Layout:
             parts.append(label if count == 1 else f"{label}^{count}")
             i += count
         return "x".join(parts) or "R0"
-
-
-_ORDER = {
-    "SO2": "(cos, sin)",
-    "SE2": "x, y, then (cos, sin)",
-    "SO3": "the quaternion xyzw",
-    "SE3": "the position, then the quaternion xyzw",
-}
-"""What the numbers of a group are, which are more than its dimensions."""
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-r"""The maps of each group for one vector, in plain Python floats; `batch` holds the twins for leading axes.
+r"""The maps of each group for one vector, in plain Python floats; `batch_maps` does the same over leading axes.
 
 Conventions: quaternions are xyzw, a twist is linear then angular, tangent vectors live in the body frame (right
 perturbation), :math:`q \oplus v = q \exp(v)`; metres and radians. With the coefficients b, c, k of `series`,
@@ -64,12 +64,6 @@ def half_cot(t: float) -> float:
 def log_coefficient(t: float) -> float:
     """Return k, the coefficient of the Jacobian of log, for t = theta^2."""
     return k_value(t) if t < LOG_SWITCH else (1.0 - half_cot(t)) / t
-
-
-def quaternion_exp(x: float, y: float, z: float) -> Floats4:
-    """Return the unit quaternion of the rotation vector (x, y, z)."""
-    s, c = half_sinc(x * x + y * y + z * z)
-    return s * x, s * y, s * z, c
 
 
 def rotation_between(a: float, b: float, c: float, d: float, e: float, f: float, g: float, h: float) -> Floats3:
@@ -257,7 +251,7 @@ def so3_adjoint(q: Vector) -> Matrix:
     return _matrix3(rotation_matrix(x, y, z, w))
 
 
-def _curve(x: float, y: float, z: float, h: float, k: float) -> Floats9:
+def _skew_polynomial(x: float, y: float, z: float, h: float, k: float) -> Floats9:
     """Return I + h [w] + k [w]^2 by rows, w = (x, y, z)."""
     xx, yy, zz, xy, xz, yz = k * x * x, k * y * y, k * z * z, k * x * y, k * x * z, k * y * z
     x, y, z = h * x, h * y, h * z
@@ -268,13 +262,13 @@ def so3_exp_jacobian(v: Vector) -> Matrix:
     """Return the right Jacobian of exp (3, 3)."""
     x, y, z = v.tolist()
     _, _, b, c = exp_coefficients(x * x + y * y + z * z)
-    return _matrix3(_curve(x, y, z, -b, c))
+    return _matrix3(_skew_polynomial(x, y, z, -b, c))
 
 
 def so3_log_jacobian(v: Vector) -> Matrix:
     """Return the inverse of the right Jacobian of exp (3, 3)."""
     x, y, z = v.tolist()
-    return _matrix3(_curve(x, y, z, 0.5, log_coefficient(x * x + y * y + z * z)))
+    return _matrix3(_skew_polynomial(x, y, z, 0.5, log_coefficient(x * x + y * y + z * z)))
 
 
 # --- SE(3): translation, quaternion xyzw; twist linear, angular ------------------------------------------------------
@@ -357,7 +351,7 @@ def _triangular(a: Floats9, b: Floats9) -> Matrix:
     return np.ndarray(_SHAPE6, _DOUBLE, bytearray(entries))
 
 
-def _screw(
+def _twist_polynomial(
     x: float, y: float, z: float, e: float, f: float, g: float, h: float, k: float, h1: float, k1: float
 ) -> Matrix:
     """Return [[C, D], [0, C]], C = I + h [w] + k [w]^2 and D its derivative along (x, y, z), where w = (e, f, g).
@@ -370,7 +364,7 @@ def _screw(
     xx, yy, zz = e * (2.0 * k * x + u * e), f * (2.0 * k * y + u * f), g * (2.0 * k * z + u * g)
     xy, xz, yz = k * (x * f + y * e) + u * e * f, k * (x * g + z * e) + u * e * g, k * (y * g + z * f) + u * f * g
     corner = (-yy - zz, xy - m, xz + j, xy + m, -xx - zz, yz - i, xz - j, yz + i, -xx - yy)
-    return _triangular(_curve(e, f, g, h, k), corner)
+    return _triangular(_skew_polynomial(e, f, g, h, k), corner)
 
 
 def se3_exp_jacobian(v: Vector) -> Matrix:
@@ -382,7 +376,7 @@ def se3_exp_jacobian(v: Vector) -> Matrix:
         b1, c1 = b_prime(t), c_prime(t)
     else:
         b1, c1 = (2.0 * s * w - 2.0 * b) / t, (b - 3.0 * c) / t
-    return _screw(x, y, z, e, f, g, -b, c, -b1, c1)
+    return _twist_polynomial(x, y, z, e, f, g, -b, c, -b1, c1)
 
 
 def se3_log_jacobian(v: Vector) -> Matrix:
@@ -395,4 +389,4 @@ def se3_log_jacobian(v: Vector) -> Matrix:
         a = half_cot(t)
         k = (1.0 - a) / t
         k1 = (0.25 - k * (a + 2.0)) / t
-    return _screw(x, y, z, e, f, g, 0.5, k, 0.0, k1)
+    return _twist_polynomial(x, y, z, e, f, g, 0.5, k, 0.0, k1)

@@ -1,4 +1,4 @@
-"""Products of spaces, and the way they act on one vector: one operation for each run of neighbouring R^n factors."""
+"""Products of spaces: one operation for each run of neighbouring R^n factors, and one for each other factor."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any, final
 
 import numpy as np
 
+from .arguments import as_name, as_tuple, natural_number
 from .arrays import Matrix, Vector
-from .doors import as_name, as_space, as_tuple, natural_number
+from .batch_maps import BatchMaps
 from .errors import SizeError
-from .groups import SO3, Rn
+from .group_maps import GroupMaps
 from .layout import Factor, Layout
-from .rows import Rows
-from .space import Space
+from .space import Space, as_space
 
-__all__ = ["ProductSpace", "R3xSO3", "join", "power"]
+__all__ = ["ProductSpace", "join", "power"]
 
 
 @final
@@ -23,7 +23,8 @@ class ProductSpace(Space):
     """Direct product of spaces: configurations and tangent vectors are those of the factors, one after the other.
 
     Args:
-        spaces: the factors, in order; none of them is opened, even if it is a product (``A * B`` flattens).
+        spaces: the factors, in order. A factor that is a product itself stays one factor (with ``A * B`` its factors
+            become those of the whole).
         names: names of the factors, all different; made from the names of the spaces if left out.
 
     Raises:
@@ -42,21 +43,25 @@ class ProductSpace(Space):
                 raise SizeError("names of the factors", len(spaces), len(names))
             for i, name in enumerate(names):
                 as_name(name, f"name of factor {i}")
-        super().__init__(Layout.product(spaces, names))
+        layout = Layout.product(spaces, names)
         self._named = names is not None
-        self._flats, self._groups = _runs(self.factors if spaces else ())
-        self._rows = ProductRows(self)
+        self._flats, self._groups = _runs(layout.factors)
+        maps = GroupMaps(
+            integrate=self._integrate,
+            difference=self._difference,
+            compose=self._compose,
+            inverse=self._inverse,
+            adjoint=self._adjoint,
+            exp_jacobian=self._exp_jacobian,
+            log_jacobian=self._log_jacobian,
+        )
+        super().__init__(layout, maps, ProductMaps(layout, self._flats, self._groups))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Rebuild by the constructor."""
         factors = self.layout.factors
         names = tuple(factor.name for factor in factors) if self._named else None
         return ProductSpace, (tuple(factor.space for factor in factors), names)
-
-    @property
-    def rows(self) -> Rows:
-        """The batch gear."""
-        return self._rows
 
     @property
     def flats(self) -> tuple[tuple[slice, slice], ...]:
@@ -70,7 +75,7 @@ class ProductSpace(Space):
 
     @property
     def explicit_names(self) -> tuple[str, ...] | None:
-        """Names of the factors if they were given, None if they were made up."""
+        """Names of the factors if a user chose them, None if they are those of the spaces."""
         return tuple(factor.name for factor in self.layout.factors) if self._named else None
 
     def _integrate(self, q: Vector, v: Vector) -> Vector:
@@ -78,7 +83,7 @@ class ProductSpace(Space):
         for at, along in self._flats:
             out[at] = q[at] + v[along]
         for space, at, along in self._groups:
-            out[at] = space._integrate(q[at], v[along])
+            out[at] = space.maps.integrate(q[at], v[along])
         return out
 
     def _difference(self, q0: Vector, q1: Vector) -> Vector:
@@ -86,7 +91,7 @@ class ProductSpace(Space):
         for at, along in self._flats:
             out[along] = q1[at] - q0[at]
         for space, at, along in self._groups:
-            out[along] = space._difference(q0[at], q1[at])
+            out[along] = space.maps.difference(q0[at], q1[at])
         return out
 
     def _compose(self, q0: Vector, q1: Vector) -> Vector:
@@ -94,41 +99,46 @@ class ProductSpace(Space):
         for at, _ in self._flats:
             out[at] = q0[at] + q1[at]
         for space, at, _ in self._groups:
-            out[at] = space._compose(q0[at], q1[at])
+            out[at] = space.maps.compose(q0[at], q1[at])
         return out
 
     def _inverse(self, q: Vector) -> Vector:
         out = -q
         for space, at, _ in self._groups:
-            out[at] = space._inverse(q[at])
+            out[at] = space.maps.inverse(q[at])
         return out
 
     def _adjoint(self, q: Vector) -> Matrix:
         out = np.eye(self.nv)
         for space, at, along in self._groups:
-            out[along, along] = space._adjoint(q[at])
+            out[along, along] = space.maps.adjoint(q[at])
         return out
 
     def _exp_jacobian(self, v: Vector) -> Matrix:
         out = np.eye(self.nv)
         for space, _, along in self._groups:
-            out[along, along] = space._exp_jacobian(v[along])
+            out[along, along] = space.maps.exp_jacobian(v[along])
         return out
 
     def _log_jacobian(self, v: Vector) -> Matrix:
         out = np.eye(self.nv)
         for space, _, along in self._groups:
-            out[along, along] = space._log_jacobian(v[along])
+            out[along, along] = space.maps.log_jacobian(v[along])
         return out
 
 
 @final
-class ProductRows(Rows):
-    """The batch gear of a product: the same runs and factors, on leading axes."""
+class ProductMaps(BatchMaps):
+    """The maps of a product over leading axes, by the same runs of R^n and the same other factors."""
 
-    def __init__(self, space: ProductSpace) -> None:
-        self._nq, self._nv = space.nq, space.nv
-        self._flats, self._groups = space.flats, space.groups
+    def __init__(
+        self,
+        layout: Layout,
+        flats: tuple[tuple[slice, slice], ...],
+        groups: tuple[tuple[Space, slice, slice], ...],
+    ) -> None:
+        self._nq, self._nv = layout.neutral.size, layout.nv
+        self._flats, self._groups = flats, groups
 
     def integrate(self, q: Vector, v: Vector) -> Vector:
         """Return q exp(v)."""
@@ -136,7 +146,7 @@ class ProductRows(Rows):
         for at, along in self._flats:
             out[..., at] = q[..., at] + v[..., along]
         for space, at, along in self._groups:
-            out[..., at] = space.rows.integrate(q[..., at], v[..., along])
+            out[..., at] = space.batch_maps.integrate(q[..., at], v[..., along])
         return out
 
     def difference(self, q0: Vector, q1: Vector) -> Vector:
@@ -145,7 +155,7 @@ class ProductRows(Rows):
         for at, along in self._flats:
             out[..., along] = q1[..., at] - q0[..., at]
         for space, at, along in self._groups:
-            out[..., along] = space.rows.difference(q0[..., at], q1[..., at])
+            out[..., along] = space.batch_maps.difference(q0[..., at], q1[..., at])
         return out
 
     def compose(self, q0: Vector, q1: Vector) -> Vector:
@@ -154,40 +164,40 @@ class ProductRows(Rows):
         for at, _ in self._flats:
             out[..., at] = q0[..., at] + q1[..., at]
         for space, at, _ in self._groups:
-            out[..., at] = space.rows.compose(q0[..., at], q1[..., at])
+            out[..., at] = space.batch_maps.compose(q0[..., at], q1[..., at])
         return out
 
     def inverse(self, q: Vector) -> Vector:
         """Return q^-1."""
         out = -q
         for space, at, _ in self._groups:
-            out[..., at] = space.rows.inverse(q[..., at])
+            out[..., at] = space.batch_maps.inverse(q[..., at])
         return out
 
     def adjoint(self, q: Vector) -> Matrix:
         """Return Ad_q."""
         out = np.zeros((*q.shape[:-1], self._nv, self._nv)) + np.eye(self._nv)
         for space, at, along in self._groups:
-            out[..., along, along] = space.rows.adjoint(q[..., at])
+            out[..., along, along] = space.batch_maps.adjoint(q[..., at])
         return out
 
     def exp_jacobian(self, v: Vector) -> Matrix:
         """Return the right Jacobian of exp."""
         out = np.zeros((*v.shape, self._nv)) + np.eye(self._nv)
         for space, _, along in self._groups:
-            out[..., along, along] = space.rows.exp_jacobian(v[..., along])
+            out[..., along, along] = space.batch_maps.exp_jacobian(v[..., along])
         return out
 
     def log_jacobian(self, v: Vector) -> Matrix:
         """Return the inverse of the right Jacobian of exp."""
         out = np.zeros((*v.shape, self._nv)) + np.eye(self._nv)
         for space, _, along in self._groups:
-            out[..., along, along] = space.rows.log_jacobian(v[..., along])
+            out[..., along, along] = space.batch_maps.log_jacobian(v[..., along])
         return out
 
 
 def join(left: Space, right: Space) -> Space:
-    """Product of two spaces, factors of products side by side; names that were given are kept if unique."""
+    """Product of two spaces, factors of products side by side; names that a user chose are kept if they differ."""
     return _product([*_opened(left), *_opened(right)])
 
 
@@ -198,14 +208,14 @@ def power(space: Space, n: int) -> Space:
 
 def _product(parts: list[tuple[Space, str | None]]) -> Space:
     spaces = [space for space, _ in parts]
-    given = [name for _, name in parts if name is not None]
-    if len(given) == len(parts) and len(set(given)) == len(given):
-        return ProductSpace(spaces, given)
+    names = [name for _, name in parts if name is not None]
+    if len(names) == len(parts) and len(set(names)) == len(names):
+        return ProductSpace(spaces, names)
     return ProductSpace(spaces)
 
 
 def _opened(space: Space) -> list[tuple[Space, str | None]]:
-    """Factors of a product with the names they were given; any other space is one factor without a given name."""
+    """Factors of a product with the names that a user chose for them; any other space is one factor without a name."""
     if not isinstance(space, ProductSpace):
         return [(space, None)]
     if space.explicit_names is None:
@@ -226,7 +236,3 @@ def _runs(factors: Sequence[Factor]) -> tuple[tuple[tuple[slice, slice], ...], t
         else:
             flats.append((factor.q, factor.v))
     return tuple(flats), tuple(groups)
-
-
-R3xSO3 = ProductSpace((Rn(3), SO3))
-"""Translations and rotations apart: the difference is (p1 - p0, log of the relative rotation)."""

@@ -10,13 +10,13 @@ from typing import TypeAlias
 
 import numpy as np
 
+from .arguments import expect
 from .arrays import BoolVector, Indices
-from .doors import as_space
 from .errors import OverlapError, SizeError, SpaceMismatchError, UnknownNameError, WrongObjectError
 from .groups import Rn
 from .layout import Factor
 from .product import ProductSpace
-from .space import Space
+from .space import Space, as_space
 
 __all__ = ["Segments", "entries_of"]
 
@@ -51,8 +51,7 @@ class Segments:
     def __post_init__(self) -> None:
         as_space(self.space, "space of segments")
         for kind, indices in (("configuration", self.q), ("tangent", self.v)):
-            if not isinstance(indices, tuple):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise WrongObjectError(f"{kind} indices of segments", "a tuple of integers", indices)
+            expect(indices, tuple, f"{kind} indices of segments", "a tuple of integers")
         if len(self.q) != self.space.nq:
             raise SizeError(f"configuration indices of segments of {self.space}", self.space.nq, len(self.q))
         if len(self.v) != self.space.nv:
@@ -62,7 +61,7 @@ class Segments:
 
     @staticmethod
     def of(space: Space, *factors: int | str) -> Segments:
-        """Block of some factors of a space, given by position or by name, in any order.
+        """Block of some factors of a space, named by position or by name, in any order.
 
         Raises:
             UnknownNameError: no such factor.
@@ -151,8 +150,7 @@ class Segments:
         return other in self.v
 
     def _pieces(self, other: Segments) -> tuple[dict[int, Piece], dict[int, Piece]]:
-        if not isinstance(other, Segments):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("segments combined with others", "Segments", other)
+        expect(other, Segments, "segments combined with others", "Segments")
         mine = {piece[1][0]: piece for piece in _pieces(self)}
         theirs = {piece[1][0]: piece for piece in _pieces(other)}
         shared = [key for key in mine if key in theirs]
@@ -186,11 +184,11 @@ class Segments:
 
 
 def entries_of(space: Space, columns: BoolVector) -> BoolVector:
-    """Entries (nq,) of q that no other columns move: of a rotation or a pose all or none, for it is moved as a whole.
+    """Entries (nq,) of q of these tangent columns; those of a rotation or a pose only if all its columns are meant.
 
     Args:
         space: the space of q.
-        columns: tangent columns (nv,).
+        columns: the tangent columns (nv,), as a mask.
     """
     entries = np.zeros(space.nq, dtype=np.bool_)
     for leaf in space.leaves():
@@ -213,11 +211,11 @@ def _position(space: Space, factor: int | str) -> int:
     return position
 
 
-def _integers(given: Sequence[int] | Indices, what: str) -> list[int]:
+def _integers(indices: Sequence[int] | Indices, what: str) -> list[int]:
     """Indices as integers; truth values are none."""
-    refusal = WrongObjectError(what, "a sequence of integers", repr(given))
+    refusal = WrongObjectError(what, "a sequence of integers", repr(indices))
     try:
-        entries = list(given)
+        entries = list(indices)
         integers = [index(i) for i in entries]
     except TypeError as error:
         raise refusal from error

@@ -6,8 +6,8 @@ With :math:`t = \theta^2` and :math:`h = \theta / 2`,
     b = \frac{1 - \cos\theta}{t}, \quad c = \frac{\theta - \sin\theta}{\theta^3}, \quad
     k = \frac{1 - h \cot h}{t}, \quad b', c', k' = 2 \frac{d}{dt}(b, c, k), \quad k'' = 2 \frac{d}{dt} k'.
 
-They are polynomials in t, so one text serves plain floats and arrays. The closed forms live in `maps` and `batch`, once
-in each gear, and take over above the switches; b alone needs no series, as its half-angle form never cancels.
+They are polynomials in t, so that one function serves plain floats and arrays. Above the switches the closed forms of
+`maps` (one vector) and of `batch_algebra` (arrays) are exact; b needs no series, as its half-angle form never cancels.
 """
 
 from __future__ import annotations

@@ -6,52 +6,47 @@ Jacobians with respect to tangent vectors, metres and radians. Layouts are those
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
-from functools import cached_property
 from numbers import Number
 from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .arguments import finite_vector, is_finite_vector, leading_axes, one_vector, real_numbers, receiver, stacked
 from .arrays import FLOAT64, Matrix, Numbers, Vector
-from .doors import finite_vector, is_finite_vector, leading_axes, one_vector, real_numbers, receiver, stacked
+from .batch_maps import repeated
 from .errors import WrongObjectError
 from .layout import Factor
-from .one_vector import OneVectorMaps
-from .rows import Rows, repeated
-from .second_order import log_second_by_differences, structure_constants
 from .structure import Structure
 from .unit_blocks import refuse_unnormalized
 
-__all__ = ["Space"]
+__all__ = ["Space", "as_space"]
 
 _Map = Callable[[Vector, Vector], Vector]
 
 
-class Space(Structure, OneVectorMaps):
+class Space(Structure):
     r"""A configuration space that is a Lie group.
 
     A point q has nq entries, a tangent vector v has nv, and
 
     .. math:: q \oplus v = q \exp(v), \qquad q_1 \ominus q_0 = \log(q_0^{-1} q_1).
 
-    Every map takes one vector (``ndim`` 1; plain floats, fast) or vectors stacked along leading axes (numpy, which
-    broadcast against each other): two twins behind one method. Maps read what numpy reads as real numbers (lists,
-    tuples, integers) and refuse the rest; `check` looks at norms and for NaN too. Results are new arrays.
+    Every map takes one vector (``ndim`` 1, computed in plain floats) or vectors stacked along leading axes (computed by
+    numpy; they broadcast against each other). Maps read what numpy reads as real numbers (lists, tuples, integers) and
+    refuse the rest; `check` looks at norms and for NaN too. Results are new arrays.
 
-    **To write a space**, call ``super().__init__`` with a `Layout` (``Layout.group(kind, neutral, nv, unit_blocks)``,
-    or ``other.layout`` to share the structure of another space) and implement the members of `OneVectorMaps`
-
-    ``_integrate(q, v)``, ``_difference(q0, q1)``, ``_compose(q0, q1)``, ``_inverse(q)``, ``_adjoint(q)``,
-    ``_exp_jacobian(v)``, ``_log_jacobian(v)``,
-
-    and ``rows``, the batch gear: ``RowByRow(self)``, or the ``rows`` of a space with the same structure. They receive
-    arrays of the right size and return new ones. All the rest is derived here, once, and is final. A space may delegate
-    what it does not do faster: ``def _compose(self, q0, q1): return self._joints.compose(q0, q1)``. A subclass that is
-    not a `ProductSpace` stays one factor of a product, and keeps its own one-vector maps there.
+    **A new group** is a `Group`: a layout and a table of functions. **A space with the structure of another one** and
+    some maps of its own, as that of a robot, is a subclass that hands on ``other.layout``, ``other.batch_maps`` and
+    ``dataclasses.replace(other.maps, integrate=...)``. All the rest is derived here, once, and is final. A space that
+    is not a `ProductSpace` stays one factor of a product, and keeps its own maps there.
     ``constraints.testing.check_space`` checks all the laws on any space.
+
+    Args:
+        layout: sizes, neutral element, names: ``Layout.group(kind, neutral, nv, unit_blocks)``.
+        maps: its functions, for one vector.
+        batch_maps: the same over leading axes; by default a loop that calls `maps` for one vector after the other.
 
     Attributes:
         nq: size of a configuration.
@@ -63,27 +58,9 @@ class Space(Structure, OneVectorMaps):
         vector_v: indices in v of the same coordinates, read-only.
         unit_blocks: slices of q that have unit norm.
         layout: all of these as one value.
+        maps: its functions, for one vector.
+        batch_maps: the same over leading axes.
     """
-
-    @property
-    @abstractmethod
-    def rows(self) -> Rows:
-        """The batch gear: the same maps on leading axes."""
-
-    # --- what a group may implement: second order, by differences otherwise -------------------------------------------
-
-    def _bracket(self, x: Vector, y: Vector) -> Vector:
-        """Return [x, y] (nv,); by default from differences of the adjoint, to 1e-12."""
-        return x.dot(self._constants).dot(y)
-
-    def _log_second(self, r: Vector, velocity: Vector, acceleration: Vector) -> Vector:
-        """Return the second time derivative of r = log g (nv,); by default from differences of `_log_jacobian`."""
-        return log_second_by_differences(self._log_jacobian, r, velocity, acceleration)
-
-    @cached_property
-    def _constants(self) -> Matrix:
-        """Structure constants (nv, nv, nv), once for a space."""
-        return np.moveaxis(structure_constants(self._adjoint, self.exp, self.nv), 0, 1)
 
     # --- the two ways of moving --------------------------------------------------------------------------------------
 
@@ -104,15 +81,11 @@ class Space(Structure, OneVectorMaps):
             is_ready = False
         if is_ready:
             try:
-                return self._integrate(q, v)
+                return self.maps.integrate(q, v)
             except ZeroDivisionError:
                 self._refuse_zeros(q)
                 raise
-        return self._mapped(self._integrate, self.rows.integrate, self._read_q(q), self._read_v(v))
-
-    def integrator(self) -> Callable[[Vector, Vector], Vector]:
-        """`integrate` for one q (nq,) and one v (nv,) of the right sizes, for loops; a space may know a shorter way."""
-        return self._integrate
+        return self._mapped(self.maps.integrate, self.batch_maps.integrate, self._read_q(q), self._read_v(v))
 
     @final
     def difference(self, q0: Numbers, q1: Numbers) -> Vector:
@@ -129,24 +102,26 @@ class Space(Structure, OneVectorMaps):
         except AttributeError:  # no arrays
             is_ready = False
         if is_ready:
-            return self._difference(q0, q1)
-        return self._mapped(self._difference, self.rows.difference, self._read_q(q0), self._read_q(q1))
+            return self.maps.difference(q0, q1)
+        return self._mapped(self.maps.difference, self.batch_maps.difference, self._read_q(q0), self._read_q(q1))
 
     @final
     def integrate_dq(self, q: Numbers, v: Numbers) -> Matrix:
         r"""Derivative of :math:`q \oplus v` by q: :math:`\mathrm{Ad}_{\exp(v)}^{-1}`, (..., nv, nv)."""
         q, v = self._read_q(q), self._read_v(v)
         if q.ndim == v.ndim == 1:
-            return self._adjoint(self._integrate(self.neutral, -v))
-        return repeated(self.rows.adjoint(self.rows.integrate(self.neutral, -v)), leading_axes(q, v, self.name))
+            return self.maps.adjoint(self.maps.integrate(self.neutral, -v))
+        return repeated(
+            self.batch_maps.adjoint(self.batch_maps.integrate(self.neutral, -v)), leading_axes(q, v, self.name)
+        )
 
     @final
     def integrate_dv(self, q: Numbers, v: Numbers) -> Matrix:
         r"""Derivative of :math:`q \oplus v` by v: the right Jacobian of exp, (..., nv, nv)."""
         q, v = self._read_q(q), self._read_v(v)
         if q.ndim == v.ndim == 1:
-            return self._exp_jacobian(v)
-        return repeated(self.rows.exp_jacobian(v), leading_axes(q, v, self.name))
+            return self.maps.exp_jacobian(v)
+        return repeated(self.batch_maps.exp_jacobian(v), leading_axes(q, v, self.name))
 
     @final
     def difference_dq0(self, q0: Numbers, q1: Numbers) -> Matrix:
@@ -187,7 +162,7 @@ class Space(Structure, OneVectorMaps):
     @final
     def write_error(self, q0: Vector, q1: Vector, e: Vector, jacobian: Matrix | None = None) -> None:
         """`error` of arrays that are known to be right, for loops."""
-        e[...] = d = self._difference(q0, q1)
+        e[...] = d = self.maps.difference(q0, q1)
         if jacobian is not None:
             self._carry(d, jacobian)
 
@@ -195,7 +170,7 @@ class Space(Structure, OneVectorMaps):
     def _carry(self, d: Vector, jacobian: Matrix) -> None:
         """Multiply in place by the Jacobian of log at d, group by group."""
         if self._is_single:
-            jacobian[...] = self._log_jacobian(d).dot(jacobian)
+            jacobian[...] = self.maps.log_jacobian(d).dot(jacobian)
         for space, block in self._curved:
             space._carry(d[block], jacobian[block])
 
@@ -218,13 +193,13 @@ class Space(Structure, OneVectorMaps):
     def exp(self, v: Numbers) -> Vector:
         """Exponential: the point reached from the neutral element along v; (..., nv) -> (..., nq)."""
         v = self._read_v(v)
-        return self._integrate(self.neutral, v) if v.ndim == 1 else self.rows.integrate(self.neutral, v)
+        return self.maps.integrate(self.neutral, v) if v.ndim == 1 else self.batch_maps.integrate(self.neutral, v)
 
     @final
     def log(self, q: Numbers) -> Vector:
         """Logarithm: the shortest v with exp(v) = q; (..., nq) -> (..., nv)."""
         q = self._read_q(q)
-        return self._difference(self.neutral, q) if q.ndim == 1 else self.rows.difference(self.neutral, q)
+        return self.maps.difference(self.neutral, q) if q.ndim == 1 else self.batch_maps.difference(self.neutral, q)
 
     @final
     def compose(self, q0: Numbers, q1: Numbers) -> Vector:
@@ -235,35 +210,35 @@ class Space(Structure, OneVectorMaps):
             is_ready = False
         if is_ready:
             try:
-                return self._compose(q0, q1)
+                return self.maps.compose(q0, q1)
             except ZeroDivisionError:
                 self._refuse_zeros(q0, q1)
                 raise
-        return self._mapped(self._compose, self.rows.compose, self._read_q(q0), self._read_q(q1))
+        return self._mapped(self.maps.compose, self.batch_maps.compose, self._read_q(q0), self._read_q(q1))
 
     @final
     def inverse(self, q: Numbers) -> Vector:
         """Inverse q^-1 in the group; (..., nq) -> (..., nq)."""
         q = self._read_q(q)
-        return self._inverse(q) if q.ndim == 1 else self.rows.inverse(q)
+        return self.maps.inverse(q) if q.ndim == 1 else self.batch_maps.inverse(q)
 
     @final
     def adjoint(self, q: Numbers) -> Matrix:
         r"""Adjoint matrix: :math:`q \exp(v) = \exp(\mathrm{Ad}_q v)\, q`; (..., nq) -> (..., nv, nv)."""
         q = self._read_q(q)
-        return self._adjoint(q) if q.ndim == 1 else self.rows.adjoint(q)
+        return self.maps.adjoint(q) if q.ndim == 1 else self.batch_maps.adjoint(q)
 
     @final
     def exp_jacobian(self, v: Numbers) -> Matrix:
         r"""Right Jacobian of exp: :math:`\exp(v + \delta) \approx \exp(v) \exp(J \delta)`; (..., nv, nv)."""
         v = self._read_v(v)
-        return self._exp_jacobian(v) if v.ndim == 1 else self.rows.exp_jacobian(v)
+        return self.maps.exp_jacobian(v) if v.ndim == 1 else self.batch_maps.exp_jacobian(v)
 
     @final
     def log_jacobian(self, v: Numbers) -> Matrix:
         r"""Inverse of the right Jacobian: :math:`\log(\exp(v) \exp(\delta)) \approx v + J \delta`; (..., nv, nv)."""
         v = self._read_v(v)
-        return self._log_jacobian(v) if v.ndim == 1 else self.rows.log_jacobian(v)
+        return self.maps.log_jacobian(v) if v.ndim == 1 else self.batch_maps.log_jacobian(v)
 
     @final
     def bracket(self, x: Vector, y: Vector) -> Vector:
@@ -381,17 +356,32 @@ class Space(Structure, OneVectorMaps):
     def _refuse_zeros(self, *arrays: Vector) -> None:
         """Name the point whose quaternion, or (cos, sin), is zero, once a map has divided by its norm."""
         for array in arrays:
-            if array.shape == self._shape_q:
-                self.check(array)
+            if array.shape[-1:] == self._shape_q:
+                for point in array.reshape(-1, self.nq):
+                    self.check(point)
 
     @final
     def _mapped(self, one: _Map, many: _Map, a: Vector, b: Vector) -> Vector:
-        """A map of one vector, or of rows, of arrays that have been read."""
-        if a.ndim == b.ndim == 1:
-            try:
-                return one(a, b)
-            except ZeroDivisionError:
-                self._refuse_zeros(a, b)
-                raise
-        leading_axes(a, b, self.name)
-        return many(a, b)
+        """The map of one vector, or over leading axes, at arrays that have been read."""
+        is_one = a.ndim == b.ndim == 1
+        if not is_one:
+            leading_axes(a, b, self.name)
+        try:
+            return one(a, b) if is_one else many(a, b)
+        except ZeroDivisionError:
+            self._refuse_zeros(a, b)
+            raise
+
+
+def as_space(candidate: object, what: str) -> Space:
+    """Take a space from a user.
+
+    Raises:
+        WrongObjectError: anything else.
+    """
+    if isinstance(candidate, Space):
+        return candidate
+    own = isinstance(getattr(candidate, "space", None), Space)
+    number = isinstance(candidate, int) and not isinstance(candidate, bool)
+    words = "a Space, its .space" if own else f"a Space, Rn({candidate})" if number else "a Space"
+    raise WrongObjectError(what, words, candidate)

@@ -1,31 +1,44 @@
-"""What a space is made of: sizes, names, coordinates, and which arrays are points and tangent vectors of it."""
+"""What a space is made of: sizes, names, coordinates, maps, and which arrays are points and tangent vectors of it."""
 
 from __future__ import annotations
 
+from functools import cached_property, partial
 from math import hypot
 from typing import Final, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import FLOAT64, Numbers, Vector
-from .doors import one_vector, stacked
+from .arguments import expect, one_vector, stacked
+from .arrays import FLOAT64, Matrix, Numbers, Vector
+from .batch_maps import BatchMaps
 from .errors import SizeError
+from .group_maps import GroupMaps
 from .layout import Atom, Layout
+from .looped_maps import LoopedMaps
+from .second_order import log_second_by_differences, structure_constants
 from .unit_blocks import normalized, uniform_point
 
 __all__ = ["Structure"]
 
 
 class Structure:
-    """A space as a set of arrays: its layout, its points, and the reading of what users give.
+    """A space as a set of arrays: its layout, its maps, its points, and the reading of what users give.
 
     Args:
-        layout: what it is made of; its fields are attributes here (see `Space`).
+        layout: its structure; its fields are attributes here (see `Space`).
+        maps: its functions, for one vector.
+        batch_maps: the same over leading axes; by default a loop that calls `maps` for one vector after the other.
+
+    Raises:
+        WrongObjectError: an argument is of another kind.
     """
 
-    def __init__(self, layout: Layout) -> None:
-        self.layout: Final = layout
+    def __init__(self, layout: Layout, maps: GroupMaps, batch_maps: BatchMaps | None = None) -> None:
+        self.layout: Final = expect(layout, Layout, "layout of a space", "a Layout, Layout.group(...)")
+        self.maps: Final = expect(maps, GroupMaps, f"maps of {layout.name}", "GroupMaps")
+        over_axes = LoopedMaps(maps, layout.neutral.size, layout.nv) if batch_maps is None else batch_maps
+        self.batch_maps: Final = expect(over_axes, BatchMaps, f"batch maps of {layout.name}", "BatchMaps")
         self.nq: Final[int] = layout.neutral.size
         self.nv: Final[int] = layout.nv
         self.name: Final[str] = layout.name
@@ -38,6 +51,26 @@ class Structure:
         self._is_flat = all(kind == "R" for kind, _ in layout.atoms)
         self._is_single = not (self._is_flat or layout.factors)
         self._curved = tuple((factor.space, factor.v) for factor in layout.factors if not factor.space.is_flat)
+
+    # --- second order of one group ------------------------------------------------------------------------------------
+
+    def _bracket(self, x: Vector, y: Vector) -> Vector:
+        """Bracket of one group, by its own function or by differences."""
+        bracket = self.maps.bracket
+        return x.dot(self._constants).dot(y) if bracket is None else bracket(x, y)
+
+    def _log_second(self, r: Vector, velocity: Vector, acceleration: Vector) -> Vector:
+        """Second derivative of the logarithm of one group, by its own function or by differences."""
+        log_second = self.maps.log_second
+        if log_second is None:
+            return log_second_by_differences(self.maps.log_jacobian, r, velocity, acceleration)
+        return log_second(r, velocity, acceleration)
+
+    @cached_property
+    def _constants(self) -> Matrix:
+        """Structure constants (nv, nv, nv), once for a space."""
+        exp = partial(self.maps.integrate, self.neutral)
+        return np.moveaxis(structure_constants(self.maps.adjoint, exp, self.nv), 0, 1)
 
     # --- points ------------------------------------------------------------------------------------------------------
 

@@ -8,8 +8,8 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .arguments import natural_number, stacked
 from .arrays import Vector
-from .doors import natural_number, stacked
 from .errors import EmptyIntervalError, NotNormalizedError, SizeError, WrongObjectError
 from .layout import Factor
 
@@ -60,8 +60,9 @@ def uniform_point(
 ) -> Vector:
     """Draw points of nq coordinates.
 
-    A normalised Gaussian vector is uniform on the sphere: (cos, sin) of a uniform angle, or the quaternion of a Haar
-    rotation. An infinite bound stands for -1 or 1, or for two away from the other bound if that leaves no room.
+    Unit blocks are normalised Gaussian vectors, which are uniform on the sphere: (cos, sin) of a uniform angle, or the
+    quaternion of a rotation drawn by the Haar measure. An infinite lower bound stands for -1, or for the upper bound
+    less 2 where that is smaller; an infinite upper bound for 1, or for the lower bound plus 2 where that is larger.
 
     Raises:
         SizeError: a bound has the wrong size.

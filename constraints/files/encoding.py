@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from liegroups import SE2, SE3, SO2, SO3, ProductSpace, Rn, Segments, Space
+from liegroups import SE2, SE3, SO2, SO3, Group, ProductSpace, Rn, Segments, Space
 
 from ..errors import ModelError, NotSavableError
 from ..functions.contact.contact_surface import Surface
@@ -32,7 +32,7 @@ from .shapes import SHIPPED, FieldShape, shape_of
 
 __all__ = ["DEEPEST", "GROUPS", "Encoder"]
 
-GROUPS: dict[str, Space] = {"SO2": SO2, "SE2": SE2, "SO3": SO3, "SE3": SE3}
+GROUPS: dict[str, Group] = {"SO2": SO2, "SE2": SE2, "SO3": SO3, "SE3": SE3}
 """Groups that a file names."""
 DEEPEST = 50
 """How deep functions and products may be nested."""
@@ -220,13 +220,14 @@ class Encoder:
         """
         if type(space) is Rn:
             return f"R{space.nq}"
-        if type(space) is type(GROUPS.get(space.name)):
+        named = GROUPS.get(space.name)
+        if named is not None and isinstance(space, Group) and space.maps == named.maps:
             return space.name
         if isinstance(space, RobotSpace):
             return self._node(space, "robot space", lambda: {"type": "RobotSpace", **self._model(space)})
         if isinstance(space, ProductSpace):
             return self._node(space, "space", lambda: self._product(space))
-        raise self._refusal(f"the space '{space.name}' is a {type(space).__name__}, no space of this library")
+        raise self._refusal(f"the space '{space.name}' (a {type(space).__name__}) is none of those of this library")
 
     def _product(self, space: ProductSpace) -> dict[str, Any]:
         names = space.explicit_names

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from liegroups import Rn, Space
+from liegroups.arguments import finite_vector
 from liegroups.arrays import ArrayLike, Matrix, Vector
-from liegroups.doors import as_space, finite_vector
 from liegroups.frozen import set_fields
+from liegroups.space import as_space
 
 from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, WrongObjectError
 from ..point import MovingPoint, PlacedSpace, Point

@@ -9,8 +9,8 @@ from numbers import Real
 import numpy as np
 
 from liegroups import Rn
+from liegroups.arguments import finite_vector
 from liegroups.arrays import ArrayLike, Matrix, Vector
-from liegroups.doors import finite_vector
 from liegroups.frozen import set_fields
 
 from ..errors import SizeError, SpaceMismatchError, WrongObjectError

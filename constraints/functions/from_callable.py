@@ -9,7 +9,7 @@ import numpy as np
 
 from liegroups import Space
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
-from liegroups.doors import as_space
+from liegroups.space import as_space
 
 from ..errors import DtypeError, SizeError, WrongObjectError
 from ..point import Point

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, final
 import numpy as np
 
 from liegroups import Segments, Space
+from liegroups.arguments import as_name
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
-from liegroups.doors import as_name, as_space
 from liegroups.frozen import read_only, set_fields
+from liegroups.space import as_space
 
 from ..errors import SizeError, WrongObjectError
 from ..point import MovingPoint, Point, motion_at, place, place_alone, place_motion

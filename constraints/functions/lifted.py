@@ -9,7 +9,7 @@ import numpy as np
 
 from liegroups import Segments, Space
 from liegroups.arrays import Matrix, Vector
-from liegroups.doors import as_space
+from liegroups.space import as_space
 
 from ..errors import RobotMismatchError, SpaceMismatchError, WrongObjectError
 from ..point import MovingPoint, PlacedSpace, Point

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from liegroups import Rn, Space
+from liegroups.arguments import finite_vector
 from liegroups.arrays import ArrayLike, Matrix, Vector
-from liegroups.doors import finite_vector
 from liegroups.frozen import set_fields
 
 from ..errors import SizeError

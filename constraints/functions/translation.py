@@ -8,8 +8,8 @@ import numpy as np
 
 from liegroups import Space
 from liegroups.arrays import ArrayLike, Matrix, Vector
-from liegroups.doors import as_space
 from liegroups.frozen import set_fields
+from liegroups.space import as_space
 
 from ..errors import SpaceMismatchError
 from ..point import MovingPoint, Point

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from liegroups import Rn
+from liegroups.arguments import as_tolerance, expect, finite_vector
 from liegroups.arrays import Matrix, Vector
-from liegroups.doors import as_tolerance, finite_vector
 from liegroups.frozen import set_fields
 
 from ..errors import MissingExtraError, OptionError, RobotMismatchError, WrongObjectError
@@ -62,8 +62,7 @@ def as_pink_task(
         RobotMismatchError: by the task, when pink's configuration is of another robot.
     """
     owner = Implicit.equal(constraint) if isinstance(constraint, Function) else constraint
-    if not isinstance(owner, Implicit):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("constraint of a pink task", "a Function or an Implicit constraint", constraint)
+    expect(owner, Implicit, "constraint of a pink task", "a Function or an Implicit constraint")
     if not isinstance(owner.space, RobotSpace):
         raise WrongObjectError(f"constraint {owner.name!r} of a pink task", "one on a robot", f"one on {owner.space}")
     point = owner.default_rhs if rhs is None else owner.check_rhs(rhs)
@@ -168,8 +167,7 @@ class PinkFunction(Function):
     def __post_init__(self) -> None:
         """Copy the task, and ask it for its size."""
         as_robot(self.robot, "robot of a pink task")
-        if not isinstance(self.task, _tasks().tasks.Task):
-            raise WrongObjectError("task", "a pink.tasks.Task", self.task)
+        expect(self.task, _tasks().tasks.Task, "task", "a pink.tasks.Task")
         set_fields(self, task=copy.deepcopy(self.task))
         kind = type(self.task).__name__
         try:

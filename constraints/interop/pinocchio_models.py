@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from liegroups import SE3
+from liegroups.arguments import expect
 from liegroups.arrays import Vector
 
 from ..errors import ConstraintError, WrongObjectError
@@ -150,8 +151,7 @@ def _still(what: str, velocity: Vector) -> None:
 
 def _anchors(constraint: Implicit, rhs: Any) -> tuple[Any, int, Any, int, Any, bool]:
     """Model, joints and placements of the two frames, and whether only their origins meet."""
-    if not isinstance(constraint, Implicit):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("constraint for pinocchio", "an Implicit constraint", constraint)
+    expect(constraint, Implicit, "constraint for pinocchio", "an Implicit constraint")
     what, f = f"{constraint.name!r}", constraint.function
     if not isinstance(f, Position | Pose) or (isinstance(f, Pose) and f.outputs != SE3):
         received = f"{type(f).__name__} in {f.outputs.name}"

@@ -9,11 +9,11 @@ import numpy as np
 from scipy.optimize import Bounds, NonlinearConstraint
 
 from liegroups import SE2, SE3, Space
+from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.frozen import read_only_copy, set_fields
 from liegroups.layout import Factor
 
-from ..errors import WrongObjectError
 from ..point import place
 from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide
@@ -89,9 +89,7 @@ class TangentSteps:
 
     def __post_init__(self) -> None:
         """Check, and lay out the rows."""
-        problem = self.problem
-        if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("problem of tangent steps", "a Problem", problem)
+        problem = expect(self.problem, Problem, "problem of tangent steps")
         q0 = read_only_copy(problem.check(self.q0, "q0"))
         rhs = problem.check_rhs(self.rhs)
         wishes = problem.levels[-1].owners if problem.optional_last else ()
@@ -204,8 +202,7 @@ def as_nonlinear_constraint(
     Args:
         problem, q0, rhs: as of `TangentSteps`, which has the box of z too, and turns z into configurations.
     """
-    if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("problem of tangent steps", "a Problem", problem)
+    expect(problem, Problem, "problem of tangent steps")
     return TangentSteps(problem, problem.check(q0, "q0"), problem.check_rhs(rhs)).constraint
 
 

@@ -11,8 +11,8 @@ from typing import Any, final
 import numpy as np
 
 from liegroups import Segments
+from liegroups.arguments import as_tolerance, is_finite_number
 from liegroups.arrays import ArrayLike, Vector
-from liegroups.doors import as_tolerance, is_finite_number
 
 from ..errors import OptionError, UndefinedError, WrongObjectError
 from ..keywords import names_checked

@@ -9,8 +9,8 @@ from typing import Any, Self, final
 import numpy as np
 
 from liegroups import SE3, Rn
+from liegroups.arguments import as_name, finite_vector
 from liegroups.arrays import ArrayLike, Matrix, Vector
-from liegroups.doors import as_name, finite_vector
 
 from ..errors import ConstraintError, OptionError, WrongObjectError
 from ..functions.frame_function import world_or_frame

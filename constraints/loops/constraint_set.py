@@ -9,8 +9,8 @@ from typing import Any, Self, final
 
 import numpy as np
 
+from liegroups.arguments import as_tolerance, as_tuple
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
-from liegroups.doors import as_tolerance, as_tuple
 from liegroups.frozen import read_only
 
 from ..errors import DuplicateNameError, EmptyProblemError, WrongObjectError

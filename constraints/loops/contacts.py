@@ -8,8 +8,8 @@ from typing import Any, Self, final
 
 import numpy as np
 
+from liegroups.arguments import as_flag, as_name, finite_vector
 from liegroups.arrays import ArrayLike, Matrix, Vector
-from liegroups.doors import as_flag, as_name, finite_vector
 from liegroups.frozen import set_fields
 from liegroups.second_order import cross
 

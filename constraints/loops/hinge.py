@@ -11,8 +11,8 @@ from typing import Any, final
 import numpy as np
 
 from liegroups import SE3, Rn, Space
+from liegroups.arguments import as_tuple, finite_vector
 from liegroups.arrays import ArrayLike, Matrix, Vector
-from liegroups.doors import as_tuple, finite_vector
 
 from ..errors import ConstraintError, OptionError, WrongObjectError
 from ..linear_algebra import numerical_rank, singular_values

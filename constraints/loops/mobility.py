@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from liegroups.arguments import as_tolerance
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
-from liegroups.doors import as_tolerance
 
 from ..problem.arguments import frozen_columns
 from ..robot import Robot

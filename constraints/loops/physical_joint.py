@@ -7,8 +7,8 @@ from typing import Any, final
 
 import numpy as np
 
+from liegroups.arguments import as_flag, as_name
 from liegroups.arrays import ArrayLike, Vector
-from liegroups.doors import as_flag, as_name
 
 from ..errors import ConstraintError, WrongObjectError
 from ..robot import Frame, Robot

@@ -9,8 +9,8 @@ from typing import Any, final
 import numpy as np
 
 from liegroups import SO3, Rn, Space
+from liegroups.arguments import finite_vector
 from liegroups.arrays import ArrayLike, Matrix, Vector
-from liegroups.doors import finite_vector
 from liegroups.frozen import read_only, set_fields
 
 from ..errors import NotNormalizedError, UnknownNameError

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from liegroups.doors import as_flag, as_name, finite_vector
+from liegroups.arguments import as_flag, as_name, finite_vector
 from liegroups.frozen import set_fields
 
 from ..errors import DuplicateNameError, GraphError, OptionError, UnknownNameError, WrongObjectError

@@ -9,8 +9,8 @@ from typing import Any, final
 
 import numpy as np
 
+from liegroups.arguments import as_name
 from liegroups.arrays import ArrayLike
-from liegroups.doors import as_name
 from liegroups.frozen import set_fields
 
 from ..errors import GraphError, WrongObjectError

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from liegroups.arguments import as_name
 from liegroups.arrays import ArrayLike
-from liegroups.doors import as_name
 
 from ..errors import GraphError, OptionError, WrongObjectError
 from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins, collision_pairs, relative_motion

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from liegroups.arguments import as_name, finite_vector
 from liegroups.arrays import ArrayLike, BoolVector, Vector
-from liegroups.doors import as_name, finite_vector
 from liegroups.frozen import read_only, set_fields
 
 from ..errors import OptionError, SizeError, WrongObjectError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from liegroups.doors import as_tuple, finite_vector
+from liegroups.arguments import as_tuple, finite_vector
 
 from ..errors import OptionError
 from ..functions.contact.contact import (

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from liegroups.arguments import as_name
 from liegroups.arrays import Matrix
-from liegroups.doors import as_name
 
 from ..errors import ConstraintError, FileError, UnknownFrameError
 from ..functions.contact.contact_surface import Surface

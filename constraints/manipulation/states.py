@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from liegroups.doors import as_name
+from liegroups.arguments import as_name
 from liegroups.frozen import set_fields
 
 from ..errors import GraphError, OptionError, WrongObjectError

@@ -11,8 +11,8 @@ from typing import final
 
 import numpy as np
 
+from liegroups.arguments import as_tuple
 from liegroups.arrays import ArrayLike, Vector
-from liegroups.doors import as_tuple
 
 from ..errors import GraphError, OptionError, PathError, WrongObjectError
 from ..paths.collision import Collision, CollisionModel, always_in_words

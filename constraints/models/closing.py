@@ -7,8 +7,8 @@ from typing import final
 
 import numpy as np
 
+from liegroups.arguments import natural_number
 from liegroups.arrays import Vector
-from liegroups.doors import natural_number
 
 from ..loops import assemble_position
 from ..loops.mobility import Mobility

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from liegroups.doors import as_flag
+from liegroups.arguments import as_flag
 
 from ..errors import FileError, OptionError
 from ..keywords import names_checked

@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import Any, final
 
 from liegroups import Segments
+from liegroups.arguments import as_mapping, as_tuple
 from liegroups.arrays import ArrayLike, Vector
-from liegroups.doors import as_mapping, as_tuple
 from liegroups.frozen import read_only_copy, set_fields
 
 from ..errors import ConstraintError, EmptyProblemError, WrongObjectError

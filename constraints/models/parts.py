@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from liegroups.arguments import natural_number
 from liegroups.arrays import ArrayLike, Vector
-from liegroups.doors import natural_number
 
 from ..errors import OptionError, WrongObjectError
 from ..robot.pinocchio import pin

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import networkx as nx
 
-from liegroups.doors import as_tuple
+from liegroups.arguments import as_tuple
 
 from ..errors import UnknownJointError, WrongObjectError
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from liegroups.arguments import as_flag, as_mapping, as_tuple, is_finite_number
 from liegroups.arrays import ArrayLike, Vector
-from liegroups.doors import as_flag, as_mapping, as_tuple, is_finite_number
 
 from ..errors import ConstraintError, OptionError, SpaceMismatchError, UnknownNameError, WrongObjectError
 from ..robot import Robot

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from liegroups.doors import as_mapping, as_name, finite_vector, is_finite_number
+from liegroups.arguments import as_mapping, as_name, finite_vector, is_finite_number
 from liegroups.frozen import set_fields
 
 from ..errors import ConstraintError, DuplicateError, ModelError, OptionError, WrongObjectError

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, final
 
 import numpy as np
 
+from liegroups.arguments import is_finite_number
 from liegroups.arrays import ArrayLike, Vector
-from liegroups.doors import is_finite_number
 
 from ..errors import OptionError, PathError, WrongObjectError
 from ..keywords import names_checked

@@ -8,8 +8,8 @@ from typing import Any, cast, final
 
 import numpy as np
 
+from liegroups.arguments import as_tuple, is_finite_number
 from liegroups.arrays import ArrayLike
-from liegroups.doors import as_tuple, is_finite_number
 
 from ..errors import SpaceMismatchError, WrongObjectError
 from ..problem.problem import Problem

@@ -10,8 +10,8 @@ from typing import ClassVar, NamedTuple, final
 import numpy as np
 
 from liegroups import Space
+from liegroups.arguments import as_tuple, finite_vector, is_finite_number
 from liegroups.arrays import Indices, Matrix, Vector
-from liegroups.doors import as_tuple, finite_vector, is_finite_number
 from liegroups.frozen import read_only, set_fields
 
 from ..errors import OptionError, PathError, SizeError, SpaceMismatchError, WrongObjectError

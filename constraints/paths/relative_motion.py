@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, final
 import networkx as nx
 import numpy as np
 
-from liegroups.doors import as_mapping, finite_vector
+from liegroups.arguments import as_mapping, finite_vector
 from liegroups.frozen import read_only, set_fields
 
 from ..errors import OptionError, UnknownJointError, WrongObjectError

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from liegroups.arguments import natural_number
 from liegroups.arrays import ArrayLike, Vector
-from liegroups.doors import natural_number
 
 from ..errors import OptionError
 from ..loops.frame_rows import FrameRows

@@ -9,8 +9,8 @@ from typing import Any, final
 
 import numpy as np
 
+from liegroups.arguments import as_tuple, finite_vector
 from liegroups.arrays import Matrix, Vector
-from liegroups.doors import as_tuple, finite_vector
 
 from ..errors import FileError, OptionError, WrongObjectError
 from ..paths.collision_shapes import Shape

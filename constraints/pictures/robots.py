@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from liegroups.arguments import as_mapping, finite_vector
 from liegroups.arrays import ArrayLike, Vector
-from liegroups.doors import as_mapping, finite_vector
 
 from ..errors import WrongObjectError
 from ..robot import Frame, Robot, as_placement

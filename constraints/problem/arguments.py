@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from liegroups import Segments, Space
+from liegroups.arguments import as_flag, finite_vector
 from liegroups.arrays import BoolVector, Vector
-from liegroups.doors import as_flag, finite_vector
 from liegroups.frozen import read_only
 
 from ..errors import (

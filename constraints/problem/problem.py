@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from liegroups import Segments, Space
+from liegroups.arguments import as_tolerance
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
-from liegroups.doors import as_tolerance
 from liegroups.frozen import read_only_copy, set_fields
 
 from ..errors import EmptyProblemError, WrongObjectError

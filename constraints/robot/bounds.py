@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from liegroups import Space
+from liegroups.arguments import as_mapping
 from liegroups.arrays import ArrayLike, BoolVector, Vector
-from liegroups.doors import as_mapping, as_space
 from liegroups.errors import EmptyIntervalError
 from liegroups.frozen import read_only, set_fields
+from liegroups.space import as_space
 
 from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, UnknownJointError, WrongObjectError
 from ..words import counted, first_names

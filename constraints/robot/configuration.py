@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from liegroups import SE2, SE3, SO2, SO3, Space
+from liegroups.arguments import as_mapping, as_name
 from liegroups.arrays import ArrayLike, BoolVector, Vector
-from liegroups.doors import as_mapping, as_name
 from liegroups.errors import DuplicateNameError
 from liegroups.frozen import read_only_copy
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
-from liegroups.doors import as_tuple
+from liegroups.arguments import as_tuple
 from liegroups.errors import UnknownNameError
 
 from ..errors import WrongObjectError

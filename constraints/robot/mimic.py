@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from liegroups import Segments
-from liegroups.doors import as_tuple
+from liegroups.arguments import as_tuple
 
 from ..errors import UnknownJointError, WrongObjectError
 from .space import RobotSpace

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from liegroups.doors import as_tuple
+from liegroups.arguments import as_tuple
 
 from ..errors import FileError, WrongObjectError
 

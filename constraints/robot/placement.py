@@ -6,8 +6,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from liegroups.arguments import finite_vector
 from liegroups.arrays import ArrayLike, Matrix, Vector
-from liegroups.doors import finite_vector
 
 from ..errors import DtypeError, NotFiniteError, NotNormalizedError, OptionError, SizeError, WrongObjectError
 from .pinocchio import Placement, pin

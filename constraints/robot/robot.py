@@ -11,8 +11,8 @@ from typing import Self, final, overload
 import numpy as np
 
 from liegroups import Factor, Segments
+from liegroups.arguments import as_name
 from liegroups.arrays import ArrayLike, Vector
-from liegroups.doors import as_name
 
 from ..errors import UnknownJointError, UnknownNameError, WrongObjectError
 from ..keywords import names_checked

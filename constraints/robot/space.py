@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import pickle
-from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, final, overload
 
 import numpy as np
 
 from liegroups import ProductSpace, Space
-from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
+from liegroups.arrays import ArrayLike, BoolVector, Vector
 from liegroups.frozen import read_only, read_only_copy
-from liegroups.rows import Rows
 
 from ..point import ALL_JOINTS, PlacedSpace
 from ..workspace import Pool, Workspace, as_workspace
@@ -50,45 +49,15 @@ class RobotSpace(PlacedSpace):
     def __init__(self, model: Model) -> None:
         names = [str(name) for name in list(model.names)[1:]]
         groups = [joint_space(model.joints[i], name) for i, name in enumerate(names, start=1)]
-        self._joints = ProductSpace(groups, names)
-        super().__init__(self._joints.layout)
+        product = ProductSpace(groups, names)
+        integrate, difference = partial(pin.integrate, model), partial(pin.difference, model)
+        maps = replace(product.maps, integrate=integrate, difference=difference)  # faster than those of the product
+        super().__init__(product.layout, maps, product.batch_maps)
         self.model = model
         self.revolute: BoolVector = read_only(angular_columns(model))
         self.zero_velocity: Vector = np.zeros(self.nv)
         self._pool = Pool(Workspace)
         self._trees: dict[int, Any] = {}
-
-    # Maps for one vector: pinocchio's where it is faster.
-
-    def _integrate(self, q: Vector, v: Vector) -> Vector:
-        return pin.integrate(self.model, q, v)
-
-    def integrator(self) -> Callable[[Vector, Vector], Vector]:
-        """As `Space.integrator`: pinocchio's own."""
-        return partial(pin.integrate, self.model)
-
-    def _difference(self, q0: Vector, q1: Vector) -> Vector:
-        return pin.difference(self.model, q0, q1)
-
-    def _compose(self, q0: Vector, q1: Vector) -> Vector:
-        return self._joints.compose(q0, q1)
-
-    def _inverse(self, q: Vector) -> Vector:
-        return self._joints.inverse(q)
-
-    def _adjoint(self, q: Vector) -> Matrix:
-        return self._joints.adjoint(q)
-
-    def _exp_jacobian(self, v: Vector) -> Matrix:
-        return self._joints.exp_jacobian(v)
-
-    def _log_jacobian(self, v: Vector) -> Matrix:
-        return self._joints.log_jacobian(v)
-
-    @property
-    def rows(self) -> Rows:
-        """The batch gear of the product."""
-        return self._joints.rows
 
     # Identity
 

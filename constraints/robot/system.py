@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from liegroups.arguments import as_name, as_tuple
 from liegroups.arrays import Vector
-from liegroups.doors import as_name, as_tuple
 from liegroups.errors import DuplicateNameError
 
 from ..errors import WrongObjectError

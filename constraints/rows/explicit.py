@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from liegroups import Segments, Space
+from liegroups.arguments import as_mapping, finite_vector
 from liegroups.arrays import ArrayLike, Matrix, Vector
-from liegroups.doors import as_mapping, as_space, finite_vector
 from liegroups.frozen import set_fields
+from liegroups.space import as_space
 
 from ..errors import OptionError, OverlapError, SizeError, SpaceMismatchError, WrongObjectError
 from ..functions.affine import Affine, Identity

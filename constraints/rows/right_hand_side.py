@@ -8,8 +8,8 @@ from typing import Any, TypeVar, final
 
 import numpy as np
 
+from liegroups.arguments import finite_vector
 from liegroups.arrays import ArrayLike, Vector
-from liegroups.doors import finite_vector
 from liegroups.frozen import read_only, read_only_copy
 
 from ..errors import OtherConstraintsError, WrongObjectError

@@ -17,8 +17,8 @@ import numpy as np
 
 from liegroups import SE3, SO3, ConstraintError, ProductSpace, Rn, Space
 from liegroups.arrays import Vector
-from liegroups.doors import as_space
 from liegroups.frozen import read_only
+from liegroups.space import as_space
 
 from .failure import CheckFailed, largest, require, within
 
@@ -41,8 +41,8 @@ def check_space(space: Space, rng_seed: int = 0, samples: int = 20, twins: float
     Points are drawn with ``space.random``; each comes with a tangent vector of ordinary size, or with one of size 1e-7,
     as many formulas fail only near zero. The laws: group axioms, integration against difference, adjoint, Jacobians
     against central differences along the space (value and slope), brackets and second derivatives of the logarithm, the
-    in-place error, both gears of each map, products, interpolation, random points in bounds, the door for user input,
-    and copies.
+    in-place error, each map of one vector and over leading axes, products, interpolation, random points in bounds, the
+    reading of what users give, and copies.
 
     Args:
         space: any space, your own included.
@@ -119,7 +119,7 @@ def _check_structure(space: Space) -> None:
     require("vector_q and vector_v go together", same, "the Layout", q=space.vector_q, v=space.vector_v)
     for array in (space.neutral, space.vector_q, space.vector_v):
         require("shared arrays are read-only", not array.flags.writeable, "the Layout, or how the space unpickles")
-    within("log(neutral) = 0", largest(space.log(space.neutral)), 1e-14, "_difference")
+    within("log(neutral) = 0", largest(space.log(space.neutral)), 1e-14, "maps.difference")
 
 
 def _check_copies(space: Space) -> None:
@@ -134,38 +134,40 @@ def _check_group(space: Space, s: _Sample) -> None:
     q, p, r, v = s.q, s.p, s.r, s.v
     compose, inverse, neutral = space.compose, space.inverse, space.neutral
     left, right = compose(compose(q, p), r), compose(q, compose(p, r))
-    within("(q p) r = q (p r)", _apart(space, left, right), 1e-12, "_compose", q=q, p=p, r=r)
-    within("q 1 = q", _apart(space, q, compose(q, neutral)), 1e-13, "_compose or neutral", q=q)
-    within("1 q = q", _apart(space, q, compose(neutral, q)), 1e-13, "_compose or neutral", q=q)
-    within("q^-1 q = 1", _apart(space, neutral, compose(inverse(q), q)), 1e-12, "_inverse or _compose", q=q)
-    within("q q^-1 = 1", _apart(space, neutral, compose(q, inverse(q))), 1e-12, "_inverse or _compose", q=q)
-    within("exp(log q) = q", _apart(space, q, space.exp(space.log(q))), 1e-11, "_integrate, _difference", q=q)
+    within("(q p) r = q (p r)", _apart(space, left, right), 1e-12, "maps.compose", q=q, p=p, r=r)
+    within("q 1 = q", _apart(space, q, compose(q, neutral)), 1e-13, "maps.compose or neutral", q=q)
+    within("1 q = q", _apart(space, q, compose(neutral, q)), 1e-13, "maps.compose or neutral", q=q)
+    within("q^-1 q = 1", _apart(space, neutral, compose(inverse(q), q)), 1e-12, "maps.inverse or maps.compose", q=q)
+    within("q q^-1 = 1", _apart(space, neutral, compose(q, inverse(q))), 1e-12, "maps.inverse or maps.compose", q=q)
+    within("exp(log q) = q", _apart(space, q, space.exp(space.log(q))), 1e-11, "maps.integrate, maps.difference", q=q)
     moved = compose(q, space.exp(v))
-    within("q (+) v = q exp(v)", _apart(space, moved, p), 1e-12, "_integrate or _compose", q=q, v=v)
+    within("q (+) v = q exp(v)", _apart(space, moved, p), 1e-12, "maps.integrate or maps.compose", q=q, v=v)
     d = space.log(compose(inverse(q), p))
-    within("p (-) q = log(q^-1 p)", largest(d - space.difference(q, p)), 1e-11, "_difference or _inverse", q=q, p=p)
+    d -= space.difference(q, p)
+    within("p (-) q = log(q^-1 p)", largest(d), 1e-11, "maps.difference or maps.inverse", q=q, p=p)
     left, right = p, compose(space.exp(space.adjoint(q) @ v), q)
-    within("q exp(v) = exp(Ad_q v) q", _apart(space, left, right), 1e-11, "_adjoint", q=q, v=v)
+    within("q exp(v) = exp(Ad_q v) q", _apart(space, left, right), 1e-11, "maps.adjoint", q=q, v=v)
 
 
 def _check_moves(space: Space, s: _Sample) -> None:
     q, p, r, v = s.q, s.p, s.r, s.v
     back = space.difference(q, p)
-    within("(q (+) v) (-) q = v", largest(back - v), 1e-11 * (1.0 + largest(v)), "_integrate, _difference", q=q, v=v)
+    allowed = 1e-11 * (1.0 + largest(v))
+    within("(q (+) v) (-) q = v", largest(back - v), allowed, "maps.integrate, maps.difference", q=q, v=v)
     arrived = space.integrate(q, space.difference(q, r))
-    within("q (+) (r (-) q) = r", _apart(space, r, arrived), 1e-11, "_integrate, _difference", q=q, r=r)
+    within("q (+) (r (-) q) = r", _apart(space, r, arrived), 1e-11, "maps.integrate, maps.difference", q=q, r=r)
     for name, point in (("q (+) v", p), ("q r", space.compose(q, r)), ("q^-1", space.inverse(q))):
         normal = space.is_normalized(point, 1e-14)
         require(f"unit blocks of {name} have norm 1", normal, "normalise the result", q=q, v=v, result=point)
-    for name, array in (("_integrate", p), ("_difference", back), ("_inverse", space.inverse(q))):
+    for name, array in (("maps.integrate", p), ("maps.difference", back), ("maps.inverse", space.inverse(q))):
         fresh = not np.shares_memory(array, q) and array.dtype == np.float64
         require("results are new arrays of doubles", fresh, f"{name} returns its argument", q=q)
     for t, end in ((0.0, q), (1.0, r)):
         between = space.interpolate(q, r, t)
-        within(f"interpolate(q, r, {t}) is an end", _apart(space, end, between), 1e-11, "_difference", q=q, r=r)
+        within(f"interpolate(q, r, {t}) is an end", _apart(space, end, between), 1e-11, "maps.difference", q=q, r=r)
     half = space.interpolate(q, p, np.array([0.5, 1.0]))
     law = "interpolate(q, q (+) v, 1/2) = q (+) v/2"
-    within(law, _apart(space, space.integrate(q, 0.5 * v), half[0]), 1e-11, "_difference, rows", q=q, v=v)
+    within(law, _apart(space, space.integrate(q, 0.5 * v), half[0]), 1e-11, "maps.difference, batch_maps", q=q, v=v)
 
 
 def _check_jacobians(space: Space, s: _Sample) -> None:
@@ -176,25 +178,25 @@ def _check_jacobians(space: Space, s: _Sample) -> None:
             "integrate_dq is the derivative of q (+) v by q",
             space.integrate_dq(q, v),
             lambda e: space.difference(p, space.integrate(space.integrate(q, e), v)),
-            "_adjoint: integrate_dq is the adjoint of exp(-v)",
+            "maps.adjoint: integrate_dq is the adjoint of exp(-v)",
         ),
         (
             "integrate_dv is the derivative of q (+) v by v",
             space.integrate_dv(q, v),
             lambda e: space.difference(p, space.integrate(q, v + e)),
-            "_exp_jacobian",
+            "maps.exp_jacobian",
         ),
         (
             "difference_dq0 is the derivative of p (-) q by q",
             space.difference_dq0(q, p),
             lambda e: space.difference(space.integrate(q, e), p),
-            "_log_jacobian: difference_dq0 is -_log_jacobian(-d)",
+            "maps.log_jacobian: difference_dq0 is -log_jacobian(-d)",
         ),
         (
             "difference_dq1 is the derivative of p (-) q by p",
             space.difference_dq1(q, p),
             lambda e: space.difference(q, space.integrate(p, e)),
-            "_log_jacobian",
+            "maps.log_jacobian",
         ),
     ]
     for law, jacobian, move, mend in laws:
@@ -207,7 +209,7 @@ def _check_jacobians(space: Space, s: _Sample) -> None:
         slope = max(errors[4e-3] - 1e-11, 0.0) / max(errors[4e-2], 1e-300)
         within(f"{law}, by slope", slope, 0.05, mend, q=q, v=v, errors=errors)
     both = space.log_jacobian(v) @ space.exp_jacobian(v)
-    within("log_jacobian(v) exp_jacobian(v) = 1", largest(both - np.eye(space.nv)), 1e-11, "_log_jacobian", v=v)
+    within("log_jacobian(v) exp_jacobian(v) = 1", largest(both - np.eye(space.nv)), 1e-11, "maps.log_jacobian", v=v)
 
 
 def _central(move: Callable[[Vector], Vector], zero: Vector, h: float) -> Vector:
@@ -225,16 +227,16 @@ def _check_second_order(space: Space, s: _Sample, rng: np.random.Generator) -> N
     size = 1.0 + largest(xy)
     zero = np.zeros(1)
     slope = _central(lambda h: space.adjoint(space.exp(h[0] * x)) @ y, zero, 1e-5)[:, 0]
-    within("[x, y] is the derivative of Ad_exp(s x) y", largest(xy - slope) / size, 1e-8, "_bracket", x=x, y=y)
-    within("[x, y] = -[y, x]", largest(xy + space.bracket(y, x)) / size, 1e-10, "_bracket", x=x, y=y)
+    within("[x, y] is the derivative of Ad_exp(s x) y", largest(xy - slope) / size, 1e-8, "maps.bracket", x=x, y=y)
+    within("[x, y] = -[y, x]", largest(xy + space.bracket(y, x)) / size, 1e-10, "maps.bracket", x=x, y=y)
     cycle = space.bracket(x, yz) + space.bracket(y, zx) + space.bracket(z, xy)
-    within("[x, [y, z]] + [y, [z, x]] + [z, [x, y]] = 0", largest(cycle), 1e-9, "_bracket", x=x, y=y, z=z)
+    within("[x, [y, z]] + [y, [z, x]] + [z, [x, y]] = 0", largest(cycle), 1e-9, "maps.bracket", x=x, y=y, z=z)
     J = space.log_jacobian(s.v)
     second = space.log_second_derivative(s.v, x, y)
     turning = _central(lambda h: space.log_jacobian(s.v + h[0] * (J @ x)) @ x, zero, 1e-5)[:, 0]
     amount = largest(second - J @ y - turning) / (1.0 + largest(second))
     law = "log_second_derivative = J_log a + (d/dt J_log) v"
-    within(law, amount, 1e-7, "_log_second or _log_jacobian", r=s.v, velocity=x, acceleration=y)
+    within(law, amount, 1e-7, "maps.log_second or maps.log_jacobian", r=s.v, velocity=x, acceleration=y)
 
 
 def _check_error(space: Space, s: _Sample, rng: np.random.Generator) -> None:
@@ -243,9 +245,9 @@ def _check_error(space: Space, s: _Sample, rng: np.random.Generator) -> None:
     e, jacobian = np.full(space.nv, np.nan), wide[:, 1:6]
     expected = space.difference_dq1(q, p) @ jacobian
     space.error(q, p, e)
-    within("error writes p (-) q", largest(e - space.difference(q, p)), 0.0, "_difference", q=q, p=p)
+    within("error writes p (-) q", largest(e - space.difference(q, p)), 0.0, "maps.difference", q=q, p=p)
     space.error(q, p, e, jacobian)
-    mend = "_log_jacobian, or factors that do not fit it"
+    mend = "maps.log_jacobian, or factors that do not fit it"
     within("error multiplies by difference_dq1 in place", largest(wide[:, 1:6] - expected), 1e-12, mend, q=q, p=p)
 
 
@@ -257,9 +259,9 @@ def _check_opposites(space: Space, s: _Sample) -> None:
         opposite[leaf.q.stop - 4 : leaf.q.stop] *= -1.0
         law = "a quaternion and its opposite are one rotation"
         for name, a, b in (
-            ("_difference", space.difference(s.q, opposite), space.difference(s.q, s.r)),
-            ("_difference", space.difference(opposite, s.q), space.difference(s.r, s.q)),
-            ("_adjoint", space.adjoint(opposite), space.adjoint(s.r)),
+            ("maps.difference", space.difference(s.q, opposite), space.difference(s.q, s.r)),
+            ("maps.difference", space.difference(opposite, s.q), space.difference(s.r, s.q)),
+            ("maps.adjoint", space.adjoint(opposite), space.adjoint(s.r)),
         ):
             within(law, largest(a - b) / (1.0 + largest(b)), 1e-12, name, q=s.q, r=s.r, factor=leaf.name)
 
@@ -295,7 +297,7 @@ def _check_twins(space: Space, samples: list[_Sample], tolerance: float) -> None
     }
     for name, (call, arguments) in pairs.items():
         batch = call(*arguments)
-        mend = f"rows.{name.split('_d')[0]} and _{name.split('_d')[0]} must compute the same"
+        mend = f"batch_maps.{name.split('_d')[0]} and maps.{name.split('_d')[0]} must compute the same"
         for i in range(len(samples)):
             single = call(*(a[i] for a in arguments))
             amount = largest(batch[i] - single) / (1.0 + largest(single)) if batch[i].shape == single.shape else np.inf

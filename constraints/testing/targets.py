@@ -15,10 +15,11 @@ from __future__ import annotations
 import numpy as np
 
 from liegroups import Rn, Space
+from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike
-from liegroups.doors import as_space
+from liegroups.space import as_space
 
-from ..errors import SizeError, WrongObjectError
+from ..errors import SizeError
 from ..rows.target import Target
 from .failure import require
 
@@ -42,8 +43,7 @@ def check_target(target: Target, times: ArrayLike, space: Space | None = None, t
         CheckFailed: a rate is no derivative; names which, the time, and both numbers.
         OptionError: a time outside the interval of the target.
     """
-    if not isinstance(target, Target):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("target to be checked", "a Target", target)
+    expect(target, Target, "target to be checked")
     instants = np.atleast_1d(np.asarray(times, dtype=np.float64)).ravel().tolist()
     if not instants:
         raise SizeError("times of a target to be checked", "at least one", 0)

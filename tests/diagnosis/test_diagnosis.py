@@ -36,8 +36,7 @@ from constraints import (
 )
 from constraints.errors import OptionError, UndefinedError, WrongObjectError
 from constraints.solvers import Kind, Member, diagnose
-from liegroups import Rn, Segments
-from liegroups.product import ProductSpace
+from liegroups import ProductSpace, Rn, Segments
 
 HOME = np.array([0.3, -1.2, 1.0, 0.5, 0.7, 0.1])
 

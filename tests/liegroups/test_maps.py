@@ -10,7 +10,7 @@ import pytest
 from mpmath import mp as _mp
 from mpmath import mpf
 
-from liegroups import SE2, SE3, SO2, SO3, R3xSO3, Space, batch, maps, series
+from liegroups import SE2, SE3, SO2, SO3, R3xSO3, Space, batch_algebra, maps, series
 
 mp: Any = _mp  # half of its names are made when it is imported
 
@@ -44,7 +44,7 @@ def nearby(switch: float) -> list[float]:
 )
 def test_coefficients_of_exp(t: float) -> None:
     s, cosine, b, c = maps.exp_coefficients(t)
-    several = [float(x[0]) for x in batch.exp_coefficients(np.array([t, 0.5]))]
+    several = [float(x[0]) for x in batch_algebra.exp_coefficients(np.array([t, 0.5]))]
     assert several == pytest.approx([s, cosine, b, c], rel=4e-16)
     near = t >= 1e-9  # below, the definition itself cancels more than 100 digits can bear
     for name, value in (("b", b), ("c", c)):
@@ -58,8 +58,8 @@ def test_coefficients_of_exp(t: float) -> None:
 )
 def test_coefficients_of_log(t: float) -> None:
     k, a = maps.log_coefficient(t), maps.half_cot(t)
-    assert float(batch.log_coefficient(np.array([t, 0.5]))[0]) == pytest.approx(k, rel=1e-15)
-    assert float(batch.half_cot(np.array([t, 0.5]))[0]) == pytest.approx(a, rel=1e-15, abs=1e-17)
+    assert float(batch_algebra.log_coefficient(np.array([t, 0.5]))[0]) == pytest.approx(k, rel=1e-15)
+    assert float(batch_algebra.half_cot(np.array([t, 0.5]))[0]) == pytest.approx(a, rel=1e-15, abs=1e-17)
     expected = exact("k", t) if t >= 1e-9 else mpf(1) / 12
     assert abs(mpf(k) / expected - 1) < 4e-15
     assert abs(mpf(a) - (1 - expected * mpf(t))) < 4e-16

@@ -44,7 +44,8 @@ def tangents(space: Space, angles: list[float]) -> list[tuple[float, ...]]:
     for angle in angles:
         for axis, linear in zip(AXES, LINEAR, strict=True):
             w = tuple(angle * a for a in axis)
-            found.append({SO2: (angle,), SE2: (*linear[:2], angle), SO3: w, SE3: (*linear, *w)}[space])
+            of_group: dict[Space, Any] = {SO2: (angle,), SE2: (*linear[:2], angle), SO3: w, SE3: (*linear, *w)}
+            found.append(of_group[space])
     return found
 
 

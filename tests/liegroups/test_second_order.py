@@ -17,7 +17,7 @@ from constraints.rows.right_hand_side import RightHandSide
 from constraints.rows.stack import Stack
 from constraints.rows.stacking import Order, stack_rows
 from constraints.testing import check_space
-from liegroups import SE2, SE3, SO2, SO3, Layout, R3xSO3, Rn, RowByRow, Rows, SizeError, Space
+from liegroups import SE2, SE3, SO2, SO3, GroupMaps, Layout, R3xSO3, Rn, SizeError, Space
 from liegroups.second_order import se3_log_second
 
 GROUPS = [Rn(3), SO2, SE2, SO3, SE3, R3xSO3, SE2 * SO3 * Rn(1)]
@@ -27,7 +27,16 @@ class Heisenberg(Space):
     """(x, y, z)(a, b, c) = (x + a, y + b, z + c + x b): a group that a user writes; [u, v] = (0, 0, u0 v1 - u1 v0)."""
 
     def __init__(self) -> None:
-        super().__init__(Layout.group("Heisenberg", [0.0, 0.0, 0.0], 3))
+        maps = GroupMaps(
+            integrate=self._integrate,
+            difference=self._difference,
+            compose=self._compose,
+            inverse=self._inverse,
+            adjoint=self._adjoint,
+            exp_jacobian=self._exp_jacobian,
+            log_jacobian=self._log_jacobian,
+        )
+        super().__init__(Layout.group("Heisenberg", [0.0, 0.0, 0.0], 3), maps)
 
     def _compose(self, q0, q1):
         return q0 + q1 + np.array([0.0, 0.0, q0[0] * q1[1]])
@@ -50,10 +59,6 @@ class Heisenberg(Space):
 
     def _log_jacobian(self, v):
         return np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-v[1] / 2.0, v[0] / 2.0, 1.0]])
-
-    @property
-    def rows(self) -> Rows:
-        return RowByRow(self)
 
 
 class Curved(Function):

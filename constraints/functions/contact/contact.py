@@ -11,8 +11,8 @@ from typing import Any, ClassVar, NamedTuple, final
 import numpy as np
 
 from liegroups import SO2, Rn, Space
+from liegroups.arguments import finite_vector
 from liegroups.arrays import ArrayLike, Matrix, Vector
-from liegroups.doors import finite_vector
 from liegroups.frozen import set_fields
 
 from ...errors import DuplicateNameError, OptionError, SizeError, UnknownNameError, WrongObjectError

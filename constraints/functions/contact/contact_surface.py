@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from liegroups.arguments import as_name
 from liegroups.arrays import ArrayLike, Matrix, Vector
-from liegroups.doors import as_name
 from liegroups.frozen import read_only, set_fields
 
 from ...errors import DtypeError, ModelError, NotFiniteError, SizeError, WrongObjectError

@@ -55,7 +55,7 @@ class NewtonIteration:
         self._options, self._space, self._optional = options, problem.space, problem.optional_last
         self._levels = tuple(level for level in problem.levels if level.size)
         self._mandatory = sum(1 for level in problem.mandatory if level.size)
-        self._place, self._integrate = placer(problem.space), problem.space.integrator()
+        self._place, self._integrate = placer(problem.space), problem.space.maps.integrate
         self.attached = AttachedBodies(problem)
         self._substitution = Substitution(problem, self.attached)
         self._bodies = FreeBodies(problem)

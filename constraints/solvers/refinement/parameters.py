@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from liegroups.arguments import finite_vector
 from liegroups.arrays import Vector
-from liegroups.doors import finite_vector
 
 from ...errors import SizeError, SpaceMismatchError, WrongObjectError
 from ...problem.problem import Problem

@@ -1,11 +1,11 @@
-"""Reading what comes from a user: every array, space, sequence and mapping passes here once."""
+"""Reading what comes from a user: every number, array, name, sequence and mapping passes here once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import isfinite
 from operator import index
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeGuard, TypeVar
+from typing import Any, SupportsIndex, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,16 +13,13 @@ from numpy.typing import ArrayLike
 from .arrays import FLOAT64, Vector
 from .errors import DtypeError, NotFiniteError, SizeError, WrongObjectError
 
-if TYPE_CHECKING:
-    from .space import Space
-
 __all__ = [
     "as_flag",
     "as_mapping",
     "as_name",
-    "as_space",
     "as_tolerance",
     "as_tuple",
+    "expect",
     "finite_vector",
     "is_finite_number",
     "leading_axes",
@@ -40,12 +37,41 @@ _FLAGS: tuple[type, ...] = (bool, np.bool_)
 _REAL_NUMBERS: tuple[type, ...] = (float, int, np.floating, np.integer)
 
 
+def expect(candidate: object, kind: type[_T] | tuple[type[_T], ...], what: str, words: str = "") -> _T:
+    """Take an object of a kind from a user, and return it.
+
+    Args:
+        candidate: what came.
+        kind: the class it must be of, or several of which one is enough.
+        what: the argument, as the caller knows it: "problem of an interpolation".
+        words: what is expected; "a Problem", from the name of the class, if left out.
+
+    Raises:
+        WrongObjectError: anything else.
+
+    Example:
+        >>> from liegroups.arguments import expect
+        >>> expect("base", str, "name of a frame")
+        'base'
+    """
+    if isinstance(candidate, kind):
+        return candidate
+    came = repr(candidate) if isinstance(candidate, str) else candidate
+    raise WrongObjectError(what, words or _with_article(kind), came)
+
+
+def _with_article(kind: type | tuple[type, ...]) -> str:
+    """Classes in words: 'a Problem', 'an Implicit or a Function'."""
+    names = [each.__name__ for each in (kind if isinstance(kind, tuple) else (kind,))]
+    return " or ".join(f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}" for name in names)
+
+
 def _is_float64(values: object) -> TypeGuard[Vector]:
     return type(values) is np.ndarray and getattr(values, "dtype", None) == FLOAT64
 
 
 def is_finite_vector(values: object, n: int) -> TypeGuard[Vector]:
-    """Whether it is a float64 vector (n,) already, with no NaN, no infinity, and nothing whose square overflows."""
+    """Whether it is a float64 vector (n,) already, of finite numbers whose squares do not overflow either."""
     if _is_float64(values) and values.shape == (n,):
         square = float(values.dot(values))
         return square - square == 0.0
@@ -145,7 +171,7 @@ def _numbers(values: Any, what: str) -> Any:
 
 
 def _kind_of(values: Any) -> str:
-    """What something is that is no array of numbers, and where the numbers are if it has them."""
+    """The type of what is no array of numbers, in words, and where its numbers are if it has any."""
     name = type(values).__name__
     if isinstance(values, Mapping):
         return f"{name} (of a robot, robot.configuration makes numbers of values by joint)"
@@ -167,35 +193,17 @@ def natural_number(n: SupportsIndex, what: str) -> int:
     return number
 
 
-def as_space(candidate: object, what: str) -> Space:
-    """Take a space from a user.
-
-    Raises:
-        WrongObjectError: anything else.
-    """
-    from .space import Space  # spaces read their numbers here: imported on use
-
-    if not isinstance(candidate, Space):
-        own = isinstance(getattr(candidate, "space", None), Space)
-        number = isinstance(candidate, int) and not isinstance(candidate, bool)
-        expected = "a Space, its .space" if own else f"a Space, Rn({candidate})" if number else "a Space"
-        raise WrongObjectError(what, expected, candidate)
-    return candidate
-
-
 def as_name(candidate: object, what: str) -> str:
     """Take a name from a user.
 
     Raises:
         WrongObjectError: no string.
     """
-    if not isinstance(candidate, str):
-        raise WrongObjectError(what, "a string", candidate)
-    return candidate
+    return expect(candidate, str, what, "a string")
 
 
 def as_flag(candidate: object, what: str) -> bool:
-    """Take a truth value from a user, and nothing that only counts as one.
+    """Take True or False from a user; 0 and 1 are refused.
 
     Raises:
         WrongObjectError: anything else.
@@ -224,7 +232,7 @@ def as_tolerance(candidate: object, what: str) -> float:
 
 
 def as_tuple(candidate: Iterable[_T], what: str, entries: str) -> tuple[_T, ...]:
-    """Take what can be walked through; text is not taken for a sequence of its letters.
+    """Take a sequence, or anything else that can be iterated over; text is not taken for a sequence of letters.
 
     Args:
         candidate: what came.
@@ -232,7 +240,7 @@ def as_tuple(candidate: Iterable[_T], what: str, entries: str) -> tuple[_T, ...]
         entries: what it holds, in words.
 
     Raises:
-        WrongObjectError: nothing of the kind.
+        WrongObjectError: text, or what cannot be iterated over.
     """
     expected = f"a sequence of {entries}"
     if isinstance(candidate, str | bytes):
@@ -249,6 +257,5 @@ def as_mapping(candidate: Mapping[_K, _T], what: str, entries: str) -> Mapping[_
     Raises:
         WrongObjectError: anything else.
     """
-    if not isinstance(candidate, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError(what, f"a mapping {entries}", candidate)
+    expect(candidate, Mapping, what, f"a mapping {entries}")
     return candidate

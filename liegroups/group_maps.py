@@ -1,0 +1,46 @@
+"""`GroupMaps`: the functions that make a group, a table of them for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from .arrays import Matrix, Vector
+
+__all__ = ["GroupMaps"]
+
+OfVector: TypeAlias = Callable[[Vector], Vector]
+OfTwo: TypeAlias = Callable[[Vector, Vector], Vector]
+OfThree: TypeAlias = Callable[[Vector, Vector, Vector], Vector]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupMaps:
+    r"""The functions that make a group, each for one vector, from which `Space` derives all others.
+
+    They receive float64 arrays (nq,) and (nv,), whose sizes have been checked, and return new ones.
+
+    Attributes:
+        integrate: of q and v: :math:`q \exp(v)` (nq,), unit blocks normalised.
+        difference: of q0 and q1: :math:`\log(q_0^{-1} q_1)` (nv,), the shortest.
+        compose: of q0 and q1: :math:`q_0 q_1` (nq,), unit blocks normalised.
+        inverse: of q: :math:`q^{-1}` (nq,).
+        adjoint: of q: :math:`Ad_q` (nv, nv), with :math:`q \exp(v) = \exp(Ad_q v)\, q`.
+        exp_jacobian: of v: J (nv, nv), with :math:`\exp(v + \delta) \approx \exp(v) \exp(J \delta)`.
+        log_jacobian: of v: J (nv, nv), with :math:`\log(\exp(v) \exp(\delta)) \approx v + J \delta`.
+        bracket: of x and y: :math:`[x, y]` (nv,), the derivative of :math:`Ad_{\exp(s x)}\, y` by s at 0; None for
+            differences of `adjoint`, exact to 1e-12.
+        log_second: of r, velocity and acceleration: :math:`\ddot r` (nv,), see `Space.log_second_derivative`; None for
+            differences of `log_jacobian`.
+    """
+
+    integrate: OfTwo
+    difference: OfTwo
+    compose: OfTwo
+    inverse: OfVector
+    adjoint: Callable[[Vector], Matrix]
+    exp_jacobian: Callable[[Vector], Matrix]
+    log_jacobian: Callable[[Vector], Matrix]
+    bracket: OfTwo | None = None
+    log_second: OfThree | None = None

@@ -1,0 +1,37 @@
+"""`expect` returns what it was given, typed, or raises the one error for objects of another kind."""
+
+from __future__ import annotations
+
+from typing import assert_type
+
+import numpy as np
+import pytest
+
+from liegroups import SE3, ProductSpace, Space, WrongObjectError
+from liegroups.arguments import expect
+
+
+def test_expect_returns_the_object_itself() -> None:
+    came: object = SE3 * SE3
+    space = assert_type(expect(came, ProductSpace, "space of a test"), ProductSpace)
+    assert space is came
+    word: object = "a"
+    one = assert_type(expect(word, (str, bytes), "name of a test"), str | bytes)
+    assert one == "a"
+    assert expect(True, int, "number of a test") is True
+
+
+@pytest.mark.parametrize(
+    ("candidate", "kind", "words", "message"),
+    [
+        (3, Space, "", "part of a test: expected a Space, got int"),
+        (None, (ProductSpace, int), "", "part of a test: expected a ProductSpace or an int, got NoneType"),
+        ("x", Space, "a Space, SE3", "part of a test: expected a Space, SE3, got 'x'"),
+        (ProductSpace, Space, "", r"got the class ProductSpace itself, no object of it: ProductSpace\(\.\.\.\)"),
+        (np.zeros(3), str, "a string", "expected a string, got ndarray"),
+    ],
+)
+def test_expect_names_the_culprit(candidate: object, kind, words: str, message: str) -> None:
+    with pytest.raises(WrongObjectError, match=message) as caught:
+        expect(candidate, kind, "part of a test", words)
+    assert caught.value.what == "part of a test"
