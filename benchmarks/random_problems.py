@@ -25,7 +25,6 @@ from constraints import (
     Frame,
     Function,
     Implicit,
-    LockedJoint,
     Orientation,
     Pose,
     Position,
@@ -38,6 +37,8 @@ from constraints import (
     Robot,
     Rotation,
     Transformation,
+    explicit_relative_pose,
+    locked_joint,
 )
 from constraints.errors import UndefinedError
 from liegroups import SE3, R3xSO3, Rn, Space
@@ -222,10 +223,10 @@ def rhs_numbers(wanted: Wanted) -> Vector | None:
 def explicit_of(wanted: Wanted, robot: Robot, name: str) -> Explicit:
     if wanted.kind == "object":
         a, b = (frame_of(robot, body) for body in wanted.bodies)
-        return Explicit.relative_pose(robot, a, b, name=name)
+        return explicit_relative_pose(robot, a, b, name=name)
     joint = robot.joint_names[wanted.numbers["joint"] - 1]
     if wanted.kind == "locked":
-        return LockedJoint(robot, joint, wanted.numbers["value"], name=name)
+        return locked_joint(robot, joint, wanted.numbers["value"], name=name)
     out = robot.segments(joint)
     M = -wanted.numbers["A"][:, : robot.nv]
     M[0, out.v[0]] = 0.0

@@ -95,7 +95,7 @@ class RelativeCenterOfMass(MassFunction):
     def evaluate_for_step(
         self, point: Point, error: Vector, jacobian: Matrix | None = None, to_the_bit: bool = False
     ) -> None:
-        """As `Function.evaluate_for_step`: the rows themselves, but for the last bits unless they are asked for."""
+        """As `StepRows.evaluate_for_step`: the rows themselves, but for the last bits unless they are asked for."""
         k = point.placed(self._last_joint) if jacobian is None else point.with_jacobians(self._last_joint)
         frames = k.frames.get(id(self)) or k.relative(self, self._shifted, _WORLD)
         Jc = None if jacobian is None else self.center_jacobian(k, to_the_bit)

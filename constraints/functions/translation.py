@@ -57,11 +57,6 @@ class RightTranslation(Function):
         """Product with the inverse element."""
         return RightTranslation(self.space, self.space.inverse(self.constant))
 
-    def undoes(self, other: RightTranslation) -> bool:
-        """Whether it is the inverse of another translation, but for roundings."""
-        left = self.space.log(self.space.compose(self.constant, other.constant))
-        return bool(np.abs(left).max() <= ROUNDING * (1.0 + np.abs(other.constant).max()))
-
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         value[:] = self.space.compose(point.q, self.constant)
         if jacobian is not None:

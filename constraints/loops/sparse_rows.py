@@ -11,7 +11,8 @@ from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ..point import Point
 from ..rows.right_hand_side import RightHandSide
-from ..rows.stack import RowOwner, Stack
+from ..rows.row_owner import RowOwner
+from ..rows.stack import Stack
 from .pose_map import OfRelativePose
 
 __all__ = ["SparseRows", "entries"]

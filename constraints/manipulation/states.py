@@ -10,7 +10,7 @@ from liegroups.doors import as_name
 from liegroups.frozen import set_fields
 
 from ..errors import DuplicateError, GraphError, OptionError, WrongObjectError
-from ..rows.stack import RowOwner
+from ..rows.row_owner import RowOwner
 from ..words import counted
 from .foliation import refuse_free_rows
 

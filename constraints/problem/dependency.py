@@ -18,7 +18,8 @@ from ..errors import WrongObjectError
 from ..functions.function import Function
 from ..point import Point
 from ..rows.explicit import Explicit
-from ..rows.stack import RowOwner, Stack
+from ..rows.row_owner import RowOwner
+from ..rows.stack import Stack
 
 __all__ = ["Link", "Refusal", "Resolution", "dof_names", "left_to_steps", "order"]
 

@@ -15,7 +15,7 @@ from ..functions.lifted import block_of, same_space
 from ..robot import Bounds
 from ..rows.explicit import Explicit
 from ..rows.right_hand_side import RightHandSide
-from ..rows.stack import RowOwner
+from ..rows.row_owner import RowOwner
 from .arguments import on_space
 from .problem import Problem
 

@@ -19,7 +19,8 @@ from ..keywords import names_checked
 from ..point import Point, as_point, place, place_alone
 from ..rows.explicit import Explicit
 from ..rows.right_hand_side import RightHandSide
-from ..rows.stack import RowOwner, Stack
+from ..rows.row_owner import RowOwner
+from ..rows.stack import Stack
 from ..rows.stacking import Order, Rows, stack_rows
 from ..workspace import Workspace, as_workspace
 from .arguments import (
@@ -216,9 +217,7 @@ class Problem:
         if constraint is None:
             return stack_rows(self.constraints, point, Order.POSITION, sides, jacobian=False).error.copy()
         owner = self.constraints[constraint]
-        error = np.zeros(owner.group.nv)
-        owner.write_position(point, sides.points[id(owner)], error, None)
-        return error[owner.rows.mask]
+        return owner.error_at(point, sides.points[id(owner)])[owner.rows.mask]
 
     def residual(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> float:
         """Largest norm over the constraints of their errors at q; an optional last level is left out."""

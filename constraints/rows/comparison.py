@@ -157,29 +157,29 @@ class RowTable:
         return RowTable(low, high, scales, free, counts, tuple(words))
 
 
-def _listed(given: Any) -> list[Comparison | None]:
-    return list(given)
+def _listed(comparisons: Any) -> list[Comparison | None]:
+    return list(comparisons)
 
 
-def _objects(given: list[Comparison | None]) -> list[object]:
-    return list(given)
+def _objects(comparisons: list[Comparison | None]) -> list[object]:
+    return list(comparisons)
 
 
-def _refuse(what: str, given: object) -> list[Comparison | None]:
+def _refuse(what: str, comparison: object) -> list[Comparison | None]:
     expected = "a Comparison, or one by row (a right-hand side is rhs=, or Implicit.equal(function, rhs))"
-    raise WrongObjectError(f"comparison of '{what}'", expected, given)
+    raise WrongObjectError(f"comparison of '{what}'", expected, comparison)
 
 
-def by_row(given: ArrayLike | None, default: float, size: int, what: str, name: str) -> Vector:
+def by_row(numbers: ArrayLike | None, default: float, size: int, what: str, name: str) -> Vector:
     """Numbers by row (size,), a scalar standing for all; infinities pass.
 
     Raises:
         WrongObjectError, DtypeError, SizeError, NotFiniteError: what is wrong, with `name` and `what`.
     """
     try:
-        array = np.asarray(default if given is None else given)
+        array = np.asarray(default if numbers is None else numbers)
     except (TypeError, ValueError):
-        raise WrongObjectError(f"{name} of '{what}'", "numbers by row", given) from None
+        raise WrongObjectError(f"{name} of '{what}'", "numbers by row", numbers) from None
     if array.dtype.kind not in "iuf":
         raise DtypeError(f"{name} of '{what}'", array.dtype)
     array = array.astype(np.float64)
@@ -190,12 +190,12 @@ def by_row(given: ArrayLike | None, default: float, size: int, what: str, name: 
     return np.array(np.broadcast_to(array, (size,)))
 
 
-def _mask(given: ArrayLike | None, size: int, what: str) -> BoolVector:
-    if given is None:
+def _mask(mask: ArrayLike | None, size: int, what: str) -> BoolVector:
+    if mask is None:
         return np.ones(size, dtype=np.bool_)
-    array = np.asarray(given)
+    array = np.asarray(mask)
     if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
-        raise WrongObjectError(f"mask of '{what}'", "booleans by row", given)
+        raise WrongObjectError(f"mask of '{what}'", "booleans by row", mask)
     if array.shape not in ((), (size,)):
         raise SizeError(f"mask of '{what}'", size, array.shape)
     return np.array(np.broadcast_to(array.astype(np.bool_), (size,)))

@@ -29,7 +29,6 @@ from samples import arm_frames
 from constraints import (
     Affine,
     Comparison,
-    Explicit,
     Implicit,
     Options,
     Pose,
@@ -39,6 +38,7 @@ from constraints import (
     Report,
     Target,
     __version__,
+    explicit_relative_pose,
 )
 from constraints.__main__ import COMMANDS, main
 from constraints.cli import info
@@ -61,7 +61,7 @@ def command(*given: str | Path, folder: Path | None = None, **environment: str) 
 def problem() -> Problem:
     """An arm that holds a box by an explicit constraint, at a place within reach: most starts are projected."""
     robot = arm_and_box()
-    grasp = Explicit.relative_pose(robot, "gripper", "handle", name="grasp")
+    grasp = explicit_relative_pose(robot, "gripper", "handle", name="grasp")
     return Problem(robot, [grasp, Implicit.equal(Position(robot, "handle"), [0.4, 0.1, 0.5], name="place")])
 
 

@@ -21,7 +21,6 @@ from constraints import (
     Comparison,
     Explicit,
     Implicit,
-    LockedJoint,
     Options,
     Part,
     Problem,
@@ -30,6 +29,8 @@ from constraints import (
     RelativeTransformation,
     Robot,
     Transformation,
+    explicit_relative_pose,
+    locked_joint,
 )
 
 pytestmark = needs_robot_data
@@ -89,16 +90,16 @@ def built(robot: Robot, d: dict[str, Any], c: dict[str, Any]) -> Implicit | Expl
             )
         case "explicit_relative_pose":
             a, b = robot.frame(c["joint1"], c["frame1"]), robot.frame(c["joint2"], c["frame2"])
-            return Explicit.relative_pose(robot, a, b)
+            return explicit_relative_pose(robot, a, b)
         case "relative_com":
             first, last = c["com_joints"]
             f = RelativeCenterOfMass(robot, c["joint"], c["reference"], joints=d["joints"][first : last + 1])
         case "locked_joint":
-            return LockedJoint(robot, c["joint"], c["value"])
+            return locked_joint(robot, c["joint"], c["value"])
         case "explicit_convex_shape_contact":
             floor, stands = placed(robot, d, c)
             rhs = np.r_[stands.translation, pin.log3(stands.rotation)]
-            return Explicit.relative_pose(
+            return explicit_relative_pose(
                 robot, robot.frame("universe", floor), c["object_joint"], rhs, comparison=Comparison.EQUALITY
             )
         case kind:

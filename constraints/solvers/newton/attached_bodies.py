@@ -16,7 +16,7 @@ from ...robot import Frame
 from ...rows.explicit import Explicit
 from ...rows.implicit import Implicit
 from ...rows.right_hand_side import RightHandSide
-from ...rows.stack import RowOwner
+from ...rows.row_owner import RowOwner
 from .frame_maps import FrameMap
 
 __all__ = ["CarriedBodies"]

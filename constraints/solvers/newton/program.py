@@ -88,7 +88,7 @@ class ReadableProgram(Program):
         self._step = NewtonStep(problem, options, self._bodies, self._box, sizes, len(self._mandatory))
         self._mixed = not self._step.is_controlled  # a control is told the slope of the exact rows
         self._computes = bool(len(problem.explicits))
-        self._doubtful = tuple(Stack([explicit]) for explicit in problem.resolution.explicits if explicit.may_miss)
+        self._doubtful = tuple(Stack([explicit]) for explicit in problem.resolution.explicits if not explicit.is_exact)
 
     # The whole projection.
 

@@ -14,7 +14,7 @@ from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 from ...errors import ConstraintError, WrongObjectError
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
-from ...rows.stack import RowOwner
+from ...rows.row_owner import RowOwner
 from ...workspace import Workspace
 from ..newton.free_bodies import FreeBodies
 from ..newton.linear_step import dof_scale
