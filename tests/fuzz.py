@@ -1267,7 +1267,7 @@ def _(c: Chaos) -> Made:
     return given("elbow", locked_joint, _arm(), "elbow", c.say(f"value {wrong!r}"[:50], wrong))
 
 
-@entry("linear_coupling, relative_pose")
+@entry("linear_coupling, explicit_relative_pose")
 def _(c: Chaos) -> Made:
     way = c.pick("joint", "sources", "source", "multiplier", "offset", "frame", "robot", "no free-flyer")
     if way == "joint":

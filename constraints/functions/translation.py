@@ -17,9 +17,6 @@ from .function import Function, as_function
 
 __all__ = ["RightTranslation", "Translated"]
 
-ROUNDING = 1e-14
-"""Part of the size of an element that a product with its inverse may miss the neutral one by."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RightTranslation(Function):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Self, final
 
@@ -79,9 +79,7 @@ class PointContact(FrameRows):
     def anchored(self, q: ArrayLike) -> Self:
         """The same contact, held where it is at q."""
         at = self.robot.at(q).placement(self.successor).translation.copy()
-        return type(self)(
-            self.robot, self.successor, self.normal, at, axes=self.axes, target=self.target, name=self.name
-        )
+        return replace(self, frame=self.successor, anchor=at)
 
 
 @final
@@ -122,8 +120,7 @@ class SurfaceContact(FrameRows):
 
     def anchored(self, q: ArrayLike) -> Self:
         """The same contact, held where it is at q."""
-        at = self.robot.at(q).placement(self.successor)
-        return type(self)(self.robot, self.successor, at, axes=self.axes, target=self.target, name=self.name)
+        return replace(self, frame=self.successor, anchor=self.robot.at(q).placement(self.successor))
 
 
 def _frame(contact: PointContact | SurfaceContact) -> tuple[Frame, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -114,18 +114,20 @@ class RowTable:
             SizeError, NotFiniteError, OptionError, WrongObjectError: what is wrong, with the row.
         """
         bounded = lower is not None or upper is not None
-        types: list[Comparison | None] = []
+        types: list[Any] = []
         if comparison is None:
             types = [None if bounded else Comparison.EQUAL_TO_ZERO] * size
         elif isinstance(comparison, Comparison):
             types = [comparison] * size
+        elif isinstance(comparison, list | tuple):
+            types += comparison
         else:
-            types = _listed(comparison) if isinstance(comparison, list | tuple) else _refuse(what, comparison)
+            _refuse(what, comparison)
         if len(types) != size:
             raise SizeError(f"comparison of '{what}'", size, len(types))
-        strangers = [entry for entry in _objects(types) if entry is not None and not isinstance(entry, Comparison)]
-        if strangers:
-            _refuse(what, strangers[0])
+        for entry in types:
+            if not isinstance(entry, Comparison | None):
+                _refuse(what, entry)
         if bounded and None not in types:
             raise OptionError(f"'{what}': lower and upper are given, but every row has a comparison; use None there")
         low, high = by_row(lower, -np.inf, size, what, "lower"), by_row(upper, np.inf, size, what, "upper")
@@ -157,15 +159,7 @@ class RowTable:
         return RowTable(low, high, scales, free, counts, tuple(words))
 
 
-def _listed(comparisons: Any) -> list[Comparison | None]:
-    return list(comparisons)
-
-
-def _objects(comparisons: list[Comparison | None]) -> list[object]:
-    return list(comparisons)
-
-
-def _refuse(what: str, comparison: object) -> list[Comparison | None]:
+def _refuse(what: str, comparison: object) -> NoReturn:
     expected = "a Comparison, or one by row (a right-hand side is rhs=, or Implicit.equal(function, rhs))"
     raise WrongObjectError(f"comparison of '{what}'", expected, comparison)
 
