@@ -25,10 +25,11 @@ from typing import Any
 import numpy as np
 
 from constraints import Bounds, Options, Workspace
-from constraints.loops import ConstraintSet, LoopEngine, assemble_position
-from constraints.loops.loop_engine import LoopProgram, sparse_pays
+from constraints.loops import ConstraintSet, assemble_position
 from constraints.models import load, mechanisms
 from constraints.models.closing import close
+from constraints.solvers import DampedCholesky, NewtonEngine, SparseKKT
+from constraints.solvers.newton.sparse_rows import sparse_pays
 
 MODELS = Path(__file__).resolve().parent.parent / "tests" / "data" / "mechanisms"
 SIZES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 45, 70, 100, 150, 200, 300)
@@ -55,12 +56,8 @@ class Iteration:
         self.is_sparse, self.pays = is_sparse, sparse_pays(problem)
         self.rhs, self.workspace = problem.rhs, Workspace()
         options = Options.local(threshold=1e-12, damping=0.01)
-        if is_sparse:
-            self.program: Any = LoopProgram(problem, options, True)
-        else:
-            from constraints.solvers.newton.program import ReadableEngine
-
-            self.program = ReadableEngine().compile(problem, options)
+        engine = NewtonEngine(SparseKKT if is_sparse else DampedCholesky)
+        self.program = engine.compile(problem, options)
         self.seconds: list[float] = []
         self.program.step(self.q, self.rhs, self.workspace)
 
@@ -132,7 +129,7 @@ def same_answers(sizes: tuple[int, ...]) -> float:
     worst = 0.0
     for n in sizes:
         rows, q = lift_of(n)
-        one, other = (assemble_position(rows, q, engine=engine) for engine in (LoopEngine(True), None))
+        one, other = (assemble_position(rows, q, engine=engine) for engine in (NewtonEngine(SparseKKT), None))
         if not one.success or not other.success:
             raise SystemExit(f"a lift of {n} stages did not close: {one}, {other}")
         worst = max(worst, float(np.abs(one.q - other.q).max()))

@@ -44,7 +44,7 @@ from problem_files import ProblemFile, Refused, Skipped, build, read
 
 from constraints import ConstraintError, Options, Problem, Projector
 from constraints.solvers import Engine
-from constraints.solvers.newton.program import ReadableEngine
+from constraints.solvers.newton.engine import NewtonEngine
 
 HERE = Path(__file__).resolve().parent
 PROBLEMS = HERE / "problems"
@@ -52,7 +52,7 @@ CHUNK = 10
 """Starts that one solver projects before it is the turn of the next."""
 ROUNDING = 1e-9
 """Relative slack of the threshold: two formulas for one residual differ by rounding."""
-ENGINES: dict[str, Callable[[], Engine]] = {"readable": ReadableEngine}
+ENGINES: dict[str, Callable[[], Engine]] = {"readable": NewtonEngine}
 Row = dict[str, Any]
 
 

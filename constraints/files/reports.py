@@ -9,16 +9,14 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups.arrays import Vector
-
 from ..errors import NotSavableError, WrongObjectError
-from ..loops.loop_engine import LoopEngine
 from ..problem.problem import Problem
-from ..rows.right_hand_side import RightHandSide
-from ..solvers.engine import Engine
-from ..solvers.newton.program import ReadableEngine
-from ..solvers.options import Options
-from ..solvers.projection.projection import Projection
+from ..solvers.engine import Engine, Outcome
+from ..solvers.newton.engine import NewtonEngine
+from ..solvers.newton.least_change import LeastChange
+from ..solvers.newton.linear_step import DampedCholesky, LinearStep
+from ..solvers.newton.sparse_rows import SparseKKT, sparse_pays
+from ..solvers.projection.projection import Case, Projection, Solved
 from ..solvers.projection.projector import Projector
 from ..solvers.status import Status
 from ..words import counted
@@ -31,21 +29,19 @@ from .right_hand_sides import rhs_data, rhs_from_data
 
 __all__ = ["Report", "report_from_data", "save_report"]
 
+_STEPS: dict[str, type[LinearStep]] = {step.__name__: step for step in (LeastChange, SparseKKT)}
 _ENTRIES = ("versions", "result", "start", "near", "rhs", "options", "engine", "problem")
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Report:
+class Report(Solved):
     """A projection that was written down by `projection.report(path)`, to be done again.
 
     Attributes:
-        problem, rhs, options: what was solved, and how.
-        start: the configuration that was given (nq,).
-        near: the reference of `nearest` (nq,), if another one than the start was given.
-        q, status, residual, iterations, restarts: what came out.
+        case: what was asked: `problem`, `rhs`, `options`, `start`, `near`, `engine` are properties too.
+        outcome: what came out: `q`, `status`, `residual`, `iterations`, `restarts` are properties too.
         versions: what computed it, by name.
-        engine: what solved it; None for the projector's own.
 
     Example:
         >>> import tempfile
@@ -60,18 +56,9 @@ class Report:
         ()
     """
 
-    problem: Problem
-    rhs: RightHandSide
-    options: Options
-    start: Vector
-    near: Vector | None
-    q: Vector
-    status: Status
-    residual: float
-    iterations: int
-    restarts: int
+    case: Case
+    outcome: Outcome
     versions: Mapping[str, str]
-    engine: Engine | None = None
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Report:
@@ -150,8 +137,6 @@ def save_report(projection: Projection, path: str | os.PathLike[str]) -> None:
         NotSavableError: a constraint, or the engine, is not data; nothing is written.
         FileError: the file cannot be written.
     """
-    if projection.start is None:
-        raise NotSavableError("the projection", "it does not know its start: it was not made by a projector")
     result = {
         "status": projection.status.name,
         "q": projection.q.tolist(),
@@ -178,23 +163,26 @@ def report_from_data(data: Parsed, beside: tuple[str, ...] = ()) -> Report:
     problem = problem_from_data(data.entry("problem"))
     n = problem.space.nq
     result = data.entry("result").only("status", "q", "residual", "iterations", "restarts")
-    start = data.entry("start")
-    return Report(
+    start, near = data.entry("start"), None
+    if data.has("near"):
+        near = data.entry("near").build(problem.space.check, data.entry("near").vector(n), "near")
+    case = Case(
         problem,
         rhs_from_data(data.entry("rhs"), problem.constraints),
         options_from_data(data.entry("options")),
         start.build(problem.space.check, start.vector(n), "start"),
-        data.entry("near").build(problem.space.check, data.entry("near").vector(n), "near")
-        if data.has("near")
-        else None,
+        near,
+        _engine_from_data(data.entry("engine"), problem) if data.has("engine") else NewtonEngine(),
+    )
+    outcome = Outcome(
         result.entry("q").vector(n, finite=False),
         Status[result.entry("status").word([status.name for status in Status])],
-        result.entry("residual").extended(),
         result.entry("iterations").integer(),
         result.entry("restarts").integer(),
-        {name: entry.text() for name, entry in data.entry("versions").entries()},
-        _engine_from_data(data.entry("engine")) if data.has("engine") else None,
+        result.entry("residual").extended(),
+        None,
     )
+    return Report(case, outcome, {name: entry.text() for name, entry in data.entry("versions").entries()})
 
 
 def _written(problem: Problem) -> dict[str, Any] | None:
@@ -205,15 +193,21 @@ def _written(problem: Problem) -> dict[str, Any] | None:
         return None
 
 
-def _engine_data(engine: Engine | None) -> dict[str, Any]:
+def _engine_data(engine: Engine) -> dict[str, Any]:
     """The entry of an engine, where it is not the projector's own."""
-    if engine is None or isinstance(engine, ReadableEngine):
+    if not isinstance(engine, NewtonEngine):
+        raise NotSavableError("the projection", f"its engine is a {type(engine).__name__}, no engine of this library")
+    if engine.step is DampedCholesky:
         return {}
-    if isinstance(engine, LoopEngine):
-        return {"engine": {"type": "LoopEngine", "is_sparse": engine.is_sparse}}
-    raise NotSavableError("the projection", f"its engine is a {type(engine).__name__}, no engine of this library")
+    name = engine.step.__name__
+    if _STEPS.get(name) is not engine.step:
+        raise NotSavableError("the projection", f"the step of its engine is a {name}, no step of this library")
+    return {"engine": {"type": "NewtonEngine", "step": name}}
 
 
-def _engine_from_data(data: Parsed) -> Engine:
-    data.only("type", "is_sparse").entry("type").word(["LoopEngine"])
-    return LoopEngine(data.entry("is_sparse").flag() if data.has("is_sparse") else None)
+def _engine_from_data(data: Parsed, problem: Problem) -> Engine:
+    if data.entry("type").word(["NewtonEngine", "LoopEngine"]) == "NewtonEngine":
+        return NewtonEngine(_STEPS[data.only("type", "step").entry("step").word(list(_STEPS))])
+    data.only("type", "is_sparse")  # as reports said it before engines had steps
+    is_sparse = data.entry("is_sparse").flag() if data.has("is_sparse") else sparse_pays(problem)
+    return NewtonEngine(SparseKKT if is_sparse else LeastChange)

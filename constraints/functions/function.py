@@ -122,6 +122,15 @@ class Function(ABC):
             UndefinedError: where the function has no value.
         """
 
+    def compact(self, point: Point, value: Vector) -> Matrix:
+        """Write the value, and return the declared columns of the Jacobian (outputs.nv, `columns` that are true).
+
+        For sparse rows. Override it where they cost less than the whole Jacobian.
+        """
+        J: Matrix = point.scratch(self, "whole", (self.outputs.nv, self.inputs.nv))
+        self.evaluate(point, value, J)
+        return J[:, self.columns]
+
     rotation_vector_blocks: Sequence[slice] = ()
     """Blocks of the argument that are rotation vectors: any of the same rotation gives the same value."""
 

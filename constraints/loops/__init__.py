@@ -6,7 +6,6 @@ from .constraint_set import Baumgarte, ConstraintSet
 from .contacts import Axes, PointContact, SurfaceContact
 from .hinge import Hinge, HingeError, HingeKind, HingeTypeError
 from .hinge_fit import HingeMotion
-from .loop_engine import LoopEngine
 from .physical_joint import NotAJointError, PhysicalJoint, to_joint
 
 __all__ = [
@@ -22,7 +21,6 @@ __all__ = [
     "HingeKind",
     "HingeMotion",
     "HingeTypeError",
-    "LoopEngine",
     "NotAJointError",
     "PhysicalJoint",
     "PointClosure",

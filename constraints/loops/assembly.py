@@ -25,7 +25,10 @@ from ..rows.right_hand_side import RightHandSide
 from ..solvers import Options, Projection, Projector, Status
 from ..solvers.diagnosis.dependent_rows import Dependence, dependence
 from ..solvers.engine import Engine
+from ..solvers.newton.engine import NewtonEngine
+from ..solvers.newton.least_change import LeastChange, least_change
 from ..solvers.newton.linear_step import capped
+from ..solvers.newton.sparse_rows import SparseKKT, sparse_pays
 from ..solvers.options import LEAST_THRESHOLD, below_rounding
 from ..solvers.projection.projection import NotProjectedError
 from ..solvers.result import Result
@@ -33,7 +36,6 @@ from ..words import counted
 from .branch import Branch, branch_between, meets_dead_centre
 from .closures import RodClosure
 from .constraint_set import ConstraintSet
-from .loop_engine import LoopEngine, least_change, sparse_pays
 
 __all__ = ["Assembly", "assemble_position", "assemble_velocity"]
 
@@ -239,9 +241,9 @@ def assemble_position(
         before: that closed configuration (nq,). By default it is found from q0 by moving the driven joints alone, so
             that q0 may be the last result with other values of the driven joints. Where they cannot close it, q0 itself
             is compared, and `branch.is_closed` is False: the sign may then be another one already.
-        engine: what solves; by default the projector's, or a `LoopEngine` for long chains and for costs of zero (with
-            bounds, inequalities or more than one level it is always the projector's, to which a cost of zero is a very
-            small one).
+        engine: what solves; by default the projector's, with steps by `SparseKKT` for long chains and by `LeastChange`
+            for costs of zero (with bounds, inequalities or more than one level always by `DampedCholesky`, to which a
+            cost of zero is a very small one).
 
     Raises:
         EmptyProblemError: no constraint that is on has position rows.
@@ -388,10 +390,10 @@ def _sides(problem: Problem, rhs: RightHandSide) -> RightHandSide:
 
 
 def _engine(problem: Problem) -> Engine | None:
-    """The loop engine where it pays or is needed; None for the projector's own."""
+    """Steps of sparse rows where they pay, of the least cost where some cost is zero; None for the projector's own."""
     bounded = bool(np.isfinite(problem.bounds.lower).any() or np.isfinite(problem.bounds.upper).any())
     equalities = not any((owner.rows.one_sided & owner.rows.mask).any() for owner in problem.constraints)
     if bounded or len(problem.levels) > 1 or not equalities:
         return None
     free = bool((problem.weights[~problem.frozen] == 0.0).any())
-    return LoopEngine() if sparse_pays(problem) else LoopEngine(False) if free else None
+    return NewtonEngine(SparseKKT) if sparse_pays(problem) else NewtonEngine(LeastChange) if free else None

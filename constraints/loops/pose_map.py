@@ -196,7 +196,7 @@ class OfRelativePose(FrameFunction):
             jacobian[:, self._indices] = self.compact(point, value)
 
     def compact(self, point: Point, value: Vector) -> Matrix:
-        """Write the value; return the columns of the Jacobian that are not zero, (outputs.nv, indices.size)."""
+        """As `Function.compact`."""
         k = kinematics_at(point, value)
         frames = self.relative_frames(k)
         D = frames.rows[: self.pose_map.size]

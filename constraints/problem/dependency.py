@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -15,9 +15,9 @@ from liegroups.arrays import BoolVector, Matrix
 from liegroups.frozen import read_only
 
 from ..errors import WrongObjectError
-from ..functions.function import Function
 from ..point import Point
 from ..rows.explicit import Explicit
+from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..rows.stack import Stack
 
@@ -102,12 +102,12 @@ class Resolution:
             found.append(Link(e.name, reads, writes, generation, reason))
         return tuple(found)
 
-    def derivative(self, point: Point, map_of: Callable[[Explicit], Function], free: BoolVector) -> Matrix:
+    def derivative(self, point: Point, rhs: RightHandSide, free: BoolVector) -> Matrix:
         """Derivative (nv, nv) of the configuration by its free dofs, by the chain rule in resolution order.
 
         Args:
             point: a point at which the constraints are resolved.
-            map_of: the map of a constraint with its right-hand side.
+            rhs: right-hand sides of the problem.
             free: (nv,) true for the dofs that are neither computed nor frozen.
         """
         if not isinstance(point, Point):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -115,7 +115,7 @@ class Resolution:
         nv = free.size
         T = np.diag(free.astype(np.float64))
         for explicit in self.explicits:
-            f = map_of(explicit)
+            f = rhs.map_of(explicit, point.workspace)
             value, J = np.zeros(f.outputs.nq), np.zeros((f.outputs.nv, nv))
             f.evaluate(point, value, J)
             T[explicit.outputs.v_indices] = J @ T

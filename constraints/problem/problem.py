@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -289,7 +290,7 @@ class Problem:
             q: configuration (nq,), or a point, at which the explicit constraints are resolved.
             rhs: right-hand sides; the default ones if absent.
         """
-        return self.resolution.derivative(as_point(q, self.space), self.check_rhs(rhs).map_of, self.free)
+        return self.resolution.derivative(as_point(q, self.space), self.check_rhs(rhs), self.free)
 
     def reduced_jacobian(self, q: ArrayLike | Point, rhs: RightHandSide | ArrayLike | None = None) -> Matrix:
         r"""Jacobian (reduced_size, number of free dofs) of the errors that Newton steps solve, computed dofs following.
@@ -357,6 +358,15 @@ class Problem:
         rows = [owner.columns for level in self.levels for owner in level]
         read = np.logical_or.reduce(rows) if rows else np.zeros(self.space.nv, dtype=np.bool_)
         return self.resolution.moved(read, self.frozen)
+
+    def with_explicits_as_rows(self) -> Problem:
+        """The same problem with nothing computed: explicit constraints are rows of Newton steps, by their twins."""
+        if not self.explicits.owners:
+            return self
+        other, nothing = copy.copy(self), order(self.space, ())
+        levels = left_to_steps(self.given, nothing, self.optional_last)
+        set_fields(other, levels=levels, resolution=nothing, explicits=Stack(()), free=~self.frozen)
+        return other
 
     # Reading.
 

@@ -218,7 +218,15 @@ class Explicit(RowOwner):
 
     def group_rhs(self, rhs: Vector) -> Vector:
         """A right-hand side in the coordinates of the twin, as a point of the group of f."""
-        return rhs if self.rhs_map is None else self.rhs_map.value(rhs)
+        return rhs if self.rhs_map is None else self.rhs_map.value_of(rhs)
+
+    def outputs_of(self, value: Vector, rhs: Vector) -> Vector:
+        r"""Outputs :math:`g^{-1}(f(q_{in})\, rhs)`, from a value of f and a right-hand side as the twin takes it."""
+        group, g_inverse = self.map.outputs, self.g_inverse
+        moved = group.compose(value, self.group_rhs(rhs))
+        if isinstance(g_inverse, RightTranslation):
+            return group.compose(moved, g_inverse.constant)
+        return moved if g_inverse is None else g_inverse.value_of(moved)
 
     def refusal(self) -> str | None:
         """Why it cannot be resolved explicitly, whatever the others are; None where it can."""

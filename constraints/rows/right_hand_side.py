@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, final
 
 import numpy as np
@@ -15,8 +15,8 @@ from liegroups.frozen import read_only, read_only_copy
 from ..errors import OtherConstraintsError, WrongObjectError
 from ..functions.function import Function
 from ..point import Point, as_point
-from ..robot.pinocchio import Placement
 from ..words import counted
+from ..workspace import Workspace
 from .explicit import Explicit
 from .row_owner import RowOwner
 from .same_constraints import what_differs
@@ -41,8 +41,6 @@ class RightHandSide:
         stack: the constraints.
         vector: (rhs_size,), read-only.
         velocity, acceleration: as given, or None.
-        maps, constants, placements: id of an explicit constraint -> its map with this right-hand side; its outputs, of
-            a constant map; the placement of the frame that it puts a body onto. Found on first use.
         points: id of a constraint -> its point; None for the zero of a vector space.
 
     Raises:
@@ -50,7 +48,7 @@ class RightHandSide:
         SizeError, NotFiniteError, NotNormalizedError: what else is wrong, with the constraint.
     """
 
-    __slots__ = ("acceleration", "constants", "maps", "placements", "points", "stack", "vector", "velocity")
+    __slots__ = ("acceleration", "points", "stack", "vector", "velocity")
 
     def __init__(
         self,
@@ -81,9 +79,6 @@ class RightHandSide:
     def _fill(self, stack: Stack, vector: Vector) -> None:
         """Everything but velocities and accelerations, from a vector that is known to be valid."""
         self.stack, self.vector = stack, read_only(vector)
-        self.maps: dict[int, Function] = {}
-        self.constants: dict[int, Vector] = {}
-        self.placements: dict[int, Placement] = {}
         self.points: dict[int, Vector | None] = {}
         for owner, s in zip(stack, stack.rhs_slices, strict=True):
             self._point(owner, vector[s])
@@ -111,13 +106,10 @@ class RightHandSide:
         other = object.__new__(RightHandSide)
         other.velocity = other.acceleration = None
         other.stack, other.vector = self.stack, vector
-        other.maps, other.constants, other.placements = self.maps.copy(), self.constants.copy(), self.placements.copy()
         other.points = self.points.copy()
         for i in changed:
             owner = self.stack.owners[i]
             other._point(owner, vector[self.stack.rhs_slices[i]])
-            for found in (other.maps, other.constants, other.placements):
-                found.pop(id(owner), None)
         return other
 
     def _point(self, owner: RowOwner, point: Vector) -> None:
@@ -134,23 +126,34 @@ class RightHandSide:
         for i in which:
             owner = self.stack.owners[i]
             vector[self.stack.rhs_slices[i]] = other.vector[other.stack.rhs_slices[other.stack.index(owner)]]
-        found = self._changed(vector, which)
-        keys = [id(self.stack.owners[i]) for i in which]
-        _take_over(found.maps, other.maps, keys)
-        _take_over(found.constants, other.constants, keys)
-        _take_over(found.placements, other.placements, keys)
-        return found
+        return self._changed(vector, which)
 
     def of(self, constraint: RowOwner | str | int) -> Vector:
         """The point (group.nq,) of one constraint, given as the object, its position, or its name when unique."""
         return self.vector[self.stack.rhs_slices[self.stack.index(constraint)]].copy()
 
-    def map_of(self, explicit: Explicit) -> Function:
-        """The map q -> q_out of one explicit constraint with its right-hand side, made once."""
-        found = self.maps.get(id(explicit))
-        if found is None:
-            found = self.maps[id(explicit)] = explicit.output_function(self.of(explicit))
-        return found
+    def map_of(self, explicit: Explicit, workspace: Workspace | None = None) -> Function:
+        """The map q -> q_out of one explicit constraint with its right-hand side; a workspace keeps it (see `kept`)."""
+        if workspace is None:
+            return explicit.output_function(self.of(explicit))
+        return self.kept(explicit, workspace, "map", explicit.output_function)
+
+    def kept(self, explicit: Explicit, workspace: Workspace, name: str, make: Callable[[Vector], _T]) -> _T:
+        """What `make` makes of the right-hand side of an explicit constraint, once for as long as that is the same.
+
+        Args:
+            explicit: one of the constraints.
+            workspace: keeps it, for one right-hand side at a time.
+            name: of what is made.
+            make: given the right-hand side (group.nq,).
+        """
+        kept: _Kept = workspace.resource(explicit, name, _Kept)
+        point = self.vector[self.stack.rhs_slices[self.stack.index(explicit)]]
+        key = point.tobytes()  # compares bit for bit, and faster than numbers
+        if kept.key != key:
+            kept.key, kept.made = None, make(point)
+            kept.key = key
+        return kept.made
 
     def replace(self, constraint: RowOwner | str | int, point: Any) -> RightHandSide:
         """The same right-hand sides but for one constraint.
@@ -228,8 +231,14 @@ class RightHandSide:
         return RightHandSide, (self.stack, self.vector, self.velocity, self.acceleration)
 
 
-def _take_over(mine: dict[int, _T], theirs: dict[int, _T], keys: list[int]) -> None:
-    mine.update({key: theirs[key] for key in keys if key in theirs})
+class _Kept:
+    """What was made of a right-hand side, and its bytes."""
+
+    __slots__ = ("key", "made")
+
+    def __init__(self) -> None:
+        self.key: bytes | None = None
+        self.made: Any = None
 
 
 def _vector(given: ArrayLike, size: int, what: str) -> Vector:

@@ -20,7 +20,7 @@ from .row_owner import Reference, RowOwner
 from .stack import Stack
 from .step_rows import GroupStepRows
 
-__all__ = ["Order", "Rows", "StackedRows", "stack_rows", "wished"]
+__all__ = ["Order", "Rows", "StackedRows", "evaluate_optional", "stack_rows"]
 
 
 class Order(Enum):
@@ -256,8 +256,8 @@ class StackedRows:
         return self.rows
 
 
-def wished(stacked: StackedRows, point: Point, sides: RightHandSide, jacobian: bool) -> None:
-    """Stack position rows that need not hold: where they have no value, none is wished."""
+def evaluate_optional(stacked: StackedRows, point: Point, sides: RightHandSide, jacobian: bool) -> None:
+    """Stack position rows that need not hold: where they have no value there are none."""
     try:
         rows = stacked.position(point, sides, jacobian)
     except UndefinedError:

@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from .engine import Engine
+from .newton.engine import NewtonEngine
+from .newton.linear_step import DampedCholesky, LinearStep
 from .options import Options
 from .projection.batch import ProjectionBatch
 from .projection.projection import Projection
@@ -13,19 +15,25 @@ from .step_control import Backtracking, Constant, ErrorNormBased, FixedSequence,
 if TYPE_CHECKING:
     from .diagnosis.conflict import Conflict, Kind, Member, Trial
     from .diagnosis.diagnosis import Diagnosis, diagnose
+    from .newton.least_change import LeastChange
+    from .newton.sparse_rows import SparseKKT
     from .refinement.sensitivity import Sensitivity, SensitivityError, SensitivityKind
 
 __all__ = [
     "Backtracking",
     "Conflict",
     "Constant",
+    "DampedCholesky",
     "Diagnosis",
     "Engine",
     "ErrorNormBased",
     "FixedSequence",
     "FullSteps",
     "Kind",
+    "LeastChange",
+    "LinearStep",
     "Member",
+    "NewtonEngine",
     "Options",
     "Projection",
     "ProjectionBatch",
@@ -34,6 +42,7 @@ __all__ = [
     "Sensitivity",
     "SensitivityError",
     "SensitivityKind",
+    "SparseKKT",
     "Status",
     "Step",
     "StepControl",
@@ -50,6 +59,10 @@ def __getattr__(name: str) -> Any:
         from .diagnosis import conflict as home
     elif name in ("Diagnosis", "diagnose"):
         from .diagnosis import diagnosis as home
+    elif name == "LeastChange":
+        from .newton import least_change as home
+    elif name == "SparseKKT":
+        from .newton import sparse_rows as home
     elif name in ("Sensitivity", "SensitivityError", "SensitivityKind"):
         from .refinement import sensitivity as home
     else:

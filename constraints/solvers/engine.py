@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from collections.abc import Iterable
+from itertools import repeat
+from time import perf_counter
+from typing import Any, NamedTuple
 
-from liegroups.arrays import Vector
+import numpy as np
+from numpy.typing import NDArray
+
+from liegroups.arrays import Indices, Matrix, Vector
+from liegroups.frozen import read_only
 
 from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide
@@ -13,7 +20,7 @@ from ..workspace import Workspace
 from .options import Options
 from .status import Refined, Status, Step
 
-__all__ = ["Engine", "Outcome", "Program"]
+__all__ = ["Engine", "Outcome", "Outcomes", "Program"]
 
 
 class Outcome(NamedTuple):
@@ -37,6 +44,51 @@ class Outcome(NamedTuple):
     refined: Refined | None = None
 
 
+class Outcomes(NamedTuple):
+    """What a program gives back of many rows: the fields of `Outcome`, and how long each took [s]."""
+
+    q: Matrix
+    status: NDArray[np.object_]
+    iterations: Indices
+    restarts: Indices
+    residual: Vector
+    traces: list[tuple[Step, ...] | None]
+    refined: list[Refined | None]
+    seconds: Vector
+
+    @staticmethod
+    def empty(n: int, nq: int) -> Outcomes:
+        """Room for n rows."""
+        iterations, restarts = np.zeros((2, n), dtype=np.intp)
+        residual, seconds = np.zeros((2, n))
+        status = np.empty(n, dtype=np.object_)
+        return Outcomes(np.zeros((n, nq)), status, iterations, restarts, residual, [None] * n, [None] * n, seconds)
+
+    def put(self, i: int, outcome: Outcome, seconds: float) -> None:
+        """Write one row."""
+        self.q[i], self.status[i], self.residual[i] = outcome.q, outcome.status, outcome.residual
+        self.iterations[i], self.restarts[i], self.seconds[i] = outcome.iterations, outcome.restarts, seconds
+        self.traces[i], self.refined[i] = outcome.trace, outcome.refined
+
+    def get(self, i: int) -> Outcome:
+        """One row."""
+        figures = int(self.iterations[i]), int(self.restarts[i]), float(self.residual[i])
+        return Outcome(self.q[i], self.status[i], *figures, self.traces[i], self.refined[i])
+
+    def take(self, start: int, part: Outcomes) -> None:
+        """Write the rows of a part, from a row on."""
+        rows = slice(start, start + len(part.q))
+        every: Any = zip(self, part, strict=True)
+        for mine, theirs in every:
+            mine[rows] = theirs
+
+    def some(self, rows: Indices) -> Outcomes:
+        """Some rows; arrays read-only."""
+        every: Any = self
+        columns: list[Any] = [[of[i] for i in rows] if isinstance(of, list) else read_only(of[rows]) for of in every]
+        return Outcomes(*columns)
+
+
 class Program(ABC):
     """A problem made ready to be solved many times. Immutable: what changes is in the workspace."""
 
@@ -50,6 +102,36 @@ class Program(ABC):
             workspace: memory of this worker.
             near: what `Options(nearest=True)` is near to (nq,), checked; the start if absent. Others leave it unread.
         """
+
+    def run_many(
+        self,
+        Q: Matrix,
+        sides: Iterable[RightHandSide],
+        workspace: Workspace,
+        nears: Iterable[Vector | None] = repeat(None),
+        first: int = 0,
+    ) -> Outcomes:
+        """Project many configurations, each as `run` does, bit for bit; here one after the other.
+
+        An exception of a function of the user's carries a note with the row.
+
+        Args:
+            Q: starts (n, nq), checked; not changed.
+            sides: right-hand sides, one a row.
+            workspace: as for `run`.
+            nears: what each is near to, as for `run`.
+            first: number of the first row, for that note.
+        """
+        outcomes = Outcomes.empty(*Q.shape)
+        for i, (q0, rhs, near) in enumerate(zip(Q, sides, nears, strict=False)):  # sides and nears may have no end
+            began = perf_counter()
+            try:
+                outcome = self.run(q0.copy(), rhs, workspace, near)
+            except Exception as error:
+                error.add_note(f"in row {first + i} of the batch")
+                raise
+            outcomes.put(i, outcome, perf_counter() - began)
+        return outcomes
 
     @abstractmethod
     def step(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:

@@ -155,18 +155,23 @@ class Liar:
         return self.twist(self.honest.project(q, rhs), q)
 
 
+def twisted(result: Any, **changes: Any) -> Any:
+    """A projection with other figures."""
+    return replace(result, outcome=result.outcome._replace(**changes))
+
+
 def shifted(result: Any, q: np.ndarray) -> Any:
-    return replace(result, q=result.q + 0.01, status=Status.CONVERGED)
+    return twisted(result, q=result.q + 0.01, status=Status.CONVERGED)
 
 
 def outside(result: Any, q: np.ndarray) -> Any:
     end = result.q.copy()
     end[0] += 2.0 * np.pi  # the same posture
-    return replace(result, q=end)
+    return twisted(result, q=end)
 
 
 def not_a_number(result: Any, q: np.ndarray) -> Any:
-    return replace(result, q=np.full_like(result.q, np.nan))
+    return twisted(result, q=np.full_like(result.q, np.nan))
 
 
 def raising(result: Any, q: np.ndarray) -> Any:
@@ -179,11 +184,11 @@ def meddling(result: Any, q: np.ndarray) -> Any:
 
 
 def boasting(result: Any, q: np.ndarray) -> Any:
-    return replace(result, residual=result.residual + 1e-6)
+    return twisted(result, residual=result.residual + 1e-6)
 
 
 def too_long(result: Any, q: np.ndarray) -> Any:
-    return replace(result, iterations=1000)
+    return twisted(result, iterations=1000)
 
 
 @pytest.fixture(scope="module")
@@ -222,12 +227,12 @@ def test_unit_vectors_frozen_joints_and_memory_are_looked_at(blocks: Any) -> Non
     def long(result: Any, q: np.ndarray) -> Any:
         end = result.q.copy()
         end[block.units[0]] *= 1.001
-        return replace(result, q=end, status=Status.CONVERGED)
+        return twisted(result, q=end, status=Status.CONVERGED)
 
     def thawed(result: Any, q: np.ndarray) -> Any:
         end = result.q.copy()
         end[block.frozen[0]] += 1e-9
-        return replace(result, q=end)
+        return twisted(result, q=end)
 
     for twist, said in ((long, "a unit vector is"), (thawed, "a frozen joint moved")):
         false = replace(block, projector=Liar(block.projector, twist))
@@ -237,7 +242,7 @@ def test_unit_vectors_frozen_joints_and_memory_are_looked_at(blocks: Any) -> Non
 def test_memory_between_projections_is_found(blocks: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     block, fresh = blocks.make_block(0, 0), blocks.make_block(0, 0)
     assert not blocks.forgetful(0, 0, block, 1)
-    used = replace(fresh, projector=Liar(fresh.projector, lambda result, q: replace(result, q=result.q + 1e-15)))
+    used = replace(fresh, projector=Liar(fresh.projector, lambda result, q: twisted(result, q=result.q + 1e-15)))
     monkeypatch.setattr(blocks, "make_block", lambda seed, number: used)
     assert "after others" in blocks.forgetful(0, 0, block, 1)[0]
 

@@ -35,7 +35,6 @@ from constraints.loops import (
     Closure,
     ConstraintSet,
     Hinge,
-    LoopEngine,
     PointClosure,
     PointContact,
     RodClosure,
@@ -44,6 +43,7 @@ from constraints.loops import (
 )
 from constraints.models import load, mechanisms, sample_two_arms
 from constraints.rows.row_owner import RowOwner
+from constraints.solvers import LeastChange, NewtonEngine, SparseKKT
 from liegroups import Rn
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -268,7 +268,7 @@ def test_assemblies_are_reported_and_replayed(case: str, tmp_path: Path) -> None
     given: dict[str, dict[str, Any]] = {
         "plain": {},
         "costs of zero": {"weights": {"left_inner": 1.0, "right_inner": 0.0, "left_outer": 0.0, "right_outer": 0.0}},
-        "sparse": {"engine": LoopEngine(True)},
+        "sparse": {"engine": NewtonEngine(SparseKKT)},
         "bounds": {"bounds": bar.robot.bounds, "driven": ["left_inner"]},
     }
     start = bar.posture("closed") + np.array([0.05, -0.1, 0.08, 0.02])
@@ -286,7 +286,7 @@ class OwnEngine(Engine):
     """An engine that no file can name."""
 
     def compile(self, problem: Problem, options: Options) -> Any:
-        return LoopEngine(False).compile(problem, options)
+        return NewtonEngine(LeastChange).compile(problem, options)
 
 
 def test_what_is_not_data_is_refused_by_name(tmp_path: Path) -> None:

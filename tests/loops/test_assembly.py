@@ -22,7 +22,6 @@ from constraints.loops import (
     Closure,
     ConstraintSet,
     Hinge,
-    LoopEngine,
     PointClosure,
     RodClosure,
     SurfaceContact,
@@ -31,6 +30,7 @@ from constraints.loops import (
 )
 from constraints.loops.branch import branch_between
 from constraints.models import mechanisms
+from constraints.solvers import LeastChange, NewtonEngine, SparseKKT
 
 NEAR = [(model, entry) for model, d in data()["models"].items() for entry in d["near"]]
 
@@ -180,7 +180,7 @@ def test_driven_coordinates_are_held_bit_for_bit() -> None:
     """Driven coordinates are the same bits, sparse, dense and with zero costs."""
     rows = linkage()
     start = LINKAGE_CLOSED + np.random.default_rng(3).uniform(-0.2, 0.2, 5)
-    every: list[dict[str, Any]] = [{}, {"engine": LoopEngine(True)}, {"weights": [1.0, 0.0, 1.0, 0.0, 0.0]}]
+    every: list[dict[str, Any]] = [{}, {"engine": NewtonEngine(SparseKKT)}, {"weights": [1.0, 0.0, 1.0, 0.0, 0.0]}]
     for options in every:
         result = assemble_position(rows, start, driven=["j0", "j2"], **options)
         assert result.success
@@ -195,7 +195,7 @@ def test_sparse_and_dense_give_the_same(seed: int) -> None:
     weights = np.random.default_rng(seed).uniform(0.5, 2.0, 5)
     for driven in ((), ("j1",)):
         one = assemble_position(rows, start, weights=weights, driven=driven)
-        other = assemble_position(rows, start, weights=weights, driven=driven, engine=LoopEngine(True))
+        other = assemble_position(rows, start, weights=weights, driven=driven, engine=NewtonEngine(SparseKKT))
         assert one.success
         assert other.success
         assert np.abs(one.q - other.q).max() < 1e-9
@@ -206,7 +206,7 @@ def test_sparse_rows_leave_masked_rows_out() -> None:
     rows = set_of("slidercrank3d")
     start = np.array(data()["models"]["slidercrank3d"]["near"][0]["guess"])
     one = assemble_position(rows, start)
-    other = assemble_position(rows, start, engine=LoopEngine(True))
+    other = assemble_position(rows, start, engine=NewtonEngine(SparseKKT))
     assert one.success
     assert np.abs(one.q - other.q).max() < 1e-9
 
@@ -215,7 +215,7 @@ def test_a_closed_configuration_comes_back_as_it_is() -> None:
     """Case 19: within tolerance q comes back bit for bit, with 0 iterations; no input is changed on failure."""
     rows = linkage()
     closed = assemble_position(rows, LINKAGE_CLOSED + 0.1).q
-    for engine in (None, LoopEngine(True), LoopEngine(False)):
+    for engine in (None, NewtonEngine(SparseKKT), NewtonEngine(LeastChange)):
         again = assemble_position(rows, closed, engine=engine)
         assert again.success
         assert again.iterations == 0
@@ -241,8 +241,10 @@ def test_what_cannot_close_says_so_and_names_the_worst() -> None:
     assert "rod" in result.describe()
 
 
-@pytest.mark.parametrize("engine", [None, LoopEngine(True), LoopEngine(False)], ids=["projector", "sparse", "dense"])
-def test_rows_that_contradict_slightly_are_said_to(engine: LoopEngine | None) -> None:
+@pytest.mark.parametrize(
+    "engine", [None, NewtonEngine(SparseKKT), NewtonEngine(LeastChange)], ids=["projector", "sparse", "dense"]
+)
+def test_rows_that_contradict_slightly_are_said_to(engine: NewtonEngine | None) -> None:
     """Case 16: out-of-plane rows off by 1e-9 close to 1e-8, and at 1e-10 end STATIONARY, within 15 iterations."""
     rows = crooked_linkage(1e-9)
     start = LINKAGE_CLOSED + np.random.default_rng(0).uniform(-0.2, 0.2, 5)

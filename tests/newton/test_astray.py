@@ -19,7 +19,7 @@ from constraints import (
     explicit_relative_pose,
     locked_joint,
 )
-from constraints.solvers.newton.astray import Astray
+from constraints.solvers.newton.substitution import Substitution
 
 LIMIT = 1e-2
 
@@ -67,7 +67,7 @@ def test_no_start_that_satisfies_its_constraint_is_astray(name: str) -> None:
     """Moved at random by steps around the limit, turned about far points too: astray means an error above it."""
     explicit, q = solved(name)
     problem, rng, block = Problem(ROBOT, [explicit]), np.random.default_rng(0), list(explicit.outputs.v)
-    astray, told, kept = Astray([explicit]), 0, 0
+    substitution, told, kept = Substitution(problem), 0, 0
     assert float(np.linalg.norm(problem.error(q))) < 1e-9
     for _ in range(1000):
         step = np.zeros(ROBOT.nv)
@@ -76,7 +76,7 @@ def test_no_start_that_satisfies_its_constraint_is_astray(name: str) -> None:
         if len(block) == 6 and rng.random() < 0.5:  # about a point on the body: small errors, a long way
             step[block[:3]] = -np.cross(step[block[3:]], np.array([0.7, -0.4, 0.5]))
         moved = ROBOT.space.integrate(q, step)
-        if astray.test(moved, q, LIMIT):
+        if substitution.is_astray(moved, q, LIMIT):
             told += 1
             assert float(np.linalg.norm(problem.error(moved))) > LIMIT
         kept += float(np.linalg.norm(problem.error(moved))) <= LIMIT
@@ -89,4 +89,4 @@ def test_what_is_not_known_is_never_astray() -> None:
     explicit = explicit_relative_pose(ROBOT, "arm", "side")
     far = ROBOT.neutral
     far[:3] = 10.0
-    assert not Astray([explicit]).test(far, ROBOT.neutral, LIMIT)
+    assert not Substitution(Problem(ROBOT, [explicit])).is_astray(far, ROBOT.neutral, LIMIT)

@@ -34,9 +34,8 @@ from constraints import (
 )
 from constraints.functions.frame_function import FrameFunction
 from constraints.rows.explicit_forms import HOLD_ROWS
-from constraints.solvers.newton.attached_bodies import CarriedBodies
-from constraints.solvers.newton.program import ReadableProgram
-from constraints.solvers.newton.state import Search
+from constraints.solvers.newton.attached_bodies import AttachedBodies
+from constraints.solvers.newton.program import NewtonProgram
 from constraints.workspace import Workspace
 from liegroups import Rn
 
@@ -173,11 +172,10 @@ build()
 
 
 def rows_in_loop(problem: Problem, q: np.ndarray, sides: Any) -> tuple[np.ndarray, np.ndarray]:
-    program, workspace = ReadableProgram(problem, Options()), Workspace()
-    memory = program._memory(workspace)
-    search = Search(q, sides, memory, False)
-    memory.place(sides)
-    _, rows = program._rows(q, search, exact=True)
+    program, workspace = NewtonProgram(problem, Options()), Workspace()
+    state, iteration = program._begun(q, sides, workspace), program._iteration
+    iteration.prepare(state.buffers, sides)
+    _, rows = iteration.rows_at(q, state, exact=True)
     return (
         np.concatenate([level.error.copy() for level in rows]),
         np.concatenate([level.jacobian.copy() for level in rows]),
@@ -200,7 +198,7 @@ def test_rows_of_the_loop_are_those_of_the_resolved_configuration(name: str) -> 
     constraints, carried = CASES[name]
     problem = Problem(robot(), constraints)
     assert len(problem.explicits) == sum(isinstance(c, Explicit) for c in constraints)
-    assert len(CarriedBodies(problem).explicits) == carried
+    assert len(AttachedBodies(problem).explicits) == carried
     rng = np.random.default_rng(4)
     for _ in range(3):
         sides = problem.rhs
@@ -246,7 +244,7 @@ def test_the_loop_ends_where_it_ends_without(name: str, monkeypatch: pytest.Monk
     rng = np.random.default_rng(3)
     starts = [robot().random(rng) for _ in range(8)]
     one = [Projector(problem, options).project(q) for q in starts]
-    monkeypatch.setattr("constraints.solvers.newton.attached_bodies._carried_bodies", lambda problem: {})
+    monkeypatch.setattr("constraints.solvers.newton.attached_bodies._attached_bodies", lambda problem: {})
     other = [Projector(problem, options).project(q) for q in starts]
     for a, b in zip(one, other, strict=True):
         assert a.status is b.status

@@ -30,7 +30,7 @@ from constraints import (
 )
 from constraints.errors import ConstraintError, OverlapError
 from constraints.functions._template import DistanceBetween
-from constraints.solvers.newton.attached_bodies import CarriedBodies
+from constraints.solvers.newton.attached_bodies import AttachedBodies
 
 KINDS: list[Callable[[], Any]] = [
     pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ, pin.JointModelPZ, pin.JointModelSpherical, pin.JointModelRUBZ,
@@ -104,7 +104,7 @@ SEEDS = [seed for seed in range(100, 190) if (p := problem(seed)[0]) is not None
 
 def test_some_bodies_are_carried_and_some_are_not() -> None:
     """The trees below are worth a look: bodies are carried, bodies on bodies, and others are not."""
-    counts = [len(CarriedBodies(p).explicits) for p in (problem(seed)[0] for seed in SEEDS) if p is not None]
+    counts = [len(AttachedBodies(p).explicits) for p in (problem(seed)[0] for seed in SEEDS) if p is not None]
     assert {0, 1, 2, 3} <= set(counts)
 
 

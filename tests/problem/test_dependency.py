@@ -110,7 +110,7 @@ def test_random_graphs_resolve_alike_in_any_order_of_insertion(part: int) -> Non
             substitution, workspace = Substitution(problem), Workspace()
             for start in (space.random(rng), q0, q):  # what an evaluation leaves in the workspace must not count
                 point = place(space, start, workspace)
-                solved = substitution.resolve(substitution.start(start, rhs), rhs, point, jacobian=True)
+                solved = substitution.resolve(substitution.start(start, rhs, workspace), rhs, point, jacobian=True)
                 kept = np.flatnonzero(~problem.resolution.outputs)
                 J = substitution.reduce_matrix(np.array(probe.jacobian(solved)), workspace)
             np.testing.assert_array_equal(solved, q)

@@ -510,7 +510,7 @@ def test_a_worker_keeps_few_problems() -> None:
     jobs = [pickle.loads(pickle.dumps(_circle(functools.partial(np.add, i))._job)) for i in range(7)]
     expected = answers(_circle().project_batch(points()))
     for job in (*jobs, jobs[-1]):
-        rows = job.run(workers.Task(0, points()))
+        rows = job.run(workers.Task(0, points())).outcomes
         assert rows.q.tobytes() == b"".join(a[0] for a in expected)
     assert len(workers._READY) == workers.KEPT
     assert list(workers._READY)[-1] == jobs[-1]._digest

@@ -193,8 +193,8 @@ class Finder:
         if search.status is Status.UNDEFINED and not search.restarts:  # it ends at a start without value
             draws = Restarts(part, self._options.seed, DRAWS)
             short = Projector(part, replace(self._options, restarts=False, max_iterations=whole // DRAWS))
-            for i in range(DRAWS):
-                yield short.project(draws.configuration(self._q, i), rhs)
+            for drawn in draws.configurations(self._q, 0, DRAWS):
+                yield short.project(drawn, rhs)
 
     def _turned(self, q: Vector, part: Problem) -> Vector:
         """Joints that may turn, by whole turns as near to the middle of the given bounds as they come."""

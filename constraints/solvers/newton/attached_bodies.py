@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from liegroups.arrays import BoolVector
+from liegroups import SE3
+from liegroups.arrays import BoolVector, Vector
 
 from ...functions.frame_function import Framed, FrameFunction, kinematics_at, supporting_columns
 from ...functions.function import said_of_evaluate
+from ...functions.pose import RelativePose
+from ...functions.translation import RightTranslation
 from ...point import Point
 from ...problem.problem import Problem
 from ...robot import Frame
+from ...robot.pinocchio import Placement
 from ...rows.explicit import Explicit
 from ...rows.implicit import Implicit
 from ...rows.right_hand_side import RightHandSide
 from ...rows.row_owner import RowOwner
-from .frame_maps import FrameMap
+from ...workspace import Workspace
 
-__all__ = ["CarriedBodies"]
+__all__ = ["AttachedBodies", "AttachedFrame"]
 
 
 class _Seen(NamedTuple):
@@ -30,7 +35,57 @@ class _Seen(NamedTuple):
 
 
 @final
-class CarriedBodies:
+class AttachedFrame:
+    r"""The map of an explicit relative pose, :math:`q \mapsto {}^PM_a\, r\, c` with r the right-hand side.
+
+    It is the pose of a frame that r moves on the joint of a: in each workspace the memory of one function is anchored
+    where the right-hand side wants it.
+
+    Args:
+        explicit: the constraint.
+        f: its function.
+
+    Attributes:
+        explicit: as given.
+        function: to be evaluated, once `anchor` has been called for the right-hand side.
+    """
+
+    __slots__ = ("_constant", "explicit", "function")
+
+    def __init__(self, explicit: Explicit, f: RelativePose) -> None:
+        self.explicit, self.function = explicit, copy.copy(f)  # a copy: what f itself has in a workspace stays
+        g_inverse = explicit.g_inverse
+        self._constant = g_inverse.constant if isinstance(g_inverse, RightTranslation) else None
+
+    @staticmethod
+    def of(explicit: Explicit) -> AttachedFrame | None:
+        """That of a constraint; None where its map is something else."""
+        f, g_inverse = explicit.map, explicit.g_inverse
+        plain = g_inverse is None or isinstance(g_inverse, RightTranslation)
+        return AttachedFrame(explicit, f) if plain and type(f) is RelativePose and f.outputs == SE3 else None
+
+    def placement(self, rhs: RightHandSide, workspace: Workspace) -> Placement:
+        """Placement of the moved frame on its joint, found once for as long as the right-hand side is the same.
+
+        Raises:
+            UndefinedError: there is none for this right-hand side.
+        """
+        return rhs.kept(self.explicit, workspace, "placement", self._placement)
+
+    def _placement(self, point: Vector) -> Placement:
+        f, element = self.function, self.explicit.group_rhs(point)
+        if self._constant is not None:
+            element = f.outputs.compose(element, self._constant)
+        return f.offset_placement(element)
+
+    def anchor(self, point: Point, rhs: RightHandSide) -> None:
+        """Make the function that of a right-hand side, in the workspace of a point."""
+        f, placement = self.function, self.placement(rhs, point.workspace)
+        kinematics_at(point, None, 0).relative(f, f.frame_a, f.frame_b).anchor(f.frame_a.placement, placement)
+
+
+@final
+class AttachedBodies:
     r"""The computed bodies of a problem that the solver's loop can do without.
 
     An explicit relative pose puts a free body onto a frame c of the joint that carries it:
@@ -45,13 +100,13 @@ class CarriedBodies:
 
     Attributes:
         explicits: ids of the constraints that the loop leaves out.
-        stand_ins: id of an owner -> the same constraint on frames of what carries the bodies.
+        substitutes: id of an owner -> the same constraint on frames of what carries the bodies.
     """
 
     def __init__(self, problem: Problem) -> None:
-        self._bodies = _carried_bodies(problem)
+        self._bodies = _attached_bodies(problem)
         self.explicits = frozenset(id(carrying.explicit) for carrying in self._bodies.values())
-        self.stand_ins: dict[int, RowOwner] = {}
+        self.substitutes: dict[int, RowOwner] = {}
         self._seen: list[_Seen] = []
         joints = self._carriers()
         for owner in (owner for level in problem.levels for owner in level):
@@ -59,7 +114,7 @@ class CarriedBodies:
                 parts = [_on_carriers(part, joints) for part in f.parts]
                 moved = [_Seen(*pair) for pair in zip(f.parts, parts, strict=True) if pair[0] is not pair[1]]
                 if moved:
-                    self.stand_ins[id(owner)] = owner.with_function(f.with_parts(parts))
+                    self.substitutes[id(owner)] = owner.with_function(f.with_parts(parts))
                     self._seen += moved
 
     def __bool__(self) -> bool:
@@ -74,7 +129,7 @@ class CarriedBodies:
         """
         on: dict[int, Any] = {}  # joint of a body -> placement of the body on the joint that carries it
         for joint, carrying in self._bodies.items():
-            placement: Any = carrying.placement(rhs)
+            placement: Any = carrying.placement(rhs, point.workspace)
             carrier = carrying.function.frame_b.joint
             on[joint] = on[carrier] * placement if carrier in on else placement
         k = kinematics_at(point, None, 0)
@@ -94,10 +149,10 @@ class CarriedBodies:
         return joints
 
 
-def _carried_bodies(problem: Problem) -> dict[int, FrameMap]:
+def _attached_bodies(problem: Problem) -> dict[int, AttachedFrame]:
     """Joints of the bodies that only functions of frames read, with what computes them, in resolution order."""
-    maps = [FrameMap.of(e) for e in problem.explicits if isinstance(e, Explicit)]
-    bodies: dict[int, FrameMap] = {}
+    maps = [AttachedFrame.of(e) for e in problem.explicits if isinstance(e, Explicit)]
+    bodies: dict[int, AttachedFrame] = {}
     for carrying in maps:
         if carrying is not None and (joint := _body(problem, carrying)) > 0:
             bodies[joint] = carrying
@@ -118,7 +173,7 @@ def _carried_bodies(problem: Problem) -> dict[int, FrameMap]:
         bodies = kept
 
 
-def _body(problem: Problem, carrying: FrameMap) -> int:
+def _body(problem: Problem, carrying: AttachedFrame) -> int:
     """The joint of the free body that an explicit relative pose puts onto a frame; 0 where it is something else."""
     explicit, f = carrying.explicit, carrying.function
     if explicit.is_constant or problem.robot is None:
@@ -142,7 +197,7 @@ def _columns_on(problem: Problem, body: int) -> BoolVector:
     return columns
 
 
-def _carrier(explicit: RowOwner, bodies: dict[int, FrameMap]) -> int | None:
+def _carrier(explicit: RowOwner, bodies: dict[int, AttachedFrame]) -> int | None:
     """The joint that a constraint puts a carried body onto; None where its body is not carried."""
     return next((c.function.frame_b.joint for c in bodies.values() if c.explicit is explicit), None)
 
@@ -155,7 +210,7 @@ def _on_carriers(part: FrameFunction, joints: dict[int, int]) -> FrameFunction:
     return part.between(Frame(part.frame_a.name, on[0]), Frame(part.frame_b.name, on[1]))
 
 
-def _frames_at_hand(problem: Problem, owner: RowOwner, bodies: dict[int, FrameMap]) -> Framed | None:
+def _frames_at_hand(problem: Problem, owner: RowOwner, bodies: dict[int, AttachedFrame]) -> Framed | None:
     """The function of a constraint, if all it sees are frames on carried bodies or apart from them; else None."""
     if not isinstance(owner, Implicit) or not isinstance(f := owner.function, Framed):
         return None
@@ -165,7 +220,7 @@ def _frames_at_hand(problem: Problem, owner: RowOwner, bodies: dict[int, FrameMa
     return f if all(_is_at_hand(problem, frame, bodies) for frame in frames) else None
 
 
-def _is_at_hand(problem: Problem, frame: Frame, bodies: dict[int, FrameMap]) -> bool:
+def _is_at_hand(problem: Problem, frame: Frame, bodies: dict[int, AttachedFrame]) -> bool:
     """Whether a frame is on a carried body or apart from all; not so on a joint of a body, whose pose places it."""
     if problem.robot is None or frame.joint in bodies:
         return problem.robot is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import ceil
 from typing import final
 
 import numpy as np
@@ -11,18 +10,17 @@ from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ...problem.problem import Problem
 from .free_bodies import FreeBodies
-from .linear_step import DampedCholesky, without
+from .linear_step import LinearStep, without
+from .rules import into_bounds
 
-__all__ = ["Box"]
+__all__ = ["SolverBounds"]
 
-TURN = 2.0 * np.pi
-ROUNDING = 2.0**-52
 FEW = 6
 """So many coordinates are compared one by one in the time of a comparison of vectors."""
 
 
 @final
-class Box:
+class SolverBounds:
     """The bounds of a problem as the solver uses them: full tangent-sized arrays with infinities, no index sets.
 
     Args:
@@ -90,7 +88,7 @@ class Box:
         e: Vector,
         J: Matrix,
         mu: float,
-        solver: DampedCholesky,
+        solver: LinearStep,
         passes: int,
         root: Matrix | None = None,
     ) -> tuple[Vector, BoolVector | None]:
@@ -105,7 +103,7 @@ class Box:
             e, J, mu: errors, their Jacobian and damping.
             solver: solves again.
             passes: at most this often.
-            root: of the inverse costs, where they are not by column (see `DampedCholesky.solve`).
+            root: of the inverse costs, where they are not by column (see `LinearStep.solve`).
 
         Returns:
             The step, and which dofs are at a bound after it (None where none is).
@@ -175,13 +173,8 @@ class Box:
                 continue
             if wrapped is q:
                 wrapped = q.copy()
-            if x < lower:
-                turned = x + TURN * ceil((lower - x) / TURN)
-                wrapped[i] = inside = min(turned, upper)
-            else:
-                turned = x - TURN * ceil((x - upper) / TURN)
-                wrapped[i] = inside = max(turned, lower)
-            off = max(off, abs(inside - turned) + ROUNDING * abs(x))
+            wrapped[i], apart = into_bounds(x, lower, upper)
+            off = max(off, apart)
         return wrapped, off
 
     def contains(self, q: Vector, is_kept: bool = False) -> bool:

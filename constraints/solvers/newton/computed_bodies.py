@@ -19,9 +19,12 @@ from ...robot.frame_table import FrameKind
 from ...rows.implicit import Implicit
 from ...rows.right_hand_side import RightHandSide
 from ...workspace import Workspace
+from ..engine import Outcome, Program
+from ..status import Status
 from .free_bodies import rotation, translation_size
+from .program import NewtonProgram
 
-__all__ = ["ComputedBodies"]
+__all__ = ["BroughtBackProgram", "ComputedBodies"]
 
 INSIDE = 0.5 * (1.0 + 1e-6)
 """How far inside a bound a row asks a translation to be, in thresholds: solutions are met to half of one."""
@@ -67,10 +70,10 @@ class ComputedBodies:
     def __bool__(self) -> bool:
         return bool(self._bodies)
 
-    def keep(self, q: Vector) -> bool:
-        """Whether all translations are within their bounds."""
+    def leave(self, q: Vector) -> bool:
+        """Whether a translation is outside its bounds."""
         bounds = self._problem.bounds
-        return all(
+        return not all(
             bool(((bounds.lower[leaf.q] <= q[leaf.q]) & (q[leaf.q] <= bounds.upper[leaf.q])).all())
             for leaf in self._bodies
         )
@@ -130,3 +133,42 @@ class ComputedBodies:
             columns=np.arange(leaf.space.nv) < size,
         )
         return translation.on(space, Segments.coordinates(space, range(leaf.v.start, leaf.v.stop)))
+
+
+@final
+class BroughtBackProgram(Program):
+    """A program that goes on with rows where a solution has computed bodies out of bounds.
+
+    The solution stays what it is, OUT_OF_BOUNDS, where they do not help.
+
+    Args:
+        program: without the rows; it ends with the first such solution.
+        computed: its computed bodies.
+    """
+
+    def __init__(self, program: NewtonProgram, computed: ComputedBodies) -> None:
+        self._program, self._computed = program, computed
+
+    @cached_property
+    def _strict(self) -> NewtonProgram:
+        """The program with the rows, made when a solution needs it."""
+        program = self._program
+        return NewtonProgram(self._computed.problem, program.options, program.step_kind)
+
+    def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
+        """As `Program.run`."""
+        found, options = self._program.run(q0, rhs, workspace), self._program.options
+        if found.status is not Status.OUT_OF_BOUNDS or not self._computed.leave(found.q):
+            return found
+        if found.iterations >= options.max_iterations:
+            return found
+        inside = self._strict.resume(q0, self._computed.rhs(rhs, workspace), workspace, found)
+        if inside.status is Status.CONVERGED:
+            residual = self._program.problem.residual(inside.q, rhs)
+            if residual <= options.threshold:
+                return inside._replace(residual=residual)
+        return found._replace(iterations=inside.iterations, restarts=inside.restarts, trace=inside.trace)
+
+    def step(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
+        """As `Program.step`."""
+        return self._program.step(q0, rhs, workspace)

@@ -12,8 +12,8 @@ from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ...linear_algebra import RANK_TOLERANCE
 from ...rows.stacking import Rows
-from .bounds import Box
-from .linear_step import DampedCholesky, capped, without
+from .bounds import SolverBounds
+from .linear_step import LinearStep, capped, without
 
 __all__ = ["Hierarchy", "NullSpace"]
 
@@ -71,14 +71,14 @@ class Hierarchy:
     step is shortened. Nothing of the levels above is scaled or changed.
 
     Args:
-        sizes: rows of each level, level 0 included.
+        solvers: of each of these levels, in dofs that cost alike.
         damping: mu = damping * squared error + 1e-12.
         passes: how often dofs are held and the level solved again.
         scale: (nv,) factor of each dof, the root of its inverse cost; None for ones.
     """
 
-    def __init__(self, sizes: Sequence[int], damping: float, passes: int, scale: Vector | None) -> None:
-        self._solvers = tuple(DampedCholesky(size) for size in sizes[1:])
+    def __init__(self, solvers: Sequence[LinearStep], damping: float, passes: int, scale: Vector | None) -> None:
+        self._solvers = tuple(solvers)
         self._damping, self._passes, self._scale = damping, passes, scale
 
     def extend(
@@ -88,7 +88,7 @@ class Hierarchy:
         held: BoolVector | None,
         rows: Sequence[Rows],
         caps: Sequence[float],
-        box: Box,
+        box: SolverBounds,
         root: Matrix | None = None,
     ) -> Vector:
         """The step of level 0 with those of the lower levels added.
@@ -100,7 +100,7 @@ class Hierarchy:
             rows: rows of all levels.
             caps: largest move of a coordinate, for each lower level.
             box: the bounds.
-            root: of the inverse costs, where they are not by column (see `DampedCholesky.solve`).
+            root: of the inverse costs, where they are not by column (see `LinearStep.solve`).
         """
         if root is not None and held is not None:
             root, _ = without(root, held)
@@ -120,9 +120,9 @@ class Hierarchy:
         above: Matrix,
         J: Matrix,
         e: Vector,
-        solver: DampedCholesky,
+        solver: LinearStep,
         cap: float,
-        box: Box,
+        box: SolverBounds,
         root: Matrix | None,
     ) -> Vector:
         """The capped step of one level, within bounds."""
@@ -136,9 +136,7 @@ class Hierarchy:
             part = capped(self._solve(above, J, e, mu, solver, root), cap)
         return np.multiply(part, box.fraction(q, step, part))
 
-    def _solve(
-        self, above: Matrix, J: Matrix, e: Vector, mu: float, solver: DampedCholesky, root: Matrix | None
-    ) -> Vector:
+    def _solve(self, above: Matrix, J: Matrix, e: Vector, mu: float, solver: LinearStep, root: Matrix | None) -> Vector:
         space = NullSpace(above)
         part = space.back(solver.solve(e, space.rotate(J), mu))
         if root is not None:

@@ -1,9 +1,9 @@
-"""The step of all levels: damped, saturated, capped, extended by lower levels, and cut by the step control."""
+"""One Newton iteration: the rows at an iterate, their measure, and the next iterate."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -12,107 +12,188 @@ from liegroups.segments import entries_of
 
 from ...errors import OptionError, UndefinedError
 from ...linear_algebra import dot
+from ...point import placer
 from ...problem.problem import Problem
-from ...rows.stacking import Rows
+from ...rows.right_hand_side import RightHandSide
+from ...rows.stacking import Rows, evaluate_optional
+from ...workspace import Workspace
 from ..options import Options
 from ..step_control import FullSteps, StepState, is_part
-from .bounds import Box
+from .attached_bodies import AttachedBodies
+from .bounds import SolverBounds
 from .free_bodies import FreeBodies
 from .hierarchy import Hierarchy
-from .linear_step import DampedCholesky, dof_scale, part_within
-from .state import Search
+from .linear_step import DampedCholesky, LinearStep, dof_scale, length_within
+from .rules import SETTLING, Score, next_cap
+from .state import Buffers, ProjectionState
+from .substitution import Substitution
 
-__all__ = ["NewtonStep"]
+__all__ = ["NewtonIteration"]
 
 FAR = 100.0
 """Squared errors above this do not damp a step any more: its cap is what keeps it short."""
-SETTLING, GAINING = 0.8, 0.9
-"""The cap of a lower level grows while each level above falls to this part of its error in an iteration; else it is
-halved, or cut to a tenth if the level itself does not fall to the second part."""
 LEAST_CAP = 1e-3
 """A lower level that may still move this much [rad or m] may be what keeps the levels above from settling."""
 
 
 @final
-class NewtonStep:
-    """From the rows at an iterate to the next iterate.
+class NewtonIteration:
+    """From an iterate to the next one: resolve, evaluate, measure; step, saturate, cap, lower levels, step control.
 
     Args:
         problem: what is solved.
         options: how.
-        bodies: free bodies with bounds.
-        box: bounds that steps keep, those of the bodies among them.
-        sizes: number of rows of each level.
-        mandatory: how many of the levels must hold.
+        step: the linear step of level 0.
 
     Attributes:
-        is_controlled: whether a step control takes parts of steps.
+        lower_levels: how many levels there are below level 0.
+        attached: bodies that the rows see on what carries them, so that no output of theirs is written.
+        box: bounds that steps keep.
     """
 
-    def __init__(
-        self, problem: Problem, options: Options, bodies: FreeBodies, box: Box, sizes: Sequence[int], mandatory: int
-    ) -> None:
-        self._options, self._box, self._space, self._mandatory = options, box, problem.space, mandatory
-        self._bodies, self._aligned = bodies, Box(problem, options.wrap, bodies, aligned=True) if bodies else box
-        self._has_bodies = bool(bodies)
-        self.is_controlled = not isinstance(options.step_control, FullSteps)
-        self._integrate = problem.space.integrator()
+    def __init__(self, problem: Problem, options: Options, step: type[LinearStep]) -> None:
+        self._options, self._space, self._optional = options, problem.space, problem.optional_last
+        self._levels = tuple(level for level in problem.levels if level.size)
+        self._mandatory = sum(1 for level in problem.mandatory if level.size)
+        self._place, self._integrate = placer(problem.space), problem.space.integrator()
+        self.attached = AttachedBodies(problem)
+        self._substitution = Substitution(problem, self.attached)
+        self._bodies = FreeBodies(problem)
+        self.box = SolverBounds(problem, options.wrap, self._bodies)
+        aligned = SolverBounds(problem, options.wrap, self._bodies, aligned=True)
+        self._aligned, self._has_bodies = aligned if self._bodies else self.box, bool(self._bodies)
+        self._is_controlled = not isinstance(options.step_control, FullSteps)  # by the slope of the exact rows
         self._half, self._cap, self._cap2 = 0.5 * options.threshold, options.cap, options.cap * options.cap
-        self._damping = options.damping
-        scale = dof_scale(problem.weights)
-        self._step = DampedCholesky(sizes[0] if sizes else 0, scale)
-        self._hierarchy = Hierarchy(sizes, options.damping, options.saturating_passes, scale)
-        moving = bodies.together(problem.implicit_dofs & problem.free)
+        sizes, scale = [level.size for level in self._levels], dof_scale(problem.weights)
+        self.lower_levels = max(len(sizes) - 1, 0)
+        if step.is_sparse and (self.lower_levels or self._has_bodies or not self.box.is_open or problem.explicits):
+            raise OptionError(f"{step.__name__} solves one level, without bounds: the problem has more than that")
+        self._live = problem.free & ~problem.bounds.frozen
+        self._step = step(sum(sizes[:1]), problem.weights)
+        self._hierarchy = Hierarchy(
+            [DampedCholesky(n) for n in sizes[1:]], options.damping, options.saturating_passes, scale
+        )
+        moving = self._bodies.together(problem.implicit_dofs & problem.free)
         self._idle = np.flatnonzero(~moving)
         still, flat = ~moving, self._space.vector_v
         still[flat] = problem.frozen[flat]  # only unit vectors may be rounded by a zero step
         self._still = np.flatnonzero(entries_of(self._space, still))
-        self._simple = len(sizes) == 1 and not self.is_controlled
-        self._keeps_still = bool(self._still.size)
+        self._is_simple = len(sizes) == 1 and not self._is_controlled
+        self._keeps_still, self._reduces = bool(self._still.size), not (self._substitution.is_empty or step.is_sparse)
 
-    def take(
+    # The rows at an iterate.
+
+    def buffers(self, workspace: Workspace) -> Buffers:
+        """What is written into, in a workspace."""
+        point, stacked = self._place(self._space.neutral, workspace), list[Any]()
+        for level in self._levels:
+            stacked.append(self._step.stacked_rows(level, self._space, self.attached.substitutes, self._live))
+        return Buffers(point, stacked, self._mandatory)
+
+    def prepare(self, buffers: Buffers, rhs: RightHandSide) -> None:
+        """Make the buffers ready for right-hand sides, once for as long as the same are given.
+
+        Raises:
+            UndefinedError: an explicit constraint has no map for them.
+        """
+        if self.attached and rhs is not buffers.placed_for:
+            self.attached.place(buffers.point, rhs)
+            buffers.placed_for = rhs
+
+    def rows_at(
+        self, q: Vector, state: ProjectionState, jacobian: bool = True, exact: bool = False
+    ) -> tuple[Vector, Sequence[Rows]]:
+        """The configuration with its computed outputs, and the rows there with their reduced Jacobians, by level.
+
+        The rows are those for a step, which may be mixed; `exact` asks for the errors as they are.
+        """
+        buffers, rhs = state.buffers, state.rhs
+        point, mixed = buffers.point, not (exact or self._is_controlled)
+        if self._substitution.has_maps:
+            q = self._substitution.resolve(q, rhs, point, jacobian)
+        point.move(q)
+        for stacked in buffers.mandatory:
+            stacked.position(point, rhs, jacobian, mixed=mixed)
+        if buffers.optional is not None:
+            evaluate_optional(buffers.optional, point, rhs, jacobian)
+        if jacobian:
+            self.reduce(buffers)
+        return q, buffers.rows
+
+    def reduce(self, buffers: Buffers) -> None:
+        """Make the Jacobians of the rows the reduced ones, at the point where they were evaluated."""
+        if self._reduces:
+            for stacked in buffers.stacked:
+                self._substitution.reduce(stacked, buffers.point.workspace)
+
+    def measure(self, rows: Sequence[Rows]) -> tuple[Score, float, float]:
+        """Score by level, residual (largest norm) and merit (sum of squares) of the mandatory levels."""
+        if self._mandatory == 1:
+            merit, residual = rows[0].measure()
+            return [residual], residual, merit
+        measures = [level.measure() for level in rows[: self._mandatory]]
+        residuals = [residual for _, residual in measures]
+        score = [r if r > self._half else 0.0 for r in residuals]
+        return score, max(residuals, default=0.0), sum([merit for merit, _ in measures])
+
+    def measure_at(self, q: Vector, state: ProjectionState) -> tuple[Score, float, float]:
+        """The same at a configuration, by value only."""
+        return self.measure(self.rows_at(q, state, jacobian=False)[1])
+
+    def gradient(self, q: Vector, rows: Sequence[Rows]) -> Vector:
+        """Gradient (nv,) of half the squared error of level 0 at q, without what bounds keep from descending."""
+        gradient = rows[0].jacobian.T.dot(rows[0].error)
+        if not self._has_bodies:
+            return self.box.projected(q, gradient)
+        return self._aligned.projected(q, self._bodies.turned_matrix(q, gradient))
+
+    # The next iterate.
+
+    def next(
         self,
         q: Vector,
         rows: Sequence[Rows],
         merit: float,
-        search: Search,
-        merit_at: Callable[[Vector, Search], float],
-    ) -> tuple[Vector, float]:
-        """The next iterate, and the squared length of the step.
+        caps: Sequence[float],
+        holding: bool,
+        number: int,
+        state: ProjectionState,
+    ) -> tuple[Vector, float, float, bool]:
+        """The next iterate.
 
         Args:
             q: configuration (nq,).
             rows: rows there with their reduced Jacobians, by level.
-            merit: squared error of level 0.
-            search: of the projection; learns whether dofs are held, and which part of the step was taken.
-            merit_at: merit of another configuration, for a step control.
+            merit: squared error of the mandatory levels, as of `measure`.
+            caps: largest move of a coordinate in the steps of the lower levels.
+            holding: whether the last step held dofs at their bounds.
+            number: of the step in its try, from 0.
+            state: of the projection, for trials of a step control; not changed.
+
+        Returns:
+            The configuration; the squared length of the step; the part of it that the cap left; whether it holds dofs.
         """
-        mu = self._damping * (merit if merit < FAR else FAR) + 1e-12
+        error2 = merit if self._mandatory == 1 else rows[0].merit
+        mu = self._options.damping * (error2 if error2 < FAR else FAR) + 1e-12
         step = self._step.solve(rows[0].error, rows[0].jacobian, mu)
-        if self._simple and not search.holding:  # most steps: within bounds
+        if self._is_simple and not holding:  # most steps: within bounds
             length2 = dot(step, step)
-            part = search.part = 1.0 if length2 <= self._cap2 else part_within(step, self._cap)
+            part = 1.0 if length2 <= self._cap2 else length_within(step, self._cap)
             after = self._moved(q, step if part == 1.0 else step * part)
-            if self._box.keeps(after):
-                return after, length2
-        step, held, length2 = self._planned(q, step, rows, mu, search, self._box)
+            if self.box.keeps(after):
+                return after, length2, part, False
+        step, held, part = self._planned(q, step, rows, mu, caps, self.box)
         moved = self._moved
         after = moved(q, step)
         if self._has_bodies and not self._bodies.keep(after):
             moved, rows, root = self._translated, self._bodies.turned(q, rows), self._bodies.root(q)
             step = self._step.solve(rows[0].error, rows[0].jacobian, mu, root)
-            step, held, length2 = self._planned(q, step, rows, mu, search, self._aligned, root)
-            after = self._box.hold(moved(q, step))
-        if self.is_controlled:
-            step = step * self._part(q, step, rows, search, lambda part: merit_at(moved(q, part), search))
-            after, length2 = self._box.hold(moved(q, step)), dot(step, step)
-        return self._box.hold(after) if held is not None or search.caps else after, length2
-
-    def within(self, q: Vector, gradient: Vector) -> Vector:
-        """A gradient (nv,) at q without the part whose descent would leave the bounds."""
-        if not self._has_bodies:
-            return self._box.projected(q, gradient)
-        return self._aligned.projected(q, self._bodies.turned_matrix(q, gradient))
+            step, held, part = self._planned(q, step, rows, mu, caps, self._aligned, root)
+            after = self.box.hold(moved(q, step))
+        if self._is_controlled:
+            step = step * self._part(step, rows, number, lambda s: self.measure_at(moved(q, s), state)[2])
+            after = self.box.hold(moved(q, step))
+        return self.box.hold(after) if held is not None or caps else after, dot(step, step), part, held is not None
 
     def _planned(
         self,
@@ -120,25 +201,22 @@ class NewtonStep:
         step: Vector,
         rows: Sequence[Rows],
         mu: float,
-        search: Search,
-        box: Box,
+        caps: Sequence[float],
+        box: SolverBounds,
         root: Matrix | None = None,
     ) -> tuple[Vector, BoolVector | None, float]:
-        """The free step of level 0 within bounds and cap, with those of the lower levels; held dofs; squared length."""
+        """The step of level 0 within bounds and cap, with those of lower levels; held dofs; part that the cap left."""
         held = None
         if not box.is_open:
             error, J = rows[0].error, rows[0].jacobian
             step, held = box.saturate(q, step, error, J, mu, self._step, self._options.saturating_passes, root)
-        search.holding = held is not None
-        length2 = dot(step, step)
-        search.part = 1.0 if length2 <= self._cap2 else part_within(step, self._cap)
-        if search.part < 1.0:
-            step *= search.part
-        if search.caps:
-            step = self._hierarchy.extend(q, step, held, rows, search.caps, box, root)
+        part = length_within(step, self._cap)
+        if part < 1.0:
+            step *= part
+        if caps:
+            step = self._hierarchy.extend(q, step, held, rows, caps, box, root)
             step[self._idle] = 0.0  # null spaces leave roundings on dofs that no row moves
-            length2 = dot(step, step)
-        return step, held, length2
+        return step, held, part
 
     def _moved(self, q: Vector, step: Vector) -> Vector:
         """The configuration after a step."""
@@ -153,15 +231,12 @@ class NewtonStep:
         self._bodies.translate(q, step, after)
         return after
 
-    def _part(
-        self, q: Vector, step: Vector, rows: Sequence[Rows], search: Search, merit_after: Callable[[Vector], float]
-    ) -> float:
+    def _part(self, step: Vector, rows: Sequence[Rows], number: int, merit_after: Callable[[Vector], float]) -> float:
         """How much of a step the step control takes."""
-        mandatory = rows[: self._mandatory]
+        control, mandatory = self._options.step_control, rows[: self._mandatory]
         merit = sum([level.merit for level in mandatory])
         residual = max([level.residual for level in mandatory], default=0.0)
         slope = 2.0 * float(sum([level.error.dot(level.jacobian.dot(step)) for level in mandatory]))
-        state = StepState(search.iterations - search.begun - 1, merit, slope, residual, self._options.threshold)
 
         def trial(alpha: float) -> float:
             try:
@@ -169,24 +244,29 @@ class NewtonStep:
             except UndefinedError:
                 return np.inf
 
-        control = self._options.step_control
-        alpha = control.alpha(state, trial)
+        alpha = control.alpha(StepState(number, merit, slope, residual, self._options.threshold), trial)
         if not is_part(alpha):
             what = f"alpha of {type(control).__name__}"
             raise OptionError(f"{what}: a step control gives a number in (0, 1], got {alpha!r}")
         return alpha
 
-    def adapt(self, search: Search, rows: Sequence[Rows]) -> bool:
-        """Change the caps of the lower levels by how the levels above fare; true while some cap is on its way down.
+    def adapt(self, caps: list[float], before: Sequence[float], rows: Sequence[Rows]) -> tuple[list[float], bool]:
+        """Change the caps of the lower levels, in place, by how the levels above fare.
 
-        Grow while the levels above settle; shrink otherwise, fast where the level gains nothing from its steps.
+        They grow while the levels above settle, else they shrink: fast where the level gains nothing from its steps.
+
+        Args:
+            caps: of the last steps.
+            before: residuals of all levels one iteration before.
+            rows: rows of all levels.
+
+        Returns:
+            Residuals of all levels; whether some cap is on its way down.
         """
         residuals = [level.residual for level in rows]
-        before, search.residuals = search.residuals or [np.inf] * len(rows), residuals
-        falling, good = False, True
-        for i in range(len(search.caps)):
-            good = good and (residuals[i] <= self._half or residuals[i] < SETTLING * before[i])
-            factor = 2.0 if good else 0.5 if residuals[i + 1] < GAINING * before[i + 1] else 0.1
-            search.caps[i] = min(factor * search.caps[i], self._options.cap)
-            falling = falling or (not good and search.caps[i] > LEAST_CAP)
-        return falling
+        falling, settles = False, True
+        for i, cap in enumerate(caps):
+            settles = settles and (residuals[i] <= self._half or residuals[i] < SETTLING * before[i])
+            caps[i] = next_cap(cap, settles, residuals[i + 1], before[i + 1], self._cap)
+            falling = falling or (not settles and caps[i] > LEAST_CAP)
+        return residuals, falling

@@ -1,17 +1,24 @@
-"""The step of a level: damped least squares by Cholesky."""
+"""The linear step of a level: what a step rule has to give, and damped least squares by Cholesky."""
 
 from __future__ import annotations
 
-from typing import Any, final
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, final
 
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from liegroups import Space
 from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ...linear_algebra import dot
+from ...rows.row_owner import RowOwner
+from ...rows.stack import Stack
+from ...rows.stacking import StackedRows
+from .rules import part_within
 
-__all__ = ["DampedCholesky", "capped", "dof_scale", "part_within", "without"]
+__all__ = ["DampedCholesky", "LinearStep", "capped", "dof_scale", "length_within", "without"]
 
 _dposv: Any = lapack.dposv
 _dsyrk: Any = blas.dsyrk
@@ -23,35 +30,75 @@ MIDDLING = range(12, 40)
 """Numbers of rows with which OpenBLAS has the whole of a symmetric product sooner (20 %) than its half."""
 
 
+class LinearStep(ABC):
+    r"""How a level is solved to first order: a motion dq with :math:`e + J\,dq` small. A value without memory.
+
+    Subclass it for another direction of descent, and give the class to the engine: `NewtonEngine(MyStep)`. Bounds,
+    caps, lower levels, restarts and stopping are the same for all of them.
+
+    Args:
+        rows: number of rows of the level.
+        weights: costs of motion (nv,), not negative; None where all cost alike.
+
+    Attributes:
+        resolves: whether explicit constraints are substituted, so that J is the reduced Jacobian; else they are rows
+            of J as all others.
+        is_sparse: whether J is a sparse matrix of scipy: of one level, without bounds, and without explicit constraints
+            substituted.
+    """
+
+    resolves: ClassVar[bool] = True
+    is_sparse: ClassVar[bool] = False
+
+    @abstractmethod
+    def __init__(self, rows: int, weights: Vector | None = None) -> None: ...
+
+    @classmethod
+    def stacked_rows(cls, level: Stack, space: Space, substitutes: Mapping[int, RowOwner], moving: BoolVector) -> Any:
+        """Memory for the rows of a level in the form that `solve` takes, as `StackedRows`.
+
+        Args:
+            level: the constraints.
+            space: of the configurations.
+            substitutes: id of a constraint -> what is evaluated in its place.
+            moving: (nv,) true for the columns that move.
+        """
+        del moving  # the columns of the others are set to zero once rows are stacked
+        return StackedRows(level, space, substitutes)
+
+    @abstractmethod
+    def solve(self, e: Vector, J: Matrix, mu: float, root: Matrix | None = None) -> Vector:
+        """The step (nv,); a new array.
+
+        Args:
+            e: errors (rows,).
+            J: their Jacobian (rows, nv), contiguous by rows; columns of dofs that do not move are zero.
+            mu: damping, positive: small where the error is.
+            root: S (nv, nv) with S S^T in place of W^-1, where costs are not by column.
+        """
+
+
 @final
-class DampedCholesky:
+class DampedCholesky(LinearStep):
     r"""Damped step of one level, the smallest in the costs of motion.
 
     .. math:: dq = -W^{-1} J^T y, \qquad (J W^{-1} J^T + \mu I)\, y = e
 
-    It minimises :math:`|J\,dq + e|^2 + \mu\, dq^T W dq`.
+    It minimises :math:`|J\,dq + e|^2 + \mu\, dq^T W dq`. A cost of zero counts as 1e-6 of the least one.
 
     Args:
-        rows: number of rows.
-        scale: (nv,) :math:`W^{-1/2}`; None for ones.
+        rows, weights: as those of `LinearStep`.
     """
 
     __slots__ = ("_identity", "_is_middling", "_scale")
 
-    def __init__(self, rows: int, scale: Vector | None = None) -> None:
+    def __init__(self, rows: int, weights: Vector | None = None) -> None:
         self._identity = np.eye(rows, order="F")
         self._is_middling = rows in MIDDLING
-        self._scale = scale
+        self._scale = None if weights is None else dof_scale(weights)
 
     def solve(self, e: Vector, J: Matrix, mu: float, root: Matrix | None = None) -> Vector:
-        """The step (nv,).
-
-        Args:
-            e: errors (rows,).
-            J: their Jacobian (rows, nv), contiguous by rows.
-            mu: damping, positive.
-            root: S (nv, nv) with S S^T in place of W^-1, where costs are not by column.
-        """
+        """As `LinearStep.solve`."""
         if root is not None:
             columns = J.dot(root).T
         else:
@@ -74,16 +121,15 @@ class DampedCholesky:
 
 def capped(step: Vector, cap: float) -> Vector:
     """The step, scaled down so that no coordinate moves more than the cap; itself where none does."""
-    part = part_within(step, cap)
+    part = length_within(step, cap)
     return step if part == 1.0 else step * part
 
 
-def part_within(step: Vector, cap: float) -> float:
+def length_within(step: Vector, cap: float) -> float:
     """How much of a step can be taken so that no coordinate moves more than the cap; at most 1."""
     if dot(step, step) <= cap * cap:
         return 1.0
-    longest = abs(step.item(_idamax(step)))
-    return cap / longest if longest > cap else 1.0
+    return part_within(abs(step.item(_idamax(step))), cap)
 
 
 def dof_scale(weights: Vector) -> Vector | None:

@@ -1,9 +1,8 @@
-"""The readable engine: Newton projection in Python, numpy and LAPACK."""
+"""Newton projection in Python, numpy and LAPACK: the program that is there to be read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
 from math import inf
 from typing import final
 
@@ -12,27 +11,23 @@ from liegroups.frozen import read_only_copy
 
 from ...errors import UndefinedError
 from ...linear_algebra import dot
-from ...point import placer
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...rows.stack import Stack
-from ...rows.stacking import Order, Rows, stack_rows, wished
+from ...rows.stacking import Order, Rows, stack_rows
 from ...workspace import Workspace
-from ..engine import Engine, Outcome, Program
+from ..engine import Outcome, Program
 from ..options import Options
 from ..status import Status, Step
-from .attached_bodies import CarriedBodies
-from .bounds import Box
-from .computed_bodies import ComputedBodies
-from .free_bodies import FreeBodies
-from .iteration import NewtonStep
+from .iteration import NewtonIteration
+from .linear_step import DampedCholesky, LinearStep
 from .restarts import Restarts
-from .state import Memory, Patience, Score, Search
+from .rules import Score, is_stationary
+from .state import ProjectionState, StallTest
 from .substitution import Substitution
 
-__all__ = ["ReadableEngine", "ReadableProgram"]
+__all__ = ["NewtonProgram"]
 
-_POSITION = Order.POSITION  # looked up once: members of an Enum are slow to find
 CHEAP_RESIDUAL, CHEAP_STEP2 = 1e-2, 0.1**2
 """After a step this short (squared) from a residual this small, values alone are evaluated first: it is most likely the
 last."""
@@ -40,224 +35,192 @@ UNIT = 1e-12
 """A start whose unit vectors are off by more is normalised before the first step: poses are exact only then."""
 EXACT = 1e-6
 """A joint that is this part of the threshold [rad] from a whole turn away needs no second look at the constraints."""
-STATIONARY_RATIO = 0.02
-"""A projected gradient of at most this part of the error norm is no way down."""
 
 
 @final
-class ReadableEngine(Engine):
-    """Compiles problems to `ReadableProgram`."""
-
-    def compile(self, problem: Problem, options: Options) -> Program:
-        """A program for a problem."""
-        program = ReadableProgram(problem, options)
-        if not (options.nearest or options.optimise_last):
-            return program
-        from ..refinement.program import RefinedProgram  # on use: few problems ask for it
-
-        return RefinedProgram(program, problem, options)
-
-
-@final
-class ReadableProgram(Program):
-    """Newton projection with damped steps, priority levels, saturated bounds and restarts.
+class NewtonProgram(Program):
+    """A problem made ready for Newton steps: tries from the start and from restarts, within one budget.
 
     Args:
         problem: what is solved.
         options: how.
-        with_rows: whether translations of computed bodies that leave their bounds are brought back by rows.
+        step: the linear step of level 0.
+        is_final: whether a solution out of bounds (nq,) ends the projection; none does if absent: there are restarts.
     """
 
-    def __init__(self, problem: Problem, options: Options, with_rows: bool = True) -> None:
-        self.problem, self.options = problem, options
-        self._space, self._place = problem.space, placer(problem.space)
-        mandatory = problem.levels[:-1] if problem.optional_last else problem.levels
-        self._mandatory = tuple(level for level in mandatory if level.size)
-        self._levels = tuple(level for level in problem.levels if level.size)
-        self._alone = len(self._mandatory) == 1
-        self._carried = CarriedBodies(problem)
+    def __init__(
+        self,
+        problem: Problem,
+        options: Options,
+        step: type[LinearStep] = DampedCholesky,
+        is_final: Callable[[Vector], bool] | None = None,
+    ) -> None:
+        self.problem, self.options, self.step_kind = problem, options, step
+        self._space, self._is_final = problem.space, is_final
+        self._iteration = NewtonIteration(problem, options, step)
+        self._box, self._attached = self._iteration.box, bool(self._iteration.attached)
         self._substitution = Substitution(problem)
-        self._in_loop = Substitution(problem, self._carried) if self._carried else self._substitution
+        self._mandatory = tuple(level for level in problem.mandatory if level.size)
         self._twins = tuple(Stack([explicit]) for explicit in problem.explicits)
-        self._bodies = FreeBodies(problem)
-        self._box = Box(problem, options.wrap, self._bodies)
-        self._computed = ComputedBodies(problem, options.threshold) if with_rows else None
-        self._restarts = Restarts(problem, options.seed, options.restart_table) if options.restarts else None
-        self._half = 0.5 * options.threshold
-        sizes = [level.size for level in self._levels]
-        self._step = NewtonStep(problem, options, self._bodies, self._box, sizes, len(self._mandatory))
-        self._mixed = not self._step.is_controlled  # a control is told the slope of the exact rows
-        self._computes = bool(len(problem.explicits))
         self._doubtful = tuple(Stack([explicit]) for explicit in problem.resolution.explicits if not explicit.is_exact)
+        self._restarts = Restarts(problem, options.seed, options.restart_table) if options.restarts else None
+        self._half, self._computes = 0.5 * options.threshold, bool(len(problem.explicits))
+        ratio, count = options.patience_ratio, options.patience_count
+        self._stall = (ratio, count) if self._restarts is None else (options.stall_ratio, options.stall_count)
 
     # The whole projection.
 
     def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
         """Project one configuration: tries from the start and from restarts, within one budget."""
-        memory = workspace.resource(self, "memory", self._memory, workspace)
-        search = Search(q0, rhs, memory, self.options.trace)
+        state = self._begun(q0, rhs, workspace)
         try:
-            memory.place(rhs)
-            q = q0
-            if self._space.unit_blocks and not self._space.is_normalized(q0, UNIT):
-                q = self._space.normalize(q0)
-            inside = self._box.clamp(q)
-            q = self._substitution.start(inside, rhs)
+            self._iteration.prepare(state.buffers, rhs)
+            q, is_inside = self._made_ready(q0, rhs, workspace)
             moved = q is not q0 and q.tobytes() != q0.tobytes()
             try:
-                rows = self._at_start(q0, q, search, moved)
+                rows = self._at_start(q0, q, state, moved)
             except UndefinedError:
                 rows = None
-            if search.residual <= self.options.threshold and self._box.contains(q0, is_kept=inside is q0):
-                return search.outcome(Status.CONVERGED)
+            if state.residual <= self.options.threshold and self._box.contains(q0, is_kept=is_inside):
+                return state.outcome(Status.CONVERGED)
             if moved or self._substitution.has_maps:
-                search.forget()  # no iterate: outside its bounds, not normalised, or unresolved
-            return self._tries(q, rows, search)
+                state.forget()  # no iterate: outside its bounds, not normalised, or unresolved
+            return self._tries(q, q, rows, state)
         except UndefinedError:
-            return search.outcome(Status.UNDEFINED)
+            return state.outcome(Status.UNDEFINED)
+
+    def resume(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, before: Outcome) -> Outcome:
+        """Go on where another program ended, with what is left of its budget.
+
+        Args:
+            q0, rhs, workspace: as for `run`; the start says which restarts are drawn.
+            before: what the other program gave back; its trace is gone on with.
+        """
+        state = self._begun(q0, rhs, workspace)
+        self._iteration.prepare(state.buffers, rhs)
+        state.iterations, state.restarts = before.iterations, before.restarts
+        state.trace = None if before.trace is None else list(before.trace)
+        return self._tries(before.q, self._made_ready(q0, rhs, workspace)[0], None, state)
 
     def step(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
         """One step from a configuration, whatever it does to the error."""
-        memory = workspace.resource(self, "memory", self._memory, workspace)
-        search = Search(q0, rhs, memory, False)
-        memory.place(rhs)
-        search.caps, search.iterations = [self.options.cap] * (len(self._levels) - 1), 1
-        q, rows = self._rows(self._substitution.start(self._box.clamp(q0), rhs), search)
+        state, iteration = self._begun(q0, rhs, workspace), self._iteration
+        iteration.prepare(state.buffers, rhs)
+        q, rows = iteration.rows_at(self._substitution.start(self._box.clamp(q0), rhs, workspace), state)
         if rows:
-            q, _ = self._step.take(q, rows, rows[0].merit, search, self._merit_at)
-        return self._finished(self._rows(q, search, jacobian=False)[0], search)
+            caps = [self.options.cap] * iteration.lower_levels
+            q = iteration.next(q, rows, rows[0].merit, caps, False, 0, state)[0]
+        return self._finished(iteration.rows_at(q, state, jacobian=False)[0], state)
 
-    def _memory(self, workspace: Workspace) -> Memory:
-        """What this program keeps in a workspace."""
-        return Memory(self._place(self._space.neutral, workspace), self._levels, len(self._mandatory), self._carried)
+    def _begun(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> ProjectionState:
+        """The state before anything was looked at; the point of the buffers is at the start."""
+        buffers = workspace.resource(self, "buffers", self._iteration.buffers, workspace)
+        buffers.point.move(q0)
+        return ProjectionState(q0, rhs, buffers, [] if self.options.trace else None)
 
-    def _at_start(self, q0: Vector, q: Vector, search: Search, moved: bool) -> Sequence[Rows] | None:
+    def _made_ready(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> tuple[Vector, bool]:
+        """The start normalised, within the bounds that steps keep, with constant outputs; whether it was inside."""
+        q = q0
+        if self._space.unit_blocks and not self._space.is_normalized(q0, UNIT):
+            q = self._space.normalize(q0)
+        inside = self._box.clamp(q)
+        return self._substitution.start(inside, rhs, workspace), inside is q0
+
+    def _at_start(self, q0: Vector, q: Vector, state: ProjectionState, moved: bool) -> Sequence[Rows] | None:
         """Look at the start as it is; rows that the first step can use where it has not to be moved to q, or None."""
-        point, substitution = search.point, self._substitution
-        worst = 0.0
-        if moved and substitution.is_astray(q0, q, self.options.threshold):
+        substitution, threshold = self._substitution, self.options.threshold
+        point, worst = state.buffers.point, 0.0
+        if moved and substitution.is_astray(q0, q, threshold):
             return None
         for twin in self._twins if moved or substitution.has_maps else self._doubtful:
-            worst = max(worst, stack_rows(twin, point, _POSITION, search.rhs, jacobian=False).residual)
-            if worst > self.options.threshold:
+            worst = max(worst, stack_rows(twin, point, Order.POSITION, state.rhs, jacobian=False).residual)
+            if worst > threshold:
                 return None
-        usable = not (moved or substitution.has_maps or search.wish)
+        usable = not (moved or substitution.has_maps or state.buffers.optional)
         if usable:
-            rows = [stacked.position(point, search.rhs, mixed=self._mixed) for stacked in search.stacked]
+            _, rows = self._iteration.rows_at(q0, state)
         else:
-            rows = [stack_rows(level, point, _POSITION, search.rhs, jacobian=False) for level in self._mandatory]
-        score, residual, merit = self._measure(rows)
-        search.keep(q0, score, max(worst, residual), merit)
-        if not usable:
-            return None
-        for stacked in search.stacked if not substitution.is_empty else ():
-            substitution.reduce(stacked, search.workspace)
-        return search.rows
+            rows = [stack_rows(level, point, Order.POSITION, state.rhs, jacobian=False) for level in self._mandatory]
+        score, residual, merit = self._iteration.measure(rows)
+        state.keep(q0, score, max(worst, residual), merit)
+        return rows if usable else None
 
-    def _tries(
-        self, start: Vector, rows: Sequence[Rows] | None, search: Search, first: Vector | None = None
-    ) -> Outcome:
-        """One try after the other until one succeeds or the budget is spent; the first from `start`, if not given."""
-        options, restarts = self.options, self._restarts
-        row, q = -1, start if first is None else first
+    # Tries.
+
+    def _tries(self, q: Vector, start: Vector, rows: Sequence[Rows] | None, state: ProjectionState) -> Outcome:
+        """One try after the other until one succeeds or the budget is spent.
+
+        Args:
+            q: where the first one begins (nq,).
+            start: what restarts are drawn around (nq,).
+            rows: rows at q, where they are known.
+            state: of the projection.
+        """
+        options, restarts, row = self.options, self._restarts, -1
         while True:
             try:
-                status = self._descend(q, rows, search)
+                status = self._descend(q, rows, state)
             except UndefinedError:
                 status = Status.UNDEFINED
             if status is Status.CONVERGED:
-                return search.outcome(status)
-            if status is Status.OUT_OF_BOUNDS and self._computed and not self._computed.keep(search.best):
-                return self._brought_back(start, search, self._computed)
-            if search.best_try == search.restarts:
-                search.status = status
-            if restarts is None or restarts.is_empty or search.iterations >= options.max_iterations:
-                return search.outcome(self._failure(search))
-            row = restarts.first(search.given) if row < 0 else row + options.screen
-            search.iterations += 1
-            search.restarts += 1
-            q, rows = self._draw(start, row, search), None
+                return state.outcome(status)
+            if status is Status.OUT_OF_BOUNDS and self._is_final is not None and self._is_final(state.best):
+                return state.outcome(status)
+            if state.best_try == state.restarts:
+                state.status = status
+            if restarts is None or restarts.is_empty or state.iterations >= options.max_iterations:
+                return state.outcome(self._failure(state))
+            row = restarts.first(state.start) if row < 0 else row + options.screen
+            state.iterations += 1
+            state.restarts += 1
+            candidates = restarts.configurations(start, row, options.screen)
+            q = candidates[0] if options.screen == 1 else min(candidates, key=lambda c: self._residual_at(c, state))
+            rows = None
 
-    @cached_property
-    def _strict(self) -> ReadableProgram | None:
-        """The program with rows for translations of computed bodies."""
-        return ReadableProgram(self._computed.problem, self.options, with_rows=False) if self._computed else None
-
-    def _brought_back(self, start: Vector, search: Search, computed: ComputedBodies) -> Outcome:
-        """Go on with rows where a solution has computed bodies out of bounds; it stays where they do not help."""
-        if self._strict is None or search.iterations >= self.options.max_iterations:
-            return search.outcome(Status.OUT_OF_BOUNDS)
-        done = self._strict.resume(start, computed.rhs(search.rhs, search.workspace), search)
-        search.iterations, search.restarts = done.iterations, done.restarts
-        if done.status is Status.CONVERGED:
-            score, residual, merit = self._measure(self._rows(done.q, search, jacobian=False)[1])
-            if residual <= self.options.threshold:
-                search.take(done.q, score, residual, merit)
-                return search.outcome(Status.CONVERGED)
-        return search.outcome(Status.OUT_OF_BOUNDS)
-
-    def resume(self, start: Vector, rhs: RightHandSide, before: Search) -> Outcome:
-        """Go on where the search of another program ended, with what is left of its budget.
-
-        Args:
-            start: what restarts are drawn around (nq,).
-            rhs: right-hand sides of this problem.
-            before: the other search; its trace is gone on with.
-        """
-        workspace = before.workspace
-        memory = workspace.resource(self, "memory", self._memory, workspace)
-        search = Search(before.given, rhs, memory, False)
-        memory.place(rhs)
-        search.iterations, search.restarts, search.trace = before.iterations, before.restarts, before.trace
-        return self._tries(start, None, search, before.best)
-
-    def _draw(self, start: Vector, row: int, search: Search) -> Vector:
-        """The configuration to start again from: of the next `screen` rows the one of least residual."""
-        restarts, screen = self._restarts, self.options.screen
-        if restarts is None:
-            return start
-        candidates = [restarts.configuration(start, row + i) for i in range(screen)]
-        if screen == 1:
-            return candidates[0]
-        return min(candidates, key=lambda q: self._glance(q, search))
-
-    def _glance(self, q: Vector, search: Search) -> float:
+    def _residual_at(self, q: Vector, state: ProjectionState) -> float:
         """Residual at a configuration, by value only; infinite where a function has none."""
         try:
-            return self._measure(self._rows(q, search, jacobian=False)[1])[1]
+            return self._iteration.measure_at(q, state)[1]
         except UndefinedError:
             return inf
 
-    def _descend(self, q: Vector, rows: Sequence[Rows] | None, search: Search) -> Status:
+    def _descend(self, q: Vector, rows: Sequence[Rows] | None, state: ProjectionState) -> Status:
         """One try: damped, saturated, capped Newton steps, all accepted, until success, stall or end of budget."""
-        options, patience, trace, half = self.options, self._patience(), search.trace, self._half
-        search.caps, search.residuals = [options.cap] * (len(self._levels) - 1), []
-        cheap, first, search.begun, search.part = False, search.restarts > 0, search.iterations, 1.0
+        iteration, most, trace = self._iteration, self.options.max_iterations, state.trace
+        stall, begun, is_first = StallTest(*self._stall), state.iterations, state.restarts > 0
+        caps: list[float] = [self.options.cap] * iteration.lower_levels
+        residuals: Sequence[float] = [inf] * (len(caps) + 1)
+        cheap, holding, shrinking, part = False, False, False, 1.0
         while True:
             if rows is None:
-                q, rows = self._rows(q, search, jacobian=not cheap)
-            score, residual, merit = self._measure(rows)
+                q, rows = iteration.rows_at(q, state, jacobian=not cheap)
+            score, residual, merit = iteration.measure(rows)
             if not merit < inf:
                 raise UndefinedError("a constraint has an error that is not finite")
             if trace is not None:
-                trace.append(Step(read_only_copy(self._finished(q, search)), residual, first))
-                first = False
-            search.keep(q, score, residual, merit)
-            if residual <= half:
-                status = self._accept(q, score, residual, merit, search)
+                trace.append(Step(read_only_copy(self._finished(q, state)), residual, is_first))
+                is_first = False
+            state.keep(q, score, residual, merit)
+            if residual <= self._half:
+                status = self._accept(q, score, residual, merit, state)
                 if status is not None:
                     return status
-                q, score, residual, merit, cheap = search.best, search.score, search.residual, search.merit, True
-            stalled = not (search.caps and self._step.adapt(search, rows)) and patience.is_over(score, search.part)
-            if stalled or search.iterations >= options.max_iterations:
+                q, score, residual, merit, cheap = state.best, state.score, state.residual, state.merit, True
+            if caps:
+                residuals, shrinking = iteration.adapt(caps, residuals, rows)
+            stalled = not shrinking and stall.is_stalled(score, part)
+            if stalled or state.iterations >= most:
                 return Status.STALLED if stalled else Status.MAX_ITERATIONS
             if cheap:
-                q, rows = self._rows(q, search)
-            search.iterations += 1
-            q, length2 = self._step.take(q, rows, merit if self._alone else rows[0].merit, search, self._merit_at)
+                q, rows = iteration.rows_at(q, state)
+            number = state.iterations - begun
+            state.iterations += 1
+            q, length2, part, holding = iteration.next(q, rows, merit, caps, holding, number, state)
             cheap, rows = residual < CHEAP_RESIDUAL and length2 < CHEAP_STEP2, None
 
-    def _accept(self, q: Vector, score: Score, residual: float, merit: float, search: Search) -> Status | None:
+    # Its end.
+
+    def _accept(self, q: Vector, score: Score, residual: float, merit: float, state: ProjectionState) -> Status | None:
         """End of a try that satisfied the constraints: wrap, resolve again if anything wrapped, look at all bounds.
 
         Returns:
@@ -265,107 +228,62 @@ class ReadableProgram(Program):
             does not satisfy the constraints any more.
         """
         wrapped, off = self._box.wrap(q)
-        if self._carried or (wrapped is not q and self._substitution.has_maps):
-            wrapped = self._substitution.resolve(wrapped, search.rhs, search.point)
+        if self._attached or (wrapped is not q and self._substitution.has_maps):
+            wrapped = self._substitution.resolve(wrapped, state.rhs, state.buffers.point)
         if self._computes and not dot(wrapped, wrapped) < inf:
-            search.forget()
+            state.forget()
             raise UndefinedError("a computed output is not finite")
-        if self._doubtful and self._misses(wrapped, search):
-            search.forget()
+        if self._doubtful and self._misses(wrapped, state):
+            state.forget()
             raise UndefinedError("a computed output does not satisfy its constraint")
         if off > EXACT * self.options.threshold:
-            score, residual, merit = self._measure(self._rows(wrapped, search, jacobian=False)[1])
-            search.take(wrapped, score, residual, merit)
+            score, residual, merit = self._iteration.measure_at(wrapped, state)
+            state.take(wrapped, score, residual, merit)
             if residual > self.options.threshold:
                 return None
         if self._box.contains(wrapped, is_kept=True):
-            search.take(wrapped, score, residual, merit)
+            state.take(wrapped, score, residual, merit)
             return Status.CONVERGED
-        if search.best is q:
-            search.best = wrapped
+        if state.best is q:
+            state.best = wrapped
         return Status.OUT_OF_BOUNDS
 
-    def _misses(self, q: Vector, search: Search) -> bool:
+    def _misses(self, q: Vector, state: ProjectionState) -> bool:
         """Whether computed outputs do not satisfy their constraint: its g_inverse has no value that does."""
-        search.point.move(q)
-        limit, point = self.options.threshold, search.point
-        return any(stack_rows(t, point, _POSITION, search.rhs, jacobian=False).residual > limit for t in self._doubtful)
+        limit, point = self.options.threshold, state.buffers.point
+        point.move(q)
+        return any(
+            stack_rows(twin, point, Order.POSITION, state.rhs, jacobian=False).residual > limit
+            for twin in self._doubtful
+        )
 
-    def _finished(self, q: Vector, search: Search) -> Vector:
-        """The configuration with the poses of carried bodies, which the loop leaves as they were."""
-        if not self._carried:
-            return q
-        return self._substitution.resolve(q, search.rhs, search.point)
+    def _finished(self, q: Vector, state: ProjectionState) -> Vector:
+        """The configuration with the poses of attached bodies, which the loop leaves as they were."""
+        return self._substitution.resolve(q, state.rhs, state.buffers.point) if self._attached else q
 
-    def _turn_back(self, search: Search) -> None:
+    def _failure(self, state: ProjectionState) -> Status:
+        """Status of a projection whose tries are spent: that of the best iterate, which is turned back into bounds."""
+        state.best = self._finished(state.best, state)
+        if state.residual < inf:
+            self._turn_back(state)
+        if state.residual <= self.options.threshold:
+            accepted = self._accept(state.best, state.score, state.residual, state.merit, state)
+            return state.status if accepted is None else accepted
+        if state.residual == inf or state.status is Status.UNDEFINED:
+            return Status.UNDEFINED
+        _, rows = self._iteration.rows_at(state.best, state, exact=True)
+        if len(rows) > 1:  # lower levels may hold the errors that are left: no single gradient tells
+            return state.status
+        stationary = is_stationary(self._iteration.gradient(state.best, rows), rows[0].error)
+        return Status.STATIONARY if stationary else state.status
+
+    def _turn_back(self, state: ProjectionState) -> None:
         """Joints of the best iterate that may turn, shifted by whole turns into their bounds."""
-        q, off = self._box.wrap(search.best)
-        if q is search.best:
+        q, off = self._box.wrap(state.best)
+        if q is state.best:
             return
         if self._substitution.has_maps:
-            q = self._substitution.resolve(q, search.rhs, search.point)
+            q = self._substitution.resolve(q, state.rhs, state.buffers.point)
         if off > EXACT * self.options.threshold:
-            search.take(q, *self._measure(self._rows(q, search, jacobian=False)[1]))
-        search.best = q
-
-    def _failure(self, search: Search) -> Status:
-        """Status of a projection whose tries are spent: that of the best iterate, which is turned back into bounds."""
-        search.best = self._finished(search.best, search)
-        if search.residual < inf:
-            self._turn_back(search)
-        if search.residual <= self.options.threshold:
-            accepted = self._accept(search.best, search.score, search.residual, search.merit, search)
-            return search.status if accepted is None else accepted
-        if search.residual == inf or search.status is Status.UNDEFINED:
-            return Status.UNDEFINED
-        _, rows = self._rows(search.best, search, exact=True)
-        if len(rows) > 1:  # lower levels may hold the errors that are left: no single gradient tells
-            return search.status
-        error = rows[0].error
-        gradient = self._step.within(search.best, error.dot(rows[0].jacobian))
-        if float(gradient.dot(gradient)) <= STATIONARY_RATIO**2 * float(error.dot(error)):
-            return Status.STATIONARY
-        return search.status
-
-    # Its parts.
-
-    def _rows(
-        self, q: Vector, search: Search, jacobian: bool = True, exact: bool = False
-    ) -> tuple[Vector, Sequence[Rows]]:
-        """The configuration with its computed outputs, and the rows there with their reduced Jacobians, by level.
-
-        The rows are those for a step, which may be mixed; `exact` asks for the errors as they are.
-        """
-        substitution, point = self._in_loop, search.point
-        if substitution.has_maps:
-            q = substitution.resolve(q, search.rhs, point, jacobian)
-        point.move(q)
-        rows, mixed = search.rows, self._mixed and not exact
-        for stacked in search.firm:
-            stacked.position(point, search.rhs, jacobian, mixed=mixed)
-        if search.wish is not None:
-            wished(search.wish, point, search.rhs, jacobian)
-        if jacobian and not substitution.is_empty:
-            for stacked in search.stacked:
-                substitution.reduce(stacked, point.workspace)
-        return q, rows
-
-    def _measure(self, rows: Sequence[Rows]) -> tuple[Score, float, float]:
-        """Score by level, residual (largest norm) and merit (sum of squares) of the mandatory levels."""
-        if self._alone:
-            merit, residual = rows[0].measure()
-            return [residual], residual, merit
-        measures = [level.measure() for level in rows[: len(self._mandatory)]]
-        residuals = [residual for _, residual in measures]
-        score = [r if r > self._half else 0.0 for r in residuals]
-        return score, max(residuals, default=0.0), sum([merit for merit, _ in measures])
-
-    def _merit_at(self, q: Vector, search: Search) -> float:
-        """Merit at a configuration, by value only."""
-        return sum([level.merit for level in self._rows(q, search, jacobian=False)[1][: len(self._mandatory)]])
-
-    def _patience(self) -> Patience:
-        options = self.options
-        if self._restarts is None:
-            return Patience(options.patience_ratio, options.patience_count)
-        return Patience(options.stall_ratio, options.stall_count)
+            state.take(q, *self._iteration.measure_at(q, state))
+        state.best = q

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from typing import final
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from liegroups.arrays import Vector
 
 from ...problem.problem import Problem
+from .rules import restart_configuration, restart_row
 
 __all__ = ["Restarts"]
 
@@ -55,10 +55,8 @@ class Restarts:
 
     def first(self, q0: Vector) -> int:
         """Row at which the restarts of a start begin."""
-        return zlib.crc32(q0.tobytes())
+        return restart_row(q0)
 
-    def configuration(self, q0: Vector, row: int) -> Vector:
-        """The start with its drawn coordinates from a row of the table; a new array."""
-        q = q0.copy()
-        q[self._drawn] = self._table[row % len(self._table)][self._drawn]
-        return q
+    def configurations(self, q0: Vector, row: int, count: int) -> list[Vector]:
+        """The start with its drawn coordinates from so many rows of the table; new arrays."""
+        return [restart_configuration(q0, self._table, self._drawn, row + i) for i in range(count)]

@@ -1,131 +1,97 @@
-"""State of one projection: budget, the best iterate, and how a try goes."""
+"""One projection: what changes, and the memory that it is written into."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import final
-
-import numpy as np
+from math import inf
+from typing import Any, final
 
 from liegroups.arrays import Vector
 
 from ...point import Point
 from ...rows.right_hand_side import RightHandSide
-from ...rows.stack import Stack
-from ...rows.stacking import Rows, StackedRows
+from ...rows.stacking import Rows
 from ..engine import Outcome
 from ..status import Status, Step
-from .attached_bodies import CarriedBodies
+from .rules import Score, falls, is_better
 
-__all__ = ["Memory", "Patience", "Score", "Search"]
-
-Score = list[float]
-"""Residual of each mandatory level, most important first, compared in this order; where there are several, one that is
-satisfied counts as 0."""
+__all__ = ["Buffers", "ProjectionState", "StallTest"]
 
 
 @final
-class Memory:
-    """What a program keeps in a workspace: the handle that it moves along, and the rows of its levels.
+class Buffers:
+    """What a program writes into, in one workspace: a handle that it moves along, and the rows of its levels.
 
     Args:
         point: a point of the workspace.
-        levels: whose rows are stacked.
+        stacked: rows of all levels.
         mandatory: how many of them must hold.
-        carried: bodies whose frames are seen on what carries them.
 
     Attributes:
-        point: as given.
-        stacked: rows of all levels; `firm` are those that must hold, `wish` the optional last one, or None.
+        point, stacked: as given.
         rows: views of the rows.
+        mandatory, optional: rows of the levels that must hold, and of the optional last one, or None.
+        placed_for: the right-hand sides that attached bodies were placed for.
     """
 
-    __slots__ = ("_carried", "_placed_for", "firm", "point", "rows", "stacked", "wish")
+    __slots__ = ("mandatory", "optional", "placed_for", "point", "rows", "stacked")
 
-    def __init__(self, point: Point, levels: Sequence[Stack], mandatory: int, carried: CarriedBodies) -> None:
-        self.point = point
-        self.stacked = tuple(StackedRows(level, point.space, carried.stand_ins) for level in levels)
-        self.rows: Sequence[Rows] = tuple(stacked.rows for stacked in self.stacked)
-        self.firm = self.stacked[:mandatory]
-        self.wish = self.stacked[-1] if len(self.stacked) > mandatory else None
-        self._carried = carried
-        self._placed_for: RightHandSide | None = None
-
-    def place(self, rhs: RightHandSide) -> None:
-        """Make the memory ready for right-hand sides, once for as long as the same are given.
-
-        Raises:
-            UndefinedError: an explicit constraint has no map for them.
-        """
-        if self._carried and rhs is not self._placed_for:
-            self._carried.place(self.point, rhs)
-            self._placed_for = rhs
+    def __init__(self, point: Point, stacked: Sequence[Any], mandatory: int) -> None:
+        self.point, self.stacked = point, stacked
+        self.rows: Sequence[Rows] = tuple(level.rows for level in stacked)
+        self.mandatory = stacked[:mandatory]
+        self.optional = stacked[-1] if len(stacked) > mandatory else None
+        self.placed_for: RightHandSide | None = None
 
 
 @final
-class Search:
-    """Budget spent so far, and the best iterate with the try it came from.
+class ProjectionState:
+    """How far a projection has come: its budget, and its best iterate with the try that it is of.
 
     Args:
-        q: the start.
+        start: configuration (nq,).
         rhs: right-hand sides.
-        memory: of the program in the workspace.
-        trace: whether iterates are kept.
+        buffers: of the program.
+        trace: the iterates so far, where they are kept.
+
+    Attributes:
+        start, rhs, buffers, trace: as given.
+        iterations, restarts: spent.
+        best, score, residual, merit: the best iterate (nq,), with its score by level, residual, and squared error.
+        best_try, status: number of the try that it is of, and how that ended.
     """
 
     __slots__ = (
-        "begun",
         "best",
         "best_try",
-        "caps",
-        "firm",
-        "given",
-        "holding",
+        "buffers",
         "iterations",
         "merit",
-        "part",
-        "point",
         "residual",
-        "residuals",
         "restarts",
         "rhs",
-        "rows",
         "score",
-        "stacked",
+        "start",
         "status",
         "trace",
-        "wish",
-        "workspace",
     )
 
-    def __init__(self, q: Vector, rhs: RightHandSide, memory: Memory, trace: bool) -> None:
-        self.given, self.rhs = q, rhs
-        self.point, self.stacked, self.rows = memory.point, memory.stacked, memory.rows
-        self.firm, self.wish = memory.firm, memory.wish
-        self.point.move(q)
-        self.workspace = self.point.workspace
-        self.holding, self.part = False, 1.0
-        self.iterations = self.begun = self.restarts = self.best_try = 0
+    def __init__(self, start: Vector, rhs: RightHandSide, buffers: Buffers, trace: list[Step] | None = None) -> None:
+        self.start, self.rhs, self.buffers, self.trace = start, rhs, buffers, trace
+        self.iterations = self.restarts = self.best_try = 0
         self.status = Status.STALLED
-        self.trace: list[Step] | None = [] if trace else None
-        self.caps: list[float] = []
-        self.residuals: list[float] = []
-        self.best = q
-        self.score: Score = [np.inf]
-        self.residual = self.merit = np.inf
+        self.forget()
 
     def forget(self) -> None:
         """No iterate is the best one yet."""
-        self.best = self.given
-        self.score, self.residual, self.merit = [np.inf], np.inf, np.inf
+        self.best = self.start
+        self.score: Score = [inf]
+        self.residual = self.merit = inf
 
-    def keep(self, q: Vector, score: Score, residual: float, merit: float) -> bool:
-        """Remember an iterate if it is the best so far: least score, ties by merit."""
-        if score >= self.score and (score > self.score or merit >= self.merit):
-            return False
-        self.best, self.score, self.residual, self.merit = q, score, residual, merit
-        self.best_try = self.restarts
-        return True
+    def keep(self, q: Vector, score: Score, residual: float, merit: float) -> None:
+        """Make an iterate the best one if it is."""
+        if is_better(score, merit, self.score, self.merit):
+            self.take(q, score, residual, merit)
 
     def take(self, q: Vector, score: Score, residual: float, merit: float) -> None:
         """Make an iterate the best one, whatever the others were."""
@@ -139,7 +105,7 @@ class Search:
 
 
 @final
-class Patience:
+class StallTest:
     """When a try has stalled: its score did not fall below `ratio` times the reference for `count` iterations in a row.
 
     Of a step that was capped only a part of that fall is asked for.
@@ -153,19 +119,13 @@ class Patience:
     def __init__(self, ratio: float, count: int) -> None:
         self._ratio, self._count = ratio, count
         self._waited = 0
-        self._reference: Score = [np.inf]
+        self._reference: Score = [inf]
 
-    def is_over(self, score: Score, part: float = 1.0) -> bool:
+    def is_stalled(self, score: Score, part: float = 1.0) -> bool:
         """Take the score of the next iterate, after a part of a step; true when the try should end."""
         ratio = self._ratio if part == 1.0 else 1.0 - part * (1.0 - self._ratio)
-        if score[0] < ratio * self._reference[0]:
+        if falls(score, self._reference, ratio):
             self._reference, self._waited = score, 0
             return False
-        for new, old in zip(score[1:], self._reference[1:], strict=False) if score[0] == 0.0 else ():
-            if new < ratio * old:
-                self._reference, self._waited = score, 0
-                return False
-            if new > 0.0 or old > 0.0:
-                break
         self._waited += 1
         return self._waited >= self._count

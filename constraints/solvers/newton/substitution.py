@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import final
+from functools import partial
+from typing import Any, final
 
 import numpy as np
 
+from liegroups import SE3
 from liegroups.arrays import Indices, Matrix, Vector, runs
 
+from ...functions.contact.contact import ConvexShapeContactHold
 from ...functions.function import Function
-from ...functions.translation import RightTranslation
+from ...functions.transformation import RelativeTransformation
+from ...linear_algebra import dot
 from ...point import Point
 from ...problem.problem import Problem
 from ...rows.explicit import Explicit
@@ -17,9 +21,7 @@ from ...rows.right_hand_side import RightHandSide
 from ...rows.row_owner import RowOwner
 from ...rows.stacking import StackedRows
 from ...workspace import Workspace
-from .astray import Astray
-from .attached_bodies import CarriedBodies
-from .frame_maps import FrameMap, group_element
+from .attached_bodies import AttachedBodies, AttachedFrame
 
 __all__ = ["Substitution"]
 
@@ -37,30 +39,29 @@ class Substitution:
 
     Args:
         problem: whose constraints.
-        carried: bodies that are left out, their constraints uncomputed: the substitution of the solver's loop.
+        attached: bodies that are left out, their constraints uncomputed: the substitution of the solver's loop.
 
     Attributes:
         is_empty: True when nothing is computed and nothing frozen.
     """
 
-    def __init__(self, problem: Problem, carried: CarriedBodies | None = None) -> None:
+    def __init__(self, problem: Problem, attached: AttachedBodies | None = None) -> None:
         self._space = problem.space
         resolution = problem.resolution
-        left_out = frozenset[int]() if carried is None else carried.explicits
-        stand_ins = dict[int, RowOwner]() if carried is None else carried.stand_ins
+        left_out = frozenset[int]() if attached is None else attached.explicits
+        substitutes = dict[int, RowOwner]() if attached is None else attached.substitutes
         self._constant = tuple(e for e in resolution.explicits if e.is_constant)
-        self._astray = Astray(self._constant)
-        self._values: dict[int, Vector] = {}  # of the constant maps, found on first use: a map may have none
+        self._distances = [bound for e in self._constant if (bound := _distance_bound(e)) is not None]
         generations = [
             [e for e in generation if not e.is_constant and id(e) not in left_out]
             for generation in resolution.generations
         ]
         self._moving = tuple(e for generation in generations for e in generation)
-        maps = {id(e): FrameMap.of(e) for e in self._moving}
+        maps = {id(e): AttachedFrame.of(e) for e in self._moving}
         self._frame_maps = {key: found for key, found in maps.items() if found is not None}
         self._generations = _places(generations)
         read = np.zeros(self._space.nv, dtype=np.bool_)  # columns that rows or maps depend on: the others are zero
-        rows = (stand_ins.get(id(owner), owner) for level in problem.levels for owner in level)
+        rows = (substitutes.get(id(owner), owner) for level in problem.levels for owner in level)
         for reader in (*rows, *(e.map for e in self._moving)):
             read |= reader.columns
         self._dead = runs((~problem.free | problem.bounds.frozen) & read)
@@ -72,18 +73,45 @@ class Substitution:
         self.is_empty = not (self._moving or self._dead)
         self.has_maps = bool(self._moving)
 
-    def start(self, q: Vector, rhs: RightHandSide) -> Vector:
+    def start(self, q: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
         """The configuration with the outputs of constant maps; a new array where there are any."""
         if not self._constant:
             return q
+        taken: _Taken = workspace.resource(self, "taken", _Taken)
+        if taken.outputs_of is not rhs:
+            taken.outputs_of, taken.outputs = None, [self._outputs(e, rhs, workspace) for e in self._constant]
+            taken.outputs_of = rhs
         q = q.copy()
-        for explicit in self._constant:
-            q[explicit.outputs.q_indices] = _constant(explicit, rhs, self._values, self._space.neutral)
+        for explicit, outputs in zip(self._constant, taken.outputs, strict=True):
+            q[explicit.outputs.q_indices] = outputs
         return q
 
-    def is_astray(self, given: Vector, started: Vector, limit: float) -> bool:
-        """Whether an output of a constant map is farther than a limit from where `start` put it: a quick test."""
-        return self._astray.test(given, started, limit)
+    def _outputs(self, explicit: Explicit, rhs: RightHandSide, workspace: Workspace) -> Vector:
+        """Outputs of a constant map: its value at the neutral configuration, found once, with the right-hand side."""
+        value: Vector = workspace.resource(explicit, "value", explicit.map.value_of, self._space.neutral)
+        return rhs.kept(explicit, workspace, "outputs", partial(explicit.outputs_of, value))
+
+    def is_astray(self, q: Vector, started: Vector, limit: float) -> bool:
+        r"""Whether the error of a constraint with a constant map is above a limit for sure: a quick lower bound.
+
+        For vectors the distance of the entries is the error. For the pose of a free body let D be the distance of its
+        origins, d that of the origins of the frame b that the error is about, at a distance l from it, and
+        :math:`\theta` the angle between the orientations: :math:`D \le d + l\,\theta`. The error of a relative
+        transformation is at least d and :math:`\theta`; that of a contact with its place at least :math:`d/\sqrt2` and
+        :math:`\theta/\sqrt2`, as its rows take both apart into two. Hence an error below e needs
+        :math:`D \le 2\,(1 + l)\,e`. For a body locked at a pose in SE(3) it needs :math:`D \le e`: averages of
+        rotations make nothing longer.
+
+        Args:
+            q: the configuration.
+            started: what `start` made of it.
+            limit: of the errors.
+        """
+        for where, factor2 in self._distances:
+            off = q[where] - started[where]
+            if dot(off, off) > factor2 * limit * limit:
+                return True
+        return False
 
     def resolve(self, q: Vector, rhs: RightHandSide, point: Point, jacobian: bool = False) -> Vector:
         """The configuration with all computed outputs; a new array.
@@ -96,13 +124,13 @@ class Substitution:
         """
         q = q.copy()
         Je: Matrix | None = point.workspace.scratch(self, "Je", self._shape) if jacobian else None
-        functions: _Functions = point.workspace.resource(self, "functions", _Functions)
+        taken: _Taken = point.workspace.resource(self, "taken", _Taken)
         for generation in self._generations:
             point.move(q)
-            if functions.rhs is not rhs:
-                self._take(rhs, point, functions)
+            if taken.functions_of is not rhs:
+                self._take(rhs, point, taken)
             for explicit, rows, where in generation:  # they do not read what the others of their generation write
-                function = functions.of[id(explicit)]
+                function = taken.functions[id(explicit)]
                 value = q[where]  # a view where the outputs are one run
                 if Je is None:
                     function.evaluate(point, value)
@@ -117,15 +145,15 @@ class Substitution:
                     q[where] = value
         return q
 
-    def _take(self, rhs: RightHandSide, point: Point, functions: _Functions) -> None:
+    def _take(self, rhs: RightHandSide, point: Point, taken: _Taken) -> None:
         """Make the maps those of right-hand sides, in one workspace, once for as long as the same are given."""
-        functions.rhs = None
+        taken.functions_of = None
         for explicit in self._moving:
             moved = self._frame_maps.get(id(explicit))
             if moved is not None:
                 moved.anchor(point, rhs)
-            functions.of[id(explicit)] = rhs.map_of(explicit) if moved is None else moved.function
-        functions.rhs = rhs
+            taken.functions[id(explicit)] = rhs.map_of(explicit, point.workspace) if moved is None else moved.function
+        taken.functions_of = rhs
 
     def reduce(self, stacked: StackedRows, workspace: Workspace) -> Matrix:
         """Turn the Jacobian of stacked rows into the reduced one, in place; the derivatives are those of `resolve`."""
@@ -152,14 +180,16 @@ class Substitution:
 
 
 @final
-class _Functions:
-    """The maps of moving constraints with the right-hand sides last seen in a workspace."""
+class _Taken:
+    """In one workspace: maps of moving constraints and outputs of constant ones, with the right-hand sides of each."""
 
-    __slots__ = ("of", "rhs")
+    __slots__ = ("functions", "functions_of", "outputs", "outputs_of")
 
     def __init__(self) -> None:
-        self.rhs: RightHandSide | None = None
-        self.of: dict[int, Function] = {}
+        self.functions_of: RightHandSide | None = None
+        self.functions: dict[int, Function] = {}
+        self.outputs_of: RightHandSide | None = None
+        self.outputs: list[Vector] = []
 
 
 def _places(generations: list[list[Explicit]]) -> tuple[tuple[tuple[Explicit, slice, slice | Indices], ...], ...]:
@@ -176,20 +206,34 @@ def _places(generations: list[list[Explicit]]) -> tuple[tuple[tuple[Explicit, sl
     return tuple(places)
 
 
-def _constant(explicit: Explicit, rhs: RightHandSide, values: dict[int, Vector], neutral: Vector) -> Vector:
-    """Outputs of a constant map, found once for each right-hand side, always at the same q: roundings depend on it."""
-    found = rhs.constants.get(id(explicit))
-    if found is None:
-        f = values.get(id(explicit))
-        if f is None:
-            f = values[id(explicit)] = explicit.map.value(neutral)
-        found = explicit.map.outputs.compose(f, group_element(explicit, rhs))
-        if isinstance(explicit.g_inverse, RightTranslation):
-            found = explicit.map.outputs.compose(found, explicit.g_inverse.constant)
-        elif explicit.g_inverse is not None:
-            found = explicit.g_inverse.value_of(found)
-        rhs.constants[id(explicit)] = found
-    return found
+def _distance_bound(explicit: Explicit) -> tuple[slice | Indices, float] | None:
+    """Entries of q that a constant map computes, and how far they may be off at an error of 1, squared; see above."""
+    factor, where = _distance_by_error(explicit), explicit.outputs.q_indices
+    if factor is None or not where.size:
+        return None
+    where = where if explicit.map.outputs.is_flat else where[:3]
+    run = slice(int(where[0]), int(where[0]) + where.size)
+    return run if run.stop == where[-1] + 1 else where, factor * factor
+
+
+def _distance_by_error(explicit: Explicit) -> float | None:
+    """How much farther than an error entries may be off; None where that is not known."""
+    group = explicit.map.outputs
+    if not explicit.rows.is_plain:
+        return None
+    if explicit.implicit is None:
+        return 1.0 if explicit.g is None and (group.is_flat or group == SE3) else None
+    h: Any = explicit.implicit
+    if type(h) not in (RelativeTransformation, ConvexShapeContactHold) or len(h.parts) != 1:
+        return None
+    part = h.parts[0]
+    model = part.robot.model
+    body = part.frame_b.joint
+    on_body = body > 0 and (int(model.idx_qs[body]),) == explicit.outputs.q[:1] and int(model.nqs[body]) == 7
+    if not (on_body and part.frame_a.joint == 0):
+        return None
+    c = part.frame_b.placement.translation
+    return 2.0 * (1.0 + float(dot(c, c)) ** 0.5)
 
 
 def _is_run(columns: list[int]) -> bool:

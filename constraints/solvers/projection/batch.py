@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from operator import index
 from typing import Any, SupportsIndex, final, overload
 
@@ -20,12 +20,12 @@ from ...errors import MissingExtraError, OptionError, SizeError, WrongObjectErro
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...words import counted
-from ..engine import Engine
+from ..engine import Engine, Outcomes
 from ..options import Options
 from ..result import Result
-from ..status import Refined, Status, Step
+from ..status import Status
 from .batch_arguments import GivenSides, references_of, sides_of, starts_of
-from .projection import Projection
+from .projection import Case, Projection
 from .workers import Chunk, Job, Sides, Task, dispatch
 
 __all__ = ["ProjectionBatch", "project_batch"]
@@ -49,29 +49,48 @@ class ProjectionBatch(Result):
     batch is neither true nor false: ask `success.all()`, or `len(batch) == 0`.
 
     Attributes:
-        q: configurations (n, nq): solutions, or iterates of least residual.
-        status: why each row ended (n,), members of `Status`; `batch.status == Status.STALLED` is a mask.
-        iterations, restarts: how many (n,).
-        residual: largest error norm of a constraint (n,).
-        seconds: how long each row took its worker (n,).
-        problem, options: what was solved, and how.
+        problem, options, engine: what was solved, how, and by what.
         starts: configurations (n, nq) that were given.
+        outcomes: what came out, row by row; most of its fields are properties too.
     """
 
-    q: Matrix
-    status: Objects
-    iterations: Indices
-    residual: Vector
-    restarts: Indices
-    seconds: Vector
-    problem: Problem = field(repr=False)
-    options: Options = field(repr=False)
-    _sides: Sides = field(repr=False)
-    _traces: tuple[tuple[Step, ...] | None, ...] = field(repr=False)
-    _refined: tuple[Refined | None, ...] = field(repr=False)
-    starts: Matrix = field(repr=False)
-    _near: Vector | Matrix | None = field(repr=False)
-    _engine: Engine = field(repr=False)
+    problem: Problem
+    options: Options
+    engine: Engine
+    _sides: Sides
+    starts: Matrix
+    _near: Vector | Matrix | None
+    outcomes: Outcomes
+
+    @property
+    def q(self) -> Matrix:
+        """Configurations (n, nq): solutions, or iterates of least residual."""
+        return self.outcomes.q
+
+    @property
+    def status(self) -> Objects:
+        """Why each row ended (n,), members of `Status`; `batch.status == Status.STALLED` is a mask."""
+        return self.outcomes.status
+
+    @property
+    def iterations(self) -> Indices:
+        """How many each row took (n,)."""
+        return self.outcomes.iterations
+
+    @property
+    def restarts(self) -> Indices:
+        """How often each row started again (n,)."""
+        return self.outcomes.restarts
+
+    @property
+    def residual(self) -> Vector:
+        """Largest error norm of a constraint (n,)."""
+        return self.outcomes.residual
+
+    @property
+    def seconds(self) -> Vector:
+        """How long each row took its worker (n,)."""
+        return self.outcomes.seconds
 
     @property
     def success(self) -> BoolVector:
@@ -115,22 +134,9 @@ class ProjectionBatch(Result):
         if not hasattr(row, "__index__") or getattr(row, "ndim", 0):
             return self._part(self._rows(row))
         i = self._row(row)
-        return Projection(
-            self.q[i],
-            self.status[i],
-            int(self.iterations[i]),
-            float(self.residual[i]),
-            int(self.restarts[i]),
-            float(self.seconds[i]),
-            self.problem,
-            self.rhs(i),
-            self.options,
-            self._traces[i],
-            self._refined[i],
-            self.starts[i],
-            self._near if self._near is None or self._near.ndim == 1 else self._near[i],
-            self._engine,
-        )
+        near = self._near if self._near is None or self._near.ndim == 1 else self._near[i]
+        case = Case(self.problem, self.rhs(i), self.options, self.starts[i], near, self.engine)
+        return Projection(case, self.outcomes.get(i), float(self.seconds[i]))
 
     def _part(self, rows: Indices) -> ProjectionBatch:
         """A batch of some rows."""
@@ -141,17 +147,10 @@ class ProjectionBatch(Result):
             sides = read_only(sides[rows])
         return replace(
             self,
-            q=read_only(self.q[rows]),
-            status=read_only(self.status[rows]),
-            iterations=read_only(self.iterations[rows]),
-            residual=read_only(self.residual[rows]),
-            restarts=read_only(self.restarts[rows]),
-            seconds=read_only(self.seconds[rows]),
             _sides=sides,
-            _traces=tuple(self._traces[i] for i in listed),
-            _refined=tuple(self._refined[i] for i in listed),
             starts=read_only(self.starts[rows]),
             _near=near if near is None or near.ndim == 1 else read_only(near[rows]),
+            outcomes=self.outcomes.some(rows),
         )
 
     def _rows(self, given: Any) -> Indices:
@@ -188,6 +187,7 @@ def project_batch(
     job: Job,
     problem: Problem,
     options: Options,
+    engine: Engine,
     Q: ArrayLike,
     rhs: GivenSides | None = None,
     executor: Executor | None = None,
@@ -199,7 +199,7 @@ def project_batch(
 
     Args:
         job: the problem made ready.
-        problem, options: of the projector.
+        problem, options, engine: of the projector.
         Q, rhs, executor, chunk, progress, near: as there.
     """
     if not (progress is None or isinstance(progress, bool) or callable(progress)):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -211,16 +211,12 @@ def project_batch(
     sides = sides_of(problem, rhs, n)
     references = None if near is None else references_of(problem.space, near, n)
     size = _chunk(chunk, n, executor, progress)
-    found = Chunk.empty(0, n, problem.space.nq)
+    found = Outcomes.empty(n, problem.space.nq)
     with _reporting(progress, n) as report:
 
         def take(part: Chunk) -> None:
-            rows = slice(part.start, part.start + len(part.q))
-            found.q[rows], found.status[rows] = part.q, part.status
-            found.traces[rows], found.refined[rows] = part.traces, part.refined
-            found.iterations[rows], found.restarts[rows] = part.iterations, part.restarts
-            found.residual[rows], found.seconds[rows] = part.residual, part.seconds
-            report(len(part.q))
+            found.take(part.start, part.outcomes)
+            report(len(part.outcomes.q))
 
         plain = sides if executor is None else _flat(sides, problem)
         tasks = (
@@ -232,11 +228,8 @@ def project_batch(
                 take(job.run(task))
         else:
             dispatch(job, tasks, executor, take)
-    _, q, status, iterations, restarts, residual, seconds, traces, refined = found
-    for array in (q, status, iterations, restarts, residual, seconds, starts):
-        read_only(array)
-    more = (problem, options, sides, tuple(traces), tuple(refined), starts, references, job.engine)
-    return ProjectionBatch(q, status, iterations, residual, restarts, seconds, *more)
+    read_only(starts)
+    return ProjectionBatch(problem, options, engine, sides, starts, references, found.some(np.arange(n)))
 
 
 def _flat(sides: Sides, problem: Problem) -> Sides | None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Never, final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Never, final
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...rows.row_owner import RowOwner
 from ...words import counted
+from ..engine import Engine, Outcome
 from ..options import Options
 from ..result import Result
 from ..status import Refined, Status, Step
@@ -30,10 +31,9 @@ from ..status import Refined, Status, Step
 if TYPE_CHECKING:
     from ...robot.bounds import Violation
     from ..diagnosis.diagnosis import Diagnosis
-    from ..engine import Engine
     from ..refinement.sensitivity import Sensitivity
 
-__all__ = ["NotProjectedError", "Projection"]
+__all__ = ["Case", "NotProjectedError", "Projection", "Solved"]
 
 
 class NotProjectedError(ConstraintError):
@@ -49,66 +49,118 @@ class NotProjectedError(ConstraintError):
         super().__init__(words or str(projection))
 
 
+class Case(NamedTuple):
+    """What was asked: all that a projection depends on.
+
+    Attributes:
+        problem, rhs, options: what was solved, and how.
+        start: configuration (nq,) that was given.
+        near: the reference (nq,) of `nearest` that was given; None where it was the start, or none was wanted.
+        engine: what solved it.
+    """
+
+    problem: Problem
+    rhs: RightHandSide
+    options: Options
+    start: Vector
+    near: Vector | None
+    engine: Engine
+
+
+class Solved:
+    """A case with its outcome, whose fields are properties: a projection, or the report of one.
+
+    Attributes:
+        case: what was asked.
+        outcome: what the program gave.
+    """
+
+    case: Case
+    outcome: Outcome
+
+    @property
+    def q(self) -> Vector:
+        """Configuration (nq,), read-only: the solution, or the iterate of least residual."""
+        return self.outcome.q
+
+    @property
+    def status(self) -> Status:
+        """Why it ended."""
+        return self.outcome.status
+
+    @property
+    def iterations(self) -> int:
+        """Jacobians with their steps, and restart draws."""
+        return self.outcome.iterations
+
+    @property
+    def restarts(self) -> int:
+        """How often it started again."""
+        return self.outcome.restarts
+
+    @property
+    def residual(self) -> float:
+        """Largest error norm of a constraint at q."""
+        return self.outcome.residual
+
+    @property
+    def trace(self) -> tuple[Step, ...] | None:
+        """The iterates, if asked for."""
+        return self.outcome.trace
+
+    @property
+    def refined(self) -> Refined | None:
+        """How the solution was refined; None without `nearest` and `optimise_last`, and on failure."""
+        return self.outcome.refined
+
+    @property
+    def problem(self) -> Problem:
+        """What was solved."""
+        return self.case.problem
+
+    @property
+    def rhs(self) -> RightHandSide:
+        """Right-hand sides of its constraints."""
+        return self.case.rhs
+
+    @property
+    def options(self) -> Options:
+        """How it was solved."""
+        return self.case.options
+
+    @property
+    def start(self) -> Vector:
+        """Configuration (nq,) that was given."""
+        return self.case.start
+
+    @property
+    def near(self) -> Vector | None:
+        """The reference (nq,) that was given; None where it was the start, or none was wanted."""
+        return self.case.near
+
+    @property
+    def engine(self) -> Engine:
+        """What solved it."""
+        return self.case.engine
+
+
 @final
-@dataclass(frozen=True, eq=False, repr=False, init=False)
-class Projection(Result):
+@dataclass(frozen=True, eq=False, repr=False)
+class Projection(Solved, Result):
     """What a projection gave. On failure q is the best iterate; nothing is raised and no input changed.
 
     It is neither true nor false (`if projection:` raises): `success` says whether it is a solution.
 
     Attributes:
-        q: configuration (nq,), read-only: the solution, or the iterate of least residual.
-        status: why it ended.
-        iterations: Jacobians with their steps, and restart draws.
-        residual: largest error norm of a constraint at q.
-        restarts: how often it started again.
+        case: what was asked; its fields (`problem`, `rhs`, `options`, `start`, `near`, `engine`) are properties too.
+        outcome: what the program gave; its fields (`q`, `status`, `iterations`, `restarts`, `residual`, `trace`,
+            `refined`) are properties too.
         seconds: how long it took.
-        trace: the iterates, if asked for.
-        problem, rhs, options: what was solved, and how.
-        refined: how the solution was refined; None without `nearest` and `optimise_last`, and on failure.
-        start: configuration (nq,) that was given.
-        near: the reference (nq,) that was given; None where it was the start, or none was wanted.
-        engine: what solved it; None for the projector's own.
     """
 
-    q: Vector
-    status: Status
-    iterations: int
-    residual: float
-    restarts: int
+    case: Case
+    outcome: Outcome
     seconds: float
-    problem: Problem = field(repr=False)
-    rhs: RightHandSide = field(repr=False)
-    options: Options = field(repr=False)
-    trace: tuple[Step, ...] | None = None
-    refined: Refined | None = None
-    start: Vector | None = field(default=None, repr=False)
-    near: Vector | None = field(default=None, repr=False)
-    engine: Engine | None = field(default=None, repr=False)
-
-    def __init__(
-        self,
-        q: Vector,
-        status: Status,
-        iterations: int,
-        residual: float,
-        restarts: int,
-        seconds: float,
-        problem: Problem,
-        rhs: RightHandSide,
-        options: Options,
-        trace: tuple[Step, ...] | None = None,
-        refined: Refined | None = None,
-        start: Vector | None = None,
-        near: Vector | None = None,
-        engine: Engine | None = None,
-    ) -> None:
-        """Set all fields at once: one by one, as frozen dataclasses do, costs a hundredth of a projection."""
-        vars(self).update(
-            q=q, status=status, iterations=iterations, residual=residual, restarts=restarts, seconds=seconds,
-            problem=problem, rhs=rhs, options=options, trace=trace, refined=refined, start=start, near=near,
-            engine=engine,
-        )  # fmt: skip
 
     @property
     def success(self) -> bool:

@@ -21,12 +21,13 @@ from ...rows.right_hand_side import RightHandSide
 from ...rows.row_owner import RowOwner
 from ...workspace import Pool, Workspace
 from ..engine import Engine
-from ..newton.program import ReadableEngine
+from ..newton.engine import NewtonEngine
 from ..option_names import refuse_options
 from ..options import Options
+from ..refinement import refined
 from .batch import Progress, ProjectionBatch, project_batch
 from .batch_arguments import GivenSides
-from .projection import Projection
+from .projection import Case, Projection
 from .workers import Job
 
 __all__ = ["Projector", "project"]
@@ -76,8 +77,8 @@ class Projector:
             raise WrongObjectError("engine of a projector", "an Engine", engine)
         self.problem = problem
         self.options = Options() if options is None else options
-        self.engine = ReadableEngine() if engine is None else engine
-        self._program = self.engine.compile(problem, self.options)
+        self.engine = NewtonEngine() if engine is None else engine
+        self._program = refined(self.engine, problem, self.options)
         self._pool = Pool(Workspace)
         self._job = Job(self.problem, self.options, self.engine, self._program)
         self._timed = any(owner.target is not None for owner in problem.constraints)  # until it was said
@@ -130,24 +131,12 @@ class Projector:
             workspace: memory of the projection; nobody else uses it at the same time.
             reference: `near` of `project`.
         """
-        start = perf_counter()
+        began = perf_counter()
         outcome = self._program.run(q0, sides, workspace, reference)
-        return Projection(
-            read_only(outcome.q),
-            outcome.status,
-            outcome.iterations,
-            outcome.residual,
-            outcome.restarts,
-            perf_counter() - start,
-            self.problem,
-            sides,
-            self.options,
-            outcome.trace,
-            outcome.refined,
-            read_only(q0),
-            reference,
-            self.engine,
-        )
+        seconds = perf_counter() - began
+        read_only(outcome.q)
+        case = Case(self.problem, sides, self.options, read_only(q0), reference, self.engine)
+        return Projection(case, outcome, seconds)
 
     def project_batch(
         self,
@@ -193,7 +182,8 @@ class Projector:
         self._check_near(near)
         if rhs is None and self._timed:
             self._say_time()
-        return project_batch(self._job, self.problem, self.options, Q, rhs, executor, chunk, progress, near)
+        case = self.problem, self.options, self.engine
+        return project_batch(self._job, *case, Q, rhs, executor, chunk, progress, near)
 
     def _reference(self, near: ArrayLike) -> Vector:
         """What solutions shall be near to, checked."""

@@ -13,21 +13,19 @@ from contextlib import contextmanager
 from itertools import repeat
 from pathlib import Path
 from queue import SimpleQueue
-from time import perf_counter
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from liegroups.arrays import Indices, Matrix, Vector
+from liegroups.arrays import Matrix, Vector
 
 from ...errors import ConstraintError, ExecutorError, NotPicklableError
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...workspace import Pool, Workspace
-from ..engine import Engine, Program
+from ..engine import Engine, Outcomes, Program
 from ..options import Options
-from ..status import Refined, Step
+from ..refinement import refined
 
 __all__ = ["Chunk", "Job", "Sides", "Task", "dispatch"]
 
@@ -57,30 +55,15 @@ class Task(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """What a chunk gave, row by row, as in `Outcome`.
+    """What a chunk gave.
 
     Attributes:
         start: index of its first row in the batch.
-        seconds: how long each row took.
+        outcomes: row by row.
     """
 
     start: int
-    q: Matrix
-    status: NDArray[np.object_]
-    iterations: Indices
-    restarts: Indices
-    residual: Vector
-    seconds: Vector
-    traces: list[tuple[Step, ...] | None]
-    refined: list[Refined | None]
-
-    @staticmethod
-    def empty(start: int, n: int, nq: int) -> Chunk:
-        """Room for n rows."""
-        iterations, restarts = np.zeros((2, n), dtype=np.intp)
-        residual, seconds = np.zeros((2, n))
-        status = np.empty(n, dtype=np.object_)
-        return Chunk(start, np.zeros((n, nq)), status, iterations, restarts, residual, seconds, [None] * n, [None] * n)
+    outcomes: Outcomes
 
 
 class Failure(NamedTuple):
@@ -104,12 +87,12 @@ class Job:
 
     Args:
         problem, options, engine: of the projector.
-        program: what the engine made of them; compiled if absent.
+        program: what the engine made of them, refined; compiled if absent.
     """
 
     def __init__(self, problem: Problem, options: Options, engine: Engine, program: Program | None = None) -> None:
         self._given = problem, options, engine
-        self._program = engine.compile(problem, options) if program is None else program
+        self._program = refined(engine, problem, options) if program is None else program
         self._message: tuple[str, bytes] | None = None
         self._pool = Pool(Workspace)
 
@@ -120,23 +103,12 @@ class Job:
 
     def run(self, task: Task) -> Chunk:
         """Project every row of a chunk, in a workspace of this thread's own."""
-        n, nq = task.Q.shape
-        rows, run = Chunk.empty(task.start, n, nq), self._program.run
         near = task.near if task.near is not None and task.near.ndim == 2 else repeat(task.near)
+        sides = _each(task.sides, self._given[0], len(task.Q))
         workspace = self._pool.take()
-        for i, (rhs, reference) in enumerate(zip(_each(task.sides, self._given[0], n), near, strict=False)):
-            began = perf_counter()
-            try:
-                outcome = run(task.Q[i].copy(), rhs, workspace, reference)
-            except Exception as error:
-                error.add_note(f"in row {task.start + i} of the batch")
-                raise
-            rows.q[i], rows.status[i], rows.residual[i] = outcome.q, outcome.status, outcome.residual
-            rows.iterations[i], rows.restarts[i] = outcome.iterations, outcome.restarts
-            rows.traces[i], rows.refined[i] = outcome.trace, outcome.refined
-            rows.seconds[i] = perf_counter() - began
+        outcomes = self._program.run_many(task.Q, sides, workspace, near, task.start)
         self._pool.give(workspace)
-        return rows
+        return Chunk(task.start, outcomes)
 
     @property
     def message(self) -> tuple[str, bytes]:

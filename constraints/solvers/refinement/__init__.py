@@ -1,1 +1,25 @@
-"""Solutions made better: nearest to a start, least in an optional level, and how they change."""
+"""Refinement of solutions: the nearest one, or the one that serves an optional last level best."""
+
+from ...problem.problem import Problem
+from ..engine import Engine, Program
+from ..options import Options
+
+__all__ = ["refined"]
+
+
+def refined(engine: Engine, problem: Problem, options: Options) -> Program:
+    """What an engine makes of a problem, and around it the refinement where the options ask for one.
+
+    Args:
+        engine: any.
+        problem, options: what is solved, and how.
+
+    Raises:
+        OptionError: `optimise_last` without an optional last level.
+    """
+    compiled = engine.compile(problem, options)
+    if not (options.nearest or options.optimise_last):
+        return compiled
+    from .program import RefinedProgram  # on use: few problems ask for it
+
+    return RefinedProgram(compiled, problem, options)

@@ -16,7 +16,7 @@ from ...rows.right_hand_side import RightHandSide
 from ...rows.stack import Stack
 from ...rows.stacking import Order, stack_rows
 from ...workspace import Workspace
-from ..newton.bounds import Box
+from ..newton.bounds import SolverBounds
 from ..newton.substitution import Substitution
 from .objective import Objective
 
@@ -75,7 +75,7 @@ class Manifold:
     def __init__(self, problem: Problem, columns: BoolVector, wrap: bool = False) -> None:
         self.problem = problem
         self.substitution = Substitution(problem)
-        self.box = Box(problem, wrap)
+        self.box = SolverBounds(problem, wrap)
         self.place = placer(problem.space)
         self.live: Indices = np.flatnonzero(columns & problem.free)
         self.moving: Indices = np.flatnonzero((columns & problem.free) | problem.resolution.outputs)
@@ -141,13 +141,13 @@ class View:
         objective: what is minimised.
 
     Attributes:
-        manifold, rhs, objective: as given.
+        manifold, rhs, workspace, objective: as given.
         lower, upper: intervals of the rows; those of the manifold unless moved.
         begin: where to evaluate it, for who keeps views.
     """
 
     def __init__(self, manifold: Manifold, rhs: RightHandSide, workspace: Workspace, objective: Objective) -> None:
-        self.manifold, self.rhs, self.objective = manifold, rhs, objective
+        self.manifold, self.rhs, self.workspace, self.objective = manifold, rhs, workspace, objective
         self.lower, self.upper = manifold.lower, manifold.upper
         self.begin = manifold.problem.space.neutral
         stack = manifold.stack
@@ -178,7 +178,7 @@ class View:
     def kept(self, local: Local) -> View:
         """The view whose equalities are met, and whose inequalities are not left, at a configuration as it is."""
         manifold = self.manifold
-        same = View(manifold, self.rhs, self._point.workspace, self.objective)
+        same = View(manifold, self.rhs, self.workspace, self.objective)
         same.lower = np.where(manifold.equal, local.values, np.minimum(self.lower, local.values))
         same.upper = np.where(manifold.equal, local.values, np.maximum(self.upper, local.values))
         return same

@@ -15,7 +15,7 @@ from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...workspace import Workspace
 from ..engine import Outcome, Program
-from ..newton.linear_step import capped, dof_scale
+from ..newton.linear_step import capped
 from ..options import Options
 from ..status import Refined, Status, Step
 from .feasible_set import Local, Manifold, View, refined_columns
@@ -64,9 +64,7 @@ class RefinedProgram(Program):
         self._last = LastLevel(problem.levels[-1]) if options.optimise_last else None
         turning = options.wrap and options.optimise_last  # in a distance a whole turn counts, in errors it does not
         self._manifold = Manifold(problem, refined_columns(problem, options.nearest), turning)
-        self._restoration = Restoration(
-            self._manifold, options.damping, options.cap, options.saturating_passes, dof_scale(problem.weights)
-        )
+        self._restoration = Restoration(self._manifold, options.damping, options.cap, options.saturating_passes)
         self._tolerance = min(max(ON_THE_ROWS * options.threshold, ROUNDING), LOOSEST)
         self._loose = problem.wraps if options.wrap else np.zeros(problem.space.nv, dtype=np.bool_)
         self._idle = np.flatnonzero(entries_of(problem.space, self._manifold.resting))

@@ -33,13 +33,12 @@ class Restoration:
         damping: c.
         cap: largest move of a coordinate in one step.
         passes: how often dofs that reached a bound are set to it and the others solved again.
-        scale: (nv,) :math:`W^{-1/2}`; None for ones.
     """
 
-    def __init__(self, manifold: Manifold, damping: float, cap: float, passes: int, scale: Vector | None) -> None:
+    def __init__(self, manifold: Manifold, damping: float, cap: float, passes: int) -> None:
         self._manifold = manifold
         self._damping, self._cap, self._passes = damping, cap, passes
-        self._step = DampedCholesky(manifold.size, scale)
+        self._step = DampedCholesky(manifold.size, manifold.problem.weights)
 
     def restore(
         self,

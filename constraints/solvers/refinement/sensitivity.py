@@ -328,7 +328,7 @@ class Sensitivity:
     def _sample(self, view: View) -> tuple[Vector, Vector, Vector]:
         """Held rows, gradient of the Lagrangian, and the configuration, computed dofs included."""
         manifold = view.manifold
-        local = view.at(manifold.substitution.start(view.begin, view.rhs))
+        local = view.at(manifold.substitution.start(view.begin, view.rhs, view.workspace))
         held = list[float]()
         for number, side in zip(self._number, self._side, strict=True):
             if number < manifold.size:

@@ -1,0 +1,46 @@
+"""The readable engine, in Python, numpy and LAPACK: the default, and the oracle of others."""
+
+from __future__ import annotations
+
+from typing import final
+
+from ...errors import WrongObjectError
+from ...problem.problem import Problem
+from ..engine import Engine, Program
+from ..options import Options
+from .computed_bodies import BroughtBackProgram, ComputedBodies
+from .linear_step import DampedCholesky, LinearStep
+from .program import NewtonProgram
+
+__all__ = ["NewtonEngine"]
+
+
+@final
+class NewtonEngine(Engine):
+    """Newton projection with damped steps, priority levels, saturated bounds and restarts.
+
+    Args:
+        step: the direction of descent, a class; damped least squares by default.
+
+    Attributes:
+        step: as given.
+
+    Raises:
+        WrongObjectError: something else than a kind of LinearStep.
+    """
+
+    def __init__(self, step: type[LinearStep] = DampedCholesky) -> None:
+        if not (isinstance(step, type) and issubclass(step, LinearStep)):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise WrongObjectError("linear step of an engine", "a class that is a LinearStep", step)
+        self.step = step
+
+    def compile(self, problem: Problem, options: Options) -> Program:
+        """A program for a problem."""
+        problem = problem if self.step.resolves else problem.with_explicits_as_rows()
+        computed = ComputedBodies(problem, options.threshold)
+        if computed:
+            return BroughtBackProgram(NewtonProgram(problem, options, self.step, computed.leave), computed)
+        return NewtonProgram(problem, options, self.step)
+
+    def __repr__(self) -> str:
+        return f"NewtonEngine({self.step.__name__})"
