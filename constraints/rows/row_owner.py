@@ -253,7 +253,7 @@ class RowOwner(ABC):
             if self._flat:
                 rate = -velocity
             else:
-                value = motion.point.scratch(self, "value", (self.group.nq,))
+                value = motion.point.scratch(self, "measured", (self.group.nq,))
                 rate = self.group.difference_dq0(self.group.neutral if rhs is None else rhs, value) @ velocity
             error += np.where(inside, 0.0, self.rows.scale * rate)
         self._turn_rates(motion, rhs, velocity, error, jacobian, second=False)
@@ -278,7 +278,7 @@ class RowOwner(ABC):
             if acceleration is not None:
                 drift -= acceleration
         else:
-            value, rest = motion.point.scratch(self, "value", (group.nq,)), np.zeros(group.nv)
+            value, rest = motion.point.scratch(self, "measured", (group.nq,)), np.zeros(group.nv)
             self.measured.evaluate(motion.point, value, jacobian)
             g = group.compose(group.inverse(group.neutral if rhs is None else rhs), value)
             own = rest if velocity is None else velocity, rest if acceleration is None else acceleration
@@ -297,7 +297,7 @@ class RowOwner(ABC):
             if rhs is not None:
                 error -= rhs
         else:
-            value = point.scratch(self, "value", (self.group.nq,))
+            value = point.scratch(self, "measured", (self.group.nq,))
             self.measured.evaluate(point, value, jacobian)
             self.group.write_error(self.group.neutral if rhs is None else rhs, value, error, jacobian)
         if not self._plain:
