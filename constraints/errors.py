@@ -27,6 +27,7 @@ from liegroups.errors import (
 __all__ = [
     "AmbiguousNameError",
     "BatchRowError",
+    "CallError",
     "ConstraintError",
     "DtypeError",
     "DuplicateError",
@@ -118,11 +119,27 @@ class NoAttributeError(UnknownNameError, AttributeError):
 
     def __init__(self, kind: str, name: str, valid: Sequence[str], here: str = "") -> None:
         self.here = here
-        words = f"a {kind} has no attribute '{name}'" + (f": here it is {here}" if here else "")
+        words = f"{'an' if kind[0] in 'AEIOU' else 'a'} {kind} has no attribute '{name}'" + (
+            f": here it is {here}" if here else ""
+        )
         UnknownNameError.__init__(self, f"attribute of {kind}", name, valid, words)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.kind.removeprefix("attribute of "), self.name, self.valid, self.here)
+
+
+class CallError(ConstraintError, TypeError):
+    """A call with too many arguments, or too few.
+
+    Args:
+        call: the function with the names of its arguments.
+        reason: what is wrong, in Python's words.
+        hint: what is meant; empty where nothing is known.
+    """
+
+    def __init__(self, call: str, reason: str, hint: str = "") -> None:
+        self.call, self.reason, self.hint = call, reason, hint
+        super().__init__(f"{call}: {reason}" + (f"; {hint}" if hint else ""))
 
 
 class NotDeclaredError(FunctionError, AttributeError):

@@ -1,15 +1,26 @@
-"""Linear algebra: products of short vectors, and ranks of Jacobians by one tolerance."""
+"""Linear algebra: products of short vectors, ranks of Jacobians by one tolerance, linear systems with held rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, final
 
 import numpy as np
 from scipy.linalg import blas, qr
 
-from liegroups.arrays import Matrix, Vector
+from liegroups.arrays import Indices, Matrix, Vector
 
-__all__ = ["RANK_TOLERANCE", "dot", "norm", "row_space"]
+__all__ = [
+    "RANK_TOLERANCE",
+    "KktSystem",
+    "dot",
+    "norm",
+    "null_space",
+    "numerical_rank",
+    "pivots",
+    "row_space",
+    "singular_values",
+]
 
 dot: Callable[[Vector, Vector], float] = blas.ddot
 """Product of two contiguous vectors that are not empty, as a plain float: a third of the time of numpy's own."""
@@ -18,7 +29,45 @@ norm: Callable[[Vector], float] = blas.dnrm2
 """Norm of a contiguous vector that is not empty, also where its square would overflow."""
 
 RANK_TOLERANCE = 1e-6
-"""Pivots of a Jacobian smaller than this part of the largest one count as zero."""
+"""Singular values and pivots of a Jacobian that are not above this part of the largest one count as zero."""
+
+FLAT = 1e-9
+"""A curvature below this part of the largest is none."""
+
+
+def numerical_rank(sizes: Vector, scale: float | None = None, tolerance: float = RANK_TOLERANCE) -> int:
+    r"""How many of some sizes count: those with :math:`s_i > \tau\, s_{max}`. The one count of ranks.
+
+    The sizes are singular values where a rank is reported, or where rows may be mixed: these depend neither on the
+    order of rows nor on that of columns, and the least of them is the distance to a matrix of lower rank. They are
+    pivots of a QR with column pivoting (`pivots`, `row_space`) where rows or columns have to be chosen, and within the
+    steps of a solver, since that decomposition is the cheaper one.
+
+    Args:
+        sizes: singular values, or pivots without their signs, in any order.
+        scale: :math:`s_{max}`; the largest of the sizes by default. To be said for what is left of a matrix after a
+            projection, which may be rounding alone.
+        tolerance: :math:`\tau`.
+    """
+    largest = sizes.max(initial=0.0) if scale is None else scale
+    return int((sizes > tolerance * largest).sum())
+
+
+def singular_values(A: Matrix) -> Vector:
+    """Singular values of A, largest first."""
+    return np.asarray(np.linalg.svd(A, compute_uv=False), dtype=np.float64)
+
+
+def pivots(A: Matrix) -> tuple[Indices, Vector]:
+    """Columns of A (n,) in the order in which pivoted QR takes them, and its pivots without signs, largest first.
+
+    The first columns, as many as the rank, span the others.
+    """
+    if not A.size:
+        return np.arange(A.shape[1], dtype=np.intp), np.zeros(0)
+    decomposition: Any = qr(A, mode="r", pivoting=True)
+    R, order = decomposition
+    return np.asarray(order, dtype=np.intp), np.abs(np.diag(R))
 
 
 def row_space(J: Matrix) -> tuple[Matrix, int]:
@@ -30,6 +79,62 @@ def row_space(J: Matrix) -> tuple[Matrix, int]:
     if not J.size:
         return np.eye(J.shape[1]), 0
     Q, R, _ = qr(J.T, pivoting=True)
-    pivots = np.abs(np.diag(R))
-    rank = int((pivots > RANK_TOLERANCE * pivots.max(initial=0.0)).sum())
-    return np.array(Q, dtype=np.float64), rank
+    return np.array(Q, dtype=np.float64), numerical_rank(np.abs(np.diag(R)))
+
+
+def null_space(J: Matrix) -> Matrix:
+    """Orthonormal basis (columns, columns less rank) of the vectors that J maps to zero, by pivoted QR."""
+    Q, rank = row_space(J)
+    return Q[:, rank:]
+
+
+@final
+class KktSystem:
+    r"""How the minimum of a quadratic function with held rows moves with a parameter.
+
+    .. math::
+
+        \begin{pmatrix} H & -E^T \\ E & 0 \end{pmatrix}
+        \begin{pmatrix} dx \\ d\lambda \end{pmatrix} = - \begin{pmatrix} g_\theta \\ c_\theta \end{pmatrix}
+
+    solved by the null space Z of E, which may have redundant rows:
+    :math:`dx = -E^+ c_\theta + Z z`, :math:`(Z^T H Z)\, z = -Z^T (g_\theta - H E^+ c_\theta)`.
+
+    Args:
+        E: held rows (k, n); singular values below 1e-6 of the largest are zero.
+        hessian: H (n, n).
+
+    Attributes:
+        E: held rows (k, n).
+        is_singular: whether the curvature along Z vanishes somewhere: then there is no derivative.
+    """
+
+    def __init__(self, E: Matrix, hessian: Matrix) -> None:
+        self.E, self._hessian = E, hessian
+        U, values, V = np.linalg.svd(E)
+        rank = numerical_rank(values)
+        self._follow: Matrix = -(V[:rank].T / values[:rank]) @ U[:, :rank].T
+        self._Z: Matrix = V[rank:].T
+        self._curvature = self._Z.T @ hessian @ self._Z
+        self.is_singular = False
+        if self._Z.shape[1]:
+            sizes = singular_values(self._curvature)
+            self.is_singular = not sizes[-1] > FLAT * max(float(np.abs(hessian).max()), float(sizes[0]))
+
+    def motion(self, rows: Matrix, gradient: Matrix) -> tuple[Matrix, Vector]:
+        """The motions dx (n, p), and what is left of the changes of the rows (p,) because no motion follows them.
+
+        Args:
+            rows: changes of the held rows, a column each (k, p).
+            gradient: changes of the gradient of the Lagrangian (n, p).
+        """
+        follow = self._follow @ rows
+        left = np.linalg.norm(self.E @ follow + rows, axis=0)
+        if self._Z.shape[1]:
+            pull = self._Z.T @ (gradient + self._hessian @ follow)
+            follow = follow - self._Z @ np.linalg.solve(self._curvature, pull)
+        return follow, np.asarray(left, dtype=np.float64)
+
+    def kept(self) -> Matrix:
+        """The projector (n, n) onto the motions that keep the rows, along those that H calls orthogonal to them."""
+        return np.asarray(self._Z @ np.linalg.solve(self._curvature, self._Z.T @ self._hessian))

@@ -159,7 +159,7 @@ class PlacedSpace(Space):
         """Point at q in a workspace of its own, which goes back to a pool with the point: it never goes stale."""
 
     @abstractmethod
-    def is_same(self, other: Space) -> bool:
+    def same_robot(self, other: Space) -> bool:
         """True when the other space is this one (of the same robot), not only equal in structure."""
 
     @abstractmethod

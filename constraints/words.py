@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["counted", "one_line", "signed_sum"]
+__all__ = ["counted", "first_names", "one_line", "signed_sum"]
 
 _PLURALS = {"try": "tries", "guess": "guesses", "axis": "axes", "vertex": "vertices"}
 
@@ -20,6 +20,17 @@ def counted(number: int, noun: str) -> str:
         return f"{number} {noun}"
     head, gap, last = noun.rpartition(" ")
     return f"{number} {head}{gap}{_PLURALS.get(last, f'{last}s')}"
+
+
+def first_names(names: Sequence[str], shown: int = 8) -> str:
+    """The first of some names, and how many more there are.
+
+    Args:
+        names: all of them.
+        shown: how many are written out.
+    """
+    more = f" and {len(names) - shown} more" if len(names) > shown else ""
+    return ", ".join(names[:shown]) + more
 
 
 def one_line(text: str) -> str:

@@ -22,7 +22,7 @@ import numpy as np
 from constraints import ConstraintError
 from constraints.loops import assemble_position
 from constraints.models import Mechanism, load
-from constraints.pictures.robots import plot_assembly
+from constraints.pictures import plot_assembly
 
 CASSIE = "package://example-robot-data/robots/cassie_description/robots/cassie_v2.sdf"
 LINKAGE = """<sdf version="1.9"><model name="linkage">

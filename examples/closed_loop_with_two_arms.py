@@ -36,7 +36,7 @@ from constraints import (
     locked_joint,
 )
 from constraints.models import sample_two_arms
-from constraints.pictures.traces import plot_configurations
+from constraints.pictures import plot_configurations
 
 BAR = "<robot name='bar'><link name='middle'/></robot>"
 STEP = 0.02  # length of a step of the walk, in the norm of the velocity (rad and m)

@@ -24,7 +24,7 @@ import numpy as np
 from constraints import Function, Implicit, Problem, Projector, Robot, project
 from constraints.functions.frame_function import posture_of, supporting_columns
 from constraints.models import sample_two_arms
-from constraints.pictures.traces import plot_configurations
+from constraints.pictures import plot_configurations
 from constraints.testing import CheckFailed, check_function
 from liegroups import Rn
 

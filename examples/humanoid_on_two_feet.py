@@ -34,7 +34,7 @@ from constraints import (
     Robot,
 )
 from constraints.models import sample_humanoid
-from constraints.pictures.traces import plot_configurations
+from constraints.pictures import plot_configurations
 
 
 class Humanoid(NamedTuple):

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from constraints import ConstraintError, Implicit, Options, Pose, Problem, Projector, Robot, Status
-from constraints.pictures.traces import plot_configurations
+from constraints.pictures import plot_configurations
 
 # Six revolute joints, as (name, axis, offset from the joint before [m], lower, upper [rad]).
 JOINTS = (

@@ -23,7 +23,7 @@ from constraints import Implicit, Options, Projector, RelativePosition
 from constraints.models import Mechanism, load
 from constraints.models.closing import close
 from constraints.models.mjcf import from_qpos
-from constraints.pictures.robots import plot_assembly
+from constraints.pictures import plot_assembly
 
 FINGER = """
     <body name="{side}_driver" pos="{x} 0 0">

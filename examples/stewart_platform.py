@@ -21,7 +21,7 @@ import pinocchio as pin
 
 from constraints.loops import assemble_position, assemble_velocity
 from constraints.models import Mechanism, mechanisms
-from constraints.pictures.traces import plot_configurations
+from constraints.pictures import plot_configurations
 
 PERIOD = 2.0  # of the path [s]
 STEPS = 40

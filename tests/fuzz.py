@@ -90,8 +90,8 @@ from constraints.manipulation import (
     Gripper,
     Handle,
     MovableObject,
+    MovingRightHandSide,
     Rule,
-    Schedule,
     SecurityMargins,
     Shape,
     State,
@@ -1966,28 +1966,30 @@ def _(c: Chaos) -> Made:
             [0.0, 0.5, 0.5, 1.0], [0.0, 0.7, 0.3, 1.0], [0.1, 0.2, 0.3, 1.0], [0.0, 0.2, 0.3, 0.9], [1.0, 0.7, 0.2, 0.0]
         )
         return given("times", replace, piece, samples=np.zeros((4, 2)), times=c.say("times out of order", wrong))
-    return given("right-hand side", replace, piece, sides=c.say("of another problem", Schedule(_problem().rhs)))
+    return given(
+        "right-hand side", replace, piece, sides=c.say("of another problem", MovingRightHandSide(_problem().rhs))
+    )
 
 
-@entry("Schedule")
+@entry("MovingRightHandSide")
 def _(c: Chaos) -> Made:
     rhs = _problem().rhs
     way = c.pick("first", "last", "function", "window", "none", "both", "only", "others")
     if way in ("first", "last", "function"):
         wrong = c.thing(type(None), type, type(print))
-        return given(f"{way}", Schedule, **({"first": rhs} if way == "last" else {}), **{way: wrong})
+        return given(f"{way}", MovingRightHandSide, **({"first": rhs} if way == "last" else {}), **{way: wrong})
     if way == "window":
         wrong = c.say(
             "no window", c.pick(None, 3, "ab", (0.0,), (0.0, np.nan), (0.0, 1.0, 2.0), ("a", "b"), (None, 1.0))
         )
-        return given("window", Schedule, rhs, window=wrong)
+        return given("window", MovingRightHandSide, rhs, window=wrong)
     if way == "none":
-        return given("neither", Schedule, c.say("nothing", None))
+        return given("neither", MovingRightHandSide, c.say("nothing", None))
     if way == "both":
-        return given("both", Schedule, rhs, None, c.say("a function too", lambda s: rhs))
+        return given("both", MovingRightHandSide, rhs, None, c.say("a function too", lambda s: rhs))
     if way == "only":
-        return given("only the last", Schedule, None, c.say("no first", rhs))
-    return given("end of a path", Schedule, rhs, c.say("of another problem", _reach().rhs))
+        return given("only the last", MovingRightHandSide, None, c.say("no first", rhs))
+    return given("end of a path", MovingRightHandSide, rhs, c.say("of another problem", _reach().rhs))
 
 
 BALL = """<robot name='a'><link name='body'>

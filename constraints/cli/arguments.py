@@ -44,12 +44,12 @@ def _at_least(least: int, text: str) -> int:
     return number
 
 
-def outputs(inputs: Iterable[str | None], **given: str | None) -> None:
+def outputs(inputs: Iterable[str | None], **paths: str | None) -> None:
     """Refuse outputs that cannot be written, before the work whose result they shall hold.
 
     Args:
         inputs: files that the command reads, and must not write over.
-        given: path of each output, by the name of its option; those of `plot` and `output` are pictures, that of `save`
+        paths: path of each output, by the name of its option; those of `plot` and `output` are pictures, that of `save`
             is an npz file.
 
     Raises:
@@ -58,7 +58,7 @@ def outputs(inputs: Iterable[str | None], **given: str | None) -> None:
         MissingExtraError: a picture is wanted, and matplotlib is not installed.
     """
     taken = {os.path.realpath(path): "the file that is read" for path in inputs if path is not None}
-    for option, path in given.items():
+    for option, path in paths.items():
         if path is None:
             continue
         reason = _why_not_writable(Path(path))

@@ -11,7 +11,7 @@ import numpy as np
 from ..models import Mechanism, load
 from ..models.closing import Closing, close
 from ..models.mechanism import grouped
-from ..pictures.robots import plot_assembly
+from ..pictures import plot_assembly
 from .arguments import ALL_WELL, NOT_ALL, outputs, save_arrays
 
 __all__ = ["add_arguments", "run"]

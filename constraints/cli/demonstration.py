@@ -13,17 +13,9 @@ import numpy as np
 
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
-from ..errors import FileError, OptionError
-from ..pictures.traces import (
-    MissingExtraError,
-    draw_box,
-    draw_configuration,
-    draw_frame,
-    new_figure,
-    save_figure,
-    stick_figure,
-    tidy_axes,
-)
+from ..errors import FileError, MissingExtraError, OptionError
+from ..pictures.figures import Cube, new_figure, save_figure, show_cube
+from ..pictures.robots import draw_box, draw_configuration, draw_frame, stick_figure
 from ..solvers import Options, Projector
 from .demo_scenes import FOOT, Scene, placement_by_hand, scenes
 
@@ -141,13 +133,13 @@ def _draw_scene(figure: Any, outcome: Outcome, left: float, top: float) -> None:
     scene, (width, height) = outcome.scene, figure.get_size_inches()
     shown = np.flatnonzero(outcome.success)[: scene.shown]
     figure.text((left + PANEL) / width, (top - 0.2) / height, scene.name, ha="center", fontsize=14, fontweight="bold")
-    middle, reach = _view(outcome, shown)
+    cube = _cube(outcome, shown)
     for column, (configurations, text) in enumerate(((outcome.starts, scene.before), (outcome.ends, scene.after))):
         x = left + column * PANEL
         figure.text((x + 0.5 * PANEL) / width, (top - 0.47) / height, text.format(len(shown)), ha="center", fontsize=12)
         place = (x / width, (top - HEAD - PANEL) / height, PANEL / width, PANEL / height)
         axes: Any = figure.add_axes(place, projection="3d", computed_zorder=False)
-        tidy_axes(axes, middle, reach, zoom=1.15)
+        show_cube(axes, cube, zoom=1.15)
         for oMf in scene.ground:
             draw_box(axes, oMf, FOOT, colour="#404040", width=2.0)
         if not scene.ground:
@@ -155,8 +147,8 @@ def _draw_scene(figure: Any, outcome: Outcome, left: float, top: float) -> None:
         for i, k in enumerate(shown):
             _draw_one(axes, scene, configurations[k], f"C{i}", bar=scene.bar and column == 1)
         if scene.target is not None:
-            draw_frame(axes, scene.target, length=0.25 * reach, width=2.5)
-            low: Any = scene.target.translation - [0.0, 0.0, 0.32 * reach]
+            draw_frame(axes, scene.target, length=0.25 * cube.reach, width=2.5)
+            low: Any = scene.target.translation - [0.0, 0.0, 0.32 * cube.reach]
             axes.text(*low, "target", ha="center", va="top", fontsize=11, zorder=11)
 
 
@@ -175,8 +167,8 @@ def _draw_one(axes: Any, scene: Scene, q: Vector, colour: str, bar: bool) -> Non
         axes.plot([x], [y], [z], "X", color=colour, markersize=9.0, markeredgecolor="white", zorder=12)
 
 
-def _view(outcome: Outcome, shown: Indices) -> tuple[Vector, float]:
-    """Middle and half the width of a cube around the tips and the foot of the robot, or around all of it."""
+def _cube(outcome: Outcome, shown: Indices) -> Cube:
+    """The cube around the tips and the foot of the robot, or around all of it."""
     scene = outcome.scene
     configurations = np.concatenate([outcome.starts[shown], outcome.ends[shown]])
     around = dict.fromkeys(scene.tips, 0.0) | {frame: 0.5 * math.hypot(*size) for frame, size in scene.boxes.items()}
@@ -187,8 +179,7 @@ def _view(outcome: Outcome, shown: Indices) -> tuple[Vector, float]:
             points += [middle - radius, middle + radius]
         if scene.ground:
             points += [end for _, end in stick_figure(scene.robot, q)]
-    lowest, highest = np.min(points, axis=0), np.max(points, axis=0)
-    return 0.5 * (lowest + highest), max(0.53 * float((highest - lowest).max()), 0.5)
+    return Cube.around(points, 0.5)
 
 
 def run(output: str | os.PathLike[str] = "demo.png", starts: int = 500, seed: int = 0) -> int:

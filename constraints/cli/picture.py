@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..pictures.traces import LEAST_RESIDUAL, draw_configuration, new_figure, save_figure, stick_figure, tidy_axes
+from ..pictures.figures import Cube, new_figure, save_figure, show_cube
+from ..pictures.robots import draw_configuration, stick_figure
+from ..pictures.traces import LEAST_RESIDUAL
 from ..rows.right_hand_side import RightHandSide
 from ..solvers import Projector
 from ..solvers.projection.batch import ProjectionBatch
@@ -37,9 +39,7 @@ def draw(batch: ProjectionBatch, rhs: RightHandSide | None, path: str) -> None:
     if robot is not None:
         shown = (np.flatnonzero(batch.success) if batch.success.any() else np.arange(len(batch)))[:SHOWN]
         axes: Any = figure.add_subplot(1, 2, 2, projection="3d")
-        ends = [end for k in shown for _, end in stick_figure(robot, batch.q[k])] or [np.zeros(3)]
-        low, high = np.min(ends, axis=0), np.max(ends, axis=0)
-        tidy_axes(axes, 0.5 * (low + high), max(0.55 * float((high - low).max()), 0.3))
+        show_cube(axes, Cube.around((end for k in shown for _, end in stick_figure(robot, batch.q[k])), 0.3))
         for i, k in enumerate(shown):
             draw_configuration(axes, robot, batch.q[k], colour=f"C{i}")
         what = "projected configurations" if batch.success.any() else "best iterates, none projected"

@@ -52,10 +52,10 @@ def run(options: argparse.Namespace) -> int:
     outputs((options.file, options.rhs, options.options), save=options.save, report=options.report, plot=options.plot)
     kind, data = read_document(options.file, "problem", "report")
     if kind == "report":
-        given = [f"--{name}" for name in _FOR_PROBLEMS if getattr(options, name) is not None]
-        if given:
+        named = [f"--{name}" for name in _FOR_PROBLEMS if getattr(options, name) is not None]
+        if named:
             raise OptionError(
-                f"{options.file} is a report, which has its own start: {', '.join(given)} is for a problem"
+                f"{options.file} is a report, which has its own start: {', '.join(named)} is for a problem"
             )
         return _again(report_from_data(data, ("format", "version")), options.plot)
     return _project(problem_from_data(data, ("format", "version")), options)

@@ -81,17 +81,17 @@ class Decoder:
     def _explicit(self, data: Parsed) -> Explicit:
         functions = ("g", "g_inverse", "implicit", "rhs_map")
         data.only("type", "name", "f", "outputs", "inputs", *functions, "whole", *_ROWS, "level")
-        given: dict[str, Any] = {name: self.function(data.entry(name)) for name in functions if data.has(name)}
+        named: dict[str, Any] = {name: self.function(data.entry(name)) for name in functions if data.has(name)}
         f, outputs = self.function(data.entry("f")), self.segments(data.entry("outputs"))
         if data.has("inputs"):
-            given["inputs"] = self.segments(data.entry("inputs"))
+            named["inputs"] = self.segments(data.entry("inputs"))
         if data.has("whole"):
-            given["whole"] = self.space(data.entry("whole"))
+            named["whole"] = self.space(data.entry("whole"))
         if data.has("level"):
-            given["level"] = data.entry("level").integer(0, 1000)
-        group = given["implicit"].outputs if "implicit" in given else f.outputs
-        given |= self._rows(data, group.nv, group.nq)
-        return data.build(Explicit, f, outputs, name=data.entry("name").text(), **given)
+            named["level"] = data.entry("level").integer(0, 1000)
+        group = named["implicit"].outputs if "implicit" in named else f.outputs
+        named |= self._rows(data, group.nv, group.nq)
+        return data.build(Explicit, f, outputs, name=data.entry("name").text(), **named)
 
     @staticmethod
     def _rows(data: Parsed, size: int, rhs_size: int) -> dict[str, Any]:
@@ -118,11 +118,11 @@ class Decoder:
         cls = SHIPPED[data.entry("type").text()]
         shape = shape_of(cls)
         data.only("type", *(field.name for field in shape))
-        given: dict[str, Any] = {}
+        named: dict[str, Any] = {}
         for field in shape:
             if field.required or data.has(field.name):
-                given[field.name] = self._field(data.entry(field.name), field.kind)
-        f = data.build(cls, **given)
+                named[field.name] = self._field(data.entry(field.name), field.kind)
+        f = data.build(cls, **named)
         self._limited(data, f.outputs.nq, "a value")
         return f
 
@@ -136,9 +136,9 @@ class Decoder:
             "frame": self._frame,
             "reference": self._reference,
             "numbers": _numbers,
-            "names": lambda given: tuple(item.text() for item in given.items(MOST_COORDINATES)),
+            "names": lambda entry: tuple(item.text() for item in entry.items(MOST_COORDINATES)),
             "surface": _surface,
-            "surfaces": lambda given: [_surface(item) for item in given.items(MOST_COORDINATES)],
+            "surfaces": lambda entry: [_surface(item) for item in entry.items(MOST_COORDINATES)],
             "text": Parsed.text,
             "flag": Parsed.flag,
             "integer": Parsed.integer,

@@ -162,8 +162,8 @@ class Encoder:
     @staticmethod
     def _bodies(f: MassFunction, field: FieldShape) -> list[str] | None:
         """Names of the joints whose bodies count, where they are not all: a user's list may have changed since."""
-        given = getattr(f, "joints", None) is not None or getattr(f, "subtrees", None) is not None
-        if field.name == "subtrees" or not given:
+        chosen = getattr(f, "joints", None) is not None or getattr(f, "subtrees", None) is not None
+        if field.name == "subtrees" or not chosen:
             return None
         return [str(f.robot.model.names[j]) for j in f.moving_joints]
 
@@ -171,13 +171,13 @@ class Encoder:
         writers: dict[str, Callable[[Any], Any]] = {
             "robot": self.robot,
             "function": self.function,
-            "functions": lambda given: [self.function(entry) for entry in given],
+            "functions": lambda functions: [self.function(entry) for entry in functions],
             "space": self.space,
             "segments": self.segments,
             "frame": self._frame,
-            "reference": lambda given: self._reference(f, given),
+            "reference": lambda reference: self._reference(f, reference),
             "numbers": _numbers,
-            "names": lambda given: [self._text(name) for name in given],
+            "names": lambda names: [self._text(name) for name in names],
             "surface": self._surface,
             "surfaces": self._surfaces,
             "text": self._text,
@@ -201,13 +201,13 @@ class Encoder:
             "points": _numbers(surface.points),
         }
 
-    def _surfaces(self, given: Surface | Sequence[Surface]) -> list[dict[str, Any]]:
-        return [self._surface(one) for one in ([given] if isinstance(given, Surface) else given)]
+    def _surfaces(self, surfaces: Surface | Sequence[Surface]) -> list[dict[str, Any]]:
+        return [self._surface(one) for one in ([surfaces] if isinstance(surfaces, Surface) else surfaces)]
 
-    def _reference(self, f: Function, given: Any) -> Any:
+    def _reference(self, f: Function, reference: Any) -> Any:
         """A frame of the robot, or a placement in the world: as the function holds it."""
-        if isinstance(given, str | Frame):
-            return self._frame(given)
+        if isinstance(reference, str | Frame):
+            return self._frame(reference)
         return placement_data(cast("FrameFunction", f).frame_a.placement)
 
     # Spaces and robots
@@ -282,8 +282,8 @@ def _plain(data: Any) -> Any:
     return [_plain(entry) for entry in cast("list[Any]", data)] if isinstance(data, list) else data
 
 
-def _numbers(given: Any) -> Any:
-    array = np.asarray(given, dtype=np.float64)
+def _numbers(numbers: Any) -> Any:
+    array = np.asarray(numbers, dtype=np.float64)
     return array.tolist() if array.size or array.ndim < 2 else {"shape": list(array.shape)}
 
 

@@ -7,7 +7,7 @@ shows nobody (limits of accelerations and jerks, infinite in every model from a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -15,19 +15,13 @@ import numpy as np
 from liegroups.arrays import Vector
 
 from ..errors import ModelError
+from ..robot.joints import COMPOSITE, JOINT_TYPES, joint_whole, type_name
 from ..robot.pinocchio import Model, Placement, pin
 from .json_values import MOST_COORDINATES, Parsed
 
 __all__ = ["model_data", "model_from_data", "placement_data", "placement_from_data"]
 
-_PLAIN = (
-    *("RX", "RY", "RZ", "RUBX", "RUBY", "RUBZ", "PX", "PY", "PZ"),
-    *("Planar", "Spherical", "SphericalZYX", "FreeFlyer", "Translation"),
-)
-_SCREWS = ("HX", "HY", "HZ")
-_ALONG = ("RevoluteUnaligned", "PrismaticUnaligned")
-_TYPES = (*_PLAIN, *_SCREWS, *_ALONG, "RevoluteUnboundedUnaligned", "HelicalUnaligned", "Universal", "Ellipsoid",
-          "Composite")  # fmt: skip
+_TYPES = (*JOINT_TYPES, COMPOSITE)
 _FRAMES = ("OP_FRAME", "JOINT", "FIXED_JOINT", "BODY", "SENSOR")
 
 _LIMITS = (
@@ -166,39 +160,28 @@ def _inertia(data: Parsed) -> Any:
 
 
 def _joint_data(joint: Any, name: str) -> dict[str, Any]:
-    kind = str(joint.shortname()).removeprefix("JointModel").removesuffix("Tpl")
-    whole = joint.extract() if hasattr(joint, "extract") else joint
+    kind, whole = type_name(joint), joint_whole(joint)
     data: dict[str, Any] = {"type": kind}
     if kind not in _TYPES:
         raise ModelError(f"joint '{name}' has the type {kind}, which no file holds")
-    if kind in _SCREWS or kind == "HelicalUnaligned":
-        data["pitch"] = float(whole.pitch)
-    if kind in _ALONG or kind == "HelicalUnaligned":
-        data["axis"] = whole.axis.tolist()
-    if kind == "RevoluteUnboundedUnaligned":
-        data["axis"] = _axis_of(whole).tolist()
-    if kind == "Universal":
-        data["axes"] = [whole.axis1.tolist(), whole.axis2.tolist()]
-    if kind == "Ellipsoid":
-        data["radii"] = [float(whole.radius_x), float(whole.radius_y), float(whole.radius_z)]
-    if kind == "Composite":
+    if kind == COMPOSITE:
         data["parts"] = [
             {**_joint_data(part, name), "placement": placement_data(place)}
             for part, place in zip(whole.joints, whole.jointPlacements, strict=True)
         ]
-    return data
+        return data
+    return data | {entry: held(whole) for entry, (held, _) in _NUMBERS.items() if entry in JOINT_TYPES[kind].numbers}
 
 
 def _joint(data: Parsed, beside: tuple[str, ...], depth: int = 0) -> Any:
     """Joint model, from the entries of an object that has others beside them."""
     kind = data.entry("type").word(_TYPES)
-    numbers, make = _NUMBERS.get(kind, ((), None))
-    data.only("type", *numbers, *beside)
-    if kind == "Composite":
-        return _composite(data, depth)
-    if make is not None:
-        return data.build(make, data, kind)
-    return getattr(pin, f"JointModel{kind}")()
+    if kind == COMPOSITE:
+        return _composite(data.only("type", "parts", *beside), depth)
+    names = JOINT_TYPES[kind].numbers
+    data.only("type", *names, *beside)
+    numbers = [number for entry in names for number in _NUMBERS[entry][1](data.entry(entry))]
+    return data.build(_continuous if kind == _CONTINUOUS else getattr(pin, f"JointModel{kind}"), *numbers)
 
 
 def _composite(data: Parsed, depth: int) -> Any:
@@ -221,45 +204,43 @@ def _unit(data: Parsed) -> Vector:
     return axis
 
 
-def _screw(data: Parsed, kind: str) -> Any:
-    return getattr(pin, f"JointModel{kind}")(data.entry("pitch").number())
-
-
-def _along(data: Parsed, kind: str) -> Any:
-    return getattr(pin, f"JointModel{kind}")(_unit(data.entry("axis")))
-
-
-def _helical(data: Parsed, kind: str) -> Any:
-    return pin.JointModelHelicalUnaligned(_unit(data.entry("axis")), data.entry("pitch").number())
-
-
-def _universal(data: Parsed, kind: str) -> Any:
-    axes = data.entry("axes").items()
+def _axes(data: Parsed) -> tuple[Vector, Vector]:
+    axes = data.items()
     if len(axes) != 2:
-        data.entry("axes").refuse(f"expected two axes, there are {len(axes)}")
+        data.refuse(f"expected two axes, there are {len(axes)}")
     first, second = _unit(axes[0]), _unit(axes[1])
     if abs(float(first @ second)) > 1e-6:
-        data.entry("axes").refuse("expected two axes at right angles")
-    return pin.JointModelUniversal(first, second)
+        data.refuse("expected two axes at right angles")
+    return first, second
 
 
-def _ellipsoid(data: Parsed, kind: str) -> Any:
-    return pin.JointModelEllipsoid(*data.entry("radii").vector(3).tolist())
+_NUMBERS: dict[str, tuple[Callable[[Any], Any], Callable[[Parsed], Iterable[Any]]]] = {
+    "pitch": (lambda joint: float(joint.pitch), lambda data: [data.number()]),
+    "axis": (lambda joint: _axis_of(joint).tolist(), lambda data: [_unit(data)]),
+    "axes": (lambda joint: [joint.axis1.tolist(), joint.axis2.tolist()], _axes),
+    "radii": (
+        lambda joint: [float(joint.radius_x), float(joint.radius_y), float(joint.radius_z)],
+        lambda data: data.vector(3).tolist(),
+    ),
+}
+"""Entries of a joint beside "type": how they are read off a joint model, and what of them its constructor is given."""
+
+_CONTINUOUS = "RevoluteUnboundedUnaligned"
 
 
-def _continuous(data: Parsed, kind: str) -> Any:
+def _continuous(axis: Vector) -> Any:
     """A continuous joint about any axis.
 
     Pinocchio makes one from a URDF alone, and normalises the axis again, which moves its last bits. The bits of the
     file are put into the archive that pinocchio writes of such a joint: of our numbers, never of the file's text.
     """
-    axis = _unit(data.entry("axis"))
     whole: Any = pin.buildModelFromXML(_WHEEL)
-    if not np.array_equal(_axis_of(whole.joints[1]), axis):
-        text, old = whole.saveToString(), " ".join(f"{x:.17e}" for x in _axis_of(whole.joints[1]).tolist())
-        if text.count(old) != 1:
+    old = _axis_of(joint_whole(whole.joints[1]))
+    if not np.array_equal(old, axis):
+        text, written = whole.saveToString(), " ".join(f"{x:.17e}" for x in old.tolist())
+        if text.count(written) != 1:
             raise ModelError("this version of pinocchio writes its joints in another way: an axis cannot be set")
-        whole.loadFromString(text.replace(old, " ".join(f"{x:.17e}" for x in axis.tolist())))
+        whole.loadFromString(text.replace(written, " ".join(f"{x:.17e}" for x in axis.tolist())))
     return whole.joints[1]
 
 
@@ -268,21 +249,11 @@ _WHEEL = (
     "<child link='b'/><axis xyz='0.48 0.6 0.64'/></joint></robot>"
 )
 
-_NUMBERS: dict[str, tuple[Sequence[str], Callable[[Parsed, str], Any] | None]] = {
-    **dict.fromkeys(_SCREWS, (("pitch",), _screw)),
-    **dict.fromkeys(_ALONG, (("axis",), _along)),
-    "RevoluteUnboundedUnaligned": (("axis",), _continuous),
-    "HelicalUnaligned": (("axis", "pitch"), _helical),
-    "Universal": (("axes",), _universal),
-    "Ellipsoid": (("radii",), _ellipsoid),
-    "Composite": (("parts",), None),
-}
-"""Entries of a joint of some type beside "type", and how it is made of them."""
-
 
 def _axis_of(joint: Any) -> Vector:
-    """Axis (3,) of a joint that turns about one: the angular part of its motion subspace."""
-    whole = joint.extract() if hasattr(joint, "extract") else joint
-    memory = whole.createData()
-    whole.calc(memory, np.array([1.0, 0.0]))
+    """Axis (3,) of a joint along one; pinocchio shows that of a continuous joint in its motion subspace alone."""
+    if type_name(joint) != _CONTINUOUS:
+        return np.asarray(joint.axis)
+    memory = joint.createData()
+    joint.calc(memory, np.array([1.0, 0.0]))
     return np.array(memory.S, dtype=np.float64).ravel()[3:]

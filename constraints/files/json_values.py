@@ -191,11 +191,11 @@ class Parsed:
         except OverflowError:
             self.refuse("is an integer beyond all floats")
 
-    def build(self, make: Any, *given: Any, **named: Any) -> Any:
+    def build(self, make: Any, *arguments: Any, **named: Any) -> Any:
         """Call a constructor on what was read here; whatever it raises, the file is to blame, and this its place."""
         try:
             with np.errstate(all="ignore"):  # numbers out of all proportion are for the checks of the constructor
-                return make(*given, **named)
+                return make(*arguments, **named)
         except FileContentError:
             raise
         except ConstraintError as error:

@@ -98,8 +98,8 @@ def loop_from_data(data: Parsed, robot: Robot, beside: tuple[str, ...]) -> Frame
         "anchor": placement_from_data if kind == "SurfaceContact" else lambda entry: entry.vector(3),
     }
     names = [*needed, *(name for name in possible if data.has(name))]
-    given = {name: readers.get(name, _frame)(data.entry(name)) for name in names}
-    return data.build(make, robot, name=data.entry("name").text(), **given)
+    named = {name: readers.get(name, _frame)(data.entry(name)) for name in names}
+    return data.build(make, robot, name=data.entry("name").text(), **named)
 
 
 def _frame(data: Parsed) -> Frame | str:
@@ -129,5 +129,5 @@ def _hinge_from_data(data: Parsed, kinds: tuple[str, ...] = tuple(_HINGES)) -> H
         "axes": lambda entry: entry.matrix(6),
         "subhinges": lambda entry: [_hinge_from_data(part, plain) for part in entry.items(6)],
     }
-    given = {name: readers.get(name, lambda entry: entry.vector(3))(data.entry(name)) for name in names}
-    return data.build(make, **given)
+    named = {name: readers.get(name, lambda entry: entry.vector(3))(data.entry(name)) for name in names}
+    return data.build(make, **named)

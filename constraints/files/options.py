@@ -65,8 +65,8 @@ def options_from_data(data: Parsed, beside: tuple[str, ...] = ()) -> Options:
     """The options of `options_data`."""
     fields = dataclasses.fields(Options)
     data.only(*(field.name for field in fields), *beside)
-    given = {field.name: _value(data.entry(field.name), field.default) for field in fields if data.has(field.name)}
-    return data.build(Options, **given)
+    values = {field.name: _value(data.entry(field.name), field.default) for field in fields if data.has(field.name)}
+    return data.build(Options, **values)
 
 
 def _value(data: Parsed, default: Any) -> Any:

@@ -78,17 +78,17 @@ def problem_from_data(data: Parsed, beside: tuple[str, ...] = ()) -> Problem:
     levels: list[list[RowOwner]] = []
     for level in data.entry("levels").items(1000):
         levels.append([decoder.constraint(item) for item in level.items()])
-    given: dict[str, Any] = {}
+    named: dict[str, Any] = {}
     if data.has("bounds"):
-        given["bounds"] = bounds_from_data(data.entry("bounds"), space)
+        named["bounds"] = bounds_from_data(data.entry("bounds"), space)
     if data.has("weights"):
-        given["weights"] = _weights(data.entry("weights"), space)
+        named["weights"] = _weights(data.entry("weights"), space)
     if data.has("frozen"):
         frozen = data.entry("frozen")
-        given["frozen"] = frozen.build(Segments.coordinates, space, frozen.integers(0, MOST_COORDINATES))
+        named["frozen"] = frozen.build(Segments.coordinates, space, frozen.integers(0, MOST_COORDINATES))
     if data.has("optional_last"):
-        given["optional_last"] = data.entry("optional_last").flag()
-    return data.build(Problem, where, levels, **given)
+        named["optional_last"] = data.entry("optional_last").flag()
+    return data.build(Problem, where, levels, **named)
 
 
 def _weights(data: Parsed, space: Space) -> Any:
@@ -113,7 +113,7 @@ def _data(problem: Problem) -> dict[str, Any]:
         data["bounds"] = bounds_data(problem.bounds)
     if options["weights"] is not None:
         data["weights"] = [
-            w if given else None for w, given in zip(problem.weights.tolist(), problem.priced, strict=True)
+            w if has_cost else None for w, has_cost in zip(problem.weights.tolist(), problem.has_cost, strict=True)
         ]
     if problem.frozen.any():
         data["frozen"] = np.flatnonzero(problem.frozen).tolist()

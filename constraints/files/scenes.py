@@ -189,8 +189,8 @@ class _Reader:
         read = self._semantics(robot, prefix, entry)
         handles = list(read.handles.values())
         surfaces = [surface for found in read.surfaces.values() for surface in found]
-        for given in entry.entry("handles").items(MOST) if entry.has("handles") else []:
-            handles.append(self._handle(robot, prefix, given))
+        for handle in entry.entry("handles").items(MOST) if entry.has("handles") else []:
+            handles.append(self._handle(robot, prefix, handle))
         if entry.has("faces"):
             if not entry.has("size"):
                 entry.entry("faces").refuse("only an object with a 'size' has faces; others have 'contact' tags (srdf)")
@@ -207,8 +207,8 @@ class _Reader:
         link = f"{prefix}/{entry.entry('link').text() if entry.has('link') else 'body'}"
         readers: dict[str, Callable[[Parsed], Any]] = {
             "clearance": Parsed.number,
-            "approach": lambda given: given.vector(3),
-            "mask": lambda given: [item.flag() for item in given.items(6)],
+            "approach": lambda item: item.vector(3),
+            "mask": lambda item: [row.flag() for row in item.items(6)],
         }
         options = {key: read(entry.entry(key)) for key, read in readers.items() if entry.has(key)}
         frame = entry.build(robot.frame, link, _pose(entry))
@@ -258,14 +258,14 @@ def _pose(entry: Parsed) -> Placement:
     """The pose of an entry: translation [m], then quaternion xyzw; or a translation alone; the identity if absent."""
     if not entry.has("pose"):
         return pin.SE3.Identity()
-    given = entry.entry("pose")
-    numbers = given.vector()
+    pose = entry.entry("pose")
+    numbers = pose.vector()
     if numbers.size not in (3, 7):
-        given.refuse(f"expected 3 or 7 numbers (x y z, then the quaternion x y z w), there are {numbers.size}")
+        pose.refuse(f"expected 3 or 7 numbers (x y z, then the quaternion x y z w), there are {numbers.size}")
     turn = numbers[3:] if numbers.size == 7 else np.array([0.0, 0.0, 0.0, 1.0])
     norm = float(np.sqrt(turn @ turn))
     if abs(norm - 1.0) > 1e-3:  # files have few digits
-        given.refuse(f"the quaternion has norm {norm:.4g}, it must be 1")
+        pose.refuse(f"the quaternion has norm {norm:.4g}, it must be 1")
     return pin.XYZQUATToSE3(np.r_[numbers[:3], turn / norm])
 
 

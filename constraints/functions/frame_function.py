@@ -16,7 +16,7 @@ from liegroups.frozen import set_fields
 from ..errors import WrongObjectError
 from ..point import ALL_JOINTS, MovingPoint, Point
 from ..robot import Frame, Motion, Posture, Robot, as_placement
-from ..robot.doors import as_robot
+from ..robot.arguments import as_robot
 from ..robot.frame_pair import RelativeFrames
 from ..robot.pinocchio import pin
 from ..robot.posture import Kinematics

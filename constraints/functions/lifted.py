@@ -111,11 +111,11 @@ def block_of(part: Space, space: Space, what: str) -> Segments:
 def same_space(a: Space, b: Space) -> bool:
     """Equal spaces; where a is a robot's, or has robots as factors, those of the same robots."""
     if isinstance(a, PlacedSpace) or isinstance(b, PlacedSpace):
-        return isinstance(a, PlacedSpace) and a.is_same(b)
+        return isinstance(a, PlacedSpace) and a.same_robot(b)
     if a != b:
         return False
     mine, theirs = _robots(a), _robots(b)
-    return not mine or (len(mine) == len(theirs) and all(x.is_same(y) for x, y in zip(mine, theirs, strict=True)))
+    return not mine or (len(mine) == len(theirs) and all(x.same_robot(y) for x, y in zip(mine, theirs, strict=True)))
 
 
 def common_inputs(functions: Sequence[Function], what: str = "") -> Space:

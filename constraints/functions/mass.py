@@ -13,7 +13,7 @@ from liegroups.frozen import set_fields
 from ..errors import ModelError, OptionError, UnknownJointError, WrongObjectError
 from ..point import MovingPoint
 from ..robot import Robot
-from ..robot.doors import as_robot
+from ..robot.arguments import as_robot
 from ..robot.pinocchio import Model, pin
 from ..robot.posture import Kinematics
 from ..robot.subtree import truncated

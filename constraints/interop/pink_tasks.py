@@ -20,7 +20,7 @@ from ..errors import MissingExtraError, OptionError, RobotMismatchError, WrongOb
 from ..functions.function import Function
 from ..point import Point
 from ..robot import Robot
-from ..robot.doors import as_robot
+from ..robot.arguments import as_robot
 from ..robot.pinocchio import pin
 from ..robot.space import RobotSpace
 from ..rows.implicit import Implicit

@@ -31,7 +31,7 @@ from liegroups.arrays import Vector
 from ..errors import ConstraintError, WrongObjectError
 from ..functions import Pose, Position, RelativePose, RelativePosition
 from ..robot import Frame, Robot
-from ..robot.doors import as_robot
+from ..robot.arguments import as_robot
 from ..robot.pinocchio import pin
 from ..rows.implicit import Implicit
 

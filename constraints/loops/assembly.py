@@ -15,12 +15,12 @@ from liegroups.arrays import ArrayLike, Vector
 from liegroups.doors import as_tolerance, is_finite_number
 
 from ..errors import OptionError, UndefinedError, WrongObjectError
+from ..keywords import names_checked
 from ..linear_algebra import RANK_TOLERANCE
 from ..problem.arguments import costs, frozen_columns
 from ..problem.problem import Problem
 from ..robot import Bounds
 from ..robot.bounds import Violation
-from ..robot.listing import first_names
 from ..rows.right_hand_side import RightHandSide
 from ..solvers import Options, Projection, Projector, Status
 from ..solvers.diagnosis.dependent_rows import Dependence, dependence
@@ -32,7 +32,7 @@ from ..solvers.newton.sparse_rows import SparseKKT, sparse_pays
 from ..solvers.options import LEAST_THRESHOLD, below_rounding
 from ..solvers.projection.projection import NotProjectedError
 from ..solvers.result import Result
-from ..words import counted
+from ..words import counted, first_names
 from .branch import Branch, branch_between, meets_dead_centre
 from .closures import RodClosure
 from .constraint_set import ConstraintSet
@@ -50,7 +50,6 @@ rows contradict slightly it takes up to 17 iterations to say so, instead of 15."
 
 BACK = 12
 """Newton steps by which driven joints are moved back to where the mechanism was closed."""
-
 
 OPEN = 1e-4
 """A constraint that is off by more is not closed: the threshold of a projection, the loosest of what closes."""
@@ -201,6 +200,7 @@ class Assembly(Result):
         return f"Assembly({self.status.name}, residual {self.residual:.3g}, {iterations})"
 
 
+@names_checked("options are named: tolerance=, bounds=, ...", options="tolerance=, max_iterations=, bounds=, ...")
 def assemble_position(
     constraint_set: ConstraintSet,
     q0: ArrayLike,
@@ -277,6 +277,7 @@ def assemble_position(
     return Assembly(projection, constraint_set, status, branch)
 
 
+@names_checked("options are named: weights=, driven=, rhs=")
 def assemble_velocity(
     constraint_set: ConstraintSet,
     q: ArrayLike,
@@ -385,8 +386,7 @@ def _sides(problem: Problem, rhs: RightHandSide) -> RightHandSide:
     """The right-hand sides of the constraints that count, from those of the whole set."""
     if not isinstance(rhs, RightHandSide):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WrongObjectError("right-hand sides of an assembly", "a RightHandSide (constraint_set.rhs_at)", rhs)
-    parts = [rhs.of(owner) for owner in problem.constraints]
-    return RightHandSide(problem.constraints, np.concatenate([np.zeros(0), *parts]))
+    return RightHandSide(problem.constraints, np.concatenate([np.zeros(0), *map(rhs.of, problem.constraints)]))
 
 
 def _engine(problem: Problem) -> Engine | None:

@@ -43,14 +43,14 @@ def hinge_of_axes(axes: ArrayLike) -> Hinge:
         HingeTypeError: axes that are not unit, not orthogonal, or mixed; or one rotation held and two free.
     """
     try:
-        given = np.asarray(axes)
+        array = np.asarray(axes)
     except ValueError:
         raise SizeError("axes of a closure", "k rows of 6", "rows of several lengths") from None
-    if given.dtype.kind not in "iuf":
-        raise DtypeError("axes of a closure", given.dtype)
-    if given.ndim != 2 or given.shape[1] != 6 or len(given) > 6:
-        raise SizeError("axes of a closure", "k rows of 6", given.shape)
-    rows: Matrix = given.astype(np.float64)
+    if array.dtype.kind not in "iuf":
+        raise DtypeError("axes of a closure", array.dtype)
+    if array.ndim != 2 or array.shape[1] != 6 or len(array) > 6:
+        raise SizeError("axes of a closure", "k rows of 6", array.shape)
+    rows: Matrix = array.astype(np.float64)
     for i, row in enumerate(rows):
         linear, angular = float(row[:3] @ row[:3]), float(row[3:] @ row[3:])
         if not abs(linear + angular - 1.0) < 1e-6:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import qr
 
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ..errors import UndefinedError
-from ..linear_algebra import RANK_TOLERANCE
 from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide
+from .partition import partition
 
 __all__ = ["Branch", "branch_between", "meets_dead_centre"]
 
@@ -74,15 +73,14 @@ def branch_between(
         driven: (nv,) columns that are never dependent.
         is_closed: whether `before` is closed too.
     """
-    columns = np.flatnonzero(~driven)
-    Js = [problem.jacobian(x, rhs)[:, columns] for x in (before, q)]
-    blocks = [_block(J) for J in Js]
-    ranks = [v.size for _, v in blocks]
-    h, v = blocks[0] if is_closed and ranks[0] > ranks[1] else blocks[1]
-    is_singular = [is_closed and rank < v.size for rank in ranks]
+    Js = [problem.jacobian(x, rhs) for x in (before, q)]
+    parts = [partition(J, driven=driven) for J in Js]
+    chosen = parts[0] if is_closed and parts[0].rank > parts[1].rank else parts[1]
+    h, v = chosen.rows, chosen.dependent
+    is_singular = [is_closed and part.rank < v.size for part in parts]
     signs = [0.0 if s else _sign(J[np.ix_(h, v)]) for J, s in zip(Js, is_singular, strict=True)]
-    apart = np.abs(problem.space.difference(before, q)[columns[v]]).max(initial=0.0)
-    return Branch(before, is_closed, float(apart), (signs[0], signs[1]), columns[v], h)
+    apart = np.abs(problem.space.difference(before, q)[v]).max(initial=0.0)
+    return Branch(before, is_closed, float(apart), (signs[0], signs[1]), v, h)
 
 
 def meets_dead_centre(
@@ -141,20 +139,3 @@ def _sign_at(problem: Problem, branch: Branch, q: Vector, rhs: RightHandSide) ->
 
 def _sign(block: Matrix) -> float:
     return float(np.sign(np.linalg.det(block)))
-
-
-def _block(J: Matrix) -> tuple[Indices, Indices]:
-    """Independent rows and dependent columns."""
-    v = _pivots(J)
-    return _pivots(J[:, v].T), v
-
-
-def _pivots(J: Matrix) -> Indices:
-    """The first columns in the order of pivots, as many as the rank."""
-    if not J.size:
-        return np.zeros(0, dtype=np.intp)
-    result: Any = qr(J, mode="r", pivoting=True)
-    R, order = result
-    pivots = np.abs(np.diag(R))
-    rank = int((pivots > RANK_TOLERANCE * pivots.max(initial=0.0)).sum())
-    return np.sort(np.asarray(order[:rank], dtype=np.intp))

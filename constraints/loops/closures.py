@@ -15,7 +15,7 @@ from liegroups.doors import as_name, finite_vector
 from ..errors import ConstraintError, OptionError, WrongObjectError
 from ..functions.frame_function import world_or_frame
 from ..robot import Frame, Robot
-from ..robot.doors import as_robot
+from ..robot.arguments import as_robot
 from ..robot.pinocchio import Placement, pin
 from ..rows.target import Target
 from .axes import hinge_of_axes, hinge_of_mask

@@ -17,7 +17,7 @@ from ..errors import DuplicateNameError, EmptyProblemError, WrongObjectError
 from ..problem.arguments import on_space, unique_owners
 from ..problem.problem import Problem
 from ..robot import Motion, Posture, Robot
-from ..robot.doors import as_robot
+from ..robot.arguments import as_robot
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..rows.stack import Stack

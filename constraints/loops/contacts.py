@@ -16,7 +16,7 @@ from liegroups.second_order import cross
 from ..errors import WrongObjectError
 from ..functions.frame_function import as_frame
 from ..robot import Frame, Robot, as_placement
-from ..robot.doors import as_robot
+from ..robot.arguments import as_robot
 from ..robot.pinocchio import Placement, pin
 from ..rows.target import Target
 from .frame_rows import FrameRows

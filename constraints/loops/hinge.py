@@ -15,8 +15,10 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.doors import as_tuple, finite_vector
 
 from ..errors import ConstraintError, OptionError, WrongObjectError
+from ..linear_algebra import numerical_rank, singular_values
 from ..robot.pinocchio import Placement, pin
 from ..words import counted
+from .rotation_rows import perpendicular_pair
 from .subhinge import Motion, Subhinge, X, Y, Z, unit_axis
 
 __all__ = ["Hinge", "HingeError", "HingeKind", "HingeTypeError", "chain", "composed"]
@@ -186,7 +188,7 @@ class Hinge:
             q = hinge.space.random(
                 np.random.default_rng(0), np.full(hinge.space.nq, -1.0), np.full(hinge.space.nq, 1.0)
             )
-            rank = int(np.linalg.matrix_rank(hinge.subspace(q), tol=1e-6)) if hinge.dofs <= 6 else 6
+            rank = numerical_rank(singular_values(hinge.subspace(q)), scale=1.0) if hinge.dofs <= 6 else 6
             if rank < hinge.dofs:
                 raise HingeError(hinge.dofs, rank)
         return hinge
@@ -260,8 +262,8 @@ def _drift(S: Matrix, sizes: Sequence[int], rates: Vector) -> Vector:
     return out
 
 
-def _number(given: Any, what: str) -> float:
-    return float(finite_vector([given], 1, what)[0])
+def _number(value: Any, what: str) -> float:
+    return float(finite_vector([value], 1, what)[0])
 
 
 def _pin(axis: ArrayLike) -> Subhinge:
@@ -273,8 +275,6 @@ def _slider(axis: ArrayLike) -> Subhinge:
 
 
 def _plane(normal: Vector) -> tuple[Subhinge, Subhinge]:
-    from .rotation_rows import perpendicular_pair
-
     n1, n2 = perpendicular_pair(normal)
     return _slider(n1), _slider(n2)
 
@@ -287,8 +287,6 @@ def _square(a: Vector, b: Vector) -> Matrix | None:
     across = b - c * a
     norm = float(np.sqrt(across @ across))
     if norm < 1e-9:
-        from .rotation_rows import perpendicular_pair
-
         target = perpendicular_pair(a)[0]
     else:
         target = across / norm

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.linalg import qr
 
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 from liegroups.doors import as_tolerance
@@ -17,6 +16,7 @@ from ..robot import Robot
 from ..rows.stack import Stack
 from ..rows.stacking import stack_rows
 from ..solvers.diagnosis.dependent_rows import Row
+from .partition import Partition, partition
 
 __all__ = ["Mobility", "coordinate_names", "mobility_at", "row_names"]
 
@@ -34,8 +34,9 @@ INCONSISTENT = 1e-12
 class Mobility:
     r"""What the rows of a mechanism leave free at one configuration.
 
-    With J = U S V^T, rank = number of singular values above `tolerance` times the largest. A set of `rank` rows that
-    span the others is found by pivoted QR of J^T; the rest is redundant. The part of the residual that no motion
+    With J = U S V^T, rank = number of singular values above `tolerance` times the largest. Which coordinates are
+    dependent, and which rows span the others, is found by pivoted QR (`loops.partition`); the other rows are redundant.
+    The part of the residual that no motion
     reaches, :math:`r_\perp = (I - U_r U_r^T)\, r`, says by how much redundant rows are inconsistent.
 
     Attributes:
@@ -133,44 +134,45 @@ def mobility_at(
     point = robot.at(q)  # held until all is copied
     rows = stack_rows(stack, point)
     J, r, residual = rows.jacobian.copy(), rows.error.copy(), rows.residual
+    wanted = np.flatnonzero(held).tolist() if held.any() else _columns_of(robot, preferred)
+    parts = partition(J, preferred=wanted, tolerance=tolerance)
+    rank = parts.rank
     U, S, _ = np.linalg.svd(J, full_matrices=False)
-    rank = int((tolerance * S.max(initial=0.0) < S).sum())
     left = r - U[:, :rank] @ (U[:, :rank].T @ r)
     apart = {owner.name: float(np.sqrt(left[s] @ left[s])) for owner, s in zip(stack, stack.slices, strict=True)}
-    kept = set(_pivots(J.T)[:rank])
-    labels = row_names(stack)
-    columns = coordinate_names(robot)
-    wanted = np.flatnonzero(held).tolist() if held.any() else _columns_of(robot, preferred)
-    chosen = set(_dependent(J, rank, wanted, tolerance).tolist())
-    order = [*wanted, *range(robot.nv)]
+    labels, columns = row_names(stack), coordinate_names(robot)
     return Mobility(
         rows=stack.size,
         rank=rank,
         mobility=robot.nv - rank,
-        redundant=tuple(label for i, label in enumerate(labels) if i not in kept),
+        redundant=_named(labels, parts.redundant),
         inconsistent={n: size for n, size in sorted(apart.items(), key=lambda e: -e[1]) if size > INCONSISTENT},
-        independent=tuple(columns[i] for i in dict.fromkeys(order) if i not in chosen),
-        dependent=tuple(name for i, name in enumerate(columns) if i in chosen),
+        independent=_named(columns, parts.independent),
+        dependent=_named(columns, parts.dependent),
         residual=residual,
         reachable=float(np.linalg.norm(U[:, :rank].T @ r)),
         is_closed=bool(residual <= CLOSED),
         singular_values=np.asarray(S, dtype=np.float64),
         tolerance=tolerance,
-        **(_held(J, held, rank, tolerance * S.max(initial=0.0), columns) if held.any() else {}),
+        **(_held(J, held, parts, columns) if held.any() else {}),
     )
 
 
-def _held(J: Matrix, held: BoolVector, rank: int, least: float, columns: Sequence[str]) -> dict[str, Any]:
-    """What is left when some columns are held; singular values up to `least` count as zero."""
+def _named(names: Sequence[str], chosen: Indices) -> tuple[str, ...]:
+    return tuple(names[int(i)] for i in chosen)
+
+
+def _held(J: Matrix, held: BoolVector, parts: Partition, columns: Sequence[str]) -> dict[str, Any]:
+    """What is left when some columns are held, which the partition has left independent where it could."""
     others = np.flatnonzero(~held)
     _, S, Vt = np.linalg.svd(J[:, others])
-    left = int((least < S).sum())
+    left = int((~held[parts.dependent]).sum())
     free = np.abs(Vt[left:]).max(axis=0, initial=0.0) > FREE
     return {
-        "driven": tuple(columns[int(i)] for i in np.flatnonzero(held)),
+        "driven": _named(columns, np.flatnonzero(held)),
         "held_mobility": others.size - left,
-        "blocked": rank - left,
-        "undetermined": tuple(columns[int(i)] for i in others[free]),
+        "blocked": parts.rank - left,
+        "undetermined": _named(columns, others[free]),
         "held_singular_values": np.asarray(S, dtype=np.float64),
     }
 
@@ -192,35 +194,3 @@ def coordinate_names(robot: Robot) -> tuple[str, ...]:
 
 def _columns_of(robot: Robot, joints: Collection[str]) -> list[int]:
     return [i for joint in joints for i in range(*robot.velocity_slice_of(joint).indices(robot.nv))]
-
-
-def _pivots(A: Matrix) -> list[int]:
-    """Columns in the order of pivoted QR."""
-    if not A.size:
-        return list(range(A.shape[1]))
-    found: Any = qr(A, mode="r", pivoting=True)
-    pivots: list[int] = found[1].tolist()
-    return pivots
-
-
-def _dependent(J: Matrix, rank: int, preferred: list[int], tolerance: float) -> Indices:
-    """Columns that follow from the others: as few of the preferred ones as the rank allows."""
-    wanted = set(preferred)
-    passes = [[i for i in range(J.shape[1]) if i not in wanted], list(dict.fromkeys(preferred))]
-    passes = [columns for columns in passes if columns]
-    longest = float(np.sqrt(np.einsum("ij,ij->j", J, J).max(initial=0.0)))
-    taken: list[int] = []
-    span = np.zeros((J.shape[0], 0))
-    for columns in passes:
-        needed = rank - len(taken)
-        if needed == 0:
-            break
-        rest = J[:, columns] - span @ (span.T @ J[:, columns])
-        decomposition: tuple[Any, Any, Any] = qr(rest, mode="economic", pivoting=True)
-        basis, R, order = decomposition
-        found = needed if columns is passes[-1] else int((np.abs(np.diag(R)) > tolerance * longest).sum())
-        found = min(found, needed)
-        picked: list[int] = order[:found].tolist()
-        taken += [columns[i] for i in picked]
-        span = np.concatenate([span, basis[:, :found]], axis=1)
-    return np.array(sorted(taken), dtype=np.intp)

@@ -12,6 +12,7 @@ from liegroups.doors import as_flag, as_name
 
 from ..errors import ConstraintError, WrongObjectError
 from ..robot import Frame, Robot
+from ..robot.joints import type_name
 from ..robot.pinocchio import Placement, pin
 from .closures import Closure
 from .hinge import Hinge, chain
@@ -60,14 +61,14 @@ class PhysicalJoint:
             q, v: (nq,) and (nv,) of the old robot.
         """
         old, new = self.closure.robot, self.robot
-        given, speed = old.check(q), old.space.check_tangent(v, "v")
+        q, speed = old.check(q), old.space.check_tangent(v, "v")
         after, rates = new.neutral, np.zeros(new.nv)
         for name in new.joint_names:
             if name != self.joint:
-                after[new.slice_of(name)] = given[old.slice_of(name)]
+                after[new.slice_of(name)] = q[old.slice_of(name)]
                 rates[new.velocity_slice_of(name)] = speed[old.velocity_slice_of(name)]
         if self.joint is not None:
-            fit = fitted(self.closure.hinge, *self.closure.motion(given, speed))
+            fit = fitted(self.closure.hinge, *self.closure.motion(q, speed))
             own = fit.coordinates, fit.rates
             theta, turning = _reversed_state(self.closure.hinge, *own) if self.reverse else own
             after[new.slice_of(self.joint)], rates[new.velocity_slice_of(self.joint)] = theta, turning
@@ -80,15 +81,15 @@ class PhysicalJoint:
             q, v: (nq,) and (nv,) of the new robot; v is zero by default.
         """
         old, new = self.closure.robot, self.robot
-        given = new.check(q)
+        q = new.check(q)
         speed = np.zeros(new.nv) if v is None else new.space.check_tangent(v, "v")
         before, rates = old.neutral, np.zeros(old.nv)
         base = str(old.model.names[self._base])
         for name in new.joint_names:
             if name != self.joint:
-                before[old.slice_of(name)] = given[new.slice_of(name)]
+                before[old.slice_of(name)] = q[new.slice_of(name)]
                 rates[old.velocity_slice_of(name)] = speed[new.velocity_slice_of(name)]
-        motion, body = new.at(given, speed), self.frame(Frame(base, self._base))
+        motion, body = new.at(q, speed), self.frame(Frame(base, self._base))
         root: Any = old.model.jointPlacements[self._base]
         before[old.slice_of(base)] = pin.SE3ToXYZQUAT(root.actInv(motion.posture.placement(body)))
         rates[old.velocity_slice_of(base)] = motion.velocity(body)
@@ -140,11 +141,7 @@ def _refuse(closure: Closure, parent: Frame, child: Frame) -> None:
     model: Any = closure.robot.model
     word = "predecessor" if child is closure.predecessor else "successor"
     kind = "the world" if child.joint == 0 else f"joint '{model.names[child.joint]}'"
-    if (
-        child.joint == 0
-        or int(model.parents[child.joint]) != 0
-        or model.joints[child.joint].shortname() != ("JointModelFreeFlyer")
-    ):
+    if child.joint == 0 or int(model.parents[child.joint]) != 0 or type_name(model.joints[child.joint]) != "FreeFlyer":
         raise NotAJointError(
             closure.name,
             f"its {word} is on {kind}, and only a base body on a free-flyer can become the child"

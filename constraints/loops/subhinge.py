@@ -102,8 +102,8 @@ def unit_axis(axis: ArrayLike, what: str) -> Vector:
         if axis.lower() not in _AXES:
             raise UnknownNameError("axis", axis, tuple(_AXES), f"{what}: no axis is named {axis!r}")
         axis = _AXES[axis.lower()]
-    given = finite_vector(axis, 3, what, "or 'x', 'y', 'z', '-x', '-y', '-z'")
-    norm = float(np.sqrt(given @ given))
+    direction = finite_vector(axis, 3, what, "or 'x', 'y', 'z', '-x', '-y', '-z'")
+    norm = float(np.sqrt(direction @ direction))
     if abs(norm - 1.0) > 1e-6:
         raise NotNormalizedError(what, "unit axis", norm)
-    return read_only(given / norm if abs(norm - 1.0) > ROUNDING else np.array(given))
+    return read_only(direction / norm if abs(norm - 1.0) > ROUNDING else np.array(direction))

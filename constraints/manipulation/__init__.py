@@ -6,7 +6,7 @@ from ..paths.collision import Collision, CollisionModel, NoFreeConfigurationErro
 from ..paths.collision_pairs import LeftOut, LeftOutReason
 from ..paths.collision_shapes import Shape
 from ..paths.interpolation import Interpolation, PathStatus, Stop, interpolate
-from ..paths.moving_rhs import Schedule
+from ..paths.moving_rhs import MovingRightHandSide
 from ..paths.path import Jump, Path
 from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins, Tie
 from .factory import ConstraintGraphFactory, MovableObject
@@ -44,6 +44,7 @@ __all__ = [
     "LeftOut",
     "LeftOutReason",
     "MovableObject",
+    "MovingRightHandSide",
     "NoFreeConfigurationError",
     "Path",
     "PathProblem",
@@ -52,7 +53,6 @@ __all__ = [
     "RelativeMotion",
     "Rule",
     "Scene",
-    "Schedule",
     "SecurityMargins",
     "Semantics",
     "Shape",

@@ -14,9 +14,9 @@ from ..errors import DuplicateNameError, GraphError, OptionError, UnknownNameErr
 from ..functions.contact.contact_surface import Surface
 from ..paths.relative_motion import SecurityMargins
 from ..robot import Robot
-from ..robot.doors import as_robot
+from ..robot.arguments import as_robot
 from ..solvers import Options
-from .checks import all_of
+from .arguments import all_of
 from .factory_parts import GraspSet, Parts
 from .factory_transitions import transitions_between
 from .graph import ConstraintGraph

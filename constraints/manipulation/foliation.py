@@ -23,7 +23,7 @@ from ..rows.row_owner import RowOwner
 from ..rows.stack import Stack
 from ..words import counted
 
-__all__ = ["Foliation", "Leaf", "merged"]
+__all__ = ["Foliation", "Leaf", "merge_foliations"]
 
 
 @final
@@ -51,7 +51,7 @@ class Foliation:
     pair: SurfacePair | None = None
 
     def __post_init__(self) -> None:
-        """Check what was given."""
+        """Check the arguments."""
         as_name(self.name, "name of a foliation")
         for what, owner in (("constraint", self.constraint), ("complement", self.complement), ("hold", self.hold)):
             if not isinstance(owner, RowOwner) and (owner is not None or what == "hold"):
@@ -163,7 +163,7 @@ def refuse_free_rows(owner: RowOwner, who: str) -> None:
         )
 
 
-def merged(owners: Iterable[RowOwner], foliations: Sequence[tuple[Foliation, Foliation]]) -> list[RowOwner]:
+def merge_foliations(owners: Iterable[RowOwner], foliations: Sequence[tuple[Foliation, Foliation]]) -> list[RowOwner]:
     """Constraints of a problem, each once, with the hold in place of a constraint and its complement.
 
     Args:
@@ -171,18 +171,32 @@ def merged(owners: Iterable[RowOwner], foliations: Sequence[tuple[Foliation, Fol
         foliations: those that may be concerned, each with the variant that is chosen. Holds come first, in this order:
             of two that compute one object the first stays explicit.
     """
-    given = {id(owner): owner for owner in owners}
+    asked = {id(owner): owner for owner in owners}
     holds: list[RowOwner] = []
     for foliation, chosen in foliations:
-        if id(foliation.complement) not in given:
+        if id(foliation.complement) not in asked:
             continue
-        if foliation.constraint is None or id(foliation.constraint) in given:
+        if foliation.constraint is None or id(foliation.constraint) in asked:
             holds.append(chosen.hold)
-            given.pop(id(foliation.constraint), None)
-            del given[id(foliation.complement)]
+            asked.pop(id(foliation.constraint), None)
+            del asked[id(foliation.complement)]
         elif chosen.complement is not None and chosen is not foliation:
-            given[id(foliation.complement)] = chosen.complement
-    return [*holds, *given.values()]
+            asked[id(foliation.complement)] = chosen.complement
+    return [*holds, *asked.values()]
+
+
+def one_placement_each(foliations: Sequence[Foliation]) -> None:
+    """Refuse two placements of one object."""
+    placed: dict[int, str] = {}
+    for foliation in foliations:
+        owner = foliation.constraint
+        if isinstance(owner, Implicit) and isinstance(owner.function, ConvexShapeContact):
+            for joint in owner.function.object_joints:
+                if placed.setdefault(joint, foliation.name) != foliation.name:
+                    name = owner.function.robot.joint_names[joint - 1] if joint else "universe"
+                    raise GraphError(
+                        f"'{placed[joint]}' and '{foliation.name}' both place '{name}': one placement each"
+                    )
 
 
 def leaf_at(foliations: Sequence[Foliation], point: Point) -> Leaf:

@@ -16,17 +16,17 @@ from ..errors import GraphError, OptionError, WrongObjectError
 from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins, collision_pairs, relative_motion
 from ..problem.problem import Problem
 from ..robot import Robot
-from ..robot.doors import as_robot
+from ..robot.arguments import as_robot
 from ..rows.row_owner import RowOwner
 from ..solvers import Options, Projection, ProjectionBatch
 from ..words import counted
-from .checks import all_of, one_placement_each
-from .foliation import Foliation, Leaf, leaf_at
-from .memory import Benches
+from .arguments import all_of, as_owners
+from .foliation import Foliation, Leaf, leaf_at, one_placement_each
+from .memory import GraphMemoryPool
 from .network import Network
-from .problems import PathProblem, Programs
+from .problems import GraphProblems, PathProblem
 from .selector import StateSelector
-from .states import State, Transition, as_owners
+from .states import State, Transition
 from .targets import TargetConfiguration, configurations, from_starts, on_executor
 
 if TYPE_CHECKING:
@@ -94,17 +94,17 @@ class ConstraintGraph:
             raise OptionError(f"attempts of a constraint graph: expected a whole number from 1, got {attempts!r}")
         self.attempts = attempts
         self.margins = SecurityMargins() if margins is None else margins
-        given = all_of(states, State, "states of a constraint graph")
+        every = all_of(states, State, "states of a constraint graph")
         self.transitions = all_of(transitions, Transition, "transitions of a constraint graph")
-        self._network = Network(given, self.transitions)
+        self._network = Network(every, self.transitions)
         self.inner_transitions = self._network.inner
-        own = [state for state in given if not state.waypoint]
+        own = [state for state in every if not state.waypoint]
         self.states: tuple[State, ...] = tuple(sorted(own, key=lambda state: -state.priority))
-        self.waypoint_states: tuple[State, ...] = tuple(s for s in given if s.waypoint)
+        self.waypoint_states: tuple[State, ...] = tuple(s for s in every if s.waypoint)
         one_placement_each(self.foliations)
-        self._benches = Benches(self.robot)
-        self._programs = Programs(self.robot, self.foliations, self.constraints, self.options, self._benches)
-        self._selector = StateSelector(self._benches, self.states, self.constraints, self.threshold)
+        self._memories = GraphMemoryPool(self.robot)
+        self._problems = GraphProblems(self.robot, self.foliations, self.constraints, self.options, self._memories)
+        self._selector = StateSelector(self._memories, self.states, self.constraints, self.threshold)
 
     # Looking up.
 
@@ -226,7 +226,7 @@ class ConstraintGraph:
             state: which, or its name; waypoint states too.
             rng: generator.
         """
-        return self._programs.state(self.state(state)).project(self.robot.random(rng))
+        return self._problems.state(self.state(state)).project(self.robot.random(rng))
 
     def samples(
         self, state: State | str, rng: np.random.Generator, size: int, executor: Executor | None = None
@@ -238,11 +238,11 @@ class ConstraintGraph:
             size: how many.
             executor: whose workers project, as in `Projector.project_batch`.
         """
-        return self._programs.state(self.state(state)).project_batch(self.robot.random(rng, size), executor=executor)
+        return self._problems.state(self.state(state)).project_batch(self.robot.random(rng, size), executor=executor)
 
     def problem_of(self, state: State | str) -> Problem:
         """What configurations of a state satisfy."""
-        return self._programs.state(self.state(state)).problem
+        return self._problems.state(self.state(state)).problem
 
     def path_problem(self, transition: Transition | str, q_start: ArrayLike) -> PathProblem:
         """What the paths of a transition satisfy, and the right-hand sides that keep them on the leaf of the start.
@@ -260,7 +260,7 @@ class ConstraintGraph:
         if found.inner:
             parts = ", ".join(f"'{part}'" for part in found.inner)
             raise GraphError(f"transition '{found}' leads through waypoints, each part has its own paths: {parts}")
-        return self._programs.path(found, self.robot.check(q_start, "q_start"))
+        return self._problems.path(found, self.robot.check(q_start, "q_start"))
 
     def target(
         self,
@@ -287,7 +287,7 @@ class ConstraintGraph:
         """
         found = self.transition(transition)
         pair = self.robot.check(q_start, "q_start"), self.robot.check(q, "q")
-        return from_starts(self._programs, self._selector, found, [pair], self.attempts, leaf)[0]
+        return from_starts(self._problems, self._selector, found, [pair], self.attempts, leaf)[0]
 
     def targets(
         self, transition: Transition | str, Q_start: ArrayLike, Q: ArrayLike, executor: Executor | None = None
@@ -303,7 +303,7 @@ class ConstraintGraph:
         found = self.transition(transition)
         pairs = configurations(self.robot, Q_start, Q)
         solve = on_executor(executor)
-        return tuple(from_starts(self._programs, self._selector, found, pairs, self.attempts, None, solve))
+        return tuple(from_starts(self._problems, self._selector, found, pairs, self.attempts, None, solve))
 
     # Bodies.
 
@@ -315,7 +315,7 @@ class ConstraintGraph:
         """
         if isinstance(where, State) or (isinstance(where, str) and where in self._network.states):
             return relative_motion(self.robot, [*self.constraints, *self.state(where).constraints])
-        return relative_motion(self.robot, self._programs.on_path(self.transition(where)))
+        return relative_motion(self.robot, self._problems.on_path(self.transition(where)))
 
     def collision_pairs(
         self, where: State | Transition | str, pairs: Sequence[tuple[str, str]]
@@ -384,5 +384,5 @@ class ConstraintGraph:
         return _rebuilt, ((self.robot, (*self.states, *self.waypoint_states), self.transitions, self.foliations), named)
 
 
-def _rebuilt(given: tuple[Any, ...], options: dict[str, Any]) -> ConstraintGraph:
-    return ConstraintGraph(*given, **options)
+def _rebuilt(arguments: tuple[Any, ...], options: dict[str, Any]) -> ConstraintGraph:
+    return ConstraintGraph(*arguments, **options)

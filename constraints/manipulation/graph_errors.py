@@ -66,12 +66,9 @@ def graph_errors(graph: ConstraintGraph, q: Vector, q_start: Vector) -> GraphErr
     transitions: dict[str, dict[str, float]] = {}
     for transition in (*graph.transitions, *graph.inner_transitions):
         if not transition.inner and graph.contains(transition.source, q_start):
-            transitions[transition.name] = _norms(*_swap(q, *graph.path_problem(transition, q_start)))
+            problem, rhs = graph.path_problem(transition, q_start)
+            transitions[transition.name] = _norms(problem, q, rhs)
     return GraphErrors(states, transitions, graph.threshold)
-
-
-def _swap(q: Vector, problem: Problem, rhs: RightHandSide) -> tuple[Problem, Vector, RightHandSide]:
-    return problem, q, rhs
 
 
 def _norms(problem: Problem, q: Vector, rhs: RightHandSide) -> dict[str, float]:

@@ -8,7 +8,7 @@ from ..errors import WrongObjectError
 from ..functions.pose import RelativePose
 from ..functions.transformation import RelativeTransformation
 from ..robot import Frame, Robot
-from ..robot.doors import as_robot
+from ..robot.arguments import as_robot
 from ..robot.pinocchio import pin
 from ..rows.comparison import Comparison
 from ..rows.explicit_forms import explicit_relative_pose

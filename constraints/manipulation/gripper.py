@@ -105,13 +105,13 @@ def _clearance(frame: object, clearance: Any, who: str) -> float:
     return length
 
 
-def _mask(given: ArrayLike, what: str) -> BoolVector:
+def _mask(mask: ArrayLike, what: str) -> BoolVector:
     try:
-        array = np.asarray(given)
+        array = np.asarray(mask)
     except (TypeError, ValueError):
-        raise WrongObjectError(what, "six truth values", given) from None
+        raise WrongObjectError(what, "six truth values", mask) from None
     if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
-        raise WrongObjectError(what, "six truth values", given)
+        raise WrongObjectError(what, "six truth values", mask)
     if array.shape != (6,):
         raise SizeError(what, 6, array.shape)
     return array.astype(np.bool_)

@@ -11,11 +11,11 @@ from ..point import Point
 from ..robot import Robot
 from ..workspace import Pool, Workspace
 
-__all__ = ["Bench", "Benches"]
+__all__ = ["GraphMemory", "GraphMemoryPool"]
 
 
 @final
-class Bench:
+class GraphMemory:
     """A workspace with a handle that is moved along the configurations of one call: kinematics are computed once each.
 
     Args:
@@ -43,7 +43,7 @@ class Bench:
 
 
 @final
-class Benches:
+class GraphMemoryPool:
     """Those of one graph, one for each call that runs at the same time.
 
     Args:
@@ -53,11 +53,11 @@ class Benches:
     __slots__ = ("_pool", "give")
 
     def __init__(self, robot: Robot) -> None:
-        self._pool = Pool(partial(Bench, robot))
+        self._pool = Pool(partial(GraphMemory, robot))
         self.give = self._pool.give
 
-    def take(self) -> Bench:
+    def take(self) -> GraphMemory:
         """One that nobody uses; what was placed in it is forgotten: whoever placed it may have changed the array."""
-        bench = self._pool.take()
-        bench.workspace.serial += 1
-        return bench
+        memory = self._pool.take()
+        memory.workspace.serial += 1
+        return memory

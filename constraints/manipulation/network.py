@@ -85,9 +85,9 @@ class Network:
         return tuple(plain[a][b]["of"] for a, b in pairwise(names))
 
 
-def _by_name(given: Sequence[Any], kind: str) -> Mapping[str, Any]:
+def _by_name(entries: Sequence[Any], kind: str) -> Mapping[str, Any]:
     found: dict[str, Any] = {}
-    for entry in given:
+    for entry in entries:
         if found.setdefault(entry.name, entry) is not entry:
             raise DuplicateNameError(f"{kind} of the graph", entry.name)
     return found

@@ -99,8 +99,8 @@ def _check_moves(name: str, objects: Surface | Sequence[Surface]) -> None:
     Raises:
         OptionError: its surface is named.
     """
-    given = (objects,) if isinstance(objects, Surface) else as_tuple(objects, f"objects of '{name}'", "Surfaces")
-    for surface in given:
+    surfaces_of = (objects,) if isinstance(objects, Surface) else as_tuple(objects, f"objects of '{name}'", "Surfaces")
+    for surface in surfaces_of:
         if isinstance(surface, Surface) and surface.frame.joint == 0:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise OptionError(
                 f"objects of '{name}': surface '{surface.name}' is fixed in the world, expected surfaces of what is "

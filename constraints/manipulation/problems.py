@@ -18,11 +18,11 @@ from ..rows.implicit import Implicit
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..solvers import Options, Projection, Projector
-from .foliation import Foliation, leaf_at, merged
-from .memory import Bench, Benches
+from .foliation import Foliation, leaf_at, merge_foliations
+from .memory import GraphMemory, GraphMemoryPool
 from .states import State, Transition
 
-__all__ = ["NOTHING", "LeafStep", "PathProblem", "Programs"]
+__all__ = ["NOTHING", "GraphProblems", "LeafStep", "PathProblem"]
 
 NOTHING = "no constraint"
 """Name of the constraint of a problem that has none: it is always satisfied."""
@@ -62,7 +62,7 @@ class _Recipe(NamedTuple):
     options: Options
 
 
-class _Program(NamedTuple):
+class _Prepared(NamedTuple):
     """A problem with its projector, and the positions of constraints whose right-hand sides may vary."""
 
     projector: Projector
@@ -70,7 +70,7 @@ class _Program(NamedTuple):
 
 
 @final
-class Programs:
+class GraphProblems:
     """The problems and projectors of one graph.
 
     Args:
@@ -78,7 +78,7 @@ class Programs:
         foliations: whose constraints, complements and holds are merged.
         constraints: asked of every configuration.
         options: threshold and budget of projections.
-        benches: memory for reading right-hand sides.
+        memories: memory for reading right-hand sides.
     """
 
     def __init__(
@@ -87,13 +87,13 @@ class Programs:
         foliations: Sequence[Foliation],
         constraints: Sequence[RowOwner],
         options: Options,
-        benches: Benches,
+        memories: GraphMemoryPool,
     ) -> None:
         self.robot, self.foliations, self.everywhere, self.options = robot, tuple(foliations), constraints, options
         self._nothing = Implicit.between(Constant([0.0], Rn(1), robot.space), -1.0, 1.0, name=NOTHING)
-        self.benches = benches
+        self.memories = memories
         self._recipes: dict[object, _Recipe] = {}
-        self._programs: dict[object, _Program] = {}
+        self._problems: dict[object, _Prepared] = {}
         self._follows: dict[object, bool] = {}
         self._steps: dict[int, tuple[LeafStep, ...]] = {}
 
@@ -101,22 +101,22 @@ class Programs:
         """What puts configurations into a state."""
         key = (id(state), "state")
         recipe = self._recipes.get(key) or self._recipe(key, state.constraints, self.options)
-        return self._program(key, recipe, ()).projector
+        return self._prepared(key, recipe, ()).projector
 
     def condition(self, transition: Transition) -> Projector:
         """What puts configurations where the leaf of a level-set transition may be chosen."""
         key = (id(transition), "condition")
         recipe = self._recipes.get(key) or self._recipe(key, transition.condition or (), self.options)
-        return self._program(key, recipe, ()).projector
+        return self._prepared(key, recipe, ()).projector
 
     def path(self, transition: Transition, q_start: Vector) -> PathProblem:
         """What paths of a transition satisfy, on the leaf of their start."""
         key = (id(transition), "path")
         recipe = self._recipes.get(key) or self._recipe(key, _of_paths(transition), self.options)
-        bench = self.benches.take()
-        program = self._program(key, recipe, _chosen(recipe, q_start, bench))
-        path = PathProblem(program.projector.problem, _rhs_at(program, q_start, bench))
-        self.benches.give(bench)
+        memory = self.memories.take()
+        prepared = self._prepared(key, recipe, _chosen(recipe, q_start, memory))
+        path = PathProblem(prepared.projector.problem, _rhs_at(prepared, q_start, memory))
+        self.memories.give(memory)
         return path
 
     def target(
@@ -125,7 +125,7 @@ class Programs:
         parts: int,
         q_start: Vector,
         leaf: Vector | None,
-        bench: Bench,
+        memory: GraphMemory,
         before: Projection | None = None,
     ) -> tuple[Projector, RightHandSide]:
         """What puts configurations on the end of a step, on the leaf of its start.
@@ -135,18 +135,18 @@ class Programs:
             parts: of how many steps it is one; the threshold is shared among them.
             q_start: where it starts.
             leaf: for a level-set transition: a configuration on the leaf where it is to end.
-            bench: memory of the call.
+            memory: memory of the call.
             before: the projection that led to the start: right-hand sides of constraints that both have are taken over.
         """
         recipe, key = self._target_recipe(step, parts), _key(step, parts)
-        chosen = _chosen(recipe, q_start, bench)
+        chosen = _chosen(recipe, q_start, memory)
         if leaf is None or not step.parameters:
-            program = self._program(key, recipe, chosen)
-            return program.projector, _rhs_at(program, q_start, bench, before)
+            prepared = self._prepared(key, recipe, chosen)
+            return prepared.projector, _rhs_at(prepared, q_start, memory, before)
         ends = {id(owner) for owner in step.parameters}
-        chosen = [(f, f.at_point(bench.at(leaf)) if id(f.complement) in ends else one) for f, one in chosen]
-        program = self._program(key, recipe, chosen)
-        return program.projector, _on_leaf(program, q_start, step, chosen, leaf, bench)
+        chosen = [(f, f.at_point(memory.at(leaf)) if id(f.complement) in ends else one) for f, one in chosen]
+        prepared = self._prepared(key, recipe, chosen)
+        return prepared.projector, _on_leaf(prepared, q_start, step, chosen, leaf, memory)
 
     def steps(self, transition: Transition) -> tuple[LeafStep, ...]:
         """The inner transitions of a transition, or itself, with what each of them must have of a chosen leaf.
@@ -166,14 +166,14 @@ class Programs:
             found = self._steps[id(transition)] = tuple(steps)
         return found
 
-    def is_on_leaf(self, transition: Transition, q: Vector, leaf: Vector | None, bench: Bench) -> bool:
+    def is_on_leaf(self, transition: Transition, q: Vector, leaf: Vector | None, memory: GraphMemory) -> bool:
         """Whether the end of a transition is on the leaf that was chosen; true where none is.
 
         Args:
             transition: with waypoints or without.
             q: its end.
             leaf: a configuration on the leaf.
-            bench: memory of the call.
+            memory: memory of the call.
         """
         if leaf is None:
             return True
@@ -182,8 +182,8 @@ class Programs:
         ends = self._ends_on(steps[-1].transition, asked)
         if not ends:
             return True
-        here = leaf_at(ends, bench.at(q))
-        return here.same_as(leaf_at(ends, bench.at(leaf)), self.options.threshold)
+        here = leaf_at(ends, memory.at(q))
+        return here.same_as(leaf_at(ends, memory.at(leaf)), self.options.threshold)
 
     def _ends_on(self, transition: Transition, complements: Mapping[int, RowOwner]) -> list[Foliation]:
         """Of the foliations of some complements those on which a transition without waypoints ends."""
@@ -213,7 +213,7 @@ class Programs:
     def on_path(self, transition: Transition) -> list[RowOwner]:
         """Constraints of the paths of a transition, holds in place; where surfaces are not chosen, of all of them."""
         recipe = self._recipe((id(transition), "path"), _of_paths(transition), self.options)
-        return merged(recipe.owners, [(f, f) for f in recipe.foliations])
+        return merge_foliations(recipe.owners, [(f, f) for f in recipe.foliations])
 
     def _recipe(self, key: object, owners: Sequence[RowOwner], options: Options) -> _Recipe:
         once = list({id(owner): owner for owner in (*self.everywhere, *owners)}.values())
@@ -221,43 +221,43 @@ class Programs:
         found = self._recipes[key] = _Recipe(once, kept, options)
         return found
 
-    def _program(self, key: object, recipe: _Recipe, chosen: _Chosen) -> _Program:
+    def _prepared(self, key: object, recipe: _Recipe, chosen: _Chosen) -> _Prepared:
         key = (key, *(one.pair for _, one in chosen))
-        found = self._programs.get(key)
+        found = self._problems.get(key)
         if found is None:
-            problem = Problem(self.robot, merged(recipe.owners, chosen) or [self._nothing])
+            problem = Problem(self.robot, merge_foliations(recipe.owners, chosen) or [self._nothing])
             free = [i for i, owner in enumerate(problem.constraints) if np.any(owner.rows.free_rhs & owner.rows.mask)]
-            found = self._programs[key] = _Program(Projector(problem, recipe.options), tuple(free))
+            found = self._problems[key] = _Prepared(Projector(problem, recipe.options), tuple(free))
         return found
 
 
-def _chosen(recipe: _Recipe, q: Vector, bench: Bench) -> _Chosen:
+def _chosen(recipe: _Recipe, q: Vector, memory: GraphMemory) -> _Chosen:
     """The foliations of a recipe with the pairs of surfaces that touch at q."""
-    return [(f, f.at_point(bench.at(q)) if f.variants else f) for f in recipe.foliations]
+    return [(f, f.at_point(memory.at(q)) if f.variants else f) for f in recipe.foliations]
 
 
-def _rhs_at(program: _Program, q: Vector, bench: Bench, before: Projection | None = None) -> RightHandSide:
+def _rhs_at(prepared: _Prepared, q: Vector, memory: GraphMemory, before: Projection | None = None) -> RightHandSide:
     """Right-hand sides that put a problem on the leaf of q."""
-    rhs, free = program.projector.problem.rhs, program.free
+    rhs, free = prepared.projector.problem.rhs, prepared.free
     if not free:
         return rhs
     if before is not None and all(id(rhs.stack.owners[i]) in before.rhs.points for i in free):
         return rhs.taken_from(before.rhs, free)
-    return rhs.read_at(bench.at(q), free)
+    return rhs.read_at(memory.at(q), free)
 
 
 def _on_leaf(
-    program: _Program, q_start: Vector, step: LeafStep, chosen: _Chosen, leaf: Vector, bench: Bench
+    prepared: _Prepared, q_start: Vector, step: LeafStep, chosen: _Chosen, leaf: Vector, memory: GraphMemory
 ) -> RightHandSide:
     """Right-hand sides of the start, but for parameters, which are read from another configuration."""
-    problem = program.projector.problem
+    problem = prepared.projector.problem
     ends = {id(owner) for owner in step.parameters}
     for whole, one in chosen:
         if id(whole.complement) in ends:
             ends |= {id(one.hold), id(one.complement)}
     places = {id(owner): i for i, owner in enumerate(problem.constraints)}
     which = [places[key] for key in ends if key in places]
-    return _rhs_at(program, q_start, bench).read_at(bench.at(leaf), which)
+    return _rhs_at(prepared, q_start, memory).read_at(memory.at(leaf), which)
 
 
 def _of_paths(transition: Transition) -> list[RowOwner]:

@@ -41,10 +41,10 @@ class Rule:
     def __post_init__(self) -> None:
         """Check that the patterns are some."""
         for what in ("grippers", "handles"):
-            given: Any = getattr(self, what)
-            if isinstance(given, str) or not isinstance(given, Sequence):
-                raise WrongObjectError(f"{what} of a rule", "a sequence of patterns", given)
-            patterns: list[Any] = [*given]
+            entries: Any = getattr(self, what)
+            if isinstance(entries, str) or not isinstance(entries, Sequence):
+                raise WrongObjectError(f"{what} of a rule", "a sequence of patterns", entries)
+            patterns: list[Any] = [*entries]
             for pattern in patterns:
                 if not isinstance(pattern, str):
                     raise WrongObjectError(f"{what} of a rule", "patterns of names", pattern)

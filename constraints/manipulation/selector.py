@@ -14,7 +14,7 @@ from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..rows.stack import Stack
 from ..rows.stacking import Rows, stack_rows
-from .memory import Benches
+from .memory import GraphMemoryPool
 from .states import State
 
 __all__ = ["StateSelector"]
@@ -25,7 +25,7 @@ class StateSelector:
     """Finds the state of a configuration; each constraint that states share is evaluated once.
 
     Args:
-        benches: memory for the evaluations.
+        memories: memory for the evaluations.
         states: in the order in which they are asked.
         everywhere: constraints of all of them.
         threshold: largest error norm of a constraint in a state.
@@ -34,13 +34,13 @@ class StateSelector:
     """
 
     def __init__(
-        self, benches: Benches, states: Sequence[State], everywhere: Sequence[RowOwner], threshold: float
+        self, memories: GraphMemoryPool, states: Sequence[State], everywhere: Sequence[RowOwner], threshold: float
     ) -> None:
         self._states, self._everywhere, self.threshold = states, everywhere, threshold
         shared = {id(owner): owner for state in states for owner in (*everywhere, *state.constraints)}
         self._all = _Constraints(list(shared.values()))
         self._of: dict[int, _Constraints] = {}
-        self._benches = benches
+        self._memories = memories
 
     def errors(self, q: Vector) -> dict[int, float]:
         """Error norms at a valid configuration, by id of the constraint, of all states.
@@ -48,9 +48,9 @@ class StateSelector:
         Args:
             q: configuration (nq,).
         """
-        bench = self._benches.take()
-        errors = self._all.norms(self._all.at(bench.place(q)))
-        self._benches.give(bench)
+        memory = self._memories.take()
+        errors = self._all.norms(self._all.at(memory.place(q)))
+        self._memories.give(memory)
         return errors
 
     def misses(self, state: State, point: Point) -> str:
@@ -72,9 +72,9 @@ class StateSelector:
 
     def contains(self, state: State, q: Vector) -> bool:
         """Whether a valid configuration (nq,) is in a state."""
-        bench = self._benches.take()
-        misses = self.misses(state, bench.place(q))
-        self._benches.give(bench)
+        memory = self._memories.take()
+        misses = self.misses(state, memory.place(q))
+        self._memories.give(memory)
         return not misses
 
     def state_of(self, q: Vector) -> State:

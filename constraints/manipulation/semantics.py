@@ -17,7 +17,7 @@ from liegroups.doors import as_name
 from ..errors import ConstraintError, FileError, UnknownFrameError
 from ..functions.contact.contact_surface import Surface
 from ..robot import Frame, Robot
-from ..robot.doors import as_robot
+from ..robot.arguments import as_robot
 from ..robot.frame_table import FrameKind
 from ..robot.pinocchio import Placement, pin
 from ..robot.srdf import MANIPULATION_TAGS, SRDF_TAGS, refuse_misspelt
@@ -251,10 +251,10 @@ class _Reader:
         xyz = self._attribute(element, "xyz", 3, where) if "xyz" in element.attrib else [0.0, 0.0, 0.0]
         if not turns:
             return self._pose(xyz, [0.0, 0.0, 0.0, 1.0], where)
-        given = self._attribute(element, turns[0], 3 if turns[0] == "rpy" else 4, where)
+        turn = self._attribute(element, turns[0], 3 if turns[0] == "rpy" else 4, where)
         if turns[0] == "rpy":
-            return pin.SE3(pin.rpy.rpyToMatrix(*given), np.array(xyz))
-        return self._pose(xyz, given if turns[0] == "xyzw" else given[1:] + given[:1], where)
+            return pin.SE3(pin.rpy.rpyToMatrix(*turn), np.array(xyz))
+        return self._pose(xyz, turn if turns[0] == "xyzw" else turn[1:] + turn[:1], where)
 
     def _attribute(self, element: Element, name: str, n: int, where: str) -> list[float]:
         values = numbers(element.get(name), self.file, f"{where}, {name}")

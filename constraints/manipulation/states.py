@@ -9,9 +9,10 @@ from typing import Any, final
 from liegroups.doors import as_name
 from liegroups.frozen import set_fields
 
-from ..errors import DuplicateError, GraphError, OptionError, WrongObjectError
+from ..errors import GraphError, OptionError, WrongObjectError
 from ..rows.row_owner import RowOwner
 from ..words import counted
+from .arguments import all_of, as_owners
 from .foliation import refuse_free_rows
 
 __all__ = ["State", "Transition"]
@@ -44,7 +45,7 @@ class State:
     path_constraints: Sequence[RowOwner] = ()
 
     def __post_init__(self) -> None:
-        """Check what was given."""
+        """Check the arguments."""
         as_name(self.name, "name of a state")
         who = f"state {self.name!r}"
         for what in ("constraints", "path_constraints"):
@@ -98,7 +99,7 @@ class Transition:
     parameters: Sequence[RowOwner] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:
-        """Check what was given."""
+        """Check the arguments."""
         as_name(self.name, "name of a transition")
         who = f"transition {self.name!r}"
         for what in ("source", "target", "containing"):
@@ -118,11 +119,6 @@ class Transition:
         return self.source is self.target
 
     @property
-    def is_waypoint(self) -> bool:
-        """Whether it leads through waypoints."""
-        return bool(self.inner)
-
-    @property
     def is_level_set(self) -> bool:
         """Whether it, or a part of it, chooses the leaf on which it ends."""
         return self.condition is not None or any(part.is_level_set for part in self.inner)
@@ -137,31 +133,12 @@ class Transition:
         return f"Transition({self.name!r}: {', '.join([where, *words])})"
 
 
-def as_owners(given: Any, what: str) -> tuple[RowOwner, ...]:
-    """Constraints, each once."""
-    if not isinstance(given, Sequence) or isinstance(given, str):
-        raise WrongObjectError(what, "a sequence of constraints", given)
-    owners: list[RowOwner] = []
-    entries: list[Any] = [*given]
-    for owner in entries:
-        if not isinstance(owner, RowOwner):
-            raise WrongObjectError(what, "constraints", owner)
-        if any(owner is other for other in owners):
-            raise DuplicateError(f"{what}: {owner.name!r} is given twice (the same object)")
-        owners.append(owner)
-    return tuple(owners)
-
-
-def _chain(given: Any, whole: Transition) -> tuple[Transition, ...]:
+def _chain(inner: Any, whole: Transition) -> tuple[Transition, ...]:
     """Inner transitions that lead from the source to the target."""
     who = f"inner transitions of '{whole.name}'"
-    if not isinstance(given, Sequence) or isinstance(given, str):
-        raise WrongObjectError(who, "a sequence of transitions", given)
-    parts: list[Any] = [*given]
+    parts: tuple[Transition, ...] = all_of(inner, Transition, who, "transitions")
     here = whole.source
     for part in parts:
-        if not isinstance(part, Transition):
-            raise WrongObjectError(who, "transitions", part)
         if part.inner:
             raise GraphError(f"{who}: '{part.name}' must not lead through waypoints itself")
         if part.source is not here:
@@ -169,4 +146,4 @@ def _chain(given: Any, whole: Transition) -> tuple[Transition, ...]:
         here = part.target
     if parts and here is not whole.target:
         raise GraphError(f"{who} end in '{here}', expected '{whole.target}'")
-    return tuple(parts)
+    return parts

@@ -18,8 +18,8 @@ from ..rows.right_hand_side import RightHandSide
 from ..solvers import Projection, Projector, Status
 from ..solvers.result import Result
 from ..words import counted
-from .memory import Bench
-from .problems import Programs
+from .memory import GraphMemory
+from .problems import GraphProblems
 from .selector import StateSelector
 from .states import Transition
 
@@ -144,11 +144,11 @@ Work = tuple[Projector, Vector, RightHandSide]
 Solve = Callable[[Sequence[Work]], Sequence[Projection]]
 
 
-def one_by_one(bench: Bench) -> Solve:
-    """Projections one after the other, in the workspace of a bench."""
+def one_by_one(memory: GraphMemory) -> Solve:
+    """Projections one after the other, in the workspace of a memory."""
 
     def solve(works: Sequence[Work]) -> Sequence[Projection]:
-        return [projector.project_valid(q.copy(), rhs, bench.workspace) for projector, q, rhs in works]
+        return [projector.project_valid(q.copy(), rhs, memory.workspace) for projector, q, rhs in works]
 
     return solve
 
@@ -171,7 +171,7 @@ def on_executor(executor: Executor | None) -> Solve:
 
 
 def from_starts(
-    programs: Programs,
+    problems: GraphProblems,
     selector: StateSelector,
     transition: Transition,
     pairs: Sequence[tuple[Vector, Vector]],
@@ -182,7 +182,7 @@ def from_starts(
     """Targets of starts that are looked at first, all in the memory of one call.
 
     Args:
-        programs: problems of the graph.
+        problems: problems of the graph.
         selector: knows what its states ask for.
         transition: with waypoints or without.
         pairs: starts and guesses, checked.
@@ -193,23 +193,23 @@ def from_starts(
     Raises:
         GraphError: a start that is not in the source state; or as `leaf_for`.
     """
-    bench, wanted = programs.benches.take(), list[Wanted]()
+    memory, wanted = problems.memories.take(), list[Wanted]()
     for start, guess in pairs:
-        off = selector.misses(transition.source, bench.place(start))
+        off = selector.misses(transition.source, memory.place(start))
         if off:
             raise GraphError(f"the start of '{transition}' is not in the state '{transition.source}': {off}")
-        wanted.append(Wanted(start, guess, leaf_for(programs, transition, guess, leaf)))
-    found = reach(programs, transition, wanted, attempts, bench, solve or one_by_one(bench))
-    programs.benches.give(bench)
+        wanted.append(Wanted(start, guess, leaf_for(problems, transition, guess, leaf)))
+    found = reach(problems, transition, wanted, attempts, memory, solve or one_by_one(memory))
+    problems.memories.give(memory)
     return found
 
 
 def reach(
-    programs: Programs,
+    problems: GraphProblems,
     transition: Transition,
     wanted: Sequence[Wanted],
     attempts: int,
-    bench: Bench,
+    memory: GraphMemory,
     solve: Solve,
 ) -> list[TargetConfiguration]:
     """Go through the waypoints of a transition; where one is not found, start again from another guess.
@@ -218,19 +218,19 @@ def reach(
     motion. The guesses are random, and a function of the start and the first guess alone.
 
     Args:
-        programs: problems of the graph.
+        problems: problems of the graph.
         transition: with waypoints or without.
         wanted: the targets.
         attempts: number of guesses at most.
-        bench: memory of the call.
+        memory: memory of the call.
         solve: how projections are done.
     """
     tries = [_Try(target) for target in wanted]
     left = tries
     for attempt in range(1, attempts + 1):
-        _chains(programs, transition, left, bench, solve)
+        _chains(problems, transition, left, memory, solve)
         for one in left:
-            on_leaf = programs.is_on_leaf(transition, one.here, one.wanted.leaf, bench)
+            on_leaf = problems.is_on_leaf(transition, one.here, one.wanted.leaf, memory)
             one.judge(transition, attempt, on_leaf)
         if transition.short:
             break
@@ -238,7 +238,7 @@ def reach(
         if not left:
             break
         for one in left:
-            one.guess_again(programs.robot)
+            one.guess_again(problems.robot)
     return [one.result(attempts) for one in tries]
 
 
@@ -272,20 +272,22 @@ class _Try:
         return best if best.success or best.transition.short else replace(best, attempts=attempts)
 
 
-def _chains(programs: Programs, transition: Transition, tries: Sequence[_Try], bench: Bench, solve: Solve) -> None:
+def _chains(
+    problems: GraphProblems, transition: Transition, tries: Sequence[_Try], memory: GraphMemory, solve: Solve
+) -> None:
     """Projections of one attempt each, up to the first that fails."""
-    steps = programs.steps(transition)
+    steps = problems.steps(transition)
     for one in tries:
         one.done, one.here = [], one.wanted.q_start
     for i, step in enumerate(steps):
-        if i and programs.follows(step, steps[i - 1], len(steps)):
+        if i and problems.follows(step, steps[i - 1], len(steps)):
             for one in tries:
                 one.done.append(one.done[-1])
             continue
         works: list[Work] = []
         for one in tries:
             before = one.done[-1] if one.done else None
-            projector, rhs = programs.target(step, len(steps), one.here, one.wanted.leaf, bench, before)
+            projector, rhs = problems.target(step, len(steps), one.here, one.wanted.leaf, memory, before)
             works.append((projector, one.here if step.transition.short else one.q, rhs))
         for one, projection in zip(tries, solve(works), strict=True):
             one.done.append(projection)
@@ -295,11 +297,11 @@ def _chains(programs: Programs, transition: Transition, tries: Sequence[_Try], b
             return
 
 
-def leaf_for(programs: Programs, transition: Transition, q: Vector, leaf: ArrayLike | None) -> Vector | None:
+def leaf_for(problems: GraphProblems, transition: Transition, q: Vector, leaf: ArrayLike | None) -> Vector | None:
     """The configuration from which a level-set transition reads its parameters; None where there are none.
 
     Args:
-        programs: problems of the graph.
+        problems: problems of the graph.
         transition: with waypoints or without.
         q: a guess, which is put where leaves may be chosen, where no leaf is given.
         leaf: configuration (nq,) on the leaf.
@@ -312,7 +314,7 @@ def leaf_for(programs: Programs, transition: Transition, q: Vector, leaf: ArrayL
         if leaf is not None:
             raise GraphError(f"transition '{transition}' chooses no leaf: only level-set transitions take one")
         return None
-    return programs.condition(part).project(q).q if leaf is None else programs.robot.check(leaf, "leaf")
+    return problems.condition(part).project(q).q if leaf is None else problems.robot.check(leaf, "leaf")
 
 
 def configurations(robot: Robot, Q_start: ArrayLike, Q: ArrayLike) -> list[tuple[Vector, Vector]]:
@@ -324,8 +326,8 @@ def configurations(robot: Robot, Q_start: ArrayLike, Q: ArrayLike) -> list[tuple
         SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with one of them.
     """
     found: list[list[Vector]] = []
-    for given, what in ((Q_start, "Q_start"), (Q, "Q")):
-        rows = np.asarray(given)
+    for Q_of, what in ((Q_start, "Q_start"), (Q, "Q")):
+        rows = np.asarray(Q_of)
         if rows.ndim != 2:
             raise WrongObjectError(what, f"configurations (n, {robot.nq})", f"an array of {rows.ndim} axes")
         found.append([robot.check(row, f"{what}[{i}]") for i, row in enumerate(rows)])

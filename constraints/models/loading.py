@@ -75,9 +75,9 @@ def load(
     as_flag(inactive, "inactive")
     as_flag(strict, "strict")
     kind = _kind(path, packages)
-    given = {"loops": loops is not None, "base": base is not None, "cut": bool(cut), "inactive": inactive}
+    options = {"loops": loops is not None, "base": base is not None, "cut": bool(cut), "inactive": inactive}
     takes = {"URDF": ("loops", "base", "cut"), "MJCF": ("inactive",), "SDF": ("base", "cut")}[kind]
-    for option, is_given in given.items():
+    for option, is_given in options.items():
         if is_given and option not in takes:
             why = f"; {LOOPS_OF[kind]}" if option == "loops" else ""
             raise OptionError(f"option '{option}' is given, but {kind} files take only {' and '.join(takes)}{why}")

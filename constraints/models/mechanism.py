@@ -21,7 +21,7 @@ from ..loops.mobility import Mobility, mobility_at
 from ..problem.arguments import on_space
 from ..problem.problem import Problem
 from ..robot import Robot
-from ..robot.doors import as_robot
+from ..robot.arguments import as_robot
 from ..rows.explicit import Explicit
 from ..rows.explicit_forms import linear_coupling
 from ..rows.implicit import Implicit
@@ -237,17 +237,17 @@ class Mechanism:
         return f"Mechanism({self.name!r}, nv {self.robot.nv}, {parts}, {counted(self.rows, 'row')})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        given = (self.robot, self.closures, self.couplers, self.motors, dict(self.postures), self.unread, self.cut)
-        return Mechanism, given
+        arguments = (self.robot, self.closures, self.couplers, self.motors, dict(self.postures), self.unread, self.cut)
+        return Mechanism, arguments
 
 
 def _owner_on(owner: RowOwner, robot: Robot) -> RowOwner:
     return on_space(owner, robot.space) if isinstance(owner, RowOwner) else owner  # pyright: ignore[reportUnnecessaryIsInstance]
 
 
-def _postures(robot: Robot, given: Mapping[str, Vector]) -> Mapping[str, Vector]:
+def _postures(robot: Robot, postures: Mapping[str, Vector]) -> Mapping[str, Vector]:
     checked: dict[str, Vector] = {}
-    for name, q in as_mapping(given, "postures of a mechanism", "from name to configuration").items():
+    for name, q in as_mapping(postures, "postures of a mechanism", "from name to configuration").items():
         checked[name] = read_only_copy(robot.check(q, f"posture '{name}'"))
     return MappingProxyType(checked)
 

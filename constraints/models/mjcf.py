@@ -63,8 +63,8 @@ def mechanism_from_mjcf(
     equalities = read_equalities(mj, robot, tree, inactive)
     motors = _motors(mj, tree, unread)
     _tendon_limits(mj, unread)
-    for name, given in tree.tree.renamed.items():
-        unread.append(Unread(f"name of joint '{given}'", f"it is taken: called '{name}' here"))
+    for name, wanted in tree.tree.renamed.items():
+        unread.append(Unread(f"name of joint '{wanted}'", f"it is taken: called '{name}' here"))
     return Mechanism(
         robot.with_references(postures),
         tuple(equalities.closures),

@@ -19,27 +19,27 @@ DENSITY = 2.0
 """Mass of a bar by length [kg/m]."""
 
 
-def number(given: object, what: str) -> float:
+def number(candidate: object, what: str) -> float:
     """A finite number. Raises WrongObjectError, OptionError."""
-    value: Any = given
-    if isinstance(given, bool) or not isinstance(given, float | int | np.floating | np.integer):
-        raise WrongObjectError(what, "a number", given)
+    value: Any = candidate
+    if isinstance(candidate, bool) or not isinstance(candidate, float | int | np.floating | np.integer):
+        raise WrongObjectError(what, "a number", candidate)
     if not np.isfinite(value):
         raise OptionError(f"{what}: expected a finite number, got {value!r}")
     return float(value)
 
 
-def length(given: object, what: str) -> float:
+def length(candidate: object, what: str) -> float:
     """A length above zero [m]. Raises WrongObjectError, OptionError."""
-    value = number(given, what)
+    value = number(candidate, what)
     if value <= 0.0:
         raise OptionError(f"{what}: expected a length above 0, got {value:g}")
     return value
 
 
-def count(given: Any, what: str) -> int:
+def count(candidate: Any, what: str) -> int:
     """A number of parts, at least one. Raises SizeError, OptionError."""
-    value = natural_number(given, what)
+    value = natural_number(candidate, what)
     if value < 1:
         raise OptionError(f"{what}: expected at least 1, got {value}")
     return value

@@ -86,8 +86,8 @@ def mechanism_from_sdf(
         robot = Robot(tree.model, mimics=_mimics(sdf, tree, unread))
     except ConstraintError as error:
         raise FileError(sdf.path, str(error)) from error
-    for new, given in tree.renamed.items():
-        unread.append(Unread(f"name of joint '{given}'", f"it is taken: called '{new}' here"))
+    for new, wanted in tree.renamed.items():
+        unread.append(Unread(f"name of joint '{wanted}'", f"it is taken: called '{new}' here"))
     q = robot.neutral
     for name, pose in postures.items():
         q[robot.slice_of(name)] = pose
@@ -151,13 +151,13 @@ def _tree(
                 place = (tree.joint(0, JointKind.FREE, pin.SE3.Identity(), wanted), pin.SE3.Identity())
                 poses[str(tree.model.names[place[0]])] = pose_vector(oMl)
         else:
-            given = joints[branch.edge]
+            source = joints[branch.edge]
             oMn = pin.SE3.Identity() if branch.near == "world" else sdf.placement * sdf.links[branch.near].placement
-            nMj, jMl = oMn.actInv(sdf.placement * given.placement), given.placement.actInv(link.placement)
-            if given.kind == "fixed":
+            nMj, jMl = oMn.actInv(sdf.placement * source.placement), source.placement.actInv(link.placement)
+            if source.kind == "fixed":
                 place = (joint, jMn * nMj * jMl)
             else:
-                place = (_add_joint(tree, joint, jMn * nMj, given, branch.is_reversed), jMl)
+                place = (_add_joint(tree, joint, jMn * nMj, source, branch.is_reversed), jMl)
         places[branch.far] = place
         tree.body(*place, link.name, link.mass, link.com, link.inertia)
     for name, (on, oMf) in sdf.frames.items():
@@ -167,14 +167,14 @@ def _tree(
     return places, tree, poses
 
 
-def _add_joint(tree: Tree, parent: int, placement: Any, given: SdfJoint, is_reversed: bool) -> int:
+def _add_joint(tree: Tree, parent: int, placement: Any, source: SdfJoint, is_reversed: bool) -> int:
     """A joint of the tree. From child to parent its motion is the inverse: negative axes, the last one first."""
-    axes, limits = given.axes, (given.limits, given.second_limits)
+    axes, limits = source.axes, (source.limits, source.second_limits)
     if is_reversed:
         axes = tuple(-axis for axis in reversed(axes))
         limits = limits[::-1]
-    by_dof = limits if given.freedoms == 2 else given.limits
-    return tree.joint(parent, _KINDS[given.kind], placement, given.name, axes[0], given.pitch, by_dof, axes[-1])
+    by_dof = limits if source.freedoms == 2 else source.limits
+    return tree.joint(parent, _KINDS[source.kind], placement, source.name, axes[0], source.pitch, by_dof, axes[-1])
 
 
 def _mimics(sdf: SdfModel, tree: Tree, unread: list[Unread]) -> list[Mimic]:

@@ -15,9 +15,9 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 
 from ..errors import FileError, UnknownNameError
-from ..robot.listing import first_names
 from ..robot.pinocchio import pin
 from ..robot.xml import numbers, read_xml
+from ..words import first_names
 from .mechanism import Unread
 from .sdf_words import foreign_words
 from .tree import JointLimits

@@ -90,33 +90,33 @@ def read_sidecar(source: str | os.PathLike[str]) -> Sidecar:
         return Sidecar(path, unread=(Unread(f"sidecar {path}", "it is empty: no loop is closed", is_mistake=True),))
     if not isinstance(content, dict):
         raise FileError(path, f"is no loop sidecar: it must be a mapping with the keys {', '.join(KEYS)}")
-    given = cast("dict[Any, Any]", content)
-    if given and not any(key in given for key in KEYS):
+    entries = cast("dict[Any, Any]", content)
+    if entries and not any(key in entries for key in KEYS):
         raise FileError(path, f"is no loop sidecar: it must have some of the keys {', '.join(KEYS)}")
     unread = [
         Unread(f"key '{key}' of {path}", str(UnknownNameError("key", key, KEYS)), is_mistake=True)
-        for key in given
+        for key in entries
         if key not in KEYS
     ]
     unread += [
         Unread(f"key '{key}' of {path}", "its value is empty: expected a list, [] for none", is_mistake=True)
         for key in KEYS
-        if key in given and given[key] is None
+        if key in entries and entries[key] is None
     ]
-    pairs = [_pair(pair, i, path) for i, pair in enumerate(_list(given, "closed_loop", path))]
-    types = _words(given, "type", path)
+    pairs = [_pair(pair, i, path) for i, pair in enumerate(_list(entries, "closed_loop", path))]
+    types = _words(entries, "type", path)
     also = "".join(f"; {entry}" for entry in unread)
     if len(types) != len(pairs):
         counts = f"closed_loop has {len(pairs)} pairs, type has {len(types)} entries"
         raise FileError(path, f"{counts}: there must be one for each pair{also}")
-    joints, kinds = _words(given, "joint_name", path), _words(given, "joint_type", path)
+    joints, kinds = _words(entries, "joint_name", path), _words(entries, "joint_type", path)
     if len(joints) != len(kinds):
         counts = f"joint_name has {len(joints)} entries, joint_type has {len(kinds)}"
         raise FileError(path, f"{counts}: there must be one for each joint{also}")
     return Sidecar(
         path,
         tuple((a, b, kind) for (a, b), kind in zip(pairs, types, strict=True)),
-        tuple(_words(given, "name_mot", path)),
+        tuple(_words(entries, "name_mot", path)),
         tuple(zip(joints, kinds, strict=True)),
         tuple(unread),
     )
@@ -152,8 +152,8 @@ def _content(path: str) -> object:
         raise FileError(path, f"is not valid YAML:{where} {getattr(error, 'problem', None) or error}") from None
 
 
-def _list(given: dict[Any, Any], key: str, path: str) -> list[object]:
-    value = given.get(key)
+def _list(entries: dict[Any, Any], key: str, path: str) -> list[object]:
+    value = entries.get(key)
     if value is None:
         return []
     if not isinstance(value, list):
@@ -162,9 +162,9 @@ def _list(given: dict[Any, Any], key: str, path: str) -> list[object]:
     return cast("list[object]", value)
 
 
-def _words(given: dict[Any, Any], key: str, path: str) -> list[str]:
+def _words(entries: dict[Any, Any], key: str, path: str) -> list[str]:
     words: list[str] = []
-    for i, word in enumerate(_list(given, key, path)):
+    for i, word in enumerate(_list(entries, key, path)):
         if not isinstance(word, str):
             what = "6d or 3d" if key == "type" else "a name"
             raise FileError(path, f"entry {i} of '{key}' must be {what}, it is {word!r:.60}{_quotes(key, word)}")

@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import networkx as nx
+
 from liegroups.doors import as_tuple
 
 from ..errors import UnknownJointError, WrongObjectError
@@ -54,16 +56,9 @@ def closes_no_loop(edge: int, ends: Sequence[tuple[str, str]]) -> bool:
         edge: index of the joint.
         ends: the two links of each joint.
     """
-    goal, todo = ends[edge][1], [ends[edge][0]]
-    seen = set(todo)
-    while todo:
-        link = todo.pop()
-        for i, (a, b) in enumerate(ends):
-            other = b if a == link else a if b == link else None
-            if i != edge and other is not None and other not in seen:
-                seen.add(other)
-                todo.append(other)
-    return goal not in seen
+    others: nx.Graph[str] = nx.Graph(pair for i, pair in enumerate(ends) if i != edge)
+    others.add_nodes_from(ends[edge])
+    return not nx.has_path(others, *ends[edge])
 
 
 LOOSE = "closes no loop: it is cut as asked, and what hangs on it is free"
@@ -93,43 +88,20 @@ def spanning_tree(
     Returns:
         branches in depth-first order, so that each link is reached before it is left; and the joints that are cut.
     """
-    group = {name: name for name in (world, *links)}
-
-    def root_of(name: str) -> str:
-        while group[name] != name:
-            group[name] = group[group[name]]
-            name = group[name]
-        return name
-
-    kept: set[int] = set()
-    for i in sorted(range(len(edges)), key=lambda i: freedoms(edges[i])):
-        a, b = (root_of(end) for end in ends(edges[i]))
-        if a != b and not held(edges[i]):
-            group[b] = a
-            kept.add(i)
-    beside: dict[str, list[int]] = {name: [] for name in group}
-    for i in sorted(kept):
-        for end in ends(edges[i]):
-            beside[end].append(i)
+    joints: nx.MultiGraph[str] = nx.MultiGraph()
+    joints.add_nodes_from((world, *links))
+    for i, edge in enumerate(edges):
+        if not held(edge):
+            joints.add_edge(*ends(edge), i, weight=freedoms(edge) * len(edges) + i)  # no two weigh the same
+    kept: list[int] = sorted(i for _, _, i in nx.minimum_spanning_edges(joints, keys=True, data=False))
+    tree: nx.Graph[str] = nx.Graph()  # neighbours come in the order in which they were added
+    tree.add_nodes_from(joints)
+    tree.add_edges_from((*ends(edges[i]), {"edge": i}) for i in kept)
+    parts = [part for part in nx.connected_components(tree) if world not in part]
+    tree.add_edges_from((world, next(link for link in tree if link in part), {"edge": -1}) for part in parts)
     branches: list[Branch] = []
-    reached = {world}
-
-    def walk(start: str) -> None:
-        pending = [(i, start) for i in reversed(beside[start])]
-        while pending:
-            i, near = pending.pop()
-            parent, child = ends(edges[i])
-            far = parent if near == child else child
-            if far in reached:
-                continue
-            reached.add(far)
-            branches.append(Branch(i, near, far, far == parent))
-            pending += [(k, far) for k in reversed(beside[far])]
-
-    walk(world)
-    for link in links:
-        if link not in reached:
-            reached.add(link)
-            branches.append(Branch(-1, world, link))
-            walk(link)
-    return branches, [i for i in range(len(edges)) if i not in kept]
+    for near, far in nx.dfs_edges(tree, world):
+        i: int = tree.edges[near, far]["edge"]
+        branches.append(Branch(i, near, far, i >= 0 and far == ends(edges[i])[0]))
+    cut = set(range(len(edges))).difference(kept)
+    return branches, sorted(cut)

@@ -158,8 +158,8 @@ def delta_robot(
         >>> delta.rows, delta.mobility(delta.postures["closed"])
         (6, 3)
     """
-    given = {"base_radius": base_radius, "platform_radius": platform_radius, "arm": arm, "forearm": forearm}
-    R, r, a, b = (length(x, f"{name} of a delta robot") for name, x in given.items())
+    sizes = {"base_radius": base_radius, "platform_radius": platform_radius, "arm": arm, "forearm": forearm}
+    R, r, a, b = (length(x, f"{name} of a delta robot") for name, x in sizes.items())
     w, turn = length(width, "width of a delta robot"), number(angle, "angle of a delta robot")
     tree = Tree("delta_robot")
     top = tree.joint(0, JointKind.FREE, pin.SE3.Identity(), "platform")

@@ -11,15 +11,10 @@ import numpy as np
 
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
+from ..robot.joints import joint_along
 from ..robot.pinocchio import Placement, pin
 
 __all__ = ["JointKind", "JointLimits", "Tree", "inertia_matrix", "rotation_about", "translation"]
-
-_ALIGNED = (
-    ((1.0, 0.0, 0.0), "X"),
-    ((0.0, 1.0, 0.0), "Y"),
-    ((0.0, 0.0, 1.0), "Z"),
-)
 
 
 class JointKind(Enum):
@@ -187,18 +182,9 @@ def _model_of(kind: JointKind, axis: ArrayLike, pitch: float, second: ArrayLike)
         for one in (axis, second):
             both.addJoint(_model_of(JointKind.REVOLUTE, one, 0.0, second), pin.SE3.Identity())
         return both
-    direction = _unit(axis)
-    letter = next((name for along, name in _ALIGNED if np.array_equal(direction, along)), None)
     if kind is JointKind.HELICAL:
-        return (
-            getattr(pin, f"JointModelH{letter}")(pitch) if letter else pin.JointModelHelicalUnaligned(direction, pitch)
-        )
-    word, short = ("Revolute", "R") if kind is JointKind.REVOLUTE else ("Prismatic", "P")
-    return (
-        getattr(pin, f"JointModel{short}{letter}")()
-        if letter
-        else getattr(pin, f"JointModel{word}Unaligned")(direction)
-    )
+        return joint_along("helical", _unit(axis), pitch)
+    return joint_along("revolute" if kind is JointKind.REVOLUTE else "prismatic", _unit(axis))
 
 
 def inertia_matrix(principal: ArrayLike, axes: Matrix) -> Matrix:

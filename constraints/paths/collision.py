@@ -17,7 +17,7 @@ from liegroups.doors import as_flag, as_mapping, as_tuple, is_finite_number
 
 from ..errors import ConstraintError, OptionError, SpaceMismatchError, UnknownNameError, WrongObjectError
 from ..robot import Robot
-from ..robot.doors import as_robot
+from ..robot.arguments import as_robot
 from ..robot.packages import as_folders
 from ..robot.pinocchio import Model, pin
 from ..workspace import Pool
@@ -136,7 +136,7 @@ class CollisionModel:
             UnknownNameError: no shape is called so.
         """
         left: set[frozenset[int]] = set()
-        for a, b in (_pair(given) for given in pairs):
+        for a, b in (_pair(pair) for pair in pairs):
             left |= {frozenset((i, j)) for i in self._called(a) for j in self._called(b)}
         kept = {pair: margin for pair, margin in self._margins.items() if frozenset(pair) not in left}
         return self._with(kept, LeftOutReason.BY_HAND)
@@ -144,10 +144,10 @@ class CollisionModel:
     def with_margins(self, margins: Mapping[tuple[str, str], float]) -> CollisionModel:
         """The same model with other margins [m] for pairs of shapes."""
         changed = dict(self._margins)
-        for given, margin in as_mapping(
+        for pair, margin in as_mapping(
             margins, "margins of a collision model", "from pairs of names to distances"
         ).items():
-            a, b = _pair(given)
+            a, b = _pair(pair)
             distance = _distance(margin, f"margin of '{a}' and '{b}'")
             asked = {frozenset((i, j)) for i in self._called(a) for j in self._called(b)}
             changed |= {pair: distance for pair in self._margins if frozenset(pair) in asked}
@@ -324,12 +324,12 @@ class CollisionModel:
         return f"CollisionModel({len(self.names)} shapes, {len(self.pairs)} pairs{out})"
 
     @staticmethod
-    def _rebuilt(given: tuple[Any, ...], srdf: bool, margins: Any, out: Any) -> CollisionModel:
-        return CollisionModel(*given, srdf=srdf)._rearranged(margins, out)
+    def _rebuilt(arguments: tuple[Any, ...], srdf: bool, margins: Any, out: Any) -> CollisionModel:
+        return CollisionModel(*arguments, srdf=srdf)._rearranged(margins, out)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        given = (self.robot, self._shapes, self._urdfs, self._packages)
-        return CollisionModel._rebuilt, (given, self._srdf, self._margins, self._out)
+        arguments = (self.robot, self._shapes, self._urdfs, self._packages)
+        return CollisionModel._rebuilt, (arguments, self._srdf, self._margins, self._out)
 
 
 def always_in_words(pairs: Sequence[tuple[str, str]]) -> str:
@@ -357,22 +357,22 @@ def _memory(model: Model, geometry: Any, margins: tuple[float, ...]) -> tuple[An
     return model.createData(), solids
 
 
-def _pair(given: Any) -> tuple[str, str]:
+def _pair(names: Any) -> tuple[str, str]:
     """Two names of shapes."""
-    pair = as_tuple(given, "pair of shapes", "two names")
+    pair = as_tuple(names, "pair of shapes", "two names")
     if len(pair) != 2 or not all(isinstance(name, str) for name in pair):
-        raise WrongObjectError("pair of shapes", "two names", repr(given))
+        raise WrongObjectError("pair of shapes", "two names", repr(names))
     return pair[0], pair[1]
 
 
-def _whole_numbers(of: str, **given: tuple[int, int]) -> None:
+def _whole_numbers(of: str, **limits: tuple[int, int]) -> None:
     """Refuse what is no whole number from the least that is allowed: name=(least, value)."""
-    for name, (least, value) in given.items():
+    for name, (least, value) in limits.items():
         if type(value) is not int or value < least:
             raise OptionError(f"{name} of {of}: expected a whole number from {least}, got {value!r}")
 
 
-def _distance(given: object, what: str) -> float:
-    if not is_finite_number(given):
-        raise OptionError(f"{what}: expected a number [m], got {given!r}")
-    return float(given)
+def _distance(distance: object, what: str) -> float:
+    if not is_finite_number(distance):
+        raise OptionError(f"{what}: expected a number [m], got {distance!r}")
+    return float(distance)

@@ -112,10 +112,10 @@ def in_words(verdicts: Iterable[Verdict], details: bool) -> str:
         verdicts: one a pair.
         details: whether the words of the SRDF are told too.
     """
-    given = Counter(verdicts)
+    counts = Counter(verdicts)
     parts: list[str] = []
     for reason in LeftOutReason:
-        said = Counter({verdict.said: count for verdict, count in given.items() if verdict.reason is reason})
+        said = Counter({verdict.said: count for verdict, count in counts.items() if verdict.reason is reason})
         if said:
             parts.append(f"{said.total()} {reason.value}{_said(said) if details else ''}")
     return ", ".join(parts)

@@ -56,10 +56,10 @@ class Shape:
         as_name(self.name, "name of a shape")
         if as_name(self.kind, f"kind of shape '{self.name}'") not in _SIZES:
             raise OptionError(f"kind of shape '{self.name}': expected one of {', '.join(_SIZES)}, got {self.kind!r}")
-        given: Any = (self.size,) if is_finite_number(self.size) else self.size
+        measures: Any = (self.size,) if is_finite_number(self.size) else self.size
         wanted = f"expected {_SIZES[self.kind]} positive measures of a {self.kind}, got {self.size!r}"
         try:
-            size = finite_vector(given, _SIZES[self.kind], f"measures of shape '{self.name}'")
+            size = finite_vector(measures, _SIZES[self.kind], f"measures of shape '{self.name}'")
         except ConstraintError as error:
             raise OptionError(f"shape '{self.name}': {wanted}") from error
         if not (size > 0.0).all():

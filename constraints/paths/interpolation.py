@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from textwrap import indent
-from typing import Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, final
 
 import numpy as np
 
@@ -14,13 +14,14 @@ from liegroups.arrays import ArrayLike, Vector
 from liegroups.doors import is_finite_number
 
 from ..errors import OptionError, PathError, WrongObjectError
+from ..keywords import names_checked
 from ..problem.description import errors_of
 from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide
 from ..solvers import Options, Projection, Projector
-from ..solvers.result import Result
+from ..solvers.result import MEANT, Result
 from ..solvers.status import StatusEnum
-from .moving_rhs import Schedule
+from .moving_rhs import MovingRightHandSide
 from .path import Jump, Path, Piece, StepSize
 
 __all__ = ["Interpolation", "PathStatus", "Stop", "interpolate"]
@@ -31,6 +32,11 @@ STEADY = 0.75
 """A mid-point may be at most this part of an interval's size away from either end: on a smooth manifold it is half."""
 SLACK = 1e-3
 """Part of the largest step that a mid-point may stray on an interval without motion."""
+
+
+_ON_PATHS = ("duration", "start", "end", "samples", "times", "pieces", "max_error", "max_jump", "reversed", "lasting")
+_CALLED = dict.fromkeys(("at", "eval", "evaluate"), "of its path, `or_raise()(time)`")
+_OF_ITS_PATH = _CALLED | {name: f"of its path, `or_raise().{name}`" for name in _ON_PATHS}
 
 
 class PathStatus(StatusEnum):
@@ -79,6 +85,7 @@ class Interpolation(Result):
         stop: where it ended before its end; None after success.
     """
 
+    _meant: ClassVar[Mapping[str, str]] = MEANT | _OF_ITS_PATH
     path: Path | None
     status: PathStatus
     reached: float
@@ -90,6 +97,16 @@ class Interpolation(Result):
     def success(self) -> bool:
         """Whether the path reaches its end."""
         return self.status is PathStatus.COMPLETE
+
+    if not TYPE_CHECKING:
+
+        def __call__(self, *_: object) -> NoReturn:
+            """Refuse to be called as its path is: there may be none.
+
+            Raises:
+                PathError: says how.
+            """
+            raise PathError("an Interpolation is called by its path, if it has one: `or_raise()(time)`", self)
 
     def or_raise(self) -> Path:
         """The whole path.
@@ -121,6 +138,7 @@ class Interpolation(Result):
     __repr__ = __str__
 
 
+@names_checked("options are named: max_angle=, max_length=, options=Options.local()")
 def interpolate(
     problem: Problem,
     q0: ArrayLike,
@@ -160,7 +178,7 @@ def interpolate(
         if not is_finite_number(limit) or limit <= 0.0:
             raise OptionError(f"{name} of an interpolation: expected a positive number, got {limit!r}")
     options = Options.local() if options is None else options
-    bisection = _Bisection(problem, Schedule.of(problem, rhs), max_angle, max_length, options)
+    bisection = _Bisection(problem, MovingRightHandSide.of(problem, rhs), max_angle, max_length, options)
     return bisection.run(np.array(problem.check(q0, "q0")), np.array(problem.check(q1, "q1")))
 
 
@@ -169,7 +187,7 @@ class _Bisection:
     """One interpolation."""
 
     def __init__(
-        self, problem: Problem, sides: Schedule, max_angle: float, max_length: float, options: Options
+        self, problem: Problem, sides: MovingRightHandSide, max_angle: float, max_length: float, options: Options
     ) -> None:
         self._problem, self._sides, self._options = problem, sides, options
         self._limits, self._size = (max_angle, max_length), StepSize(problem)

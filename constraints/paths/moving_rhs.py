@@ -15,14 +15,14 @@ from ..errors import SpaceMismatchError, WrongObjectError
 from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide
 
-__all__ = ["Schedule"]
+__all__ = ["MovingRightHandSide"]
 
 _NUMBERS = (float, int, np.number)
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Schedule:
+class MovingRightHandSide:
     r"""Right-hand sides from time 0 to time 1: they rest, go from one to another, or follow a function.
 
     Between two, each constraint's moves on its group, :math:`r(s) = r_0 \oplus s\,(r_1 \ominus r_0)`.
@@ -44,27 +44,25 @@ class Schedule:
     window: tuple[float, float] = (0.0, 1.0)
 
     def __post_init__(self) -> None:
-        """Check what was given, and that both ends fit."""
+        """Check the arguments, and that both ends fit."""
         first, last = self.first, self.last
         for name, side in (("first", first), ("last", last)):
             if side is not None and not isinstance(side, RightHandSide):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise WrongObjectError(f"{name} right-hand side of a schedule", "a RightHandSide (problem.rhs)", side)
+                raise WrongObjectError(f"{name} right-hand side that moves", "a RightHandSide (problem.rhs)", side)
         if self.function is not None and not callable(self.function):
-            raise WrongObjectError("function of a schedule", "a function of s in [0, 1]", self.function)
+            raise WrongObjectError("function of moving right-hand sides", "a function of s in [0, 1]", self.function)
         if (first is None) == (self.function is None) or (last is not None and first is None):
             came = "neither" if first is None and last is None else "both" if first is not None else "only the last"
-            raise WrongObjectError(
-                "schedule of right-hand sides", "right-hand sides from the first, or a function", came
-            )
-        window = as_tuple(self.window, "window of a schedule", "two numbers")
+            raise WrongObjectError("moving right-hand sides", "right-hand sides from the first, or a function", came)
+        window = as_tuple(self.window, "window of moving right-hand sides", "two numbers")
         if len(window) != 2 or not all(is_finite_number(s) for s in window):
-            raise WrongObjectError("window of a schedule", "two finite numbers", repr(window))
+            raise WrongObjectError("window of moving right-hand sides", "two finite numbers", repr(window))
         if first is not None and last is not None and first.stack is not last.stack:
             raise SpaceMismatchError("right-hand sides at the end of a path", str(first.stack), str(last.stack))
 
     @staticmethod
-    def of(problem: Problem, given: Any) -> Schedule:
-        """What a user gives: nothing, right-hand sides, a pair of them, or a function of time in [0, 1].
+    def of(problem: Problem, rhs: Any) -> MovingRightHandSide:
+        """What a user writes: nothing, right-hand sides, a pair of them, or a function of time in [0, 1].
 
         A list of numbers is a flat vector, any other list stands for the tuple of its entries.
 
@@ -72,31 +70,31 @@ class Schedule:
             WrongObjectError: something else.
             SizeError, DtypeError, NotFiniteError: a flat vector that is none of the problem.
         """
-        if isinstance(given, Schedule):
-            return given
-        if isinstance(given, list) and not all(isinstance(entry, _NUMBERS) for entry in cast("list[object]", given)):
-            given = tuple(cast("list[object]", given))
-        if given is None or isinstance(given, RightHandSide | np.ndarray | list):
-            return Schedule(problem.check_rhs(cast("RightHandSide | ArrayLike | None", given)))
-        if callable(given):
-            return Schedule(function=cast("Callable[[float], RightHandSide]", given))
-        pair = cast("tuple[Any, ...]", given) if isinstance(given, tuple) else ()
+        if isinstance(rhs, MovingRightHandSide):
+            return rhs
+        if isinstance(rhs, list) and not all(isinstance(entry, _NUMBERS) for entry in cast("list[object]", rhs)):
+            rhs = tuple(cast("list[object]", rhs))
+        if rhs is None or isinstance(rhs, RightHandSide | np.ndarray | list):
+            return MovingRightHandSide(problem.check_rhs(cast("RightHandSide | ArrayLike | None", rhs)))
+        if callable(rhs):
+            return MovingRightHandSide(function=cast("Callable[[float], RightHandSide]", rhs))
+        pair = cast("tuple[Any, ...]", rhs) if isinstance(rhs, tuple) else ()
         if len(pair) != 2:
             expected = "right-hand sides, a pair of them (at the start, at the end), or a function of time in [0, 1]"
-            came = f"{len(pair)} of them" if isinstance(given, tuple) else cast("object", given)
+            came = f"{len(pair)} of them" if isinstance(rhs, tuple) else cast("object", rhs)
             raise WrongObjectError("right-hand sides of a path", expected, came)
-        return Schedule(problem.check_rhs(pair[0]), problem.check_rhs(pair[1]))
+        return MovingRightHandSide(problem.check_rhs(pair[0]), problem.check_rhs(pair[1]))
 
     def at(self, time: float) -> RightHandSide:
         """Right-hand sides at a time in [0, 1]."""
         begin, end = self.window
         s = begin + time * (end - begin)
         if self.function is not None:
-            given = cast("RightHandSide | None", self.function(s))
-            if given is None:  # a function without `return`; None would stand for the default
+            rhs = cast("RightHandSide | None", self.function(s))
+            if rhs is None:  # a function without `return`; None would stand for the default
                 what = f"right-hand sides of a path at time {s:.4g}"
-                raise WrongObjectError(what, "a RightHandSide or the flat vector of all", given)
-            return given
+                raise WrongObjectError(what, "a RightHandSide or the flat vector of all", rhs)
+            return rhs
         first, last = cast("RightHandSide", self.first), self.last
         if last is None or s <= 0.0:
             return first
@@ -108,7 +106,7 @@ class Schedule:
         ]
         return RightHandSide(first.stack, np.concatenate(parts))
 
-    def between(self, begin: float, end: float) -> Schedule:
+    def between(self, begin: float, end: float) -> MovingRightHandSide:
         """The part from one time to another, the later one first to run it backwards."""
         a, b = self.window
         return replace(self, window=(a + begin * (b - a), a + end * (b - a)))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple, final
+from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 
@@ -15,15 +15,30 @@ from liegroups.doors import as_tuple, finite_vector, is_finite_number
 from liegroups.frozen import read_only, set_fields
 
 from ..errors import OptionError, PathError, SizeError, SpaceMismatchError, WrongObjectError
+from ..keywords import NamesChecked
 from ..problem.problem import Problem
 from ..solvers import Options, Projector
 from ..words import counted
-from .moving_rhs import Schedule
+from .moving_rhs import MovingRightHandSide
 
 __all__ = ["Jump", "Path", "Piece", "StepSize"]
 
 TOGETHER = 1e-6
 """Largest tangent distance between the end of a piece and the start of the next [rad or m]."""
+
+_AT_A_TIME = ("at", "eval", "evaluate", "value", "q", "sample", "position", "configuration", "interpolate")
+MEANT = {
+    **dict.fromkeys(_AT_A_TIME, "`path(time)`, the configuration at a time in seconds"),
+    "length": "`duration` [s], or `max_jump()` between samples",
+    "waypoints": "`samples`",
+    "configurations": "`samples`",
+    "reverse": "`reversed()`",
+    "concatenate": "`path + other`",
+    "append": "`path + other`",
+    "success": "that of the interpolation; a Path is whole",
+    "or_raise": "that of the interpolation; a Path is whole",
+}
+"""Names that people try on paths, and how the same is said here."""
 
 
 class Jump(NamedTuple):
@@ -103,23 +118,23 @@ class Piece:
     """
 
     problem: Problem
-    sides: Schedule
+    sides: MovingRightHandSide
     samples: Matrix
     times: Vector
     options: Options
     _projector: Projector = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check what was given, and own the arrays."""
-        for name, kind in (("problem", Problem), ("sides", Schedule), ("options", Options)):
+        """Check the arguments, and own the arrays."""
+        for name, kind in (("problem", Problem), ("sides", MovingRightHandSide), ("options", Options)):
             if not isinstance(getattr(self, name), kind):
                 raise WrongObjectError(f"{name} of a piece of a path", f"a {kind.__name__}", getattr(self, name))
         if self.sides.first is not None:
             self.problem.check_rhs(self.sides.first)
-        given = as_tuple(self.samples, "samples of a piece of a path", "configurations (nq,)")
-        if len(given) < 2:
-            raise SizeError("samples of a piece of a path", "at least 2", len(given))
-        samples = np.array([self.problem.check(q, f"sample {i} of a piece") for i, q in enumerate(given)])
+        rows = as_tuple(self.samples, "samples of a piece of a path", "configurations (nq,)")
+        if len(rows) < 2:
+            raise SizeError("samples of a piece of a path", "at least 2", len(rows))
+        samples = np.array([self.problem.check(q, f"sample {i} of a piece") for i, q in enumerate(rows)])
         times = np.array(finite_vector(self.times, len(samples), "times of a piece of a path"))
         if times[0] != 0.0 or times[-1] != 1.0 or not (np.diff(times) > 0.0).all():
             raise PathError(f"times of a piece of a path must rise from 0 to 1, got {_shortened(times)}")
@@ -159,7 +174,7 @@ class Piece:
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Path:
+class Path(NamesChecked):
     """A motion on constraints: pieces, each with its own, one after the other.
 
     `path(t)` is the configuration at time t, on the constraints of its piece to their threshold. Samples are stored;
@@ -178,6 +193,7 @@ class Path:
         SpaceMismatchError: pieces in different spaces.
     """
 
+    _meant: ClassVar[Mapping[str, str]] = MEANT
     pieces: tuple[Piece, ...]
     durations: tuple[float, ...] = ()
 
@@ -189,12 +205,12 @@ class Path:
         for piece in pieces:
             if not isinstance(piece, Piece):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise WrongObjectError("piece of a path", "a Piece of another path (path.pieces)", piece)
-        given = as_tuple(self.durations, "durations of a path", "one number a piece") or (1.0,) * len(pieces)
-        if len(given) != len(pieces) or not all(is_finite_number(d) and d > 0.0 for d in given):
+        seconds = as_tuple(self.durations, "durations of a path", "one number a piece") or (1.0,) * len(pieces)
+        if len(seconds) != len(pieces) or not all(is_finite_number(d) and d > 0.0 for d in seconds):
             raise PathError(
-                f"durations of {counted(len(pieces), 'piece')} must be as many positive numbers, got {given}"
+                f"durations of {counted(len(pieces), 'piece')} must be as many positive numbers, got {seconds}"
             )
-        durations = tuple(float(d) for d in given)
+        durations = tuple(float(d) for d in seconds)
         space = pieces[0].problem.space
         for i, (before, after) in enumerate(pairwise(pieces), start=1):
             if after.problem.space != space:

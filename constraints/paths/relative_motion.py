@@ -108,8 +108,8 @@ class SecurityMargins:
         set_fields(self, default=float(finite_vector([self.default], 1, "default margin")[0]))
         as_mapping(self.pairs, "pairs of margins", "from two joint names to a distance")
         found: dict[tuple[str, str], float] = {}
-        given: dict[Any, Any] = {**self.pairs}
-        for pair, margin in given.items():
+        margins: dict[Any, Any] = {**self.pairs}
+        for pair, margin in margins.items():
             names = _names(pair)
             key = (min(names), max(names))
             if key in found:

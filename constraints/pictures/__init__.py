@@ -4,15 +4,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .assemblies import plot_assembly as plot_assembly
     from .assemblies import plot_iterates as plot_iterates
     from .dependencies import plot_dependencies as plot_dependencies
     from .graph import plot_graph as plot_graph
     from .paths import animate as animate
     from .paths import plot_path as plot_path
+    from .robots import plot_configurations as plot_configurations
     from .traces import plot_trace as plot_trace
 
 _HOMES = {
     "animate": "paths",
+    "plot_assembly": "assemblies",
+    "plot_configurations": "robots",
     "plot_dependencies": "dependencies",
     "plot_graph": "graph",
     "plot_iterates": "assemblies",

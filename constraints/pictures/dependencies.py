@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import textwrap
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..problem.dependency import Link
+from ..problem.resolution import Dependency
 from .figures import check_place, new_figure, save_figure
+from .layered import Place, draw_box, draw_line, heights
 
 __all__ = ["plot_dependencies"]
 
@@ -18,8 +17,6 @@ WIDTH, GAP, LINE, ROOM = 2.2, 0.8, 0.15, 0.18
 """Width of a box, distance between columns, height of a line of text, free height between boxes [inch]."""
 CHARACTERS = 32
 """In a line of a box."""
-SWEEPS = 8
-"""How often columns are ordered by their neighbours, to have few crossings."""
 FREE, COMPUTED, RESOLVED, IMPLICIT = "#f2f2f2", "#dff0d8", "#d6e6f5", "#fdecea"
 WARNING = "#c0392b"
 LINES = ("#7f7f7f", "#1f77b4", "#2ca02c", "#9467bd", "#8c564b", "#17becf", "#bcbd22", "#e377c2")
@@ -47,14 +44,16 @@ class _Graph(NamedTuple):
     arrows: dict[tuple[str, str], str]
 
 
-def plot_dependencies(links: Sequence[Link], path: str | os.PathLike[str] | None = None, ax: Any = None) -> Any:
+def plot_dependencies(
+    dependencies: Sequence[Dependency], path: str | os.PathLike[str] | None = None, ax: Any = None
+) -> Any:
     """Draw explicit constraints between the joints that they read and those that they compute.
 
     Left are dofs that none computes; then, generation by generation, constraints with what they compute below. An arrow
     leads from dofs to a constraint that reads them. Constraints that became implicit are listed below, with the reason.
 
     Args:
-        links: the constraints, `problem.resolution.links(problem.space)`.
+        dependencies: the constraints, `problem.resolution.dependencies(problem.space)`.
         path: also write the figure there.
         ax: matplotlib axes; a figure of its own if absent.
 
@@ -67,10 +66,10 @@ def plot_dependencies(links: Sequence[Link], path: str | os.PathLike[str] | None
         FileError: the figure cannot be written.
     """
     check_place(ax, path)
-    graph = _graph([link for link in links if link.generation is not None])
+    graph = _graph([one for one in dependencies if one.generation is not None])
     places, width, height = _placed(graph)
-    refused = [link for link in links if link.generation is None]
-    width = max(width, 3 * (WIDTH + GAP)) if refused or not links else width
+    refused = [one for one in dependencies if one.generation is None]
+    width = max(width, 3 * (WIDTH + GAP)) if refused or not dependencies else width
     notes, depth = _notes(refused, width)
     figure = new_figure(width + 0.4, height + depth + 0.7, "none") if ax is None else ax.figure
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0)) if ax is None else ax
@@ -81,26 +80,26 @@ def plot_dependencies(links: Sequence[Link], path: str | os.PathLike[str] | None
         _draw_node(axes, places[key], node)
     _draw_headings(axes, graph, height)
     _draw_refused(axes, notes)
-    if not links:
+    if not dependencies:
         axes.text(0.0, 0.0, "no explicit constraints", fontsize=9)
     if path is not None:
         save_figure(figure, path, 120)
     return figure
 
 
-def _graph(links: Sequence[Link]) -> _Graph:
+def _graph(dependencies: Sequence[Dependency]) -> _Graph:
     """Joints and constraints by column; a line across columns passes each of them at a place of its own."""
-    source = {joint: f"constraint {i}" for i, link in enumerate(links) for joint in link.writes}
+    source = {joint: f"constraint {i}" for i, one in enumerate(dependencies) for joint in one.writes}
     nodes: dict[str, _Node] = {}
-    for joint in (joint for link in links for joint in link.reads):
+    for joint in (joint for one in dependencies for joint in one.reads):
         if joint not in source:
             nodes[f"joint {joint}"] = _Node(_lines(joint), (), 0)
-    for i, link in enumerate(links):
-        nodes[f"constraint {i}"] = _Node(_lines(link.name), _lines(", ".join(link.writes)), 1 + (link.generation or 0))
+    for i, one in enumerate(dependencies):
+        nodes[f"constraint {i}"] = _Node(_lines(one.name), _lines(", ".join(one.writes)), 1 + (one.generation or 0))
     colours: dict[str, str] = {}
     arrows: dict[tuple[str, str], str] = {}
-    for i, link in enumerate(links):
-        for start in dict.fromkeys(source.get(joint, f"joint {joint}") for joint in link.reads):
+    for i, one in enumerate(dependencies):
+        for start in dict.fromkeys(source.get(joint, f"joint {joint}") for joint in one.reads):
             colour = colours.setdefault(start, LINES[len(colours) % len(LINES)])
             before, end = start, nodes[f"constraint {i}"].column
             for passed in range(nodes[start].column + 1, end):
@@ -112,46 +111,14 @@ def _graph(links: Sequence[Link]) -> _Graph:
     return _Graph(nodes, arrows)
 
 
-def _placed(graph: _Graph) -> tuple[dict[str, tuple[float, float]], float, float]:
-    """Centres of the nodes [inch], and the size of the whole: columns ordered by the mean of their neighbours."""
-    columns: dict[int, list[str]] = defaultdict(list)
-    for key, node in graph.nodes.items():
-        columns[node.column].append(key)
-    before, after = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
-    for a, b in graph.arrows:
-        before[b].append(a)
-        after[a].append(b)
-    total = max((sum(_height(graph.nodes[key]) for key in keys) for keys in columns.values()), default=0.0)
-    heights: dict[str, float] = {}
-    for sweep in range(SWEEPS + 1):
-        there = before if sweep % 2 == 0 else after
-        for column in sorted(columns, reverse=sweep % 2 == 1):
-            keys = columns[column]
-            if sweep or column:
-                keys.sort(key=lambda key: -_mean([heights[k] for k in there[key] if k in heights], heights.get(key)))
-            heights |= _stacked(keys, graph, there, heights, total)
-    places = {key: (node.column * (WIDTH + GAP) + 0.5 * WIDTH, heights[key]) for key, node in graph.nodes.items()}
-    return places, max(columns, default=0) * (WIDTH + GAP) + WIDTH, total
-
-
-def _stacked(
-    keys: list[str], graph: _Graph, neighbours: dict[str, list[str]], heights: dict[str, float], total: float
-) -> dict[str, float]:
-    """Heights of the centres of one column: near the mean of their neighbours, without overlap, from the top."""
-    size = {key: _height(graph.nodes[key]) for key in keys}
-    wanted = [_mean([heights[k] for k in neighbours[key] if k in heights], heights.get(key)) for key in keys]
-    below, out = sum(size.values()), dict[str, float]()
-    top = total
-    for key, height in zip(keys, wanted, strict=True):
-        centre = min(height, top - 0.5 * size[key]) if heights else top - 0.5 * size[key]
-        centre = max(centre, below - 0.5 * size[key])  # the others must have room below
-        out[key] = centre
-        top, below = centre - 0.5 * size[key], below - size[key]
-    return out
-
-
-def _mean(heights: list[float], otherwise: float | None) -> float:
-    return sum(heights) / len(heights) if heights else 0.0 if otherwise is None else otherwise
+def _placed(graph: _Graph) -> tuple[dict[str, Place], float, float]:
+    """Centres of the nodes [inch], and the size of the whole."""
+    sizes = {key: _height(node) for key, node in graph.nodes.items()}
+    columns = {key: graph.nodes[key].column for key in reversed(graph.nodes)}  # the first one above the others
+    y = heights(columns, graph.arrows, sizes)
+    places = {key: (column * (WIDTH + GAP) + 0.5 * WIDTH, y[key]) for key, column in columns.items()}
+    width = max(columns.values(), default=0) * (WIDTH + GAP) + WIDTH
+    return places, width, max((y[key] + 0.5 * sizes[key] for key in y), default=0.0)
 
 
 def _height(node: _Node) -> float:
@@ -166,60 +133,49 @@ def _lines(text: str) -> tuple[str, ...]:
     return tuple(textwrap.wrap(text, CHARACTERS)) or (" ",)
 
 
-def _notes(refused: Sequence[Link], width: float) -> tuple[list[tuple[float, tuple[str, ...], list[str]]], float]:
+def _notes(refused: Sequence[Dependency], width: float) -> tuple[list[tuple[float, tuple[str, ...], list[str]]], float]:
     """Constraints that became implicit: the top of each, its label, its words; and the depth of all."""
     notes, depth = list[tuple[float, tuple[str, ...], list[str]]](), 0.6 if refused else 0.0
-    for link in refused:
-        words = f"{link.reason}. Would compute {', '.join(link.writes)} from {', '.join(link.reads) or 'nothing'}."
+    for one in refused:
+        words = f"{one.reason}. Would compute {', '.join(one.writes)} from {', '.join(one.reads) or 'nothing'}."
         lines = textwrap.wrap(words, max(int((width - WIDTH) / 0.072), 30))
-        label = _lines(link.name)
+        label = _lines(one.name)
         notes.append((-depth, label, lines))
         depth += max(_box_height(label), len(lines) * LINE) + ROOM
     return notes, depth
 
 
-def _draw_node(axes: Any, centre: tuple[float, float], node: _Node) -> None:
+def _draw_node(axes: Any, centre: Place, node: _Node) -> None:
     """The box of a joint; or of a constraint, with what it computes below."""
     x, y = centre
     label, computes = _box_height(node.label), _box_height(node.computes)
     if computes:
-        _draw_box(axes, (x, y + 0.5 * computes), node.label, RESOLVED)
-        _draw_box(axes, (x, y - 0.5 * label), node.computes, COMPUTED)
+        _draw_labelled(axes, (x, y + 0.5 * computes), node.label, RESOLVED)
+        _draw_labelled(axes, (x, y - 0.5 * label), node.computes, COMPUTED)
     elif label:
-        _draw_box(axes, centre, node.label, FREE)
+        _draw_labelled(axes, centre, node.label, FREE)
 
 
-def _draw_box(
-    axes: Any, centre: tuple[float, float], label: Sequence[str], colour: str, edge: str = "#555555", style: str = "-"
+def _draw_labelled(
+    axes: Any, centre: Place, label: Sequence[str], colour: str, edge: str = "#555555", style: str = "-"
 ) -> None:
-    """A rounded box with its text."""
-    patches: Any = importlib.import_module("matplotlib.patches")
-    height = _box_height(label)
-    box = patches.FancyBboxPatch(
-        (centre[0] - 0.5 * WIDTH, centre[1] - 0.5 * height), WIDTH, height, boxstyle="round,pad=0,rounding_size=0.05",
-        facecolor=colour, edgecolor=edge, linestyle=style, linewidth=0.9, zorder=3,
-    )  # fmt: skip
-    axes.add_patch(box)
+    """A box with its text."""
+    size = (WIDTH, _box_height(label))
+    draw_box(axes, centre, size, facecolor=colour, edgecolor=edge, linestyle=style, linewidth=0.9, zorder=3)
     axes.text(*centre, "\n".join(label), ha="center", va="center", fontsize=7.5, zorder=4, linespacing=1.1)
 
 
-def _draw_arrows(axes: Any, graph: _Graph, places: dict[str, tuple[float, float]]) -> None:
+def _draw_arrows(axes: Any, graph: _Graph, places: dict[str, Place]) -> None:
     """Lines from column to column, level at both ends, with a head where they reach a constraint."""
-    patches: Any = importlib.import_module("matplotlib.patches")
-    paths: Any = importlib.import_module("matplotlib.path")
     for (a, b), colour in graph.arrows.items():
         x0, x1 = places[a][0] + 0.5 * WIDTH, places[b][0] - 0.5 * WIDTH
         y0, y1 = _leaves_at(places[a][1], graph.nodes[a]), _enters_at(places[b][1], graph.nodes[b])
         points = [(x0, y0), (x0 + 0.5 * GAP, y0), (x1 - 0.5 * GAP, y1), (x1, y1)]
-        codes = [paths.Path.MOVETO] + 3 * [paths.Path.CURVE4]
         if not graph.nodes[a].label:  # a line that passes this column
-            points, codes = [(x0 - WIDTH, y0), *points], [paths.Path.MOVETO, paths.Path.LINETO, *codes[1:]]
-        arrow = patches.FancyArrowPatch(
-            path=paths.Path(points, codes), arrowstyle="-|>" if graph.nodes[b].label else "-", mutation_scale=8,
-            facecolor=colour if graph.nodes[b].label else "none", edgecolor=colour, linewidth=1.1, zorder=1,
-            shrinkA=0, shrinkB=0,
-        )  # fmt: skip
-        axes.add_patch(arrow)
+            points.insert(0, (x0 - WIDTH, y0))
+        reaches = bool(graph.nodes[b].label)
+        face = colour if reaches else "none"
+        draw_line(axes, points, 8 if reaches else None, True, facecolor=face, edgecolor=colour, linewidth=1.1, zorder=1)
 
 
 def _leaves_at(y: float, node: _Node) -> float:
@@ -242,5 +198,5 @@ def _draw_refused(axes: Any, notes: Sequence[tuple[float, tuple[str, ...], list[
         axes.text(0.0, -0.45, "became implicit: solved by Newton steps", fontsize=9, weight="bold", color=WARNING)
     for top, label, lines in notes:
         half = 0.5 * _box_height(label)
-        _draw_box(axes, (0.5 * WIDTH, top - half), label, IMPLICIT, WARNING, "--")
+        _draw_labelled(axes, (0.5 * WIDTH, top - half), label, IMPLICIT, WARNING, "--")
         axes.text(WIDTH + 0.15, top - half, "\n".join(lines), va="center", fontsize=7.5, linespacing=1.1)

@@ -1,4 +1,4 @@
-"""Figures: made without a window, written to files. Matplotlib (extra `plot`) on use only."""
+"""Figures: made without a window, written to files; the cube of the world that one shows. Matplotlib on use only."""
 
 from __future__ import annotations
 
@@ -6,12 +6,70 @@ import importlib
 import io
 import os
 from collections.abc import Iterable
-from typing import Any
+from math import ceil, floor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from liegroups.arrays import Vector
 
 from ..errors import FileError, MissingExtraError, WrongObjectError
 from ..files.writing import as_path, write_file
 
-__all__ = ["check_place", "new_figure", "save_animation", "save_figure"]
+__all__ = ["Cube", "check_place", "new_figure", "save_animation", "save_figure", "show_cube"]
+
+
+class Cube(NamedTuple):
+    """The part of the world that a picture shows.
+
+    Attributes:
+        middle: (3,) [m].
+        reach: half of its width [m].
+    """
+
+    middle: Vector
+    reach: float
+
+    @staticmethod
+    def around(points: Iterable[Vector], least: float = 0.1) -> Cube:
+        """The cube around points (3,) with a little room; around the origin where there is none.
+
+        Args:
+            points: what is to be seen [m].
+            least: least half of its width [m].
+        """
+        seen = np.array([*points] or [np.zeros(3)])
+        low, high = seen.min(axis=0), seen.max(axis=0)
+        return Cube(0.5 * (low + high), max(0.53 * float((high - low).max()), least))
+
+    @property
+    def grid(self) -> float:
+        """A round distance between grid lines [m], about a quarter of its width."""
+        power = 10.0 ** np.floor(np.log10(0.5 * self.reach))
+        return float(next(power * step for step in (1, 2, 5, 10) if power * step >= 0.35 * self.reach))
+
+
+def show_cube(axes: Any, cube: Cube, grid: float = 0.5, zoom: float = 1.3) -> None:
+    """Show a cube of the world with a grid, and nothing else around it.
+
+    Args:
+        axes: matplotlib axes with `projection="3d"`.
+        cube: what is shown.
+        grid: distance between two lines [m].
+        zoom: how much of the picture the cube fills.
+    """
+    axes.set_box_aspect((1.0, 1.0, 1.0), zoom=zoom)
+    axes.view_init(elev=18.0, azim=-58.0)
+    for name, centre in zip("xyz", cube.middle.tolist(), strict=True):
+        low, high = centre - cube.reach, centre + cube.reach
+        ticks = [grid * i for i in range(ceil(low / grid), floor(high / grid) + 1)]
+        axes.set(**{f"{name}lim": (low, high), f"{name}ticks": ticks})
+        axis = getattr(axes, f"{name}axis")
+        axis.set_ticklabels([])
+        axis.set_pane_color((0.97, 0.97, 0.97))
+        axis.line.set_color("#d0d0d0")
+        axis.set_tick_params(color="#d0d0d0")
+    axes.grid(True)
 
 
 def new_figure(width: float, height: float, layout: str = "constrained") -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from math import cos, radians, sin
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import WrongObjectError
 from .figures import check_place, new_figure, save_figure
 from .graph_layout import LINE, Arrow, Box, Picture, picture_of
+from .layered import draw_box, draw_line
 
 if TYPE_CHECKING:
     from ..manipulation.graph import ConstraintGraph
@@ -86,14 +86,9 @@ def _colours(picture: Picture) -> dict[tuple[str, ...], str]:
 
 def _draw_box(axes: Any, box: Box) -> None:
     """A state or waypoint state."""
-    patches: Any = importlib.import_module("matplotlib.patches")
-    (x, y), (width, height) = box.centre, box.size
-    patch = patches.FancyBboxPatch(
-        (x - 0.5 * width, y - 0.5 * height), width, height, boxstyle="round,pad=0,rounding_size=0.08",
-        facecolor=WAYPOINT if box.waypoint else STATE, edgecolor=GREY if box.waypoint else "#333333",
-        linewidth=0.7 if box.waypoint else 1.3, zorder=5,
-    )  # fmt: skip
-    axes.add_patch(patch)
+    x, y = box.centre
+    face, edge, width = (WAYPOINT, GREY, 0.7) if box.waypoint else (STATE, "#333333", 1.3)
+    draw_box(axes, box.centre, box.size, facecolor=face, edgecolor=edge, linewidth=width, zorder=5)
     if box.waypoint:
         axes.text(x, y, "\n".join(box.lines), ha="center", va="center", fontsize=7, color="#555555", zorder=6)
         return
@@ -105,14 +100,12 @@ def _draw_box(axes: Any, box: Box) -> None:
 
 def _draw_arrow(axes: Any, arrow: Arrow, colour: str, labelled: bool) -> None:
     """A transition between two states, with its name beside it."""
-    patches: Any = importlib.import_module("matplotlib.patches")
-    paths: Any = importlib.import_module("matplotlib.path")
-    axes.add_patch(patches.FancyArrowPatch(
-        path=paths.Path(arrow.points), arrowstyle="-|>", mutation_scale=7 if arrow.inner else 11,
-        shrinkA=0.0, shrinkB=0.0, linewidth=0.8 if arrow.inner else 1.6, edgecolor=colour,
-        facecolor=colour if len(arrow.points) == 2 else "none", zorder=2 if arrow.inner else 3,
+    head, width, order = (7, 0.8, 2) if arrow.inner else (11, 1.6, 3)
+    draw_line(
+        axes, arrow.points, head, linewidth=width, edgecolor=colour, zorder=order,
+        facecolor=colour if len(arrow.points) == 2 else "none",
         linestyle="--" if arrow.level_set else ":" if arrow.inner and arrow.short else "-",
-    ))  # fmt: skip
+    )  # fmt: skip
     if labelled:
         axes.text(
             *arrow.middle, arrow.label, ha="center", va="center", rotation=arrow.tilt, rotation_mode="anchor",
@@ -123,17 +116,12 @@ def _draw_arrow(axes: Any, arrow: Arrow, colour: str, labelled: bool) -> None:
 
 def _draw_loop(axes: Any, box: Box, arrow: Arrow) -> None:
     """A loop, over its state."""
-    patches: Any = importlib.import_module("matplotlib.patches")
-    paths: Any = importlib.import_module("matplotlib.path")
     x, top = box.centre[0], box.centre[1] + 0.5 * box.size[1]
     angle = radians(65.0)
     reach = [(-cos(angle), sin(angle)), (cos(angle), sin(angle))]
     points = [(x - 0.12, top), *((x + 0.9 * dx, top + 0.5 * dy) for dx, dy in reach), (x + 0.12, top)]
-    codes = [paths.Path.MOVETO] + 3 * [paths.Path.CURVE4]
-    axes.add_patch(patches.FancyArrowPatch(
-        path=paths.Path(points, codes), arrowstyle="-|>", mutation_scale=9, linewidth=1.2, edgecolor="#555555",
-        facecolor="none", linestyle="--" if arrow.level_set else "-", zorder=3,
-    ))  # fmt: skip
+    style = "--" if arrow.level_set else "-"
+    draw_line(axes, points, 9, True, linewidth=1.2, edgecolor="#555555", facecolor="none", linestyle=style, zorder=3)
     axes.text(*arrow.middle, arrow.label, fontsize=7, color="#555555", va="center", zorder=4)
 
 

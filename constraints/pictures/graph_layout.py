@@ -5,31 +5,52 @@ from __future__ import annotations
 import re
 import textwrap
 from collections import defaultdict
+from collections.abc import Mapping
 from math import atan2, degrees
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .graph_columns import Link, columns_of, links_of, ordered, stacked
+import networkx as nx
+
+from .layered import Place, heights
 
 if TYPE_CHECKING:
     from ..manipulation.graph import ConstraintGraph
     from ..manipulation.states import State, Transition
 
-__all__ = ["LINE", "Arrow", "Box", "Picture", "Place", "picture_of"]
+__all__ = ["LINE", "Arrow", "Box", "Picture", "picture_of"]
+
+_nx: Any = nx  # for the calls whose stubs leave types open
 
 WIDTH, LINE, GAP = 2.5, 0.17, 3.4
 """Width of a state, height of a line of its text, least distance between columns without waypoints [inch]."""
 WAYPOINT, STEP, INNER = 0.95, 0.6, 0.07
 """Width of a waypoint, distance between two of them, and of inner transitions from their middle [inch]."""
 LANE = {False: 0.13, True: 0.47}
-"""Distance of the first transition from the middle of its link, without and with waypoints on it [inch]."""
+"""Distance of the first transition from the middle between its states, without and with waypoints on it [inch]."""
 NEXT, ROOM = 0.26, 0.26
-"""Distance between transitions beside each other, and around those of a link [inch]."""
+"""Distance between transitions beside each other, and around those of a pair of states [inch]."""
 STEEPEST = 1.1
-"""Slope of a link at most: columns move apart."""
+"""Slope of transitions at most: columns move apart."""
 CHARACTERS = 32
 """In a line of a state."""
+APART = 0.8
+"""Height between two states: a loop is there [inch]."""
 
-Place = tuple[float, float]
+
+class StatePair(NamedTuple):
+    """Two states with transitions between them.
+
+    Attributes:
+        states: names, that of the column further left first.
+        gained: constraints that one end has and the other, of lower priority, has not: what is taken or released.
+    """
+
+    states: tuple[str, str]
+    gained: tuple[str, ...]
+
+    def other(self, name: str) -> str:
+        """The other one of its states."""
+        return self.states[1] if name == self.states[0] else self.states[0]
 
 
 class Box(NamedTuple):
@@ -88,7 +109,7 @@ class Picture(NamedTuple):
 
 
 class _Track(NamedTuple):
-    """The middle of a link, from its first state to its second: straight, or round other states of the column."""
+    """The middle between a pair of states, from the first to the second: straight, or round others of their column."""
 
     a: Place
     b: Place
@@ -129,17 +150,18 @@ def picture_of(graph: ConstraintGraph, waypoints: bool) -> Picture:
         graph: the graph.
         waypoints: whether waypoint states and inner transitions are drawn.
     """
-    links, columns = links_of(graph), columns_of(graph)
-    heights = {link.states: _band(graph, link, waypoints) for link in links}
-    boxes = _states(graph, links, columns, heights, waypoints)
-    tracks = _tracks(links, columns, boxes, heights)
+    columns = _columns(graph)
+    pairs = _pairs(graph, columns)
+    bands = {pair.states: _band(graph, pair, waypoints) for pair in pairs}
+    boxes = _states(graph, pairs, columns, bands, waypoints)
+    tracks = _tracks(pairs, columns, boxes, bands)
     arrows: list[Arrow] = []
-    for link in links:
-        track = tracks[link.states]
-        chain = _chain(graph, link) if waypoints else []
-        passed = _waypoints(graph, link, chain, track)
+    for pair in pairs:
+        track = tracks[pair.states]
+        chain = _chain(graph, pair) if waypoints else []
+        passed = _waypoints(graph, pair, chain, track)
         boxes |= passed
-        arrows += _arrows(graph, link, passed, track, waypoints)
+        arrows += _arrows(graph, pair, passed, track, waypoints)
     if waypoints:
         boxes |= _aside(graph, boxes)
     for t in graph.transitions:
@@ -152,50 +174,83 @@ def picture_of(graph: ConstraintGraph, waypoints: bool) -> Picture:
     return Picture(boxes, tuple(arrows))
 
 
-def _of(graph: ConstraintGraph, link: Link) -> list[Transition]:
-    """Transitions of a link: plain ones first."""
-    ends = set(link.states)
+def _columns(graph: ConstraintGraph) -> dict[str, int]:
+    """Column of each state: how many transitions away from those of lowest priority in its connected part it is.
+
+    Where all of a part have one priority, it is counted from the first of them.
+    """
+    neighbours: Any = _nx.Graph()
+    neighbours.add_nodes_from(state.name for state in graph.states)
+    neighbours.add_edges_from((t.source.name, t.target.name) for t in graph.transitions)
+    columns: dict[str, int] = {}
+    for part in _nx.connected_components(neighbours):
+        states = [state for state in graph.states if state.name in part]
+        lowest = min(state.priority for state in states)
+        first = [state.name for state in states if state.priority == lowest]
+        layers = _nx.bfs_layers(neighbours, first if len(first) < len(states) else first[:1])
+        columns |= {name: column for column, layer in enumerate(layers) for name in layer}
+    return columns
+
+
+def _pairs(graph: ConstraintGraph, columns: Mapping[str, int]) -> list[StatePair]:
+    """Pairs of states with transitions between them, in the order of the transitions."""
+    found: dict[frozenset[str], StatePair] = {}
+    for transition in graph.transitions:
+        if transition.is_loop:
+            continue
+        low, high = sorted((transition.source, transition.target), key=lambda state: state.priority)
+        has = {id(owner) for owner in low.constraints}
+        gained = tuple(owner.name for owner in high.constraints if id(owner) not in has)
+        first, second = sorted((low.name, high.name), key=lambda name: columns[name])
+        found.setdefault(frozenset((first, second)), StatePair((first, second), gained))
+    return list(found.values())
+
+
+def _of(graph: ConstraintGraph, pair: StatePair) -> list[Transition]:
+    """Transitions of a pair: plain ones first."""
+    ends = set(pair.states)
     found = [t for t in graph.transitions if {t.source.name, t.target.name} == ends]
-    return sorted(found, key=lambda t: (t.is_level_set, t.source.name != link.states[0]))
+    return sorted(found, key=lambda t: (t.is_level_set, t.source.name != pair.states[0]))
 
 
-def _chain(graph: ConstraintGraph, link: Link) -> list[State]:
-    """Waypoint states of a link, in order from its first state; each once."""
+def _chain(graph: ConstraintGraph, pair: StatePair) -> list[State]:
+    """Waypoint states between a pair, in order from its first state; each once."""
     found: dict[str, State] = {}
-    for transition in _of(graph, link):
+    for transition in _of(graph, pair):
         passed = [part.target for part in transition.inner][:-1]
-        forth = transition.source.name == link.states[0]
+        forth = transition.source.name == pair.states[0]
         found |= {state.name: state for state in (passed if forth else passed[::-1]) if state.name not in found}
     return list(found.values())
 
 
-def _band(graph: ConstraintGraph, link: Link, waypoints: bool) -> float:
-    """Height that a link takes at a state."""
-    forth = sum(t.source.name == link.states[0] for t in _of(graph, link))
-    most = max(forth, len(_of(graph, link)) - forth)
+def _band(graph: ConstraintGraph, pair: StatePair, waypoints: bool) -> float:
+    """Height that the transitions of a pair take at a state."""
+    forth = sum(t.source.name == pair.states[0] for t in _of(graph, pair))
+    most = max(forth, len(_of(graph, pair)) - forth)
     return 2.0 * (LANE[waypoints] + (most - 1) * NEXT + ROOM)
 
 
 def _states(
     graph: ConstraintGraph,
-    links: list[Link],
+    pairs: list[StatePair],
     columns: dict[str, int],
-    heights: dict[tuple[str, str], float],
+    bands: dict[tuple[str, str], float],
     waypoints: bool,
 ) -> dict[str, Box]:
-    """States, high enough for the links on each of their sides."""
+    """States, high enough for the transitions on each of their sides."""
     sizes: dict[str, float] = {}
     lines: dict[str, tuple[str, ...]] = {}
     for state in graph.states:
         lines[state.name] = (*_wrapped(state.name), f"priority {state.priority}")
         sides = defaultdict[bool, float](float)
-        for link in links:
-            if state.name in link.states:
-                sides[columns[link.other(state.name)] > columns[state.name]] += heights[link.states]
+        for pair in pairs:
+            if state.name in pair.states:
+                sides[columns[pair.other(state.name)] > columns[state.name]] += bands[pair.states]
         sizes[state.name] = max(len(lines[state.name]) * LINE + 0.2, *sides.values(), 0.0)
-    y = stacked(ordered([state.name for state in graph.states[::-1]], links, columns), sizes)
-    longest = max((len(_chain(graph, link)) for link in links), default=0) if waypoints else 0
-    steepest = max((abs(y[a] - y[b]) for a, b in (link.states for link in links)), default=0.0)
+    upwards = {state.name: columns[state.name] for state in graph.states[::-1]}  # the first one above the others
+    y = heights(upwards, [pair.states for pair in pairs], {name: size + APART for name, size in sizes.items()})
+    longest = max((len(_chain(graph, pair)) for pair in pairs), default=0) if waypoints else 0
+    steepest = max((abs(y[a] - y[b]) for a, b in (pair.states for pair in pairs)), default=0.0)
     gap = max(longest * WAYPOINT + (longest + 1) * STEP if longest else GAP, steepest / STEEPEST)
     places = {name: (columns[name] * (WIDTH + gap) + 0.5 * WIDTH, y[name]) for name in sizes}
     return {name: Box(name, lines[name], places[name], (WIDTH, sizes[name]), False) for name in sizes}
@@ -207,40 +262,40 @@ def _wrapped(name: str) -> list[str]:
 
 
 def _tracks(
-    links: list[Link],
+    pairs: list[StatePair],
     columns: dict[str, int],
     boxes: dict[str, Box],
-    heights: dict[tuple[str, str], float],
+    bands: dict[tuple[str, str], float],
 ) -> dict[tuple[str, str], _Track]:
-    """The middle of each link; at a state its links are in the order of where they lead to."""
+    """The middle between each pair; at a state they are in the order of where they lead to."""
     ports: dict[tuple[str, tuple[str, str]], Place] = {}
     for name, box in boxes.items():
         for side in (-1, 1):
-            there = [link for link in links if name in link.states]
-            there = [link for link in there if _side(name, link, columns) == side]
-            there.sort(key=lambda link: boxes[link.other(name)].centre[1])
-            y = box.centre[1] - 0.5 * sum(heights[link.states] for link in there)
-            for link in there:
+            there = [pair for pair in pairs if name in pair.states]
+            there = [pair for pair in there if _side(name, pair, columns) == side]
+            there.sort(key=lambda pair: boxes[pair.other(name)].centre[1])
+            y = box.centre[1] - 0.5 * sum(bands[pair.states] for pair in there)
+            for pair in there:
                 x = box.centre[0] + 0.5 * side * box.size[0]
-                ports[name, link.states] = (x, y + 0.5 * heights[link.states])
-                y += heights[link.states]
+                ports[name, pair.states] = (x, y + 0.5 * bands[pair.states])
+                y += bands[pair.states]
     found: dict[tuple[str, str], _Track] = {}
-    for link in links:
-        a, b = link.states
+    for pair in pairs:
+        a, b = pair.states
         bulge = 1.6 if columns[a] == columns[b] else 0.0
-        found[link.states] = _Track(ports[a, link.states], ports[b, link.states], bulge)
+        found[pair.states] = _Track(ports[a, pair.states], ports[b, pair.states], bulge)
     return found
 
 
-def _side(name: str, link: Link, columns: dict[str, int]) -> int:
-    """1 where a link leaves a state to the right, -1 where to the left; within a column it leaves to the right."""
-    return -1 if columns[link.other(name)] < columns[name] else 1
+def _side(name: str, pair: StatePair, columns: dict[str, int]) -> int:
+    """1 where transitions leave a state to the right, -1 where to the left; within a column they leave to the right."""
+    return -1 if columns[pair.other(name)] < columns[name] else 1
 
 
-def _waypoints(graph: ConstraintGraph, link: Link, chain: list[State], track: _Track) -> dict[str, Box]:
-    """Waypoint states of a link, on its middle."""
-    names = [t.name for t in _of(graph, link)]
-    chooses = any(t.is_level_set for t in _of(graph, link))
+def _waypoints(graph: ConstraintGraph, pair: StatePair, chain: list[State], track: _Track) -> dict[str, Box]:
+    """Waypoint states of a pair, in the middle between its states."""
+    names = [t.name for t in _of(graph, pair)]
+    chooses = any(t.is_level_set for t in _of(graph, pair))
     found: dict[str, Box] = {}
     for i, state in enumerate(chain, start=1):
         lines = tuple(textwrap.wrap(_shortened(state.name, names), 14)) or (" ",)
@@ -249,14 +304,16 @@ def _waypoints(graph: ConstraintGraph, link: Link, chain: list[State], track: _T
     return found
 
 
-def _arrows(graph: ConstraintGraph, link: Link, passed: dict[str, Box], track: _Track, waypoints: bool) -> list[Arrow]:
-    """Transitions of a link, and the inner ones between its waypoints."""
+def _arrows(
+    graph: ConstraintGraph, pair: StatePair, passed: dict[str, Box], track: _Track, waypoints: bool
+) -> list[Arrow]:
+    """Transitions of a pair, and the inner ones between its waypoints."""
     arrows: list[Arrow] = []
     known = set[str]()
     beside = defaultdict[bool, int](int)
-    stations = {link.states[0]: 0.0, **{name: box.size[1] for name, box in passed.items()}, link.states[1]: 0.0}
-    for t in _of(graph, link):
-        forth = t.source.name == link.states[0]
+    stations = {pair.states[0]: 0.0, **{name: box.size[1] for name, box in passed.items()}, pair.states[1]: 0.0}
+    for t in _of(graph, pair):
+        forth = t.source.name == pair.states[0]
         away = (1.0 if forth else -1.0) * (LANE[waypoints] + NEXT * beside[forth])
         beside[forth] += 1
         points = track.line(0.0, 1.0, away)
@@ -264,18 +321,18 @@ def _arrows(graph: ConstraintGraph, link: Link, passed: dict[str, Box], track: _
         ends = (t.source.name, t.target.name)
         kinds = (False, t.short, t.is_level_set)
         points = points if forth else points[::-1]
-        arrows.append(Arrow(t.name, *ends, t.name, points, middle, track.tilt, link.gained, *kinds))
+        arrows.append(Arrow(t.name, *ends, t.name, points, middle, track.tilt, pair.gained, *kinds))
         for part in t.inner if waypoints else ():
             if part.name not in known:
                 known.add(part.name)
-                arrows.append(_inner(part, t, stations, track, link.gained))
+                arrows.append(_inner(part, t, stations, track, pair.gained))
     return arrows
 
 
 def _inner(
     part: Transition, whole: Transition, stations: dict[str, float], track: _Track, gained: tuple[str, ...]
 ) -> Arrow:
-    """An inner transition, between two of the stations on its link, whose heights are given."""
+    """An inner transition, between two of the stations of its pair, whose heights are given."""
     names, heights = list(stations), list(stations.values())
     i, j = names.index(part.source.name), names.index(part.target.name)
     first, last, n = min(i, j), max(i, j), len(names) - 1
@@ -293,7 +350,7 @@ def _inner(
 
 
 def _aside(graph: ConstraintGraph, boxes: dict[str, Box]) -> dict[str, Box]:
-    """Waypoint states that are on no link: below everything, side by side."""
+    """Waypoint states that are on no pair: below everything, side by side."""
     left = [state for state in graph.waypoint_states if state.name not in boxes]
     low = min(box.centre[1] - 0.5 * box.size[1] for box in boxes.values()) - 0.6 if boxes else 0.0
     found: dict[str, Box] = {}

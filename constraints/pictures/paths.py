@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
@@ -16,8 +16,8 @@ from ..errors import FileError, OptionError, WrongObjectError
 from ..paths.collision_shapes import Shape
 from ..paths.path import Path
 from ..robot import Frame, Robot
-from .figures import new_figure, save_animation, save_figure
-from .traces import draw_configuration, stick_figure, tidy_axes
+from .figures import Cube, new_figure, save_animation, save_figure, show_cube
+from .robots import draw_configuration, stick_figure
 
 __all__ = ["animate", "plot_path", "wires"]
 
@@ -64,14 +64,14 @@ def plot_path(
     scene = _Scene.of(path, shapes, tips)
     _refuse_unless(count, 2, 100, "pictures of a path")
     times, configurations = scene.sampled(count)
-    limits = scene.limits(configurations)
+    cube = scene.cube(configurations)
     rows = -(-count // MOST_IN_A_ROW)
     columns = -(-count // rows)
     figure = new_figure(PANEL * columns, PANEL * rows, "none")
     figure.subplots_adjust(left=0.0, right=1.0, bottom=0.01, top=0.99, wspace=0.0, hspace=0.0)
     for i, (time, q) in enumerate(zip(times, configurations, strict=True)):
         axes = figure.add_subplot(rows, columns, i + 1, projection="3d")
-        scene.draw(axes, time, q, limits)
+        scene.draw(axes, time, q, cube)
     if file is not None:
         save_figure(figure, file, 110)
     return figure
@@ -108,24 +108,17 @@ def animate(
     if not name.lower().endswith(".gif"):
         raise FileError(name, "is written as a GIF: expected a name that ends in .gif")
     times, configurations = scene.sampled(frames)
-    limits = scene.limits(configurations)
+    cube = scene.cube(configurations)
     figure = new_figure(4.6, 4.6, "none")
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0), projection="3d")
 
     def pictures() -> Iterator[None]:
         for time, q in zip(times, configurations, strict=True):
             axes.clear()
-            scene.draw(axes, time, q, limits)
+            scene.draw(axes, time, q, cube)
             yield
 
     save_animation(figure, pictures(), file, pictures_a_second)
-
-
-class _Limits(NamedTuple):
-    """The cube that is shown."""
-
-    middle: Vector
-    reach: float
 
 
 @final
@@ -141,35 +134,34 @@ class _Scene:
 
     @staticmethod
     def of(path: Any, shapes: Any, tips: Any) -> _Scene:
-        """Check what was given."""
+        """Check the arguments."""
         if not isinstance(path, Path):
             raise WrongObjectError("path to be drawn", "a Path", path)
         robot = path.pieces[0].problem.robot
         if robot is None:
             raise WrongObjectError("path to be drawn", "a path of a robot", path)
-        given = as_tuple(shapes, "shapes to be drawn", "Shape")
-        for shape in given:
+        drawn = as_tuple(shapes, "shapes to be drawn", "Shape")
+        for shape in drawn:
             if not isinstance(shape, Shape):
                 raise WrongObjectError("shape to be drawn", "a Shape", shape)
-        return _Scene(path, robot, given, as_tuple(tips, "tips", "frames"))
+        return _Scene(path, robot, drawn, as_tuple(tips, "tips", "frames"))
 
     def sampled(self, count: int) -> tuple[Vector, Matrix]:
         """Times and configurations (count, nq)."""
         times = np.linspace(0.0, self._path.duration, count)
         return times, np.array([self._path(float(t)) for t in times])
 
-    def limits(self, configurations: Matrix) -> _Limits:
+    def cube(self, configurations: Matrix) -> Cube:
         """A cube around all of it."""
         points: list[Vector] = [np.zeros(3), *(point for trace in self._traces for point in trace)]
         for q in configurations:
             points += [end for _, end in stick_figure(self._robot, q, self._tips)]
             points += [point for _, lines in self._wires(q) for line in lines for point in line]
-        low, high = np.min(points, axis=0), np.max(points, axis=0)
-        return _Limits(0.5 * (low + high), max(0.5 * float((high - low).max()), 0.1))
+        return Cube.around(points)
 
-    def draw(self, axes: Any, time: float, q: Vector, limits: _Limits) -> None:
+    def draw(self, axes: Any, time: float, q: Vector, cube: Cube) -> None:
         """The configuration at a time, and the way up to there."""
-        tidy_axes(axes, limits.middle, limits.reach, zoom=1.25)
+        show_cube(axes, cube, zoom=1.25)
         for frame, lines in self._wires(q):
             for line in lines:
                 axes.plot(*line.T, color=MOVING if frame.joint else FIXED, linewidth=1.5 if frame.joint else 0.9)

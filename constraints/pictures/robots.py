@@ -1,121 +1,177 @@
-"""A mechanism before and after its assembly, as a picture (extra `plot`)."""
+"""Robots as stick figures, and what is around them: frames and boxes. Matplotlib (extra `plot`) on use only."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from liegroups.arrays import ArrayLike, Vector
+from liegroups.doors import as_mapping, finite_vector
 
-from ..models.mechanism import Mechanism
-from ..robot import Frame
-from ..rows.stacking import stack_rows
-from .traces import draw_configuration, new_figure, round_grid, save_figure, stick_figure, tidy_axes
+from ..errors import WrongObjectError
+from ..robot import Frame, Robot, as_placement
+from .figures import Cube, new_figure, save_figure, show_cube
 
-__all__ = ["draw_closures", "plot_assembly", "view_of"]
+__all__ = ["draw_box", "draw_configuration", "draw_frame", "plot_configurations", "stick_figure"]
 
-NAMED = 6
-"""How many closures are written out beside a picture, the worst first."""
-OPEN, SHUT = "#d62728", "#2ca02c"
-SEEN_APART = 1e-3
-"""Ends of a closure that are further apart than this part of the picture are joined by a line."""
+_AXIS_COLOURS = ("#d62728", "#2ca02c", "#1f77b4")
 
 
-def plot_assembly(
-    mechanism: Mechanism, start: ArrayLike, end: ArrayLike, path: str | os.PathLike[str] | None = None
-) -> Any:
-    """Two configurations side by side, usually before and after assembly, with the errors of the closures.
-
-    Ends of a closure are dots, joined by a red line where they are apart.
+def stick_figure(robot: Robot, q: ArrayLike, tips: Sequence[str | Frame] = ()) -> list[tuple[Vector, Vector]]:
+    """The robot as line segments in the world: from each joint to those it carries, and to the tips.
 
     Args:
-        mechanism: which.
-        start, end: configurations (nq,).
-        path: also write the picture there.
+        robot: the robot.
+        q: configuration (nq,).
+        tips: frames at the ends, for instance a hand.
+
+    Returns:
+        pairs of points (3,) [m].
+
+    Raises:
+        SizeError, NotFiniteError, NotNormalizedError, DtypeError: what is wrong with q.
+        UnknownFrameError: a tip is no frame of the robot; lists the names that come closest.
+    """
+    posture, model = robot.at(q), robot.model
+    origins: list[Vector] = [np.array(oMi.translation) for oMi in posture.placed().oMi]
+    sticks: list[tuple[Vector, Vector]] = []
+    for joint in range(1, model.njoints):
+        parent = int(model.parents[joint])
+        if parent or model.joints[joint].nv == 1:  # nothing holds an object that moves freely
+            sticks.append((origins[parent], origins[joint]))
+    for tip in tips:
+        frame = robot.frame(tip)
+        sticks.append((origins[frame.joint], np.array(posture.placement(frame).translation)))
+    return [(a, b) for a, b in sticks if float(np.abs(a - b).max()) > 1e-9]
+
+
+def draw_configuration(
+    axes: Any,
+    robot: Robot,
+    q: ArrayLike,
+    *,
+    tips: Sequence[str | Frame] = (),
+    colour: str | Sequence[float] = "#1f77b4",
+    width: float = 2.0,
+    alpha: float = 1.0,
+) -> None:
+    """Draw a configuration as a stick figure, joints as dots, tips as bigger ones.
+
+    Args:
+        axes: matplotlib axes with `projection="3d"`.
+        robot: the robot.
+        q: configuration (nq,).
+        tips: frames at the ends, for instance a hand.
+        colour: of everything.
+        width: of the sticks [points].
+        alpha: opacity.
+
+    Raises:
+        WrongObjectError: the axes are flat.
+        SizeError, NotFiniteError, NotNormalizedError, DtypeError, UnknownFrameError: as `stick_figure`.
+    """
+    if not hasattr(axes, "get_zlim"):
+        raise WrongObjectError("axes", "matplotlib axes made with projection='3d'", axes)
+    sticks = stick_figure(robot, q, tips)
+    for a, b in sticks:
+        axes.plot(*np.stack([a, b], axis=1), color=colour, linewidth=width, alpha=alpha, solid_capstyle="round")
+    ends = np.array([end for _, end in sticks])
+    inner = ends[: len(ends) - len(tips)] if tips else ends
+    if len(inner):
+        axes.plot(*inner.T, ".", color=colour, markersize=2.0 * width, alpha=alpha)
+    if tips:
+        posture = robot.at(q)
+        points = np.array([posture.placement(robot.frame(tip)).translation for tip in tips])
+        axes.plot(*points.T, "o", color=colour, markersize=2.6 * width, alpha=alpha, markeredgecolor="white")
+
+
+def plot_configurations(
+    robot: Robot,
+    groups: Mapping[str, ArrayLike],
+    path: str | os.PathLike[str] | None = None,
+    *,
+    tips: Sequence[str | Frame] = (),
+    placements: Sequence[object] = (),
+) -> Any:
+    """Configurations as stick figures, one picture a group, side by side on one scale.
+
+    Args:
+        robot: the robot.
+        groups: title -> configurations (nq,) or (n, nq), drawn over each other, the last one the strongest.
+        path: also write the figure there.
+        tips: frames at the ends, for instance a hand.
+        placements: drawn in all pictures as three arrows, for instance a target.
 
     Returns:
         the matplotlib figure.
 
     Raises:
-        SizeError, NotFiniteError, NotNormalizedError: what is wrong with a configuration.
+        WrongObjectError: no groups, or one without configurations.
+        SizeError, NotFiniteError, NotNormalizedError, DtypeError, UnknownFrameError: as `stick_figure`.
         MissingExtraError: matplotlib is not installed.
         FileError: the file cannot be written.
     """
-    robot = mechanism.robot
-    configurations = [np.array(robot.check(q, what)) for q, what in ((start, "start"), (end, "end"))]
-    figure = new_figure(11.0, 6.6, layout="none")
-    figure.text(0.5, 0.955, mechanism.name, ha="center", fontsize=15, fontweight="bold")
-    view = view_of(mechanism, configurations)
-    for column, (q, word) in enumerate(zip(configurations, ("before", "after"), strict=True)):
-        axes = figure.add_axes((0.5 * column, 0.2, 0.5, 0.72), projection="3d", computed_zorder=False)
-        tidy_axes(axes, *view, grid=round_grid(view[1]), zoom=1.15)
-        draw_configuration(axes, robot, q, tips=_ends(mechanism), colour="#1f77b4", width=2.0)
-        errors = draw_closures(axes, mechanism, q, view[1])
-        worst = max(errors.values(), default=0.0)
-        colour = OPEN if worst > 1e-6 else SHUT
-        middle = 0.25 + 0.5 * column
-        figure.text(middle, 0.905, f"{word}: residual {worst:.2g}", ha="center", fontsize=13, color=colour)
-        lines = [f"{name}: {error:.1e}" for name, error in sorted(errors.items(), key=lambda e: -e[1])[:NAMED]]
-        if len(errors) > NAMED:
-            lines.append(f"and {len(errors) - NAMED} more")
-        figure.text(middle, 0.185, "\n".join(lines), ha="center", va="top", fontsize=9, color="#404040")
-    figure.text(0.5, 0.01, f"grid {round_grid(view[1]):g} m", ha="center", fontsize=9, color="#808080")
+    drawn = {
+        title: [robot.check(q, f"configuration {i} of '{title}'") for i, q in enumerate(np.atleast_2d(np.asarray(Q)))]
+        for title, Q in as_mapping(groups, "groups of configurations", "title -> configurations").items()
+    }
+    if not drawn or not all(drawn.values()):
+        raise WrongObjectError("groups of configurations", "at least one, with configurations in each", groups)
+    ends = [end for Q in drawn.values() for q in Q for stick in stick_figure(robot, q, tips) for end in stick]
+    ends += [np.asarray(as_placement(placement).translation) for placement in placements]
+    cube = Cube.around(ends)
+    figure = new_figure(4.2 * len(drawn), 4.4, layout="none")
+    figure.text(0.5, 0.02, f"grid {cube.grid:g} m", ha="center", fontsize=9, color="#808080")
+    for column, (title, Q) in enumerate(drawn.items(), start=1):
+        width = 1.0 / len(drawn)
+        figure.text((column - 0.5) * width, 0.93, title, ha="center", fontsize=13)
+        axes = figure.add_axes(((column - 1) * width, 0.05, width, 0.88), projection="3d", computed_zorder=False)
+        show_cube(axes, cube, cube.grid, zoom=1.15)
+        for placement in placements:
+            draw_frame(axes, placement, 0.3 * cube.reach)
+        for i, q in enumerate(Q, start=1):
+            draw_configuration(axes, robot, q, tips=tips, alpha=0.15 + 0.85 * (i / len(Q)) ** 3)
     if path is not None:
         save_figure(figure, path)
     return figure
 
 
-def draw_closures(axes: Any, mechanism: Mechanism, q: ArrayLike, reach: float) -> dict[str, float]:
-    """Draw a line between the ends of each closure that is open.
+def draw_frame(axes: Any, placement: object, length: float = 0.2, width: float = 3.0) -> None:
+    """Draw a placement as three arrows: x red, y green, z blue.
 
     Args:
         axes: matplotlib axes with `projection="3d"`.
-        mechanism: whose closures.
-        q: configuration (nq,).
-        reach: half the width of what is shown [m].
-
-    Returns:
-        the error norm of each closure and coupler, by name.
+        placement: of the frame in the world (`pinocchio.SE3`, 4 x 4, or seven numbers).
+        length: of the arrows [m].
+        width: of the arrows [points].
     """
-    posture = mechanism.robot.at(q)
-    for a, b in _pairs(mechanism):
-        ends = np.array([posture.placement(a).translation, posture.placement(b).translation])
-        for frame, end in zip((a, b), ends, strict=True):
-            if not frame.joint:  # in the world
-                axes.plot(*end[:, None], "s", color="#404040", markersize=5.0, zorder=11)
-        if np.abs(ends[0] - ends[1]).max() > SEEN_APART * reach:
-            axes.plot(*ends.T, "--", color=OPEN, linewidth=1.5, zorder=11)
-    if not mechanism.rows:
-        return {}
-    error = stack_rows(mechanism.stack, posture, jacobian=False).error
-    parts = zip(mechanism.stack, mechanism.stack.slices, strict=True)
-    return {owner.name: float(np.sqrt(error[s] @ error[s])) for owner, s in parts}
+    oMf: Any = as_placement(placement)
+    for column, colour in zip(np.asarray(oMf.rotation).T, _AXIS_COLOURS, strict=True):
+        arrow = axes.quiver(*oMf.translation, *(length * column), color=colour, linewidth=width, arrow_length_ratio=0.3)
+        arrow.set_zorder(10)
 
 
-def view_of(mechanism: Mechanism, configurations: Sequence[Vector]) -> tuple[Vector, float]:
-    """Middle (3,) and half the width of a cube around a mechanism in some configurations [m]."""
-    held = [np.array(frame.placement.translation) for pair in _pairs(mechanism) for frame in pair if not frame.joint]
-    points = list(held)
-    for q in configurations:
-        points += [end for stick in stick_figure(mechanism.robot, q, _ends(mechanism)) for end in stick]
-    points = points or [np.zeros(3)]
-    lowest, highest = np.min(points, axis=0), np.max(points, axis=0)
-    return 0.5 * (lowest + highest), max(0.53 * float((highest - lowest).max()), 1e-3)
+def draw_box(
+    axes: Any, placement: object, size: ArrayLike, *, colour: str = "#1f77b4", width: float = 1.5, alpha: float = 1.0
+) -> None:
+    """Draw the edges of a box.
 
-
-def _pairs(mechanism: Mechanism) -> list[tuple[Frame, Frame]]:
-    """The two frames of each closure."""
-    pairs: list[tuple[Frame, Frame]] = []
-    for closure in mechanism.closures:
-        a, b = (getattr(closure, end, None) for end in ("predecessor", "successor"))
-        if isinstance(a, Frame) and isinstance(b, Frame):
-            pairs.append((a, b))
-    return pairs
-
-
-def _ends(mechanism: Mechanism) -> list[Frame]:
-    """The frames of the closures that are on moving bodies."""
-    return [frame for pair in _pairs(mechanism) for frame in pair if frame.joint]
+    Args:
+        axes: matplotlib axes with `projection="3d"`.
+        placement: of its middle in the world (`pinocchio.SE3`, 4 x 4, or seven numbers).
+        size: lengths of its edges along x, y, z (3,) [m].
+        colour: of the lines.
+        width: of the lines [points].
+        alpha: opacity.
+    """
+    oMb: Any = as_placement(placement)
+    half = 0.5 * finite_vector(size, 3, "size of a box")
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half
+    corners = corners @ np.asarray(oMb.rotation).T + np.asarray(oMb.translation)
+    for i, j in combinations(range(8), 2):
+        if (i ^ j).bit_count() == 1:
+            axes.plot(*corners[[i, j]].T, color=colour, linewidth=width, alpha=alpha, solid_capstyle="round")

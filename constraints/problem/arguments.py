@@ -29,7 +29,8 @@ from ..functions.function import Function
 from ..functions.lifted import same_space
 from ..point import PlacedSpace
 from ..robot import Bounds, Robot
-from ..robot.doors import robot_for
+from ..robot.arguments import robot_for
+from ..robot.joints import FULL_TURN
 from ..robot.urdf import FREE_ROBOTS
 from ..rows.comparison import RowTable
 from ..rows.explicit import Explicit
@@ -38,12 +39,12 @@ from ..rows.row_owner import RowOwner
 __all__ = [
     "bounds_on",
     "by_level",
+    "columns_with_cost",
     "costs",
     "frozen_columns",
     "on_space",
     "other_bounds",
     "own_options",
-    "priced_columns",
     "revolute_columns",
     "space_of",
     "unique_owners",
@@ -129,14 +130,14 @@ def other_bounds(robot: Robot | None, owners: Iterable[RowOwner]) -> str:
     return ", ".join(leaf.name for leaf in robot.space.leaves() if differ[leaf.q].any())
 
 
-def by_level(given: Any) -> list[list[RowOwner]]:
+def by_level(constraints: Any) -> list[list[RowOwner]]:
     """Constraints by level, from one sequence of them or one sequence a level."""
-    if isinstance(given, RowOwner):
-        raise WrongObjectError("constraints of a problem", "a sequence of constraints, [constraint]", given)
-    if not isinstance(given, Sequence) or isinstance(given, str):
-        raise WrongObjectError("constraints of a problem", "a sequence of constraints, [a, b]", given)
+    if isinstance(constraints, RowOwner):
+        raise WrongObjectError("constraints of a problem", "a sequence of constraints, [constraint]", constraints)
+    if not isinstance(constraints, Sequence) or isinstance(constraints, str):
+        raise WrongObjectError("constraints of a problem", "a sequence of constraints, [a, b]", constraints)
     entries: list[Any] = []
-    entries += given
+    entries += constraints
     levels = _levels(entries)
     for i, level in enumerate(levels):
         for j, constraint in enumerate(level):
@@ -196,7 +197,7 @@ def on_space(constraint: RowOwner, space: Space) -> RowOwner:
     if same_space(constraint.space, space):
         return constraint
     mine, theirs = _robots(space), _robots(constraint.space)
-    if theirs and not any(a.is_same(b) for a in mine for b in theirs):
+    if theirs and not any(a.same_robot(b) for a in mine for b in theirs):
         raise RobotMismatchError(
             f"{constraint.name!r} is a function of another robot than the problem's: "
             "build all functions on one Robot object"
@@ -224,7 +225,7 @@ def revolute_columns(space: Space) -> BoolVector:
 def wrapping_columns(space: Space, bounds: Bounds, owners: Iterable[RowOwner]) -> BoolVector:
     """Revolute columns (nv,) that may be shifted by whole turns: range and all functions allow it."""
     periodic = np.logical_and.reduce([owner.periodic for owner in owners])
-    turns = bounds.tangent_upper - bounds.tangent_lower >= 2.0 * np.pi - 1e-6
+    turns = bounds.tangent_upper - bounds.tangent_lower >= FULL_TURN
     return np.asarray(periodic & turns & revolute_columns(space))
 
 
@@ -239,8 +240,8 @@ def costs(space: Space, weights: Any) -> Vector:
         named: dict[Any, Any] = {**weights}
         for joint, value in named.items():
             columns = _columns_of(space, joint, "weights")
-            given = [value] * len(columns) if isinstance(value, float | int) else value
-            out[columns] = finite_vector(given, len(columns), f"weights of a problem, '{joint}'")
+            costs = [value] * len(columns) if isinstance(value, float | int) else value
+            out[columns] = finite_vector(costs, len(columns), f"weights of a problem, '{joint}'")
     elif weights is not None:
         out = np.array(finite_vector(weights, space.nv, "weights of a problem", "or by joint, {joint: cost}"))
     if not (out >= 0.0).all():
@@ -250,7 +251,7 @@ def costs(space: Space, weights: Any) -> Vector:
     return read_only(out)
 
 
-def priced_columns(space: Space, weights: Any) -> BoolVector:
+def columns_with_cost(space: Space, weights: Any) -> BoolVector:
     """Columns (nv,) whose cost of motion is given: all by an array, those of the named joints by a mapping."""
     out = np.full(space.nv, weights is not None and not isinstance(weights, Mapping))
     if isinstance(weights, Mapping):
@@ -288,15 +289,15 @@ def frozen_columns(space: Space, frozen: Any, what: str = FROZEN) -> BoolVector:
     return read_only(out)
 
 
-def _listed(given: Any, what: str) -> list[Any]:
+def _listed(names: Any, what: str) -> list[Any]:
     """What is in a sequence; one name is none."""
     expected = "a sequence of joint names or Segments, or booleans (nv,)"
-    if isinstance(given, str):
-        raise WrongObjectError(what, expected, f"one name alone: write ['{given}']")
+    if isinstance(names, str):
+        raise WrongObjectError(what, expected, f"one name alone: write ['{names}']")
     try:
-        return list(given)
+        return list(names)
     except TypeError:
-        raise WrongObjectError(what, expected, given) from None
+        raise WrongObjectError(what, expected, names) from None
 
 
 def _columns_of(space: Space, which: Any, what: str) -> list[int]:

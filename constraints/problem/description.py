@@ -22,7 +22,7 @@ from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..words import counted, one_line
 from .arguments import other_bounds
-from .dependency import dof_names
+from .resolution import dof_names
 
 if TYPE_CHECKING:
     from .problem import Problem

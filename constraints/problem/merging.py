@@ -19,10 +19,10 @@ from ..rows.row_owner import RowOwner
 from .arguments import on_space
 from .problem import Problem
 
-__all__ = ["merged", "rhs_from_parts"]
+__all__ = ["merge_problems", "rhs_from_parts"]
 
 
-def merged(problems: Sequence[Problem]) -> Problem:
+def merge_problems(problems: Sequence[Problem]) -> Problem:
     """The problem that asks for all that some problems ask for; `Problem.merged` says how.
 
     Args:
@@ -69,17 +69,15 @@ def rhs_from_parts(problem: Problem, parts: Sequence[RightHandSide]) -> RightHan
             if i is None:
                 words = f"the constraint object {owner.name!r} of a part is none of those here"
                 raise UnknownNameError("constraint object of a part", owner.name, stack.names, words)
-            given = (part.of(j), *_rates(part, part.stack.full_slices[j]))
-            if i in found and not _same(owner, found[i], given):
-                raise MergeConflictError(
-                    f"right-hand side of {owner.name!r}", *(point[0] for point in (found[i], given))
-                )
-            found.setdefault(i, given)
+            point = (part.of(j), *_rates(part, part.stack.full_slices[j]))
+            if i in found and not _same(owner, found[i], point):
+                raise MergeConflictError(f"right-hand side of {owner.name!r}", found[i][0], point[0])
+            found.setdefault(i, point)
     vector = problem.rhs.vector.copy()
     velocity, acceleration = np.zeros(stack.full_size), np.zeros(stack.full_size)
-    for i, given in found.items():
-        vector[stack.rhs_slices[i]] = given[0]
-        velocity[stack.full_slices[i]], acceleration[stack.full_slices[i]] = given[1:]
+    for i, point in found.items():
+        vector[stack.rhs_slices[i]] = point[0]
+        velocity[stack.full_slices[i]], acceleration[stack.full_slices[i]] = point[1:]
     return RightHandSide(stack, vector, *((velocity, acceleration) if moving else ()))
 
 
@@ -102,17 +100,17 @@ def _fits(space: Space, whole: Space) -> bool:
 class _Identity(NamedTuple):
     """What makes two constraints one: the object the user gave, and the dofs it computes."""
 
-    given: int
+    original: int
     computes: tuple[int, ...]
 
 
 def _identity(owner: RowOwner, space: Space) -> _Identity:
     """The identity of a constraint that lives on a space, or on one factor of it."""
-    given = owner.original
+    original = id(owner.original)
     if not isinstance(owner, Explicit) or not _fits(owner.space, space):
-        return _Identity(id(given), ())
+        return _Identity(original, ())
     block = block_of(owner.space, space, owner.name)
-    return _Identity(id(given), tuple(block.v[i] for i in owner.outputs.v))
+    return _Identity(original, tuple(block.v[i] for i in owner.outputs.v))
 
 
 def _levels(problems: Sequence[Problem], space: Space) -> tuple[list[list[RowOwner]], list[RowOwner]]:
@@ -147,8 +145,8 @@ def _weights(
     """Costs of motion: those that some problem gives; by joint where not all are given, None where none is."""
     costs, priced = np.ones(space.nv), np.zeros(space.nv, dtype=np.bool_)
     for problem, block in zip(problems, blocks, strict=True):
-        there = block.v_indices[problem.priced]
-        mine = problem.weights[problem.priced]
+        there = block.v_indices[problem.has_cost]
+        mine = problem.weights[problem.has_cost]
         wrong = np.flatnonzero(priced[there] & (costs[there] != mine))
         if wrong.size:
             column = int(there[wrong[0]])

@@ -27,17 +27,17 @@ from ..workspace import Workspace, as_workspace
 from .arguments import (
     bounds_on,
     by_level,
+    columns_with_cost,
     costs,
     frozen_columns,
     on_space,
     own_options,
-    priced_columns,
     revolute_columns,
     space_of,
     wrapping_columns,
 )
-from .dependency import Resolution, left_to_steps, order
 from .description import describe, summary
+from .resolution import Resolution, left_to_steps, order
 from .tangent import project_tangent, reduced_jacobian, tangent_basis
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Problem:
         free: (nv,) true for columns that steps move: neither computed nor frozen.
         columns: (nv,) true for the tangent columns some row depends on.
         given: the constraints by level as they were given, on this space; `levels` lacks those that are computed.
-        priced: (nv,) true for columns whose cost was given.
+        has_cost: (nv,) true for columns whose cost was given.
         revolute: (nv,) true for the columns that are an angle stored as one number.
         wraps: (nv,) true for revolute columns that may be shifted by whole turns: range and all functions allow it.
 
@@ -103,7 +103,7 @@ class Problem:
     revolute: BoolVector
     wraps: BoolVector
     given: tuple[tuple[RowOwner, ...], ...]
-    priced: BoolVector
+    has_cost: BoolVector
     _given: tuple[Any, Any, dict[str, Any]]
 
     @names_checked(limits="bounds=", costs="weights=", priorities="levels are lists of constraints")
@@ -146,7 +146,7 @@ class Problem:
             revolute=revolute_columns(space),
             wraps=wrapping_columns(space, box, everything) & ~resolution.outputs & ~held,
             given=tuple(tuple(level) for level in owners),
-            priced=priced_columns(space, weights),
+            has_cost=columns_with_cost(space, weights),
             _given=(where, asked, options),
         )
 
@@ -328,9 +328,9 @@ class Problem:
             EmptyIntervalError: bounds that share nothing; the joint is named.
             MergeConflictError: two costs for one joint.
         """
-        from .merging import merged
+        from .merging import merge_problems
 
-        return merged((self, *others))
+        return merge_problems((self, *others))
 
     def __or__(self, other: Problem) -> Problem:
         return self.merged(other)
@@ -396,7 +396,7 @@ class Problem:
         """
         from ..pictures import plot_dependencies
 
-        return plot_dependencies(self.resolution.links(self.space), path, ax)
+        return plot_dependencies(self.resolution.dependencies(self.space), path, ax)
 
     def __repr__(self) -> str:
         return summary(self)

@@ -9,7 +9,7 @@ import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 
-from ..linear_algebra import row_space
+from ..linear_algebra import null_space, row_space
 from ..point import Point
 from ..rows.right_hand_side import RightHandSide
 from ..rows.stack import Stack
@@ -31,9 +31,9 @@ def tangent_basis(problem: Problem, point: Point, rhs: RightHandSide) -> Matrix:
     """
     J = _jacobian(problem, point, rhs, (*problem.mandatory, problem.explicits))
     moving = np.flatnonzero(~problem.frozen)
-    Q, rank = row_space(J[:, moving])
-    basis = np.zeros((problem.space.nv, moving.size - rank))
-    basis[moving] = Q[:, rank:]
+    inside = null_space(J[:, moving])
+    basis = np.zeros((problem.space.nv, inside.shape[1]))
+    basis[moving] = inside
     return basis
 
 

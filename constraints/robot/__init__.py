@@ -7,7 +7,8 @@ from .placement import as_placement, as_rotation, pose_vector, rigid_transform
 from .posture import Motion, Posture
 from .robot import Robot
 from .space import RobotSpace
-from .urdf import Base, Part
+from .system import Part
+from .urdf import Base
 
 __all__ = [
     "Base",

@@ -17,8 +17,7 @@ from liegroups.errors import EmptyIntervalError
 from liegroups.frozen import read_only, set_fields
 
 from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, UnknownJointError, WrongObjectError
-from ..words import counted
-from .listing import first_names
+from ..words import counted, first_names
 from .pinocchio import Model
 
 __all__ = ["Bounds", "Violation"]

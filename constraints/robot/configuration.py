@@ -134,11 +134,11 @@ def checked_postures(space: Space, *postures: Mapping[str, ArrayLike]) -> dict[s
         SizeError, DtypeError, NotFiniteError, NotNormalizedError: names the posture.
         WrongObjectError: no mapping, or a name that is no string.
     """
-    given: dict[str, ArrayLike] = {}
+    named: dict[str, ArrayLike] = {}
     for some in postures:
-        given.update(as_mapping(some, "reference postures", "from name to configuration"))
+        named.update(as_mapping(some, "reference postures", "from name to configuration"))
     out: dict[str, Vector] = {}
-    for name, q in given.items():
+    for name, q in named.items():
         as_name(name, "name of a reference posture")
         out[name] = read_only_copy(space.check(q, f"reference posture '{name}'"))
     return out

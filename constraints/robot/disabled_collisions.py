@@ -36,11 +36,11 @@ def link_names(model: Model) -> tuple[str, ...]:
     return tuple(str(frame.name) for frame in model.frames if frame.type == pin.FrameType.BODY)
 
 
-def as_disabled(given: Iterable[DisabledCollision], links: Collection[str]) -> tuple[DisabledCollision, ...]:
+def as_disabled(entries: Iterable[DisabledCollision], links: Collection[str]) -> tuple[DisabledCollision, ...]:
     """The pairs, or a typed error that names what is none.
 
     Args:
-        given: pairs of names, with or without a reason.
+        entries: pairs of names, with or without a reason.
         links: names of the links there are.
 
     Raises:
@@ -48,7 +48,7 @@ def as_disabled(given: Iterable[DisabledCollision], links: Collection[str]) -> t
         UnknownNameError: lists the links whose names come closest.
     """
     pairs: list[DisabledCollision] = []
-    for i, entry in enumerate(as_tuple(given, "disabled collisions of a robot", "pairs of links")):
+    for i, entry in enumerate(as_tuple(entries, "disabled collisions of a robot", "pairs of links")):
         what, expected = f"disabled collision {i} of a robot", "two names of links, and a reason"
         words: list[Any] = [*as_tuple(entry, what, expected)]
         if len(words) not in (2, 3) or not all(isinstance(word, str) for word in words):

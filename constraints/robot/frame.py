@@ -49,10 +49,5 @@ class Frame:
         set_fields(other, placement=self.placement * offset)
         return other
 
-    @property
-    def is_joint(self) -> bool:
-        """True when the frame is the joint's own."""
-        return bool(np.array_equal(self.placement.homogeneous, np.eye(4)))
-
     def __str__(self) -> str:
         return self.name

@@ -92,11 +92,11 @@ class FrameTable:
                 raise DuplicateNameError("joint", joint)
             _check_finite(model.jointPlacements[i], f"joint '{joint}'")
             table[joint] = {FrameKind.JOINT: Frame(joint, i, joint_name=joint)}
-        for given in model.frames:
-            on = int(given.parentJoint)
-            _check_finite(given.placement, f"frame '{given.name}'")
-            frame = Frame(given.name, on, given.placement, joints[on])
-            kind = _KINDS[given.type]
+        for entry in model.frames:
+            on = int(entry.parentJoint)
+            _check_finite(entry.placement, f"frame '{entry.name}'")
+            frame = Frame(entry.name, on, entry.placement, joints[on])
+            kind = _KINDS[entry.type]
             known = table.setdefault(frame.name, {})
             if kind in known and not _same_place(known[kind], frame):
                 raise ModelError(f"the model has two frames of kind '{kind.value}' named '{frame.name}'")

@@ -1,48 +1,143 @@
-"""What pinocchio's joint types are called here, and which of their coordinates are angles."""
+"""The joint types of pinocchio, in one table: their groups, which of their coordinates are angles, their words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from enum import Enum
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from liegroups.arrays import BoolVector
+from liegroups import SE2, SE3, SO2, SO3, ProductSpace, Rn, Space
+from liegroups.arrays import BoolVector, Vector
 
-from .pinocchio import Model
+from ..errors import ModelError
+from .pinocchio import Model, pin
 
-__all__ = ["FULL_TURN", "angular_columns", "joint_kind", "radian_columns"]
+__all__ = [
+    "COMPOSITE",
+    "FULL_TURN",
+    "JOINT_TYPES",
+    "Angle",
+    "JointType",
+    "angular_columns",
+    "joint_along",
+    "joint_kind",
+    "joint_space",
+    "joint_whole",
+    "radian_columns",
+    "type_name",
+]
 
 FULL_TURN = 2 * np.pi - 1e-6
 """A revolute joint whose range is at least this may be shifted by whole turns [rad]."""
 
-_WORDS = {
-    "RevoluteUnaligned": "revolute",
-    "RevoluteUnboundedUnaligned": "continuous",
-    "PrismaticUnaligned": "prismatic",
-    "HelicalUnaligned": "helical",
-    "FreeFlyer": "free-flyer",
-    "Planar": "planar",
-    "Spherical": "spherical",
-    "SphericalZYX": "spherical zyx",
-    "Translation": "translation",
-    "Universal": "universal",
-    "Ellipsoid": "ellipsoid",
-    "Composite": "composite",
+
+class Angle(Enum):
+    """What the coordinates of a joint are, where they are numbers and not unit vectors."""
+
+    NONE = "lengths, or no numbers"
+    TURN = "angles, of which a whole turn changes nothing"
+    SCREW = "an angle and a length at once"
+
+
+class JointType(NamedTuple):
+    """A type of joint; its sizes nq and nv are those of its group.
+
+    Attributes:
+        name: pinocchio's, without "JointModel"; files call it so.
+        word: what messages call it.
+        space: group of its coordinates.
+        angle: whether these are angles stored as one number.
+        axis: the coordinate axis it is along, where the type says it: "X", "Y" or "Z".
+        numbers: what makes one, in the order of pinocchio's constructor and under the names that files use: "axis"
+            (3,), "pitch" [m/rad], "axes" (two of them), "radii" (3,) [m].
+    """
+
+    name: str
+    word: str
+    space: Space
+    angle: Angle = Angle.NONE
+    axis: str = ""
+    numbers: tuple[str, ...] = ()
+
+
+JOINT_TYPES = {
+    joint.name: joint
+    for joint in (
+        *(JointType(f"R{axis}", "revolute", Rn(1), Angle.TURN, axis) for axis in "XYZ"),
+        *(JointType(f"RUB{axis}", "continuous", SO2, Angle.NONE, axis) for axis in "XYZ"),
+        *(JointType(f"P{axis}", "prismatic", Rn(1), Angle.NONE, axis) for axis in "XYZ"),
+        JointType("Planar", "planar", SE2),
+        JointType("Spherical", "spherical", SO3),
+        JointType("SphericalZYX", "spherical zyx", Rn(3), Angle.TURN),
+        JointType("FreeFlyer", "free-flyer", SE3),
+        JointType("Translation", "translation", Rn(3)),
+        *(JointType(f"H{axis}", "helical", Rn(1), Angle.SCREW, axis, ("pitch",)) for axis in "XYZ"),
+        JointType("RevoluteUnaligned", "revolute", Rn(1), Angle.TURN, numbers=("axis",)),
+        JointType("PrismaticUnaligned", "prismatic", Rn(1), numbers=("axis",)),
+        JointType("RevoluteUnboundedUnaligned", "continuous", SO2, numbers=("axis",)),
+        JointType("HelicalUnaligned", "helical", Rn(1), Angle.SCREW, numbers=("axis", "pitch")),
+        JointType("Universal", "universal", Rn(2), Angle.TURN, numbers=("axes",)),
+        JointType("Ellipsoid", "ellipsoid", Rn(3), Angle.TURN, numbers=("radii",)),
+    )
 }
-_ALIGNED = {"R": "revolute", "RUB": "continuous", "P": "prismatic", "H": "helical"}
-_TURNING = {"revolute", "spherical zyx", "universal", "ellipsoid"}
+"""The types by pinocchio's name. A new one is a line; a composite joint (`COMPOSITE`) is made of them."""
+
+COMPOSITE = "Composite"
+"""Pinocchio's name of a joint that is several ones after each other."""
+
+_AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+
+
+def type_name(joint: Any) -> str:
+    """Pinocchio's name for the type of a joint model, without "JointModel"."""
+    return str(joint.shortname()).removeprefix("JointModel").removesuffix("Tpl")
+
+
+def joint_whole(joint: Any) -> Any:
+    """The joint model itself, with the numbers that make it, where a model holds it as one of any type."""
+    return joint.extract() if hasattr(joint, "extract") else joint
+
+
+def joint_space(joint: Any, name: str) -> Space:
+    """Group of a pinocchio joint model.
+
+    Raises:
+        ModelError: the joint follows another one (a mimic joint), or its type is unknown here; `name` and type are
+            named.
+    """
+    kind = type_name(joint)
+    if kind == COMPOSITE:
+        return ProductSpace([joint_space(part, name) for part in joint_whole(joint).joints])
+    if kind in JOINT_TYPES:
+        return JOINT_TYPES[kind].space
+    if "Mimic" in kind:
+        raise ModelError(
+            f"joint '{name}' is a pinocchio mimic joint: build the model with mimic=False, so that both joints are "
+            "independent, and let a constraint couple them"
+        )
+    raise ModelError(f"joint '{name}' has the type {kind}, which is unknown here")
 
 
 def joint_kind(joint: Any) -> str:
     """Words for the type of a pinocchio joint model: "revolute z", "composite (translation, spherical)"."""
-    name = str(joint.shortname()).removeprefix("JointModel").removesuffix("Tpl")
-    if name == "Composite":
-        return f"composite ({', '.join(joint_kind(part) for part in _parts(joint))})"
-    if name in _WORDS:
-        return _WORDS[name]
-    kind = _ALIGNED.get(name[:-1])
-    return f"{kind} {name[-1].lower()}" if kind else name
+    if type_name(joint) == COMPOSITE:
+        return f"composite ({', '.join(joint_kind(part) for part in joint_whole(joint).joints)})"
+    kind = JOINT_TYPES[type_name(joint)]
+    return f"{kind.word} {kind.axis.lower()}".rstrip()
+
+
+def joint_along(word: str, direction: Vector, *pitch: float) -> Any:
+    """The pinocchio joint model of a word along an axis: the aligned type where it is a coordinate axis to the bit.
+
+    Args:
+        word: "revolute", "prismatic" or "helical".
+        direction: unit axis (3,).
+        pitch: of a helical joint [m/rad].
+    """
+    axis = next((letter for letter, along in _AXES.items() if np.array_equal(direction, along)), "")
+    kind = next(kind for kind in JOINT_TYPES.values() if (kind.word, kind.axis) == (word, axis))
+    return getattr(pin, f"JointModel{kind.name}")(*(() if axis else (direction,)), *pitch)
 
 
 def radian_columns(model: Model) -> BoolVector:
@@ -50,29 +145,21 @@ def radian_columns(model: Model) -> BoolVector:
 
     Those of revolute, helical, universal, ellipsoid and ZYX joints, inside composite joints too.
     """
-    return _columns(model, _TURNING | {"helical"})
+    return _columns(model, Angle.TURN, Angle.SCREW)
 
 
 def angular_columns(model: Model) -> BoolVector:
     """Mask (nv,) of the angles stored as one number of which a whole turn changes nothing: all but those of helices."""
-    return _columns(model, _TURNING)
+    return _columns(model, Angle.TURN)
 
 
-def _columns(model: Model, kinds: set[str]) -> BoolVector:
-    found = [column for i in range(1, model.njoints) for column in _is_of(model.joints[i], kinds)]
+def _columns(model: Model, *angles: Angle) -> BoolVector:
+    found = [column for i in range(1, model.njoints) for column in _are(model.joints[i], angles)]
     return np.array(found, dtype=np.bool_)
 
 
-def _is_of(joint: Any, kinds: set[str]) -> Iterator[bool]:
-    kind = joint_kind(joint)
-    if kind.startswith("composite"):
-        for part in _parts(joint):
-            yield from _is_of(part, kinds)
-        return
-    yield from [kind in kinds or kind.split()[0] in kinds] * joint.nv
-
-
-def _parts(joint: Any) -> list[Any]:
-    """The joints that a composite joint is made of."""
-    whole = joint.extract() if hasattr(joint, "extract") else joint
-    return list(whole.joints)
+def _are(joint: Any, angles: tuple[Angle, ...]) -> list[bool]:
+    """Whether each coordinate of a joint is one of these."""
+    if type_name(joint) == COMPOSITE:
+        return [column for part in joint_whole(joint).joints for column in _are(part, angles)]
+    return [JOINT_TYPES[type_name(joint)].angle in angles] * joint.nv

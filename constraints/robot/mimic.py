@@ -37,7 +37,7 @@ class Mimic:
         return replace(self, joint=prefix + self.joint, source=prefix + self.source)
 
 
-def as_mimics(given: Iterable[Mimic], space: RobotSpace) -> tuple[Mimic, ...]:
+def as_mimics(candidates: Iterable[Mimic], space: RobotSpace) -> tuple[Mimic, ...]:
     """The mimics of joints of a robot, or a typed error that names what is none.
 
     Raises:
@@ -46,7 +46,7 @@ def as_mimics(given: Iterable[Mimic], space: RobotSpace) -> tuple[Mimic, ...]:
         OverlapError: a joint that mimics itself.
     """
     joints = [factor.name for factor in space.factors]
-    mimics = as_tuple(given, "mimics of a robot", "Mimic")
+    mimics = as_tuple(candidates, "mimics of a robot", "Mimic")
     for i, mimic in enumerate(mimics):
         if not isinstance(mimic, Mimic):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise WrongObjectError(f"mimic {i} of a robot", "a Mimic", mimic)

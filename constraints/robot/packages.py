@@ -91,11 +91,11 @@ def as_folders(packages: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
     """
     if isinstance(packages, str | os.PathLike):
         packages = [packages]
-    given: list[Any] = [*as_tuple(packages, "packages", "folders")]
-    for folder in given:
+    listed: list[Any] = [*as_tuple(packages, "packages", "folders")]
+    for folder in listed:
         if not isinstance(folder, str | os.PathLike):
             raise WrongObjectError("packages", "folders", repr(folder))
-    return tuple(str(Path(folder).expanduser()) for folder in given)
+    return tuple(str(Path(folder).expanduser()) for folder in listed)
 
 
 def _from_environment() -> list[Path]:

@@ -83,17 +83,17 @@ def as_placement(placement: object, what: str = "placement") -> Placement:
         return pin.SE3.Identity()
     if isinstance(placement, pin.Quaternion):
         return pin.SE3(as_rotation(placement, what), np.zeros(3))
-    given = _real(matrix_of(placement), what, _PLACEMENT, placement)
-    if given.shape == (3, 3):
-        return pin.SE3(_rotation_matrix(given, what), np.zeros(3))
-    if given.shape == (7,):
-        return pin.XYZQUATToSE3(np.r_[given[:3], _unit_quaternion(given[3:], what)])
-    if given.shape == (4, 4):
-        if np.abs(given[3] - [0.0, 0.0, 0.0, 1.0]).max() > 1e-6:
+    numbers = _real(matrix_of(placement), what, _PLACEMENT, placement)
+    if numbers.shape == (3, 3):
+        return pin.SE3(_rotation_matrix(numbers, what), np.zeros(3))
+    if numbers.shape == (7,):
+        return pin.XYZQUATToSE3(np.r_[numbers[:3], _unit_quaternion(numbers[3:], what)])
+    if numbers.shape == (4, 4):
+        if np.abs(numbers[3] - [0.0, 0.0, 0.0, 1.0]).max() > 1e-6:
             raise NotNormalizedError(what, "4 x 4 matrix", 1.0, "must have 0 0 0 1 as its last row")
-        return pin.SE3(_rotation_matrix(given[:3, :3], what), np.ascontiguousarray(given[:3, 3]))
+        return pin.SE3(_rotation_matrix(numbers[:3, :3], what), np.ascontiguousarray(numbers[:3, 3]))
     raise SizeError(
-        what, "(7,), (4, 4) or (3, 3)", given.shape, _hint(given) or "translation and quaternion, or a matrix"
+        what, "(7,), (4, 4) or (3, 3)", numbers.shape, _hint(numbers) or "translation and quaternion, or a matrix"
     )
 
 
@@ -109,19 +109,19 @@ def as_rotation(rotation: object, what: str = "rotation") -> Matrix:
     Raises:
         SizeError, DtypeError, NotFiniteError, NotNormalizedError, WrongObjectError: what is wrong with it.
     """
-    given = _real(matrix_of(rotation), what, _ROTATION, rotation)
-    if given.shape == (4,):
-        return np.asarray(pin.Quaternion(_unit_quaternion(given, what)).matrix())
-    if given.shape == (3, 3):
-        return _rotation_matrix(given, what)
-    if given.shape == (4, 4):
-        return np.asarray(as_placement(given, what).rotation)
-    raise SizeError(what, "(4,) or (3, 3)", given.shape, _hint(given) or "quaternion xyzw, or a matrix")
+    numbers = _real(matrix_of(rotation), what, _ROTATION, rotation)
+    if numbers.shape == (4,):
+        return np.asarray(pin.Quaternion(_unit_quaternion(numbers, what)).matrix())
+    if numbers.shape == (3, 3):
+        return _rotation_matrix(numbers, what)
+    if numbers.shape == (4, 4):
+        return np.asarray(as_placement(numbers, what).rotation)
+    raise SizeError(what, "(4,) or (3, 3)", numbers.shape, _hint(numbers) or "quaternion xyzw, or a matrix")
 
 
-def has_matrix(given: object, size: int) -> bool:
+def has_matrix(candidate: object, size: int) -> bool:
     """Whether it is a matrix of that size, or an object that has one: 3 for rotations, 4 for placements."""
-    return shape_of(matrix_of(given)) == (size, size)
+    return shape_of(matrix_of(candidate)) == (size, size)
 
 
 def shape_of(numbers: Any) -> tuple[int, ...] | None:
@@ -132,21 +132,21 @@ def shape_of(numbers: Any) -> tuple[int, ...] | None:
         return None
 
 
-def matrix_of(given: Any) -> Any:
+def matrix_of(candidate: Any) -> Any:
     """The numbers of an object of pinocchio, scipy, mink, jaxlie or Drake that stands for a rotation or a placement.
 
     Anything else comes back as it is.
     """
-    if type(given) in (np.ndarray, list, tuple):
-        return given
-    if hasattr(given, "homogeneous"):
-        return given.homogeneous
-    if isinstance(given, pin.Quaternion):  # xyzw, of any norm yet
-        return np.array(given.coeffs())
+    if type(candidate) in (np.ndarray, list, tuple):
+        return candidate
+    if hasattr(candidate, "homogeneous"):
+        return candidate.homogeneous
+    if isinstance(candidate, pin.Quaternion):  # xyzw, of any norm yet
+        return np.array(candidate.coeffs())
     for method in ("as_matrix", "GetAsMatrix4", "matrix"):
-        if callable(getattr(given, method, None)):
-            return getattr(given, method)()
-    return given
+        if callable(getattr(candidate, method, None)):
+            return getattr(candidate, method)()
+    return candidate
 
 
 def pose_vector(placement: Placement) -> Vector:
@@ -162,19 +162,19 @@ def quaternion_of(R: Matrix) -> Vector:
 def _real(numbers: Any, what: str, expected: str, came: object) -> Vector:
     """Finite real numbers as float64."""
     try:
-        given = np.asarray(numbers)
+        array = np.asarray(numbers)
     except (TypeError, ValueError):
         is_pair = isinstance(came, tuple | list) and len(came) == 2  # pyright: ignore[reportUnknownArgumentType]
         pair = "a pair (for translation and rotation: rigid_transform(*pair))"
         raise WrongObjectError(what, expected, pair if is_pair else came) from None
-    if given.dtype == object or given.ndim == 0:
+    if array.dtype == object or array.ndim == 0:
         raise WrongObjectError(what, expected, came)
-    if given.dtype.kind not in "iuf":
-        raise DtypeError(what, given.dtype)
-    given = given.astype(np.float64, copy=False)
-    if not np.isfinite(given).all():
-        raise NotFiniteError(what, np.flatnonzero(~np.isfinite(given)).tolist())
-    return given
+    if array.dtype.kind not in "iuf":
+        raise DtypeError(what, array.dtype)
+    array = array.astype(np.float64, copy=False)
+    if not np.isfinite(array).all():
+        raise NotFiniteError(what, np.flatnonzero(~np.isfinite(array)).tolist())
+    return array
 
 
 def _unit_quaternion(quaternion: Vector, what: str) -> Vector:
@@ -208,8 +208,8 @@ def way_from(count: int) -> str:
     return ways.get(count, "")
 
 
-def _hint(given: Vector) -> str:
+def _hint(array: Vector) -> str:
     """What to write for an array of another shape."""
-    if given.ndim == 3 and given.shape[1:] in ((3, 3), (4, 4)):
+    if array.ndim == 3 and array.shape[1:] in ((3, 3), (4, 4)):
         return "give one of them"
-    return way_from(given.size) if given.ndim == 1 else ""
+    return way_from(array.size) if array.ndim == 1 else ""

@@ -11,6 +11,7 @@ import numpy as np
 from liegroups import Segments
 from liegroups.arrays import Matrix, Vector
 
+from ..keywords import NamesChecked, names_checked
 from ..point import ALL_JOINTS, MovingPoint, Point, SpaceMotion, SpacePoint, part_vector
 from ..workspace import Workspace
 from .frame import Frame
@@ -25,6 +26,40 @@ __all__ = ["Kinematics", "Motion", "Posture"]
 
 _LOCAL: Any = pin.LOCAL
 _joint_jacobian: Any = pin.getJointJacobian
+
+_MOVING = "of a motion, `robot.at(q, v)`: `{}`"
+_OF_MOTIONS = {
+    "twist": "`velocity(frame)`",
+    "acceleration": "`drift_acceleration(frame)`, at zero joint acceleration",
+    "M": "`mass_matrix()`",
+    "mass": "`mass_matrix()`",
+    "nle": "`bias_force()`",
+    "bias": "`bias_force()`",
+    "placement": "`posture.placement(frame)`",
+    "jacobian": "`posture.jacobian(frame)`",
+    "center_of_mass": "`posture.center_of_mass()`",
+}
+_OF_POSTURES = {
+    "v": _MOVING.format("v"),
+    "velocity": _MOVING.format("velocity(frame)"),
+    "twist": _MOVING.format("velocity(frame)"),
+    "acceleration": _MOVING.format("drift_acceleration(frame)"),
+    "drift_acceleration": _MOVING.format("drift_acceleration(frame)"),
+    "mass_matrix": _MOVING.format("mass_matrix()"),
+    "bias_force": _MOVING.format("bias_force()"),
+    "pose": "`placement(frame)`",
+    "fk": "`placement(frame)`",
+    "forward_kinematics": "`placement(frame)`",
+    "position": "`placement(frame).translation`",
+    "translation": "`placement(frame).translation`",
+    "rotation": "`placement(frame).rotation`",
+    "orientation": "`placement(frame).rotation`",
+    "J": "`jacobian(frame)`",
+    "frame_jacobian": "`jacobian(frame)`",
+    "com": "`center_of_mass()`",
+    "frame_names": "`robot.frame_names`",
+}
+"""Names that people try on motions and postures, and how the same is said here."""
 
 
 @final
@@ -127,7 +162,7 @@ def _forget(memory: ref[Kinematics], key: int, _: object) -> None:
 
 
 @final
-class Posture(Point):
+class Posture(NamesChecked, Point):
     """The Point of a robot's space: kinematics at q, computed once, on demand, in stages.
 
     `robot.at(q)` makes one that never goes stale; `robot.at(q, workspace)` one that borrows the workspace and raises
@@ -141,6 +176,7 @@ class Posture(Point):
     __slots__ = ("_lease", "frames", "kinematics", "space")
     space: RobotSpace
     frames: FrameTable
+    _meant = _OF_POSTURES
 
     def __init__(self, space: RobotSpace, q: Vector, workspace: Workspace, serial: int, lease: object = None) -> None:
         self.space, self.q, self.workspace, self.serial = space, q, workspace, serial
@@ -219,6 +255,9 @@ class Posture(Point):
         at = self.frame(frame)
         return self.placed().oMi[at.joint] * at.placement
 
+    @names_checked(
+        "its rows are in the axes of the frame, which `placement(frame).rotation` turns into those of the world"
+    )
     def jacobian(self, frame: Frame | str) -> Matrix:
         """Body Jacobian (6, nv) of a frame: its twist in its own axes, rows linear [m], angular [rad]."""
         return self.with_jacobians().frame_jacobian(self.frame(frame))
@@ -230,7 +269,7 @@ class Posture(Point):
 
 
 @final
-class Motion(MovingPoint):
+class Motion(NamesChecked, MovingPoint):
     """A posture with a velocity: velocities, drift accelerations, mass matrix and bias force as further stages.
 
     Attributes:
@@ -240,6 +279,7 @@ class Motion(MovingPoint):
 
     __slots__ = ("_token",)
     point: Posture
+    _meant = _OF_MOTIONS
 
     def __init__(self, point: Posture, v: Vector) -> None:
         self.point, self.v = point, v

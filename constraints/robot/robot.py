@@ -11,7 +11,7 @@ from typing import Self, final, overload
 import numpy as np
 
 from liegroups import Factor, Segments
-from liegroups.arrays import ArrayLike, BoolVector, Vector
+from liegroups.arrays import ArrayLike, Vector
 from liegroups.doors import as_name
 
 from ..errors import UnknownJointError, UnknownNameError, WrongObjectError
@@ -23,7 +23,7 @@ from .description import configuration_table, description
 from .disabled_collisions import DisabledCollision, as_disabled, link_names
 from .frame import Frame
 from .frame_table import FrameKind, FrameTable
-from .joints import FULL_TURN, radian_columns
+from .joints import radian_columns
 from .mimic import Mimic, as_mimics
 from .pinocchio import Model, pin
 from .posture import Motion, Posture
@@ -150,7 +150,7 @@ class Robot:
             DuplicateNameError: two parts have one name.
             UnknownFrameError: a part stands on a frame that no earlier part has.
         """
-        model, mimics, disabled = join(parts, name)
+        model, mimics, disabled = join(parts, name, cls)
         return cls(model, mimics=mimics, disabled_collisions=disabled)
 
     def with_srdf(self, source: str | os.PathLike[str], packages: Iterable[str | os.PathLike[str]] = ()) -> Self:
@@ -260,11 +260,6 @@ class Robot:
     def without_bounds(self) -> Self:
         """The same robot without any bounds; it shares the space."""
         return self._with(bounds=Bounds.none(self.space))
-
-    @property
-    def wraps(self) -> BoolVector:
-        """Mask (nv,) of the revolute columns that may be shifted by whole turns (a range of at least 2 pi - 1e-6)."""
-        return self.space.revolute & (self.bounds.tangent_upper - self.bounds.tangent_lower >= FULL_TURN)
 
     # Joints
 

@@ -10,15 +10,14 @@ from typing import Any, final, overload
 
 import numpy as np
 
-from liegroups import SE2, SE3, SO2, SO3, ProductSpace, Rn, Space
+from liegroups import ProductSpace, Space
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.frozen import read_only, read_only_copy
 from liegroups.rows import Rows
 
-from ..errors import ModelError
 from ..point import ALL_JOINTS, PlacedSpace
 from ..workspace import Pool, Workspace, as_workspace
-from .joints import angular_columns
+from .joints import angular_columns, joint_space
 from .pinocchio import Model, pin
 from .posture import Kinematics, Motion, Posture
 from .subtree import truncated
@@ -49,8 +48,9 @@ class RobotSpace(PlacedSpace):
     """
 
     def __init__(self, model: Model) -> None:
-        joints = [(str(model.names[i]), _group(model.joints[i], str(model.names[i]))) for i in range(1, model.njoints)]
-        self._joints = ProductSpace([group for _, group in joints], [name for name, _ in joints])
+        names = [str(name) for name in list(model.names)[1:]]
+        groups = [joint_space(model.joints[i], name) for i, name in enumerate(names, start=1)]
+        self._joints = ProductSpace(groups, names)
         super().__init__(self._joints.layout)
         self.model = model
         self.revolute: BoolVector = read_only(angular_columns(model))
@@ -102,10 +102,6 @@ class RobotSpace(PlacedSpace):
         if self is other:
             return True
         return isinstance(other, RobotSpace) and self.atoms == other.atoms and self.digest == other.digest
-
-    def is_same(self, other: Space) -> bool:
-        """As `same_robot`."""
-        return self.same_robot(other)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.model,)
@@ -187,38 +183,3 @@ class _Lease:
     def __del__(self, limit: int = _POOL) -> None:  # bound here: at interpreter exit the module's names are gone
         if len(self._pool.free) < limit and not self._workspace.is_crowded:
             self._pool.give(self._workspace)
-
-
-_GROUPS: dict[str, Space] = {
-    "FreeFlyer": SE3,
-    "Planar": SE2,
-    "Spherical": SO3,
-    "RevoluteUnboundedUnaligned": SO2,
-    "RUBX": SO2,
-    "RUBY": SO2,
-    "RUBZ": SO2,
-}
-_VECTORS = {
-    **dict.fromkeys(("RX", "RY", "RZ", "PX", "PY", "PZ", "HX", "HY", "HZ"), 1),
-    **dict.fromkeys(("RevoluteUnaligned", "PrismaticUnaligned", "HelicalUnaligned"), 1),
-    **dict.fromkeys(("SphericalZYX", "Translation", "Ellipsoid"), 3),
-    "Universal": 2,
-}
-
-
-def _group(joint: Any, name: str) -> Space:
-    """Group of a joint model."""
-    kind = str(joint.shortname()).removeprefix("JointModel").removesuffix("Tpl")
-    if kind == "Composite":
-        whole = joint.extract() if hasattr(joint, "extract") else joint
-        return ProductSpace([_group(part, name) for part in whole.joints])
-    if kind in _GROUPS:
-        return _GROUPS[kind]
-    if kind in _VECTORS:
-        return Rn(_VECTORS[kind])
-    if "Mimic" in kind:
-        raise ModelError(
-            f"joint '{name}' is a pinocchio mimic joint: build the model with mimic=False, so that both joints are "
-            "independent, and let a constraint couple them"
-        )
-    raise ModelError(f"joint '{name}' has the type {kind}, which is unknown here")

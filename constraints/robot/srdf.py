@@ -124,9 +124,9 @@ def _links(element: ElementTree.Element, name: str, *attributes: str) -> tuple[s
     found = tuple(element.get(attribute, "") for attribute in attributes)
     for attribute, link in zip(attributes, found, strict=True):
         if not link:
-            given = ", ".join(f"{key}='{value}'" for key, value in element.attrib.items()) or "nothing"
+            written = ", ".join(f"{key}='{value}'" for key, value in element.attrib.items()) or "nothing"
             raise FileError(name, f"<{element.tag}> needs the attribute '{attribute}', the name of a link; "
-                                  f"it has {given}")  # fmt: skip
+                                  f"it has {written}")  # fmt: skip
     return found
 
 

@@ -43,7 +43,9 @@ class Part:
     on: str | None = None
 
 
-def join(parts: Iterable[Part], name: str | None) -> tuple[Model, tuple[Mimic, ...], tuple[DisabledCollision, ...]]:
+def join(
+    parts: Iterable[Part], name: str | None, kind: type[Robot]
+) -> tuple[Model, tuple[Mimic, ...], tuple[DisabledCollision, ...]]:
     """Append the models of the parts to each other, in their order, names prefixed.
 
     The bounds of the parts become limits of the model, their reference postures postures of the model, the other parts
@@ -53,6 +55,7 @@ def join(parts: Iterable[Part], name: str | None) -> tuple[Model, tuple[Mimic, .
     Args:
         parts: the parts.
         name: name of the system; the names of the parts by default.
+        kind: the class of robots; a robot is made of parts, and parts hold robots.
 
     Returns:
         the model of the whole, its mimics, and its pairs of links whose collisions do not count.
@@ -66,7 +69,7 @@ def join(parts: Iterable[Part], name: str | None) -> tuple[Model, tuple[Mimic, .
     model: Any = pin.Model()
     names: list[str] = []
     for i, part in enumerate(parts):
-        _check(part, i)
+        _check(part, i, kind)
         if part.name in names:
             raise DuplicateNameError("part of the system", part.name)
         names.append(part.name)
@@ -97,14 +100,12 @@ def join(parts: Iterable[Part], name: str | None) -> tuple[Model, tuple[Mimic, .
     return model, tuple(mimics), tuple(disabled)
 
 
-def _check(part: object, i: int) -> None:
-    from .robot import Robot  # a robot is made of parts here, and parts hold robots
-
+def _check(part: object, i: int, kind: type[Robot]) -> None:
     if not isinstance(part, Part):
         raise WrongObjectError(f"part {i} of the system", "a Part", part)
     if not isinstance(part.name, str) or not part.name:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WrongObjectError(f"name of part {i} of the system", "a string that is not empty", part.name)
-    if not isinstance(part.robot, Robot):  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not isinstance(part.robot, kind):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WrongObjectError(f"part '{part.name}'", "a Robot (Robot(model) for a pinocchio.Model)", part.robot)
 
 

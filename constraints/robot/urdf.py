@@ -17,14 +17,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileError, WrongObjectError
-from .listing import first_names
+from ..words import first_names
 from .mimic import Mimic
 from .pinocchio import Model, pin
-from .system import Part
 from .urdf_graph import check_is_tree, misspelt
 from .xml import numbers, read_xml
 
-__all__ = ["FREE_ROBOTS", "Base", "Part", "as_base", "captured_stderr", "read_urdf", "urdf_model"]
+__all__ = ["FREE_ROBOTS", "Base", "as_base", "captured_stderr", "read_urdf", "urdf_model"]
 
 _log = logging.getLogger(__package__)
 _stderr = threading.Lock()
@@ -124,21 +123,21 @@ def _set_bounds(root: ElementTree.Element, name: str, model: Model) -> None:
         limit, joint = element.find("limit"), str(element.get("name"))
         if limit is None or joint not in names:
             continue
-        given = [side for side in ("lower", "upper") if limit.get(side) is not None]
+        sides = [side for side in ("lower", "upper") if limit.get(side) is not None]
         if element.get("type") not in ("revolute", "prismatic"):
-            if given:
+            if sides:
                 said["are of a type without bounds, so their lower and upper do not count"].append(joint)
             continue
         i = int(model.joints[names.index(joint)].idx_q)
         lower, upper = float(model.lowerPositionLimit[i]), float(model.upperPositionLimit[i])
         interval = f"{joint} [{lower:.6g}, {upper:.6g}]"
-        if not given:
+        if not sides:
             said["have a <limit> without lower and upper, so they have no bounds"].append(joint)
         elif lower > upper:
             said["have a lower limit above the upper one, so they have no bounds"].append(interval)
-        elif len(given) == 1:
+        elif len(sides) == 1:
             said["have one of lower and upper, and the other is 0, as URDF says"].append(interval)
-        if not given or lower > upper:
+        if not sides or lower > upper:
             model.lowerPositionLimit[i], model.upperPositionLimit[i] = -np.inf, np.inf
     for words, joints in said.items():
         _log.warning("%s: these joints %s: %s", name, words, first_names(joints))

@@ -21,8 +21,8 @@ from ..functions.pose_from_rows import PoseFromRows
 from ..functions.transformation import RelativeTransformation
 from ..functions.translation import RightTranslation
 from ..robot import Frame, Robot, pose_vector
+from ..robot.arguments import as_robot
 from ..robot.configuration import joint_value
-from ..robot.doors import as_robot
 from .comparison import Comparison
 from .explicit import Explicit
 

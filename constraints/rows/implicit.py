@@ -13,7 +13,7 @@ from liegroups.frozen import set_fields
 from ..errors import WrongObjectError
 from ..functions.function import Function, as_function
 from ..keywords import names_checked
-from ..robot.doors import GivenPoint
+from ..robot.arguments import GivenPoint
 from ..words import counted
 from .comparison import Comparison, RowTable, by_row
 from .row_owner import RowOwner
@@ -92,7 +92,7 @@ class Implicit(RowOwner):
     # Constructors, by what they ask for.
 
     @classmethod
-    @names_checked(**_WORDS)
+    @names_checked("a right-hand side goes to Implicit.equal(function, rhs)", **_WORDS)
     def zero(cls, function: Function, *, mask: ArrayLike | None = None, name: str = "") -> Self:
         """h(q) is the neutral element (zero, or the identity), on the rows of the mask."""
         return cls(function, Comparison.EQUAL_TO_ZERO, mask=mask, name=name)

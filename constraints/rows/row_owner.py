@@ -17,7 +17,7 @@ from liegroups.segments import entries_of
 from ..errors import RightHandSideError, SpaceMismatchError
 from ..functions.function import Function
 from ..point import MovingPoint, Point
-from ..robot.doors import point_numbers
+from ..robot.arguments import point_numbers
 from .comparison import RowTable
 from .rotation_vectors import rates_to_nearest_turn, shorter, shorter_rates, to_nearest_turn
 from .step_rows import GroupStepRows, StepRows, step_rows_of

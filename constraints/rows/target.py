@@ -14,7 +14,7 @@ from liegroups import Space
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import DtypeError, NotFiniteError, OptionError, WrongObjectError
-from ..robot.doors import GivenPoint, point_numbers
+from ..robot.arguments import GivenPoint, point_numbers
 from ..robot.placement import matrix_of
 
 __all__ = ["Target"]

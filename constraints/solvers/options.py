@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, fields
-from functools import wraps
 from math import isfinite
 from typing import Any, TypeVar
 
 from ..errors import FrozenOptionError, OptionError, UnknownOptionError
+from ..keywords import answered
 from .option_names import option_meant
 from .step_control import FULL_STEPS, StepControl
 
@@ -20,27 +20,19 @@ LEAST_THRESHOLD = 1e-15
 """The least threshold: in float64, residuals of functions of about a metre and a radian end at up to 5e-16."""
 
 
+def _unknown(_: str, name: str, own: tuple[str, ...]) -> Exception:
+    return UnknownOptionError(name, own, option_meant(name))
+
+
 def _names_checked(cls: type[_T]) -> type[_T]:
-    """A dataclass whose constructor answers a name that is no field with a typed error, and so does setting a field.
-
-    It wraps the constructor, so that `dataclasses.replace`, signatures and type checkers see what they know.
-    """
+    """A dataclass whose constructor answers a name that is no field with a typed error, and so does setting a field."""
     whole: Any = cls
-    build, names = whole.__init__, tuple(field.name for field in fields(whole))
-
-    @wraps(build)
-    def checked(self: _T, *given: Any, **named: Any) -> None:
-        for name in named:
-            if name not in names:
-                raise UnknownOptionError(name, names, option_meant(name))
-        build(self, *given, **named)
+    names = tuple(field.name for field in fields(whole))
 
     def set_field(self: _T, name: str, value: object) -> None:
-        if name not in names:
-            raise UnknownOptionError(name, names, option_meant(name))
-        raise FrozenOptionError(name, value)
+        raise FrozenOptionError(name, value) if name in names else _unknown("", name, names)
 
-    whole.__init__, whole.__setattr__ = checked, set_field
+    whole.__init__, whole.__setattr__ = answered(_unknown)(whole.__init__), set_field
     return cls
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, NoReturn, final
+from collections.abc import Mapping
+from typing import ClassVar, NoReturn, final
 
 import numpy as np
 
 from liegroups.arrays import BoolVector
 
-from ..errors import NoAttributeError, TruthValueError
+from ..errors import TruthValueError
+from ..keywords import NamesChecked
 
 __all__ = ["Result"]
 
-
-_WORDS = {
+MEANT = {
     "x": "`q`",
     "solution": "`q`",
     "configuration": "`q`",
@@ -30,30 +31,19 @@ _WORDS = {
 """What results of other libraries call things, and how the same is said here."""
 
 
-class Result(ABC):
+class Result(NamesChecked, ABC):
     """What an operation gave that may have failed: a value that says so by `success`.
 
     A failure is a value like any other, so that `if result:` would pass for it. The truth value of a result therefore
     raises, as that of a numpy array does. `result is None` and `len(batch) == 0` stay what they are.
     """
 
+    _meant: ClassVar[Mapping[str, str]] = MEANT
+
     @property
     @abstractmethod
     def success(self) -> bool | BoolVector:
         """Whether what was asked for was found; of several, (n,) for each."""
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> NoReturn:
-            """Refuse what is not there by name; what an attribute is here is in the message.
-
-            Raises:
-                NoAttributeError: lists the names that come closest.
-            """
-            if name.startswith("_"):
-                raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-            valid = [known for known in dir(self) if not known.startswith("_")]
-            raise NoAttributeError(type(self).__name__, name, valid, _WORDS.get(name, ""))
 
     @final
     def __bool__(self) -> NoReturn:

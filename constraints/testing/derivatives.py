@@ -152,10 +152,10 @@ def check_drift(f: Function, q: Vector, rng: np.random.Generator, tolerance: flo
     if not f.has_exact_drift:
         return
     v = rng.standard_normal(f.inputs.nv)
-    given, workspace = v.copy(), Workspace()
-    out, differences = drift_error(f, q, given)
+    velocity, workspace = v.copy(), Workspace()
+    out, differences = drift_error(f, q, velocity)
     seen = f"drift of {f.name} changes its velocity"
-    require("drift leaves its arguments alone", bool(np.all(given == v)), "work on copies", seen, q=q, v=v)
+    require("drift leaves its arguments alone", bool(np.all(velocity == v)), "work on copies", seen, q=q, v=v)
     for row in np.flatnonzero(~np.isfinite(out)):
         seen, mend = f"row {row} of the drift of {f.name} is {out[row]}", "drift writes every entry of out with ="
         require("every row of the drift is written, and finite", False, mend, seen, q=q, v=v)

@@ -155,10 +155,12 @@ def _evaluated(f: Function, q: Vector, workspace: Workspace, poison: float = np.
 
 
 def _check_buffers(f: Function, q: Vector) -> None:
-    given = q.copy()
-    value, jacobian = _evaluated(f, given, Workspace())
+    argument = q.copy()
+    value, jacobian = _evaluated(f, argument, Workspace())
     seen = f"evaluate of {f.name} changes point.q"
-    require("evaluate leaves its argument alone", _same(given, q), "work on a copy of point.q", seen, q=q, left=given)
+    require(
+        "evaluate leaves its argument alone", _same(argument, q), "work on a copy of point.q", seen, q=q, left=argument
+    )
     clean_value, clean_jacobian = _evaluated(f, q, Workspace(), 0.0)
     for row in np.flatnonzero(~np.isfinite(value)):
         _refuse(f, f"row {row} of the value", float(clean_value[row]), q)

@@ -14,7 +14,7 @@ from constraints.__main__ import main
 from constraints.errors import SizeError
 from constraints.models import load, mechanisms
 from constraints.models.closing import close
-from constraints.pictures.robots import plot_assembly
+from constraints.pictures import plot_assembly
 
 SHORT = """<mujoco><worldbody><site name="there" pos="3 0 0"/>
   <body><joint name="ja" axis="0 0 1"/><geom size="0.1"/>

@@ -411,7 +411,7 @@ def test_interrupts_are_exit_code_130(file: Path, tmp_path: Path) -> None:
         "Projector.project_batch = begun\nsys.exit(main(sys.argv[1:]))"
     )
     run = subprocess.Popen(
-        [sys.executable, "-c", program, "project", "problem.json", "--starts", "1000000", "--save", "out.npz"],
+        [sys.executable, "-c", program, "project", "problem.json", "--starts", "200000", "--save", "out.npz"],
         cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     assert run.stdout is not None

@@ -113,7 +113,7 @@ def test_typo_in_the_frame_names_the_nearest(tmp_path: Path, monkeypatch: pytest
     "command",
     [
         'python3 -m venv .venv && .venv/bin/pip install ".[robots,plot]" && .venv/bin/python -m constraints demo',
-        'python3 -m venv .venv && .venv/bin/pip install -e ".[test]" && .venv/bin/pytest',
+        'python3 -m venv .venv && .venv/bin/pip install -e ".[test]" && .venv/bin/pytest -n auto --dist worksteal',
     ],
 )
 def test_commands_stand_on_a_line_of_their_own(command: str) -> None:

@@ -79,7 +79,7 @@ def assert_same_rows(a: Problem, b: Problem) -> None:
     assert [level.names for level in a.levels] == [level.names for level in b.levels]
     assert a.explicits.names == b.explicits.names
     assert a.optional_last == b.optional_last
-    for name in ("weights", "frozen", "free", "columns", "wraps", "priced"):
+    for name in ("weights", "frozen", "free", "columns", "wraps", "has_cost"):
         assert getattr(a, name).tobytes() == getattr(b, name).tobytes(), name
     assert a.rhs.vector.tobytes() == b.rhs.vector.tobytes()
     for side in ("lower", "upper"):
@@ -393,7 +393,7 @@ def test_known_robots_come_back(factory: Callable[[], Robot], tmp_path: Path) ->
     target = Pose(robot, hand).value(robot.random(np.random.default_rng(2)))
     problem = Problem(robot, [Implicit.equal(Pose(robot, hand), target)])
     copy = again(problem, tmp_path)
-    assert copy.space.is_same(problem.space)  # pyright: ignore[reportAttributeAccessIssue]
+    assert copy.space.same_robot(problem.space)  # pyright: ignore[reportAttributeAccessIssue]
     assert_same_projections(problem, copy)
 
 

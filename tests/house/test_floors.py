@@ -64,7 +64,7 @@ DOORS = {
     "numpy": EVERYWHERE,
     "scipy": ("constraints",),
     "pinocchio": ("constraints.robot.pinocchio",),
-    "networkx": ("constraints.problem", "constraints.paths", "constraints.manipulation"),
+    "networkx": tuple(f"constraints.{room}" for room in ("problem", "models", "paths", "manipulation", "pictures")),
     "numba": ("constraints.solvers.compiled",),
 }
 PINOCCHIO_DOOR = "constraints.robot.pinocchio"
@@ -272,7 +272,7 @@ def test_folders_are_at_most_two_levels_deep() -> None:
         ("constraints.robot.pinocchio", "import importlib\npin = importlib.import_module('pinocchio')\n"),
         ("constraints.functions.pose", "from ..robot.pinocchio import pin\n"),
         ("constraints.solvers.result", "from ..robot.pinocchio import Model\n"),
-        ("constraints.problem.dependency", "import networkx as nx\n"),
+        ("constraints.problem.resolution", "import networkx as nx\n"),
         ("constraints.pictures.traces", "def draw():\n    from matplotlib import pyplot\n"),
         ("constraints.solvers.compiled.kernels", "import numba\n"),
     ],

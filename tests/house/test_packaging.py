@@ -22,7 +22,7 @@ LAYOUT = {
     *("README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "pyproject.toml"),
     *(".ci", ".gitattributes", ".gitignore", ".pre-commit-config.yaml"),
 }
-IMPORT_COST = 0.15  # seconds above the four dependencies
+IMPORT_COST = 0.15  # seconds of this process, whatever else runs, above the four dependencies
 
 
 def run_python(code: str, folder: Path, *, first: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -87,13 +87,13 @@ def test_foreign_liegroups_is_named(tmp_path: Path, content: str) -> None:
 def test_import_is_cheap(tmp_path: Path) -> None:
     code = (
         "import time, numpy, scipy.linalg, pinocchio, networkx\n"
-        "began = time.perf_counter()\n"
+        "began = time.process_time()\n"
         "import constraints\n"
-        "print(time.perf_counter() - began)\n"
+        "print(time.process_time() - began)\n"
     )
     seconds: list[float] = []
     for _ in range(3):
-        done = run_python(code, tmp_path)
+        done = run_python(code, tmp_path, first=ROOT)
         assert done.returncode == 0, done.stderr
         seconds.append(float(done.stdout))
     assert min(seconds) <= IMPORT_COST
@@ -107,7 +107,7 @@ def test_import_leaves_the_optional_neighbours_alone(tmp_path: Path) -> None:
         "tops = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
         "print(*sorted(tops - set(sys.stdlib_module_names)))\n"
     )
-    done = run_python(code, tmp_path)
+    done = run_python(code, tmp_path, first=ROOT)
     assert done.returncode == 0, done.stderr
     assert set(done.stdout.split()) <= {"constraints", "liegroups", "numpy", "scipy", "networkx", "pinocchio"}
 

@@ -24,9 +24,8 @@ from constraints import (
     RelativePose,
     Robot,
 )
-from constraints.errors import DtypeError, RobotMismatchError, SizeError, WrongObjectError
+from constraints.errors import DtypeError, MissingExtraError, RobotMismatchError, SizeError, WrongObjectError
 from constraints.interop import PinkFunction, as_pink_task
-from constraints.pictures.traces import MissingExtraError
 from constraints.testing import check_function
 from liegroups import SE3, Rn
 

@@ -8,7 +8,7 @@ import json
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -223,10 +223,10 @@ HOSTILE: dict[str, tuple[Any, str]] = {
 def test_hostile_files_end_in_an_error_that_names_the_place(case: str, tmp_path: Path) -> None:
     """Broken files: wrong kinds, names, sizes, references, versions; bombs of depth, doubling and size."""
     data, said = HOSTILE[case]
-    began = perf_counter()
+    began = process_time()
     with pytest.raises(FileError, match=said) as caught:
         load(data, tmp_path)
-    assert perf_counter() - began < 5.0
+    assert process_time() - began < 5.0
     assert "broken.json" in str(caught.value)
     assert not isinstance(caught.value, FileContentError) or caught.value.place.startswith("$")
 

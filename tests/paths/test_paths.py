@@ -26,7 +26,7 @@ from constraints import (
     linear_coupling,
 )
 from constraints.errors import OptionError, PathError, SizeError, WrongObjectError
-from constraints.manipulation import Path, PathStatus, Schedule, interpolate
+from constraints.manipulation import MovingRightHandSide, Path, PathStatus, interpolate
 from constraints.models import sample_arm, sample_two_arms
 from constraints.paths.path import Piece, StepSize
 from liegroups import SE3, SO2, SO3, ProductSpace, Rn
@@ -332,7 +332,9 @@ def test_errors_of_paths_carry_what_failed() -> None:
     """Between samples that are too far apart for the projection the error has it, and it travels."""
     problem = Problem(ARM, [Implicit.equal(Position(ARM, "tool"), [0.4, 0.1, 0.3])])
     ends = [Projector(problem).project(q).or_raise().q for q in ARM.random(np.random.default_rng(3), 2)]
-    piece = Piece(problem, Schedule(problem.rhs), np.array(ends), np.array([0.0, 1.0]), Options.local(max_iterations=0))
+    piece = Piece(
+        problem, MovingRightHandSide(problem.rhs), np.array(ends), np.array([0.0, 1.0]), Options.local(max_iterations=0)
+    )
     with pytest.raises(PathError, match=r"at time 0\.5 of the piece") as caught:
         Path((piece,))(0.5)
     again = pickle.loads(pickle.dumps(caught.value))
@@ -349,7 +351,7 @@ def test_errors_of_paths_carry_what_failed() -> None:
         ({"times": [1.0, 0.0]}, PathError, r"must rise from 0 to 1, got \[1.0, 0.0\]"),
         ({"times": [0.0, 0.9]}, PathError, "must rise from 0 to 1"),
         ({"samples": [[1.0]] * 9, "times": [0, 0.1, 0.2, 0.3, 0.3, 0.5, 0.6, 0.7, 1]}, PathError, "0.3 then 0.3, 1 at"),
-        ({"sides": None}, WrongObjectError, "sides of a piece of a path: expected a Schedule"),
+        ({"sides": None}, WrongObjectError, "sides of a piece of a path: expected a MovingRightHandSide"),
     ],
 )
 def test_pieces_are_checked(changes: dict[str, Any], kind: type[Exception], said: str) -> None:
@@ -371,6 +373,6 @@ def test_schedules_are_checked() -> None:
     ]
     for arguments, said in wrong:
         with pytest.raises(WrongObjectError, match=said):
-            Schedule(*arguments)
+            MovingRightHandSide(*arguments)
     with pytest.raises(WrongObjectError, match=r"right-hand sides of a path at time 0: .* NoneType"):
         interpolate(problem, [1.0], [1.0], lambda s: None)

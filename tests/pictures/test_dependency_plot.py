@@ -24,7 +24,7 @@ from constraints import (
     locked_joint,
 )
 from constraints.errors import FileError, WrongObjectError
-from constraints.problem.dependency import Link
+from constraints.problem.resolution import Dependency
 from liegroups import Rn, Segments, Space
 
 
@@ -58,8 +58,8 @@ def twelve() -> Problem:
     )
 
 
-def links(problem: Problem) -> dict[str, Link]:
-    return {link.name: link for link in problem.resolution.links(problem.space)}
+def links(problem: Problem) -> dict[str, Dependency]:
+    return {link.name: link for link in problem.resolution.dependencies(problem.space)}
 
 
 def words(figure: Figure) -> list[str]:
@@ -74,9 +74,9 @@ def rectangles(figure: Figure) -> list[tuple[float, float, float, float]]:
 def test_links_say_what_is_read_and_computed() -> None:
     found = links(twelve())
     assert list(found)[-3:] == ["second lock", "cycle", "inequality"]
-    assert found["lock"] == Link("lock", (), ("arm/shoulder_roll",), 0, "")
-    assert found["roll"] == Link("roll", ("arm/shoulder_yaw", "arm/wrist_pitch"), ("arm/wrist_roll",), 1, "")
-    assert found["c"] == Link("c", ("arm/wrist_roll", "R6[1]"), ("R6[2]",), 2, "")
+    assert found["lock"] == Dependency("lock", (), ("arm/shoulder_roll",), 0, "")
+    assert found["roll"] == Dependency("roll", ("arm/shoulder_yaw", "arm/wrist_pitch"), ("arm/wrist_roll",), 1, "")
+    assert found["c"] == Dependency("c", ("arm/wrist_roll", "R6[1]"), ("R6[2]",), 2, "")
     box = found["box in the gripper"]
     assert (box.writes, box.generation) == (("box/root_joint",), 2)
     assert len(box.reads) == 7

@@ -18,9 +18,9 @@ from constraints.errors import FileError, OptionError, UnknownFrameError, WrongO
 from constraints.manipulation import ConstraintGraph, Rule, Shape, State, Transition, animate, plot_path
 from constraints.paths.interpolation import interpolate
 from constraints.paths.path import Path as Motion
+from constraints.pictures.figures import new_figure
 from constraints.pictures.graph_layout import Picture, picture_of
 from constraints.pictures.paths import wires
-from constraints.pictures.traces import new_figure
 
 CASES = {
     "smallest": ({}, True),

@@ -12,9 +12,11 @@ import pytest
 from matplotlib.figure import Figure
 
 from constraints import Base, Implicit, Options, Pose, Problem, Projection, Projector, Robot
-from constraints.errors import FileError, OptionError, SizeError, UnknownFrameError, WrongObjectError
+from constraints.errors import FileError, MissingExtraError, OptionError, SizeError, UnknownFrameError, WrongObjectError
 from constraints.models import sample_arm, sample_two_arms
-from constraints.pictures import traces as plots
+from constraints.pictures import plot_configurations, plot_trace
+from constraints.pictures.figures import new_figure
+from constraints.pictures.robots import draw_box, draw_configuration, stick_figure
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +46,7 @@ def limits(projector: Projector) -> tuple[Any, Any]:
 @pytest.mark.parametrize("restarts", [0, 2])
 def test_trace_shows_every_iterate_and_marks_restarts(projector: Projector, restarts: int) -> None:
     result = traced(projector, restarts)
-    axes = plots.plot_trace(result).axes[0]
+    axes = plot_trace(result).axes[0]
     assert result.trace is not None
     drawn = [line for line in axes.lines if line.get_marker() == "o"]
     heights = np.concatenate([np.asarray(line.get_ydata(), dtype=float) for line in drawn])
@@ -56,7 +58,7 @@ def test_trace_shows_every_iterate_and_marks_restarts(projector: Projector, rest
 
 
 def test_trace_draws_the_threshold_where_it_is_known(projector: Projector) -> None:
-    axes = plots.plot_trace(traced(projector, 0), threshold=projector.options.threshold).axes[0]
+    axes = plot_trace(traced(projector, 0), threshold=projector.options.threshold).axes[0]
     heights = [line.get_ydata() for line in axes.lines if line.get_linestyle() == "--"]
     np.testing.assert_allclose(heights, [[1e-4, 1e-4]])
 
@@ -73,7 +75,7 @@ def test_projection_plots_itself(projector: Projector, tmp_path: Path) -> None:
 def test_residual_of_zero_has_a_place_on_the_axis(arm: Robot, projector: Projector) -> None:
     result = projector.project(arm.reference("home"))
     assert result.iterations == 0
-    figure = plots.plot_trace(Projector(projector.problem, Options(trace=True)).project(result.q))
+    figure = plot_trace(Projector(projector.problem, Options(trace=True)).project(result.q))
     assert isinstance(figure, Figure)
 
 
@@ -92,7 +94,7 @@ def test_missing_matplotlib_names_the_extra(projector: Projector, monkeypatch: p
         return real(name, package)
 
     monkeypatch.setattr(importlib, "import_module", import_module)
-    with pytest.raises(plots.MissingExtraError, match=r"lie-constraints\[plot\]") as said:
+    with pytest.raises(MissingExtraError, match=r"lie-constraints\[plot\]") as said:
         result.plot()
     assert (said.value.library, said.value.extra) == ("matplotlib", "plot")
     copy = pickle.loads(pickle.dumps(said.value))
@@ -108,7 +110,7 @@ def test_file_that_cannot_be_written_is_named(projector: Projector, tmp_path: Pa
 def test_sticks_join_the_joints_down_to_the_tips() -> None:
     robot = sample_two_arms()
     q = robot.reference("home")
-    sticks = plots.stick_figure(robot, q, ["left_tool", "right_tool"])
+    sticks = stick_figure(robot, q, ["left_tool", "right_tool"])
     posture = robot.at(q)
     starts = [np.zeros(3), *(end for _, end in sticks)]
     for a, _ in sticks:  # every stick begins where another one ends
@@ -119,26 +121,26 @@ def test_sticks_join_the_joints_down_to_the_tips() -> None:
 
 def test_nothing_holds_an_object_that_moves_freely() -> None:
     box = Robot.from_urdf("<robot name='box'><link name='body'/></robot>", base=Base.FREE_FLYER)
-    assert plots.stick_figure(box, box.neutral) == []
-    axes = plots.new_figure(2, 2).add_subplot(projection="3d")
-    plots.draw_configuration(axes, box, box.neutral, tips=["body"])
+    assert stick_figure(box, box.neutral) == []
+    axes = new_figure(2, 2).add_subplot(projection="3d")
+    draw_configuration(axes, box, box.neutral, tips=["body"])
     assert len(axes.lines) == 1
 
 
 def test_drawing_refuses_what_it_cannot_draw(arm: Robot) -> None:
-    figure = plots.new_figure(2, 2)
+    figure = new_figure(2, 2)
     space = figure.add_subplot(projection="3d")
     with pytest.raises(WrongObjectError, match="3d"):
-        plots.draw_configuration(plots.new_figure(2, 2).add_subplot(), arm, arm.neutral)
+        draw_configuration(new_figure(2, 2).add_subplot(), arm, arm.neutral)
     with pytest.raises(SizeError):
-        plots.draw_configuration(space, arm, np.zeros(3))
+        draw_configuration(space, arm, np.zeros(3))
     with pytest.raises(UnknownFrameError, match="tool"):
-        plots.draw_configuration(space, arm, arm.neutral, tips=["tol"])
+        draw_configuration(space, arm, arm.neutral, tips=["tol"])
 
 
 def test_box_has_twelve_edges_at_its_corners() -> None:
-    axes = plots.new_figure(2, 2).add_subplot(projection="3d")
-    plots.draw_box(axes, [1.0, 0.0, 0.0, 0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)], (2.0, 4.0, 6.0))
+    axes = new_figure(2, 2).add_subplot(projection="3d")
+    draw_box(axes, [1.0, 0.0, 0.0, 0.0, 0.0, np.sqrt(0.5), np.sqrt(0.5)], (2.0, 4.0, 6.0))
     edges = np.array([line.get_data_3d() for line in axes.lines])
     assert len(edges) == 12
     np.testing.assert_allclose(
@@ -147,13 +149,13 @@ def test_box_has_twelve_edges_at_its_corners() -> None:
     np.testing.assert_allclose(edges.max(axis=(0, 2)), [3.0, 1.0, 3.0])
     np.testing.assert_allclose(edges.min(axis=(0, 2)), [-1.0, -1.0, -3.0])
     with pytest.raises(SizeError, match="box"):
-        plots.draw_box(axes, np.eye(4), (1.0, 2.0))
+        draw_box(axes, np.eye(4), (1.0, 2.0))
 
 
 def test_groups_of_configurations_are_drawn_side_by_side(arm: Robot, tmp_path: Path) -> None:
     """One picture a group with its title, all on one scale, which shows everything; written when asked."""
     Q = arm.random(np.random.default_rng(0), 3)
-    figure = plots.plot_configurations(arm, {"one": Q[0], "three": Q}, tmp_path / "q.png", tips=["tool"])
+    figure = plot_configurations(arm, {"one": Q[0], "three": Q}, tmp_path / "q.png", tips=["tool"])
     one, three = figure.axes
     assert [text.get_text() for text in figure.texts if text.get_text() in ("one", "three")] == ["one", "three"]
     assert len(three.lines) == 3 * len(one.lines)
@@ -165,4 +167,4 @@ def test_groups_of_configurations_are_drawn_side_by_side(arm: Robot, tmp_path: P
     assert (tmp_path / "q.png").stat().st_size > 1000
     for wrong in ({}, {"none": []}, [Q]):
         with pytest.raises((WrongObjectError, SizeError)):
-            plots.plot_configurations(arm, wrong)  # type: ignore[arg-type]
+            plot_configurations(arm, wrong)  # type: ignore[arg-type]

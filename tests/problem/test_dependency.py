@@ -27,7 +27,7 @@ from constraints import (
 )
 from constraints.errors import OptionError, OverlapError, SizeError, SpaceMismatchError
 from constraints.point import place
-from constraints.problem.dependency import dof_names, order
+from constraints.problem.resolution import dof_names, order
 from constraints.solvers.newton.substitution import Substitution
 from liegroups import SE2, SE3, SO2, SO3, ProductSpace, Rn, Segments, Space
 

@@ -121,7 +121,7 @@ def test_costs_hold_where_they_are_given() -> None:
     one, two = (Problem(robot, [hand], weights=w) for w in ({first: 5.0}, {second: 7.0, first: 5.0}))
     both = plain | one | two
     np.testing.assert_array_equal(both.weights, [5.0, 7.0, 1.0, 1.0, 1.0, 1.0, 1.0])
-    np.testing.assert_array_equal(both.priced, [True, True] + [False] * 5)
+    np.testing.assert_array_equal(both.has_cost, [True, True] + [False] * 5)
     more = both | Problem(robot, [hand], weights={third: 2.0})  # ones that nobody gave are no conflict
     np.testing.assert_array_equal(more.weights, [5.0, 7.0, 2.0, 1.0, 1.0, 1.0, 1.0])
     with pytest.raises(MergeConflictError, match=rf"{second}.*7.*3") as caught:

@@ -360,7 +360,7 @@ def test_a_problem_is_its_own_after_its_arguments_were_changed() -> None:
     for problem in (first, second):
         for other in (copy.deepcopy(problem), pickle.loads(pickle.dumps(problem))):
             np.testing.assert_array_equal(other.weights, problem.weights)
-            np.testing.assert_array_equal(other.priced, problem.priced)
+            np.testing.assert_array_equal(other.has_cost, problem.has_cost)
             np.testing.assert_array_equal(other.frozen, problem.frozen)
             assert len(other.constraints) == 1
 

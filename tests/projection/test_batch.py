@@ -39,6 +39,7 @@ from constraints.errors import (
     BatchRowError,
     DtypeError,
     ExecutorError,
+    MissingExtraError,
     NotFiniteError,
     NotNormalizedError,
     NotPicklableError,
@@ -49,7 +50,6 @@ from constraints.errors import (
     UndefinedError,
     WrongObjectError,
 )
-from constraints.pictures.traces import MissingExtraError
 from constraints.solvers.projection import workers
 from liegroups import Rn
 

@@ -6,16 +6,16 @@ import copy
 import logging
 import pickle
 import re
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
 import pytest
 
 from constraints import Implicit, Options, Pose, Position, Problem, Projector, Report, Robot, Status, Surface
+from constraints.__main__ import main
 from constraints.errors import DtypeError, FileError, OptionError, WrongObjectError
 from constraints.loops import ConstraintSet, PointClosure, RodClosure, assemble_position, assemble_velocity
 from constraints.manipulation import ConstraintGraphFactory, Gripper, Handle, MovableObject, PathStatus, interpolate
@@ -44,9 +44,19 @@ def reaching(robot: Robot, target: Any, name: str = "hand") -> Problem:
     return Problem(robot, [Implicit.equal(Position(robot, "tool"), target, name=name)])
 
 
-def command(folder: Path, *arguments: str) -> Any:
-    line = [sys.executable, "-m", "constraints", *arguments]
-    return subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False)
+class Done(NamedTuple):
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Callable[..., Done]:
+    """A command line that runs in a folder of its own, in this process."""
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: Done(main(arguments), *capsys.readouterr())
 
 
 # Thresholds.
@@ -327,32 +337,32 @@ def test_a_file_of_another_kind_is_recognised(tmp_path: Path, name: str, content
         Options.load(file)
 
 
-def test_the_command_line_recognises_a_urdf(tmp_path: Path) -> None:
+def test_the_command_line_recognises_a_urdf(tmp_path: Path, command: Callable[..., Done]) -> None:
     """Mend, fresh mistake 178: `project` and `describe`; what is only torn JSON keeps its line and column."""
     (tmp_path / "arm.urdf").write_text('<robot name="a"><link name="b"/></robot>')
     for name in ("project", "describe"):
-        done = command(tmp_path, name, "arm.urdf")
+        done = command(name, "arm.urdf")
         assert done.returncode == 2
         (line,) = done.stderr.splitlines()
         assert "seems to be a URDF" in line
         assert "`problem.save`" in line
     (tmp_path / "torn.json").write_text('{"format": ')
-    assert "line 1, column 12" in command(tmp_path, "describe", "torn.json").stderr
+    assert "line 1, column 12" in command("describe", "torn.json").stderr
 
 
-def test_what_is_saved_is_npz(tmp_path: Path) -> None:
+def test_what_is_saved_is_npz(tmp_path: Path, command: Callable[..., Done]) -> None:
     """Mend, fresh mistake 179: another ending is refused before the work, by every command; none at all is fine."""
     reaching(sample_arm(), [0.45, 0.1, 0.3]).save(tmp_path / "reach.json")
     (tmp_path / "leaf.urdf").write_text('<robot name="a"><link name="b"/></robot>')
     for arguments in (("project", "reach.json", "--starts", "3"), ("assemble", "leaf.urdf")):
         for wrong in ("out.csv", "out.json", "out.npz.txt"):
-            done = command(tmp_path, *arguments, "--save", wrong)
+            done = command(*arguments, "--save", wrong)
             assert done.returncode == 2
             assert done.stdout == ""
             assert f"error: {wrong}: --save writes arrays as .npz" in done.stderr
             assert not (tmp_path / wrong).exists()
     for right in ("out.npz", "OUT.NPZ", "plain"):
-        assert command(tmp_path, "project", "reach.json", "--starts", "3", "--save", right).returncode == 0
+        assert command("project", "reach.json", "--starts", "3", "--save", right).returncode == 0
         assert np.load(tmp_path / right)["q"].shape == (3, 7)
 
 

@@ -24,6 +24,7 @@ from constraints.errors import (
     UnknownNameError,
     WrongObjectError,
 )
+from constraints.problem.arguments import wrapping_columns
 from constraints.robot import Base, Bounds, Frame, Part, Robot
 from constraints.robot.frame_table import AmbiguousFrameError, FrameKind
 from constraints.robot.mimic import Mimic
@@ -404,10 +405,10 @@ def test_which_joints_wrap():
             close(robot.at(turned).placement(robot.frame(name)), before, 1e-9)
             for name, before in zip(robot.frame_names, start, strict=True)
         )
-        assert same == robot.wraps[column]
-    assert robot.wraps.sum() == 13
+        assert same == wrapping_columns(robot.space, robot.bounds, ())[column]
+    assert wrapping_columns(robot.space, robot.bounds, ()).sum() == 13
     ends = {"rx": (-np.pi, np.pi), "ry": (-3.0, 3.0), "rz": (0.0, np.inf), "revolute": (0.0, 2 * np.pi - 9e-7)}
-    wraps = robot.with_bounds(ends).wraps
+    wraps = wrapping_columns(robot.space, robot.with_bounds(ends).bounds, ())
     assert [bool(wraps[robot.velocity_slice_of(joint)][0]) for joint in ends] == [True, False, True, True]
 
 

@@ -18,7 +18,7 @@ from liegroups.frozen import set_fields
 from ...errors import DuplicateNameError, OptionError, SizeError, UnknownNameError, WrongObjectError
 from ...point import Point
 from ...robot import Frame, Robot
-from ...robot.doors import as_robot
+from ...robot.arguments import as_robot
 from ..frame_function import Framed, FrameFunction, kinematics_at
 from ..function import Function
 from .contact_rows import Touch, contact_error, touch, write_contact, write_place

@@ -198,10 +198,10 @@ class Finder:
 
     def _turned(self, q: Vector, part: Problem) -> Vector:
         """Joints that may turn, by whole turns as near to the middle of the given bounds as they come."""
-        space, given, turned = self._problem.space, self._problem.bounds, q.copy()
+        space, bounds, turned = self._problem.space, self._problem.bounds, q.copy()
         for column, i in zip(space.vector_v, space.vector_q, strict=True):
-            if part.wraps[column] and np.isfinite([given.lower[i], given.upper[i]]).all():
-                turned[i] -= TURN * np.round((q[i] - 0.5 * (given.lower[i] + given.upper[i])) / TURN)
+            if part.wraps[column] and np.isfinite([bounds.lower[i], bounds.upper[i]]).all():
+                turned[i] -= TURN * np.round((q[i] - 0.5 * (bounds.lower[i] + bounds.upper[i])) / TURN)
         return read_only(turned)
 
     def _satisfied(self, q: Vector) -> tuple[Member, ...]:
@@ -229,10 +229,10 @@ class Finder:
         return Trial(members, q if bounds.contains(q) else None, 1, 0, 0.0, outside)
 
     def _bounds(self, members: Sequence[Member]) -> Bounds:
-        """The given bounds without those of joints that are members and were left out."""
+        """The bounds of the problem without those of joints that are members and were left out."""
         mine = {m.position for m in members if m.kind is Kind.BOUNDS}
-        given = self._problem.bounds
-        lower, upper = given.lower.copy(), given.upper.copy()
+        bounds = self._problem.bounds
+        lower, upper = bounds.lower.copy(), bounds.upper.copy()
         for member in self.members:
             if member.kind is Kind.BOUNDS and member.position not in mine:
                 leaf = self._problem.space.leaves()[member.position]

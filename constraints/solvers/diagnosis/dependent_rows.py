@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import qr
 
 from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ...errors import UndefinedError
-from ...linear_algebra import RANK_TOLERANCE, row_space
+from ...linear_algebra import RANK_TOLERANCE, null_space, numerical_rank, pivots, singular_values
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...rows.stack import Stack
@@ -97,13 +96,14 @@ def dependence(problem: Problem, q: Vector, rhs: RightHandSide) -> Dependence:
     ranks, values, basis, spare = list[int](), list[Vector](), list[int](), list[int]()
     for block in blocks:
         inside = block.jacobian @ null
-        values.append(np.asarray(np.linalg.svd(inside, compute_uv=False), dtype=np.float64))
-        order, rank = _pivots(inside, _longest(block.jacobian))
-        basis += [start + i for i in order[:rank]]
-        spare += [start + i for i in sorted(order[rank:]) if block.counts[i]]
+        values.append(singular_values(inside))
+        order, sizes = pivots(inside.T)
+        rank = numerical_rank(sizes, _longest(block.jacobian))  # what is left inside may be rounding alone
+        basis += [start + i for i in order[:rank].tolist()]
+        spare += [start + i for i in sorted(order[rank:].tolist()) if block.counts[i]]
         ranks.append(rank)
         if rank:
-            null = null @ row_space(inside[order[:rank]])[0][:, rank:]
+            null = null @ null_space(inside[order[:rank]])
         start += len(inside)
     needed = len(stacks) - (problem.optional_last and problem.levels[-1].size > 0)
     whole = _together(blocks[:needed], problem)
@@ -170,14 +170,6 @@ def _together(blocks: Sequence[_Block], problem: Problem) -> _Block:
 def _longest(J: Matrix) -> float:
     """Norm of the longest row."""
     return float(np.sqrt((J * J).sum(axis=1)).max(initial=0.0))
-
-
-def _pivots(J: Matrix, longest: float) -> tuple[list[int], int]:
-    """Rows of J in the order of their pivots, and how many count."""
-    if not J.size or not longest:
-        return list(range(len(J))), 0
-    R, order = qr(J.T, mode="r", pivoting=True)
-    return order.tolist(), int((np.abs(np.diag(R)) > RANK_TOLERANCE * longest).sum())
 
 
 def _names(problem: Problem, stack: Stack) -> Iterator[Row]:

@@ -17,6 +17,7 @@ from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ...errors import MissingExtraError, OptionError, SizeError, WrongObjectError
+from ...keywords import can_be_called
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...words import counted
@@ -204,6 +205,8 @@ def project_batch(
     """
     if not (progress is None or isinstance(progress, bool) or callable(progress)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WrongObjectError("progress of a batch", "True, False, or a function of (done, total)", progress)
+    if callable(progress) and not can_be_called(progress, 0, 0):
+        raise WrongObjectError("progress of a batch", "a function of two arguments, (done, total)", progress)
     if executor is not None and not isinstance(executor, Executor):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WrongObjectError("executor of a batch", "a concurrent.futures.Executor, or None", executor)
     starts = starts_of(problem.space, Q)

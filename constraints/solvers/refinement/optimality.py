@@ -8,7 +8,7 @@ import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 
-from ...linear_algebra import RANK_TOLERANCE, row_space
+from ...linear_algebra import RANK_TOLERANCE, null_space
 from ...problem.problem import Problem
 from .feasible_set import Local, Manifold, View
 from .quadratic_model import Inequalities, multipliers
@@ -76,8 +76,7 @@ def optimality(view: View, local: Local) -> Optimality:
     manifold = view.manifold
     live = manifold.live
     g, A = local.gradient[live], local.jacobian[manifold.equal][:, live]
-    Q, rank = row_space(A)
-    N = np.ascontiguousarray(Q[:, rank:])
+    N = np.ascontiguousarray(null_space(A))
     slopes = inequalities(view, local)
     near = np.flatnonzero(slopes.d >= -ACTIVE)
     C = slopes.C[near]

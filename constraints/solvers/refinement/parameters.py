@@ -23,12 +23,12 @@ def parameters_of(value: object) -> tuple[Vector, bool]:
         WrongObjectError, SizeError, DtypeError, NotFiniteError: no number and no vector.
     """
     try:
-        given = np.asarray(value)
+        numbers = np.asarray(value)
     except ValueError:
         raise WrongObjectError("value of a parameter", "one number, or a vector", value) from None
-    if given.ndim > 1:
-        raise SizeError("value of a parameter", "one number, or a vector", given.shape)
-    return np.array(finite_vector(np.atleast_1d(given), given.size, "value of a parameter")), given.ndim == 0
+    if numbers.ndim > 1:
+        raise SizeError("value of a parameter", "one number, or a vector", numbers.shape)
+    return np.array(finite_vector(np.atleast_1d(numbers), numbers.size, "value of a parameter")), numbers.ndim == 0
 
 
 def same_layout(mine: Problem, other: object) -> Problem:

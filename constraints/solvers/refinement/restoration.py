@@ -8,7 +8,7 @@ import numpy as np
 
 from liegroups.arrays import BoolVector, Matrix, Vector
 
-from ...linear_algebra import RANK_TOLERANCE
+from ...linear_algebra import numerical_rank
 from ..newton.linear_step import DampedCholesky, capped
 from .feasible_set import Local, Manifold, View
 
@@ -92,7 +92,7 @@ class Restoration:
             counts |= ~np.isnan(target)  # also those that are met as it is: the others must not take them off
         J = local.jacobian * counts[:, None] if held is None else local.jacobian * np.outer(counts, ~held)
         U, values, V = np.linalg.svd(J, full_matrices=False)
-        rank = int((values > RANK_TOLERANCE * values.max(initial=0.0)).sum())
+        rank = numerical_rank(values)
         turned, rows = np.zeros_like(e), np.zeros_like(J)
         turned[:rank] = e @ U[:, :rank]
         rows[:rank] = values[:rank, None] * V[:rank]

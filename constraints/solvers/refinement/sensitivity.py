@@ -12,6 +12,7 @@ import numpy as np
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 
 from ...errors import ConstraintError, WrongObjectError
+from ...linear_algebra import KktSystem, numerical_rank, singular_values
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...rows.row_owner import RowOwner
@@ -20,7 +21,6 @@ from ..newton.free_bodies import FreeBodies
 from ..newton.linear_step import dof_scale
 from ..projection.projection import Projection
 from .feasible_set import Local, Manifold, View, refined_columns
-from .kkt import Kkt, rank_of
 from .objective import Distance, LastLevel, Objective, Still
 from .optimality import ACTIVE, Optimality, differences, inequality_name, joint_name, optimality
 from .parameters import parameters_of, same_layout
@@ -132,7 +132,7 @@ class Sensitivity:
         """Held rows, the motions that keep them, and the curvature along these."""
         n, refined = self._live.size, self.projection.refined
         A = local.jacobian[view.manifold.equal][:, self._live]
-        unique = refined is None and bool(n) and rank_of(A) == n
+        unique = refined is None and bool(n) and numerical_rank(singular_values(A)) == n
         active = np.flatnonzero(order.slopes.d >= -10.0 * ACTIVE)
         pushes = order.weights * np.sqrt(np.einsum("ij,ij->i", order.slopes.C, order.slopes.C))
         names = [inequality_name(view.manifold, int(order.slopes.number[i]), order.slopes.side[i]) for i in active]
@@ -150,7 +150,7 @@ class Sensitivity:
         else:
             self.kind = SensitivityKind.LAST_LEVEL if refined.near is None else SensitivityKind.NEAREST
             hessian = differences(view, local, self._rows, np.eye(n), DIFFERENCE, central=True)
-        self._system = Kkt(E, hessian)
+        self._system = KktSystem(E, hessian)
         if self._system.is_singular:
             reason = "the solution is not locally unique: some motion costs nothing and changes nothing"
             raise SensitivityError(self.projection, reason)

@@ -45,11 +45,11 @@ def robot_for(candidate: object) -> str:
     return "a Robot, Robot.from_urdf(path)" if isinstance(candidate, str | os.PathLike) else ""
 
 
-def point_numbers(given: Any, space: Space, what: str = "point") -> Any:
-    """A given point of a space as numbers, which the door of the space has yet to check.
+def point_numbers(candidate: Any, space: Space, what: str = "point") -> Any:
+    """A point of a space as numbers, which the door of the space has yet to check.
 
     Args:
-        given: numbers, an Element; where the space has poses a placement, where it has rotations a rotation or the
+        candidate: numbers, an Element; where the space has poses a placement, where it has rotations a rotation or the
             placement that has it (`as_placement`, `as_rotation`).
         space: of the point.
         what: how an error message names it.
@@ -59,25 +59,25 @@ def point_numbers(given: Any, space: Space, what: str = "point") -> Any:
         SpaceMismatchError: an Element of another space.
         SizeError, DtypeError, NotFiniteError, NotNormalizedError: what else is wrong with a placement or rotation.
     """
-    if isinstance(given, Element):
-        if given.space != space and not (given.space in _POSES and space in _POSES):
-            raise SpaceMismatchError(what, space.name, given.space.name)
-        return given.q
-    turns, moves = has_matrix(given, 3), has_matrix(given, 4)
+    if isinstance(candidate, Element):
+        if candidate.space != space and not (candidate.space in _POSES and space in _POSES):
+            raise SpaceMismatchError(what, space.name, candidate.space.name)
+        return candidate.q
+    turns, moves = has_matrix(candidate, 3), has_matrix(candidate, 4)
     if space in _POSES and moves:
-        return pose_vector(as_placement(given, what))
+        return pose_vector(as_placement(candidate, what))
     if space == SO3 and (turns or moves):
-        return quaternion_of(as_rotation(given, what))
-    shape = shape_of(given)
+        return quaternion_of(as_rotation(candidate, what))
+    shape = shape_of(candidate)
     if space in _POSES and shape is None:
-        as_placement(given, what)  # rows of several lengths: says what to write instead
+        as_placement(candidate, what)  # rows of several lengths: says what to write instead
     if (space in _POSES or space == SO3) and shape is not None and len(shape) == 1 and way_from(shape[0]):
         raise SizeError(f"{what} of {space.name}", space.nq, shape[0], way_from(shape[0]))
     if space in _POSES and turns:
         raise WrongObjectError(what, "a pose, rigid_transform(translation, rotation)", "a rotation alone")
-    if (turns or moves) and matrix_of(given) is not given:
-        came = f"a {type(given).__name__}, which has " + ("a rotation" if turns else "a translation and a rotation")
+    if (turns or moves) and matrix_of(candidate) is not candidate:
+        came = f"a {type(candidate).__name__}, which has " + ("a rotation" if turns else "a translation and a rotation")
         raise WrongObjectError(what, f"{space.nq} numbers", came)
-    if space.nq == 1 and isinstance(given, int | float) and not isinstance(given, bool):
-        return [given]
-    return matrix_of(given)
+    if space.nq == 1 and isinstance(candidate, int | float) and not isinstance(candidate, bool):
+        return [candidate]
+    return matrix_of(candidate)

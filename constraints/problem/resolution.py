@@ -21,7 +21,7 @@ from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..rows.stack import Stack
 
-__all__ = ["Link", "Refusal", "Resolution", "dof_names", "left_to_steps", "order"]
+__all__ = ["Dependency", "Refusal", "Resolution", "dof_names", "left_to_steps", "order"]
 
 _nx: Any = nx  # for the calls whose stubs leave types open
 _log = logging.getLogger(__package__)
@@ -39,7 +39,7 @@ class Refusal(NamedTuple):
     reason: str
 
 
-class Link(NamedTuple):
+class Dependency(NamedTuple):
     """An explicit constraint and the dofs around it, by joint.
 
     Attributes:
@@ -81,7 +81,7 @@ class Resolution:
         nodes = self._graph.nodes
         return tuple((nodes[a]["constraint"], nodes[b]["constraint"]) for a, b in self._graph.edges)
 
-    def links(self, space: Space) -> tuple[Link, ...]:
+    def dependencies(self, space: Space) -> tuple[Dependency, ...]:
         """All explicit constraints with the joints that they read and compute: those resolved first, in order.
 
         Args:
@@ -96,10 +96,10 @@ class Resolution:
             columns = set(range(leaf.v.start, leaf.v.stop))
             whole = not leaf.space.is_flat or all(columns <= block or columns.isdisjoint(block) for block in used)
             names += [label if whole else f"{label}[{i - leaf.v.start}]" for i in sorted(columns)]
-        found: list[Link] = []
+        found: list[Dependency] = []
         for e, generation, reason in everything:
             reads, writes = (tuple(dict.fromkeys(names[i] for i in columns)) for columns in _reads_and_writes(e))
-            found.append(Link(e.name, reads, writes, generation, reason))
+            found.append(Dependency(e.name, reads, writes, generation, reason))
         return tuple(found)
 
     def derivative(self, point: Point, rhs: RightHandSide, free: BoolVector) -> Matrix:
@@ -171,28 +171,28 @@ def order(space: Space, explicits: Sequence[Explicit], frozen: BoolVector | None
 
 
 def left_to_steps(
-    given: Sequence[Sequence[RowOwner]], resolution: Resolution, optional_last: bool = False
+    levels: Sequence[Sequence[RowOwner]], resolution: Resolution, optional_last: bool = False
 ) -> tuple[Stack, ...]:
     """One Stack a level, of implicit constraints and of explicit ones that became implicit.
 
     Args:
-        given: constraints by level, explicit ones among them.
+        levels: the constraints, explicit ones among them.
         resolution: of these.
-        optional_last: the last of several given levels stays the last one, with all that was given there: what else
-            became implicit below it goes before it.
+        optional_last: the last of several levels stays the last one, with all that is in it: what else became
+            implicit below it goes before it.
     """
     resolved = {id(explicit) for explicit in resolution.explicits}
     deepest = max((r.constraint.level for r in resolution.refused), default=0)
-    levels: list[list[RowOwner]] = [[] for _ in range(max(len(given), deepest + 1, 1))]
-    optional = len(given) - 1 if optional_last and len(given) > 1 else -1
-    for i, level in enumerate(given):
+    left: list[list[RowOwner]] = [[] for _ in range(max(len(levels), deepest + 1, 1))]
+    optional = len(levels) - 1 if optional_last and len(levels) > 1 else -1
+    for i, level in enumerate(levels):
         for owner in level:
             if id(owner) not in resolved:
                 lowest = owner.level if isinstance(owner, Explicit) and i != optional else i
-                levels[max(i, lowest)].append(owner)
+                left[max(i, lowest)].append(owner)
     if optional >= 0:
-        levels.append(levels.pop(optional))
-    return tuple(Stack(level) for level in levels)
+        left.append(left.pop(optional))
+    return tuple(Stack(level) for level in left)
 
 
 def dof_names(space: Space, columns: Sequence[int]) -> str:

@@ -1,0 +1,83 @@
+"""Dependent and independent coordinates of a set of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from liegroups.arrays import BoolVector, Indices, Matrix
+
+from ..linear_algebra import RANK_TOLERANCE, numerical_rank, pivots, singular_values
+
+__all__ = ["Partition", "partition"]
+
+
+class Partition(NamedTuple):
+    r"""Columns u, c, v and rows h of a Jacobian, so that :math:`J[h, v]` is square and regular, of the rank of J.
+
+    Then the rows determine the dependent velocities: :math:`v_v = -J[h, v]^{-1} J[h, uc]\, v_{uc}`. All are indices of
+    tangent columns, or of rows; each column is in one of the first three, each row in one of the other two.
+
+    Attributes:
+        dependent: v, columns that follow from the others, in order.
+        independent: u, columns that are free to choose: the preferred ones first.
+        driven: c, columns whose motion is imposed, in order.
+        rows: h, rows that span the others, in order.
+        redundant: the rows that they span, to first order, in order.
+
+    Source: coordinate partitioning of Robotran; there a column is a joint, here a tangent direction.
+    """
+
+    dependent: Indices
+    independent: Indices
+    driven: Indices
+    rows: Indices
+    redundant: Indices
+
+    @property
+    def rank(self) -> int:
+        """Of the columns that are not driven."""
+        return self.dependent.size
+
+
+def partition(
+    J: Matrix,
+    *,
+    preferred: Sequence[int] = (),
+    driven: BoolVector | None = None,
+    tolerance: float = RANK_TOLERANCE,
+) -> Partition:
+    """Judge a Jacobian: how many columns are dependent by its singular values, which ones by pivoted QR.
+
+    Meant for a closed configuration: at an open one redundant rows may look independent.
+
+    Args:
+        J: (rows, nv) at a configuration.
+        preferred: columns that shall be independent where the rank allows, in the order wished.
+        driven: (nv,) mask of the columns that are never dependent; none by default.
+        tolerance: singular values below this part of the largest one, of the columns that are not driven, are zero.
+    """
+    held = np.zeros(J.shape[1], dtype=np.bool_) if driven is None else driven
+    wished = np.array([i for i in dict.fromkeys(preferred) if not held[i]], dtype=np.intp)
+    others = np.flatnonzero(~_mask(wished, held.size) & ~held)
+    sizes = singular_values(J[:, ~held])
+    rank = first = numerical_rank(sizes, tolerance=tolerance)
+    if wished.size:
+        first = numerical_rank(singular_values(J[:, others]), sizes.max(initial=0.0), tolerance)
+    v = others[pivots(J[:, others])[0][:first]]
+    if first < rank:  # what the others do not reach is left to the wished ones
+        span = np.linalg.qr(J[:, v])[0]
+        rest = J[:, wished] - span @ (span.T @ J[:, wished])
+        v = np.concatenate([v, wished[pivots(rest)[0][: rank - first]]])
+    v, u = np.sort(v), np.concatenate([wished, others])
+    h = np.sort(pivots(J[:, v].T)[0][: v.size])
+    free = ~_mask(v, held.size)
+    return Partition(v, u[free[u]], np.flatnonzero(held), h, np.flatnonzero(~_mask(h, len(J))))
+
+
+def _mask(indices: Indices, size: int) -> BoolVector:
+    mask = np.zeros(size, dtype=np.bool_)
+    mask[indices] = True
+    return mask

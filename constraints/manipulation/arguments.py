@@ -1,0 +1,51 @@
+"""Arguments of constraint graphs: sequences of objects of one kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import DuplicateError, WrongObjectError
+from ..rows.row_owner import RowOwner
+
+__all__ = ["all_of", "as_owners"]
+
+
+def all_of(entries: Any, kind: type, what: str, plural: str = "") -> tuple[Any, ...]:
+    """A sequence of objects of one kind, as a tuple.
+
+    Args:
+        entries: the sequence.
+        kind: of its entries.
+        what: the argument, as the user knows it.
+        plural: what several of the kind are called; by default the name of the class.
+
+    Raises:
+        WrongObjectError: no sequence, or an entry of another kind, which is named.
+    """
+    expected = f"a sequence of {plural or f'{kind.__name__}s'}"
+    if not isinstance(entries, Sequence) or isinstance(entries, str):
+        raise WrongObjectError(what, expected, entries)
+    found: list[Any] = [*entries]
+    for entry in found:
+        if not isinstance(entry, kind):
+            raise WrongObjectError(what, expected, entry)
+    return tuple(found)
+
+
+def as_owners(owners: Any, what: str) -> tuple[RowOwner, ...]:
+    """Constraints, each once.
+
+    Args:
+        owners: a sequence of constraints.
+        what: the argument, as the user knows it.
+
+    Raises:
+        WrongObjectError: no sequence, or an entry that is no constraint.
+        DuplicateError: one constraint object twice.
+    """
+    found = all_of(owners, RowOwner, what, "constraints")
+    for i, owner in enumerate(found):
+        if any(owner is other for other in found[:i]):
+            raise DuplicateError(f"{what}: {owner.name!r} is given twice (the same object)")
+    return found
