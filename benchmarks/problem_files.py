@@ -26,11 +26,9 @@ from constraints import (
     ConvexShapeContact,
     ConvexShapeContactHold,
     Explicit,
-    ExplicitContact,
     Frame,
     Function,
     Implicit,
-    LockedJoint,
     Part,
     Position,
     Problem,
@@ -38,6 +36,9 @@ from constraints import (
     Stacked,
     Surface,
     Transformation,
+    explicit_contact,
+    explicit_relative_pose,
+    locked_joint,
     rigid_transform,
 )
 from constraints.robot.frame_table import FrameKind
@@ -245,7 +246,7 @@ KINDS: dict[str, Callable[[Robot, dict[str, Any], list[str]], Function]] = {
 
 
 def _locked_joint(robot: Robot, given: dict[str, Any], name: str, description: dict[str, Any]) -> Explicit | Implicit:
-    locked = LockedJoint(robot, given["joint"], given["value"], name=name)
+    locked = locked_joint(robot, given["joint"], given["value"], name=name)
     mask, types = _rows(given, locked.group.nv, name, "Equality")
     whole = mask.all() and set(types) == {Comparison.EQUALITY}
     if "rhs" in given and not (whole or locked.group.is_flat):  # rows of h - rhs one by one: no group element
@@ -259,7 +260,7 @@ def _explicit_relative_pose(robot: Robot, given: dict[str, Any], name: str, desc
     a = robot.frame(given["joint1"], given["frame1"], kind=FrameKind.JOINT)
     b = robot.frame(given["joint2"], given["frame2"], kind=FrameKind.JOINT)
     mask, types = _rows(given, 6, name)
-    explicit = Explicit.relative_pose(robot, a, b, comparison=types, name=name)
+    explicit = explicit_relative_pose(robot, a, b, comparison=types, name=name)
     return explicit if mask.all() else replace(explicit, mask=mask)
 
 
@@ -275,7 +276,7 @@ def _placement(robot: Robot, given: dict[str, Any], name: str, description: dict
     if np.abs(stands.value(qref)).max() > 1e-6:
         raise Refused(f"{name}: in qref the object does not stand on the floor")
     hold = ConvexShapeContactHold(robot, floors, objects, given.get("margin", MARGIN), stands.pair_at(qref))
-    contact = ExplicitContact(hold, name=name)
+    contact = explicit_contact(hold, name=name)
     mask = np.array(given.get("mask", [1] * 8), dtype=np.bool_)
     words = [word for word, counts in zip(CONTACT_WORDS, mask, strict=False) if counts]
     if given.get("comparison", words) != words or [len(set(part.tolist())) for part in (mask[:5], mask[5:])] != [1, 1]:

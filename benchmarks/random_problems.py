@@ -25,13 +25,14 @@ from constraints import (
     Frame,
     Function,
     Implicit,
-    LockedJoint,
     Orientation,
     Pose,
     Position,
     Robot,
     Rotation,
     Transformation,
+    explicit_relative_pose,
+    locked_joint,
     rigid_transform,
 )
 from constraints.errors import UndefinedError
@@ -217,10 +218,10 @@ def rhs_numbers(wanted: Wanted) -> Vector | None:
 def explicit_of(wanted: Wanted, robot: Robot, name: str) -> Explicit:
     if wanted.kind == "object":
         a, b = (frame_of(robot, body) for body in wanted.bodies)
-        return Explicit.relative_pose(robot, a, b, name=name)
+        return explicit_relative_pose(robot, a, b, name=name)
     joint = robot.joint_names[wanted.numbers["joint"] - 1]
     if wanted.kind == "locked":
-        return LockedJoint(robot, joint, wanted.numbers["value"], name=name)
+        return locked_joint(robot, joint, wanted.numbers["value"], name=name)
     out = robot.segments(joint)
     M = -wanted.numbers["A"][:, : robot.nv]
     M[0, out.v[0]] = 0.0

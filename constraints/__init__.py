@@ -50,12 +50,18 @@ from .point import MovingPoint, Point
 from .problem.problem import Problem
 from .robot import Base, Bounds, Frame, FrameKind, Motion, Part, Posture, Robot, rigid_transform
 from .rows.comparison import Comparison
-from .rows.explicit import Explicit, mimic_constraints
-from .rows.explicit_contact import ExplicitContact
+from .rows.explicit import Explicit
+from .rows.explicit_forms import (
+    explicit_contact,
+    explicit_relative_pose,
+    linear_coupling,
+    locked_joint,
+    mimic_constraints,
+)
 from .rows.implicit import Implicit
-from .rows.locked_joint import LockedJoint
 from .rows.right_hand_side import RightHandSide
-from .rows.stack import RowOwner, Stack
+from .rows.row_owner import RowOwner
+from .rows.stack import Stack
 from .rows.stacking import Order, Rows, stack_rows
 from .rows.target import Target
 from .solvers import Engine, Options, Projection, ProjectionBatch, Projector, Refined, Status, Step, project
@@ -83,7 +89,6 @@ __all__ = [
     "Difference",
     "Engine",
     "Explicit",
-    "ExplicitContact",
     "Frame",
     "FrameKind",
     "FromCallable",
@@ -92,7 +97,6 @@ __all__ = [
     "Implicit",
     "Lifted",
     "Linearisation",
-    "LockedJoint",
     "Motion",
     "MovingPoint",
     "Options",
@@ -130,6 +134,10 @@ __all__ = [
     "Transformation",
     "Workspace",
     "__version__",
+    "explicit_contact",
+    "explicit_relative_pose",
+    "linear_coupling",
+    "locked_joint",
     "mimic_constraints",
     "project",
     "rigid_transform",

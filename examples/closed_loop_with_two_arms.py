@@ -24,15 +24,15 @@ import numpy as np
 from constraints import (
     Base,
     ConstraintError,
-    Explicit,
     Implicit,
-    LockedJoint,
     Options,
     Part,
     Pose,
     Problem,
     Projector,
     Robot,
+    explicit_relative_pose,
+    locked_joint,
 )
 from constraints.models import sample_two_arms
 from constraints.pictures import plot_configurations
@@ -63,7 +63,7 @@ def two_hands() -> Hands:
 def closed_loop(hands: Hands) -> Projector:
     """1. Two hands at a fixed pose relative to each other. The torso stays where it is: one dof less to think about."""
     loop = Implicit.equal(Pose(hands.robot, hands.right, reference=hands.left), hands.apart, name="loop")
-    problem = Problem(hands.robot, [loop, LockedJoint(hands.robot, hands.torso, 0.1, name="torso")])
+    problem = Problem(hands.robot, [loop, locked_joint(hands.robot, hands.torso, 0.1, name="torso")])
     print(problem.describe())
     return Projector(problem)
 
@@ -102,8 +102,8 @@ def with_a_bar(hands: Hands) -> tuple[Problem, str]:
     end = robot.frame("bar/middle", hands.apart)  # a frame fixed on the bar, where the right hand holds it
     # Both hands could compute the bar, but not both at once: the first given does, the second falls back to an
     # implicit constraint, and `describe` says why.
-    first = Explicit.relative_pose(robot, left, "bar/middle", name="left hand")
-    second = Explicit.relative_pose(robot, right, end, name="right hand")
+    first = explicit_relative_pose(robot, left, "bar/middle", name="left hand")
+    second = explicit_relative_pose(robot, right, end, name="right hand")
     problem = Problem(robot, [first, second])
     print(problem.describe())
     print(f"  {problem.constraints.size} rows, {problem.reduced_size} of them left to Newton steps")

@@ -35,12 +35,10 @@ from constraints import (
     ConvexShapeContactComplement,
     ConvexShapeContactHold,
     Explicit,
-    ExplicitContact,
     Frame,
     Function,
     Identity,
     Implicit,
-    LockedJoint,
     Options,
     Order,
     Orientation,
@@ -62,6 +60,10 @@ from constraints import (
     Target,
     Transformation,
     Workspace,
+    explicit_contact,
+    explicit_relative_pose,
+    linear_coupling,
+    locked_joint,
     mimic_constraints,
     project,
     rigid_transform,
@@ -1236,39 +1238,39 @@ def _(c: Chaos) -> Made:
     return given("follow", Explicit, f, far, ins, whole=whole, name="follow")
 
 
-@entry("LockedJoint, mimic_constraints")
+@entry("locked_joint, mimic_constraints")
 def _(c: Chaos) -> Made:
     way = c.pick("where", "joint", "value", "mimic", "rotation")
     if way == "where":
-        return given("where", LockedJoint, c.thing(Space), "elbow", 0.5)
+        return given("where", locked_joint, c.thing(Space), "elbow", 0.5)
     if way == "joint":
-        return given("joint", LockedJoint, _arm(), c.name(_arm().joint_names), 0.5)
+        return given("joint", locked_joint, _arm(), c.name(_arm().joint_names), 0.5)
     if way == "mimic":
         return given("robot", mimic_constraints, c.thing())
     if way == "rotation":
-        return given("root_joint", LockedJoint, _box(), "root_joint", c.placement())
+        return given("root_joint", locked_joint, _box(), "root_joint", c.placement())
     wrong = c.pick("x", {}, [1.0, 2.0], np.nan, np.inf, print, 1j, object(), True, [[1.0]])
-    return given("elbow", LockedJoint, _arm(), "elbow", c.say(f"value {wrong!r}"[:50], wrong))
+    return given("elbow", locked_joint, _arm(), "elbow", c.say(f"value {wrong!r}"[:50], wrong))
 
 
-@entry("Explicit.linear, relative_pose")
+@entry("linear_coupling, explicit_relative_pose")
 def _(c: Chaos) -> Made:
     way = c.pick("joint", "sources", "source", "multiplier", "offset", "frame", "robot", "no free-flyer")
     if way == "joint":
-        return given("joint", Explicit.linear, _arm(), c.name(_arm().joint_names), {"elbow": 1.0})
+        return given("joint", linear_coupling, _arm(), c.name(_arm().joint_names), {"elbow": 1.0})
     if way == "sources":
-        return given("sources", Explicit.linear, _arm(), "wrist_roll", c.thing(dict))
+        return given("sources", linear_coupling, _arm(), "wrist_roll", c.thing(dict))
     if way == "source":
-        return given("joint", Explicit.linear, _arm(), "wrist_roll", {c.name(_arm().joint_names): 1.0})
+        return given("joint", linear_coupling, _arm(), "wrist_roll", {c.name(_arm().joint_names): 1.0})
     if way == "multiplier":
-        return given("multiplier", Explicit.linear, _arm(), "wrist_roll", {"elbow": c.number()})
+        return given("multiplier", linear_coupling, _arm(), "wrist_roll", {"elbow": c.number()})
     if way == "offset":
-        return given(("offset", "vector"), Explicit.linear, _arm(), "wrist_roll", {"elbow": 1.0}, c.number())
+        return given(("offset", "vector"), linear_coupling, _arm(), "wrist_roll", {"elbow": 1.0}, c.number())
     if way == "frame":
-        return given("frame", Explicit.relative_pose, _box(), "universe", c.name(_box().frame_names))
+        return given("frame", explicit_relative_pose, _box(), "universe", c.name(_box().frame_names))
     if way == "robot":
-        return given("robot", Explicit.relative_pose, c.thing(), "universe", "body")
-    return given("tool", Explicit.relative_pose, _arm(), "elbow", c.say("no free-flyer", "tool"))
+        return given("robot", explicit_relative_pose, c.thing(), "universe", "body")
+    return given("tool", explicit_relative_pose, _arm(), "elbow", c.say("no free-flyer", "tool"))
 
 
 @entry("Problem weights, frozen")
@@ -1673,8 +1675,8 @@ def _(c: Chaos) -> Made:
         wrong = c.pick(("table", c.name(["foot"])), (c.name(["table"]), "foot"), "table", 3, ("table",))
         return given(("pair", "floor", "object"), kind, _arm(), _table(), _foot(), pair=wrong)
     if way == "explicit":
-        return given("hold", ExplicitContact, c.thing())
-    return given("foot", ExplicitContact, c.say("no free object", ConvexShapeContactHold(_arm(), _table(), _foot())))
+        return given("hold", explicit_contact, c.thing())
+    return given("foot", explicit_contact, c.say("no free object", ConvexShapeContactHold(_arm(), _table(), _foot())))
 
 
 # Mechanisms

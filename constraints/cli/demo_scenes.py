@@ -16,7 +16,7 @@ from ..functions import CenterOfMass, Pose, Position
 from ..models import Mechanism, load, mechanisms, sample_arm, sample_humanoid, sample_two_arms
 from ..problem.problem import Problem
 from ..robot import Base, Frame, Part, Robot, as_placement
-from ..rows.explicit import Explicit
+from ..rows.explicit_forms import explicit_relative_pose
 from ..rows.implicit import Implicit
 
 __all__ = ["Scene", "Size", "center_by_hand", "placement_by_hand", "sample_scenes", "scenes"]
@@ -253,7 +253,7 @@ def _carrying(name: str, arm: Robot, tool: str, height: float) -> Scene:
     problem = Problem(
         robot,
         [
-            Explicit.relative_pose(robot, robot.frame(tip, grasp), box, name="grasp"),
+            explicit_relative_pose(robot, robot.frame(tip, grasp), box, name="grasp"),
             Implicit.zero(Pose(robot, box, reference=frame), mask=[0, 0, 1, 1, 1, 0], name="upright"),
         ],
     )

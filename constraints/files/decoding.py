@@ -17,7 +17,7 @@ from ..robot.space import RobotSpace
 from ..rows.comparison import Comparison
 from ..rows.explicit import Explicit
 from ..rows.implicit import Implicit
-from ..rows.stack import RowOwner
+from ..rows.row_owner import RowOwner
 from ..words import counted
 from .encoding import DEEPEST, GROUPS
 from .joint_models import placement_from_data

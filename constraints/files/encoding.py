@@ -15,7 +15,7 @@ from ..functions.contact.contact_surface import Surface
 from ..functions.from_callable import FromCallable
 from ..functions.function import Function
 from ..functions.mass import MassFunction
-from ..loops.closures import AnyClosure
+from ..loops.closures import Closure, PointClosure, RodClosure
 from ..loops.frame_rows import FrameRows
 from ..loops.pose_map import OfRelativePose
 from ..robot import Frame, Robot
@@ -23,7 +23,7 @@ from ..robot.space import RobotSpace
 from ..rows.comparison import RowTable
 from ..rows.explicit import Explicit
 from ..rows.implicit import Implicit
-from ..rows.stack import RowOwner
+from ..rows.row_owner import RowOwner
 from .joint_models import placement_data
 from .json_values import LONGEST_TEXT
 from .loops import LOOPS, HingeNotDataError, loop_data
@@ -85,9 +85,8 @@ class Encoder:
         if isinstance(owner, Explicit):
             return self._node(owner, "explicit", lambda: self._explicit(owner, space))
         if isinstance(owner, FrameRows) and type(owner).__name__ in LOOPS:
-            return self._node(
-                owner, "closure" if isinstance(owner, AnyClosure) else "contact", lambda: self._loop(owner)
-            )
+            kind = "closure" if isinstance(owner, Closure | PointClosure | RodClosure) else "contact"
+            return self._node(owner, kind, lambda: self._loop(owner))
         known = f"Implicit and Explicit constraints, {', '.join(LOOPS)}"
         raise self._refusal(f"it is a {type(owner).__name__}; files hold {known}")
 

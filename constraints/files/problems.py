@@ -12,7 +12,7 @@ from liegroups import Segments, Space
 from ..errors import ConstraintError, NotSavableError
 from ..problem.problem import Problem
 from ..robot import Robot
-from ..rows.stack import RowOwner
+from ..rows.row_owner import RowOwner
 from ..words import counted
 from .decoding import Decoder
 from .documents import read_document, text_of, write_document

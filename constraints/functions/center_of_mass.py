@@ -91,7 +91,7 @@ class CenterOfMass(MassFunction):
     def evaluate_for_step(
         self, point: Point, error: Vector, jacobian: Matrix | None = None, to_the_bit: bool = False
     ) -> None:
-        """As `Function.evaluate_for_step`: the rows themselves.
+        """As `StepRows.evaluate_for_step`: the rows themselves.
 
         Args:
             point, error, jacobian: as there.

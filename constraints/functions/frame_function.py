@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -64,7 +64,7 @@ class Framed(Function):
     """
 
     sees_only_frames: bool = False
-    _of_evaluate = (*Function._of_evaluate, "sees_only_frames")
+    _of_evaluate: ClassVar[Mapping[str, Any]] = {**Function._of_evaluate, "sees_only_frames": False}
 
     @property
     @abstractmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, final
 
 import numpy as np
@@ -60,7 +60,7 @@ class Function(ABC):
     columns: BoolVector = declared()
     periodic: BoolVector = declared()
 
-    _of_evaluate: ClassVar[tuple[str, ...]] = ("mixed_rows", "evaluate_for_step")
+    _of_evaluate: ClassVar[Mapping[str, Any]] = {"mixed_rows": (), "evaluate_for_step": None}
     """Attributes of a class that speak of its `evaluate`: a class with another one has to say them again."""
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -134,22 +134,8 @@ class Function(ABC):
         self.evaluate(point, value, J)
         return J[:, self.columns]
 
-    mixed_rows: Sequence[slice] = ()
-    """Rows that `evaluate_for_step` mixes, block by block; none where it is not there."""
-
-    def evaluate_for_step(self, point: Point, error: Vector, jacobian: Matrix | None = None) -> None:
-        r"""Write T h and T J, with any invertible matrix T that keeps the norm of h in each block of `mixed_rows`.
-
-        Newton's step from either is the same, and a T may be at hand that takes away most of the work: rotated into the
-        body, the Jacobian of a pose is the body Jacobian itself. For functions into R^n, where no right-hand side is
-        given and no mask takes a part of a block; `mixed_rows` says which blocks there are. A subclass that overrides
-        `evaluate` alone has no such rows (`_of_evaluate`).
-
-        Args:
-            point, jacobian: as for `evaluate`.
-            error: (outputs.nv,) to be filled.
-        """
-        self.evaluate(point, error, jacobian)
+    rotation_vector_blocks: Sequence[slice] = ()
+    """Blocks of the argument that are rotation vectors: any of the same rotation gives the same value."""
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         r"""Write :math:`\dot J(q, v)\, v`: the output acceleration at zero input acceleration.

@@ -5,7 +5,7 @@ A function that forgets to write would leave what was in the memory before, whic
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from functools import wraps
 from math import inf
 from typing import Any
@@ -42,19 +42,19 @@ def declared() -> Any:
     return _Declared()
 
 
-def take_back(cls: type[Any], names: Sequence[str]) -> None:
-    """Give attributes that speak of `evaluate` their first value again, where a class has another `evaluate`.
+def take_back(cls: type[Any], said: Mapping[str, Any]) -> None:
+    """Take back what bases say of their `evaluate`, where a class has another one.
 
     Args:
         cls: a function class, as it is made.
-        names: attributes that its bases may have set for the `evaluate` that they have.
+        said: attributes by which classes speak of the `evaluate` that they have -> what says nothing.
     """
     classes = [vars(base) for base in cls.__mro__]
     evaluates = next(i for i, known in enumerate(classes) if "evaluate" in known)
-    for name in names:
-        holders = [i for i, known in enumerate(classes) if name in known]
-        if holders[0] > evaluates:
-            setattr(cls, name, classes[holders[-1]][name])
+    for name, nothing in said.items():
+        first = next((i for i, known in enumerate(classes) if name in known), 0)
+        if first > evaluates:
+            setattr(cls, name, nothing)
 
 
 def watch(cls: type[Any]) -> None:

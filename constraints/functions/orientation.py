@@ -69,7 +69,7 @@ class Orientation(FrameFunction):
     mixed_rows = (slice(0, 3),)
 
     def evaluate_for_step(self, point: Point, error: Vector, jacobian: Matrix | None = None) -> None:
-        r"""As `Function.evaluate_for_step`, in b: :math:`\log {}^bR_a = -\log {}^aR_b` and :math:`-J_{ang}`."""
+        r"""As `StepRows.evaluate_for_step`, in b: :math:`\log {}^bR_a = -\log {}^aR_b` and :math:`-J_{ang}`."""
         k, back = self.seen_backwards(point, jacobian)
         error[...] = pin.log3(back.rotation)
         if jacobian is not None:

@@ -10,14 +10,9 @@ from liegroups import SE3, SO3, Rn
 from liegroups.arrays import Matrix, Vector
 
 from ..point import Point
-from ..robot import pose_vector
 from .function import Function
-from .lifted import Lifted
-from .pose import Pose
-from .transformation import Transformation
-from .translation import RightTranslation
 
-__all__ = ["PoseFromRows", "is_seat"]
+__all__ = ["PoseFromRows"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,6 +27,8 @@ class PoseFromRows(Function):
         value (7,), jacobian (6, 6).
     """
 
+    rotation_vector_blocks = (slice(3, 6),)
+
     def __post_init__(self) -> None:
         """Declare it."""
         self.declare(Rn(6), SE3)
@@ -44,24 +41,3 @@ class PoseFromRows(Function):
             jacobian[:] = 0.0
             jacobian[:3, :3] = np.asarray(SE3.adjoint(SE3.inverse(np.r_[np.zeros(3), value[3:]])))[:3, :3]
             jacobian[3:, 3:] = SO3.exp_jacobian(w)
-
-
-def is_seat(rows: Function, f: Function, g: Function | None, output: int) -> bool:
-    """Whether rows (t, w) are those of the pose that f and g compute: what `Explicit.relative_pose` makes.
-
-    Args:
-        rows: the twin's function, lifted or not.
-        f, g: of the explicit constraint.
-        output: the first tangent column that it computes.
-    """
-    start = rows.block.v[0] if isinstance(rows, Lifted) else 0
-    h, f = (x.function if isinstance(x, Lifted) else x for x in (rows, f))
-    if not (type(h) is Transformation and type(f) is Pose and type(g) is RightTranslation):
-        return False
-    body, base, model = h.frame_b, f.frame_a, h.robot.model
-    return (
-        h.frame_a == f.frame_b
-        and (model.parents[body.joint], model.jointPlacements[body.joint]) == (base.joint, base.placement)
-        and start + model.joints[body.joint].idx_v == output
-        and bool((g.constant == pose_vector(body.placement)).all())
-    )

@@ -67,7 +67,7 @@ class Position(FrameFunction):
     mixed_rows = (slice(0, 3),)
 
     def evaluate_for_step(self, point: Point, error: Vector, jacobian: Matrix | None = None) -> None:
-        r"""As `Function.evaluate_for_step`, in b: :math:`{}^bp_a = -{}^aR_b^T\,{}^ap_b` and :math:`-J_{lin}`."""
+        r"""As `StepRows.evaluate_for_step`, in b: :math:`{}^bp_a = -{}^aR_b^T\,{}^ap_b` and :math:`-J_{lin}`."""
         k, back = self.seen_backwards(point, jacobian)
         error[...] = back.translation
         if jacobian is not None:

@@ -76,7 +76,7 @@ class Transformation(FrameFunction):
     mixed_rows = (slice(0, 3), slice(3, 6))
 
     def evaluate_for_step(self, point: Point, error: Vector, jacobian: Matrix | None = None) -> None:
-        r"""As `Function.evaluate_for_step`, in b: :math:`({}^bp_a, \log {}^bR_a)` and the Jacobian of its body twist.
+        r"""As `StepRows.evaluate_for_step`, in b: :math:`({}^bp_a, \log {}^bR_a)` and the Jacobian of its body twist.
 
         With :math:`r = \log {}^aR_b` these are :math:`-({}^aR_b^T\,{}^ap_b, r)`, and :math:`-(J_{lin}, J_{ang})`: the
         rows of the value times :math:`-{}^aR_b^T` and :math:`-J_{log}^{-1}(r)`, which leaves r as it is.

@@ -17,9 +17,6 @@ from .function import Function, as_function
 
 __all__ = ["RightTranslation", "Translated"]
 
-ROUNDING = 1e-14
-"""Part of the size of an element that a product with its inverse may miss the neutral one by."""
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RightTranslation(Function):
@@ -57,11 +54,6 @@ class RightTranslation(Function):
     def inverted(self) -> RightTranslation:
         """Product with the inverse element."""
         return RightTranslation(self.space, self.space.inverse(self.constant))
-
-    def undoes(self, other: RightTranslation) -> bool:
-        """Whether it is the inverse of another translation, but for roundings."""
-        left = self.space.log(self.space.compose(self.constant, other.constant))
-        return bool(np.abs(left).max() <= ROUNDING * (1.0 + np.abs(other.constant).max()))
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         value[:] = self.space.compose(point.q, self.constant)

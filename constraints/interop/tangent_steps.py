@@ -17,7 +17,8 @@ from liegroups.layout import Factor
 from ..point import place
 from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide
-from ..rows.stack import RowOwner, Stack
+from ..rows.row_owner import RowOwner
+from ..rows.stack import Stack
 from ..rows.stacking import Order, Rows, stack_rows
 from ..words import counted
 from ..workspace import Pool, Workspace

@@ -10,11 +10,11 @@ import numpy as np
 
 from liegroups import SE3, Rn
 from liegroups.arguments import as_name, finite_vector
-from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import ConstraintError, OptionError, WrongObjectError
 from ..functions.frame_function import world_or_frame
-from ..robot import Robot
+from ..robot import Frame, Robot
 from ..robot.arguments import as_robot
 from ..robot.pinocchio import Placement, pin
 from ..rows.target import Target
@@ -24,7 +24,7 @@ from .hinge import Hinge
 from .hinge_fit import HingeMotion, fitted, hinge_rows
 from .pose_map import Rod, Split, second_of_pose_log
 
-__all__ = ["AnyClosure", "Closure", "ErrorFrame", "FixedClosureError", "PointClosure", "RodClosure"]
+__all__ = ["Closure", "ErrorFrame", "FixedClosureError", "PointClosure", "RodClosure"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,75 +42,9 @@ class ErrorFrame:
     acceleration: Vector
 
 
-class AnyClosure(FrameRows):
-    """What all closures share. Successor minus predecessor; rows in the axes of the predecessor's frame."""
-
-    def frames(self, predecessor: object, successor: object, robot: object, name: str, word: str) -> tuple[Any, ...]:
-        """The robot, the two frames and a name, from what a user gave (from the constructor)."""
-        who = f"robot of a {word}"
-        owner = as_robot(robot, who)
-        given = as_name(name, f"name of a {word}")
-        a = world_or_frame(owner, predecessor, f"predecessor of a {word}")
-        b = world_or_frame(owner, successor, f"successor of a {word}")
-        if a.joint == b.joint:
-            where = "in the world" if a.joint == 0 else f"on joint '{owner.model.names[a.joint]}'"
-            raise FixedClosureError(given or word, f"{where}")
-        return owner, a, b, given or f"{word}({a.name}, {b.name})"
-
-    def pose(self, q: ArrayLike) -> Placement:
-        """Successor seen from predecessor at q (nq,)."""
-        posture = self.robot.at(q)  # held until all is copied
-        return self.function.relative_placement(posture.placed()).copy()
-
-    def residual(self, q: ArrayLike) -> Vector:
-        """The rows (k,) at q."""
-        return self.function.value(q)
-
-    def residual_rate(self, q: ArrayLike, v: ArrayLike) -> Vector:
-        """First time derivative of the rows (k,)."""
-        return self.function.jacobian(q) @ self.robot.space.check_tangent(v, "v")
-
-    def residual_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None) -> Vector:
-        """Second time derivative of the rows (k,) at joint accelerations a; zero by default."""
-        out = np.zeros(self.group.nv)
-        self.function.drift(self.robot.at(q, v), out)
-        return out if a is None else out + self.function.jacobian(q) @ self.robot.space.check_tangent(a, "a")
-
-    def motion(
-        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None
-    ) -> tuple[Any, Vector, Vector]:
-        """Pose of the successor seen from the predecessor, its body twist (6,), and the derivative of that."""
-        robot = self.robot
-        v = np.zeros(robot.nv) if v is None else robot.space.check_tangent(v, "v")
-        motion = robot.at(q, v)
-        pose, twist, gamma = self.function.relative_motion(motion)
-        pose = pose.copy()  # it lives in the workspace of the motion
-        if a is not None:
-            J, posture = np.zeros((6, robot.nv)), robot.at(q)
-            k = posture.with_jacobians()
-            self.function.relative_frames(k)
-            self.function.write_jacobian(k, None, J)
-            gamma = gamma + J @ robot.space.check_tangent(a, "a")
-        return pose, twist, gamma
-
-    def constraint_matrices(self, q: ArrayLike) -> tuple[Matrix, Matrix]:
-        r"""Matrices on the body twists of the two frames: :math:`\dot r = Q_p\,\nu_p + Q_s\,\nu_s`.
-
-        Args:
-            q: configuration (nq,).
-
-        Returns:
-            :math:`Q_p, Q_s` (k, 6). Their transposes give the wrenches of multipliers on the two frames, in their axes.
-        """
-        X = self.pose(q)
-        D, value = np.zeros((self.group.nv, 6)), np.zeros(self.group.nv)
-        self.function.pose_map.value(X, value, D)
-        return -D @ X.toActionMatrixInverse(), D
-
-
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Closure(AnyClosure):
+class Closure(FrameRows):
     r"""A closure typed by the hinge that it leaves free between two frames.
 
     The hinge is fitted to the pose :math:`X = {}^pM_s`, and the rows are what it cannot explain: 6 less its degrees of
@@ -148,7 +82,7 @@ class Closure(AnyClosure):
 
     def __post_init__(self) -> None:
         """Check everything once."""
-        robot, a, b, name = self.frames(self.predecessor, self.successor, self.robot, self.name, "closure")
+        robot, a, b, name = _frames(self, "closure")
         if not isinstance(self.hinge, Hinge):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise WrongObjectError(f"hinge of '{name}'", "a Hinge", self.hinge)
         self.bind(robot, a, b, hinge_rows(self.hinge), self.target, name)
@@ -213,7 +147,7 @@ class Closure(AnyClosure):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class PointClosure(AnyClosure):
+class PointClosure(FrameRows):
     r"""A closure that joins the origins of two frames: three rows, :math:`{}^pp_s` in the axes of the predecessor.
 
     Args:
@@ -228,13 +162,13 @@ class PointClosure(AnyClosure):
 
     def __post_init__(self) -> None:
         """Check everything once."""
-        robot, a, b, name = self.frames(self.predecessor, self.successor, self.robot, self.name, "point closure")
+        robot, a, b, name = _frames(self, "point closure")
         self.bind(robot, a, b, Split(np.eye(3), None), self.target, name)
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class RodClosure(AnyClosure):
+class RodClosure(FrameRows):
     r"""A massless rod between the origins of two frames: one row, :math:`\tfrac12(|x|^2 - l^2)`, x from p to s.
 
     This row, and not the distance less l: it is a polynomial (it has derivatives everywhere, where the origins coincide
@@ -257,7 +191,7 @@ class RodClosure(AnyClosure):
 
     def __post_init__(self) -> None:
         """Check everything once."""
-        robot, a, b, name = self.frames(self.predecessor, self.successor, self.robot, self.name, "rod")
+        robot, a, b, name = _frames(self, "rod")
         target = _HalfSquare(self.length).target() if isinstance(self.length, Target) else None
         length = 0.0 if isinstance(self.length, Target) else _length(self.length, name)
         self.bind(robot, a, b, Rod(length), target, name)
@@ -282,8 +216,20 @@ class _HalfSquare:
         return self.length.velocity_at(t, Rn(1)) ** 2 + self.length.at(t) * self.length.acceleration_at(t, Rn(1))
 
 
-def _length(given: Any, name: str) -> float:
-    length = float(finite_vector([given], 1, f"length of '{name}'")[0])
+def _frames(closure: Closure | PointClosure | RodClosure, word: str) -> tuple[Robot, Frame, Frame, str]:
+    """The robot, the two frames and a name, from what a user gave."""
+    robot = as_robot(closure.robot, f"robot of a {word}")
+    label = as_name(closure.name, f"name of a {word}")
+    a = world_or_frame(robot, closure.predecessor, f"predecessor of a {word}")
+    b = world_or_frame(robot, closure.successor, f"successor of a {word}")
+    if a.joint == b.joint:
+        where = "in the world" if a.joint == 0 else f"on joint '{robot.model.names[a.joint]}'"
+        raise FixedClosureError(label or word, where)
+    return robot, a, b, label or f"{word}({a.name}, {b.name})"
+
+
+def _length(number: Any, name: str) -> float:
+    length = float(finite_vector([number], 1, f"length of '{name}'")[0])
     if not 0.0 < length < np.inf:
         raise OptionError(f"length of '{name}': expected a positive number [m] (PointClosure for 0), got {length}")
     return length

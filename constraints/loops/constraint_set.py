@@ -19,7 +19,8 @@ from ..problem.problem import Problem
 from ..robot import Motion, Posture, Robot
 from ..robot.arguments import as_robot
 from ..rows.right_hand_side import RightHandSide
-from ..rows.stack import RowOwner, Stack
+from ..rows.row_owner import RowOwner
+from ..rows.stack import Stack
 from ..rows.stacking import Order, stack_rows
 from ..words import counted
 from .closures import Closure
@@ -89,21 +90,21 @@ class ConstraintSet:
         self, robot: Robot, owners: Sequence[RowOwner], baumgarte: Mapping[Any, Baumgarte] | None = None
     ) -> None:
         self.robot = as_robot(robot, "robot of a constraint set")
-        given = as_tuple(owners, "constraints of a set", "constraints")
-        for i, owner in enumerate(given):
+        constraints = as_tuple(owners, "constraints of a set", "constraints")
+        for i, owner in enumerate(constraints):
             if not isinstance(owner, RowOwner):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise WrongObjectError(f"constraint {i} of a set", "a closure, a contact or a constraint", owner)
-        unique_owners([given])
-        self.stack = Stack([on_space(owner, robot.space) for owner in given])
+        unique_owners([constraints])
+        self.stack = Stack([on_space(owner, robot.space) for owner in constraints])
         names = self.stack.names
         for i, name in enumerate(names):
             if name in names[:i]:
                 raise DuplicateNameError("constraint of the set", name)
-        self._switch(np.ones(len(given), dtype=np.bool_))
-        self.baumgarte = (Baumgarte(),) * len(given)
+        self._switch(np.ones(len(constraints), dtype=np.bool_))
+        self.baumgarte = (Baumgarte(),) * len(constraints)
         self.rhs = RightHandSide(self.stack)
-        given_gains: dict[Any, Baumgarte] = {} if baumgarte is None else {**baumgarte}
-        for which, gains in given_gains.items():
+        stabilisations: dict[Any, Baumgarte] = {} if baumgarte is None else {**baumgarte}
+        for which, gains in stabilisations.items():
             self.baumgarte = self.stabilised(gains, which).baumgarte
 
     def _switch(self, active: BoolVector) -> None:

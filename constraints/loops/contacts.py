@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Self, final
 
@@ -34,30 +34,9 @@ class Axes(Enum):
     LOCAL_WORLD_ALIGNED = "of the world, at the origin of the contact frame"
 
 
-class _Contact(FrameRows):
-    """What both contacts share."""
-
-    robot: Robot
-    frame: Frame | str
-    axes: Axes
-
-    def held(self) -> tuple[Frame, str]:
-        """The frame, and the name in messages, from what the user gave (from the constructor)."""
-        frame = as_frame(as_robot(self.robot, "robot of a contact"), self.frame, "a contact")
-        return frame, as_name(self.name, "name of a contact") or f"contact({frame.name})"
-
-    def hold(self, frame: Frame, anchor: Placement | None, pose_map: PoseMap, name: str, target: Target | None) -> None:
-        """Make the rows (from the constructor): seen from the anchor, or from the world."""
-        if not isinstance(self.axes, Axes):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError(f"axes of '{name}'", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED", self.axes)
-        set_fields(self, has_position=anchor is not None)
-        reference = Frame("world", 0, anchor, "universe") if anchor is not None else Frame("world", 0)
-        self.bind(self.robot, reference, frame, pose_map, target, name)
-
-
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class PointContact(_Contact):
+class PointContact(FrameRows):
     r"""A point of the robot that does not move along some directions, or any.
 
     With an anchor :math:`p_0` the rows are :math:`n^T (p - p_0)`, in world axes or in those of the contact frame; their
@@ -86,7 +65,7 @@ class PointContact(_Contact):
 
     def __post_init__(self) -> None:
         """Check everything once."""
-        frame, name = self.held()
+        frame, name = _frame(self)
         N = (
             np.eye(3)
             if self.normal is None
@@ -95,19 +74,17 @@ class PointContact(_Contact):
         at = None if self.anchor is None else np.array(finite_vector(self.anchor, 3, f"anchor of '{name}'"))
         world = self.axes is not Axes.LOCAL
         pose_map: PoseMap = Split(N, None) if world else LocalPoint(N, at is not None)
-        self.hold(frame, None if at is None else pin.SE3(np.eye(3), at), pose_map, name, self.target)
+        _hold(self, frame, None if at is None else pin.SE3(np.eye(3), at), pose_map, name)
 
     def anchored(self, q: ArrayLike) -> Self:
         """The same contact, held where it is at q."""
         at = self.robot.at(q).placement(self.successor).translation.copy()
-        return type(self)(
-            self.robot, self.successor, self.normal, at, axes=self.axes, target=self.target, name=self.name
-        )
+        return replace(self, frame=self.successor, anchor=at)
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class SurfaceContact(_Contact):
+class SurfaceContact(FrameRows):
     r"""A frame of the robot that does not move: six rows.
 
     With an anchor :math:`M_0`, LOCAL rows are :math:`\log_6(M_0^{-1}\,{}^oM_f)`, and LOCAL_WORLD_ALIGNED rows
@@ -132,19 +109,35 @@ class SurfaceContact(_Contact):
 
     def __post_init__(self) -> None:
         """Check everything once."""
-        frame, name = self.held()
+        frame, name = _frame(self)
         at = None if self.anchor is None else as_placement(self.anchor, f"anchor of '{name}'")
         local = self.axes is Axes.LOCAL
         if at is None:
             pose_map: PoseMap = TwistRows(local)
         else:
             pose_map = LogPose() if local else Split(at.rotation.copy(), Turn(at.rotation.copy()))
-        self.hold(frame, at, pose_map, name, self.target)
+        _hold(self, frame, at, pose_map, name)
 
     def anchored(self, q: ArrayLike) -> Self:
         """The same contact, held where it is at q."""
-        at = self.robot.at(q).placement(self.successor)
-        return type(self)(self.robot, self.successor, at, axes=self.axes, target=self.target, name=self.name)
+        return replace(self, frame=self.successor, anchor=self.robot.at(q).placement(self.successor))
+
+
+def _frame(contact: PointContact | SurfaceContact) -> tuple[Frame, str]:
+    """The frame, and the name in messages, from what the user gave."""
+    frame = as_frame(as_robot(contact.robot, "robot of a contact"), contact.frame, "a contact")
+    return frame, as_name(contact.name, "name of a contact") or f"contact({frame.name})"
+
+
+def _hold(
+    contact: PointContact | SurfaceContact, frame: Frame, anchor: Placement | None, pose_map: PoseMap, name: str
+) -> None:
+    """Make the rows: seen from the anchor, or from the world."""
+    if not isinstance(contact.axes, Axes):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise WrongObjectError(f"axes of '{name}'", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED", contact.axes)
+    set_fields(contact, has_position=anchor is not None)
+    reference = Frame("world", 0, anchor, "universe") if anchor is not None else Frame("world", 0)
+    contact.bind(contact.robot, reference, frame, pose_map, contact.target, name)
 
 
 @final

@@ -1,19 +1,20 @@
-"""Row owners made of one function: closures, and contacts with an anchor."""
+"""Rows of two frames of a robot: what closures and contacts share."""
 
 from __future__ import annotations
 
-import copy
 from typing import Any, Self
 
 import numpy as np
 
 from liegroups import Space
+from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.frozen import set_fields
 
 from ..errors import WrongObjectError
 from ..robot import Frame, Robot
-from ..rows.by_twin import Twinned
-from ..rows.comparison import Comparison
-from ..rows.implicit import Implicit
+from ..robot.pinocchio import Placement
+from ..rows.comparison import Comparison, RowTable
+from ..rows.row_owner import RowOwner
 from ..rows.target import Target
 from ..words import counted
 from .pose_map import OfRelativePose, PoseMap
@@ -21,13 +22,13 @@ from .pose_map import OfRelativePose, PoseMap
 __all__ = ["FrameRows"]
 
 
-class FrameRows(Twinned):
-    """Rows of the pose of one frame seen from another; everything about rows is that of its twin.
+class FrameRows(RowOwner):
+    """Rows of the pose of one frame, the successor, seen from another, the predecessor: a `PoseMap` of that pose.
 
     Attributes:
         robot: the robot.
         predecessor, successor: the two frames; joint 0 is the world.
-        function: the rows as a function of the configuration.
+        function: the rows as a function of the robot's configuration.
     """
 
     robot: Robot
@@ -48,22 +49,63 @@ class FrameRows(Twinned):
             raise WrongObjectError(f"target of '{name}'", "a Target", target)
         function = OfRelativePose(robot, a, b, pose_map, name=name)
         comparison = Comparison.EQUAL_TO_ZERO if target is None else Comparison.EQUALITY
-        twin = Implicit(function, comparison, target, name=name)
-        self._follow(twin, robot=robot, predecessor=a, successor=b, function=function)
-
-    def _follow(self, twin: Implicit, **fields: object) -> None:
-        self.take_rows(twin, plain_function=twin.plain_function if self.has_position else None, **fields)
+        rows = RowTable.of(function.outputs.nv, name, comparison, None, None, 0.0, None, None)
+        set_fields(self, name=name, robot=robot, predecessor=a, successor=b, function=function)
+        self.take_rows(function, rows, target)
 
     def on(self, space: Space) -> Self:
         """As `RowOwner.on`."""
-        lifted = copy.copy(self)
-        lifted._follow(self.twin.on(space), lifted_from=self.original)
-        return lifted
+        return self.copy_on(self.function_on(self.measured, space))
 
-    @property
-    def frame_indices(self) -> Any:
-        """The tangent columns the rows depend on."""
-        return np.flatnonzero(self.columns)
+    def pose(self, q: ArrayLike) -> Placement:
+        """Successor seen from predecessor at q (nq,)."""
+        posture = self.robot.at(q)  # held until all is copied
+        return self.function.relative_placement(posture.placed()).copy()
+
+    def residual(self, q: ArrayLike) -> Vector:
+        """The rows (k,) at q; zero where there is no position."""
+        return self.function.value(q) if self.has_position else np.zeros(self.group.nv)
+
+    def residual_rate(self, q: ArrayLike, v: ArrayLike) -> Vector:
+        """First time derivative of the rows (k,)."""
+        return self.function.jacobian(q) @ self.robot.space.check_tangent(v, "v")
+
+    def residual_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None) -> Vector:
+        """Second time derivative of the rows (k,) at joint accelerations a; zero by default."""
+        out = np.zeros(self.group.nv)
+        self.function.drift(self.robot.at(q, v), out)
+        return out if a is None else out + self.function.jacobian(q) @ self.robot.space.check_tangent(a, "a")
+
+    def motion(
+        self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None
+    ) -> tuple[Any, Vector, Vector]:
+        """Pose of the successor seen from the predecessor, its body twist (6,), and the derivative of that."""
+        robot = self.robot
+        v = np.zeros(robot.nv) if v is None else robot.space.check_tangent(v, "v")
+        motion = robot.at(q, v)
+        pose, twist, gamma = self.function.relative_motion(motion)
+        pose = pose.copy()  # it lives in the workspace of the motion
+        if a is not None:
+            J, posture = np.zeros((6, robot.nv)), robot.at(q)
+            k = posture.with_jacobians()
+            self.function.relative_frames(k)
+            self.function.write_jacobian(k, None, J)
+            gamma = gamma + J @ robot.space.check_tangent(a, "a")
+        return pose, twist, gamma
+
+    def constraint_matrices(self, q: ArrayLike) -> tuple[Matrix, Matrix]:
+        r"""Matrices on the body twists of the two frames: :math:`\dot r = Q_p\,\nu_p + Q_s\,\nu_s`.
+
+        Args:
+            q: configuration (nq,).
+
+        Returns:
+            :math:`Q_p, Q_s` (k, 6). Their transposes give the wrenches of multipliers on the two frames, in their axes.
+        """
+        X = self.pose(q)
+        D, value = np.zeros((self.group.nv, 6)), np.zeros(self.group.nv)
+        self.function.pose_map.value(X, value, D)
+        return -D @ X.toActionMatrixInverse(), D
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {counted(self.group.nv, 'row')})"

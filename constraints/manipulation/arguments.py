@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import DuplicateError, WrongObjectError
-from ..rows.stack import RowOwner
+from ..rows.row_owner import RowOwner
 
 __all__ = ["all_of", "as_owners"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ..rows.stack import RowOwner
+from ..rows.row_owner import RowOwner
 
 if TYPE_CHECKING:
     from .graph import ConstraintGraph

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from ..rows.implicit import Implicit
-from ..rows.stack import RowOwner
+from ..rows.row_owner import RowOwner
 from .foliation import Foliation
 from .grasp import grasp, pregrasp
 from .placement import left_where_it_is, placement, preplacement

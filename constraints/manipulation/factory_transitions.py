@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
-from ..rows.stack import RowOwner
+from ..rows.row_owner import RowOwner
 from .factory_parts import Grasp, GraspSet, Parts, complements
 from .states import State, Transition
 

@@ -19,7 +19,8 @@ from ..point import Point
 from ..rows.explicit import Explicit
 from ..rows.implicit import Implicit
 from ..rows.right_hand_side import RightHandSide
-from ..rows.stack import RowOwner, Stack
+from ..rows.row_owner import RowOwner
+from ..rows.stack import Stack
 from ..words import counted
 
 __all__ = ["Foliation", "Leaf", "merge_foliations"]

@@ -17,7 +17,7 @@ from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargi
 from ..problem.problem import Problem
 from ..robot import Robot
 from ..robot.arguments import as_robot
-from ..rows.stack import RowOwner
+from ..rows.row_owner import RowOwner
 from ..solvers import Options, Projection, ProjectionBatch
 from ..words import counted
 from .arguments import all_of, as_owners

@@ -11,9 +11,9 @@ from ..robot import Frame, Robot
 from ..robot.arguments import as_robot
 from ..robot.pinocchio import pin
 from ..rows.comparison import Comparison
-from ..rows.explicit import Explicit
+from ..rows.explicit_forms import explicit_relative_pose
 from ..rows.implicit import Implicit
-from ..rows.stack import RowOwner
+from ..rows.row_owner import RowOwner
 from .foliation import Foliation
 from .gripper import Gripper, Handle
 
@@ -43,7 +43,7 @@ def grasp(robot: Robot, gripper: Gripper, handle: Handle) -> Foliation:
     types = [Comparison.EQUALITY if free else Comparison.EQUAL_TO_ZERO for free in handle.free_rows]
     if handle.rows.all():
         if whole:
-            hold: RowOwner = Explicit.relative_pose(robot, g, h, name=name)
+            hold: RowOwner = explicit_relative_pose(robot, g, h, name=name)
         else:
             hold = Implicit.zero(Transformation(robot, h, reference=g), name=name)
         return Foliation(name, hold, None, hold)
@@ -53,7 +53,7 @@ def grasp(robot: Robot, gripper: Gripper, handle: Handle) -> Foliation:
     if handle.free_rows.any():
         complement = Implicit.equal(function, mask=handle.free_rows, name=f"{name}/complement")
     if whole:
-        hold = Explicit.relative_pose(robot, g, h, comparison=types, name=f"{name}/hold")
+        hold = explicit_relative_pose(robot, g, h, comparison=types, name=f"{name}/hold")
     else:
         hold = Implicit(function, types, mask=handle.rows | handle.free_rows, name=f"{name}/hold")
     return Foliation(name, constraint, complement, hold)

@@ -15,9 +15,8 @@ from ..functions.contact.contact import (
 )
 from ..functions.contact.contact_surface import Surface
 from ..robot import Robot
-from ..rows.explicit_contact import HOLD_ROWS, ExplicitContact
+from ..rows.explicit_forms import HOLD_ROWS, explicit_contact, locked_joint
 from ..rows.implicit import Implicit
-from ..rows.locked_joint import LockedJoint
 from .foliation import Foliation
 from .grasp import is_free_object
 
@@ -119,7 +118,7 @@ def left_where_it_is(robot: Robot, joint: str) -> Foliation:
     Raises:
         UnknownJointError: lists the joints whose names come closest.
     """
-    locked = LockedJoint(robot, joint, name=joint)
+    locked = locked_joint(robot, joint, name=joint)
     return Foliation(joint, None, locked, locked)
 
 
@@ -137,7 +136,7 @@ def _of_pair(
     both = ConvexShapeContactHold(robot, floors, objects, contact.margin, pair, name=f"{name}/hold")
     _, surface = contact.surfaces_of(pair)
     if is_free_object(robot, surface.joint):
-        hold = ExplicitContact(both)
+        hold = explicit_contact(both)
     else:
         hold = Implicit(both, HOLD_ROWS, name=f"{name}/hold")
     return Foliation(name, constraint, Implicit.equal(complement, name=f"{name}/complement"), hold, {}, pair)

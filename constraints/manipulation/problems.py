@@ -16,7 +16,7 @@ from ..problem.problem import Problem
 from ..robot import Robot
 from ..rows.implicit import Implicit
 from ..rows.right_hand_side import RightHandSide
-from ..rows.stack import RowOwner
+from ..rows.row_owner import RowOwner
 from ..solvers import Options, Projection, Projector
 from .foliation import Foliation, leaf_at, merge_foliations
 from .memory import GraphMemory, GraphMemoryPool

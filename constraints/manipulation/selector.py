@@ -11,7 +11,8 @@ from ..errors import GraphError
 from ..linear_algebra import norm
 from ..point import Point
 from ..rows.right_hand_side import RightHandSide
-from ..rows.stack import RowOwner, Stack
+from ..rows.row_owner import RowOwner
+from ..rows.stack import Stack
 from ..rows.stacking import Rows, stack_rows
 from .memory import GraphMemoryPool
 from .states import State

@@ -10,7 +10,7 @@ from liegroups.arguments import as_name
 from liegroups.frozen import set_fields
 
 from ..errors import GraphError, OptionError, WrongObjectError
-from ..rows.stack import RowOwner
+from ..rows.row_owner import RowOwner
 from ..words import counted
 from .arguments import all_of, as_owners
 from .foliation import refuse_free_rows

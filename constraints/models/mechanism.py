@@ -23,8 +23,10 @@ from ..problem.problem import Problem
 from ..robot import Robot
 from ..robot.arguments import as_robot
 from ..rows.explicit import Explicit
+from ..rows.explicit_forms import linear_coupling
 from ..rows.implicit import Implicit
-from ..rows.stack import RowOwner, Stack
+from ..rows.row_owner import RowOwner
+from ..rows.stack import Stack
 from ..words import counted
 
 __all__ = ["Mechanism", "Unread", "couplers_of_mimics"]
@@ -259,7 +261,7 @@ def couplers_of_mimics(robot: Robot, unread: list[Unread]) -> tuple[Explicit, ..
             continue
         name = f"{m.joint} mimics {m.source}"
         try:
-            couplers.append(Explicit.linear(robot, m.joint, {m.source: m.multiplier}, m.offset, name=name))
+            couplers.append(linear_coupling(robot, m.joint, {m.source: m.multiplier}, m.offset, name=name))
         except ConstraintError as error:
             unread.append(Unread(f"mimic tag of joint '{m.joint}'", str(error)))
     return tuple(couplers)

@@ -17,7 +17,7 @@ from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
 from ..rows.explicit import Explicit
 from ..rows.implicit import Implicit
-from ..rows.stack import RowOwner
+from ..rows.row_owner import RowOwner
 from .mechanism import Unread
 from .mjcf_tree import CompiledTree
 from .tree import translation

@@ -17,7 +17,8 @@ from ..robot.mimic import Mimic
 from ..robot.pinocchio import pin
 from ..robot.urdf import as_base
 from ..rows.explicit import Explicit
-from ..rows.stack import RowOwner
+from ..rows.explicit_forms import linear_coupling
+from ..rows.row_owner import RowOwner
 from .mechanism import Mechanism, Unread, couplers_of_mimics
 from .sdf_document import SdfJoint, SdfModel, read_sdf
 from .spanning import LOOSE, Branch, closes_no_loop, cut_names, spanning_tree
@@ -253,7 +254,7 @@ def _gearboxes(robot: Robot, sdf: SdfModel, unread: list[Unread]) -> tuple[Expli
             continue
         (first, s1), (second, s2) = found[0], found[1]
         try:
-            couplers.append(Explicit.linear(robot, first, {second: -gear.ratio * s2 / s1}, name=gear.name))
+            couplers.append(linear_coupling(robot, first, {second: -gear.ratio * s2 / s1}, name=gear.name))
         except ConstraintError as error:
             unread.append(Unread(f"gearbox '{gear.name}'", str(error)))
     return tuple(couplers)

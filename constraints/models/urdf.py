@@ -17,7 +17,7 @@ from ..robot.pinocchio import Model, pin
 from ..robot.urdf import urdf_model
 from ..robot.urdf_graph import misspelt, urdf_graph
 from ..robot.xml import read_xml
-from ..rows.stack import RowOwner
+from ..rows.row_owner import RowOwner
 from .mechanism import Mechanism, Unread, couplers_of_mimics
 from .sidecar import Sidecar, misspelt_beside, read_sidecar, sidecar_beside
 from .urdf_extras import elements_beside, mimics_of_loops, without_wrong_mimics, wrong_mimics

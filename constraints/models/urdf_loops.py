@@ -18,7 +18,7 @@ from ..robot import Frame, FrameKind, Robot
 from ..robot.pinocchio import pin
 from ..robot.urdf_graph import UrdfGraph, UrdfJoint
 from ..robot.xml import numbers
-from ..rows.stack import RowOwner
+from ..rows.row_owner import RowOwner
 from .mechanism import Unread
 from .spanning import LOOSE, Branch, closes_no_loop, cut_names, spanning_tree
 

@@ -21,7 +21,7 @@ from ..functions.lifted import Lifted
 from ..robot import Robot
 from ..rows.explicit import Explicit
 from ..rows.implicit import Implicit
-from ..rows.stack import RowOwner
+from ..rows.row_owner import RowOwner
 
 __all__ = ["CollisionPair", "RelativeMotion", "SecurityMargins", "Tie", "collision_pairs", "relative_motion"]
 

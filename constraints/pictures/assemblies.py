@@ -14,7 +14,7 @@ from liegroups.arrays import ArrayLike, Vector
 from ..errors import OptionError
 from ..loops.frame_rows import FrameRows
 from ..robot import Frame, Robot
-from ..rows.stack import RowOwner
+from ..rows.row_owner import RowOwner
 from ..rows.stacking import stack_rows
 from .figures import Cube, new_figure, save_animation, save_figure, show_cube
 from .robots import draw_configuration, stick_figure

@@ -34,7 +34,7 @@ from ..robot.joints import FULL_TURN
 from ..robot.urdf import FREE_ROBOTS
 from ..rows.comparison import RowTable
 from ..rows.explicit import Explicit
-from ..rows.stack import RowOwner
+from ..rows.row_owner import RowOwner
 
 __all__ = [
     "bounds_on",

@@ -19,7 +19,7 @@ from ..rows.comparison import INTERVAL, RowTable
 from ..rows.explicit import Explicit
 from ..rows.implicit import Implicit
 from ..rows.right_hand_side import RightHandSide
-from ..rows.stack import RowOwner
+from ..rows.row_owner import RowOwner
 from ..words import counted, one_line
 from .arguments import other_bounds
 from .resolution import dof_names
@@ -134,7 +134,7 @@ def missed_by_outputs(problem: Problem, q: Vector, rhs: RightHandSide, threshold
     for explicit in problem.resolution.explicits:
         try:
             q[explicit.outputs.q_indices] = rhs.map_of(explicit).value(q)
-            error = problem.error(q, explicit, rhs) if explicit.may_miss else np.zeros(0)
+            error = np.zeros(0) if explicit.is_exact else problem.error(q, explicit, rhs)
         except (UndefinedError, NotNormalizedError, NotFiniteError):
             break
         if not float(np.sqrt(error @ error)) <= threshold:
@@ -259,8 +259,7 @@ def _least_angle(owner: RowOwner) -> float:
     if flat:
         function = _function(owner.twin if isinstance(owner, Explicit) else owner)
         logarithm = isinstance(function, Orientation | Transformation)
-        turns = isinstance(owner, Explicit) and owner.turns
-        blocks = [slice(-3, None)] if logarithm and not turns else []
+        blocks = [slice(-3, None)] if logarithm and not owner.wrapped_rotation_vectors else []
     else:
         kinds = {"SO3": 0, "SE3": 3}
         leaves = [leaf for leaf in owner.group.leaves() if leaf.space.name in kinds]

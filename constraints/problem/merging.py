@@ -1,7 +1,8 @@
-"""One problem of several: what each of them asks for, together."""
+"""Problems made of others: what several ask for, together; one with its explicit constraints as rows."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -9,17 +10,30 @@ import numpy as np
 
 from liegroups import Segments, Space
 from liegroups.arrays import ArrayLike, Vector
+from liegroups.frozen import set_fields
 
 from ..errors import MergeConflictError, RobotMismatchError, SpaceMismatchError, UnknownNameError, WrongObjectError
 from ..functions.lifted import block_of, same_space
 from ..robot import Bounds
 from ..rows.explicit import Explicit
 from ..rows.right_hand_side import RightHandSide
-from ..rows.stack import RowOwner
+from ..rows.row_owner import RowOwner
+from ..rows.stack import Stack
 from .arguments import on_space
 from .problem import Problem
+from .resolution import left_to_steps, order
 
-__all__ = ["merge_problems", "rhs_from_parts"]
+__all__ = ["explicits_as_rows", "merge_problems", "rhs_from_parts"]
+
+
+def explicits_as_rows(problem: Problem) -> Problem:
+    """The same problem with nothing computed: explicit constraints are rows of Newton steps, by their twins."""
+    if not problem.explicits.owners:
+        return problem
+    other, nothing = copy.copy(problem), order(problem.space, ())
+    levels = left_to_steps(problem.given, nothing, problem.optional_last)
+    set_fields(other, levels=levels, resolution=nothing, explicits=Stack(()), free=~problem.frozen)
+    return other
 
 
 def merge_problems(problems: Sequence[Problem]) -> Problem:

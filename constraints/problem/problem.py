@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,8 @@ from ..keywords import names_checked
 from ..point import Point, as_point, place, place_alone
 from ..rows.explicit import Explicit
 from ..rows.right_hand_side import RightHandSide
-from ..rows.stack import RowOwner, Stack
+from ..rows.row_owner import RowOwner
+from ..rows.stack import Stack
 from ..rows.stacking import Order, Rows, stack_rows
 from ..workspace import Workspace, as_workspace
 from .arguments import (
@@ -217,9 +217,7 @@ class Problem:
         if constraint is None:
             return stack_rows(self.constraints, point, Order.POSITION, sides, jacobian=False).error.copy()
         owner = self.constraints[constraint]
-        error = np.zeros(owner.group.nv)
-        owner.write_position(point, sides.points[id(owner)], error, None)
-        return error[owner.rows.mask]
+        return owner.error_at(point, sides.points[id(owner)])[owner.rows.mask]
 
     def residual(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> float:
         """Largest norm over the constraints of their errors at q; an optional last level is left out."""
@@ -359,15 +357,6 @@ class Problem:
         rows = [owner.columns for level in self.levels for owner in level]
         read = np.logical_or.reduce(rows) if rows else np.zeros(self.space.nv, dtype=np.bool_)
         return self.resolution.moved(read, self.frozen)
-
-    def with_explicits_as_rows(self) -> Problem:
-        """The same problem with nothing computed: explicit constraints are rows of Newton steps, by their twins."""
-        if not self.explicits.owners:
-            return self
-        other, nothing = copy.copy(self), order(self.space, ())
-        levels = left_to_steps(self.given, nothing, self.optional_last)
-        set_fields(other, levels=levels, resolution=nothing, explicits=Stack(()), free=~self.frozen)
-        return other
 
     # Reading.
 

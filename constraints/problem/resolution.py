@@ -18,7 +18,8 @@ from ..errors import WrongObjectError
 from ..point import Point
 from ..rows.explicit import Explicit
 from ..rows.right_hand_side import RightHandSide
-from ..rows.stack import RowOwner, Stack
+from ..rows.row_owner import RowOwner
+from ..rows.stack import Stack
 
 __all__ = ["Dependency", "Refusal", "Resolution", "dof_names", "left_to_steps", "order"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -114,18 +114,20 @@ class RowTable:
             SizeError, NotFiniteError, OptionError, WrongObjectError: what is wrong, with the row.
         """
         bounded = lower is not None or upper is not None
-        types: list[Comparison | None] = []
+        types: list[Any] = []
         if comparison is None:
             types = [None if bounded else Comparison.EQUAL_TO_ZERO] * size
         elif isinstance(comparison, Comparison):
             types = [comparison] * size
+        elif isinstance(comparison, list | tuple):
+            types += comparison
         else:
-            types = _listed(comparison) if isinstance(comparison, list | tuple) else _refuse(what, comparison)
+            _refuse(what, comparison)
         if len(types) != size:
             raise SizeError(f"comparison of '{what}'", size, len(types))
-        strangers = [entry for entry in _objects(types) if entry is not None and not isinstance(entry, Comparison)]
-        if strangers:
-            _refuse(what, strangers[0])
+        for entry in types:
+            if not isinstance(entry, Comparison | None):
+                _refuse(what, entry)
         if bounded and None not in types:
             raise OptionError(f"'{what}': lower and upper are given, but every row has a comparison; use None there")
         low, high = by_row(lower, -np.inf, size, what, "lower"), by_row(upper, np.inf, size, what, "upper")
@@ -157,29 +159,21 @@ class RowTable:
         return RowTable(low, high, scales, free, counts, tuple(words))
 
 
-def _listed(given: Any) -> list[Comparison | None]:
-    return list(given)
-
-
-def _objects(given: list[Comparison | None]) -> list[object]:
-    return list(given)
-
-
-def _refuse(what: str, given: object) -> list[Comparison | None]:
+def _refuse(what: str, comparison: object) -> NoReturn:
     expected = "a Comparison, or one by row (a right-hand side is rhs=, or Implicit.equal(function, rhs))"
-    raise WrongObjectError(f"comparison of '{what}'", expected, given)
+    raise WrongObjectError(f"comparison of '{what}'", expected, comparison)
 
 
-def by_row(given: ArrayLike | None, default: float, size: int, what: str, name: str) -> Vector:
+def by_row(numbers: ArrayLike | None, default: float, size: int, what: str, name: str) -> Vector:
     """Numbers by row (size,), a scalar standing for all; infinities pass.
 
     Raises:
         WrongObjectError, DtypeError, SizeError, NotFiniteError: what is wrong, with `name` and `what`.
     """
     try:
-        array = np.asarray(default if given is None else given)
+        array = np.asarray(default if numbers is None else numbers)
     except (TypeError, ValueError):
-        raise WrongObjectError(f"{name} of '{what}'", "numbers by row", given) from None
+        raise WrongObjectError(f"{name} of '{what}'", "numbers by row", numbers) from None
     if array.dtype.kind not in "iuf":
         raise DtypeError(f"{name} of '{what}'", array.dtype)
     array = array.astype(np.float64)
@@ -190,12 +184,12 @@ def by_row(given: ArrayLike | None, default: float, size: int, what: str, name: 
     return np.array(np.broadcast_to(array, (size,)))
 
 
-def _mask(given: ArrayLike | None, size: int, what: str) -> BoolVector:
-    if given is None:
+def _mask(mask: ArrayLike | None, size: int, what: str) -> BoolVector:
+    if mask is None:
         return np.ones(size, dtype=np.bool_)
-    array = np.asarray(given)
+    array = np.asarray(mask)
     if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
-        raise WrongObjectError(f"mask of '{what}'", "booleans by row", given)
+        raise WrongObjectError(f"mask of '{what}'", "booleans by row", mask)
     if array.shape not in ((), (size,)):
         raise SizeError(f"mask of '{what}'", size, array.shape)
     return np.array(np.broadcast_to(array.astype(np.bool_), (size,)))

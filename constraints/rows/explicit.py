@@ -3,49 +3,35 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, final
-
-import numpy as np
+from typing import Any, Self, final
 
 from liegroups import Segments, Space
-from liegroups.arguments import as_mapping, finite_vector
-from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import set_fields
 from liegroups.space import as_space
 
 from ..errors import OptionError, OverlapError, SizeError, SpaceMismatchError, WrongObjectError
-from ..functions.affine import Affine, Identity
+from ..functions.affine import Identity
 from ..functions.algebra import Composition
-from ..functions.contact.contact_pose import PoseOfContact
-from ..functions.frame_function import world_or_frame
 from ..functions.function import Function, as_function
 from ..functions.lifted import Lifted, same_space
-from ..functions.pose import Pose
-from ..functions.pose_from_rows import PoseFromRows, is_seat
-from ..functions.transformation import Transformation
 from ..functions.translation import RightTranslation, Translated
 from ..functions.twin import Twin
-from ..point import MovingPoint, Point
-from ..robot import Frame, Robot, pose_vector
-from ..robot.arguments import as_robot
 from ..words import counted
-from .by_twin import Twinned
 from .comparison import Comparison
 from .implicit import Implicit
-from .rotation_vectors import write_turned, write_turned_rates
+from .row_owner import RowOwner
 from .target import Target
 
-if TYPE_CHECKING:
-    from typing import Self
-
-__all__ = ["Explicit", "mimic_constraints"]
+__all__ = ["Explicit"]
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Explicit(Twinned):
+class Explicit(RowOwner):
     r"""Output variables that are a function of input variables.
 
     .. math:: q_{out} = g^{-1}\left( f(q_{in})\; rhs \right)
@@ -67,12 +53,12 @@ class Explicit(Twinned):
         mask: rows that count, as in `Implicit`.
         level: the level at which it is solved if it must fall back to its twin.
         whole: the whole space; known from f where f lives on it, from the problem otherwise.
+        exact_parts: what `known_exact` was said of, for copies by `dataclasses.replace`.
         name: name in messages; f's by default.
 
     Attributes:
         map: f as a function of the whole space, where that is known.
         twin: the implicit constraint with the same solutions, likewise.
-        turns: whether rows are a translation and a rotation vector that may be any of its rotation.
 
     Raises:
         OverlapError: inputs and outputs share coordinates.
@@ -95,16 +81,17 @@ class Explicit(Twinned):
     mask: ArrayLike | None = None
     level: int = 0
     whole: Space | None = field(default=None, kw_only=True)
+    exact_parts: tuple[object, ...] = field(default=(), kw_only=True)
     name: str = field(default="", kw_only=True)
 
     map: Function = field(init=False)
-    turns: bool = field(init=False, default=False)
+    twin: Implicit = field(init=False)
 
     def __post_init__(self) -> None:
         """Check what can be checked without the whole space; bind where it is known."""
         f = as_function(self.f, "f of an explicit constraint")
-        given = {"comparison": self.comparison, "rhs": self.rhs, "mask": self.mask}
-        own = {what: it if isinstance(it, Target) else copy.copy(it) for what, it in given.items()}
+        arguments = {"comparison": self.comparison, "rhs": self.rhs, "mask": self.mask}
+        own = {what: it if isinstance(it, Target) else copy.copy(it) for what, it in arguments.items()}
         set_fields(self, name=self.name or f.name, **own)  # read again when it is bound or moved: not the caller's
         self._check_kinds()
         if not self.outputs.v:
@@ -129,9 +116,9 @@ class Explicit(Twinned):
             Space: {"whole": self.whole},
         }
         for kind, arguments in kinds.items():
-            for what, given in arguments.items():
-                if not (isinstance(given, kind) or (given is None and what != "outputs")):
-                    raise WrongObjectError(f"{what} of {self.name!r}", kind.__name__, given)
+            for what, argument in arguments.items():
+                if not (isinstance(argument, kind) or (argument is None and what != "outputs")):
+                    raise WrongObjectError(f"{what} of {self.name!r}", kind.__name__, argument)
         if type(self.level) is not int or self.level < 0:
             raise OptionError(f"level of {self.name!r}: expected 0, 1, 2, ..., got {self.level!r}")
 
@@ -169,118 +156,38 @@ class Explicit(Twinned):
         if not same_space(h.inputs, space):
             raise SpaceMismatchError(f"twin of {self.name!r}", space.name, h.inputs.name)
         twin = Implicit(h, self.comparison, self.rhs, mask=self.mask, name=self.name)
-        turns = type(self.rhs_map) is PoseFromRows and twin.rows.is_plain and bool(twin.rows.mask.all())
-        self.take_rows(twin, map=f, space=space, turns=turns)
+        whole = twin.rows.is_plain and bool(twin.rows.mask.all())
+        blocks = self.rhs_map.rotation_vector_blocks if self.rhs_map is not None and whole else ()
+        self.take_rows(h, twin.rows, self.rhs, wrapped_rotation_vectors=blocks)
+        set_fields(self, map=f, twin=twin, space=space)
 
     def on(self, space: Space) -> Explicit:
         """The same constraint on a whole space: bound to it, or moved to the factor of it where it lives."""
         as_space(space, f"space for {self.name!r}")
         if self.is_bound:
             return self if same_space(self.space, space) else self._moved(space)
-        bound = copy.copy(self)
+        bound = self.copy_of()
         set_fields(bound, whole=space)
         bound._bind(space)
-        set_fields(bound, lifted_from=self.original)
         return bound
 
     def _moved(self, space: Space) -> Explicit:
         """The constraint of one factor as a constraint of the product."""
-        try:
-            f = self.map.on(space)
-        except SpaceMismatchError as error:
-            raise SpaceMismatchError(f"space for {self.name!r}", error.expected, error.received) from None
+        f = self.function_on(self.map, space)
         q0, v0 = (f.block.q[0], f.block.v[0]) if isinstance(f, Lifted) else (0, 0)
         outputs = Segments(
             tuple(i + q0 for i in self.outputs.q), tuple(i + v0 for i in self.outputs.v), self.outputs.space
         )
         twin = self.implicit and self.implicit.on(space)
         moved = replace(self, f=f, outputs=outputs, inputs=None, implicit=twin, whole=None)
-        set_fields(moved, lifted_from=self.original)
+        moved = moved.known_exact() if self.is_exact else moved
+        set_fields(moved, _original=self.original)
         return moved
 
     @property
     def is_bound(self) -> bool:
         """Whether the whole space is known."""
         return hasattr(self, "twin")
-
-    # Constructors.
-
-    @classmethod
-    def relative_pose(
-        cls,
-        robot: Robot,
-        a: Frame | str | None,
-        b: Frame | str,
-        rhs: Any = None,
-        *,
-        comparison: Comparison | Sequence[Comparison | None] | None = None,
-        level: int = 0,
-        name: str = "",
-    ) -> Self:
-        r"""Pose of a free-flying object, from frame b of it seen from frame a.
-
-        With M2 the free-flyer joint of b, :math:`{}^{2}F_b` the placement of b on it, P its parent's frame,
-
-        .. math:: q_{out} = {}^PM_a(q_{in})\; rhs\; {}^2F_b^{-1}
-
-        The twin is `Transformation(robot, b, reference=a)`, in whose coordinates (t, w) the right-hand side is given
-        and read. Inputs are the joints on exactly one of the chains of a and of the object's parent.
-
-        Args:
-            robot: the robot.
-            a, b: frames; None is the world, b is on a joint that is a free-flyer.
-            rhs: (t, w) of b seen from a, (6,) [m, rad]; zero by default.
-            comparison: EQUAL_TO_ZERO by default.
-            level: where the twin is solved if it cannot be explicit.
-            name: name in messages.
-
-        Raises:
-            WrongObjectError: b is not on a free-flyer joint.
-            OverlapError: a moves with the object.
-        """
-        as_robot(robot, "robot of a relative pose")
-        frame_a, frame_b = (world_or_frame(robot, frame, "a relative pose") for frame in (a, b))
-        model: Any = robot.model
-        factor = robot.space.factors[frame_b.joint - 1] if frame_b.joint else None
-        if factor is None or factor.space.name != "SE3":
-            raise WrongObjectError(f"frame '{frame_b}'", "a frame on a free-flyer joint", "another joint")
-        parent = int(model.parents[frame_b.joint])
-        base = Frame("parent", parent, model.jointPlacements[frame_b.joint], str(model.names[parent]))
-        f = Pose(robot, frame_a, reference=base)
-        shift = RightTranslation(factor.space, pose_vector(frame_b.placement))
-        return cls(
-            f, robot.segments(factor.name), None, shift, shift.inverted(),
-            Transformation(robot, frame_b, reference=frame_a), PoseFromRows(), comparison, rhs,
-            level=level, name=name or f"relative_pose({frame_a}, {frame_b})",
-        )  # fmt: skip
-
-    @classmethod
-    def linear(
-        cls, robot: Robot, joint: str, sources: Mapping[str, float], offset: float = 0.0, *, name: str = ""
-    ) -> Self:
-        r"""A joint that is a linear function of others: :math:`q_j = \sum_i m_i q_i + b`.
-
-        Args:
-            robot: the robot.
-            joint: the joint that follows, of one coordinate.
-            sources: joint name -> multiplier.
-            offset: b [rad or m].
-            name: name in messages.
-
-        Raises:
-            UnknownJointError: lists the joints whose names come closest.
-            WrongObjectError: a joint that is not one number.
-            OverlapError: the joint among its own sources.
-            DtypeError, NotFiniteError: a multiplier or offset that is no number.
-        """
-        _single(as_robot(robot, "robot of a linear coupling"), joint)
-        as_mapping(sources, f"sources of '{joint}'", "from joint name to multiplier")
-        multipliers = finite_vector(list(sources.values()), len(sources), f"multipliers of '{joint}'")
-        A = np.zeros((1, robot.nv))
-        for source, multiplier in zip(sources, multipliers, strict=True):
-            A[0, _single(robot, source)] += multiplier
-        f = Affine(A, [offset], robot.space, name=f"{joint} = linear({', '.join(sources)})")
-        return cls(f, robot.segments(joint), name=name or f.name)
 
     # Resolution.
 
@@ -289,15 +196,25 @@ class Explicit(Twinned):
         """Whether the outputs depend on no input."""
         return not self.map.columns.any()
 
+    def known_exact(self) -> Self:
+        """The same constraint, of which its maker knows that whatever it computes satisfies its twin."""
+        exact = copy.copy(self)
+        set_fields(exact, exact_parts=self._parts)
+        return exact
+
     @property
-    def may_miss(self) -> bool:
-        """Whether what is computed may not satisfy the twin: g_inverse, or the twin, is the user's own."""
-        g, g_inverse = self.g, self.g_inverse
-        inverse = g is None
-        if type(g) is RightTranslation and type(g_inverse) is RightTranslation:
-            inverse = g_inverse.undoes(g)
-        seat = self.turns and self.implicit is not None and is_seat(self.implicit, self.f, g, self.outputs.v[0])
-        return not (inverse and (self.implicit is None or seat or type(self.rhs_map) is PoseOfContact))
+    def is_exact(self) -> bool:
+        """Whether what is computed is known to satisfy the twin; a solver measures the others by their twin.
+
+        It is where neither g nor another twin is given, and where who made it knows (`known_exact`), as long as it is
+        made of the same parts.
+        """
+        said = bool(self.exact_parts) and all(map(operator.is_, self.exact_parts, self._parts))
+        return said or (self.g is None and self.implicit is None)
+
+    @property
+    def _parts(self) -> tuple[object, ...]:
+        return self.f, self.outputs, self.inputs, self.g, self.g_inverse, self.implicit, self.rhs_map
 
     def group_rhs(self, rhs: Vector) -> Vector:
         """A right-hand side in the coordinates of the twin, as a point of the group of f."""
@@ -337,54 +254,8 @@ class Explicit(Twinned):
         cheaper = f.translated(element)
         return Translated(f, element) if isinstance(cheaper, Composition) else cheaper
 
-    def write_position(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:
-        """As `RowOwner.write_position`, of the twin; rotation vectors of one rotation are one right-hand side."""
-        if rhs is None or not self.turns:
-            super().write_position(point, rhs, error, jacobian)
-            return
-        write_turned(self.twin, point, rhs, error, jacobian)
-
-    def write_velocity(
-        self, motion: MovingPoint, rhs: Vector | None, rhs_velocity: Vector | None, error: Vector, jacobian: Matrix
-    ) -> None:
-        """As `RowOwner.write_velocity`, of the errors of `write_position`."""
-        if rhs is None or not self.turns:
-            super().write_velocity(motion, rhs, rhs_velocity, error, jacobian)
-            return
-        write_turned_rates(self.twin, motion, rhs, (rhs_velocity,), error, jacobian)
-
-    def write_acceleration(
-        self,
-        motion: MovingPoint,
-        rhs: Vector | None,
-        rhs_velocity: Vector | None,
-        rhs_acceleration: Vector | None,
-        error: Vector,
-        jacobian: Matrix,
-    ) -> None:
-        """As `RowOwner.write_acceleration`, of the errors of `write_position`."""
-        if rhs is None or not self.turns:
-            super().write_acceleration(motion, rhs, rhs_velocity, rhs_acceleration, error, jacobian)
-            return
-        write_turned_rates(self.twin, motion, rhs, (rhs_velocity, rhs_acceleration), error, jacobian)
-
     def __repr__(self) -> str:
         return f"Explicit({self.name!r}: {counted(len(self.outputs), 'dof')})"
-
-
-def mimic_constraints(robot: Robot) -> tuple[Explicit, ...]:
-    """The robot's mimic tags as explicit constraints: each joint a linear function of its source.
-
-    Args:
-        robot: the robot; see `robot.mimics`.
-
-    Raises:
-        WrongObjectError: a tag on a joint that is not one number, as a continuous one.
-    """
-    return tuple(
-        Explicit.linear(robot, m.joint, {m.source: m.multiplier}, m.offset, name=f"{m.joint} mimics {m.source}")
-        for m in as_robot(robot, "robot of mimic constraints").mimics
-    )
 
 
 def _check_block(block: Segments, space: Space, what: str) -> None:
@@ -395,11 +266,3 @@ def _check_block(block: Segments, space: Space, what: str) -> None:
     if there != block:
         names = [f"{b.space.name} at {list(b.q)}" for b in (there, block)]
         raise SpaceMismatchError(f"{what} on {space.name}", *names)
-
-
-def _single(robot: Robot, joint: str) -> int:
-    """Column of a joint of one number."""
-    factor = robot.space.factors[robot.joint_index(joint) - 1]
-    if factor.space.atoms != (("R", 1),):
-        raise WrongObjectError(f"joint '{joint}' in a linear coupling", "a joint of one number", factor.space.name)
-    return factor.v.start

@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, final
+from typing import Self, final
 
-import numpy as np
+from liegroups import Space
+from liegroups.arrays import ArrayLike, Vector
+from liegroups.frozen import set_fields
 
-from liegroups import SO2, SO3, Space
-from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
-from liegroups.frozen import read_only_copy, set_fields
-from liegroups.segments import entries_of
-
-from ..errors import RightHandSideError, SpaceMismatchError, WrongObjectError
+from ..errors import WrongObjectError
 from ..functions.function import Function, as_function
 from ..keywords import names_checked
-from ..linear_algebra import dot
-from ..point import MovingPoint, Point
-from ..robot.arguments import GivenPoint, point_numbers
+from ..robot.arguments import GivenPoint
 from ..words import counted
 from .comparison import Comparison, RowTable, by_row
-from .stack import RowOwner
+from .row_owner import RowOwner
 from .target import Target
 
-if TYPE_CHECKING:
-    from typing import Self
-
 __all__ = ["Implicit"]
-
-SMALL_ERROR = 1.0
-"""Errors [m, rad] in SE(2) and SE(3) up to which a step may take rows without the derivative of the logarithm."""
-
 
 _WORDS = {
     "weight": "Implicit(..., scale=) scales rows, and levels of a Problem put constraints in order",
@@ -89,12 +76,7 @@ class Implicit(RowOwner):
     upper: ArrayLike | None = None
     name: str = field(default="", kw_only=True)
 
-    target: Target | None = field(init=False)
-    default_rhs: Vector = field(init=False)
-    _flat: bool = field(init=False)
-    _plain: bool = field(init=False)
-    _coupled: bool = field(init=False)
-    _kept: BoolVector | None = field(init=False)
+    takes_step_rows = True
 
     def __post_init__(self) -> None:
         """Check everything once."""
@@ -105,26 +87,7 @@ class Implicit(RowOwner):
         rows = RowTable.of(
             f.outputs.nv, name, self.comparison, self.mask, self.scale, self.margin, self.lower, self.upper
         )
-        target = self.rhs if isinstance(self.rhs, Target) else None
-        set_fields(
-            self,
-            name=name,
-            rows=rows,
-            target=target,
-            space=f.inputs,
-            group=f.outputs,
-            columns=f.columns,
-            periodic=f.periodic,
-            _flat=f.outputs.is_flat,
-            _plain=rows.is_plain,
-            _kept=_kept_entries(f.outputs, rows),
-            plain_function=f if f.outputs.is_flat and rows.is_plain else None,
-            mixes=_may_mix(f, rows),
-            _coupled=not all(leaf.space.is_flat or leaf.space in (SO2, SO3) for leaf in f.outputs.leaves()),
-        )
-        start = target.at(target.first_time) if target is not None else self.rhs
-        default = self.check_rhs(self.group.neutral if start is None else start)
-        set_fields(self, default_rhs=default)
+        self.take_rows(f, rows, self.rhs, name=name)
 
     # Constructors, by what they ask for.
 
@@ -196,148 +159,15 @@ class Implicit(RowOwner):
             function, lower=inside, upper=_moved(function, name, ("upper", upper), margin, -1.0), mask=mask, name=name
         )
 
-    def on(self, space: Space) -> Implicit:
+    def on(self, space: Space) -> Self:
         """The same constraint on a bigger space, one of whose factors is where it lives."""
-        try:
-            function = self.function.on(space)
-        except SpaceMismatchError as error:
-            raise SpaceMismatchError(f"space for {self.name!r}", error.expected, error.received) from None
-        return self.with_function(function)
+        return self.with_function(self.function_on(self.function, space))
 
-    def with_function(self, function: Function) -> Implicit:
+    def with_function(self, function: Function) -> Self:
         """The same constraint on another function into the same outputs."""
-        other = copy.copy(self)
-        set_fields(
-            other,
-            function=function,
-            plain_function=None if self.plain_function is None else function,
-            space=function.inputs,
-            columns=function.columns,
-            periodic=function.periodic,
-            mixes=_may_mix(function, self.rows),
-            lifted_from=self.original,
-        )
+        other = self.copy_on(function)
+        set_fields(other, function=function)
         return other
-
-    def unclipped(self) -> Implicit:
-        """As `RowOwner.unclipped`."""
-        if not (self.rows.one_sided & self.rows.mask).any():
-            return self
-        bare, rows = copy.copy(self), self.rows.unclipped()
-        set_fields(bare, rows=rows, _plain=rows.is_plain, mixes=False, lifted_from=self.original)
-        return bare
-
-    # Right-hand sides.
-
-    def check_rhs(self, rhs: Any, what: str | None = None) -> Vector:
-        """A right-hand side as a point of the outputs (nq,), read-only.
-
-        Args:
-            rhs: numbers, an Element, or a placement or rotation where the outputs are poses or rotations.
-            what: how messages name it.
-
-        Raises:
-            RightHandSideError: a row of its logarithm that is not EQUALITY is above 1e-12 (1 + norm of the logarithm).
-        """
-        what = what or f"right-hand side of {self.name!r}"
-        point = read_only_copy(self.group.check(point_numbers(rhs, self.group, what), what))
-        fixed = ~self.rows.free_rhs
-        if fixed.any():
-            log = self.group.log(point)
-            limit = 1e-12 * (1.0 + float(np.sqrt(log @ log)))
-            wrong = np.flatnonzero(fixed & (np.abs(log) > limit))
-            if wrong.size:
-                row = int(wrong[0])
-                raise RightHandSideError(self.name, row, float(log[row]), self.rows.words[row])
-        return point
-
-    def rhs_at_value(self, value: Vector) -> Vector:
-        """The right-hand side that a value h gives: the EQUALITY rows of log h, zero elsewhere, exp'd back."""
-        if self._kept is not None:
-            kept = np.where(self._kept, value, self.group.neutral)
-            return kept if self.group.is_normalized(kept, 1e-15) else self.group.normalize(kept)
-        return self.group.exp(np.where(self.rows.free_rhs, self.group.log(value), 0.0))
-
-    # Rows.
-
-    def write_position(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:
-        """As `RowOwner.write_position`."""
-        if self._flat:
-            self.function.evaluate(point, error, jacobian)
-            if rhs is not None:
-                error -= rhs
-        else:
-            value = point.scratch(self, "value", (self.group.nq,))
-            self.function.evaluate(point, value, jacobian)
-            self.group.write_error(self.group.neutral if rhs is None else rhs, value, error, jacobian)
-        if not self._plain:
-            self.rows.apply(error, jacobian)
-
-    def write_for_step(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:
-        r"""As `RowOwner.write_for_step`: in a group without :math:`J_{log}(e)`, whose inverse leaves e as it is.
-
-        The step that a damped solver takes then still leads down for rotations, :math:`J_{log}^T(e)\, e = e`; for poses
-        in SE(3) that holds for small errors, and large ones keep their rows.
-        """
-        if self._flat or not self.mixes:
-            self.write_position(point, rhs, error, jacobian)
-            return
-        value, reference = point.scratch(self, "value", (self.group.nq,)), self.group.neutral if rhs is None else rhs
-        self.function.evaluate(point, value, jacobian)
-        self.group.write_error(reference, value, error)
-        if jacobian is not None and self._coupled and dot(error, error) > SMALL_ERROR**2:
-            self.group.write_error(reference, value, error, jacobian)
-
-    def write_velocity(
-        self, motion: MovingPoint, rhs: Vector | None, rhs_velocity: Vector | None, error: Vector, jacobian: Matrix
-    ) -> None:
-        """As `RowOwner.write_velocity`."""
-        self.write_position(motion.point, rhs, error, jacobian)
-        inside = self.rows.one_sided & (error == 0.0)
-        np.dot(jacobian, motion.v, error)
-        if rhs_velocity is None:
-            return
-        if self._flat:
-            rate = -rhs_velocity
-        else:
-            value = motion.point.scratch(self, "value", (self.group.nq,))
-            rate = self.group.difference_dq0(self.group.neutral if rhs is None else rhs, value) @ rhs_velocity
-        error += np.where(inside, 0.0, self.rows.scale * rate)
-
-    def write_acceleration(
-        self,
-        motion: MovingPoint,
-        rhs: Vector | None,
-        rhs_velocity: Vector | None,
-        rhs_acceleration: Vector | None,
-        error: Vector,
-        jacobian: Matrix,
-    ) -> None:
-        """As `RowOwner.write_acceleration`."""
-        drift = np.empty(self.group.nv)
-        self.function.drift(motion, drift)
-        if self._flat:
-            self.write_position(motion.point, rhs, error, jacobian)
-            if rhs_acceleration is not None:
-                drift -= rhs_acceleration
-        else:
-            group, rest = self.group, np.zeros(self.group.nv)
-            value = motion.point.scratch(self, "value", (group.nq,))
-            self.function.evaluate(motion.point, value, jacobian)
-            moving = jacobian @ motion.v, drift
-            reference = group.neutral if rhs is None else rhs
-            rates = tuple(rest if rate is None else rate for rate in (rhs_velocity, rhs_acceleration))
-            g = group.compose(group.inverse(reference), value)
-            drift = group.log_second_derivative(group.log(g), *group.relative_motion(g, moving, (rates[0], rates[1])))
-            self.write_position(motion.point, rhs, error, jacobian)
-        inside = self.rows.one_sided & (error == 0.0)
-        error[:] = np.where(inside, 0.0, self.rows.scale * drift)
-
-    def rhs_at(self, point: Point) -> Vector:
-        """The right-hand side (group.nq,) that the point satisfies, on the EQUALITY rows."""
-        value = np.zeros(self.group.nq)
-        self.function.evaluate(point, value)
-        return self.rhs_at_value(value)
 
     def __repr__(self) -> str:
         return f"Implicit({self.name!r}, {counted(int(self.rows.mask.sum()), 'row')})"
@@ -346,22 +176,6 @@ class Implicit(RowOwner):
 def _moved(function: Function, name: str, side: tuple[str, ArrayLike], margin: ArrayLike, sign: float) -> Vector:
     """One side of the intervals of all rows, moved inside by the margin."""
     f = as_function(function, "function of a constraint")
-    which, given = side
+    which, bound = side
     by_rows = (f.outputs.nv, name or f.name)
-    return by_row(given, 0.0, *by_rows, which) + sign * by_row(margin, 0.0, *by_rows, "margin")
-
-
-def _kept_entries(group: Space, rows: RowTable) -> BoolVector | None:
-    """Entries (nq,) of a value that its right-hand side keeps; None where rows of one rotation or pose differ."""
-    kept = entries_of(group, rows.free_rhs)
-    return kept if np.array_equal(kept, ~entries_of(group, ~rows.free_rhs)) else None
-
-
-def _may_mix(f: Function, rows: RowTable) -> bool:
-    """Whether a step may take rows of f mixed: all of them count as they are, or none of a block."""
-    if f.outputs.is_flat:
-        blocks, offered = f.mixed_rows, type(f).evaluate_for_step is not Function.evaluate_for_step
-    else:
-        blocks = [leaf.v for leaf in f.outputs.leaves() if not leaf.space.is_flat]
-        offered = bool(blocks)
-    return rows.is_plain and offered and all(rows.mask[b].all() or not rows.mask[b].any() for b in blocks)
+    return by_row(bound, 0.0, *by_rows, which) + sign * by_row(margin, 0.0, *by_rows, "margin")

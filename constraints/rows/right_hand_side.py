@@ -18,8 +18,9 @@ from ..point import Point, as_point
 from ..words import counted
 from ..workspace import Workspace
 from .explicit import Explicit
+from .row_owner import RowOwner
 from .same_constraints import what_differs
-from .stack import RowOwner, Stack
+from .stack import Stack
 
 __all__ = ["RightHandSide"]
 

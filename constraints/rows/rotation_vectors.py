@@ -1,4 +1,4 @@
-"""Errors of rows (t, w) whose rotation vector may be any of its rotation: w and w - 2 pi a, a its axis, are one."""
+"""Rows that are rotation vectors, of which any of the same rotation will do: w and w - 2 pi a, a its axis, are one."""
 
 from __future__ import annotations
 
@@ -9,25 +9,26 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 
 from ..linear_algebra import dot
-from ..point import MovingPoint, Point
-from .implicit import Implicit
 
-__all__ = ["shorter", "to_nearest_turn", "write_turned", "write_turned_rates"]
+__all__ = ["rates_to_nearest_turn", "shorter", "shorter_rates", "to_nearest_turn"]
 
 NO_TURN = 1e-12
 """Rotations of less have no axis to take a whole turn about [rad]."""
 
 
-def shorter(rows: Vector) -> Vector:
-    """Rows (t, w) (6,) of the same pose whose rotation vector is at most half a turn: themselves where it is."""
-    w = rows[3:]
-    angle = sqrt(dot(w, w))
-    if angle <= pi:
-        return rows
-    return np.r_[rows[:3], w * (1.0 - 2.0 * pi * round(angle / (2.0 * pi)) / angle)]
+def shorter(r: Vector) -> Vector:
+    """The rotation vector (3,) of the same rotation that is at most half a turn: itself where it is."""
+    angle = sqrt(dot(r, r))
+    return r if angle <= pi else r * (1.0 - 2.0 * pi * round(angle / (2.0 * pi)) / angle)
 
 
-def to_nearest_turn(rhs: Vector, error: Vector, jacobian: Matrix | None = None) -> None:
+def shorter_rates(r: Vector, rate: Vector, second: Vector) -> tuple[Vector, Vector]:
+    """First and second time derivative (3,) of `shorter(r)`, from those of r."""
+    angle = sqrt(dot(r, r))
+    return (rate, second) if angle <= pi else _turned_rates(r, round(angle / (2.0 * pi)), rate, second)
+
+
+def to_nearest_turn(r: Vector, error: Vector, jacobian: Matrix | None = None) -> None:
     r"""Take that of the rotation vectors :math:`w` and :math:`w - 2\pi a` of one rotation, a its axis, that is nearest.
 
     .. math:: e = w - r \;\to\; w - 2\pi a - r \text{ where } a^T (w - r) > \pi, \qquad
@@ -36,78 +37,50 @@ def to_nearest_turn(rhs: Vector, error: Vector, jacobian: Matrix | None = None) 
     With r the right-hand side; so half a turn to one side is half a turn to the other.
 
     Args:
-        rhs: rows (t, r) (6,), r at most half a turn.
-        error: (t, w) - (t, r) (6,), changed in place.
-        jacobian: of (t, w), (6, nv), likewise.
+        r: right-hand side (3,), at most half a turn.
+        error: w - r (3,), changed in place.
+        jacobian: of w, (3, nv), likewise.
     """
-    w = _to_be_turned(rhs, error)
+    w = _to_be_turned(r, error)
     if w is None:
         return
     angle = sqrt(dot(w, w))
     a = w / angle
-    error[3:] -= 2.0 * pi * a
+    error -= 2.0 * pi * a
     if jacobian is not None:
         part = 2.0 * pi / angle
-        jacobian[3:] = (1.0 - part) * jacobian[3:] + part * np.outer(a, a @ jacobian[3:])
+        jacobian[:] = (1.0 - part) * jacobian + part * np.outer(a, a @ jacobian)
 
 
-def write_turned(twin: Implicit, point: Point, rhs: Vector, error: Vector, jacobian: Matrix | None) -> None:
-    """The errors of a twin with rows (t, w), as `RowOwner.write_position`, with the nearest rotation vector."""
-    short = shorter(rhs)
-    twin.write_position(point, short, error, jacobian)
-    to_nearest_turn(short, error, jacobian)
-
-
-def write_turned_rates(
-    twin: Implicit, motion: MovingPoint, rhs: Vector, moving: tuple[Vector | None, ...], rates: Vector, jacobian: Matrix
+def rates_to_nearest_turn(
+    r: Vector, error: Vector, own: Vector, v: Vector, rates: Vector, jacobian: Matrix, *, second: bool
 ) -> None:
-    """First or second time derivative of the errors of `write_turned`, as `RowOwner.write_velocity` or `_acceleration`.
+    """First or second time derivative of the error of `to_nearest_turn`, and its Jacobian.
 
     Args:
-        twin: with rows (t, w).
-        motion: where, and how fast.
-        rhs: right-hand side (6,).
-        moving: its first time derivative (6,), or the first and the second; None for zero.
-        rates: (6,) to be filled, of the order of the last of these.
-        jacobian: (6, nv) to be filled.
+        r: right-hand side (3,), at most half a turn.
+        error: w - r (3,), before it is taken to the nearest turn.
+        own: time derivative of r (3,) of the order of the rates: the right-hand side does not turn.
+        v: velocity of the space (nv,).
+        rates: of w - r (3,), changed in place.
+        jacobian: of w, (3, nv), likewise.
+        second: whether the rates are second derivatives.
     """
-    short = shorter(rhs)
-    if short is not rhs and any(given is not None for given in moving):
-        moving = _shorter_rates(rhs, moving)
-    if len(moving) == 1:
-        twin.write_velocity(motion, short, moving[0], rates, jacobian)
-    else:
-        twin.write_acceleration(motion, short, moving[0], moving[1], rates, jacobian)
-    error = np.empty(6)
-    twin.write_position(motion.point, short, error, None)
-    w = _to_be_turned(short, error)
-    if w is None:
-        return
-    last = moving[-1]
-    own = np.zeros(3) if last is None else last[3:]  # of the right-hand side, which does not turn
-    first, second = _turned_rates(w, 1, jacobian[3:] @ motion.v, rates[3:] + own)
-    rates[3:] = (first if len(moving) == 1 else second) - own
-    to_nearest_turn(short, error, jacobian)
+    w = _to_be_turned(r, error)
+    if w is not None:
+        rates[:] = _turned_rates(w, 1, jacobian @ v, rates + own)[second] - own
+        to_nearest_turn(r, error, jacobian)
 
 
-def _to_be_turned(rhs: Vector, error: Vector) -> Vector | None:
+def _to_be_turned(r: Vector, error: Vector) -> Vector | None:
     """The rotation vector w (3,) of an error, where a whole turn less is nearer to that of the right-hand side."""
-    apart = error[3:]
-    if dot(apart, apart) <= pi * pi:
+    if dot(error, error) <= pi * pi:
         return None
-    w = apart + rhs[3:]
+    w = error + r
     angle = sqrt(dot(w, w))
-    if angle < NO_TURN or dot(w, apart) <= pi * angle:  # no axis: half a turn is as far to each side
+    if angle < NO_TURN or dot(w, error) <= pi * angle:  # no axis: half a turn is as far to each side
         return None
     return w
-
-
-def _shorter_rates(rhs: Vector, moving: tuple[Vector | None, ...]) -> tuple[Vector, ...]:
-    """Time derivatives of `shorter` rows (6,), from those of the rows."""
-    first, second = (np.zeros(6) if given is None else given.copy() for given in (*moving, None)[:2])
-    turns = round(sqrt(dot(rhs[3:], rhs[3:])) / (2.0 * pi))
-    first[3:], second[3:] = _turned_rates(rhs[3:], turns, first[3:], second[3:])
-    return (first, second)[: len(moving)]
 
 
 def _turned_rates(w: Vector, turns: int, rate: Vector, second: Vector) -> tuple[Vector, Vector]:

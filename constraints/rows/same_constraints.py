@@ -8,7 +8,8 @@ from liegroups.arrays import Vector
 
 from ..point import place_alone
 from .comparison import RowTable
-from .stack import RowOwner, Stack
+from .row_owner import RowOwner
+from .stack import Stack
 
 __all__ = ["what_differs"]
 
@@ -67,9 +68,7 @@ def _same_rows(a: RowTable, b: RowTable) -> bool:
 
 def _error(owner: RowOwner, q: Vector) -> Vector | None:
     """Errors of all rows at a configuration; None where there is no value."""
-    error = np.zeros(owner.group.nv)
     try:
-        owner.write_position(place_alone(owner.space, q), None, error, None)
+        return owner.error_at(place_alone(owner.space, q))
     except (ArithmeticError, ValueError):  # a function of the user's may end as it likes where it has no value
         return None
-    return error

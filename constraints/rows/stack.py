@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from numbers import Integral
@@ -11,8 +10,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from liegroups import Space
-from liegroups.arrays import BoolVector, Indices, Matrix, Vector
+from liegroups.arrays import Indices
 
 from ..errors import (
     AmbiguousNameError,
@@ -22,130 +20,10 @@ from ..errors import (
     UnknownNameError,
     WrongObjectError,
 )
-from ..functions.function import Function
-from ..point import MovingPoint, Point
 from ..words import counted, one_line
-from .comparison import RowTable
-from .target import Target
+from .row_owner import RowOwner
 
-__all__ = ["RowOwner", "Stack", "label"]
-
-
-class RowOwner(ABC):
-    """Whoever has rows to stack: an implicit constraint, a loop closure, a contact.
-
-    Attributes:
-        name: in messages.
-        space: where it is evaluated.
-        group: where its right-hand side lives.
-        rows: what each tangent row of the group asks for.
-        columns, periodic: (space.nv,) as those of a Function.
-        default_rhs: (group.nq,) right-hand side used where none is given.
-        target: what moves the right-hand side in time, or None.
-        has_position: False for rows of velocity alone (a contact without anchor): no position error, and no Problem.
-        lifted_from: the owner that the user gave, where this one is the same on a bigger space, however often it was
-            lifted; None where this is it.
-        plain_function: where the errors are the value of a function less the right-hand side, and nothing else: the
-            function, so that `stack_rows` evaluates it straight into the stack. None elsewhere.
-        mixes: whether the rows may be mixed for a step: no mask takes a part of what would be mixed.
-    """
-
-    name: str
-    space: Space
-    group: Space
-    rows: RowTable
-    columns: BoolVector
-    periodic: BoolVector
-    default_rhs: Vector
-    target: Target | None = None
-    has_position: bool = True
-    lifted_from: RowOwner | None = None
-    mixes: bool = False
-    plain_function: Function | None = None
-
-    @property
-    def original(self) -> RowOwner:
-        """The constraint object that the user gave: this one, or the one it was lifted from."""
-        return self if self.lifted_from is None else self.lifted_from
-
-    def write_for_step(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:
-        """As `write_position`, but times any invertible matrix that keeps the norm: Newton's step is the same."""
-        self.write_position(point, rhs, error, jacobian)
-
-    @abstractmethod
-    def write_position(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:
-        """Write the errors of all rows, and their Jacobian where one is given; what masked rows hold does not count.
-
-        Args:
-            point: where.
-            rhs: right-hand side (group.nq,); None for the neutral element.
-            error: (group.nv,) to be filled.
-            jacobian: (group.nv, space.nv) to be filled; as in `Function.evaluate`.
-        """
-
-    @abstractmethod
-    def write_velocity(
-        self, motion: MovingPoint, rhs: Vector | None, rhs_velocity: Vector | None, error: Vector, jacobian: Matrix
-    ) -> None:
-        """Write the time derivative of the errors, and the Jacobian.
-
-        Args:
-            motion: where, and how fast.
-            rhs: right-hand side (group.nq,); None for the neutral element.
-            rhs_velocity: its body velocity (group.nv,); None where it rests.
-            error: (group.nv,) to be filled.
-            jacobian: (group.nv, space.nv) to be filled.
-        """
-
-    @abstractmethod
-    def write_acceleration(
-        self,
-        motion: MovingPoint,
-        rhs: Vector | None,
-        rhs_velocity: Vector | None,
-        rhs_acceleration: Vector | None,
-        error: Vector,
-        jacobian: Matrix,
-    ) -> None:
-        r"""Write the second time derivative of the errors at zero acceleration of the space, and the Jacobian.
-
-        With joint accelerations a it is :math:`\ddot e = J a + error`: the error is the drift
-        :math:`\dot J v` less the acceleration of the target.
-
-        Args:
-            motion: where, and how fast.
-            rhs: right-hand side (group.nq,); None for the neutral element.
-            rhs_velocity, rhs_acceleration: its body velocity and the derivative of that (group.nv,); None where zero.
-            error: (group.nv,) to be filled.
-            jacobian: (group.nv, space.nv) to be filled.
-        """
-
-    @abstractmethod
-    def rhs_at(self, point: Point) -> Vector:
-        """The right-hand side (group.nq,) that the point satisfies, on the rows that take one."""
-
-    @abstractmethod
-    def on(self, space: Space) -> RowOwner:
-        """The same rows on a bigger space, one of whose factors is where they live."""
-
-    @abstractmethod
-    def check_rhs(self, rhs: Any, what: str | None = None) -> Vector:
-        """A right-hand side as a point of the group (nq,), read-only; a typed error where it does not suit the rows.
-
-        Args:
-            rhs: what a user gave.
-            what: how messages name it.
-        """
-
-    def __str__(self) -> str:
-        return self.name
-
-    def unclipped(self) -> RowOwner:
-        """The same rows but with the interval [0, 0] where it is wider than a point: values, not distances.
-
-        Owners with such rows write it; those whose rows are all equalities are their own.
-        """
-        return self
+__all__ = ["Stack", "label"]
 
 
 @final

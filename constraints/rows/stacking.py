@@ -16,7 +16,9 @@ from ..errors import SpaceMismatchError, UndefinedError, WrongObjectError
 from ..linear_algebra import dot, norm
 from ..point import MovingPoint, Point, as_point
 from .right_hand_side import RightHandSide
-from .stack import RowOwner, Stack
+from .row_owner import Reference, RowOwner
+from .stack import Stack
+from .step_rows import GroupStepRows
 
 __all__ = ["Order", "Rows", "StackedRows", "evaluate_optional", "stack_rows"]
 
@@ -118,7 +120,7 @@ class StackedRows:
     Args:
         stack: whose rows.
         space: of the points.
-        stand_ins: id of an owner -> the owner to be evaluated in its place, with its right-hand side.
+        substitutes: id of an owner -> the owner to be evaluated in its place, with its right-hand side.
 
     Attributes:
         rows: what is stacked, views.
@@ -132,15 +134,15 @@ class StackedRows:
         "_masked",
         "_offsets",
         "_sides",
-        "_stand_ins",
+        "_substitutes",
         "_writers",
         "reduced",
         "rows",
     )
 
-    def __init__(self, stack: Stack, space: Space, stand_ins: Mapping[int, RowOwner] | None = None) -> None:
+    def __init__(self, stack: Stack, space: Space, substitutes: Mapping[int, RowOwner] | None = None) -> None:
         _check_stack(stack)
-        self._stand_ins = stand_ins or {}
+        self._substitutes = substitutes or {}
         if stack.owners and stack.owners[0].space != space:
             raise SpaceMismatchError("point of stacked rows", stack.owners[0].space.name, space.name)
         run = _run(stack.active)
@@ -178,18 +180,21 @@ class StackedRows:
     def _take_sides(self, sides: RightHandSide) -> None:
         """Read right-hand sides once, for as long as the same are given."""
         exact, mixed, self._offsets = _Writers([], []), _Writers([], []), []
-        for given, _, error, block in self._blocks:
-            owner = self._stand_ins.get(id(given), given)
-            rhs, function = sides.points[id(given)], owner.plain_function
+        for original, _, error, block in self._blocks:
+            owner = self._substitutes.get(id(original), original)
+            rhs, function, steps = sides.points[id(original)], owner.plain_function, owner.step_rows
             if function is None:
                 exact.others.append((owner.write_position, rhs, error, block))
-                mixed.others.append((owner.write_for_step, rhs, error, block))
+                write = steps.write if isinstance(steps, GroupStepRows) else owner.write_position
+                mixed.others.append((write, rhs, error, block))
                 continue
             if rhs is not None:
                 self._offsets.append((error, rhs))
-            mixes = owner.mixes and rhs is None
             exact.plain.append((function.evaluate, error, block))
-            mixed.plain.append((function.evaluate_for_step if mixes else function.evaluate, error, block))
+            if rhs is None and steps is not None and not isinstance(steps, GroupStepRows):
+                mixed.plain.append((steps.evaluate_for_step, error, block))
+            else:
+                mixed.plain.append((function.evaluate, error, block))
         self._writers = ((exact.values(), exact), (mixed.values(), mixed))
         self._sides = sides
 
@@ -218,7 +223,7 @@ class StackedRows:
             self._clear()
         for owner, s, error, block in self._blocks:
             rate = sides.velocity[s] if with_rates and sides.velocity is not None else None
-            owner.write_velocity(motion, sides.points[id(owner)], rate, error, block)
+            owner.write_velocity(motion, Reference(sides.points[id(owner)], rate), error, block)
         return self._selected(True)
 
     def acceleration(self, motion: MovingPoint, sides: RightHandSide, with_rates: bool) -> Rows:
@@ -228,7 +233,7 @@ class StackedRows:
         velocity, acceleration = (sides.velocity, sides.acceleration) if with_rates else (None, None)
         for owner, s, error, block in self._blocks:
             rates = (None if velocity is None else velocity[s], None if acceleration is None else acceleration[s])
-            owner.write_acceleration(motion, sides.points[id(owner)], *rates, error, block)
+            owner.write_acceleration(motion, Reference(sides.points[id(owner)], *rates), error, block)
         return self._selected(True)
 
     def _clear(self) -> None:
@@ -237,7 +242,7 @@ class StackedRows:
         self.rows.jacobian.fill(0.0)
         self.reduced = False
 
-    def silence(self) -> None:
+    def mask_undefined(self) -> None:
         """Neither errors nor a Jacobian, until rows are stacked again."""
         self._clear()
         self.rows.error.fill(0.0)
@@ -256,10 +261,10 @@ def evaluate_optional(stacked: StackedRows, point: Point, sides: RightHandSide, 
     try:
         rows = stacked.position(point, sides, jacobian)
     except UndefinedError:
-        stacked.silence()
+        stacked.mask_undefined()
         return
     if not (np.isfinite(rows.error).all() and (not jacobian or np.isfinite(rows.jacobian).all())):
-        stacked.silence()
+        stacked.mask_undefined()
 
 
 _POSITION = Order.POSITION  # looked up once: members of an Enum are slow to find

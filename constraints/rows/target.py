@@ -192,24 +192,24 @@ class Target:
             raise OptionError(f"time {t:g} s is outside the interval {self.interval} of the target")
 
 
-def _off(what: str, of: str, given: Vector, slopes: list[Vector], t: float, tolerance: float) -> str:
+def _off(what: str, of: str, rate: Vector, slopes: list[Vector], t: float, tolerance: float) -> str:
     """What is said of a rate that is not between the slopes, up to a tolerance."""
     if not slopes:
         return ""
     low, high = np.minimum.reduce(slopes), np.maximum.reduce(slopes)
-    off = np.maximum(low - given, given - high)
+    off = np.maximum(low - rate, rate - high)
     if float(off.max(initial=0.0)) <= tolerance * (1.0 + float(np.abs(slopes).max(initial=0.0))):
         return ""
     row = int(off.argmax())
     true = 0.5 * (low[row] + high[row])
     return (
-        f"the {what} of the target at {t:.6g} s is not the derivative of its {of}: row {row} is {given[row]:.6g}, "
+        f"the {what} of the target at {t:.6g} s is not the derivative of its {of}: row {row} is {rate[row]:.6g}, "
         f"the {of} changes by {true:.6g} a second"
     )
 
 
-def _is_number(given: object) -> bool:
-    return isinstance(given, int | float | np.integer | np.floating)
+def _is_number(candidate: object) -> bool:
+    return isinstance(candidate, int | float | np.integer | np.floating)
 
 
 _READ: WeakKeyDictionary[Target, int] = WeakKeyDictionary()

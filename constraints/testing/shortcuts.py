@@ -14,6 +14,7 @@ from ..functions.function import Function
 from ..point import place
 from ..robot import Frame
 from ..robot.posture import Kinematics
+from ..rows.step_rows import function_step_rows
 from ..workspace import Workspace
 from .failure import largest, require, within
 
@@ -32,12 +33,13 @@ def check_step_rows(f: Function, q: Vector) -> None:
         f: the function; one without such rows is left alone.
         q: where.
     """
-    if not (f.outputs.is_flat and f.mixed_rows):
+    steps, blocks = function_step_rows(f)
+    if not (f.outputs.is_flat and steps and blocks):
         return
     (h, J), (e, Je), (alone, _) = (_evaluated(f, q, *how) for how in (("evaluate", True), (STEP, True), (STEP, False)))
     mend = "mixed_rows lists each block of rows that T mixes; what is in none must stay as evaluate writes it"
     mixed = np.zeros(f.outputs.nv, dtype=np.bool_)
-    for block in f.mixed_rows:
+    for block in blocks:
         mixed[block] = True
         within(
             f"|T h| = |h| in rows {block.start} to {block.stop - 1} of {f.name}", _off(e, h, block), EXACT, mend, q=q

@@ -16,10 +16,8 @@ import pinocchio as pin
 import pytest
 
 from constraints import (
-    Explicit,
     Frame,
     Implicit,
-    LockedJoint,
     Options,
     Pose,
     Position,
@@ -27,6 +25,8 @@ from constraints import (
     Projector,
     Robot,
     Status,
+    explicit_relative_pose,
+    locked_joint,
 )
 from constraints.errors import ModelError, UndefinedError
 from constraints.models import sample_arm, sample_two_arms
@@ -256,7 +256,7 @@ def test_constant_maps_do_not_depend_on_the_first_start() -> None:
     joint = model.addJoint(4, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "object")
     robot = Robot(model)
     place = pin.SE3(pin.utils.rotate("x", 0.3), np.array([0.1, 0.2, 0.3]))
-    hold = Explicit.relative_pose(
+    hold = explicit_relative_pose(
         robot, Frame("shelf", 4, place), Frame("object", joint, pin.SE3.Identity()), name="hold"
     )
     assert hold.is_constant
@@ -290,7 +290,7 @@ def test_starts_a_little_off_unit_end_on_it() -> None:
 def test_locked_joints_far_from_bounds_stay_where_they_are_told() -> None:
     """A success has the locked value to rounding, whatever the start."""
     robot = sample_two_arms()
-    lock = LockedJoint(robot, "torso", 0.25)
+    lock = locked_joint(robot, "torso", 0.25)
     q = Projector(Problem(robot, [lock])).project(robot.random(np.random.default_rng(0))).q
     assert q[robot.slice_of("torso")] == 0.25
 

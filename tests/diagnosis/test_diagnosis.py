@@ -24,7 +24,6 @@ from constraints import (
     Function,
     Identity,
     Implicit,
-    LockedJoint,
     Options,
     Pose,
     Position,
@@ -33,6 +32,9 @@ from constraints import (
     Projector,
     Robot,
     Status,
+    explicit_relative_pose,
+    linear_coupling,
+    locked_joint,
 )
 from constraints.errors import OptionError, UndefinedError, WrongObjectError
 from constraints.solvers import Kind, Member, diagnose
@@ -95,7 +97,7 @@ def test_two_contradictory_positions() -> None:
     """The conflict is these two and nothing else; the least residual that was met is half their distance."""
     robot = arm()
     here, there = at(robot, "tool", [0.3, 0.2, 0.5], "here"), at(robot, "tool", [0.3, 0.2, 0.6], "there")
-    problem = Problem(robot, [here, LockedJoint(robot, robot.joint_names[6], 0.3), there])
+    problem = Problem(robot, [here, locked_joint(robot, robot.joint_names[6], 0.3), there])
     diagnosis = failed(problem, robot.random(np.random.default_rng(0))).diagnose()
     assert members(diagnosis) == [(Kind.CONSTRAINT, "here"), (Kind.CONSTRAINT, "there")]
     check_minimal(problem, diagnosis)
@@ -114,7 +116,7 @@ def test_one_target_out_of_reach() -> None:
     robot = arm()
     rng = np.random.default_rng(1)
     near = at(robot, "elbow", where(robot, "elbow", robot.random(rng)).translation)
-    problem = Problem(robot, [near, at(robot, "tool", [3.0, 0.0, 0.5], "far"), LockedJoint(robot, "wrist_roll")])
+    problem = Problem(robot, [near, at(robot, "tool", [3.0, 0.0, 0.5], "far"), locked_joint(robot, "wrist_roll")])
     diagnosis = failed(problem, robot.random(rng)).diagnose()
     assert members(diagnosis) == [(Kind.CONSTRAINT, "far")]
     assert "Out of reach" in str(diagnosis)
@@ -200,7 +202,7 @@ def _two() -> Any:
 def test_what_is_a_whole_turn_away_is_no_conflict_with_bounds() -> None:
     """A joint of range [-3, 3] and a target at 2: solutions at 2 + 2 pi k do not make its bounds a culprit."""
     robot = arm()
-    locked = LockedJoint(robot, robot.joint_names[0], 0.2, name="locked")
+    locked = locked_joint(robot, robot.joint_names[0], 0.2, name="locked")
     q = robot.random(np.random.default_rng(3))
     problem = Problem(robot, [at(robot, "tool", [3.0, 0.0, 0.0], "far"), locked])
     diagnosis = failed(problem, q).diagnose()
@@ -214,7 +216,7 @@ def test_a_locked_joint_outside_its_bounds() -> None:
     robot = arm()
     joint = robot.joint_names[3]
     upper = float(robot.bounds.tangent_upper[3])
-    problem = Problem(robot, [LockedJoint(robot, joint, upper + 0.25, name="lock"), at(robot, "elbow", [9.0, 0, 0])])
+    problem = Problem(robot, [locked_joint(robot, joint, upper + 0.25, name="lock"), at(robot, "elbow", [9.0, 0, 0])])
     only = Problem(robot, [problem.constraints["lock"]])
     diagnosis = failed(only, np.zeros(7)).diagnose()
     assert diagnosis.status is Status.OUT_OF_BOUNDS
@@ -252,8 +254,8 @@ def test_one_constraint_of_more_rows_than_dofs() -> None:
 def test_a_chain_of_explicit_constraints_in_conflict() -> None:
     """A box follows the gripper, a wrist follows the elbow; the box is wanted out of reach."""
     robot = arm_and_box()
-    hold = Explicit.relative_pose(robot, "gripper", "handle", name="hold")
-    couple = Explicit.linear(robot, "arm/wrist_pitch", {"arm/elbow": -0.7}, 0.2, name="couple")
+    hold = explicit_relative_pose(robot, "gripper", "handle", name="hold")
+    couple = linear_coupling(robot, "arm/wrist_pitch", {"arm/elbow": -0.7}, 0.2, name="couple")
     unrelated = Implicit.above(Position(robot, "gripper"), [-9.0, -9.0, -9.0], name="unrelated")
     problem = Problem(robot, [hold, couple, unrelated, at(robot, "handle", [4.0, 0.0, 0.0], "box")])
     assert len(problem.resolution.explicits) == 2
@@ -474,7 +476,7 @@ def test_the_same_projection_gives_the_same_diagnosis_and_nothing_moves() -> Non
 def test_a_diagnosis_pickles_also_of_a_pickled_projection() -> None:
     robot = arm()
     shared = Rn(7)
-    problem = Problem(robot, [at(robot, "tool", [3.0, 0.0, 0.0], "far"), LockedJoint(robot, "wrist_roll", 0.1)])
+    problem = Problem(robot, [at(robot, "tool", [3.0, 0.0, 0.0], "far"), locked_joint(robot, "wrist_roll", 0.1)])
     result = failed(problem, np.full(7, 0.2))
     diagnosis = result.diagnose()
     assert shared.nv == 7
@@ -546,7 +548,7 @@ def test_pr2_with_a_bar_that_is_too_long() -> None:
         Pose(robot, "r_gripper_tool_frame", reference="l_gripper_tool_frame"),
         [0.0, -3.0, 0.0, 0.0, 0.0, 0.0, 1.0], name="bar",
     )  # fmt: skip
-    problem = Problem(robot, [LockedJoint(robot, "torso_lift_joint", 0.1, name="torso"), bar])
+    problem = Problem(robot, [locked_joint(robot, "torso_lift_joint", 0.1, name="torso"), bar])
     diagnosis = failed(problem, robot.random(np.random.default_rng(0))).diagnose()
     assert members(diagnosis) == [(Kind.CONSTRAINT, "bar")]
     assert diagnosis.conflict.trial.residual > 0.5  # type: ignore[union-attr]

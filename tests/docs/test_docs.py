@@ -17,7 +17,7 @@ from samples import SAMPLES
 
 import constraints
 from constraints import Function, Options, Projector
-from constraints.rows.stack import RowOwner
+from constraints.rows.row_owner import RowOwner
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 DOCS = ROOT / "docs"
@@ -279,9 +279,9 @@ def test_every_function_is_in_the_table_and_nothing_else():
 
 
 def test_every_owner_of_rows_is_in_the_table():
-    """All kinds of constraints; the two bases of closures and contacts are not given by users."""
+    """All kinds of constraints; the base of closures and contacts is not given by users."""
     names = {name for name, row in table_of_functions().items() if len(row) == 8}
-    assert concrete(RowOwner) - {"AnyClosure", "FrameRows"} <= names
+    assert concrete(RowOwner) - {"FrameRows"} <= names
     assert all(exists(name) for name in names)
 
 

@@ -11,7 +11,19 @@ import numpy as np
 import pytest
 from robots import needs_robot_data
 
-from constraints import Base, Comparison, ConstraintError, Explicit, Part, Problem, Projector, Robot, Status
+from constraints import (
+    Base,
+    Comparison,
+    ConstraintError,
+    Explicit,
+    Part,
+    Problem,
+    Projector,
+    Robot,
+    Status,
+    explicit_relative_pose,
+    linear_coupling,
+)
 from constraints.__main__ import COMMANDS, main
 from constraints.cli import demo_scenes
 from constraints.files import decoding, documents, encoding
@@ -182,17 +194,17 @@ def test_reasons_to_fall_back_are_those_of_the_library() -> None:
     robot = sample_two_arms()
     a, b, c = ("left_wrist_roll", "left_wrist_pitch", "left_elbow")
     column = robot.velocity_slice_of(a).start
-    coupled = Explicit.linear(robot, a, {b: 0.5})
+    coupled = linear_coupling(robot, a, {b: 0.5})
 
     def said(*constraints: Explicit, frozen: tuple[str, ...] = ()) -> str:
         return Problem(robot, list(constraints), frozen=frozen).describe()
 
-    masked = Explicit.relative_pose(*held(), name="box")
+    masked = explicit_relative_pose(*held(), name="box")
     for text, row in (
         (Problem(masked.twin.function.inputs, [replace(masked, mask=[1, 1, 1, 1, 1, 0])]).describe(), "is masked"),
         (said(replace(coupled, comparison=Comparison.SUPERIOR)), "only equalities determine the outputs"),
-        (said(coupled, Explicit.linear(robot, a, {c: 1.0})), "already computed by"),
-        (said(coupled, Explicit.linear(robot, b, {a: 1.0}, name="back")), "cycle"),
+        (said(coupled, linear_coupling(robot, a, {c: 1.0})), "already computed by"),
+        (said(coupled, linear_coupling(robot, b, {a: 1.0}, name="back")), "cycle"),
         (said(coupled, frozen=(a,)), "frozen"),
     ):
         assert "; implicit because" in text

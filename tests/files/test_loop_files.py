@@ -18,7 +18,6 @@ from files.test_problem_files import again, assert_same_projections, assert_same
 from constraints import (
     Affine,
     Engine,
-    Explicit,
     Implicit,
     Options,
     Position,
@@ -27,6 +26,7 @@ from constraints import (
     Report,
     RightHandSide,
     Target,
+    linear_coupling,
 )
 from constraints.__main__ import main
 from constraints.errors import FileContentError, NotSavableError
@@ -42,7 +42,7 @@ from constraints.loops import (
     assemble_position,
 )
 from constraints.models import load, mechanisms, sample_two_arms
-from constraints.rows.stack import RowOwner
+from constraints.rows.row_owner import RowOwner
 from constraints.solvers import LeastChange, NewtonEngine, SparseKKT
 from liegroups import Rn
 
@@ -173,7 +173,7 @@ def test_lifted_closures_come_back(where: str, tmp_path: Path) -> None:
     space = TWO_ARMS.space * Rn(2)
     hands, foot = closure(hinges()["hooke"]), owners()["surface"]
     rows: list[RowOwner] = [hands, foot] if "problem" in where else [hands.on(space), foot.on(space)]
-    elbow = Explicit.linear(TWO_ARMS, "left_elbow", {"right_elbow": -0.5}, name="gear")
+    elbow = linear_coupling(TWO_ARMS, "left_elbow", {"right_elbow": -0.5}, name="gear")
     problem = Problem(space, [[*rows, elbow], [Implicit.equal(Affine(np.eye(2)), [0.1, 0.2], name="rest")]])
     other = again(problem, tmp_path)
     assert_same_rows(problem, other)

@@ -29,7 +29,6 @@ from constraints import (
     FromCallable,
     Function,
     Implicit,
-    LockedJoint,
     Options,
     Pose,
     Position,
@@ -41,6 +40,9 @@ from constraints import (
     Stacked,
     Target,
     Transformation,
+    explicit_relative_pose,
+    linear_coupling,
+    locked_joint,
     mimic_constraints,
 )
 from constraints.errors import FileContentError, FileError, NotSavableError, OptionError, WrongObjectError
@@ -379,20 +381,20 @@ def explicit_cases() -> dict[str, Callable[[], Problem]]:
     drive, wheel = Segments.of(space, 0), Segments.of(space, 1)
     f = Stacked([Affine([[1.0, 0.0, 0.5]]), Affine([[0.0, 2.0, 0.0]])])
     return {
-        "relative pose": lambda: Problem(robot, [Explicit.relative_pose(robot, "gripper", "handle"),
+        "relative pose": lambda: Problem(robot, [explicit_relative_pose(robot, "gripper", "handle"),
             Implicit.equal(Position(robot, "handle"), [0.3, 0.2, 0.4])]),
         "relative pose, right-hand side": lambda: Problem(human, [
-            Explicit.relative_pose(human, "hand", "handle", [0.1, 0, 0, 0, 0.2, 0], comparison=C.EQUALITY),
+            explicit_relative_pose(human, "hand", "handle", [0.1, 0, 0, 0, 0.2, 0], comparison=C.EQUALITY),
             Implicit.zero(Transformation(human, "handle"), mask=[0, 0, 1, 0, 0, 0])]),
-        "on a moving parent": lambda: Problem(tray, [Explicit.relative_pose(tray, "tool", "handle"),
+        "on a moving parent": lambda: Problem(tray, [explicit_relative_pose(tray, "tool", "handle"),
             Implicit.zero(Transformation(tray, "knob", reference="handle"))]),
-        "linear": lambda: Problem(robot, [Explicit.linear(robot, "arm/elbow", {"arm/wrist_pitch": -0.7}, 0.1),
+        "linear": lambda: Problem(robot, [linear_coupling(robot, "arm/elbow", {"arm/wrist_pitch": -0.7}, 0.1),
             Implicit.equal(Position(robot, "gripper"), [0.3, 0.2, 0.4])]),
-        "locked joints": lambda: Problem(robot, [LockedJoint(robot, "arm/elbow", 0.8),
-            LockedJoint(robot, "box/root_joint", pin.XYZQUATToSE3(pose(9))),
+        "locked joints": lambda: Problem(robot, [locked_joint(robot, "arm/elbow", 0.8),
+            locked_joint(robot, "box/root_joint", pin.XYZQUATToSE3(pose(9))),
             Implicit.equal(Position(robot, "gripper"), [0.3, 0.2, 0.4])]),
         "locked in a space": lambda: Problem(robot.space * Rn(2), [
-            LockedJoint(robot.space * Rn(2), Segments.coordinates(robot.space * Rn(2), [14]), 0.5),
+            locked_joint(robot.space * Rn(2), Segments.coordinates(robot.space * Rn(2), [14]), 0.5),
             Implicit.equal(Position(robot, "gripper"), [0.3, 0.2, 0.4])]),
         "blocks of a space": lambda: Problem(space, [
             Explicit(Affine(np.ones((2, 3))), Segments.of(space, 2), drive, name="drive"),
@@ -404,11 +406,11 @@ def explicit_cases() -> dict[str, Callable[[], Problem]]:
                 rhs=[0.5, 0.0], comparison=[C.EQUALITY, C.EQUAL_TO_ZERO], name="gear"),
             Implicit.zero(Affine(np.ones((1, 5))))]),
         "fall-backs, by level": lambda: Problem(robot, [[
-            Explicit.linear(robot, "arm/elbow", {"arm/wrist_pitch": 0.5}),
-            Explicit.relative_pose(robot, "gripper", "handle", level=1,
+            linear_coupling(robot, "arm/elbow", {"arm/wrist_pitch": 0.5}),
+            explicit_relative_pose(robot, "gripper", "handle", level=1,
                 comparison=[C.SUPERIOR] + [C.EQUAL_TO_ZERO] * 5),
-            Explicit.linear(robot, "arm/wrist_pitch", {"arm/elbow": 0.3}, name="back")]]),
-        "lifted": lambda: Problem(Rn(2) * robot.space, [Explicit.relative_pose(robot, "gripper", "handle"),
+            linear_coupling(robot, "arm/wrist_pitch", {"arm/elbow": 0.3}, name="back")]]),
+        "lifted": lambda: Problem(Rn(2) * robot.space, [explicit_relative_pose(robot, "gripper", "handle"),
             Implicit.zero(Affine(np.eye(2)))]),
     }  # fmt: skip
 

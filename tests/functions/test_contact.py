@@ -17,13 +17,13 @@ from constraints import (
     ConvexShapeContact,
     ConvexShapeContactComplement,
     ConvexShapeContactHold,
-    ExplicitContact,
     Implicit,
     Problem,
     Projector,
     Robot,
     Status,
     Surface,
+    explicit_contact,
 )
 from constraints.errors import (
     DtypeError,
@@ -294,7 +294,7 @@ def test_explicit_placement_on_each_leaf(leaf):
     q0 = placed(pose, floor, sole, leaf)
     assert contact.pair_at(q0) == (floor.name, sole.name)
     hold = ConvexShapeContactHold(boxes(), floors(), soles(), pair=contact.pair_at(q0))
-    problem = Problem(boxes(), [ExplicitContact(hold, name="stands")])
+    problem = Problem(boxes(), [explicit_contact(hold, name="stands")])
     assert problem.reduced_size == 0
     rhs = problem.rhs_from(q0)
     projector = Projector(problem)
@@ -319,7 +319,7 @@ def test_the_explicit_form_and_the_rows_agree_with_a_margin():
     """A configuration that satisfies the rows gives the right-hand side that leads back to it."""
     floor, sole = floors()[0], soles()[0]
     hold = ConvexShapeContactHold(boxes(), floor, sole, 0.05)
-    explicit = ExplicitContact(hold)
+    explicit = explicit_contact(hold)
     q = placed(contact_pose(0.2, -0.1, 1.0, height=0.05), floor, sole)
     problem = Problem(boxes(), [explicit])
     assert problem.is_satisfied(q, rhs=problem.rhs_from(q), threshold=1e-9)
@@ -334,7 +334,7 @@ def test_a_place_outside_the_floor_is_no_contact():
     """A right-hand side outside the polygon ends in a status that says so, not in a success; one that is read from a
     configuration outside is the nearest place inside."""
     floor, sole = floors()[0], soles()[0]
-    problem = Problem(boxes(), [ExplicitContact(ConvexShapeContactHold(boxes(), floor, sole))])
+    problem = Problem(boxes(), [explicit_contact(ConvexShapeContactHold(boxes(), floor, sole))])
     q = placed(contact_pose(0.7, 0.0), floor, sole)
     inside = problem.rhs_from(q)
     assert inside.of(0)[5] == 0.5
@@ -345,18 +345,18 @@ def test_a_place_outside_the_floor_is_no_contact():
 
 def test_an_explicit_contact_needs_one_pair_and_a_free_object():
     with pytest.raises(OptionError, match=r"top.*bottom"):
-        ExplicitContact(ConvexShapeContactHold(boxes(), floors(), soles()))
+        explicit_contact(ConvexShapeContactHold(boxes(), floors(), soles()))
     with pytest.raises(WrongObjectError, match="ConvexShapeContactHold"):
-        ExplicitContact(ConvexShapeContact(boxes(), floors()[0], soles()[0]))  # pyright: ignore[reportArgumentType]
+        explicit_contact(ConvexShapeContact(boxes(), floors()[0], soles()[0]))  # pyright: ignore[reportArgumentType]
     table = Surface("table", arm().frame("universe"), PENTAGON)
     foot = Surface("foot", arm().frame("tool"), FACE)
     with pytest.raises(WrongObjectError, match="free-flyer"):
-        ExplicitContact(ConvexShapeContactHold(arm(), table, foot))
+        explicit_contact(ConvexShapeContactHold(arm(), table, foot))
 
 
 def test_the_pose_of_a_contact_has_its_jacobian():
-    check_function(ExplicitContact(ConvexShapeContactHold(boxes(), floors()[0], soles()[0], 0.1)).output_function())
-    rhs_map = ExplicitContact(ConvexShapeContactHold(boxes(), floors()[0], soles()[0], 0.1)).rhs_map
+    check_function(explicit_contact(ConvexShapeContactHold(boxes(), floors()[0], soles()[0], 0.1)).output_function())
+    rhs_map = explicit_contact(ConvexShapeContactHold(boxes(), floors()[0], soles()[0], 0.1)).rhs_map
     assert rhs_map is not None
     space = rhs_map.inputs
     rng = np.random.default_rng(0)

@@ -22,13 +22,14 @@ from constraints import (
     Comparison,
     Explicit,
     Implicit,
-    LockedJoint,
     Options,
     Part,
     Problem,
     Projector,
     Robot,
     Transformation,
+    explicit_relative_pose,
+    locked_joint,
     rigid_transform,
 )
 
@@ -89,7 +90,7 @@ def built(robot: Robot, d: dict[str, Any], c: dict[str, Any]) -> Implicit | Expl
             )
         case "explicit_relative_pose":
             a, b = robot.frame(c["joint1"], c["frame1"]), robot.frame(c["joint2"], c["frame2"])
-            return Explicit.relative_pose(robot, a, b)
+            return explicit_relative_pose(robot, a, b)
         case "relative_com":
             first, last = c["com_joints"]
             f = CenterOfMass(
@@ -98,11 +99,11 @@ def built(robot: Robot, d: dict[str, Any], c: dict[str, Any]) -> Implicit | Expl
                 reference=robot.frame(c["joint"], rigid_transform(c["reference"])),
             )
         case "locked_joint":
-            return LockedJoint(robot, c["joint"], c["value"])
+            return locked_joint(robot, c["joint"], c["value"])
         case "explicit_convex_shape_contact":
             floor, stands = placed(robot, d, c)
             rhs = np.r_[stands.translation, pin.log3(stands.rotation)]
-            return Explicit.relative_pose(
+            return explicit_relative_pose(
                 robot, robot.frame("universe", floor), c["object_joint"], rhs, comparison=Comparison.EQUALITY
             )
         case kind:

@@ -13,7 +13,7 @@ import pytest
 from robots import arm, humanoid, mixed_tree, two_arms
 from scipy.optimize import minimize
 
-from constraints import Bounds, Explicit, Function, Implicit, Pose, Position, Problem, Robot, Rotation
+from constraints import Bounds, Function, Implicit, Pose, Position, Problem, Robot, Rotation, linear_coupling
 from constraints.errors import NotFiniteError, SizeError, SpaceMismatchError, WrongObjectError
 from constraints.interop import TangentSteps, as_nonlinear_constraint
 from liegroups import SE2, SE3, SO3, Rn
@@ -53,7 +53,7 @@ def arm_problem() -> tuple[Problem, np.ndarray]:
             [
                 Implicit.equal(Position(robot, "tool"), [0.45, 0.15, 0.5], name="reach"),
                 Implicit.above(Position(robot, "elbow"), [-9.0, -9.0, 0.55], name="height"),
-                Explicit.linear(robot, "wrist_roll", {"forearm_roll": 0.5}),
+                linear_coupling(robot, "wrist_roll", {"forearm_roll": 0.5}),
             ],
         ),
         robot.reference("home"),

@@ -10,7 +10,6 @@ import pytest
 from samples import mixed_frames, two_arms_frames
 
 from constraints import (
-    Explicit,
     Implicit,
     Order,
     Pose,
@@ -21,6 +20,7 @@ from constraints import (
     RowOwner,
     Stack,
     Target,
+    linear_coupling,
     stack_rows,
 )
 from constraints.errors import (
@@ -148,7 +148,7 @@ OUTPUTS = {
     "SO3": lambda robot: Implicit.equal(Rotation(robot, "b", reference="a"), moving(SO3, 3)),
     "masked": lambda robot: Implicit.equal(Pose(robot, "b", reference="a"), mask=[1, 0, 1, 1, 0, 0]),
     "scaled": lambda robot: Implicit(Pose(robot, "b"), scale=[1.0, 2.0, 3.0, 0.5, 0.5, 0.5]),
-    "explicit": lambda robot: Explicit.linear(robot, robot.joint_names[2], {robot.joint_names[0]: 0.7}),
+    "explicit": lambda robot: linear_coupling(robot, robot.joint_names[2], {robot.joint_names[0]: 0.7}),
 }
 
 

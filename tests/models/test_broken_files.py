@@ -21,7 +21,6 @@ from samples import arm_frames
 from constraints import (
     Affine,
     Comparison,
-    Explicit,
     Implicit,
     Options,
     Pose,
@@ -30,12 +29,13 @@ from constraints import (
     Report,
     Robot,
     Transformation,
+    explicit_relative_pose,
     project,
 )
 from constraints.errors import ConstraintError, FileContentError, FileError
 from constraints.loops import Axes, Closure, Hinge, PointContact, RodClosure, SurfaceContact
 from constraints.models import load as load_mechanism
-from constraints.rows.stack import RowOwner
+from constraints.rows.row_owner import RowOwner
 from liegroups import Rn
 
 
@@ -59,7 +59,7 @@ def documents() -> dict[str, Any]:
     import tempfile
 
     robot, mixed, space = arm_and_box(), mixed_tree(), arm_frames().space * Rn(2)
-    grasp = Explicit.relative_pose(robot, "gripper", "handle")
+    grasp = explicit_relative_pose(robot, "gripper", "handle")
     rows = [None, Comparison.SUPERIOR, Comparison.EQUALITY, Comparison.EQUAL_TO_ZERO, Comparison.INFERIOR, None]
     mixture = Implicit(
         Transformation(robot, "handle"), rows, [0, 0, 0.1, 0, 0, 0], [1, 1, 1, 0, 1, 1], 2.0, 0.01, -1, 1

@@ -12,11 +12,12 @@ from constraints import (
     Comparison,
     ConvexShapeContactHold,
     Explicit,
-    ExplicitContact,
-    LockedJoint,
     Problem,
     Robot,
     Surface,
+    explicit_contact,
+    explicit_relative_pose,
+    locked_joint,
 )
 from constraints.solvers.newton.substitution import Substitution
 
@@ -40,16 +41,16 @@ SQUARE = np.array([[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 
 
 def on_table() -> Explicit:
     table = Surface("table", ROBOT.frame("universe", pin.SE3(np.eye(3), np.array([0.2, 0.1, 0.4]))), 0.5 * SQUARE)
-    return ExplicitContact(ConvexShapeContactHold(ROBOT, table, Surface("foot", ROBOT.frame("side"), 0.1 * SQUARE)))
+    return explicit_contact(ConvexShapeContactHold(ROBOT, table, Surface("foot", ROBOT.frame("side"), 0.1 * SQUARE)))
 
 
 CASES = {
-    "relative pose": lambda: Explicit.relative_pose(
+    "relative pose": lambda: explicit_relative_pose(
         ROBOT, "universe", "side", [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], comparison=[Comparison.EQUALITY] * 6
     ),
     "contact": on_table,
-    "locked body": lambda: LockedJoint(ROBOT, "box", pin.SE3(pin.exp3(np.array([1.0, 0.5, 0.2])), np.ones(3))),
-    "locked arm": lambda: LockedJoint(ROBOT, "arm", 0.3),
+    "locked body": lambda: locked_joint(ROBOT, "box", pin.SE3(pin.exp3(np.array([1.0, 0.5, 0.2])), np.ones(3))),
+    "locked arm": lambda: locked_joint(ROBOT, "arm", 0.3),
 }
 
 
@@ -85,7 +86,7 @@ def test_no_start_that_satisfies_its_constraint_is_astray(name: str) -> None:
 
 def test_what_is_not_known_is_never_astray() -> None:
     """A body that is seen from a joint: its error does not follow from its own entries."""
-    explicit = Explicit.relative_pose(ROBOT, "arm", "side")
+    explicit = explicit_relative_pose(ROBOT, "arm", "side")
     far = ROBOT.neutral
     far[:3] = 10.0
     assert not Substitution(Problem(ROBOT, [explicit])).is_astray(far, ROBOT.neutral, LIMIT)

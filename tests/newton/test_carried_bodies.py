@@ -28,9 +28,10 @@ from constraints import (
     Rotation,
     Surface,
     Transformation,
+    explicit_relative_pose,
 )
 from constraints.functions.frame_function import FrameFunction
-from constraints.rows.explicit_contact import HOLD_ROWS
+from constraints.rows.explicit_forms import HOLD_ROWS
 from constraints.solvers.newton.attached_bodies import AttachedBodies
 from constraints.solvers.newton.program import NewtonProgram
 from constraints.workspace import Workspace
@@ -61,7 +62,7 @@ def robot() -> Robot:
 
 
 def grasp(body: str, by: str = "hand", rhs: Any = None) -> Explicit:
-    return Explicit.relative_pose(
+    return explicit_relative_pose(
         robot(), by, f"{body} side", rhs, comparison=[Comparison.EQUALITY] * 6, name=f"{body} on {by}"
     )
 

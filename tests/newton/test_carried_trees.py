@@ -13,7 +13,6 @@ from newton.test_carried_bodies import resolved, rows_in_loop
 from constraints import (
     CenterOfMass,
     Comparison,
-    Explicit,
     Implicit,
     Options,
     Orientation,
@@ -25,6 +24,7 @@ from constraints import (
     Rotation,
     Status,
     Transformation,
+    explicit_relative_pose,
 )
 from constraints.errors import ConstraintError, OverlapError
 from constraints.functions._template import DistanceBetween
@@ -61,7 +61,7 @@ def constraints(robot: Robot, free: list[int], rng: np.random.Generator) -> list
     for joint in free:
         by = f"f{rng.integers(robot.model.njoints)}"
         try:
-            held = Explicit.relative_pose(
+            held = explicit_relative_pose(
                 robot, by, f"f{joint}", comparison=[Comparison.EQUALITY] * 6, name=f"held {joint}"
             )
         except OverlapError:  # by a part of itself

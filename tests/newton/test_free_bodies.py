@@ -30,6 +30,7 @@ from constraints import (
     Robot,
     Status,
     Transformation,
+    explicit_relative_pose,
 )
 from constraints.models import sample_arm
 from constraints.robot.frame_table import FrameKind
@@ -348,11 +349,11 @@ def test_a_batch_gives_the_same_bits() -> None:
 def carried(side: float, rng: np.random.Generator) -> tuple[Robot, Explicit, Implicit]:
     """An arm with an object in its hand, the object in a box, its height and tilt given."""
     robot = arm_and_object()
-    grasp = Explicit.relative_pose(robot, "arm/tool", "box/body", name="grasp")
+    grasp = explicit_relative_pose(robot, "arm/tool", "box/body", name="grasp")
     goal = robot.random(rng)
     M = pose_by_pinocchio(robot, "arm/tool", goal)
     robot = in_box(robot, "box/root_joint", M.translation, side)
-    grasp = Explicit.relative_pose(robot, "arm/tool", "box/body", name="grasp")
+    grasp = explicit_relative_pose(robot, "arm/tool", "box/body", name="grasp")
     tilt = Implicit.zero(Transformation(robot, "box/body", M), mask=[0, 0, 1, 1, 1, 0], name="tilt")
     return robot, grasp, tilt
 
@@ -391,7 +392,7 @@ def test_a_carried_object_that_cannot_be_inside_says_so() -> None:
     rng = np.random.default_rng(12)
     robot, _, _ = carried(0.1, rng)
     robot = in_box(robot, "box/root_joint", 9.0, 0.1)
-    grasp = Explicit.relative_pose(robot, "arm/tool", "box/body", name="grasp")
+    grasp = explicit_relative_pose(robot, "arm/tool", "box/body", name="grasp")
     f = Orientation(robot, "arm/tool")
     projector = Projector(Problem(robot, [grasp, Implicit.equal(f, f.value(robot.random(rng)))]))
     result = projector.project(robot.random(rng))

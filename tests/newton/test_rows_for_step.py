@@ -13,7 +13,7 @@ from constraints.rows.stacking import StackedRows
 from liegroups import SE3, R3xSO3, Rn
 
 ANGLES = [0.0, 1e-12, 1e-8, 1e-4, 1.0, 2.9, np.pi - 1e-8]
-MIXING = sorted(name for name, make in SAMPLES.items() if make().mixed_rows)
+MIXING = sorted(name for name, make in SAMPLES.items() if getattr(make(), "mixed_rows", ()))
 
 
 def both(constraint: Implicit, q: np.ndarray, rhs: np.ndarray | None = None):
@@ -48,7 +48,7 @@ def test_functions_into_vectors_mix_their_rows(name: str):
     f = SAMPLES[name]()
     rng = np.random.default_rng(5)
     for _ in range(5):
-        check_mixing(Implicit.zero(f), f.inputs.random(rng), f.mixed_rows)
+        check_mixing(Implicit.zero(f), f.inputs.random(rng), f.mixed_rows)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("name", [name for name in SAMPLES if name.startswith("CenterOfMass, relative")])
@@ -139,7 +139,7 @@ def test_whoever_overrides_the_value_alone_is_asked_for_it(kind, x: float):
     frame, q = robot.joint_names[-1], np.array([0.4, -0.7, 0.6, 0.1, 0.9, -0.3])
     here = pin.XYZQUATToSE3(Pose(robot, frame).value(q))
     f = kind(robot, frame, here)
-    assert type(f).evaluate_for_step is Function.evaluate_for_step  # that of the parent spoke of another value
+    assert type(f).evaluate_for_step is None  # that of the parent spoke of another value
     assert not f.mixed_rows
     assert not f.sees_only_frames
     check_mixing(Implicit.zero(f), q + 0.1, (slice(0, 3), slice(3, 6)))

@@ -20,7 +20,6 @@ from constraints import (
     Explicit,
     Function,
     Implicit,
-    LockedJoint,
     Options,
     Orientation,
     Part,
@@ -32,6 +31,9 @@ from constraints import (
     RightHandSide,
     Robot,
     Transformation,
+    explicit_relative_pose,
+    linear_coupling,
+    locked_joint,
 )
 from constraints.errors import DtypeError, UnknownNameError, WrongObjectError
 from liegroups import SE3, SO2, SO3, ProductSpace, Rn, Segments
@@ -48,13 +50,13 @@ def carrying(levels: int = 2) -> tuple[Problem, dict[str, Any]]:
     A = np.zeros((1, robot.nv))
     A[0, 3] = -0.7
     explicits: dict[str, Any] = {
-        "carry": Explicit.relative_pose(
+        "carry": explicit_relative_pose(
             robot, "gripper", "handle", [0.05, 0.0, 0.1, 0.2, 0.1, 0.0], comparison=EQUALITY, name="carry"
         ),
         "couple": Explicit(
             Affine(A, [0.2], robot.space), robot.segments("arm/wrist_pitch"), comparison=EQUALITY, name="couple"
         ),
-        "lock": LockedJoint(robot, "arm/shoulder_roll", 0.3, name="lock"),
+        "lock": locked_joint(robot, "arm/shoulder_roll", 0.3, name="lock"),
     }
     q = composed(
         Problem(robot, list(explicits.values())), robot.configuration(start=np.r_[np.full(7, 0.5), SE3.neutral])
@@ -145,7 +147,7 @@ def test_joints_that_no_row_depends_on_are_the_starts_bit_for_bit() -> None:
     """Property 10: rotations and poses too, on a tree with every joint type."""
     robot = mixed_tree()
     f = Position(robot, "ry_tip")
-    follow = Explicit.linear(robot, "px", {"rz": 0.5})
+    follow = linear_coupling(robot, "px", {"rz": 0.5})
     problem = Problem(robot, [Implicit.equal(f, f.value(robot.random(np.random.default_rng(99)))), follow])
     for seed in range(20):
         q0 = robot.random(np.random.default_rng(seed))
@@ -161,9 +163,9 @@ def test_a_start_whose_outputs_are_wrong_is_resolved_and_nothing_else() -> None:
     problem = Problem(
         robot,
         [
-            Explicit.relative_pose(robot, "knob", "grip", name="second"),
-            Explicit.relative_pose(robot, "tool", "handle", name="first"),
-            Explicit.linear(robot, "lid", {"elbow": 2.0}),
+            explicit_relative_pose(robot, "knob", "grip", name="second"),
+            explicit_relative_pose(robot, "tool", "handle", name="first"),
+            linear_coupling(robot, "lid", {"elbow": 2.0}),
         ],
     )
     names = [[e.name for e in generation] for generation in problem.resolution.generations]
@@ -185,7 +187,7 @@ def test_frozen_joints_do_not_move() -> None:
     robot = mixed_tree()
     names = ["rx", "rubz", "spherical", "planar", "free", "continuous", "chain", "zyx"]
     f = Transformation(robot, "helical_tip")
-    follow = Explicit.linear(robot, "px", {"rx": 0.5, "ry": 1.0})
+    follow = linear_coupling(robot, "px", {"rx": 0.5, "ry": 1.0})
     target = f.value(robot.random(np.random.default_rng(99)))
     problem = Problem(robot, [Implicit.equal(f, target), follow], frozen=names)
     assert not problem.implicit_dofs[problem.frozen].any()
@@ -204,7 +206,7 @@ def test_frozen_joints_do_not_move() -> None:
 def test_a_frozen_joint_is_not_computed() -> None:
     """DESIGN 3.9: what computes a frozen joint becomes implicit, and says why."""
     robot = arm_and_box()
-    couple = Explicit.linear(robot, "arm/wrist_pitch", {"arm/elbow": 1.0}, name="couple")
+    couple = linear_coupling(robot, "arm/wrist_pitch", {"arm/elbow": 1.0}, name="couple")
     problem = Problem(robot, [couple], frozen=["arm/wrist_pitch"])
     assert "implicit because its output arm/wrist_pitch is frozen" in problem.describe()
     q0 = robot.configuration({"arm/wrist_pitch": 0.5})
@@ -303,7 +305,7 @@ def test_substitution_has_the_solutions_of_the_full_system() -> None:
     stand = Implicit.zero(
         Transformation(robot, box, np.array([0.4, 0.1, 0.3, 0.0, 0.0, 0.0, 1.0])), mask=[0, 0, 1, 1, 1, 0], name="stand"
     )
-    substituted = Problem(robot, [stand, Explicit.relative_pose(robot, hand, box, name="grasp")])
+    substituted = Problem(robot, [stand, explicit_relative_pose(robot, hand, box, name="grasp")])
     full = Problem(robot, [stand, Implicit.zero(Transformation(robot, box, reference=hand), name="grasp")])
     assert (substituted.reduced_size, full.reduced_size) == (3, 9)
     rng = np.random.default_rng(0)
@@ -375,7 +377,7 @@ def test_the_slice_of_a_locked_joint_is_its_own() -> None:
     """Property 4: the case where HPP moved the joint to the entry of another constraint."""
     robot = arm_and_box()
     hold = Implicit.equal(Transformation(robot, "gripper"), name="hold")
-    lock = LockedJoint(robot, "arm/elbow", 0.7, name="lock")
+    lock = locked_joint(robot, "arm/elbow", 0.7, name="lock")
     problem = Problem(robot, [hold, lock])
     q = robot.random(np.random.default_rng(1))
     vector = np.array(problem.rhs_from(q).vector)
@@ -436,8 +438,8 @@ def test_implicit_dofs_are_those_that_newton_steps_may_change() -> None:
     expected = np.ones(robot.nv, dtype=bool)
     expected[robot.velocity_slice_of("arm/shoulder_roll")] = False  # locked
     np.testing.assert_array_equal(problem.implicit_dofs, expected)
-    lock = LockedJoint(robot, "arm/elbow", 0.3)
-    couple = Explicit.linear(robot, "arm/wrist_pitch", {"arm/elbow": 1.0})
+    lock = locked_joint(robot, "arm/elbow", 0.3)
+    couple = linear_coupling(robot, "arm/wrist_pitch", {"arm/elbow": 1.0})
     reach = Implicit.equal(Affine(np.eye(1, robot.nv), None, robot.space))
     still = Problem(robot, [lock, couple, reach])
     np.testing.assert_array_equal(np.flatnonzero(still.implicit_dofs), [0])
@@ -515,7 +517,7 @@ def test_memory_does_not_grow_with_projected_velocities() -> None:
 def test_pose_map_through_a_constant_is_a_pose() -> None:
     """A right-hand side of a carried object is an offset of its frame: no product at run time."""
     robot = arm_and_box()
-    carry = Explicit.relative_pose(robot, "gripper", "handle", comparison=EQUALITY)
+    carry = explicit_relative_pose(robot, "gripper", "handle", comparison=EQUALITY)
     assert type(carry.output_function(np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6]))) is Pose
 
 

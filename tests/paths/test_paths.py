@@ -14,7 +14,17 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints import Bounds, ConstraintError, Explicit, Function, Implicit, Options, Position, Problem, Projector
+from constraints import (
+    Bounds,
+    ConstraintError,
+    Function,
+    Implicit,
+    Options,
+    Position,
+    Problem,
+    Projector,
+    linear_coupling,
+)
 from constraints.errors import OptionError, PathError, SizeError, WrongObjectError
 from constraints.manipulation import MovingRightHandSide, Path, PathStatus, interpolate
 from constraints.models import sample_arm, sample_two_arms
@@ -130,7 +140,7 @@ def test_explicit_outputs_follow() -> None:
     """A box held by the first arm keeps its place in the hand at every time of the path."""
     robot = sample_two_arms()
     joints = robot.joint_names
-    target = Explicit.linear(robot, joints[-1], {joints[0]: 0.5})
+    target = linear_coupling(robot, joints[-1], {joints[0]: 0.5})
     problem = Problem(robot, [target])
     rng = np.random.default_rng(0)
     projector = Projector(problem)

@@ -12,7 +12,17 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from robots import arm
 
-from constraints import Affine, Comparison, Explicit, Implicit, LockedJoint, Position, Problem
+from constraints import (
+    Affine,
+    Comparison,
+    Explicit,
+    Implicit,
+    Position,
+    Problem,
+    explicit_relative_pose,
+    linear_coupling,
+    locked_joint,
+)
 from constraints.errors import FileError, WrongObjectError
 from constraints.problem.resolution import Dependency
 from liegroups import Rn, Segments, Space
@@ -32,16 +42,16 @@ def twelve() -> Problem:
     return Problem(
         space,
         [
-            Explicit.relative_pose(robot, "gripper", "handle", name="box in the gripper"),
-            Explicit.linear(robot, "arm/wrist_pitch", {"arm/elbow": -0.7}, 0.2, name="pitch"),
-            Explicit.linear(robot, "arm/wrist_roll", {"arm/wrist_pitch": -0.7, "arm/shoulder_yaw": 0.1}, name="roll"),
-            LockedJoint(robot, "arm/shoulder_roll", 0.1, name="lock"),
+            explicit_relative_pose(robot, "gripper", "handle", name="box in the gripper"),
+            linear_coupling(robot, "arm/wrist_pitch", {"arm/elbow": -0.7}, 0.2, name="pitch"),
+            linear_coupling(robot, "arm/wrist_roll", {"arm/wrist_pitch": -0.7, "arm/shoulder_yaw": 0.1}, name="roll"),
+            locked_joint(robot, "arm/shoulder_roll", 0.1, name="lock"),
             follows(space, n, [0, 4], "a"),
             follows(space, n + 1, [n], "b"),
             follows(space, n + 2, [n + 1, 6], "c"),
             follows(space, n + 3, [n + 2], "d"),
             follows(space, n + 4, [n + 3, n], "e"),
-            LockedJoint(robot, "arm/wrist_roll", 0.3, name="second lock"),
+            locked_joint(robot, "arm/wrist_roll", 0.3, name="second lock"),
             follows(space, 0, [n + 4], "cycle"),
             follows(space, n + 5, [2], "inequality", comparison=Comparison.SUPERIOR),
         ],
@@ -125,9 +135,9 @@ def test_problems_with_few_or_no_explicit_constraints() -> None:
     robot = arm()
     hand = Implicit.equal(Position(robot, "tool"), [0.3, 0.2, 0.5])
     assert words(Problem(robot, [hand]).plot_dependencies()) == ["no explicit constraints"]
-    locked = Problem(robot, [LockedJoint(robot, robot.joint_names[0], 0.1, name="lock")])
+    locked = Problem(robot, [locked_joint(robot, robot.joint_names[0], 0.1, name="lock")])
     assert "lock" in words(locked.plot_dependencies())
-    held = Problem(robot, [LockedJoint(robot, robot.joint_names[0], 0.1, name="lock")], frozen=[robot.joint_names[0]])
+    held = Problem(robot, [locked_joint(robot, robot.joint_names[0], 0.1, name="lock")], frozen=[robot.joint_names[0]])
     said = words(held.plot_dependencies())
     assert any("is frozen. Would compute" in text for text in said)
 

@@ -18,10 +18,12 @@ from constraints import (
     Function,
     Identity,
     Implicit,
-    LockedJoint,
     Problem,
     Projector,
     Workspace,
+    explicit_relative_pose,
+    linear_coupling,
+    locked_joint,
 )
 from constraints.errors import OptionError, OverlapError, SizeError, SpaceMismatchError
 from constraints.point import place
@@ -142,8 +144,8 @@ def test_chain_through_the_kinematics_of_a_robot() -> None:
     """Property 6: a coupled joint, a carried box posed by the hand, a height read off the box."""
     robot = arm_and_box()
     space = robot.space * Rn(3)
-    couple = Explicit.linear(robot, "arm/wrist_pitch", {"arm/elbow": -0.7}, 0.2)
-    carry = Explicit.relative_pose(robot, "gripper", "handle", [0.1, 0.0, 0.0, 0.3, 0.0, 0.0], comparison=EQUALITY)
+    couple = linear_coupling(robot, "arm/wrist_pitch", {"arm/elbow": -0.7}, 0.2)
+    carry = explicit_relative_pose(robot, "gripper", "handle", [0.1, 0.0, 0.0, 0.3, 0.0, 0.0], comparison=EQUALITY)
     center = Function.from_callable(_translation, SE3, Rn(3), _its_jacobian, name="center")
     read = Explicit(
         center, Segments.coordinates(space, range(13, 16)), Segments.coordinates(space, range(7, 13)), name="center"
@@ -216,13 +218,13 @@ def test_of_two_that_compute_one_output_the_first_given_stays() -> None:
     assert refusals(problem) == {"wide": "its output R6[2, 4] is already computed by 'first', 'other'"}
     assert problem.reduced_size == 3
     robot = arm_and_box()
-    carry = Explicit.relative_pose(robot, "gripper", "handle", name="carry")
-    stand = Explicit.relative_pose(robot, "universe", "handle", name="stand")
+    carry = explicit_relative_pose(robot, "gripper", "handle", name="carry")
+    stand = explicit_relative_pose(robot, "universe", "handle", name="stand")
     assert refusals(Problem(robot, [carry, stand])) == {
         "stand": "its output box/root_joint is already computed by 'carry'"
     }
-    two = LockedJoint(robot, "arm/elbow", 0.1, name="two")
-    assert refusals(Problem(robot, [LockedJoint(robot, "arm/elbow", name="one"), two])) == {
+    two = locked_joint(robot, "arm/elbow", 0.1, name="two")
+    assert refusals(Problem(robot, [locked_joint(robot, "arm/elbow", name="one"), two])) == {
         "two": "its output arm/elbow is already computed by 'one'"
     }
 
@@ -360,8 +362,8 @@ def test_what_falls_back_is_solved_at_its_level() -> None:
 def test_order_is_told() -> None:
     """Property 19: describe() lists every constraint, how it is resolved, in which generation, computing what."""
     robot = arm_and_box()
-    carry = Explicit.relative_pose(robot, "gripper", "handle", name="carry")
-    couple = Explicit.linear(robot, "arm/wrist_pitch", {"arm/elbow": 1.0}, name="couple")
+    carry = explicit_relative_pose(robot, "gripper", "handle", name="carry")
+    couple = linear_coupling(robot, "arm/wrist_pitch", {"arm/elbow": 1.0}, name="couple")
     text = Problem(robot, [carry, couple]).describe()
     assert "generation 0: 'couple' in R1, 1 of 1 row (1 EQUAL_TO_ZERO); explicit: computes arm/wrist_pitch" in text
     assert "generation 1: 'carry' in R6, 6 of 6 rows (6 EQUAL_TO_ZERO); explicit: computes box/root_joint" in text

@@ -12,10 +12,8 @@ from constraints import (
     Bounds,
     Comparison,
     ConvexShapeContact,
-    Explicit,
     Function,
     Implicit,
-    LockedJoint,
     Options,
     Orientation,
     Pose,
@@ -25,6 +23,8 @@ from constraints import (
     Surface,
     Target,
     Transformation,
+    linear_coupling,
+    locked_joint,
 )
 from constraints.errors import ConstraintError
 from constraints.models import sample_humanoid
@@ -82,7 +82,7 @@ def test_right_hand_sides_targets_and_held_joints_are_said():
     ]
     from_now = Target(lambda t: [0.3, 0.1 * t, 0.0], interval=(0.0, np.inf))
     assert "over [0, inf] s" in lines_of(Implicit.equal(f, from_now))[1]
-    assert lines_of(LockedJoint(arm(), "elbow", 0.3))[1:] == ["    held at [0.3]"]
+    assert lines_of(locked_joint(arm(), "elbow", 0.3))[1:] == ["    held at [0.3]"]
 
 
 @pytest.mark.parametrize(
@@ -145,10 +145,10 @@ def test_a_row_of_se3_is_no_height():
 
 
 def test_a_joint_held_outside_its_bounds_is_told():
-    """Degrees given to a LockedJoint; and what is inside is not told."""
-    said = lines_of(LockedJoint(arm(), "elbow", 90.0))
+    """Degrees given to a locked_joint; and what is inside is not told."""
+    said = lines_of(locked_joint(arm(), "elbow", 90.0))
     assert said[1] == "    held at [90], outside its bounds"
-    free = Problem(arm(), [LockedJoint(arm(), "elbow", 90.0)], Bounds.none(arm().space)).describe()
+    free = Problem(arm(), [locked_joint(arm(), "elbow", 90.0)], Bounds.none(arm().space)).describe()
     assert "held at [90]\n" in free
 
 
@@ -197,8 +197,8 @@ def everything() -> Problem:
                 Implicit.equal(
                     Transformation(robot, "larm_effector_body", reference="rarm_effector_body"), name="hands"
                 ),
-                Explicit.linear(robot, "rarm_elbow_joint", {"larm_elbow_joint": -1.0}, 0.3, name="mirrored"),
-                LockedJoint(robot, "lleg_elbow_joint", 0.2, name="held"),
+                linear_coupling(robot, "rarm_elbow_joint", {"larm_elbow_joint": -1.0}, 0.3, name="mirrored"),
+                locked_joint(robot, "lleg_elbow_joint", 0.2, name="held"),
             ],
         ],
         optional_last=True,

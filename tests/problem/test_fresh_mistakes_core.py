@@ -29,6 +29,7 @@ from constraints import (
     Status,
     Sum,
     Target,
+    linear_coupling,
 )
 from constraints.errors import (
     FrozenOptionError,
@@ -356,7 +357,7 @@ def test_right_hand_sides_of_copies_are_taken() -> None:
 
     def made(target: Any) -> Problem:
         point = Implicit.equal(Position(robot, "tool"), target, name="point")
-        lock = Explicit.linear(robot, "wrist_roll", {"forearm_roll": 0.5}, name="coupled")
+        lock = linear_coupling(robot, "wrist_roll", {"forearm_roll": 0.5}, name="coupled")
         return Problem(robot, [point, lock])
 
     problem, seen = made([0.45, 0.1, 0.3]), list[Any]()

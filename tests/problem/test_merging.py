@@ -19,13 +19,15 @@ from constraints import (
     Function,
     Identity,
     Implicit,
-    LockedJoint,
     Position,
     Problem,
     Projector,
     Robot,
     Stack,
     Target,
+    explicit_relative_pose,
+    linear_coupling,
+    locked_joint,
 )
 from constraints.errors import (
     DuplicateError,
@@ -94,7 +96,7 @@ def test_bounds_are_intersected_and_frozen_dofs_united() -> None:
     robot = arm()
     joint, other = robot.joint_names[1], robot.joint_names[2]
     hand = Implicit.equal(Position(robot, "tool"), [0.3, 0.2, 0.5])
-    wrist = LockedJoint(robot, robot.joint_names[-1], 0.5)
+    wrist = locked_joint(robot, robot.joint_names[-1], 0.5)
     left = Problem(robot, [hand], robot.bounds.replace({joint: (-0.5, 2.0)}), frozen=[other])
     right = Problem(robot, [hand, wrist], robot.bounds.replace({joint: (-1.0, 0.25)}), frozen=[robot.joint_names[0]])
     both = left | right
@@ -139,7 +141,7 @@ def test_a_problem_of_a_factor_is_lifted(front: bool) -> None:
     space = Rn(2) * robot.space if front else robot.space * Rn(2)
     at = 2 if front else 0
     hand = Implicit.equal(Position(robot, "tool"), [0.3, 0.2, 0.5], name="hand")
-    follow = Explicit.linear(robot, robot.joint_names[5], {robot.joint_names[3]: -0.5}, 0.1)
+    follow = linear_coupling(robot, robot.joint_names[5], {robot.joint_names[3]: -0.5}, 0.1)
     half = Function.from_callable(lambda x: 0.5 * x, Rn(1), Rn(1), lambda x: np.array([[0.5]]), name="half")
     unbound = Explicit(half, Segments((4,), (4,), Rn(1)), Segments((2,), (2,), Rn(1)), name="half")
     small = Problem(robot, [hand, follow, unbound], weights={robot.joint_names[1]: 3.0}, frozen=[robot.joint_names[0]])
@@ -170,8 +172,8 @@ def test_what_cannot_stay_explicit_becomes_implicit_and_says_why() -> None:
     """Of two constraints that compute one dof the first problem's stays explicit."""
     robot = arm()
     joint = robot.joint_names[5]
-    couple = Explicit.linear(robot, joint, {robot.joint_names[3]: -0.5}, 0.1, name="couple")
-    lock = LockedJoint(robot, joint, 0.3, name="lock")
+    couple = linear_coupling(robot, joint, {robot.joint_names[3]: -0.5}, 0.1, name="couple")
+    lock = locked_joint(robot, joint, 0.3, name="lock")
     left, right = Problem(robot, [[], [couple]]), Problem(robot, [[], [lock]])
     both = left | right
     assert [e.name for e in both.resolution.explicits] == ["couple"]
@@ -203,7 +205,7 @@ def test_solutions_of_the_merged_problem_are_those_of_both() -> None:
 def test_right_hand_sides_of_parts() -> None:
     """Property 4: what each part has is there, bit for bit, per constraint; the rest keeps its default."""
     robot = arm_and_box()
-    hold = Explicit.relative_pose(robot, "gripper", "handle", comparison=EQUALITY, name="hold")
+    hold = explicit_relative_pose(robot, "gripper", "handle", comparison=EQUALITY, name="hold")
     hand, elbow, high = (
         Implicit.equal(Position(robot, f), [0.0, 0.0, 0.0], name=f) for f in ("gripper", "elbow", "handle")
     )

@@ -21,7 +21,6 @@ from robots import arm, humanoid, two_arms
 
 from constraints import (
     ConstraintError,
-    Explicit,
     Function,
     Implicit,
     Options,
@@ -33,6 +32,7 @@ from constraints import (
     Projector,
     RightHandSide,
     Status,
+    linear_coupling,
 )
 from constraints.errors import (
     BatchRowError,
@@ -67,7 +67,7 @@ def projector() -> Projector:
     """A grip and a height that varies; an elbow joint that follows another. Half the rows ask for what is too far."""
     robot = two_arms()
     grip = Pose(robot, "right_tool", reference="left_tool")
-    follow = Explicit.linear(robot, robot.joint_names[-1], {robot.joint_names[-2]: 0.5})
+    follow = linear_coupling(robot, robot.joint_names[-1], {robot.joint_names[-2]: 0.5})
     reach = Implicit.equal(Position(robot, "left_tool"), [0.4, 0.1, 1.0], mask=[0, 0, 1], name="height")
     return Projector(
         Problem(robot, [Implicit.equal(grip, grip.value(robot.reference("home")), name="grip"), reach, follow]),

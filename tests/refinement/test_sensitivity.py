@@ -18,7 +18,6 @@ from constraints import (
     CenterOfMass,
     Explicit,
     Implicit,
-    LockedJoint,
     Options,
     Pose,
     Position,
@@ -29,6 +28,8 @@ from constraints import (
     Sensitivity,
     SensitivityError,
     SensitivityKind,
+    explicit_relative_pose,
+    locked_joint,
 )
 from constraints.cli.demo_scenes import sample_scenes
 from constraints.errors import SpaceMismatchError, WrongObjectError
@@ -110,7 +111,7 @@ def arm_with_a_box() -> tuple[Problem, np.ndarray]:
     robot = scene.robot
     grasp, upright = scene.problem.resolution.explicits[0], scene.problem.levels[0].owners[0]
     assert isinstance(grasp, Explicit)
-    hold = Explicit.relative_pose(
+    hold = explicit_relative_pose(
         robot, robot.frame("arm/tool", [0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 1.0]), "box/body",
         [0.01, 0.02, 0.03, 0.1, -0.2, 0.1], comparison=by_equality(), name="grasp",
     )  # fmt: skip
@@ -293,7 +294,7 @@ def test_locked_joints_and_the_dofs_that_follow():
     """The right-hand side of a constant map moves its output, what is computed from that, and what makes up for it."""
     space = Rn(4)
     y = Segments.coordinates(space, [1])
-    lock = LockedJoint(space, Segments.coordinates(space, [0]), [0.5])
+    lock = locked_joint(space, Segments.coordinates(space, [0]), [0.5])
     double = Explicit(Affine([[2.0, 0.0, 0.0, 0.0]], [0.1], space), y, name="y = 2x + 0.1")
     plane = Implicit.equal(Affine([[1.0, 1.0, 1.0, 2.0]], [0.0], space), [1.0], name="plane")
     result = Projector(Problem(space, [lock, double, plane]), TIGHT).project([0.0, 0.0, 0.3, 0.2]).or_raise()

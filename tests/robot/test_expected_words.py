@@ -29,6 +29,7 @@ from constraints import (
     Robot,
     Stacked,
     Transformation,
+    explicit_relative_pose,
     stack_rows,
 )
 from constraints.errors import (
@@ -56,7 +57,7 @@ def hand(robot: Robot) -> Implicit:
 def carried_box() -> tuple[Robot, Explicit]:
     """An arm that holds a free body by an explicit constraint."""
     robot = arm_and_box()
-    return robot, Explicit.relative_pose(robot, "gripper", "handle", name="held")
+    return robot, explicit_relative_pose(robot, "gripper", "handle", name="held")
 
 
 def test_a_function_is_called() -> None:
@@ -172,7 +173,7 @@ def test_explicit_poses_take_the_world_too() -> None:
     model.appendBodyToJoint(joint, pin.Inertia.Random(), pin.SE3.Identity())
     robot = Robot(model)
     for world in (None, "world", "universe"):
-        problem = Problem(robot, [Explicit.relative_pose(robot, world, "box", [0.1, 0.2, 0.3, 0.0, 0.0, 0.0],
+        problem = Problem(robot, [explicit_relative_pose(robot, world, "box", [0.1, 0.2, 0.3, 0.0, 0.0, 0.0],
                                                          comparison=Comparison.EQUALITY)])  # fmt: skip
         found = Projector(problem).project(robot.neutral)
         np.testing.assert_allclose(found.q, [0.1, 0.2, 0.3, 0.0, 0.0, 0.0, 1.0], atol=1e-12)

@@ -12,7 +12,18 @@ import pinocchio as pin
 import pytest
 from robots import humanoid
 
-from constraints import Bounds, Explicit, Implicit, LockedJoint, Options, Pose, Position, Problem, Projector, Robot
+from constraints import (
+    Bounds,
+    Implicit,
+    Options,
+    Pose,
+    Position,
+    Problem,
+    Projector,
+    Robot,
+    linear_coupling,
+    locked_joint,
+)
 from constraints.loops import assemble_position
 from constraints.models import load, mechanisms
 from constraints.robot import Base, Part
@@ -191,7 +202,7 @@ def test_frozen_joints_take_no_part_in_steps() -> None:
 def test_a_computed_joint_that_cannot_move_is_named() -> None:
     """Mend 20: an explicit constraint on a frozen joint ends OUT_OF_BOUNDS, and the text says why it must."""
     robot = Robot.from_urdf(chain(EQUAL, ROOMY))
-    problem = Problem(robot, [Explicit.linear(robot, "j0", {"j1": 1.0}), LockedJoint(robot, "j1", [1.0])])
+    problem = Problem(robot, [linear_coupling(robot, "j0", {"j1": 1.0}), locked_joint(robot, "j1", [1.0])])
     result = Projector(problem).project(robot.neutral)
     assert result.status is Status.OUT_OF_BOUNDS
     assert str(result).endswith("; cannot move, both bounds are equal: j0")

@@ -22,7 +22,6 @@ from constraints import (
     Affine,
     CenterOfMass,
     Comparison,
-    Explicit,
     Function,
     Implicit,
     Motion,
@@ -34,6 +33,7 @@ from constraints import (
     Rotation,
     Stack,
     Workspace,
+    explicit_relative_pose,
     stack_rows,
 )
 from constraints.errors import NotFiniteError, SizeError, StalePostureError, UnknownFrameError, WrongObjectError
@@ -381,7 +381,7 @@ def test_workspaces_do_not_grow_with_functions_that_are_gone() -> None:
 def test_projections_to_new_right_hand_sides_leave_nothing_behind() -> None:
     """Each right-hand side of an explicit pose is a function of its own; rows of a batch have one each."""
     robot, rng = arm_and_box(), np.random.default_rng(1)
-    grasp = Explicit.relative_pose(robot, "gripper", "handle", comparison=Comparison.EQUALITY)
+    grasp = explicit_relative_pose(robot, "gripper", "handle", comparison=Comparison.EQUALITY)
     projector = Projector(Problem(robot, [grasp]))
     sides, before = rng.uniform(-0.2, 0.2, (40, 6)), relative_frames()
     starts = robot.random(rng, len(sides))

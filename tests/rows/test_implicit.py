@@ -256,7 +256,7 @@ def test_lifted_constraint_is_the_same_on_its_factor():
     big = arm().space * Rn(2)
     grasp = Implicit.equal(TOOL, R3xSO3.exp(np.full(6, 0.1)), mask=[1, 1, 0, 1, 0, 1], name="grasp")
     lifted = grasp.on(big)
-    assert lifted.lifted_from is grasp
+    assert lifted.original is grasp
     assert lifted.name == "grasp"
     q = q_at(8)
     problem = Problem(big, [grasp])

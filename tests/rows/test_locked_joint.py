@@ -1,4 +1,4 @@
-"""LockedJoint: a joint held at a value, whole or in part, of a robot or beside it."""
+"""locked_joint: a joint held at a value, whole or in part, of a robot or beside it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pinocchio as pin
 import pytest
 from robots import arm, joint_models, mixed_tree
 
-from constraints import Comparison, Implicit, LockedJoint, Position, Problem, Projector
+from constraints import Comparison, Implicit, Position, Problem, Projector, locked_joint
 from constraints.errors import (
     DtypeError,
     NotFiniteError,
@@ -40,7 +40,7 @@ def value_of(joint: str, seed: int = 3) -> np.ndarray:
 def test_joint_of_every_type_is_held_at_its_value(joint: str) -> None:
     """Property 10: the joint has the value bit for bit, the other joints are the start's bit for bit."""
     robot, value = mixed_tree(), value_of(joint)
-    locked = LockedJoint(robot, joint, value)
+    locked = locked_joint(robot, joint, value)
     problem = Problem(robot, [locked])
     assert locked.is_constant
     assert locked.rows.words == ("EQUALITY",) * group_of(joint).nv
@@ -61,7 +61,7 @@ def test_joint_of_every_type_is_held_at_its_value(joint: str) -> None:
 def test_right_hand_side_is_the_difference_from_the_value(joint: str) -> None:
     """Property 4: rhs_from(q) holds the joint where q has it; its log is the difference from the value."""
     robot, value, group = mixed_tree(), value_of(joint), group_of(joint)
-    locked = LockedJoint(robot, joint, value)
+    locked = locked_joint(robot, joint, value)
     problem = Problem(robot, [locked])
     s = robot.slice_of(joint)
     assert not group.log(problem.rhs.of(locked)).any()
@@ -81,7 +81,7 @@ def test_error_of_a_locked_joint_is_its_distance(joint: str) -> None:
     """Property 1: the twin is value^-1 q, its Jacobian the identity on the joint, zero elsewhere."""
     robot, group = mixed_tree(), group_of(joint)
     value = value_of(joint)
-    locked = LockedJoint(robot, joint, value)
+    locked = locked_joint(robot, joint, value)
     check_function(locked.twin.function, samples=1)
     problem = Problem(robot, [locked])
     q = robot.random(np.random.default_rng(9))
@@ -110,7 +110,7 @@ def test_error_of_a_locked_joint_is_its_distance(joint: str) -> None:
 def test_values_are_given_as_in_configurations(joint: str, given: Any, expected: list[float]) -> None:
     """Numbers, angles, rotations, placements."""
     robot = mixed_tree()
-    locked = LockedJoint(robot, joint, given)
+    locked = locked_joint(robot, joint, given)
     q = Projector(Problem(robot, [locked])).project(robot.neutral).q
     np.testing.assert_allclose(q[robot.slice_of(joint)], expected, rtol=0, atol=1e-15)
 
@@ -119,7 +119,7 @@ def test_value_is_neutral_by_default() -> None:
     """Without a value the neutral element."""
     robot = mixed_tree()
     for joint in JOINTS:
-        q = Projector(Problem(robot, [LockedJoint(robot, joint)])).project(robot.random(np.random.default_rng(0))).q
+        q = Projector(Problem(robot, [locked_joint(robot, joint)])).project(robot.random(np.random.default_rng(0))).q
         np.testing.assert_array_equal(q[robot.slice_of(joint)], group_of(joint).neutral)
 
 
@@ -129,13 +129,13 @@ def test_part_of_a_vector_joint_is_held() -> None:
     v = robot.velocity_slice_of("translation").start
     q = robot.random(np.random.default_rng(1))
     block = Segments.coordinates(robot.space, [v, v + 2])
-    locked = LockedJoint(robot, block, [0.5, -0.5])
+    locked = locked_joint(robot, block, [0.5, -0.5])
     solved = Projector(Problem(robot, [locked])).project(q).q
     s = robot.slice_of("translation").start
     np.testing.assert_array_equal(solved[s : s + 3], [0.5, q[s + 1], -0.5])
     assert (solved != q).sum() == 2
     spread = Segments.coordinates(robot.space, [robot.velocity_slice_of("rx").start, v + 1])
-    locked = LockedJoint(robot, spread, [0.1, 0.2], name="spread")
+    locked = locked_joint(robot, spread, [0.1, 0.2], name="spread")
     problem = Problem(robot, [locked])
     solved = Projector(problem).project(q).q
     assert (solved[robot.slice_of("rx").start], solved[s + 1]) == (0.1, 0.2)
@@ -149,7 +149,7 @@ def test_joints_are_held_together() -> None:
     robot = mixed_tree()
     block = robot.segments("rx", "spherical", "rubz")
     value = block.space.random(np.random.default_rng(2))
-    solved = Projector(Problem(robot, [LockedJoint(robot, block, value)])).project(robot.neutral).q
+    solved = Projector(Problem(robot, [locked_joint(robot, block, value)])).project(robot.neutral).q
     np.testing.assert_allclose(solved[list(block.q)], value, rtol=0, atol=1e-15)
 
 
@@ -159,8 +159,8 @@ def test_extra_variables_beside_a_robot_are_held(first: bool) -> None:
     robot = arm()
     space = robot.space * Rn(3) if first else Rn(3) * robot.space
     extra = 7 if first else 0
-    one = LockedJoint(space, Segments.coordinates(space, [extra + 1]), 0.4, name="extra")
-    joint = LockedJoint(robot, "elbow", 1.0)
+    one = locked_joint(space, Segments.coordinates(space, [extra + 1]), 0.4, name="extra")
+    joint = locked_joint(robot, "elbow", 1.0)
     tool = Position(robot, "tool")
     there = tool.value([0.3, 0.4, -0.2, 1.0, 0.5, 0.6, 0.0])
     problem = Problem(space, [one, joint, Implicit.equal(tool, there)])
@@ -174,7 +174,7 @@ def test_extra_variables_beside_a_robot_are_held(first: bool) -> None:
     sides = problem.rhs_from(q)
     np.testing.assert_allclose(sides.of(one), q[extra + 1] - 0.4, rtol=0, atol=1e-15)
     np.testing.assert_allclose(sides.of(joint), q[elbow] - 1.0, rtol=0, atol=1e-15)
-    whole = LockedJoint(space, space.factors[1 if first else 0].name, [0.1, 0.2, 0.3])
+    whole = locked_joint(space, space.factors[1 if first else 0].name, [0.1, 0.2, 0.3])
     solved = Projector(Problem(space, [whole])).project(q).q
     np.testing.assert_array_equal(solved[extra : extra + 3], [0.1, 0.2, 0.3])
 
@@ -183,7 +183,7 @@ def test_extra_variables_beside_a_robot_are_held(first: bool) -> None:
 def test_whole_space_is_held(group: Any) -> None:
     """A space without robot, all of it: nothing is free."""
     value = group.random(np.random.default_rng(4))
-    locked = LockedJoint(group, Segments.all(group), value)
+    locked = locked_joint(group, Segments.all(group), value)
     problem = Problem(group, [locked])
     assert not problem.free.any()
     result = Projector(problem).project(group.neutral)
@@ -194,7 +194,7 @@ def test_whole_space_is_held(group: Any) -> None:
 def test_locked_joint_out_of_its_bounds_ends_in_that_status() -> None:
     """Outputs are never clamped; their bounds are checked at the end."""
     robot = arm()
-    result = Projector(Problem(robot, [LockedJoint(robot, "elbow", -1.0)])).project(
+    result = Projector(Problem(robot, [locked_joint(robot, "elbow", -1.0)])).project(
         robot.random(np.random.default_rng(0))
     )
     assert result.status.name == "OUT_OF_BOUNDS"
@@ -205,40 +205,40 @@ def test_refusals_name_the_joint() -> None:
     """Property 7 and 9: unknown joints, values of another size, of another kind; the message says which joint."""
     robot = mixed_tree()
     with pytest.raises(UnknownJointError, match="spherical"):
-        LockedJoint(robot, "sperical")
+        locked_joint(robot, "sperical")
     with pytest.raises(UnknownNameError, match="no"):
-        LockedJoint(Rn(2) * SO3, "no")
+        locked_joint(Rn(2) * SO3, "no")
     for joint, bad in (("rx", [0.1, 0.2]), ("free", np.zeros(6)), ("spherical", np.zeros(3)), ("planar", [1.0, 2.0])):
         with pytest.raises(SizeError, match=f"value of locked '{joint}'"):
-            LockedJoint(robot, joint, bad)
+            locked_joint(robot, joint, bad)
     with pytest.raises(SizeError, match=r"value of locked '\[0, 1\]'"):
-        LockedJoint(Rn(3), Segments.coordinates(Rn(3), [0, 1]), [1.0, 2.0, 3.0])
+        locked_joint(Rn(3), Segments.coordinates(Rn(3), [0, 1]), [1.0, 2.0, 3.0])
     with pytest.raises(NotNormalizedError, match="value of locked 'spherical'"):
-        LockedJoint(robot, "spherical", [0.0, 0.0, 0.0, 2.0])
+        locked_joint(robot, "spherical", [0.0, 0.0, 0.0, 2.0])
     with pytest.raises(NotFiniteError, match="value of locked 'rx'"):
-        LockedJoint(robot, "rx", np.nan)
+        locked_joint(robot, "rx", np.nan)
     with pytest.raises(DtypeError, match="value of locked 'rx'"):
-        LockedJoint(robot, "rx", "zero")
+        locked_joint(robot, "rx", "zero")
     with pytest.raises(WrongObjectError, match="value of locked 'rx'"):
-        LockedJoint(robot, "rx", pin.SE3.Identity())
+        locked_joint(robot, "rx", pin.SE3.Identity())
     with pytest.raises(WrongObjectError, match="where of a locked joint"):
-        LockedJoint("robot", "rx")  # type: ignore[arg-type]
+        locked_joint("robot", "rx")  # type: ignore[arg-type]
     with pytest.raises(WrongObjectError, match="at least one coordinate"):
-        LockedJoint(robot, Segments.empty())
+        locked_joint(robot, Segments.empty())
     with pytest.raises(SizeError, match=r"outputs of 'locked \[2\]'.*below 2"):
-        LockedJoint(Rn(2), Segments((2,), (2,), Rn(1)))
+        locked_joint(Rn(2), Segments((2,), (2,), Rn(1)))
     with pytest.raises(SpaceMismatchError, match="outputs of"):
-        LockedJoint(SO2 * Rn(2), Segments((0,), (0,), Rn(1)))
+        locked_joint(SO2 * Rn(2), Segments((0,), (0,), Rn(1)))
     with pytest.raises(OverlapError, match="cut in two"):
-        LockedJoint(SO3, Segments((0,), (0,), Rn(1)))
+        locked_joint(SO3, Segments((0,), (0,), Rn(1)))
 
 
 def test_names_and_copies() -> None:
     """A locked joint has a name of its own, pickles, and is EQUALITY on all rows."""
     robot = mixed_tree()
-    locked = LockedJoint(robot, "free", value_of("free"))
+    locked = locked_joint(robot, "free", value_of("free"))
     assert locked.name == "locked free"
-    assert LockedJoint(robot, "free", name="fixed").name == "fixed"
+    assert locked_joint(robot, "free", name="fixed").name == "fixed"
     again = pickle.loads(pickle.dumps(locked))
     np.testing.assert_array_equal(again.map.value(robot.neutral), value_of("free"))
     assert locked.comparison is Comparison.EQUALITY

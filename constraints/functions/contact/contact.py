@@ -246,7 +246,7 @@ class ConvexShapeContactHold(_PairFunction):
 
     .. math:: f(q) = (f_{contact}, f_{complement}) \in \mathbb{R}^7 \times SO(2)
 
-    `ExplicitContact` is its explicit form.
+    `explicit_contact` is its explicit form.
 
     Args:
         robot, floors, objects, margin, pair, name: as in `ConvexShapeContact`.

@@ -19,7 +19,8 @@ from ...errors import UndefinedError
 from ...problem.problem import Problem
 from ...robot import Bounds
 from ...rows.right_hand_side import RightHandSide
-from ...rows.stack import RowOwner, Stack
+from ...rows.row_owner import RowOwner
+from ...rows.stack import Stack
 from ...rows.stacking import Order, stack_rows
 from ..newton.restarts import Restarts
 from ..options import Options

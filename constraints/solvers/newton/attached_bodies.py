@@ -20,7 +20,7 @@ from ...robot.pinocchio import Placement
 from ...rows.explicit import Explicit
 from ...rows.implicit import Implicit
 from ...rows.right_hand_side import RightHandSide
-from ...rows.stack import RowOwner
+from ...rows.row_owner import RowOwner
 from ...workspace import Workspace
 
 __all__ = ["AttachedBodies", "AttachedFrame"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import final
 
 from ...errors import WrongObjectError
+from ...problem.merging import explicits_as_rows
 from ...problem.problem import Problem
 from ..engine import Engine, Program
 from ..options import Options
@@ -36,7 +37,7 @@ class NewtonEngine(Engine):
 
     def compile(self, problem: Problem, options: Options) -> Program:
         """A program for a problem."""
-        problem = problem if self.step.resolves else problem.with_explicits_as_rows()
+        problem = problem if self.step.resolves else explicits_as_rows(problem)
         computed = ComputedBodies(problem, options.threshold)
         if computed:
             return BroughtBackProgram(NewtonProgram(problem, options, self.step, computed.leave), computed)

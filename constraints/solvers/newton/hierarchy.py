@@ -10,7 +10,7 @@ from scipy.linalg import lapack
 
 from liegroups.arrays import BoolVector, Matrix, Vector
 
-from ...linear_algebra import RANK_TOLERANCE
+from ...linear_algebra import numerical_rank
 from ...rows.stacking import Rows
 from .bounds import SolverBounds
 from .linear_step import LinearStep, capped, without
@@ -40,7 +40,7 @@ class NullSpace:
         qr, _, self._tau, _, _ = _dgeqp3(rows.T)
         self._qr = qr[:, : self._tau.size]  # more rows than dofs make no more reflectors
         pivots = np.abs(self._qr.diagonal())
-        self.rank = int((pivots > RANK_TOLERANCE * pivots.max(initial=0.0)).sum())
+        self.rank = numerical_rank(pivots)
 
     def rotate(self, J: Matrix) -> Matrix:
         """J Q (k, nv), with zeros in place of the row space: the Jacobian in coordinates of the null space."""

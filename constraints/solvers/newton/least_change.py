@@ -8,7 +8,7 @@ import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 
-from ...linear_algebra import RANK_TOLERANCE
+from ...linear_algebra import numerical_rank
 from .linear_step import LinearStep
 
 __all__ = ["LeastChange", "least_change"]
@@ -53,7 +53,7 @@ def least_change(J: Matrix, e: Vector, W: Vector, mu: float = 0.0) -> Vector:
         mu: damping of the squared singular values.
     """
     U, s, Vt = np.linalg.svd(J)
-    rank = int((s > RANK_TOLERANCE * s.max(initial=0.0)).sum())
+    rank = numerical_rank(s)
     d = Vt[:rank].T @ ((U[:, :rank].T @ e) * s[:rank] / (s[:rank] ** 2 + mu))
     Z, root = Vt[rank:].T, np.sqrt(W)
     left, sizes, right = np.linalg.svd(root[:, None] * Z, full_matrices=False)

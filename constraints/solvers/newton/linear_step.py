@@ -13,7 +13,8 @@ from liegroups import Space
 from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ...linear_algebra import dot
-from ...rows.stack import RowOwner, Stack
+from ...rows.row_owner import RowOwner
+from ...rows.stack import Stack
 from ...rows.stacking import StackedRows
 from .rules import part_within
 

@@ -62,7 +62,7 @@ class NewtonProgram(Program):
         self._substitution = Substitution(problem)
         self._mandatory = tuple(level for level in problem.mandatory if level.size)
         self._twins = tuple(Stack([explicit]) for explicit in problem.explicits)
-        self._doubtful = tuple(Stack([explicit]) for explicit in problem.resolution.explicits if explicit.may_miss)
+        self._doubtful = tuple(Stack([explicit]) for explicit in problem.resolution.explicits if not explicit.is_exact)
         self._restarts = Restarts(problem, options.seed, options.restart_table) if options.restarts else None
         self._half, self._computes = 0.5 * options.threshold, bool(len(problem.explicits))
         ratio, count = options.patience_ratio, options.patience_count

@@ -15,7 +15,8 @@ from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 from ...point import Point
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
-from ...rows.stack import RowOwner, Stack
+from ...rows.row_owner import RowOwner
+from ...rows.stack import Stack
 from ...rows.stacking import Rows
 from .linear_step import LinearStep
 

@@ -18,7 +18,7 @@ from ...point import Point
 from ...problem.problem import Problem
 from ...rows.explicit import Explicit
 from ...rows.right_hand_side import RightHandSide
-from ...rows.stack import RowOwner
+from ...rows.row_owner import RowOwner
 from ...rows.stacking import StackedRows
 from ...workspace import Workspace
 from .attached_bodies import AttachedBodies, AttachedFrame

@@ -21,7 +21,7 @@ from ...problem.description import (
 )
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
-from ...rows.stack import RowOwner
+from ...rows.row_owner import RowOwner
 from ...words import counted
 from ..engine import Engine, Outcome
 from ..options import Options

@@ -18,7 +18,7 @@ from ...problem.description import targets_without_time
 from ...problem.problem import Problem
 from ...robot import Robot
 from ...rows.right_hand_side import RightHandSide
-from ...rows.stack import RowOwner
+from ...rows.row_owner import RowOwner
 from ...workspace import Pool, Workspace
 from ..engine import Engine
 from ..newton.engine import NewtonEngine

@@ -15,7 +15,7 @@ from ...errors import ConstraintError, WrongObjectError
 from ...linear_algebra import KktSystem, numerical_rank, singular_values
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
-from ...rows.stack import RowOwner
+from ...rows.row_owner import RowOwner
 from ...workspace import Workspace
 from ..newton.free_bodies import FreeBodies
 from ..newton.linear_step import dof_scale

@@ -1,0 +1,351 @@
+"""Owners of rows: implicit and explicit constraints, loop closures, contacts. All rows are evaluated here."""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self, final
+
+import numpy as np
+
+from liegroups import Space
+from liegroups.arrays import BoolVector, Matrix, Vector
+from liegroups.frozen import read_only_copy, set_fields
+from liegroups.segments import entries_of
+
+from ..errors import RightHandSideError, SpaceMismatchError
+from ..functions.function import Function
+from ..point import MovingPoint, Point
+from ..robot.arguments import point_numbers
+from .comparison import RowTable
+from .rotation_vectors import rates_to_nearest_turn, shorter, shorter_rates, to_nearest_turn
+from .step_rows import GroupStepRows, StepRows, step_rows_of
+from .target import Target
+
+__all__ = ["Reference", "RowOwner"]
+
+
+class Reference(NamedTuple):
+    """A right-hand side that may move: what rows are compared to, and how fast it goes.
+
+    Attributes:
+        point: (group.nq,); None for the neutral element.
+        velocity: its body velocity (group.nv,); None where it rests.
+        acceleration: the derivative of that (group.nv,); None where it is zero.
+    """
+
+    point: Vector | None = None
+    velocity: Vector | None = None
+    acceleration: Vector | None = None
+
+
+class RowOwner(ABC):
+    r"""Whoever has rows to stack: an implicit or explicit constraint, a loop closure, a contact.
+
+    Its rows are those of a function h, :math:`\log(rhs^{-1}\, h(q))`, each compared to its interval by a `RowTable`.
+    Who derives from this says which function and which table (`take_rows`), and what becomes of them on a bigger
+    space (`on`).
+
+    Attributes:
+        name: in messages.
+        measured: h, on the space where the rows are evaluated.
+        space: where it is evaluated.
+        group: where its right-hand side lives.
+        rows: what each tangent row of the group asks for.
+        columns, periodic: (space.nv,) as those of a Function.
+        default_rhs: (group.nq,) right-hand side used where none is given.
+        target: what moves the right-hand side in time, or None.
+        has_position: False for rows of velocity alone (a contact without anchor): no position error, and no Problem.
+        wrapped_rotation_vectors: blocks of rows that are rotation vectors of which any of the same rotation will do.
+        plain_function: h where the errors are its value less the right-hand side, and nothing else, so that
+            `stack_rows` evaluates it straight into the stack. None elsewhere.
+        step_rows: what the solver may take for a step in place of the rows (`rows/step_rows.py`), or None.
+        takes_step_rows: whether there may be any; others than implicit constraints keep their rows as they are.
+    """
+
+    name: str
+    measured: Function
+    space: Space
+    group: Space
+    rows: RowTable
+    columns: BoolVector
+    periodic: BoolVector
+    default_rhs: Vector
+    target: Target | None = None
+    has_position: bool = True
+    wrapped_rotation_vectors: Sequence[slice] = ()
+    plain_function: Function | None = None
+    step_rows: StepRows | GroupStepRows | None = None
+    takes_step_rows: bool = False
+
+    _original: RowOwner | None = None
+    _flat: bool
+    _plain: bool
+    _kept: BoolVector | None
+
+    # What the rows are: from the constructor, or of a copy.
+
+    @final
+    def take_rows(self, measured: Function, rows: RowTable, rhs: Any, **fields: object) -> None:
+        """Say what the rows are (from the constructor).
+
+        Args:
+            measured: h.
+            rows: what each row asks for.
+            rhs: default right-hand side, as of `check_rhs`; a `Target`; or None for the neutral element.
+            fields: what else to set, before the right-hand side is checked.
+        """
+        target = rhs if isinstance(rhs, Target) else None
+        kept = _kept_entries(measured.outputs, rows)
+        set_fields(self, rows=rows, target=target, _plain=rows.is_plain, _kept=kept, **fields)
+        self._measure(measured)
+        start = rhs if target is None else target.at(target.first_time)
+        set_fields(self, default_rhs=self.check_rhs(self.group.neutral if start is None else start))
+
+    @final
+    def _measure(self, function: Function) -> None:
+        flat = function.outputs.is_flat
+        value_is_error = flat and self._plain and self.has_position and not self.wrapped_rotation_vectors
+        set_fields(
+            self,
+            measured=function,
+            space=function.inputs,
+            group=function.outputs,
+            columns=function.columns,
+            periodic=function.periodic,
+            plain_function=function if value_is_error else None,
+            step_rows=step_rows_of(function, self.rows) if self.takes_step_rows else None,
+            _flat=flat,
+        )
+
+    @final
+    def copy_on(self, function: Function) -> Self:
+        """The same rows of another function into the same group."""
+        other = self.copy_of()
+        other._measure(function)
+        return other
+
+    @final
+    def copy_of(self) -> Self:
+        """A copy of this constraint, to be changed before anybody has it: it stays the same constraint to its user."""
+        other = copy.copy(self)
+        set_fields(other, _original=self.original)
+        return other
+
+    @property
+    def original(self) -> RowOwner:
+        """The constraint object that the user gave: this one, or the one it was lifted from, however often."""
+        return self if self._original is None else self._original
+
+    @abstractmethod
+    def on(self, space: Space) -> RowOwner:
+        """The same rows on a bigger space, one of whose factors is where they live."""
+
+    @final
+    def function_on(self, function: Function, space: Space) -> Function:
+        """A function of this constraint on a bigger space.
+
+        Raises:
+            SpaceMismatchError: the space has no such factor; the constraint is named.
+        """
+        try:
+            return function.on(space)
+        except SpaceMismatchError as error:
+            raise SpaceMismatchError(f"space for {self.name!r}", error.expected, error.received) from None
+
+    @final
+    def unclipped(self) -> Self:
+        """The same rows but with the interval [0, 0] where it is wider than a point: values, not distances."""
+        if not (self.rows.one_sided & self.rows.mask).any():
+            return self
+        bare, rows = self.copy_of(), self.rows.unclipped()
+        set_fields(bare, rows=rows, _plain=rows.is_plain, step_rows=None)
+        return bare
+
+    # Right-hand sides.
+
+    @final
+    def check_rhs(self, rhs: Any, what: str | None = None) -> Vector:
+        """A right-hand side as a point of the group (nq,), read-only.
+
+        Args:
+            rhs: numbers, an Element, or a placement or rotation where the group is one of poses or rotations.
+            what: how messages name it.
+
+        Raises:
+            RightHandSideError: a row of its logarithm that is not EQUALITY is above 1e-12 (1 + norm of the logarithm).
+        """
+        what = what or f"right-hand side of {self.name!r}"
+        point = read_only_copy(self.group.check(point_numbers(rhs, self.group, what), what))
+        fixed = ~self.rows.free_rhs
+        if fixed.any():
+            log = self.group.log(point)
+            limit = 1e-12 * (1.0 + float(np.sqrt(log @ log)))
+            wrong = np.flatnonzero(fixed & (np.abs(log) > limit))
+            if wrong.size:
+                row = int(wrong[0])
+                raise RightHandSideError(self.name, row, float(log[row]), self.rows.words[row])
+        return point
+
+    @final
+    def rhs_at(self, point: Point) -> Vector:
+        """The right-hand side (group.nq,) that the point satisfies, on the EQUALITY rows."""
+        value = np.zeros(self.group.nq)
+        self.measured.evaluate(point, value)
+        return self.rhs_at_value(value)
+
+    @final
+    def rhs_at_value(self, value: Vector) -> Vector:
+        """The right-hand side that a value h gives: the EQUALITY rows of log h, zero elsewhere, exp'd back."""
+        if self._kept is not None:
+            kept = np.where(self._kept, value, self.group.neutral)
+            return kept if self.group.is_normalized(kept, 1e-15) else self.group.normalize(kept)
+        return self.group.exp(np.where(self.rows.free_rhs, self.group.log(value), 0.0))
+
+    # Rows.
+
+    @final
+    def error_at(self, point: Point, rhs: Vector | None = None) -> Vector:
+        """Errors of all rows (group.nv,) at a point, a copy; what masked rows hold does not count."""
+        error = np.zeros(self.group.nv)
+        self.write_position(point, rhs, error, None)
+        return error
+
+    @final
+    def write_position(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:
+        """Write the errors of all rows, and their Jacobian where one is given; what masked rows hold does not count.
+
+        Args:
+            point: where.
+            rhs: right-hand side (group.nq,); None for the neutral element.
+            error: (group.nv,) to be filled; zero where the rows have no position.
+            jacobian: (group.nv, space.nv) to be filled; as in `Function.evaluate`.
+        """
+        if not self.has_position:
+            error[:] = 0.0
+            if jacobian is not None:
+                jacobian[:] = 0.0
+            return
+        if rhs is None or not self.wrapped_rotation_vectors:
+            self._write(point, rhs, error, jacobian)
+            return
+        rhs = self._short(rhs)
+        self._write(point, rhs, error, jacobian)
+        for block in self.wrapped_rotation_vectors:
+            to_nearest_turn(rhs[block], error[block], None if jacobian is None else jacobian[block])
+
+    @final
+    def write_velocity(self, motion: MovingPoint, reference: Reference, error: Vector, jacobian: Matrix) -> None:
+        """Write the time derivative of the errors, and the Jacobian.
+
+        Args:
+            motion: where, and how fast.
+            reference: right-hand side, with its velocity.
+            error: (group.nv,) to be filled.
+            jacobian: (group.nv, space.nv) to be filled.
+        """
+        rhs, velocity, _ = self._shorter(reference)
+        self._write(motion.point, rhs, error, jacobian)
+        inside = self.rows.one_sided & (error == 0.0)
+        np.dot(jacobian, motion.v, error)
+        if velocity is not None:
+            if self._flat:
+                rate = -velocity
+            else:
+                value = motion.point.scratch(self, "measured", (self.group.nq,))
+                rate = self.group.difference_dq0(self.group.neutral if rhs is None else rhs, value) @ velocity
+            error += np.where(inside, 0.0, self.rows.scale * rate)
+        self._turn_rates(motion, rhs, velocity, error, jacobian, second=False)
+
+    @final
+    def write_acceleration(self, motion: MovingPoint, reference: Reference, error: Vector, jacobian: Matrix) -> None:
+        r"""Write the second time derivative of the errors at zero acceleration of the space, and the Jacobian.
+
+        With joint accelerations a it is :math:`\ddot e = J a + error`: the error is the drift
+        :math:`\dot J v` less the acceleration of the target.
+
+        Args:
+            motion: where, and how fast.
+            reference: right-hand side, with its velocity and acceleration.
+            error: (group.nv,) to be filled.
+            jacobian: (group.nv, space.nv) to be filled.
+        """
+        rhs, velocity, acceleration = self._shorter(reference)
+        group, drift = self.group, np.empty(self.group.nv)
+        self.measured.drift(motion, drift)
+        if self._flat:
+            if acceleration is not None:
+                drift -= acceleration
+        else:
+            value, rest = motion.point.scratch(self, "measured", (group.nq,)), np.zeros(group.nv)
+            self.measured.evaluate(motion.point, value, jacobian)
+            g = group.compose(group.inverse(group.neutral if rhs is None else rhs), value)
+            own = rest if velocity is None else velocity, rest if acceleration is None else acceleration
+            moving = group.relative_motion(g, (jacobian @ motion.v, drift), own)
+            drift = group.log_second_derivative(group.log(g), *moving)
+        self._write(motion.point, rhs, error, jacobian)
+        inside = self.rows.one_sided & (error == 0.0)
+        error[:] = np.where(inside, 0.0, self.rows.scale * drift)
+        self._turn_rates(motion, rhs, acceleration, error, jacobian, second=True)
+
+    @final
+    def _write(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:
+        """Errors as they are, and their Jacobian; a value in a group is left in the scratch of the point."""
+        if self._flat:
+            self.measured.evaluate(point, error, jacobian)
+            if rhs is not None:
+                error -= rhs
+        else:
+            value = point.scratch(self, "measured", (self.group.nq,))
+            self.measured.evaluate(point, value, jacobian)
+            self.group.write_error(self.group.neutral if rhs is None else rhs, value, error, jacobian)
+        if not self._plain:
+            self.rows.apply(error, jacobian)
+
+    @final
+    def _short(self, rhs: Vector) -> Vector:
+        """The same right-hand side with rotation vectors of at most half a turn: itself where they are."""
+        for block in self.wrapped_rotation_vectors:
+            short = shorter(rhs[block])
+            if (short != rhs[block]).any():
+                rhs = rhs.copy()
+                rhs[block] = short
+        return rhs
+
+    @final
+    def _shorter(self, reference: Reference) -> Reference:
+        """As `_short`, of a right-hand side that may move."""
+        rhs, velocity, acceleration = reference
+        if rhs is None or not self.wrapped_rotation_vectors:
+            return reference
+        short = self._short(rhs)
+        if short is rhs or (velocity is None and acceleration is None):
+            return Reference(short, velocity, acceleration)
+        rates, second = (np.zeros(self.group.nv) if rate is None else rate.copy() for rate in (velocity, acceleration))
+        for block in self.wrapped_rotation_vectors:
+            rates[block], second[block] = shorter_rates(rhs[block], rates[block], second[block])
+        return Reference(short, rates, second)
+
+    @final
+    def _turn_rates(
+        self, motion: MovingPoint, rhs: Vector | None, own: Vector | None, rates: Vector, jacobian: Matrix, second: bool
+    ) -> None:
+        """Rates and Jacobian of rotation vectors that are taken to the nearest turn, as `write_position` takes them."""
+        if rhs is None or not self.wrapped_rotation_vectors:
+            return
+        error, own = np.empty(self.group.nv), np.zeros(self.group.nv) if own is None else own
+        self._write(motion.point, rhs, error, None)
+        for block in self.wrapped_rotation_vectors:
+            rates_to_nearest_turn(
+                rhs[block], error[block], own[block], motion.v, rates[block], jacobian[block], second=second
+            )
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _kept_entries(group: Space, rows: RowTable) -> BoolVector | None:
+    """Entries (nq,) of a value that its right-hand side keeps; None where rows of one rotation or pose differ."""
+    kept = entries_of(group, rows.free_rhs)
+    return kept if np.array_equal(kept, ~entries_of(group, ~rows.free_rhs)) else None
