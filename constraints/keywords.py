@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import wraps
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, ParamSpec, TypeVar, final
 
 from .errors import CallError, NoAttributeError, UnknownNameError
 
-__all__ = ["NamesChecked", "answered", "can_be_called", "names_checked"]
+__all__ = ["Absent", "NamesChecked", "absent", "answered", "can_be_called", "names_checked"]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -120,3 +120,47 @@ class NamesChecked:
                 raise AttributeError(f"'{kind.__name__}' object has no attribute '{name}'")
             valid = [known for known in dir(self) if not known.startswith("_")]
             raise NoAttributeError(kind.__name__, name, valid, self._meant.get(name, ""))
+
+
+@final
+class Absent:
+    """A name that people try on a class and that it does not have.
+
+    For classes whose attributes are read in the solver's loop: a `__getattr__`, as that of `NamesChecked`, makes each
+    of them slower, and a projection of an arm by 5 %.
+
+    Args:
+        words: how the same is said.
+    """
+
+    def __init__(self, words: str) -> None:
+        self._words = words
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: object, owner: type) -> NoReturn:
+        """Refuse the name.
+
+        Raises:
+            NoAttributeError: lists the names that come closest, and how the same is said.
+        """
+        valid = [n for n in dir(owner) if not n.startswith("_") and not isinstance(vars(owner).get(n), Absent)]
+        raise NoAttributeError(owner.__name__, self._name, valid, self._words)
+
+
+def absent(words: Mapping[str, str]) -> Callable[[type[_T]], type[_T]]:
+    """A class that answers some names that it does not have.
+
+    Args:
+        words: such a name -> how the same is said.
+    """
+
+    def decorate(cls: type[_T]) -> type[_T]:
+        for name, said in words.items():
+            what = Absent(said)
+            what.__set_name__(cls, name)
+            setattr(cls, name, what)
+        return cls
+
+    return decorate

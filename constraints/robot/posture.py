@@ -11,7 +11,7 @@ import numpy as np
 from liegroups import Segments
 from liegroups.arrays import Matrix, Vector
 
-from ..keywords import NamesChecked, names_checked
+from ..keywords import absent, names_checked
 from ..point import ALL_JOINTS, MovingPoint, Point, SpaceMotion, SpacePoint, part_vector
 from ..workspace import Workspace
 from .frame import Frame
@@ -162,7 +162,8 @@ def _forget(memory: ref[Kinematics], key: int, _: object) -> None:
 
 
 @final
-class Posture(NamesChecked, Point):
+@absent(_OF_POSTURES)
+class Posture(Point):
     """The Point of a robot's space: kinematics at q, computed once, on demand, in stages.
 
     `robot.at(q)` makes one that never goes stale; `robot.at(q, workspace)` one that borrows the workspace and raises
@@ -176,7 +177,6 @@ class Posture(NamesChecked, Point):
     __slots__ = ("_lease", "frames", "kinematics", "space")
     space: RobotSpace
     frames: FrameTable
-    _meant = _OF_POSTURES
 
     def __init__(self, space: RobotSpace, q: Vector, workspace: Workspace, serial: int, lease: object = None) -> None:
         self.space, self.q, self.workspace, self.serial = space, q, workspace, serial
@@ -269,7 +269,8 @@ class Posture(NamesChecked, Point):
 
 
 @final
-class Motion(NamesChecked, MovingPoint):
+@absent(_OF_MOTIONS)
+class Motion(MovingPoint):
     """A posture with a velocity: velocities, drift accelerations, mass matrix and bias force as further stages.
 
     Attributes:
@@ -279,7 +280,6 @@ class Motion(NamesChecked, MovingPoint):
 
     __slots__ = ("_token",)
     point: Posture
-    _meant = _OF_MOTIONS
 
     def __init__(self, point: Posture, v: Vector) -> None:
         self.point, self.v = point, v

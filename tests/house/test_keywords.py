@@ -39,7 +39,7 @@ CLOSED = FOUR.posture("closed")
     ("ask", "said"),
     [
         (lambda: POSTURE.velocity("tool"), r"a Posture has no attribute 'velocity': .*`robot.at\(q, v\)`: `velocity"),
-        (lambda: POSTURE.jacobain("tool"), "nearest names are jacobian"),
+        (lambda: PATH.sampels, "nearest names are samples"),
         (lambda: POSTURE.fk("tool"), r"`placement\(frame\)`"),
         (lambda: MOTION.jacobian("tool"), r"a Motion has no attribute 'jacobian': .*`posture.jacobian\(frame\)`"),
         (lambda: PATH.at(0.5), r"a Path has no attribute 'at': here it is `path\(time\)`"),

@@ -116,15 +116,10 @@ class NewtonIteration:
             stacked.position(point, rhs, jacobian, mixed=mixed)
         if buffers.optional is not None:
             evaluate_optional(buffers.optional, point, rhs, jacobian)
-        if jacobian:
-            self.reduce(buffers)
-        return q, buffers.rows
-
-    def reduce(self, buffers: Buffers) -> None:
-        """Make the Jacobians of the rows the reduced ones, at the point where they were evaluated."""
-        if self._reduces:
+        if jacobian and self._reduces:
             for stacked in buffers.stacked:
-                self._substitution.reduce(stacked, buffers.point.workspace)
+                self._substitution.reduce(stacked, point.workspace)
+        return q, buffers.rows
 
     def measure(self, rows: Sequence[Rows]) -> tuple[Score, float, float]:
         """Score by level, residual (largest norm) and merit (sum of squares) of the mandatory levels."""
@@ -210,7 +205,7 @@ class NewtonIteration:
         if not box.is_open:
             error, J = rows[0].error, rows[0].jacobian
             step, held = box.saturate(q, step, error, J, mu, self._step, self._options.saturating_passes, root)
-        part = length_within(step, self._cap)
+        part = 1.0 if dot(step, step) <= self._cap2 else length_within(step, self._cap)
         if part < 1.0:
             step *= part
         if caps:
