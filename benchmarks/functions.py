@@ -37,25 +37,22 @@ from constraints import (
     Base,
     CenterOfMass,
     ComBetweenFeet,
-    Constant,
     ConstraintError,
     ConvexShapeContact,
     ConvexShapeContactComplement,
     ConvexShapeContactHold,
     Function,
-    Identity,
     Orientation,
-    Polynomial,
     Pose,
     Position,
     Robot,
     Rotation,
     Stacked,
-    Sum,
     Surface,
     Transformation,
     Workspace,
 )
+from constraints.functions import Constant, Identity, Polynomial, Sum
 from constraints.point import place, place_motion
 from liegroups import SE3, R3xSO3, Rn
 

@@ -3,10 +3,12 @@
 robot = Robot.from_urdf("arm.urdf")
 hand = Implicit.equal(Pose(robot, "hand"), target)
 result = project(robot, [hand], robot.random(rng))
+
+What a user of projection needs is here; `constraints.functions`, `rows`, `solvers`, `robot`, `loops`, `models`,
+`manipulation`, `paths`, `interop` and `testing` have the rest.
 """
 
 from typing import TYPE_CHECKING
-from typing import Any as _Any
 
 import liegroups as _liegroups
 
@@ -19,140 +21,59 @@ if getattr(_liegroups, "__distribution__", None) != "lie-constraints":
         "lie-constraints."
     )
 
-from .errors import ConstraintError
+from .errors import ConstraintError as ConstraintError
+from .exports import on_use as _on_use
 from .functions import (
-    Affine,
-    CenterOfMass,
-    ComBetweenFeet,
-    Composition,
-    Constant,
-    ConvexShapeContact,
-    ConvexShapeContactComplement,
-    ConvexShapeContactHold,
-    Difference,
-    FromCallable,
-    Identity,
-    Lifted,
-    Orientation,
-    Polynomial,
-    Pose,
-    Position,
-    Restriction,
-    Rotation,
-    Stacked,
-    Sum,
-    Transformation,
+    Affine as Affine,
+    CenterOfMass as CenterOfMass,
+    ComBetweenFeet as ComBetweenFeet,
+    ConvexShapeContact as ConvexShapeContact,
+    ConvexShapeContactComplement as ConvexShapeContactComplement,
+    ConvexShapeContactHold as ConvexShapeContactHold,
+    Function as Function,
+    Orientation as Orientation,
+    Pose as Pose,
+    Position as Position,
+    Rotation as Rotation,
+    Stacked as Stacked,
+    Surface as Surface,
+    Transformation as Transformation,
 )
-from .functions.contact.contact import SurfacePair
-from .functions.contact.contact_surface import Surface
-from .functions.function import Function, Linearisation
-from .point import MovingPoint, Point
-from .problem.problem import Problem
-from .robot import Base, Bounds, Frame, FrameKind, Motion, Part, Posture, Robot, rigid_transform
-from .rows.comparison import Comparison
-from .rows.explicit import Explicit
-from .rows.explicit_forms import (
-    explicit_contact,
-    explicit_relative_pose,
-    linear_coupling,
-    locked_joint,
-    mimic_constraints,
+from .problem.problem import Problem as Problem
+from .robot import (
+    Base as Base,
+    Bounds as Bounds,
+    Frame as Frame,
+    Motion as Motion,
+    Part as Part,
+    Posture as Posture,
+    Robot as Robot,
+    rigid_transform as rigid_transform,
 )
-from .rows.implicit import Implicit
-from .rows.right_hand_side import RightHandSide
-from .rows.row_owner import RowOwner
-from .rows.stack import Stack
-from .rows.stacking import Order, Rows, stack_rows
-from .rows.target import Target
-from .solvers import Engine, Options, Projection, ProjectionBatch, Projector, Refined, Status, Step, project
-from .workspace import Workspace
+from .rows import (
+    Comparison as Comparison,
+    Explicit as Explicit,
+    Implicit as Implicit,
+    RightHandSide as RightHandSide,
+    Stack as Stack,
+    Target as Target,
+    explicit_contact as explicit_contact,
+    explicit_relative_pose as explicit_relative_pose,
+    linear_coupling as linear_coupling,
+    locked_joint as locked_joint,
+    mimic_constraints as mimic_constraints,
+)
+from .solvers import (
+    Options as Options,
+    Projection as Projection,
+    ProjectionBatch as ProjectionBatch,
+    Projector as Projector,
+    Status as Status,
+    project as project,
+)
+from .workspace import Workspace as Workspace
 
 if TYPE_CHECKING:
-    from .files.reports import Report
-    from .solvers.diagnosis.diagnosis import Diagnosis
-    from .solvers.refinement.sensitivity import Sensitivity, SensitivityError, SensitivityKind
+    from .files.reports import Report as Report
 
-__all__ = [
-    "Affine",
-    "Base",
-    "Bounds",
-    "CenterOfMass",
-    "ComBetweenFeet",
-    "Comparison",
-    "Composition",
-    "Constant",
-    "ConstraintError",
-    "ConvexShapeContact",
-    "ConvexShapeContactComplement",
-    "ConvexShapeContactHold",
-    "Diagnosis",
-    "Difference",
-    "Engine",
-    "Explicit",
-    "Frame",
-    "FrameKind",
-    "FromCallable",
-    "Function",
-    "Identity",
-    "Implicit",
-    "Lifted",
-    "Linearisation",
-    "Motion",
-    "MovingPoint",
-    "Options",
-    "Order",
-    "Orientation",
-    "Part",
-    "Point",
-    "Polynomial",
-    "Pose",
-    "Position",
-    "Posture",
-    "Problem",
-    "Projection",
-    "ProjectionBatch",
-    "Projector",
-    "Refined",
-    "Report",
-    "Restriction",
-    "RightHandSide",
-    "Robot",
-    "Rotation",
-    "RowOwner",
-    "Rows",
-    "Sensitivity",
-    "SensitivityError",
-    "SensitivityKind",
-    "Stack",
-    "Stacked",
-    "Status",
-    "Step",
-    "Sum",
-    "Surface",
-    "SurfacePair",
-    "Target",
-    "Transformation",
-    "Workspace",
-    "__version__",
-    "explicit_contact",
-    "explicit_relative_pose",
-    "linear_coupling",
-    "locked_joint",
-    "mimic_constraints",
-    "project",
-    "rigid_transform",
-    "stack_rows",
-]
-
-
-def __getattr__(name: str) -> _Any:
-    """What few programs need is imported on use."""
-    if name == "Diagnosis":
-        from .solvers.diagnosis import diagnosis as home
-    elif name in ("Sensitivity", "SensitivityError", "SensitivityKind"):
-        from .solvers.refinement import sensitivity as home
-    elif name == "Report":
-        from .files import reports as home
-    else:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return getattr(home, name)
+__getattr__, __dir__ = _on_use(__name__, {"Report": "files.reports"})

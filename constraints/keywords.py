@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, ParamSpec, TypeVar, f
 
 from .errors import CallError, NoAttributeError, UnknownNameError
 
-__all__ = ["Absent", "NamesChecked", "absent", "answered", "can_be_called", "names_checked"]
-
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 

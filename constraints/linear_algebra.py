@@ -10,18 +10,6 @@ from scipy.linalg import blas, qr
 
 from liegroups.arrays import Indices, Matrix, Vector
 
-__all__ = [
-    "RANK_TOLERANCE",
-    "KktSystem",
-    "dot",
-    "norm",
-    "null_space",
-    "numerical_rank",
-    "pivots",
-    "row_space",
-    "singular_values",
-]
-
 dot: Callable[[Vector, Vector], float] = blas.ddot
 """Product of two contiguous vectors that are not empty, as a plain float: a third of the time of numpy's own."""
 

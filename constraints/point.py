@@ -18,22 +18,6 @@ from liegroups.frozen import read_only_copy
 from .errors import StalePostureError, WrongObjectError
 from .workspace import Workspace
 
-__all__ = [
-    "ALL_JOINTS",
-    "MovingPoint",
-    "PlacedSpace",
-    "Point",
-    "SpaceMotion",
-    "SpacePoint",
-    "as_point",
-    "motion_at",
-    "part_vector",
-    "place",
-    "place_alone",
-    "place_motion",
-    "placer",
-]
-
 _T = TypeVar("_T")
 
 ALL_JOINTS = 2**30 - 1

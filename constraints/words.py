@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["counted", "first_names", "one_line", "signed_sum"]
-
 _PLURALS = {"try": "tries", "guess": "guesses", "axis": "axes", "vertex": "vertices"}
 
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from .errors import WrongObjectError
 
-__all__ = ["Pool", "Workspace", "as_workspace"]
-
 _T = TypeVar("_T")
 
 CROWDED = 500

@@ -12,8 +12,7 @@ import matplotlib as mpl
 import numpy as np
 
 mpl.use("Agg")
-from matplotlib import patches
-from matplotlib import pyplot as plt
+from matplotlib import patches, pyplot as plt
 
 from constraints import Implicit, Options, Position, Problem, Projector, Robot
 

@@ -13,57 +13,27 @@ Conventions are pinocchio's: quaternion xyzw, twist linear then angular, :math:`
 frame, metres and radians. Numpy is all this package needs.
 """
 
-from .batch_maps import BatchMaps
-from .element import Element
+from .batch_maps import BatchMaps as BatchMaps
+from .element import Element as Element
 from .errors import (
-    ConstraintError,
-    DtypeError,
-    DuplicateNameError,
-    EmptyIntervalError,
-    NotFiniteError,
-    NotNormalizedError,
-    OverlapError,
-    SizeError,
-    SpaceMismatchError,
-    UnknownNameError,
-    WrongObjectError,
+    ConstraintError as ConstraintError,
+    DtypeError as DtypeError,
+    DuplicateNameError as DuplicateNameError,
+    EmptyIntervalError as EmptyIntervalError,
+    NotFiniteError as NotFiniteError,
+    NotNormalizedError as NotNormalizedError,
+    OverlapError as OverlapError,
+    SizeError as SizeError,
+    SpaceMismatchError as SpaceMismatchError,
+    UnknownNameError as UnknownNameError,
+    WrongObjectError as WrongObjectError,
 )
-from .group_maps import GroupMaps
-from .groups import SE2, SE3, SO2, SO3, Group, R3xSO3, Rn
-from .layout import Factor, Layout
-from .looped_maps import LoopedMaps
-from .product import ProductSpace
-from .segments import Segments
-from .space import Space
+from .group_maps import GroupMaps as GroupMaps
+from .groups import SE2 as SE2, SE3 as SE3, SO2 as SO2, SO3 as SO3, Group as Group, R3xSO3 as R3xSO3, Rn as Rn
+from .layout import Factor as Factor, Layout as Layout
+from .looped_maps import LoopedMaps as LoopedMaps
+from .product import ProductSpace as ProductSpace
+from .segments import Segments as Segments
+from .space import Space as Space
 
 __distribution__ = "lie-constraints"
-
-__all__ = [
-    "SE2",
-    "SE3",
-    "SO2",
-    "SO3",
-    "BatchMaps",
-    "ConstraintError",
-    "DtypeError",
-    "DuplicateNameError",
-    "Element",
-    "EmptyIntervalError",
-    "Factor",
-    "Group",
-    "GroupMaps",
-    "Layout",
-    "LoopedMaps",
-    "NotFiniteError",
-    "NotNormalizedError",
-    "OverlapError",
-    "ProductSpace",
-    "R3xSO3",
-    "Rn",
-    "Segments",
-    "SizeError",
-    "Space",
-    "SpaceMismatchError",
-    "UnknownNameError",
-    "WrongObjectError",
-]

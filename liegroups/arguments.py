@@ -13,23 +13,6 @@ from numpy.typing import ArrayLike
 from .arrays import FLOAT64, Vector
 from .errors import DtypeError, NotFiniteError, SizeError, WrongObjectError
 
-__all__ = [
-    "as_flag",
-    "as_mapping",
-    "as_name",
-    "as_tolerance",
-    "as_tuple",
-    "expect",
-    "finite_vector",
-    "is_finite_number",
-    "leading_axes",
-    "natural_number",
-    "one_vector",
-    "real_numbers",
-    "receiver",
-    "stacked",
-]
-
 _K = TypeVar("_K")
 _T = TypeVar("_T")
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-__all__ = ["FLOAT64", "ArrayLike", "BoolVector", "Indices", "Matrix", "Numbers", "Vector", "runs"]
+from numpy.typing import ArrayLike as ArrayLike, NDArray
 
 FLOAT64 = np.dtype(np.float64)
 """Compared with ``==``: an array that comes out of a pickle has a copy of it."""

@@ -32,8 +32,6 @@ from .batch_algebra import (
 )
 from .series import EXP_SWITCH, LOG_SWITCH, b_prime, c_prime, k_prime
 
-__all__ = ["BatchMaps", "SE2Maps", "SE3Maps", "SO2Maps", "SO3Maps", "VectorMaps", "repeated"]
-
 
 class BatchMaps(ABC):
     """The seven maps of a group on vectors stacked along leading axes.

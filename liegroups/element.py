@@ -14,8 +14,6 @@ from .errors import SpaceMismatchError
 from .frozen import read_only, set_fields
 from .space import Space, as_space
 
-__all__ = ["Element"]
-
 
 @final
 class Element:

@@ -10,20 +10,6 @@ import difflib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = [
-    "ConstraintError",
-    "DtypeError",
-    "DuplicateNameError",
-    "EmptyIntervalError",
-    "NotFiniteError",
-    "NotNormalizedError",
-    "OverlapError",
-    "SizeError",
-    "SpaceMismatchError",
-    "UnknownNameError",
-    "WrongObjectError",
-]
-
 
 def _rebuild(kind: Callable[..., Exception], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Exception:
     return kind(*arguments, **keywords)

@@ -7,8 +7,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["read_only", "read_only_copy", "set_fields"]
-
 _Entry = TypeVar("_Entry", bound=np.generic)
 
 

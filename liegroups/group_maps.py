@@ -8,8 +8,6 @@ from typing import TypeAlias
 
 from .arrays import Matrix, Vector
 
-__all__ = ["GroupMaps"]
-
 OfVector: TypeAlias = Callable[[Vector], Vector]
 OfTwo: TypeAlias = Callable[[Vector, Vector], Vector]
 OfThree: TypeAlias = Callable[[Vector, Vector, Vector], Vector]

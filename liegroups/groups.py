@@ -17,8 +17,6 @@ from .layout import Layout
 from .product import ProductSpace
 from .space import Space
 
-__all__ = ["SE2", "SE3", "SO2", "SO3", "Group", "R3xSO3", "Rn"]
-
 
 class Group(Space):
     """A group made of a layout and a table of maps; `SE3` is one, at the end of this file.

@@ -17,8 +17,6 @@ from .frozen import read_only
 if TYPE_CHECKING:
     from .space import Space
 
-__all__ = ["Atom", "Factor", "Layout"]
-
 Atom: TypeAlias = tuple[str, int]
 """Kind and size of one group: ("R", n) for R^n, (name, 1) for any other."""
 

@@ -10,8 +10,6 @@ from .arrays import Matrix, Vector
 from .batch_maps import BatchMaps
 from .group_maps import GroupMaps
 
-__all__ = ["LoopedMaps"]
-
 
 class LoopedMaps(BatchMaps):
     """Maps over leading axes that call the maps of one vector in a loop: for a group that has none of its own.

@@ -15,8 +15,6 @@ from .group_maps import GroupMaps
 from .layout import Factor, Layout
 from .space import Space, as_space
 
-__all__ = ["ProductSpace", "join", "power"]
-
 
 @final
 class ProductSpace(Space):

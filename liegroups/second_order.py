@@ -23,17 +23,6 @@ from .arrays import Matrix, Vector
 from .maps import half_cot
 from .series import LOG_SWITCH, k_prime, k_second, k_value
 
-__all__ = [
-    "cross",
-    "log_second_by_differences",
-    "se2_bracket",
-    "se2_log_second",
-    "se3_bracket",
-    "se3_log_second",
-    "so3_log_second",
-    "structure_constants",
-]
-
 Floats3: TypeAlias = tuple[float, float, float]
 Dual3: TypeAlias = tuple[Floats3, Floats3]
 """A dual vector a + eps b as (a, b)."""

@@ -18,8 +18,6 @@ from .layout import Factor
 from .product import ProductSpace
 from .space import Space, as_space
 
-__all__ = ["Segments", "entries_of"]
-
 Piece: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], Space]
 """Coordinates in q and in v of one indivisible part, and its group: one coordinate of R^n, or a whole other group."""
 

@@ -17,8 +17,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["EXP_SWITCH", "LOG_SWITCH", "TINY", "b_prime", "c_prime", "c_value", "k_prime", "k_second", "k_value"]
-
 Real = TypeVar("Real", float, NDArray[np.float64])
 
 # Measured against 60 digits, worst of 60 points near t = 1: closed c 1e-15, b' 4e-15, c' 3e-14 (relative; the closed

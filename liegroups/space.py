@@ -21,8 +21,6 @@ from .layout import Factor
 from .structure import Structure
 from .unit_blocks import refuse_unnormalized
 
-__all__ = ["Space", "as_space"]
-
 _Map = Callable[[Vector, Vector], Vector]
 
 

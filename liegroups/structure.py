@@ -19,8 +19,6 @@ from .looped_maps import LoopedMaps
 from .second_order import log_second_by_differences, structure_constants
 from .unit_blocks import normalized, uniform_point
 
-__all__ = ["Structure"]
-
 
 class Structure:
     """A space as a set of arrays: its layout, its maps, its points, and the reading of what users give.

@@ -13,8 +13,6 @@ from .arrays import Vector
 from .errors import EmptyIntervalError, NotNormalizedError, SizeError, WrongObjectError
 from .layout import Factor
 
-__all__ = ["normalized", "refuse_unnormalized", "uniform_point"]
-
 UNBOUNDED = 1e100
 """A bound beyond this is no bound: models write infinity as the largest double."""
 

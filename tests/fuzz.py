@@ -30,20 +30,16 @@ from constraints import (
     CenterOfMass,
     ComBetweenFeet,
     Comparison,
-    Constant,
     ConvexShapeContact,
     ConvexShapeContactComplement,
     ConvexShapeContactHold,
     Explicit,
     Frame,
     Function,
-    Identity,
     Implicit,
     Options,
-    Order,
     Orientation,
     Part,
-    Polynomial,
     Pose,
     Position,
     Problem,
@@ -52,10 +48,8 @@ from constraints import (
     RightHandSide,
     Robot,
     Rotation,
-    Sensitivity,
     Stack,
     Stacked,
-    Sum,
     Surface,
     Target,
     Transformation,
@@ -67,9 +61,9 @@ from constraints import (
     mimic_constraints,
     project,
     rigid_transform,
-    stack_rows,
 )
 from constraints.errors import ConstraintError
+from constraints.functions import Constant, Identity, Polynomial, Sum
 from constraints.interop import (
     TangentSteps,
     as_anchor_constraint_model,
@@ -85,6 +79,7 @@ from constraints.manipulation import (
     Handle,
     MovableObject,
     MovingRightHandSide,
+    Path as WayPath,
     Rule,
     SecurityMargins,
     Shape,
@@ -97,9 +92,9 @@ from constraints.manipulation import (
     read_semantics,
     walk,
 )
-from constraints.manipulation import Path as WayPath
 from constraints.models import Mechanism, load, mechanisms, sample_arm, sample_two_arms
-from constraints.solvers import diagnose
+from constraints.rows import Order, stack_rows
+from constraints.solvers import Sensitivity, diagnose
 from liegroups import SE3, SO2, SO3, Element, ProductSpace, R3xSO3, Rn, Segments, Space
 
 SCENE = Path(__file__).resolve().parent.parent / "examples" / "scenes" / "two_tables.json"

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from constraints import Frame, Function, Implicit, Robot, Rotation, RowOwner
+from constraints import Frame, Function, Implicit, Robot, Rotation
 from constraints.loops import Closure, ConstraintSet, Hinge, PointClosure
+from constraints.rows import RowOwner
 from liegroups import SO3, Rn
 
 __all__ = ["LINKAGE_CLOSED", "data", "linkage", "model_of", "robot_of", "set_of"]

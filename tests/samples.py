@@ -17,14 +17,11 @@ from constraints import (
     Affine,
     CenterOfMass,
     ComBetweenFeet,
-    Constant,
     ConvexShapeContact,
     ConvexShapeContactComplement,
     ConvexShapeContactHold,
     Function,
-    Identity,
     Orientation,
-    Polynomial,
     Pose,
     Position,
     Robot,
@@ -34,6 +31,7 @@ from constraints import (
     Transformation,
     rigid_transform,
 )
+from constraints.functions import Constant, Identity, Polynomial
 from constraints.functions._template import DistanceBetween
 from liegroups import SE3, SO3, R3xSO3, Rn
 

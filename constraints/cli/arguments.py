@@ -18,8 +18,6 @@ import numpy as np
 from ..errors import FileError, MissingExtraError
 from ..files.writing import write_file
 
-__all__ = ["ALL_WELL", "NOT_ALL", "natural", "outputs", "positive", "save_arrays", "wants_bar"]
-
 ALL_WELL, NOT_ALL = 0, 1
 """Exit codes of a command that ran: all is well, or not all is (a projection failed, a bit differs)."""
 

@@ -14,8 +14,6 @@ from ..models.mechanism import grouped
 from ..pictures import plot_assembly
 from .arguments import ALL_WELL, NOT_ALL, outputs, save_arrays
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what the command takes."""

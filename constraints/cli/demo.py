@@ -7,8 +7,6 @@ import argparse
 from . import demonstration as demo
 from .arguments import ALL_WELL, natural, outputs, positive
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""

@@ -19,8 +19,6 @@ from ..robot import Base, Frame, Part, Robot, as_placement
 from ..rows.explicit_forms import explicit_relative_pose
 from ..rows.implicit import Implicit
 
-__all__ = ["Scene", "Size", "center_by_hand", "placement_by_hand", "sample_scenes", "scenes"]
-
 ROBOTS = "package://example-robot-data/robots/"
 Size = tuple[float, float, float]
 """Lengths of the edges of a box [m]."""

@@ -19,8 +19,6 @@ from ..pictures.robots import draw_box, draw_configuration, draw_frame, stick_fi
 from ..solvers import Options, Projector
 from .demo_scenes import FOOT, Scene, placement_by_hand, scenes
 
-__all__ = ["Outcome", "draw", "project_all", "run", "table"]
-
 PANEL, HEAD, TITLE = 3.0, 0.62, 0.7
 """Inches: edge of a picture, space for the text above it, for that above all."""
 

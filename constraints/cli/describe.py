@@ -12,8 +12,6 @@ from ..files.reports import report_from_data
 from ..words import counted
 from .arguments import ALL_WELL
 
-__all__ = ["add_arguments", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""

@@ -11,8 +11,6 @@ from ..files.writing import write_file
 from ..manipulation.graph import ConstraintGraph
 from .arguments import ALL_WELL, NOT_ALL, natural, outputs, positive
 
-__all__ = ["add_arguments", "facts", "run"]
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""

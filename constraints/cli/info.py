@@ -9,8 +9,6 @@ import re
 from ..files.environment import environment
 from .arguments import ALL_WELL
 
-__all__ = ["add_arguments", "extras", "run"]
-
 _DISTRIBUTION = "lie-constraints"
 _REQUIREMENT = re.compile(r"^\s*([\w.-]+).*;.*\bextra\s*==\s*['\"]([\w-]+)['\"]")
 _NOT_FOR_USERS = ("test",)

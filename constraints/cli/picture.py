@@ -14,8 +14,6 @@ from ..rows.right_hand_side import RightHandSide
 from ..solvers import Projector
 from ..solvers.projection.batch import ProjectionBatch
 
-__all__ = ["draw"]
-
 TRACES, SHOWN = 40, 8
 """How many starts have their residuals drawn, and how many configurations are shown."""
 GOOD, BAD = "#1f77b4", "#d62728"

@@ -23,8 +23,6 @@ from ..words import counted
 from .arguments import ALL_WELL, NOT_ALL, natural, outputs, positive, save_arrays, wants_bar
 from .picture import draw
 
-__all__ = ["add_arguments", "random_starts", "run", "table"]
-
 STARTS = 100
 _FOR_PROBLEMS = ("starts", "seed", "rhs", "options", "save", "report")
 

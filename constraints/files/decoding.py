@@ -26,8 +26,6 @@ from .loops import LOOPS, loop_from_data
 from .robots import frame_from_data, robot_from_data, space_from_data
 from .shapes import FORMER, SHIPPED, shape_of
 
-__all__ = ["MOST_PARTS", "Decoder"]
-
 MOST_PARTS = 20_000
 """Functions and spaces that a function may be made of, one that is used twice counted twice."""
 

@@ -12,8 +12,6 @@ from .json_values import Parsed
 from .other_formats import seems_to_be
 from .writing import as_path, write_file
 
-__all__ = ["FORMATS", "LARGEST_FILE", "VERSION", "read_document", "text_of", "write_document"]
-
 VERSION = 1
 """Schema version that is written; it is raised when a reader of the one before could not read the file."""
 LARGEST_FILE = 64 * 2**20

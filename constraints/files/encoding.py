@@ -30,8 +30,6 @@ from .loops import LOOPS, HingeNotDataError, loop_data
 from .robots import frame_data, robot_data, space_data
 from .shapes import SHIPPED, FieldShape, shape_of
 
-__all__ = ["DEEPEST", "GROUPS", "Encoder"]
-
 GROUPS: dict[str, Group] = {"SO2": SO2, "SE2": SE2, "SO3": SO3, "SE3": SE3}
 """Groups that a file names."""
 DEEPEST = 50

@@ -12,8 +12,6 @@ from typing import Any
 import numpy as np
 import scipy
 
-__all__ = ["environment"]
-
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_CORETYPE")
 
 

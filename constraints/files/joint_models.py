@@ -19,8 +19,6 @@ from ..robot.joints import COMPOSITE, JOINT_TYPES, joint_whole, type_name
 from ..robot.pinocchio import Model, Placement, pin
 from .json_values import MOST_COORDINATES, Parsed
 
-__all__ = ["model_data", "model_from_data", "placement_data", "placement_from_data"]
-
 _TYPES = (*JOINT_TYPES, COMPOSITE)
 _FRAMES = ("OP_FRAME", "JOINT", "FIXED_JOINT", "BODY", "SENSOR")
 

@@ -14,8 +14,6 @@ from liegroups.arrays import Matrix, Vector
 from ..errors import ConstraintError, FileContentError
 from ..words import counted
 
-__all__ = ["LONGEST_TEXT", "MOST_COORDINATES", "Parsed"]
-
 LONGEST_TEXT = 2000
 """Characters a name in a file may have."""
 MOST_COORDINATES = 4000

@@ -16,8 +16,6 @@ from .joint_models import placement_data, placement_from_data
 from .json_values import Parsed
 from .robots import frame_data, frame_from_data
 
-__all__ = ["LOOPS", "HingeNotDataError", "loop_data", "loop_from_data"]
-
 _Maker = Callable[..., FrameRows]
 LOOPS: dict[str, tuple[_Maker, tuple[str, ...], tuple[str, ...]]] = {
     "Closure": (Closure, ("predecessor", "successor", "hinge"), ()),

@@ -12,8 +12,6 @@ from ..solvers.step_control import Backtracking, Constant, ErrorNormBased, Fixed
 from .documents import read_document, write_document
 from .json_values import Parsed
 
-__all__ = ["load_options", "options_data", "options_from_data", "save_options"]
-
 _CONTROLS: dict[str, type[StepControl]] = {
     cls.__name__: cls for cls in (FullSteps, Constant, Backtracking, FixedSequence, ErrorNormBased)
 }

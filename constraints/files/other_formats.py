@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import re
 
-__all__ = ["seems_to_be"]
-
 _FIRST_BYTES = {
     b"PK\x03\x04": "an npz or another zip archive",
     b"\x93NUMPY": "an array of numpy (npy)",

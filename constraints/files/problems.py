@@ -20,8 +20,6 @@ from .encoding import Encoder
 from .json_values import MOST_COORDINATES, Parsed
 from .robots import bounds_data, bounds_from_data
 
-__all__ = ["load_problem", "problem_data", "problem_from_data", "save_problem"]
-
 _ENTRIES = ("shared", "where", "levels", "bounds", "weights", "frozen", "optional_last")
 
 

@@ -27,8 +27,6 @@ from .options import options_data, options_from_data
 from .problems import problem_data, problem_from_data
 from .right_hand_sides import rhs_data, rhs_from_data
 
-__all__ = ["Report", "report_from_data", "save_report"]
-
 _STEPS: dict[str, type[LinearStep]] = {step.__name__: step for step in (LeastChange, SparseKKT)}
 _ENTRIES = ("versions", "result", "start", "near", "rhs", "options", "engine", "problem")
 

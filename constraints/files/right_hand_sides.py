@@ -13,8 +13,6 @@ from ..rows.stack import Stack
 from .documents import read_document, write_document
 from .json_values import Parsed
 
-__all__ = ["load_rhs", "rhs_data", "rhs_from_data", "save_rhs"]
-
 _RATES = ("velocity", "acceleration")
 
 

@@ -17,17 +17,6 @@ from ..robot.space import RobotSpace
 from .joint_models import model_data, model_from_data, placement_data, placement_from_data
 from .json_values import MOST_COORDINATES, Parsed
 
-__all__ = [
-    "bounds_data",
-    "bounds_from_data",
-    "frame_data",
-    "frame_from_data",
-    "robot_data",
-    "robot_from_data",
-    "space_data",
-    "space_from_data",
-]
-
 MOST_PAIRS = 100_000
 """Pairs of links with disabled collisions that a file may have."""
 _ENTRIES = ("name", "bounds", "references", "mimics", "frames", "disabled_collisions")

@@ -26,8 +26,6 @@ from ..solvers import Options
 from .documents import read_document
 from .json_values import Parsed
 
-__all__ = ["Scene", "read_scene"]
-
 MOST = 200
 """Robots, objects, tables, rules a scene may have of each."""
 BODY = "<robot name='object'><link name='body'/></robot>"

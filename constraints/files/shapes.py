@@ -8,12 +8,9 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from ..functions import CenterOfMass, Orientation, Pose, Position, Rotation, Transformation
-from ..functions import _template as _template
+from ..functions import CenterOfMass, Orientation, Pose, Position, Rotation, Transformation, _template as _template
 from ..functions.from_callable import FromCallable
 from ..functions.function import Function
-
-__all__ = ["FORMER", "KINDS", "SHIPPED", "FieldShape", "shape_of"]
 
 KINDS = {
     "Robot": "robot",

@@ -12,8 +12,6 @@ from typing import Any
 
 from ..errors import FileError, WrongObjectError
 
-__all__ = ["as_path", "write_file"]
-
 _STANDARD = {"/dev/stdout": 1, "/dev/stderr": 2}
 
 

@@ -1,41 +1,25 @@
 """Differentiable functions, one idea a file."""
 
-from .affine import Affine, Constant, Identity
-from .algebra import Composition, Difference, Sum
-from .center_of_mass import CenterOfMass
-from .com_between_feet import ComBetweenFeet
-from .contact.contact import ConvexShapeContact, ConvexShapeContactComplement, ConvexShapeContactHold
-from .from_callable import FromCallable
-from .lifted import Lifted
-from .orientation import Orientation
-from .polynomial import Polynomial
-from .pose import Pose
-from .position import Position
-from .restriction import Restriction
-from .rotation import Rotation
-from .stacked import Stacked
-from .transformation import Transformation
-
-__all__ = [
-    "Affine",
-    "CenterOfMass",
-    "ComBetweenFeet",
-    "Composition",
-    "Constant",
-    "ConvexShapeContact",
-    "ConvexShapeContactComplement",
-    "ConvexShapeContactHold",
-    "Difference",
-    "FromCallable",
-    "Identity",
-    "Lifted",
-    "Orientation",
-    "Polynomial",
-    "Pose",
-    "Position",
-    "Restriction",
-    "Rotation",
-    "Stacked",
-    "Sum",
-    "Transformation",
-]
+from ..point import MovingPoint as MovingPoint, Point as Point
+from .affine import Affine as Affine, Constant as Constant, Identity as Identity
+from .algebra import Composition as Composition, Difference as Difference, Sum as Sum
+from .center_of_mass import CenterOfMass as CenterOfMass
+from .com_between_feet import ComBetweenFeet as ComBetweenFeet
+from .contact.contact import (
+    ConvexShapeContact as ConvexShapeContact,
+    ConvexShapeContactComplement as ConvexShapeContactComplement,
+    ConvexShapeContactHold as ConvexShapeContactHold,
+    SurfacePair as SurfacePair,
+)
+from .contact.contact_surface import Surface as Surface
+from .from_callable import FromCallable as FromCallable
+from .function import Function as Function, Linearisation as Linearisation
+from .lifted import Lifted as Lifted
+from .orientation import Orientation as Orientation
+from .polynomial import Polynomial as Polynomial
+from .pose import Pose as Pose
+from .position import Position as Position
+from .restriction import Restriction as Restriction
+from .rotation import Rotation as Rotation
+from .stacked import Stacked as Stacked
+from .transformation import Transformation as Transformation

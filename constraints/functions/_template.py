@@ -21,8 +21,6 @@ from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from .frame_function import FrameFunction, kinematics_at
 
-__all__ = ["DistanceBetween"]
-
 
 # Functions are compared by identity (eq=False), and Function has a repr of its own (repr=False). A function that does
 # not look at frames derives from `Function` itself; `affine.py` is such a one.

@@ -17,8 +17,6 @@ from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, WrongOb
 from ..point import MovingPoint, PlacedSpace, Point
 from .function import Function
 
-__all__ = ["Affine", "Constant", "Identity"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Affine(Function):

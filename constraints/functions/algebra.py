@@ -19,8 +19,6 @@ from ..words import signed_sum
 from .function import Function, as_function
 from .lifted import common_inputs
 
-__all__ = ["Composition", "Difference", "Sum"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Composition(Function):

@@ -20,8 +20,6 @@ from .mass import MassFunction
 if TYPE_CHECKING:
     from ..robot.pinocchio import Placement
 
-__all__ = ["CenterOfMass"]
-
 _WORLD = Frame("world", 0)
 
 

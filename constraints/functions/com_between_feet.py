@@ -19,8 +19,6 @@ from ..robot.posture import Kinematics
 from .frame_function import as_frame, kinematics_at, motion_of, supporting_columns
 from .mass import MassFunction
 
-__all__ = ["ComBetweenFeet"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComBetweenFeet(MassFunction):

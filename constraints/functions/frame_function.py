@@ -25,17 +25,6 @@ from .function import Function
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = [
-    "FrameFunction",
-    "Framed",
-    "as_frame",
-    "kinematics_at",
-    "motion_of",
-    "posture_of",
-    "supporting_columns",
-    "world_or_frame",
-]
-
 _LOCAL: Any = pin.LOCAL
 
 

@@ -15,8 +15,6 @@ from ..errors import DtypeError, SizeError, WrongObjectError
 from ..point import Point
 from .function import Function
 
-__all__ = ["FromCallable"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FromCallable(Function):

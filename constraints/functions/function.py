@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from .from_callable import FromCallable
     from .restriction import Restriction
 
-__all__ = ["Function", "Linearisation"]
-
 
 class Linearisation(NamedTuple):
     """Value and Jacobian of a function at one configuration."""

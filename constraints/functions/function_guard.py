@@ -16,8 +16,6 @@ from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ..errors import FunctionError, NotDeclaredError
 
-__all__ = ["declared", "take_back", "watch"]
-
 _MARK = np.uint64(0x7FF8_5EED_0DD0_F00D)
 UNWRITTEN = float(_MARK.view(np.float64))
 """A NaN with bits of its own, which sums and products keep: no calculation ends in it unless it read it."""

@@ -15,8 +15,6 @@ from ..errors import RobotMismatchError, SpaceMismatchError, WrongObjectError
 from ..point import MovingPoint, PlacedSpace, Point
 from .function import Function, as_function
 
-__all__ = ["Lifted", "block_of", "lifted"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Lifted(Function):

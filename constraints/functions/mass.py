@@ -20,8 +20,6 @@ from ..robot.subtree import truncated
 from .frame_function import motion_of, supporting_columns
 from .function import Function
 
-__all__ = ["MassFunction"]
-
 _POSITION: Any = pin.KinematicLevel.POSITION
 _ACCELERATION: Any = pin.KinematicLevel.ACCELERATION
 _center_of_mass: Any = pin.centerOfMass

@@ -17,8 +17,6 @@ from .frame_function import FrameFunction, kinematics_at
 if TYPE_CHECKING:
     from ..robot.pinocchio import Placement
 
-__all__ = ["Orientation", "rotation_log"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Orientation(FrameFunction):

@@ -17,8 +17,6 @@ from ..words import signed_sum
 from .affine import Affine
 from .function import Function
 
-__all__ = ["Polynomial"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Polynomial(Function):

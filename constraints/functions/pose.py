@@ -22,8 +22,6 @@ from .function import Function
 if TYPE_CHECKING:
     from ..robot.pinocchio import Placement
 
-__all__ = ["Pose"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pose(FrameFunction):

@@ -12,8 +12,6 @@ from liegroups.arrays import Matrix, Vector
 from ..point import Point
 from .function import Function
 
-__all__ = ["PoseFromRows"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PoseFromRows(Function):

@@ -17,8 +17,6 @@ from .frame_function import FrameFunction, kinematics_at
 if TYPE_CHECKING:
     from ..robot.pinocchio import Placement
 
-__all__ = ["Position"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Position(FrameFunction):

@@ -16,8 +16,6 @@ from ..errors import WrongObjectError
 from ..point import MovingPoint, Point
 from .function import Function, as_function
 
-__all__ = ["Restriction"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Restriction(Function):

@@ -16,8 +16,6 @@ from .frame_function import FrameFunction, kinematics_at
 if TYPE_CHECKING:
     from ..robot.pinocchio import Placement
 
-__all__ = ["Rotation"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rotation(FrameFunction):

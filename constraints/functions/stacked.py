@@ -17,8 +17,6 @@ from ..point import MovingPoint, Point
 from .function import Function, as_function
 from .lifted import common_inputs
 
-__all__ = ["Stacked"]
-
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Stacked(Function):

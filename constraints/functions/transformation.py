@@ -20,8 +20,6 @@ from .orientation import rotation_log
 if TYPE_CHECKING:
     from ..robot.pinocchio import Placement
 
-__all__ = ["Transformation"]
-
 _log3: Any = pin.log3
 
 

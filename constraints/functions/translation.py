@@ -15,8 +15,6 @@ from ..errors import SpaceMismatchError
 from ..point import MovingPoint, Point
 from .function import Function, as_function
 
-__all__ = ["RightTranslation", "Translated"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RightTranslation(Function):

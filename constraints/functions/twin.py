@@ -12,8 +12,6 @@ from ..errors import SpaceMismatchError
 from ..point import MovingPoint, Point
 from .function import Function, as_function
 
-__all__ = ["Twin"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Twin(Function):

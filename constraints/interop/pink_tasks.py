@@ -28,8 +28,6 @@ from ..rows.right_hand_side import RightHandSide
 from ..rows.stack import Stack
 from ..rows.stacking import Order, Rows, stack_rows
 
-__all__ = ["PinkFunction", "as_pink_task"]
-
 
 def as_pink_task(
     constraint: Function | Implicit,

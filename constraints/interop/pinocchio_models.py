@@ -36,13 +36,6 @@ from ..robot.arguments import as_robot
 from ..robot.pinocchio import pin
 from ..rows.implicit import Implicit
 
-__all__ = [
-    "NoCounterpartError",
-    "as_anchor_constraint_model",
-    "as_rigid_constraint_model",
-    "from_constraint_model",
-]
-
 _TAKEN = "a pinocchio RigidConstraintModel, PointAnchorConstraintModel or FrameAnchorConstraintModel"
 
 

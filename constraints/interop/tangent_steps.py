@@ -23,8 +23,6 @@ from ..rows.stacking import Order, Rows, stack_rows
 from ..words import counted
 from ..workspace import Pool, Workspace
 
-__all__ = ["TangentSteps", "as_nonlinear_constraint"]
-
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,33 +1,19 @@
 """Closed chains: closures, contacts, sets of them, and their assembly."""
 
-from .assembly import Assembly, assemble_position, assemble_velocity
-from .closures import Closure, ErrorFrame, FixedClosureError, PointClosure, RodClosure
-from .constraint_set import Baumgarte, ConstraintSet
-from .contacts import Axes, PointContact, SurfaceContact
-from .hinge import Hinge, HingeError, HingeKind, HingeTypeError
-from .hinge_fit import HingeMotion
-from .physical_joint import NotAJointError, PhysicalJoint, to_joint
-
-__all__ = [
-    "Assembly",
-    "Axes",
-    "Baumgarte",
-    "Closure",
-    "ConstraintSet",
-    "ErrorFrame",
-    "FixedClosureError",
-    "Hinge",
-    "HingeError",
-    "HingeKind",
-    "HingeMotion",
-    "HingeTypeError",
-    "NotAJointError",
-    "PhysicalJoint",
-    "PointClosure",
-    "PointContact",
-    "RodClosure",
-    "SurfaceContact",
-    "assemble_position",
-    "assemble_velocity",
-    "to_joint",
-]
+from .assembly import (
+    Assembly as Assembly,
+    assemble_position as assemble_position,
+    assemble_velocity as assemble_velocity,
+)
+from .closures import (
+    Closure as Closure,
+    ErrorFrame as ErrorFrame,
+    FixedClosureError as FixedClosureError,
+    PointClosure as PointClosure,
+    RodClosure as RodClosure,
+)
+from .constraint_set import Baumgarte as Baumgarte, ConstraintSet as ConstraintSet
+from .contacts import Axes as Axes, PointContact as PointContact, SurfaceContact as SurfaceContact
+from .hinge import Hinge as Hinge, HingeError as HingeError, HingeKind as HingeKind, HingeTypeError as HingeTypeError
+from .hinge_fit import HingeMotion as HingeMotion
+from .physical_joint import NotAJointError as NotAJointError, PhysicalJoint as PhysicalJoint, to_joint as to_joint

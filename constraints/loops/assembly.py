@@ -37,8 +37,6 @@ from .branch import Branch, branch_between, meets_dead_centre
 from .closures import RodClosure
 from .constraint_set import ConstraintSet
 
-__all__ = ["Assembly", "assemble_position", "assemble_velocity"]
-
 _log = logging.getLogger(__package__)
 
 Driven = Sequence[str | Segments] | Segments

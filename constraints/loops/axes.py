@@ -13,8 +13,6 @@ from liegroups.frozen import read_only
 from ..errors import DtypeError, SizeError, WrongObjectError
 from .hinge import Hinge, HingeTypeError, composed
 
-__all__ = ["hinge_of_axes", "hinge_of_mask"]
-
 
 def hinge_of_mask(mask: Sequence[bool]) -> Hinge:
     """The hinge that is left when some of six axes are held: x, y, z, then rotations about x, y, z.

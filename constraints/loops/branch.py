@@ -14,8 +14,6 @@ from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide
 from .partition import partition
 
-__all__ = ["Branch", "branch_between", "meets_dead_centre"]
-
 PLACES = 60
 """Into how many parts a way is cut, at most; one that takes more counts as passing a dead centre."""
 SHORTEST = 1e-5

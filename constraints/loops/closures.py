@@ -24,8 +24,6 @@ from .hinge import Hinge
 from .hinge_fit import HingeMotion, fitted, hinge_rows
 from .pose_map import Rod, Split, second_of_pose_log
 
-__all__ = ["Closure", "ErrorFrame", "FixedClosureError", "PointClosure", "RodClosure"]
-
 
 @dataclass(frozen=True, eq=False)
 class ErrorFrame:

@@ -25,8 +25,6 @@ from ..rows.stacking import Order, stack_rows
 from ..words import counted
 from .closures import Closure
 
-__all__ = ["Baumgarte", "ConstraintSet"]
-
 
 @final
 @dataclass(frozen=True)

@@ -24,8 +24,6 @@ from .pose_map import LogPose, PoseMap, Split
 from .rotation_rows import Turn
 from .subhinge import unit_axis
 
-__all__ = ["Axes", "PointContact", "SurfaceContact"]
-
 
 class Axes(Enum):
     """The axes of a contact's rows."""

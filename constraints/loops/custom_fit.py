@@ -16,8 +16,6 @@ from ..robot.pinocchio import pin
 from .hinge import Hinge
 from .pose_map import PoseMap
 
-__all__ = ["CustomRows"]
-
 _dposv: Any = lapack.dposv
 STARTS = 8
 """Fits of a custom hinge begin at this many values of each of its first two turning steps."""

@@ -19,8 +19,6 @@ from ..rows.target import Target
 from ..words import counted
 from .pose_map import OfRelativePose, PoseMap
 
-__all__ = ["FrameRows"]
-
 
 class FrameRows(RowOwner):
     """Rows of the pose of one frame, the successor, seen from another, the predecessor: a `PoseMap` of that pose.

@@ -21,8 +21,6 @@ from ..words import counted
 from .rotation_rows import perpendicular_pair
 from .subhinge import Motion, Subhinge, X, Y, Z, unit_axis
 
-__all__ = ["Hinge", "HingeError", "HingeKind", "HingeTypeError", "chain", "composed"]
-
 
 class HingeKind(Enum):
     """The types of hinge; the value is the number of degrees of freedom, None where it depends."""

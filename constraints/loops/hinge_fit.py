@@ -18,8 +18,6 @@ from .pose_map import LogPose, PoseMap, Split
 from .rotation_rows import Cross, RotationRows, Swing, Turn, perpendicular_pair
 from .subhinge import Subhinge
 
-__all__ = ["HingeMotion", "fitted", "hinge_rows"]
-
 
 @dataclass(frozen=True, eq=False)
 class HingeMotion:

@@ -18,8 +18,6 @@ from ..rows.stacking import stack_rows
 from ..solvers.diagnosis.dependent_rows import Row
 from .partition import Partition, partition
 
-__all__ = ["Mobility", "coordinate_names", "mobility_at", "row_names"]
-
 CLOSED = 1e-6
 """Residual up to which a configuration counts as closed [m or rad]: beyond, ranks are those of another posture."""
 

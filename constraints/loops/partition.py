@@ -11,8 +11,6 @@ from liegroups.arrays import BoolVector, Indices, Matrix
 
 from ..linear_algebra import RANK_TOLERANCE, numerical_rank, pivots, singular_values
 
-__all__ = ["Partition", "partition"]
-
 
 class Partition(NamedTuple):
     r"""Columns u, c, v and rows h of a Jacobian, so that :math:`J[h, v]` is square and regular, of the rank of J.

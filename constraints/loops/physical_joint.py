@@ -19,8 +19,6 @@ from .hinge import Hinge, chain
 from .hinge_fit import fitted
 from .subhinge import Subhinge
 
-__all__ = ["NotAJointError", "PhysicalJoint", "to_joint"]
-
 
 class NotAJointError(ConstraintError):
     """A closure that cannot become a joint of the tree: `closure` and the reason."""

@@ -19,8 +19,6 @@ from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
 from .rotation_rows import RotationRows
 
-__all__ = ["LogPose", "OfRelativePose", "PoseMap", "Rod", "Split", "second_of_pose_log"]
-
 
 def second_of_pose_log(pose: Any, twist: Vector, acceleration: Vector) -> Vector:
     r"""Second time derivative of :math:`\log_6` of a pose (6,): linear, then angular.

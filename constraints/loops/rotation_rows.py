@@ -14,8 +14,6 @@ from liegroups.second_order import cross, so3_log_second
 from ..functions.orientation import rotation_log
 from ..robot.pinocchio import pin
 
-__all__ = ["Cross", "RotationRows", "Swing", "Turn", "perpendicular_pair", "unit_log"]
-
 NEAR_HALF_TURN = 1e-3
 """Closer than this to a half turn [rad] derivatives are those at this distance: there the axis of a swing is free."""
 

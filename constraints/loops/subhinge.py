@@ -16,8 +16,6 @@ from liegroups.frozen import read_only, set_fields
 from ..errors import NotNormalizedError, UnknownNameError
 from ..robot.pinocchio import pin
 
-__all__ = ["Motion", "Subhinge", "X", "Y", "Z", "unit_axis"]
-
 ROUNDING = 2e-15
 """How far the norm of a vector that was normalised may be from 1."""
 

@@ -2,80 +2,45 @@
 
 from typing import TYPE_CHECKING, Any
 
-from ..paths.collision import Collision, CollisionModel, NoFreeConfigurationError
-from ..paths.collision_pairs import LeftOut, LeftOutReason
-from ..paths.collision_shapes import Shape
-from ..paths.interpolation import Interpolation, PathStatus, Stop, interpolate
-from ..paths.moving_rhs import MovingRightHandSide
-from ..paths.path import Jump, Path
-from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins, Tie
-from .factory import ConstraintGraphFactory, MovableObject
-from .foliation import Foliation, Leaf
-from .graph import ConstraintGraph
-from .graph_errors import GraphErrors
-from .grasp import grasp, pregrasp
-from .gripper import Gripper, Handle
-from .placement import left_where_it_is, placement, preplacement
-from .problems import PathProblem
-from .rules import Rule
-from .semantics import Semantics, read_semantics
-from .states import State, Transition
-from .targets import TargetConfiguration, UnreachedError
-from .validation import Rate, Validation
-from .walk import Walk, walk
+from ..paths.collision import (
+    Collision as Collision,
+    CollisionModel as CollisionModel,
+    NoFreeConfigurationError as NoFreeConfigurationError,
+)
+from ..paths.collision_pairs import LeftOut as LeftOut, LeftOutReason as LeftOutReason
+from ..paths.collision_shapes import Shape as Shape
+from ..paths.interpolation import (
+    Interpolation as Interpolation,
+    PathStatus as PathStatus,
+    Stop as Stop,
+    interpolate as interpolate,
+)
+from ..paths.moving_rhs import MovingRightHandSide as MovingRightHandSide
+from ..paths.path import Jump as Jump, Path as Path
+from ..paths.relative_motion import (
+    CollisionPair as CollisionPair,
+    RelativeMotion as RelativeMotion,
+    SecurityMargins as SecurityMargins,
+    Tie as Tie,
+)
+from .factory import ConstraintGraphFactory as ConstraintGraphFactory, MovableObject as MovableObject
+from .foliation import Foliation as Foliation, Leaf as Leaf
+from .graph import ConstraintGraph as ConstraintGraph
+from .graph_errors import GraphErrors as GraphErrors
+from .grasp import grasp as grasp, pregrasp as pregrasp
+from .gripper import Gripper as Gripper, Handle as Handle
+from .placement import left_where_it_is as left_where_it_is, placement as placement, preplacement as preplacement
+from .problems import PathProblem as PathProblem
+from .rules import Rule as Rule
+from .semantics import Semantics as Semantics, read_semantics as read_semantics
+from .states import State as State, Transition as Transition
+from .targets import TargetConfiguration as TargetConfiguration, UnreachedError as UnreachedError
+from .validation import Rate as Rate, Validation as Validation
+from .walk import Walk as Walk, walk as walk
 
 if TYPE_CHECKING:
-    from ..files import Scene, read_scene
-    from ..pictures import animate, plot_path
-
-__all__ = [
-    "Collision",
-    "CollisionModel",
-    "CollisionPair",
-    "ConstraintGraph",
-    "ConstraintGraphFactory",
-    "Foliation",
-    "GraphErrors",
-    "Gripper",
-    "Handle",
-    "Interpolation",
-    "Jump",
-    "Leaf",
-    "LeftOut",
-    "LeftOutReason",
-    "MovableObject",
-    "MovingRightHandSide",
-    "NoFreeConfigurationError",
-    "Path",
-    "PathProblem",
-    "PathStatus",
-    "Rate",
-    "RelativeMotion",
-    "Rule",
-    "Scene",
-    "SecurityMargins",
-    "Semantics",
-    "Shape",
-    "State",
-    "Stop",
-    "TargetConfiguration",
-    "Tie",
-    "Transition",
-    "UnreachedError",
-    "Validation",
-    "Walk",
-    "animate",
-    "grasp",
-    "interpolate",
-    "left_where_it_is",
-    "placement",
-    "plot_path",
-    "pregrasp",
-    "preplacement",
-    "read_scene",
-    "read_semantics",
-    "walk",
-]
+    from ..files import Scene as Scene, read_scene as read_scene
+    from ..pictures import animate as animate, plot_path as plot_path
 
 
 def __getattr__(name: str) -> Any:

@@ -8,8 +8,6 @@ from typing import Any
 from ..errors import DuplicateError, WrongObjectError
 from ..rows.row_owner import RowOwner
 
-__all__ = ["all_of", "as_owners"]
-
 
 def all_of(entries: Any, kind: type, what: str, plural: str = "") -> tuple[Any, ...]:
     """A sequence of objects of one kind, as a tuple.

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from .graph import ConstraintGraph
     from .states import Transition
 
-__all__ = ["describe", "to_dot"]
-
 
 def describe(graph: ConstraintGraph) -> str:
     """States with their constraints, and the transitions that leave them.

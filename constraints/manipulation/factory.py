@@ -26,8 +26,6 @@ from .rules import Rule, check_rules, is_allowed
 from .semantics import Semantics
 from .states import State, Transition
 
-__all__ = ["ConstraintGraphFactory", "MovableObject"]
-
 _log = logging.getLogger(__package__)
 
 

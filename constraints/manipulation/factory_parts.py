@@ -15,8 +15,6 @@ from .placement import left_where_it_is, placement, preplacement
 if TYPE_CHECKING:
     from .factory import ConstraintGraphFactory
 
-__all__ = ["Grasp", "GraspSet", "Parts"]
-
 Grasp = tuple[int, int]
 """Index of a gripper, and of a handle among those of all objects."""
 GraspSet = frozenset[Grasp]

@@ -9,8 +9,6 @@ from ..rows.row_owner import RowOwner
 from .factory_parts import Grasp, GraspSet, Parts, complements
 from .states import State, Transition
 
-__all__ = ["Between", "transitions_between"]
-
 LEVEL_SET_WEIGHT = 10
 
 

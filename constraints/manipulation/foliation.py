@@ -23,8 +23,6 @@ from ..rows.row_owner import RowOwner
 from ..rows.stack import Stack
 from ..words import counted
 
-__all__ = ["Foliation", "Leaf", "merge_foliations"]
-
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)

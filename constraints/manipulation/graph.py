@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from .graph_errors import GraphErrors
     from .validation import Validation
 
-__all__ = ["ConstraintGraph"]
-
 
 @final
 class ConstraintGraph:

@@ -17,8 +17,6 @@ from .problems import NOTHING
 if TYPE_CHECKING:
     from .graph import ConstraintGraph
 
-__all__ = ["GraphErrors", "graph_errors"]
-
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,8 +17,6 @@ from ..rows.row_owner import RowOwner
 from .foliation import Foliation
 from .gripper import Gripper, Handle
 
-__all__ = ["grasp", "is_free_object", "pregrasp"]
-
 
 def grasp(robot: Robot, gripper: Gripper, handle: Handle) -> Foliation:
     r"""A gripper holds a handle: :math:`\log({}^{g}M_h) = 0` on the rows of the handle's mask.

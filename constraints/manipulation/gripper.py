@@ -14,8 +14,6 @@ from liegroups.frozen import read_only, set_fields
 from ..errors import OptionError, SizeError, WrongObjectError
 from ..robot import Frame
 
-__all__ = ["Gripper", "Handle"]
-
 
 @dataclass(frozen=True, eq=False)
 class Gripper:

@@ -11,8 +11,6 @@ from ..point import Point
 from ..robot import Robot
 from ..workspace import Pool, Workspace
 
-__all__ = ["GraphMemory", "GraphMemoryPool"]
-
 
 @final
 class GraphMemory:

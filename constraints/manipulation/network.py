@@ -12,8 +12,6 @@ import numpy as np
 from ..errors import DuplicateNameError, GraphError, UnknownNameError, WrongObjectError
 from .states import State, Transition
 
-__all__ = ["Network"]
-
 _nx: Any = nx  # for the calls whose stubs leave types open
 
 

@@ -20,8 +20,6 @@ from ..rows.implicit import Implicit
 from .foliation import Foliation
 from .grasp import is_free_object
 
-__all__ = ["MARGIN", "left_where_it_is", "placement", "preplacement"]
-
 MARGIN = 1e-4
 """Height at which placed objects stand above a floor [m], so that they do not collide with it; as in hpp-python."""
 

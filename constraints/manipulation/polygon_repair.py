@@ -10,8 +10,6 @@ from liegroups.arrays import Matrix
 
 from ..functions.contact.contact_surface import FLATNESS
 
-__all__ = ["Polygon", "repaired"]
-
 SAME = 1e-6
 """Two vertices closer than this, in parts of the polygon's size, are one."""
 NEARLY_FLAT = 1e-2

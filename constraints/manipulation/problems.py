@@ -22,8 +22,6 @@ from .foliation import Foliation, leaf_at, merge_foliations
 from .memory import GraphMemory, GraphMemoryPool
 from .states import State, Transition
 
-__all__ = ["NOTHING", "GraphProblems", "LeafStep", "PathProblem"]
-
 NOTHING = "no constraint"
 """Name of the constraint of a problem that has none: it is always satisfied."""
 

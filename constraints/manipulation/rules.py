@@ -11,8 +11,6 @@ from liegroups.frozen import set_fields
 
 from ..errors import GraphError, OptionError, SizeError, WrongObjectError
 
-__all__ = ["Rule", "check_rules", "is_allowed"]
-
 
 @final
 @dataclass(frozen=True)

@@ -17,8 +17,6 @@ from ..rows.stacking import Rows, stack_rows
 from .memory import GraphMemoryPool
 from .states import State
 
-__all__ = ["StateSelector"]
-
 
 @final
 class StateSelector:

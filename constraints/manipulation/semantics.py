@@ -29,8 +29,6 @@ from .polygon_repair import repaired
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-__all__ = ["Semantics", "read_semantics"]
-
 _log = logging.getLogger(__package__)
 
 

@@ -15,8 +15,6 @@ from ..words import counted
 from .arguments import all_of, as_owners
 from .foliation import refuse_free_rows
 
-__all__ = ["State", "Transition"]
-
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)

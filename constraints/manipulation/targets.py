@@ -23,8 +23,6 @@ from .problems import GraphProblems
 from .selector import StateSelector
 from .states import Transition
 
-__all__ = ["TargetConfiguration", "UnreachedError", "configurations", "from_starts", "on_executor"]
-
 
 class UnreachedError(ConstraintError):
     """A target configuration was asked for that was not found; `target` has the projections."""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from .graph import ConstraintGraph
     from .states import Transition
 
-__all__ = ["Rate", "Validation", "validation"]
-
 LOW = 0.1
 """A rate of success below this is reported."""
 

@@ -27,8 +27,6 @@ from .graph import ConstraintGraph
 from .states import Transition
 from .targets import TargetConfiguration
 
-__all__ = ["Guess", "Walk", "walk"]
-
 SHOWN = 4
 """So many of the reasons why tries were given up are told, the most common first; `describe(details=True)` has all."""
 DETOUR = 0.5

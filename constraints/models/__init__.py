@@ -1,20 +1,8 @@
 """Mechanisms from files and built in, and sample robots that need no file."""
 
-from ..loops.mobility import Mobility
-from . import mechanisms
-from .installed import installed_robots
-from .loading import load
-from .mechanism import Mechanism, Unread
-from .samples import sample_arm, sample_humanoid, sample_two_arms
-
-__all__ = [
-    "Mechanism",
-    "Mobility",
-    "Unread",
-    "installed_robots",
-    "load",
-    "mechanisms",
-    "sample_arm",
-    "sample_humanoid",
-    "sample_two_arms",
-]
+from ..loops.mobility import Mobility as Mobility
+from . import mechanisms as mechanisms
+from .installed import installed_robots as installed_robots
+from .loading import load as load
+from .mechanism import Mechanism as Mechanism, Unread as Unread
+from .samples import sample_arm as sample_arm, sample_humanoid as sample_humanoid, sample_two_arms as sample_two_arms

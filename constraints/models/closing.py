@@ -16,8 +16,6 @@ from ..solvers.result import Result
 from ..words import counted
 from .mechanism import Mechanism
 
-__all__ = ["Closing", "close", "starts"]
-
 TOLERANCE = 1e-10
 """What each assembly aims at [m or rad]."""
 ACCEPTED = 1e-8

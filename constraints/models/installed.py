@@ -7,8 +7,6 @@ from pathlib import Path
 from ..errors import MissingExtraError
 from ..robot.packages import robot_data_folder
 
-__all__ = ["installed_robots"]
-
 
 def installed_robots() -> dict[str, tuple[Path, ...]]:
     """The robots that the installed `example-robot-data` distribution has: name -> paths of its URDF files.

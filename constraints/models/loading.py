@@ -22,8 +22,6 @@ from .sdf import mechanism_from_sdf
 from .spanning import LOOSE
 from .urdf import mechanism_from_urdf
 
-__all__ = ["load"]
-
 KINDS = {"robot": "URDF", "mujoco": "MJCF", "sdf": "SDF"}
 """Outermost element -> kind of file."""
 LOOPS_OF = {
@@ -125,7 +123,7 @@ def _kind(path: str | os.PathLike[str], packages: tuple[Any, ...]) -> str:
 
 def _hint(name: str) -> str:
     """What to do with a name that is no path, where something else has it."""
-    if name in mechanisms.__all__:
+    if callable(getattr(mechanisms, name, None)):
         return f"; the built-in mechanism is constraints.models.mechanisms.{name}()"
     robots = {} if robot_data_folder() is None else installed_robots()
     if name in robots:

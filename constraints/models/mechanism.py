@@ -29,8 +29,6 @@ from ..rows.row_owner import RowOwner
 from ..rows.stack import Stack
 from ..words import counted
 
-__all__ = ["Mechanism", "Unread", "couplers_of_mimics"]
-
 _log = logging.getLogger(__package__)
 _NAMES_AND_NUMBERS = re.compile(r"'[^']*'|[-+.\w]*\d[-+.\w]*")
 

@@ -1,15 +1,10 @@
 """Closed chains made in Python: mechanisms with a closed posture and a known mobility, where no file is at hand."""
 
-from .planar_mechanisms import five_bar, four_bar, scissor_lift
-from .spatial_mechanisms import bennett, delta_robot, slider_crank, stewart_platform, stewart_posture
-
-__all__ = [
-    "bennett",
-    "delta_robot",
-    "five_bar",
-    "four_bar",
-    "scissor_lift",
-    "slider_crank",
-    "stewart_platform",
-    "stewart_posture",
-]
+from .planar_mechanisms import five_bar as five_bar, four_bar as four_bar, scissor_lift as scissor_lift
+from .spatial_mechanisms import (
+    bennett as bennett,
+    delta_robot as delta_robot,
+    slider_crank as slider_crank,
+    stewart_platform as stewart_platform,
+    stewart_posture as stewart_posture,
+)

@@ -18,9 +18,7 @@ from ..robot import Robot
 from ..robot.xml import read_xml
 from .mechanism import Mechanism, Unread
 from .mjcf_equalities import read_equalities
-from .mjcf_tree import CompiledTree, from_qpos, read_tree
-
-__all__ = ["from_qpos", "mechanism_from_mjcf"]
+from .mjcf_tree import CompiledTree, from_qpos as from_qpos, read_tree
 
 _log = logging.getLogger(__package__)
 _compiling = threading.Lock()

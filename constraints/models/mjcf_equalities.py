@@ -22,8 +22,6 @@ from .mechanism import Unread
 from .mjcf_tree import CompiledTree
 from .tree import translation
 
-__all__ = ["Equalities", "read_equalities"]
-
 CONNECT, WELD, JOINT, TENDON = range(4)
 """MuJoCo's numbers for its equalities (`mjtEq`)."""
 _WORDS = ("connect", "weld", "joint", "tendon", "flex", "flexvert", "flexstrain", "distance")

@@ -14,8 +14,6 @@ from ..robot.pinocchio import Placement, pin
 from .mechanism import Unread
 from .tree import JointKind, JointLimits, Tree, inertia_matrix, rotation_about, translation
 
-__all__ = ["CompiledTree", "from_qpos", "read_tree"]
-
 FREE, BALL, SLIDE, HINGE = range(4)
 """MuJoCo's numbers for its joint types (`mjtJoint`)."""
 _KINDS = {FREE: JointKind.FREE, BALL: JointKind.BALL, SLIDE: JointKind.PRISMATIC, HINGE: JointKind.REVOLUTE}

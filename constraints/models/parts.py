@@ -13,8 +13,6 @@ from ..errors import OptionError, WrongObjectError
 from ..robot.pinocchio import pin
 from .tree import Tree
 
-__all__ = ["add_bar", "count", "length", "number"]
-
 DENSITY = 2.0
 """Mass of a bar by length [kg/m]."""
 

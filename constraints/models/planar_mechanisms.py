@@ -14,8 +14,6 @@ from .mechanism import Mechanism
 from .parts import add_bar, count, length, number
 from .tree import JointKind, Tree, translation
 
-__all__ = ["five_bar", "four_bar", "scissor_lift"]
-
 Z = (0.0, 0.0, 1.0)
 
 

@@ -10,8 +10,6 @@ import numpy as np
 from ..robot.pinocchio import Placement, pin
 from ..robot.robot import Robot
 
-__all__ = ["sample_arm", "sample_humanoid", "sample_two_arms"]
-
 
 @dataclass(frozen=True)
 class _Link:

@@ -24,8 +24,6 @@ from .sdf_document import SdfJoint, SdfModel, read_sdf
 from .spanning import LOOSE, Branch, closes_no_loop, cut_names, spanning_tree
 from .tree import JointKind, Tree
 
-__all__ = ["mechanism_from_sdf"]
-
 _KINDS = {
     "revolute": JointKind.REVOLUTE,
     "continuous": JointKind.REVOLUTE,

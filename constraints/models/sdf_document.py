@@ -22,8 +22,6 @@ from .mechanism import Unread
 from .sdf_words import foreign_words
 from .tree import JointLimits
 
-__all__ = ["JOINT_FREEDOMS", "SdfJoint", "SdfLink", "SdfMimic", "SdfModel", "read_sdf"]
-
 _log = logging.getLogger(__package__)
 
 JOINT_FREEDOMS = {

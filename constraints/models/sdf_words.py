@@ -9,8 +9,6 @@ from ..errors import UnknownNameError
 from ..robot.urdf_graph import is_ambiguous, meant
 from .mechanism import Unread
 
-__all__ = ["foreign_words"]
-
 _MODEL = (
     "link", "joint", "frame", "pose", "static", "self_collide", "allow_auto_disable", "enable_wind", "plugin",
     "include", "model", "gripper",

@@ -22,8 +22,6 @@ from typing import Any, cast
 from ..errors import FileError, MissingExtraError, UnknownNameError, WrongObjectError
 from .mechanism import Unread
 
-__all__ = ["Sidecar", "misspelt_beside", "read_sidecar", "sidecar_beside"]
-
 KEYS = ("closed_loop", "type", "name_mot", "joint_name", "joint_type")
 
 

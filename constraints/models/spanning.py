@@ -12,8 +12,6 @@ from liegroups.arguments import as_tuple
 
 from ..errors import UnknownJointError, WrongObjectError
 
-__all__ = ["Branch", "closes_no_loop", "cut_names", "spanning_tree"]
-
 _Edge = TypeVar("_Edge")
 
 

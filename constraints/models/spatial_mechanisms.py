@@ -17,8 +17,6 @@ from .mechanism import Mechanism
 from .parts import add_bar, length, number
 from .tree import JointKind, JointLimits, Tree, rotation_about, translation
 
-__all__ = ["bennett", "delta_robot", "slider_crank", "stewart_platform"]
-
 X, Y, Z = np.eye(3)
 DOWN = 0.06
 """Radius of what the platform of a Stewart-Gough platform or a delta robot weighs [m]."""

@@ -14,8 +14,6 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from ..robot.joints import joint_along
 from ..robot.pinocchio import Placement, pin
 
-__all__ = ["JointKind", "JointLimits", "Tree", "inertia_matrix", "rotation_about", "translation"]
-
 
 class JointKind(Enum):
     """Joints that model files have, by what they leave free."""

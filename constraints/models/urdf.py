@@ -23,8 +23,6 @@ from .sidecar import Sidecar, misspelt_beside, read_sidecar, sidecar_beside
 from .urdf_extras import elements_beside, mimics_of_loops, without_wrong_mimics, wrong_mimics
 from .urdf_loops import closures_of_cuts, cut_to_tree
 
-__all__ = ["mechanism_from_urdf"]
-
 _AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 _UNIVERSAL = {f"UJOINT_{a}{b}": (a, b) for a in _AXES for b in _AXES if a != b}
 JOINT_TYPES = ("SPHERICAL", "FIXED", *_UNIVERSAL)

@@ -10,8 +10,6 @@ from ..errors import UnknownJointError
 from ..robot.urdf_graph import UrdfGraph
 from .mechanism import Unread
 
-__all__ = ["elements_beside", "mimics_of_loops", "without_wrong_mimics", "wrong_mimics"]
-
 KNOWN = ("link", "joint", "material", "transmission", "gazebo", "ros2_control")
 """Elements of a URDF that hold the tree, or are looked through for what joins bodies."""
 

@@ -22,8 +22,6 @@ from ..rows.row_owner import RowOwner
 from .mechanism import Unread
 from .spanning import LOOSE, Branch, closes_no_loop, cut_names, spanning_tree
 
-__all__ = ["UrdfTree", "closures_of_cuts", "cut_to_tree"]
-
 _TURNABLE = ("fixed", "revolute", "continuous", "prismatic")
 """Types of joints whose inverse is a joint of the same type, about the negative axis."""
 

@@ -26,8 +26,6 @@ from .collision_shapes import Shape, solids_of
 from .path import Path, StepSize
 from .relative_motion import CollisionPair
 
-__all__ = ["Collision", "CollisionModel", "NoFreeConfigurationError", "always_in_words"]
-
 SAMPLES = 200
 """Random configurations in which a pair must meet to be said to meet always."""
 GJK_TOLERANCE = 1e-9

@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 from ..robot import Robot
 from ..robot.pinocchio import pin
 
-__all__ = ["LeftOut", "LeftOutReason", "in_words", "left_out"]
-
 IndexPair = tuple[int, int]
 
 

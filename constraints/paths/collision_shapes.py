@@ -24,8 +24,6 @@ from ..robot.placement import as_placement
 from ..robot.urdf import captured_stderr
 from ..robot.xml import read_xml
 
-__all__ = ["Shape", "Solids", "solids_of"]
-
 _SIZES = {"Box": 3, "Sphere": 1, "Cylinder": 2, "Capsule": 2}
 
 

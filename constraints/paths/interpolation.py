@@ -24,8 +24,6 @@ from ..solvers.status import StatusEnum
 from .moving_rhs import MovingRightHandSide
 from .path import Jump, Path, Piece, StepSize
 
-__all__ = ["Interpolation", "PathStatus", "Stop", "interpolate"]
-
 SHORTEST = 2.0**-18
 """Intervals are not halved below this part of the whole."""
 STEADY = 0.75

@@ -15,8 +15,6 @@ from ..errors import SpaceMismatchError, WrongObjectError
 from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide
 
-__all__ = ["MovingRightHandSide"]
-
 _NUMBERS = (float, int, np.number)
 
 

@@ -21,8 +21,6 @@ from ..solvers import Options, Projector
 from ..words import counted
 from .moving_rhs import MovingRightHandSide
 
-__all__ = ["Jump", "Path", "Piece", "StepSize"]
-
 TOGETHER = 1e-6
 """Largest tangent distance between the end of a piece and the start of the next [rad or m]."""
 

@@ -23,9 +23,6 @@ from ..rows.explicit import Explicit
 from ..rows.implicit import Implicit
 from ..rows.row_owner import RowOwner
 
-__all__ = ["CollisionPair", "RelativeMotion", "SecurityMargins", "Tie", "collision_pairs", "relative_motion"]
-
-
 _nx: Any = nx  # for the calls whose stubs leave types open
 
 

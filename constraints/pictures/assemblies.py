@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from ..loops.assembly import Assembly
     from ..models.mechanism import Mechanism
 
-__all__ = ["plot_assembly", "plot_iterates"]
-
 NAMED = 6
 """How many closures are written out beside a picture, the worst first."""
 FRAME_TIME = 0.5

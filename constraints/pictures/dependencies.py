@@ -11,8 +11,6 @@ from ..problem.resolution import Dependency
 from .figures import check_place, new_figure, save_figure
 from .layered import Place, draw_box, draw_line, heights
 
-__all__ = ["plot_dependencies"]
-
 WIDTH, GAP, LINE, ROOM = 2.2, 0.8, 0.15, 0.18
 """Width of a box, distance between columns, height of a line of text, free height between boxes [inch]."""
 CHARACTERS = 32

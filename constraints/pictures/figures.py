@@ -16,8 +16,6 @@ from liegroups.arrays import Vector
 from ..errors import FileError, MissingExtraError, WrongObjectError
 from ..files.writing import as_path, write_file
 
-__all__ = ["Cube", "check_place", "new_figure", "save_animation", "save_figure", "show_cube"]
-
 
 class Cube(NamedTuple):
     """The part of the world that a picture shows.

@@ -14,8 +14,6 @@ from .layered import draw_box, draw_line
 if TYPE_CHECKING:
     from ..manipulation.graph import ConstraintGraph
 
-__all__ = ["plot_graph"]
-
 STATE, WAYPOINT, GREY = "#dcebf7", "#f6f6f6", "#9a9a9a"
 COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#17becf", "#e377c2", "#7f7f7f", "#bcbd22")
 """By what a transition takes or gives."""

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from ..manipulation.graph import ConstraintGraph
     from ..manipulation.states import State, Transition
 
-__all__ = ["LINE", "Arrow", "Box", "Picture", "picture_of"]
-
 _nx: Any = nx  # for the calls whose stubs leave types open
 
 WIDTH, LINE, GAP = 2.5, 0.17, 3.4

@@ -16,8 +16,6 @@ import networkx as nx
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-__all__ = ["Place", "draw_box", "draw_line", "heights"]
-
 Place = tuple[float, float]
 """A point of a picture, to the right and up [inch]."""
 

@@ -19,8 +19,6 @@ from ..robot import Frame, Robot
 from .figures import Cube, new_figure, save_animation, save_figure, show_cube
 from .robots import draw_configuration, stick_figure
 
-__all__ = ["animate", "plot_path", "wires"]
-
 FIXED, MOVING, TRACE = "#8a8a8a", "#d9730d", "#f0b27a"
 """Colours of shapes on the world, of those on joints, and of the lines along which the latter came."""
 PANEL = 3.0

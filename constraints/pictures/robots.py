@@ -16,8 +16,6 @@ from ..errors import WrongObjectError
 from ..robot import Frame, Robot, as_placement
 from .figures import Cube, new_figure, save_figure, show_cube
 
-__all__ = ["draw_box", "draw_configuration", "draw_frame", "plot_configurations", "stick_figure"]
-
 _AXIS_COLOURS = ("#d62728", "#2ca02c", "#1f77b4")
 
 

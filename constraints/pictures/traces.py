@@ -15,8 +15,6 @@ from .figures import new_figure, save_figure
 if TYPE_CHECKING:
     from ..solvers import Projection
 
-__all__ = ["plot_trace"]
-
 LEAST_RESIDUAL = 1e-17
 """A residual of zero has no place on a logarithmic axis: it is drawn here."""
 

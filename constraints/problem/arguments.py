@@ -36,21 +36,6 @@ from ..rows.comparison import RowTable
 from ..rows.explicit import Explicit
 from ..rows.row_owner import RowOwner
 
-__all__ = [
-    "bounds_on",
-    "by_level",
-    "columns_with_cost",
-    "costs",
-    "frozen_columns",
-    "on_space",
-    "other_bounds",
-    "own_options",
-    "revolute_columns",
-    "space_of",
-    "unique_owners",
-    "wrapping_columns",
-]
-
 _log = logging.getLogger(__package__)
 
 _PLAIN = frozenset({np.ndarray, bool, float, int, str, type(None), RowTable})

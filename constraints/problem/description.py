@@ -27,17 +27,6 @@ from .resolution import dof_names
 if TYPE_CHECKING:
     from .problem import Problem
 
-__all__ = [
-    "MISSED",
-    "active_bounds",
-    "describe",
-    "errors_of",
-    "frozen_by_bounds",
-    "missed_by_outputs",
-    "summary",
-    "targets_without_time",
-]
-
 LEFT_OUT = "left out"
 MISSED = "its g_inverse or its twin is wrong, or has no solution there"
 """What is said of an explicit constraint that its own outputs do not satisfy."""

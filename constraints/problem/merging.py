@@ -23,8 +23,6 @@ from .arguments import on_space
 from .problem import Problem
 from .resolution import left_to_steps, order
 
-__all__ = ["explicits_as_rows", "merge_problems", "rhs_from_parts"]
-
 
 def explicits_as_rows(problem: Problem) -> Problem:
     """The same problem with nothing computed: explicit constraints are rows of Newton steps, by their twins."""

@@ -42,8 +42,6 @@ from .tangent import project_tangent, reduced_jacobian, tangent_basis
 if TYPE_CHECKING:
     from ..robot import Bounds, Robot
 
-__all__ = ["Problem"]
-
 
 @final
 @dataclass(frozen=True, eq=False, repr=False, init=False)

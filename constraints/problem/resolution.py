@@ -21,8 +21,6 @@ from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..rows.stack import Stack
 
-__all__ = ["Dependency", "Refusal", "Resolution", "dof_names", "left_to_steps", "order"]
-
 _nx: Any = nx  # for the calls whose stubs leave types open
 _log = logging.getLogger(__package__)
 

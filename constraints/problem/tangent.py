@@ -18,8 +18,6 @@ from ..rows.stacking import Order, stack_rows
 if TYPE_CHECKING:
     from .problem import Problem
 
-__all__ = ["project_tangent", "reduced_jacobian", "tangent_basis"]
-
 
 def tangent_basis(problem: Problem, point: Point, rhs: RightHandSide) -> Matrix:
     """Orthonormal basis (nv, dimension) of the velocities that keep all mandatory errors.

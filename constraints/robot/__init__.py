@@ -1,27 +1,16 @@
 """Robots: a model, its configuration space, named frames and bounds; postures and motions at which things are read."""
 
-from .bounds import Bounds
-from .frame import Frame
-from .frame_table import FrameKind
-from .placement import as_placement, as_rotation, pose_vector, rigid_transform
-from .posture import Motion, Posture
-from .robot import Robot
-from .space import RobotSpace
-from .system import Part
-from .urdf import Base
-
-__all__ = [
-    "Base",
-    "Bounds",
-    "Frame",
-    "FrameKind",
-    "Motion",
-    "Part",
-    "Posture",
-    "Robot",
-    "RobotSpace",
-    "as_placement",
-    "as_rotation",
-    "pose_vector",
-    "rigid_transform",
-]
+from .bounds import Bounds as Bounds
+from .frame import Frame as Frame
+from .frame_table import FrameKind as FrameKind
+from .placement import (
+    as_placement as as_placement,
+    as_rotation as as_rotation,
+    pose_vector as pose_vector,
+    rigid_transform as rigid_transform,
+)
+from .posture import Motion as Motion, Posture as Posture
+from .robot import Robot as Robot
+from .space import RobotSpace as RobotSpace
+from .system import Part as Part
+from .urdf import Base as Base

@@ -23,8 +23,6 @@ from .placement import (
 )
 from .robot import Robot
 
-__all__ = ["GivenPoint", "as_robot", "point_numbers", "robot_for"]
-
 GivenPoint = ArrayLike | Element | Placement | HasMatrix
 """What is taken for a point of a group: numbers, an Element, or a placement or rotation where the group has them."""
 _POSES = (SE3, R3xSO3)

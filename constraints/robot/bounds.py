@@ -21,8 +21,6 @@ from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, Unknown
 from ..words import counted, first_names
 from .pinocchio import Model
 
-__all__ = ["Bounds", "Violation"]
-
 _log = logging.getLogger(__package__)
 
 UNBOUNDED = 1e300

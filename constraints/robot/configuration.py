@@ -21,8 +21,6 @@ from .placement import as_placement, as_rotation, has_matrix, matrix_of, pose_ve
 if TYPE_CHECKING:
     from .robot import Robot
 
-__all__ = ["checked_postures", "configured", "joint_value", "merged", "random_configuration"]
-
 UNIT = 1e-6
 """A vector whose norm differs from 1 by less is normalised, any other is refused."""
 

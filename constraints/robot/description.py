@@ -17,8 +17,6 @@ from .urdf import FREE_ROBOTS
 if TYPE_CHECKING:
     from .robot import Robot
 
-__all__ = ["configuration_table", "description"]
-
 
 def configuration_table(q: Vector, bounds: Bounds, space: RobotSpace) -> str:
     """Write a configuration as a table: a line a joint, with type and units, and a mark where it is out of bounds.

@@ -11,8 +11,6 @@ from liegroups.errors import UnknownNameError
 from ..errors import WrongObjectError
 from .pinocchio import Model, pin
 
-__all__ = ["DisabledCollision", "as_disabled", "link_names"]
-
 
 class DisabledCollision(NamedTuple):
     """Two links whose collisions do not count.

@@ -14,8 +14,6 @@ from ..errors import WrongObjectError
 from .pinocchio import Placement, pin
 from .placement import as_placement
 
-__all__ = ["Frame"]
-
 
 @dataclass(frozen=True, eq=False)
 class Frame:

@@ -12,8 +12,6 @@ from liegroups.arrays import Matrix, Vector
 from .frame import Frame
 from .pinocchio import Placement, pin
 
-__all__ = ["FrameJacobian", "RelativeFrames", "frame_jacobian_of"]
-
 _LOCAL: Any = pin.LOCAL
 FrameJacobian = Callable[[Any, Any, int, Placement, Any], Matrix]
 """Of a model, its data, a joint, a placement on it, and axes: Jacobian (6, nv) of that frame, a new array."""

@@ -19,8 +19,6 @@ from .placement import as_placement
 if TYPE_CHECKING:
     from .robot import Robot
 
-__all__ = ["AmbiguousFrameError", "FrameKind", "FrameTable"]
-
 SAME_PLACE = 1e-12
 """Two frames of one name whose placements differ by less are one frame [m, and entries of the rotation matrix]."""
 

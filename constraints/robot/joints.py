@@ -13,21 +13,6 @@ from liegroups.arrays import BoolVector, Vector
 from ..errors import ModelError
 from .pinocchio import Model, pin
 
-__all__ = [
-    "COMPOSITE",
-    "FULL_TURN",
-    "JOINT_TYPES",
-    "Angle",
-    "JointType",
-    "angular_columns",
-    "joint_along",
-    "joint_kind",
-    "joint_space",
-    "joint_whole",
-    "radian_columns",
-    "type_name",
-]
-
 FULL_TURN = 2 * np.pi - 1e-6
 """A revolute joint whose range is at least this may be shifted by whole turns [rad]."""
 

@@ -11,8 +11,6 @@ from liegroups.arguments import as_tuple
 from ..errors import UnknownJointError, WrongObjectError
 from .space import RobotSpace
 
-__all__ = ["Mimic", "as_mimics"]
-
 
 @dataclass(frozen=True)
 class Mimic:

@@ -14,8 +14,6 @@ from liegroups.arguments import as_tuple
 
 from ..errors import FileError, WrongObjectError
 
-__all__ = ["as_folders", "find_resource", "robot_data_folder"]
-
 _SCHEME = "package://"
 _ROBOT_DATA = "example-robot-data"
 _SHOWN = 10

@@ -13,8 +13,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Model", "Placement", "pin"]
-
 pin: Any = importlib.import_module("pinocchio")
 
 

@@ -12,19 +12,6 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from ..errors import DtypeError, NotFiniteError, NotNormalizedError, OptionError, SizeError, WrongObjectError
 from .pinocchio import Placement, pin
 
-__all__ = [
-    "HasMatrix",
-    "as_placement",
-    "as_rotation",
-    "has_matrix",
-    "matrix_of",
-    "pose_vector",
-    "quaternion_of",
-    "rigid_transform",
-    "shape_of",
-    "way_from",
-]
-
 
 class HasMatrix(Protocol):
     """A rotation or a placement of scipy, mink or jaxlie."""

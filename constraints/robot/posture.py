@@ -22,8 +22,6 @@ from .pinocchio import Placement, pin
 if TYPE_CHECKING:
     from .space import RobotSpace
 
-__all__ = ["Kinematics", "Motion", "Posture"]
-
 _LOCAL: Any = pin.LOCAL
 _joint_jacobian: Any = pin.getJointJacobian
 

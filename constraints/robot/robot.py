@@ -32,8 +32,6 @@ from .srdf import read_srdf
 from .system import Part, join
 from .urdf import Base, read_urdf
 
-__all__ = ["Robot"]
-
 
 @final
 @dataclass(frozen=True, eq=False, init=False)

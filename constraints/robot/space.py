@@ -21,8 +21,6 @@ from .pinocchio import Model, pin
 from .posture import Kinematics, Motion, Posture
 from .subtree import truncated
 
-__all__ = ["RobotSpace"]
-
 WORTH_CUTTING = 0.8
 """A tree with more of the joints than this part is as good as the whole."""
 _POOL = 16

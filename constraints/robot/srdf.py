@@ -20,8 +20,6 @@ from .disabled_collisions import DisabledCollision, link_names
 from .space import RobotSpace
 from .xml import numbers, read_xml
 
-__all__ = ["MANIPULATION_TAGS", "SRDF_TAGS", "RobotSemantics", "read_srdf", "refuse_misspelt"]
-
 _log = logging.getLogger(__package__)
 
 SRDF_TAGS = (

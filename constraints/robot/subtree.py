@@ -6,8 +6,6 @@ from typing import Any
 
 from .pinocchio import Model, pin
 
-__all__ = ["truncated"]
-
 
 def truncated(model: Model, last: int) -> Any:
     """The joints of a model up to one, with the inertias on them; no frames.

@@ -22,8 +22,6 @@ from .placement import as_placement
 if TYPE_CHECKING:
     from .robot import Robot
 
-__all__ = ["Part", "join"]
-
 
 @dataclass(frozen=True, eq=False)
 class Part:

@@ -23,8 +23,6 @@ from .pinocchio import Model, pin
 from .urdf_graph import check_is_tree, misspelt
 from .xml import numbers, read_xml
 
-__all__ = ["FREE_ROBOTS", "Base", "as_base", "captured_stderr", "read_urdf", "urdf_model"]
-
 _log = logging.getLogger(__package__)
 _stderr = threading.Lock()
 FREE_ROBOTS = "base=Base.FREE_FLYER loads a URDF robot that is free in space, base=Base.PLANAR one on wheels"

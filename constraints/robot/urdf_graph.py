@@ -11,18 +11,6 @@ from xml.etree.ElementTree import Element
 from ..errors import FileError, UnknownNameError
 from .xml import has_xacro
 
-__all__ = [
-    "JOINT_FREEDOMS",
-    "Fault",
-    "UrdfGraph",
-    "UrdfJoint",
-    "check_is_tree",
-    "is_ambiguous",
-    "meant",
-    "misspelt",
-    "urdf_graph",
-]
-
 JOINT_FREEDOMS = {"fixed": 0, "revolute": 1, "continuous": 1, "prismatic": 1, "planar": 3, "floating": 6}
 """Types of joints of a URDF, and how many freedoms each has."""
 _ELEMENTS = ("link", "joint", "material", "transmission", "gazebo", "ros2_control")

@@ -18,8 +18,6 @@ from xml.parsers import expat
 from ..errors import FileError, WrongObjectError
 from .packages import find_resource
 
-__all__ = ["has_xacro", "numbers", "read_xml"]
-
 _log = logging.getLogger(__package__)
 _DEEPEST = 300
 """Elements inside each other that a file may have."""

@@ -1,3 +1,17 @@
-"""Constraints as rows: what each row asks for, implicit and explicit constraints, stacks, right-hand sides."""
+"""Constraints as rows: functions compared row by row, implicit or explicit, and their stacks."""
 
 from .comparison import Comparison as Comparison
+from .explicit import Explicit as Explicit
+from .explicit_forms import (
+    explicit_contact as explicit_contact,
+    explicit_relative_pose as explicit_relative_pose,
+    linear_coupling as linear_coupling,
+    locked_joint as locked_joint,
+    mimic_constraints as mimic_constraints,
+)
+from .implicit import Implicit as Implicit
+from .right_hand_side import RightHandSide as RightHandSide
+from .row_owner import Reference as Reference, RowOwner as RowOwner
+from .stack import Stack as Stack
+from .stacking import Order as Order, Rows as Rows, stack_rows as stack_rows
+from .target import Target as Target

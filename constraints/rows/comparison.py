@@ -13,8 +13,6 @@ from liegroups.frozen import read_only
 
 from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, WrongObjectError
 
-__all__ = ["INTERVAL", "Comparison", "RowTable", "by_row"]
-
 INTERVAL = "an interval"
 """What a row without comparison is called in messages."""
 

@@ -26,8 +26,6 @@ from .implicit import Implicit
 from .row_owner import RowOwner
 from .target import Target
 
-__all__ = ["Explicit"]
-
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)

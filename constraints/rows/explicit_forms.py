@@ -26,15 +26,6 @@ from ..robot.configuration import joint_value
 from .comparison import Comparison
 from .explicit import Explicit
 
-__all__ = [
-    "HOLD_ROWS",
-    "explicit_contact",
-    "explicit_relative_pose",
-    "linear_coupling",
-    "locked_joint",
-    "mimic_constraints",
-]
-
 HOLD_ROWS = (Comparison.EQUAL_TO_ZERO,) * 5 + (Comparison.EQUALITY,) * 3
 """Comparison of the rows of a hold: in contact, at a place that is chosen."""
 

@@ -19,8 +19,6 @@ from .comparison import Comparison, RowTable, by_row
 from .row_owner import RowOwner
 from .target import Target
 
-__all__ = ["Implicit"]
-
 _WORDS = {
     "weight": "Implicit(..., scale=) scales rows, and levels of a Problem put constraints in order",
     "gain": "Implicit(..., scale=) scales rows",

@@ -22,8 +22,6 @@ from .row_owner import RowOwner
 from .same_constraints import what_differs
 from .stack import Stack
 
-__all__ = ["RightHandSide"]
-
 _T = TypeVar("_T")
 
 

@@ -10,8 +10,6 @@ from liegroups.arrays import Matrix, Vector
 
 from ..linear_algebra import dot
 
-__all__ = ["rates_to_nearest_turn", "shorter", "shorter_rates", "to_nearest_turn"]
-
 NO_TURN = 1e-12
 """Rotations of less have no axis to take a whole turn about [rad]."""
 

@@ -23,8 +23,6 @@ from .rotation_vectors import rates_to_nearest_turn, shorter, shorter_rates, to_
 from .step_rows import GroupStepRows, StepRows, step_rows_of
 from .target import Target
 
-__all__ = ["Reference", "RowOwner"]
-
 
 class Reference(NamedTuple):
     """A right-hand side that may move: what rows are compared to, and how fast it goes.

@@ -11,8 +11,6 @@ from .comparison import RowTable
 from .row_owner import RowOwner
 from .stack import Stack
 
-__all__ = ["what_differs"]
-
 TOLERANCE = 1e-9
 """Relative distance of two errors that are one."""
 TRIALS = 6

@@ -23,8 +23,6 @@ from ..errors import (
 from ..words import counted, one_line
 from .row_owner import RowOwner
 
-__all__ = ["Stack", "label"]
-
 
 @final
 class Stack:

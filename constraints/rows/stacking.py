@@ -20,8 +20,6 @@ from .row_owner import Reference, RowOwner
 from .stack import Stack
 from .step_rows import GroupStepRows
 
-__all__ = ["Order", "Rows", "StackedRows", "evaluate_optional", "stack_rows"]
-
 
 class Order(Enum):
     """At which level rows are asked for."""

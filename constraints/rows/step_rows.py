@@ -18,8 +18,6 @@ from ..linear_algebra import dot
 from ..point import Point
 from .comparison import RowTable
 
-__all__ = ["GroupStepRows", "StepRows", "function_step_rows", "step_rows_of"]
-
 SMALL_ERROR = 1.0
 """Errors [m, rad] in SE(2) and SE(3) up to which a step may take rows without the derivative of the logarithm."""
 

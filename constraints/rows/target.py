@@ -17,8 +17,6 @@ from ..errors import DtypeError, NotFiniteError, OptionError, WrongObjectError
 from ..robot.arguments import GivenPoint, point_numbers
 from ..robot.placement import matrix_of
 
-__all__ = ["Target"]
-
 _log = logging.getLogger(__package__)
 
 

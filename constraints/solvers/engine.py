@@ -20,8 +20,6 @@ from ..workspace import Workspace
 from .options import Options
 from .status import Refined, Status, Step
 
-__all__ = ["Engine", "Outcome", "Outcomes", "Program"]
-
 
 class Outcome(NamedTuple):
     """What a program gives back: plain data.

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from ..errors import OptionError, UnknownNameError, UnknownOptionError
 
-__all__ = ["option_meant", "refuse_options"]
-
 _ELSEWHERE = {
     "threshold": "tolerance tol eps epsilon epsabs atol rtol ftol gtol xtol abstol reltol precision accuracy residual"
     " errorthreshold errortolerance solvertolerance constrainttolerance convergencethreshold stopthreshold nrerr",

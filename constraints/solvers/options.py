@@ -12,8 +12,6 @@ from ..keywords import answered
 from .option_names import option_meant
 from .step_control import FULL_STEPS, StepControl
 
-__all__ = ["Options"]
-
 _T = TypeVar("_T")
 
 LEAST_THRESHOLD = 1e-15

@@ -13,8 +13,6 @@ from liegroups.arrays import BoolVector
 from ..errors import TruthValueError
 from ..keywords import NamesChecked
 
-__all__ = ["Result"]
-
 MEANT = {
     "x": "`q`",
     "solution": "`q`",

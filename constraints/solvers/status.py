@@ -9,8 +9,6 @@ from liegroups.arrays import Vector
 
 from ..errors import WrongObjectError
 
-__all__ = ["Refined", "Status", "StatusEnum", "Step"]
-
 
 class StatusEnum(Enum):
     """Why something ended: each value is a sentence for humans, and the name what containers show.

@@ -12,18 +12,6 @@ import numpy as np
 
 from ..errors import OptionError
 
-__all__ = [
-    "FULL_STEPS",
-    "Backtracking",
-    "Constant",
-    "ErrorNormBased",
-    "FixedSequence",
-    "FullSteps",
-    "StepControl",
-    "StepState",
-    "is_part",
-]
-
 
 class StepState(NamedTuple):
     """What a step control is told.

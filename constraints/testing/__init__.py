@@ -1,8 +1,6 @@
 """Checks for what users write: the laws of spaces, differentiable functions and targets, and what to mend there."""
 
-from .failure import CheckFailed
-from .functions import check_function
-from .spaces import check_space
-from .targets import check_target
-
-__all__ = ["CheckFailed", "check_function", "check_space", "check_target"]
+from .failure import CheckFailed as CheckFailed
+from .functions import check_function as check_function
+from .spaces import check_space as check_space
+from .targets import check_target as check_target

@@ -15,8 +15,6 @@ from ..workspace import Workspace
 from .failure import largest, require, within
 from .places import column_name
 
-__all__ = ["check_drift", "check_drift_derivatives", "check_jacobian", "drift_error", "jacobian_error"]
-
 _STEP = 1e-5
 """Near the cube root of the rounding unit, where a central difference is best (about 1e-10)."""
 _LADDER = (1e-2, 1e-3, 1e-4)

@@ -8,8 +8,6 @@ import numpy as np
 
 from liegroups.arrays import Vector
 
-__all__ = ["CheckFailed", "largest", "require", "within"]
-
 
 class CheckFailed(AssertionError):
     """A law does not hold.

@@ -28,8 +28,6 @@ from .failure import CheckFailed, largest, require, within
 from .places import column_name, turning_entries
 from .shortcuts import check_frames, check_step_rows
 
-__all__ = ["check_function"]
-
 
 def check_function(
     function: Function,

@@ -8,8 +8,6 @@ from liegroups import Space
 
 from ..point import PlacedSpace
 
-__all__ = ["column_name", "turning_entries"]
-
 
 def column_name(space: Space, column: int) -> str:
     """A tangent column in words: "3 (elbow_joint)", "4 (root_joint, 5 of 6)", or only its number in a single group."""

@@ -18,8 +18,6 @@ from ..rows.step_rows import function_step_rows
 from ..workspace import Workspace
 from .failure import largest, require, within
 
-__all__ = ["check_frames", "check_step_rows"]
-
 EXACT = 1e-10
 """Largest difference, relative to 1 + the largest entry, of what is computed twice by other products."""
 CLEAR = 1e-3

@@ -22,8 +22,6 @@ from liegroups.space import as_space
 
 from .failure import CheckFailed, largest, require, within
 
-__all__ = ["check_space"]
-
 
 @dataclass(frozen=True)
 class _Sample:

@@ -23,8 +23,6 @@ from ..errors import SizeError
 from ..rows.target import Target
 from .failure import require
 
-__all__ = ["check_target"]
-
 
 def check_target(target: Target, times: ArrayLike, space: Space | None = None, tolerance: float = 1e-3) -> None:
     r"""Check at some times that a target's velocity and acceleration are the derivatives of its value.

@@ -16,8 +16,7 @@ import pytest
 
 from constraints import Options, Projector
 from constraints.__main__ import main
-from constraints.cli import demo_scenes
-from constraints.cli import demonstration as demo
+from constraints.cli import demo_scenes, demonstration as demo
 from constraints.errors import FileError
 
 ROOT = Path(__file__).resolve().parent.parent.parent

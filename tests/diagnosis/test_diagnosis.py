@@ -19,10 +19,8 @@ from constraints import (
     Bounds,
     CenterOfMass,
     Comparison,
-    Diagnosis,
     Explicit,
     Function,
-    Identity,
     Implicit,
     Options,
     Pose,
@@ -37,7 +35,8 @@ from constraints import (
     locked_joint,
 )
 from constraints.errors import OptionError, UndefinedError, WrongObjectError
-from constraints.solvers import Kind, Member, diagnose
+from constraints.functions import Identity
+from constraints.solvers import Diagnosis, Kind, Member, diagnose
 from liegroups import ProductSpace, Rn, Segments
 
 HOME = np.array([0.3, -1.2, 1.0, 0.5, 0.7, 0.1])

@@ -206,7 +206,19 @@ WORDS = frozenset(
 
 def homes() -> list[object]:
     modules = [constraints, Projector]
-    for name in ("errors", "interop", "loops", "manipulation", "models", "paths", "robot", "solvers", "testing"):
+    for name in (
+        "errors",
+        "functions",
+        "rows",
+        "interop",
+        "loops",
+        "manipulation",
+        "models",
+        "paths",
+        "robot",
+        "solvers",
+        "testing",
+    ):
         modules.append(importlib.import_module(f"constraints.{name}"))
     for name in ("paths.collision", "paths.interpolation", "loops.mobility", "loops.hinge"):
         modules.append(importlib.import_module(f"constraints.{name}"))

@@ -26,8 +26,7 @@ from constraints import (
 )
 from constraints.__main__ import COMMANDS, main
 from constraints.cli import demo_scenes
-from constraints.files import decoding, documents, encoding
-from constraints.files import json_values as parsed
+from constraints.files import decoding, documents, encoding, json_values as parsed
 from constraints.models import sample_arm, sample_two_arms
 
 ROOT = Path(__file__).resolve().parent.parent.parent

@@ -17,7 +17,6 @@ from files.test_problem_files import again, assert_same_projections, assert_same
 
 from constraints import (
     Affine,
-    Engine,
     Implicit,
     Options,
     Position,
@@ -43,7 +42,7 @@ from constraints.loops import (
 )
 from constraints.models import load, mechanisms, sample_two_arms
 from constraints.rows.row_owner import RowOwner
-from constraints.solvers import LeastChange, NewtonEngine, SparseKKT
+from constraints.solvers import Engine, LeastChange, NewtonEngine, SparseKKT
 from liegroups import Rn
 
 ROOT = Path(__file__).resolve().parent.parent.parent

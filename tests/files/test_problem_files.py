@@ -16,6 +16,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from explicit_samples import Arsinh, Sinh, Swing, arm_and_box, arm_with_tray, humanoid_and_box, pose
+from house.doors import offered
 from robots import humanoid, mixed_tree, needs_robot_data, panda, robots, talos, two_arms
 from samples import SAMPLES, arm_frames, mixed_frames
 
@@ -26,7 +27,6 @@ from constraints import (
     CenterOfMass,
     Comparison,
     Explicit,
-    FromCallable,
     Function,
     Implicit,
     Options,
@@ -47,6 +47,7 @@ from constraints import (
 )
 from constraints.errors import FileContentError, FileError, NotSavableError, OptionError, WrongObjectError
 from constraints.files import shapes
+from constraints.functions import FromCallable
 from constraints.functions.translation import RightTranslation
 from constraints.models import sample_humanoid
 from constraints.solvers.step_control import Backtracking, Constant, ErrorNormBased, FixedSequence, StepControl
@@ -194,7 +195,7 @@ def test_every_public_function_has_a_place_in_files() -> None:
     """Problem files: each function of the library but FromCallable is in the registry, and all its fields are known."""
     import constraints
 
-    public = [getattr(constraints, name) for name in constraints.__all__]
+    public = [getattr(constraints, name) for name in offered(constraints)]
     functions = {f for f in public if isinstance(f, type) and issubclass(f, Function)} - {Function, FromCallable}
     assert functions <= set(shapes.SHIPPED.values())
     for cls in shapes.SHIPPED.values():
@@ -416,7 +417,7 @@ def explicit_cases() -> dict[str, Callable[[], Problem]]:
 
 
 def _constant(drive: Segments) -> Function:
-    from constraints import Constant
+    from constraints.functions import Constant
 
     return Constant(SO3.neutral, SO3, drive.space)
 

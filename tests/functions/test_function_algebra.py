@@ -16,16 +16,10 @@ from samples import arm_frames, humanoid_frames, placement, two_arms_frames
 from constraints import (
     Affine,
     CenterOfMass,
-    Composition,
-    Constant,
-    Difference,
     Function,
-    Identity,
-    Lifted,
     Orientation,
     Pose,
     Position,
-    Restriction,
     Robot,
     Rotation,
     Stacked,
@@ -41,6 +35,7 @@ from constraints.errors import (
     UnknownNameError,
     WrongObjectError,
 )
+from constraints.functions import Composition, Constant, Difference, Identity, Lifted, Restriction
 from constraints.models import sample_arm
 from liegroups import SE3, SO2, SO3, ProductSpace, R3xSO3, Rn, Segments
 

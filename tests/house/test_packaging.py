@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from house.doors import offered
 
 import constraints
 import liegroups
@@ -43,7 +44,7 @@ def run_python(code: str, folder: Path, *, first: Path | None = None) -> subproc
 def test_package_is_typed_and_offers_the_names_it_lists(package: ModuleType) -> None:
     assert package.__file__ is not None
     assert (Path(package.__file__).parent / "py.typed").is_file()
-    names: list[str] = list(package.__all__)
+    names = offered(package)
     assert names
     assert len(set(names)) == len(names)
     missing = [name for name in names if not hasattr(package, name)]

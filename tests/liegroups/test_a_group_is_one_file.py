@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from constraints import Function, Identity, Implicit, Problem, project
+from constraints import Function, Implicit, Problem, project
 from constraints.errors import NotSavableError
+from constraints.functions import Identity
 from constraints.testing import check_function, check_space
 from liegroups import SE3, Group, GroupMaps, Layout, NotNormalizedError, R3xSO3, Rn, SizeError, WrongObjectError
 from liegroups.batch_maps import SE3Maps

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mpmath import mp as _mp
-from mpmath import mpf
+from mpmath import mp as _mp, mpf
 
 from liegroups import SE2, SE3, SO2, SO3, R3xSO3, Space, batch_algebra, maps, series
 

@@ -16,7 +16,7 @@ import pytest
 from rbdl_models import LINKAGE_CLOSED, data, linkage, robot_of, set_of
 from samples import mixed_frames
 
-from constraints import Bounds, Frame, Implicit, Order, Pose, Problem, Robot, Status, Target, Transformation, stack_rows
+from constraints import Bounds, Frame, Implicit, Pose, Problem, Robot, Status, Target, Transformation
 from constraints.errors import EmptyProblemError, FileError, OptionError, SizeError, UnknownJointError, WrongObjectError
 from constraints.loops import (
     Closure,
@@ -30,6 +30,7 @@ from constraints.loops import (
 )
 from constraints.loops.branch import branch_between
 from constraints.models import mechanisms
+from constraints.rows import Order, stack_rows
 from constraints.solvers import LeastChange, NewtonEngine, SparseKKT
 
 NEAR = [(model, entry) for model, d in data()["models"].items() for entry in d["near"]]

@@ -12,7 +12,7 @@ from loops.test_hinges import HINGES
 from rbdl_models import data, robot_of, set_of
 from samples import humanoid_frames, mixed_frames, placement, two_arms_frames
 
-from constraints import Frame, Order, Problem, Robot, Target, stack_rows
+from constraints import Frame, Problem, Robot, Target
 from constraints.errors import ConstraintError, UnknownFrameError, WrongObjectError
 from constraints.loops import (
     Axes,
@@ -25,6 +25,7 @@ from constraints.loops import (
     RodClosure,
     SurfaceContact,
 )
+from constraints.rows import Order, stack_rows
 from constraints.testing import check_function
 from liegroups import Rn
 

@@ -9,20 +9,7 @@ import numpy as np
 import pytest
 from samples import mixed_frames, two_arms_frames
 
-from constraints import (
-    Implicit,
-    Order,
-    Pose,
-    Problem,
-    RightHandSide,
-    Robot,
-    Rotation,
-    RowOwner,
-    Stack,
-    Target,
-    linear_coupling,
-    stack_rows,
-)
+from constraints import Implicit, Pose, Problem, RightHandSide, Robot, Rotation, Stack, Target, linear_coupling
 from constraints.errors import (
     DuplicateError,
     DuplicateNameError,
@@ -40,6 +27,7 @@ from constraints.loops import (
     RodClosure,
     SurfaceContact,
 )
+from constraints.rows import Order, RowOwner, stack_rows
 from liegroups import SE3, SO3, R3xSO3, Space
 
 

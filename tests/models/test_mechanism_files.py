@@ -11,12 +11,12 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints import ConstraintError, Explicit, FrameKind, Implicit, Projector
+from constraints import ConstraintError, Explicit, Implicit, Projector
 from constraints.errors import FileError, OptionError, UnknownJointError
 from constraints.models import Mechanism, load
 from constraints.models.mjcf import from_qpos
 from constraints.models.sdf_document import read_sdf
-from constraints.robot import Base
+from constraints.robot import Base, FrameKind
 
 FOLDER = Path(__file__).parent.parent / "data" / "mechanisms"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))

@@ -9,11 +9,12 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints import Explicit, FrameKind, Implicit
+from constraints import Explicit, Implicit
 from constraints.errors import ModelError
 from constraints.loops import PointClosure
 from constraints.models import Mechanism, load
 from constraints.models.mjcf import from_qpos
+from constraints.robot import FrameKind
 from constraints.testing import check_function
 
 mujoco = pytest.importorskip("mujoco")

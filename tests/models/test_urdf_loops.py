@@ -9,11 +9,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints import FrameKind, Projector, Robot
+from constraints import Projector, Robot
 from constraints.errors import FileError, UnknownJointError
 from constraints.loops import assemble_position
 from constraints.models import Mechanism, load
-from constraints.robot import Base
+from constraints.robot import Base, FrameKind
 
 JOINTS = {
     "j1": ("revolute", "base", "crank", "0 0 0"),

@@ -10,20 +10,8 @@ import pinocchio as pin
 import pytest
 from robots import arm, humanoid, needs_robot_data, pr2, two_arms, ur5
 
-from constraints import (
-    Affine,
-    Bounds,
-    Function,
-    Identity,
-    Implicit,
-    Options,
-    Pose,
-    Position,
-    Problem,
-    Projector,
-    Robot,
-    Status,
-)
+from constraints import Affine, Bounds, Function, Implicit, Options, Pose, Position, Problem, Projector, Robot, Status
+from constraints.functions import Identity
 from liegroups import SE2, SE3, SO2, SO3, Rn
 
 TURN = 2.0 * np.pi

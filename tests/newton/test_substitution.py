@@ -23,7 +23,6 @@ from constraints import (
     Options,
     Orientation,
     Part,
-    Point,
     Pose,
     Position,
     Problem,
@@ -36,6 +35,7 @@ from constraints import (
     locked_joint,
 )
 from constraints.errors import DtypeError, UnknownNameError, WrongObjectError
+from constraints.functions import Point
 from liegroups import SE3, SO2, SO3, ProductSpace, Rn, Segments
 
 EQUALITY, ZERO, SUPERIOR, INFERIOR = Comparison

@@ -13,10 +13,8 @@ from explicit_samples import Swing, arm_and_box, composed, differences
 from constraints import (
     Affine,
     Comparison,
-    Constant,
     Explicit,
     Function,
-    Identity,
     Implicit,
     Problem,
     Projector,
@@ -26,6 +24,7 @@ from constraints import (
     locked_joint,
 )
 from constraints.errors import OptionError, OverlapError, SizeError, SpaceMismatchError
+from constraints.functions import Constant, Identity
 from constraints.point import place
 from constraints.problem.resolution import dof_names, order
 from constraints.solvers.newton.substitution import Substitution

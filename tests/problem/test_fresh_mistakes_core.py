@@ -19,7 +19,6 @@ from constraints import (
     Function,
     Implicit,
     Options,
-    Polynomial,
     Pose,
     Position,
     Problem,
@@ -27,7 +26,6 @@ from constraints import (
     RightHandSide,
     Robot,
     Status,
-    Sum,
     Target,
     linear_coupling,
 )
@@ -44,6 +42,7 @@ from constraints.errors import (
     UnknownOptionError,
     WrongObjectError,
 )
+from constraints.functions import Polynomial, Sum
 from constraints.functions.frame_function import posture_of, supporting_columns
 from constraints.models import sample_arm
 from constraints.testing import CheckFailed, check_function, check_space, check_target

@@ -17,7 +17,6 @@ from constraints import (
     Comparison,
     Explicit,
     Function,
-    Identity,
     Implicit,
     Position,
     Problem,
@@ -38,6 +37,7 @@ from constraints.errors import (
     UnknownNameError,
     WrongObjectError,
 )
+from constraints.functions import Identity
 from constraints.models import sample_arm
 from liegroups import SO2, SO3, ProductSpace, Rn, Segments, Space
 

@@ -16,7 +16,6 @@ from constraints import (
     Bounds,
     Comparison,
     Function,
-    Identity,
     Implicit,
     Pose,
     Position,
@@ -34,6 +33,7 @@ from constraints.errors import (
     SpaceMismatchError,
     WrongObjectError,
 )
+from constraints.functions import Identity
 from liegroups import SE3, SO3, R3xSO3, Rn, Segments
 
 

@@ -23,7 +23,6 @@ from constraints import (
     CenterOfMass,
     Comparison,
     Function,
-    Identity,
     Implicit,
     Options,
     Pose,
@@ -38,6 +37,7 @@ from constraints import (
     rigid_transform,
 )
 from constraints.errors import ConstraintError, OptionError, UndefinedError, UnknownOptionError
+from constraints.functions import Identity
 from constraints.solvers.projection.projection import NotProjectedError
 from liegroups import SE3, SO3, R3xSO3, Rn, Space
 

@@ -25,14 +25,12 @@ from constraints import (
     Projection,
     Projector,
     Robot,
-    Sensitivity,
-    SensitivityError,
-    SensitivityKind,
     explicit_relative_pose,
     locked_joint,
 )
 from constraints.cli.demo_scenes import sample_scenes
 from constraints.errors import SpaceMismatchError, WrongObjectError
+from constraints.solvers import Sensitivity, SensitivityError, SensitivityKind
 from liegroups import Rn, Segments
 
 TIGHT = Options(threshold=1e-11, nearest=True, restarts=False, wrap=False, max_iterations=100)

@@ -21,7 +21,6 @@ from constraints import (
     Function,
     Implicit,
     Options,
-    Order,
     Pose,
     Position,
     Problem,
@@ -30,7 +29,6 @@ from constraints import (
     Stacked,
     Transformation,
     explicit_relative_pose,
-    stack_rows,
 )
 from constraints.errors import (
     DtypeError,
@@ -45,6 +43,7 @@ from constraints.errors import (
 )
 from constraints.loops import ConstraintSet, Hinge, PointClosure, PointContact, assemble_position, assemble_velocity
 from constraints.models.mechanisms import four_bar
+from constraints.rows import Order, stack_rows
 from liegroups import Rn, Segments
 
 TOOL = "wrist_roll"

@@ -34,11 +34,11 @@ from constraints import (
     Stack,
     Workspace,
     explicit_relative_pose,
-    stack_rows,
 )
 from constraints.errors import NotFiniteError, SizeError, StalePostureError, UnknownFrameError, WrongObjectError
 from constraints.point import Point, SpacePoint, place, place_motion
 from constraints.robot.frame_pair import RelativeFrames
+from constraints.rows import stack_rows
 from constraints.workspace import CROWDED
 from liegroups import SE3, SO3, ProductSpace, Rn, Segments
 

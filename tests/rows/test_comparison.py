@@ -9,8 +9,10 @@ import pinocchio as pin
 import pytest
 from robots import arm
 
-from constraints import Comparison, Function, Identity, Implicit, Pose, Position, Stack, stack_rows
+from constraints import Comparison, Function, Implicit, Pose, Position, Stack
 from constraints.errors import DtypeError, NotFiniteError, OptionError, SizeError, WrongObjectError
+from constraints.functions import Identity
+from constraints.rows import stack_rows
 from constraints.rows.comparison import RowTable
 from liegroups import R3xSO3, Rn
 

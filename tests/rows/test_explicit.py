@@ -33,10 +33,8 @@ from constraints import (
     Comparison,
     Explicit,
     Function,
-    Identity,
     Implicit,
     Options,
-    Order,
     Pose,
     Position,
     Problem,
@@ -51,7 +49,6 @@ from constraints import (
     linear_coupling,
     locked_joint,
     mimic_constraints,
-    stack_rows,
 )
 from constraints.errors import (
     DtypeError,
@@ -67,10 +64,12 @@ from constraints.errors import (
     UnknownJointError,
     WrongObjectError,
 )
+from constraints.functions import Identity
 from constraints.functions.pose_from_rows import PoseFromRows
 from constraints.functions.translation import RightTranslation
 from constraints.functions.twin import Twin
 from constraints.robot.mimic import Mimic
+from constraints.rows import Order, stack_rows
 from constraints.rows.rotation_vectors import shorter, to_nearest_turn
 from constraints.rows.row_owner import Reference
 from constraints.testing import check_function

@@ -11,20 +11,7 @@ import pinocchio as pin
 import pytest
 from robots import arm, two_arms
 
-from constraints import (
-    Comparison,
-    Identity,
-    Implicit,
-    Pose,
-    Position,
-    Problem,
-    RightHandSide,
-    Rotation,
-    Stack,
-    Target,
-    project,
-    stack_rows,
-)
+from constraints import Comparison, Implicit, Pose, Position, Problem, RightHandSide, Rotation, Stack, Target, project
 from constraints.errors import (
     NotNormalizedError,
     OptionError,
@@ -33,6 +20,8 @@ from constraints.errors import (
     SpaceMismatchError,
     WrongObjectError,
 )
+from constraints.functions import Identity
+from constraints.rows import stack_rows
 from liegroups import SE2, SE3, SO2, SO3, Element, R3xSO3, Rn
 
 EQUALITY, ZERO, SUPERIOR, INFERIOR = Comparison

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from robots import arm, two_arms
 
-from constraints import Comparison, Identity, Implicit, Pose, Position, Problem, Projector, RightHandSide, Rotation
+from constraints import Comparison, Implicit, Pose, Position, Problem, Projector, RightHandSide, Rotation
 from constraints.errors import (
     AmbiguousNameError,
     NotFiniteError,
@@ -21,6 +21,7 @@ from constraints.errors import (
     UnknownNameError,
     WrongObjectError,
 )
+from constraints.functions import Identity
 from liegroups import SE3, SO3, Element, R3xSO3, Rn
 
 EQUALITY, ZERO, SUPERIOR, _ = Comparison

@@ -19,13 +19,13 @@ from constraints import (
     Function,
     Implicit,
     Position,
-    RowOwner,
     explicit_relative_pose,
     linear_coupling,
     locked_joint,
 )
 from constraints.functions.pose_from_rows import PoseFromRows
 from constraints.loops import Closure, ConstraintSet, PointClosure, PointContact, RodClosure, SurfaceContact
+from constraints.rows import RowOwner
 from liegroups import Rn, Segments
 
 

@@ -11,9 +11,7 @@ from robots import arm, humanoid, mixed_tree, two_arms
 from constraints import (
     CenterOfMass,
     Comparison,
-    Identity,
     Implicit,
-    Order,
     Pose,
     Position,
     Problem,
@@ -22,9 +20,10 @@ from constraints import (
     Target,
     Transformation,
     Workspace,
-    stack_rows,
 )
 from constraints.errors import DuplicateError, SpaceMismatchError, StalePostureError, UnknownNameError, WrongObjectError
+from constraints.functions import Identity
+from constraints.rows import Order, stack_rows
 from liegroups import SE3, SO3, R3xSO3, Rn
 
 EQUALITY, ZERO, SUPERIOR, INFERIOR = Comparison

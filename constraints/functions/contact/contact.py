@@ -24,8 +24,6 @@ from ..function import Function
 from .contact_rows import Touch, contact_error, touch, write_contact, write_place
 from .contact_surface import Surface
 
-__all__ = ["ConvexShapeContact", "ConvexShapeContactComplement", "ConvexShapeContactHold", "SurfacePair"]
-
 
 class SurfacePair(NamedTuple):
     """Which surface lies on which, by name.

@@ -15,8 +15,6 @@ from ...point import Point
 from ..function import Function
 from .contact_surface import Surface
 
-__all__ = ["PoseOfContact"]
-
 ON_THE_FLOOR = 1e-9
 """How far outside its polygon [m] a point may be for rounding's sake."""
 

@@ -25,8 +25,6 @@ from liegroups.arrays import Matrix, Vector
 
 from .contact_surface import Nearest, Surface
 
-__all__ = ["Touch", "contact_error", "touch", "write_contact", "write_place"]
-
 SMALL = 0.03
 """Below this sine of the tilt the series are exact to 1e-16; the closed forms are exact to 1e-12 above it."""
 UPSIDE_DOWN = 1e-9

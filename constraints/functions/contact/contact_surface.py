@@ -17,8 +17,6 @@ from ...robot import Frame
 from ...robot.pinocchio import Placement, pin
 from ...words import counted
 
-__all__ = ["Nearest", "Surface"]
-
 FLATNESS = 1e-4
 """How far, in parts of the polygon's size, a vertex may lie off the plane of the others."""
 

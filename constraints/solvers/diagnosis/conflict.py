@@ -29,8 +29,6 @@ from ..projection.projector import Projector
 from ..status import Status
 from .rounding import rounding_of
 
-__all__ = ["Conflict", "Finder", "Kind", "Member", "Trial", "error_norm"]
-
 TURN = 2.0 * np.pi
 LIGHT, BOLD_PATIENCE = 1e-4, 8
 """Damping and patience of a descent that finds far solutions of rows that nearly depend on each other."""

@@ -16,8 +16,6 @@ from ...rows.right_hand_side import RightHandSide
 from ...rows.stack import Stack
 from ...rows.stacking import Order, stack_rows
 
-__all__ = ["Dependence", "RedundantRow", "Row", "dependence", "resolved"]
-
 NEARBY = 0.1
 """How far [rad or m] the dofs are moved to see whether rows depend on each other there too."""
 

@@ -23,8 +23,6 @@ from .conflict import Conflict, Finder, Kind, Trial, error_norm
 from .dependent_rows import Dependence, dependence, resolved
 from .text import suggestions_of, text_of
 
-__all__ = ["ConstraintNorm", "Diagnosis", "Undefined", "diagnose"]
-
 
 class ConstraintNorm(NamedTuple):
     """How far a constraint is from holding.

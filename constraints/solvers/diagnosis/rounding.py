@@ -10,8 +10,6 @@ from ...errors import UndefinedError
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 
-__all__ = ["rounding_of"]
-
 
 def rounding_of(problem: Problem, q: Vector, rhs: RightHandSide) -> float:
     r"""The norm of errors below which float64 cannot tell a constraint's errors from zero; the largest of constraints.

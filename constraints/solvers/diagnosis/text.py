@@ -14,8 +14,6 @@ from .dependent_rows import Row
 if TYPE_CHECKING:
     from .diagnosis import Diagnosis
 
-__all__ = ["suggestions_of", "text_of"]
-
 SHOWN = 8
 """So many entries of a list are printed; the data have all."""
 

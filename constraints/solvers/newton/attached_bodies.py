@@ -23,8 +23,6 @@ from ...rows.right_hand_side import RightHandSide
 from ...rows.row_owner import RowOwner
 from ...workspace import Workspace
 
-__all__ = ["AttachedBodies", "AttachedFrame"]
-
 
 class _Seen(NamedTuple):
     """A function of frames on carried bodies, and the same function of frames on the joints that carry them."""

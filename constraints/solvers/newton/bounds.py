@@ -13,8 +13,6 @@ from .free_bodies import FreeBodies
 from .linear_step import LinearStep, without
 from .rules import into_bounds
 
-__all__ = ["SolverBounds"]
-
 FEW = 6
 """So many coordinates are compared one by one in the time of a comparison of vectors."""
 

@@ -24,8 +24,6 @@ from ..status import Status
 from .free_bodies import rotation, translation_size
 from .program import NewtonProgram
 
-__all__ = ["BroughtBackProgram", "ComputedBodies"]
-
 INSIDE = 0.5 * (1.0 + 1e-6)
 """How far inside a bound a row asks a translation to be, in thresholds: solutions are met to half of one."""
 

@@ -13,8 +13,6 @@ from .computed_bodies import BroughtBackProgram, ComputedBodies
 from .linear_step import DampedCholesky, LinearStep
 from .program import NewtonProgram
 
-__all__ = ["NewtonEngine"]
-
 
 @final
 class NewtonEngine(Engine):

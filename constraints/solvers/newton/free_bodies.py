@@ -14,8 +14,6 @@ from ...problem.problem import Problem
 from ...rows.stacking import Rows
 from .linear_step import dof_scale
 
-__all__ = ["FreeBodies", "rotation", "translation_size"]
-
 TRANSLATIONS = {SE3.atoms: 3, SE2.atoms: 2}
 """Coordinates of the translation, by group; those of the rotation follow in q and in v."""
 

@@ -15,8 +15,6 @@ from ...rows.stacking import Rows
 from .bounds import SolverBounds
 from .linear_step import LinearStep, capped, without
 
-__all__ = ["Hierarchy", "NullSpace"]
-
 _dgeqp3: Any = lapack.dgeqp3
 _dormqr: Any = lapack.dormqr
 

@@ -28,8 +28,6 @@ from .rules import SETTLING, Score, next_cap
 from .state import Buffers, ProjectionState
 from .substitution import Substitution
 
-__all__ = ["NewtonIteration"]
-
 FAR = 100.0
 """Squared errors above this do not damp a step any more: its cap is what keeps it short."""
 LEAST_CAP = 1e-3

@@ -11,8 +11,6 @@ from liegroups.arrays import Matrix, Vector
 from ...linear_algebra import numerical_rank
 from .linear_step import LinearStep
 
-__all__ = ["LeastChange", "least_change"]
-
 
 @final
 class LeastChange(LinearStep):

@@ -18,8 +18,6 @@ from ...rows.stack import Stack
 from ...rows.stacking import StackedRows
 from .rules import part_within
 
-__all__ = ["DampedCholesky", "LinearStep", "capped", "dof_scale", "length_within", "without"]
-
 _dposv: Any = lapack.dposv
 _dsyrk: Any = blas.dsyrk
 _dgemm: Any = blas.dgemm

@@ -26,8 +26,6 @@ from .rules import Score, is_stationary
 from .state import ProjectionState, StallTest
 from .substitution import Substitution
 
-__all__ = ["NewtonProgram"]
-
 CHEAP_RESIDUAL, CHEAP_STEP2 = 1e-2, 0.1**2
 """After a step this short (squared) from a residual this small, values alone are evaluated first: it is most likely the
 last."""

@@ -11,8 +11,6 @@ from liegroups.arrays import Vector
 from ...problem.problem import Problem
 from .rules import restart_configuration, restart_row
 
-__all__ = ["Restarts"]
-
 
 @final
 class Restarts:

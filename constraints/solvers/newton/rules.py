@@ -7,18 +7,6 @@ from math import ceil
 
 from liegroups.arrays import Indices, Matrix, Vector
 
-__all__ = [
-    "Score",
-    "falls",
-    "into_bounds",
-    "is_better",
-    "is_stationary",
-    "next_cap",
-    "part_within",
-    "restart_configuration",
-    "restart_row",
-]
-
 Score = list[float]
 """Residual of each mandatory level, most important first, compared in this order; where there are several, one that is
 satisfied counts as 0."""

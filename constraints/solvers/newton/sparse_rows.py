@@ -20,8 +20,6 @@ from ...rows.stack import Stack
 from ...rows.stacking import Rows
 from .linear_step import LinearStep
 
-__all__ = ["SparseKKT", "SparseRows", "sparse_pays"]
-
 SPARSE_FROM = 80
 """From this many columns on, a sparse factorisation is faster where at most `SPARSE_DENSITY` of the entries count."""
 SPARSE_DENSITY = 0.15

@@ -15,8 +15,6 @@ from ..engine import Outcome
 from ..status import Status, Step
 from .rules import Score, falls, is_better
 
-__all__ = ["Buffers", "ProjectionState", "StallTest"]
-
 
 @final
 class Buffers:

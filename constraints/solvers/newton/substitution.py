@@ -23,8 +23,6 @@ from ...rows.stacking import StackedRows
 from ...workspace import Workspace
 from .attached_bodies import AttachedBodies, AttachedFrame
 
-__all__ = ["Substitution"]
-
 
 @final
 class Substitution:

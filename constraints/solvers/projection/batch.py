@@ -29,8 +29,6 @@ from .batch_arguments import GivenSides, references_of, sides_of, starts_of
 from .projection import Case, Projection
 from .workers import Chunk, Job, Sides, Task, dispatch
 
-__all__ = ["ProjectionBatch", "project_batch"]
-
 Progress = bool | Callable[[int, int], object]
 """True for a bar by tqdm, or who is told how many rows are done, and of how many."""
 

@@ -18,8 +18,6 @@ from ...rows.right_hand_side import RightHandSide
 from ...words import counted
 from .workers import Sides
 
-__all__ = ["GivenSides", "references_of", "sides_of", "starts_of"]
-
 GivenSides = RightHandSide | Sequence[RightHandSide] | ArrayLike
 """One right-hand side for all rows (a RightHandSide, a flat vector), or one a row (a sequence of them, a matrix)."""
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from ..diagnosis.diagnosis import Diagnosis
     from ..refinement.sensitivity import Sensitivity
 
-__all__ = ["Case", "NotProjectedError", "Projection", "Solved"]
-
 
 class NotProjectedError(ConstraintError):
     """Raised by `projection.or_raise()`; `projection` is the result with its best iterate.

@@ -30,8 +30,6 @@ from .batch_arguments import GivenSides
 from .projection import Case, Projection
 from .workers import Job
 
-__all__ = ["Projector", "project"]
-
 _log = logging.getLogger(__package__)
 
 

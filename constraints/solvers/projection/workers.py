@@ -27,8 +27,6 @@ from ..engine import Engine, Outcomes, Program
 from ..options import Options
 from ..refinement import refined
 
-__all__ = ["Chunk", "Job", "Sides", "Task", "dispatch"]
-
 Sides = RightHandSide | list[RightHandSide] | Vector | Matrix
 """Right-hand sides of rows: one for all, one a row, or the same as flat vectors (size,) or (n, size)."""
 

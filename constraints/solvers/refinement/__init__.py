@@ -4,8 +4,6 @@ from ...problem.problem import Problem
 from ..engine import Engine, Program
 from ..options import Options
 
-__all__ = ["refined"]
-
 
 def refined(engine: Engine, problem: Problem, options: Options) -> Program:
     """What an engine makes of a problem, and around it the refinement where the options ask for one.

@@ -20,8 +20,6 @@ from ..newton.bounds import SolverBounds
 from ..newton.substitution import Substitution
 from .objective import Objective
 
-__all__ = ["Local", "Manifold", "View", "refined_columns"]
-
 INSIDE = 1e-9
 """How far inside its bounds a coordinate with a row of its own shall be: rows are met to less than this."""
 

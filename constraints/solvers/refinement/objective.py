@@ -15,8 +15,6 @@ from ...rows.right_hand_side import RightHandSide
 from ...rows.stack import Stack
 from ...rows.stacking import Order, stack_rows
 
-__all__ = ["Distance", "LastLevel", "Objective", "Still"]
-
 ROUNDED = 1e-6
 """A distance of this part of the coordinates, which are 1 at least, is what a gradient is compared to where it is
 nearer: its 1e-8th is a few roundings of the coordinates."""

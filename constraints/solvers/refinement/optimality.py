@@ -13,17 +13,6 @@ from ...problem.problem import Problem
 from .feasible_set import Local, Manifold, View
 from .quadratic_model import Inequalities, multipliers
 
-__all__ = [
-    "ACTIVE",
-    "Optimality",
-    "differences",
-    "inequalities",
-    "inequality_name",
-    "joint_name",
-    "optimality",
-    "row_multipliers",
-]
-
 ACTIVE = 1e-9
 """An inequality row or a bound this near to its value [scaled error, m or rad] is active."""
 

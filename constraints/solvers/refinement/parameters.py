@@ -10,8 +10,6 @@ from liegroups.arrays import Vector
 from ...errors import SizeError, SpaceMismatchError, WrongObjectError
 from ...problem.problem import Problem
 
-__all__ = ["parameters_of", "same_layout"]
-
 
 def parameters_of(value: object) -> tuple[Vector, bool]:
     """Parameters as a vector, and whether they are one number.

@@ -24,8 +24,6 @@ from .optimality import ACTIVE, Optimality, differences, optimality, row_multipl
 from .quadratic_model import Model
 from .restoration import Restoration
 
-__all__ = ["RefinedProgram"]
-
 ON_THE_ROWS, ROUNDING, LOOSEST = 1e-6, 1e-13, 1e-10
 """Rows are met to this part of the threshold where they can be, within these limits."""
 DIFFERENCE = 1e-7

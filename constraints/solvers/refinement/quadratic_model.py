@@ -9,8 +9,6 @@ from scipy.linalg import lapack
 
 from liegroups.arrays import Indices, Matrix, Vector
 
-__all__ = ["Inequalities", "Model", "multipliers"]
-
 _dsyevd: Any = lapack.dsyevd
 FLATTEST = 1e-9
 """Curvatures below this part of the largest one count as this part."""

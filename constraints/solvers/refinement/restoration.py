@@ -12,8 +12,6 @@ from ...linear_algebra import numerical_rank
 from ..newton.linear_step import DampedCholesky, capped
 from .feasible_set import Local, Manifold, View
 
-__all__ = ["Restoration"]
-
 STEPS = 12
 """Newton steps of one restoration; few are needed, as it starts near the constraints."""
 

@@ -25,8 +25,6 @@ from .objective import Distance, LastLevel, Objective, Still
 from .optimality import ACTIVE, Optimality, differences, inequality_name, joint_name, optimality
 from .parameters import parameters_of, same_layout
 
-__all__ = ["Sensitivity", "SensitivityError", "SensitivityKind"]
-
 DIFFERENCE = 1e-5
 """Length of central differences: the cube root of the rounding unit."""
 STATIONARY = 1e-6
