@@ -66,6 +66,14 @@ class FunctionError(ConstraintError):
         super().__init__(f"{seen}; {mend} (constraints.testing.check_function checks all that a function promises)")
 
 
+class StepError(ConstraintError):
+    """A direction of descent is none: `step` is its class, and what was `seen`."""
+
+    def __init__(self, step: str, seen: str) -> None:
+        self.step, self.seen = step, seen
+        super().__init__(f"{step}.solve {seen}; it returns a new array (nv,) of finite numbers, the motion dq")
+
+
 class NoAttributeError(UnknownNameError, AttributeError):
     """A value has no attribute of this name: `kind` is its class.
 

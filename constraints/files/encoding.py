@@ -8,7 +8,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from liegroups import SE2, SE3, SO2, SO3, Group, ProductSpace, Rn, Segments, Space
+import liegroups
+from liegroups import Group, ProductSpace, Rn, Segments, Space
 
 from ..errors import ModelError, NotSavableError
 from ..functions.contact.contact_surface import Surface
@@ -30,8 +31,8 @@ from .loops import LOOPS, HingeNotDataError, loop_data
 from .robots import frame_data, robot_data, space_data
 from .shapes import SHIPPED, FieldShape, shape_of
 
-GROUPS: dict[str, Group] = {"SO2": SO2, "SE2": SE2, "SO3": SO3, "SE3": SE3}
-"""Groups that a file names."""
+GROUPS: dict[str, Group] = {name: group for name, group in vars(liegroups).items() if isinstance(group, Group)}
+"""Groups that a file names: those that liegroups offers."""
 DEEPEST = 50
 """How deep functions and products may be nested."""
 _WORDS = {"an interval": None}

@@ -3,7 +3,7 @@
 1. Copy the file, rename the class, keep the shape: a frozen dataclass of data, `__post_init__` that says what it maps,
    `evaluate`. That is all a function needs; `drift` is an extra for dynamics.
 2. Run `constraints.testing.check_function(YourFunction(...))`: it checks every law and says what to mend.
-3. For a function of this library: export it in `functions/__init__.py` and give it a sample in `tests/samples.py`.
+3. For a function of this library: `docs/howto/your_function.md`, its last section.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ class DistanceBetween(FrameFunction):
         """Resolve names."""
         # Finds the frames (typed errors for unknown names), and declares the function: inputs is the space of the
         # robot, outputs is R^1, columns are those of the joints between the frames, periodic is true.
-        # Without frames: self.declare(inputs, outputs, columns, periodic=..., name=...).
+        # With None in place of a, b is seen from the world. Without frames: self.declare(inputs, outputs, columns,
+        # periodic=..., name=...).
         self.resolve(self.robot, self.a, self.b, Rn(1), self.name or f"DistanceBetween({self.a}, {self.b})")
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
@@ -79,7 +80,7 @@ class DistanceBetween(FrameFunction):
 
     # Optional, for dynamics: without it, a central difference stands in, and `has_exact_drift` says so.
     def drift(self, motion: MovingPoint, out: Vector) -> None:
-        aMb, twist, gamma = self.relative_motion(motion)
+        aMb, twist, gamma = self.relative_motion(motion)  # of b seen from a, in the axes of b: linear, then angular
         p = aMb.translation
         distance = self._distance(p)
         velocity = aMb.rotation @ twist[:3]

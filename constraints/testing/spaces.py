@@ -91,6 +91,9 @@ def _samples(space: Space, rng: np.random.Generator, count: int) -> Iterator[_Sa
         if index == 2:
             v = np.zeros(space.nv)
         p = space.integrate(q, v)
+        inside = np.isfinite(np.concatenate((q, p, r, v))).all() and _apart(space, q, space.exp(space.log(q))) < 0.1
+        mend = "the numbers of a group outside unit blocks are free: store a scale as its logarithm, or maps.difference"
+        require("random points are points of the group, and are reached by exp", bool(inside), mend, q=q, v=v, p=p)
         for array in (q, p, r, v):
             read_only(array)  # a map that writes to its arguments fails here
         yield _Sample(q, p, r, v)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from constraints import Implicit, Pose, Problem, Projector, Status
-from constraints.errors import OptionError, WrongObjectError
+from constraints.errors import OptionError, StepError, WrongObjectError
 from constraints.loops.pose_map import OfRelativePose, PoseMap
 from constraints.models import sample_arm
 from constraints.solvers import DampedCholesky, LinearStep, NewtonEngine, Options, SparseKKT
@@ -22,10 +22,11 @@ class PseudoInverse(LinearStep):
     """Gauss-Newton by the pseudo-inverse: no damping but where singular values vanish."""
 
     def __init__(self, rows: int, weights: np.ndarray | None = None) -> None:
-        self.scale = np.ones(0) if weights is None else 1.0 / np.sqrt(weights)
+        costs = np.ones(1) if weights is None else weights
+        self.scale = 1.0 / np.sqrt(np.maximum(costs, 0.01 * costs[costs > 0.0].min()))
 
     def solve(self, e: np.ndarray, J: np.ndarray, mu: float, root: np.ndarray | None = None) -> np.ndarray:
-        S = np.diag(self.scale) if root is None else root
+        S = self.scale * np.eye(J.shape[1]) if root is None else root
         return -S @ (np.linalg.pinv(J @ S, rcond=1e-3) @ e)
 
 
@@ -92,6 +93,41 @@ def test_what_is_no_direction_is_refused() -> None:
         NewtonEngine(PseudoInverse(6))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     with pytest.raises(OptionError, match="SparseKKT solves one level, without bounds"):
         Projector(problem, engine=NewtonEngine(SparseKKT))
+
+
+def stepping(solve: Any) -> type[LinearStep]:
+    """A class whose `solve` does that."""
+    return type("MyStep", (PseudoInverse,), {"solve": solve})
+
+
+@pytest.mark.parametrize(
+    ("solve", "said"),
+    [
+        (lambda self, e, J, mu, root=None: None, "MyStep.solve returned None"),
+        (lambda self, e, J, mu, root=None: [0.0] * 7, r"MyStep.solve returned \[0.0"),
+        (lambda self, e, J, mu, root=None: np.zeros(3), r"shape \(3,\) where nv is 7"),
+        (lambda self, e, J, mu, root=None: np.full(7, np.nan), "not finite"),
+        (lambda self, e, J, mu, root=None: np.linalg.solve(np.zeros((7, 7)), np.zeros(7)), "could not solve .Singular"),
+    ],
+)
+def test_a_direction_that_is_none_is_named(solve: Any, said: str) -> None:
+    problem, starts = reachable()
+    with pytest.raises(StepError, match=said):
+        Projector(problem, engine=NewtonEngine(stepping(solve))).project(starts[0])
+
+
+def test_a_direction_without_costs_is_refused() -> None:
+    def build(self: Any, rows: int) -> None:
+        """Forgets the costs."""
+
+    with pytest.raises(WrongObjectError, match=r"MyStep\(rows, weights\)"):
+        NewtonEngine(type("MyStep", (PseudoInverse,), {"__init__": build}))
+
+
+def test_costs_of_zero_are_no_trouble() -> None:
+    problem, starts = reachable()
+    costly = Problem(ROBOT, problem.given[0], weights=[1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 2.0])
+    assert Projector(costly, engine=NewtonEngine(PseudoInverse)).project_batch(starts).success.mean() > 0.8
 
 
 def test_a_hinge_is_one_class() -> None:

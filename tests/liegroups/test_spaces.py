@@ -12,6 +12,7 @@ import pytest
 from house.doors import offered
 from hypothesis import given, seed, settings, strategies as st
 
+import liegroups
 from constraints.testing import CheckFailed, check_space
 from liegroups import (
     SE2,
@@ -23,6 +24,7 @@ from liegroups import (
     DuplicateNameError,
     Element,
     EmptyIntervalError,
+    Group,
     GroupMaps,
     Layout,
     NotFiniteError,
@@ -40,6 +42,7 @@ from liegroups import (
 )
 
 SPACES = [Rn(0), Rn(1), Rn(7), SO2, SE2, SO3, SE3, R3xSO3]
+SPACES += [g for name in offered(liegroups) if isinstance(g := getattr(liegroups, name), Group) and g not in SPACES]
 PRODUCTS = [SE3 * Rn(2), SO3**2, SO2 * Rn(1) * SE2 * Rn(1) ** 3, Rn(1) ** 5, ProductSpace([SE3 * Rn(2), SO3, Rn(0)])]
 
 

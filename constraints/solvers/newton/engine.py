@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import final
 
 from ...errors import WrongObjectError
+from ...keywords import can_be_called
 from ...problem.merging import explicits_as_rows
 from ...problem.problem import Problem
 from ..engine import Engine, Program
@@ -31,6 +32,8 @@ class NewtonEngine(Engine):
     def __init__(self, step: type[LinearStep] = DampedCholesky) -> None:
         if not (isinstance(step, type) and issubclass(step, LinearStep)):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise WrongObjectError("linear step of an engine", "a class that is a LinearStep", step)
+        if not can_be_called(step, 6, None):
+            raise WrongObjectError("linear step of an engine", f"a class made by {step.__name__}(rows, weights)", step)
         self.step = step
 
     def compile(self, problem: Problem, options: Options) -> Program:

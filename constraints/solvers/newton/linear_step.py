@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import wraps
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.linalg import blas, lapack
 from liegroups import Space
 from liegroups.arrays import BoolVector, Matrix, Vector
 
+from ...errors import StepError
 from ...linear_algebra import dot
 from ...rows.row_owner import RowOwner
 from ...rows.stack import Stack
@@ -36,7 +38,7 @@ class LinearStep(ABC):
 
     Args:
         rows: number of rows of the level.
-        weights: costs of motion (nv,), not negative; None where all cost alike.
+        weights: costs of motion (nv,), not negative: zero where a motion costs nothing. None counts as ones.
 
     Attributes:
         resolves: whether explicit constraints are substituted, so that J is the reduced Jacobian; else they are rows
@@ -47,6 +49,12 @@ class LinearStep(ABC):
 
     resolves: ClassVar[bool] = True
     is_sparse: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Watch classes that are not of this library: what they forget to return is an error, no motion."""
+        super().__init_subclass__(**options)
+        if "solve" in vars(cls) and cls.__module__.partition(".")[0] != "constraints":
+            cls.solve = _watched(vars(cls)["solve"])
 
     @abstractmethod
     def __init__(self, rows: int, weights: Vector | None = None) -> None: ...
@@ -72,8 +80,33 @@ class LinearStep(ABC):
             e: errors (rows,).
             J: their Jacobian (rows, nv), contiguous by rows; columns of dofs that do not move are zero.
             mu: damping, positive: small where the error is.
-            root: S (nv, nv) with S S^T in place of W^-1, where costs are not by column.
+            root: S (nv, nv) with S S^T in place of W^-1, where costs are not by column: for free bodies with bounds on
+                their translation, whose axes have different costs.
+
+        Raises:
+            StepError: a class that is not of this library returned something else, or could not solve.
         """
+
+
+def _watched(solve: Any) -> Any:
+    """A `solve` whose result is looked at: 2 us an iteration."""
+
+    @wraps(solve)
+    def checked(self: LinearStep, e: Vector, J: Any, mu: float, root: Matrix | None = None) -> Vector:
+        who = type(self).__name__
+        try:
+            step: Any = solve(self, e, J, mu, root)
+        except np.linalg.LinAlgError as error:
+            raise StepError(who, f"could not solve ({error})") from error
+        if getattr(step, "dtype", None) != np.float64:
+            raise StepError(who, f"returned {step!r:.60}")
+        if step.shape != J.shape[1:]:
+            raise StepError(who, f"returned an array of shape {step.shape} where nv is {J.shape[1]}")
+        if not np.isfinite(step).all() and np.isfinite(e).all():
+            raise StepError(who, "returned numbers that are not finite, of errors that are")
+        return step
+
+    return checked
 
 
 @final
