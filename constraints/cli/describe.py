@@ -22,9 +22,9 @@ def run(options: argparse.Namespace) -> int:
     """Print the problem, and for a report its right-hand sides and what came out."""
     kind, data = read_document(options.file, "problem", "report")
     if kind == "problem":
-        print(problem_from_data(data, ("format", "version")).describe())
+        print(problem_from_data(data).describe())
         return ALL_WELL
-    report = report_from_data(data, ("format", "version"))
+    report = report_from_data(data)
     print(report.problem.describe())
     print("\nright-hand sides")
     for owner, label in zip(report.rhs.stack, report.rhs.stack.labels, strict=True):

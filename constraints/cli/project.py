@@ -55,8 +55,8 @@ def run(options: argparse.Namespace) -> int:
             raise OptionError(
                 f"{options.file} is a report, which has its own start: {', '.join(named)} is for a problem"
             )
-        return _again(report_from_data(data, ("format", "version")), options.plot)
-    return _project(problem_from_data(data, ("format", "version")), options)
+        return _again(report_from_data(data), options.plot)
+    return _project(problem_from_data(data), options)
 
 
 def _project(problem: Problem, options: argparse.Namespace) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, final
 
@@ -91,6 +91,14 @@ class Parsed:
             if key not in names:
                 self.refuse(f"has the entry '{key}', which means nothing here; known are {', '.join(names)}")
         return self
+
+    def without(self, *names: str) -> Parsed:
+        """This object without these entries, which are read elsewhere."""
+        return Parsed(self.source, self.place, {key: self.value[key] for key in self.keys() if key not in names})
+
+    def those(self, readers: Mapping[str, Callable[[Parsed], Any]]) -> dict[str, Any]:
+        """What readers make of the entries that are there, by name."""
+        return {name: read(self.entry(name)) for name, read in readers.items() if self.has(name)}
 
     def entries(self) -> Iterator[tuple[str, Parsed]]:
         """Names and entries of an object, in the order of the file."""

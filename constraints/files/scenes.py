@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
@@ -24,6 +24,7 @@ from ..robot import Base, Part, Robot
 from ..robot.pinocchio import Placement, pin
 from ..solvers import Options
 from .documents import read_document
+from .entries import FLAG, several, vector
 from .json_values import Parsed
 
 MOST = 200
@@ -79,7 +80,7 @@ def read_scene(path: str | os.PathLike[str], packages: Iterable[str | os.PathLik
             files that it names and what is wrong with them.
     """
     _, data = read_document(path, "scene")
-    data.only("format", "version", "name", "workspace", "robots", "objects", "tables", "rules", "options")
+    data.only("name", "workspace", "robots", "objects", "tables", "rules", "options")
     folders = tuple(os.fspath(folder) for folder in packages)
     return _Reader(data, Path(path).resolve().parent, folders).scene()
 
@@ -203,14 +204,9 @@ class _Reader:
         entry.only("name", "link", "pose", "clearance", "approach", "mask")
         name = f"{prefix}/{entry.entry('name').text()}"
         link = f"{prefix}/{entry.entry('link').text() if entry.has('link') else 'body'}"
-        readers: dict[str, Callable[[Parsed], Any]] = {
-            "clearance": Parsed.number,
-            "approach": lambda item: item.vector(3),
-            "mask": lambda item: [row.flag() for row in item.items(6)],
-        }
-        options = {key: read(entry.entry(key)) for key, read in readers.items() if entry.has(key)}
+        readers = {"clearance": Parsed.number, "approach": vector(3).read, "mask": several(FLAG, 6).read}
         frame = entry.build(robot.frame, link, _pose(entry))
-        return entry.build(Handle, name, frame, **options)
+        return entry.build(Handle, name, frame, **entry.those(readers))
 
     @staticmethod
     def _table(robot: Robot, entry: Parsed) -> tuple[Surface, Shape]:
@@ -234,22 +230,16 @@ class _Reader:
         if not self.data.has("options"):
             return {}
         entry = self.data.entry("options")
-        readers: dict[str, Callable[[Parsed], Any]] = {
-            "preplacement_distance": Parsed.number,
-            "margin": Parsed.number,
-            "preplace_guide": Parsed.flag,
-            "empty_level_sets": Parsed.flag,
-            "attempts": Parsed.integer,
-        }
-        of_projections: dict[str, Callable[[Parsed], Any]] = {
-            "threshold": Parsed.number,
-            "max_iterations": Parsed.integer,
-            "seed": Parsed.integer,
-        }
-        entry.only(*readers, *of_projections)
-        named = {key: read(entry.entry(key)) for key, read in readers.items() if entry.has(key)}
-        chosen = {key: read(entry.entry(key)) for key, read in of_projections.items() if entry.has(key)}
+        entry.only(*_OF_FACTORY, *_OF_PROJECTIONS)
+        named, chosen = entry.those(_OF_FACTORY), entry.those(_OF_PROJECTIONS)
         return named | ({"options": entry.build(Options, **chosen)} if chosen else {})
+
+
+_OF_FACTORY = {
+    "preplacement_distance": Parsed.number, "margin": Parsed.number, "preplace_guide": Parsed.flag,
+    "empty_level_sets": Parsed.flag, "attempts": Parsed.integer,
+}  # fmt: skip
+_OF_PROJECTIONS = {"threshold": Parsed.number, "max_iterations": Parsed.integer, "seed": Parsed.integer}
 
 
 def _pose(entry: Parsed) -> Placement:

@@ -11,10 +11,10 @@ from typing import Any, final
 import numpy as np
 
 from liegroups import Segments
-from liegroups.arguments import as_tolerance, is_finite_number
+from liegroups.arguments import as_tolerance, expect, is_finite_number
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import OptionError, UndefinedError, WrongObjectError
+from ..errors import OptionError, UndefinedError
 from ..keywords import names_checked
 from ..linear_algebra import RANK_TOLERANCE
 from ..problem.arguments import costs, frozen_columns
@@ -56,6 +56,9 @@ UNBOUNDED = (
     f"{Status.CONVERGED.name}: The configuration satisfies all constraints; it was not asked to keep any bounds."
 )
 """What is said of an assembly without bounds."""
+
+
+_SET = "a ConstraintSet (mechanism.constraint_set())"
 
 
 @final
@@ -250,7 +253,7 @@ def assemble_position(
 
     Source: `CalcAssemblyQ` of RBDL, whose defaults these are.
     """
-    _check_set(constraint_set)
+    expect(constraint_set, ConstraintSet, "constraint set of an assembly", _SET)
     space = constraint_set.robot.space
     step = None if stay_on_branch is None else as_tolerance(stay_on_branch, "step of stay_on_branch")
     frozen_columns(space, driven, "driven joints")  # refused in words of this argument
@@ -313,7 +316,7 @@ def assemble_velocity(
 
     Source: `CalcAssemblyQDot` of RBDL, which knows no moving targets.
     """
-    _check_set(constraint_set)
+    expect(constraint_set, ConstraintSet, "constraint set of an assembly", _SET)
     space = constraint_set.robot.space
     v = np.array(space.check_tangent(v0, "v0"))
     W, moving = costs(space, weights), np.flatnonzero(~frozen_columns(space, driven, "driven joints"))
@@ -375,15 +378,9 @@ def _warn_if_open(constraint_set: ConstraintSet, q: ArrayLike, rhs: RightHandSid
     _warn_if_left(constraint_set, constraint_set.position_error(q, rhs), words, counts)
 
 
-def _check_set(given: object) -> None:
-    if not isinstance(given, ConstraintSet):
-        raise WrongObjectError("constraint set of an assembly", "a ConstraintSet (mechanism.constraint_set())", given)
-
-
 def _sides(problem: Problem, rhs: RightHandSide) -> RightHandSide:
     """The right-hand sides of the constraints that count, from those of the whole set."""
-    if not isinstance(rhs, RightHandSide):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("right-hand sides of an assembly", "a RightHandSide (constraint_set.rhs_at)", rhs)
+    expect(rhs, RightHandSide, "right-hand sides of an assembly", "a RightHandSide (constraint_set.rhs_at)")
     return RightHandSide(problem.constraints, np.concatenate([np.zeros(0), *map(rhs.of, problem.constraints)]))
 
 

@@ -9,10 +9,10 @@ from typing import Any, Self, final
 import numpy as np
 
 from liegroups import SE3, Rn
-from liegroups.arguments import as_name, finite_vector
+from liegroups.arguments import as_name, expect, finite_number
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import ConstraintError, OptionError, WrongObjectError
+from ..errors import ConstraintError, OptionError
 from ..functions.frame_function import world_or_frame
 from ..robot import Frame, Robot
 from ..robot.arguments import as_robot
@@ -81,8 +81,7 @@ class Closure(FrameRows):
     def __post_init__(self) -> None:
         """Check everything once."""
         robot, a, b, name = _frames(self, "closure")
-        if not isinstance(self.hinge, Hinge):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError(f"hinge of '{name}'", "a Hinge", self.hinge)
+        expect(self.hinge, Hinge, f"hinge of '{name}'")
         self.bind(robot, a, b, hinge_rows(self.hinge), self.target, name)
 
     @classmethod
@@ -227,8 +226,8 @@ def _frames(closure: Closure | PointClosure | RodClosure, word: str) -> tuple[Ro
 
 
 def _length(number: Any, name: str) -> float:
-    length = float(finite_vector([number], 1, f"length of '{name}'")[0])
-    if not 0.0 < length < np.inf:
+    length = finite_number(number, f"length of '{name}'")
+    if length <= 0.0:
         raise OptionError(f"length of '{name}': expected a positive number [m] (PointClosure for 0), got {length}")
     return length
 

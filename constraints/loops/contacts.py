@@ -8,12 +8,11 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from liegroups.arguments import as_flag, as_name, finite_vector
+from liegroups.arguments import as_flag, as_name, expect, finite_vector
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import set_fields
 from liegroups.second_order import cross
 
-from ..errors import WrongObjectError
 from ..functions.frame_function import as_frame
 from ..robot import Frame, Robot, as_placement
 from ..robot.arguments import as_robot
@@ -131,8 +130,7 @@ def _hold(
     contact: PointContact | SurfaceContact, frame: Frame, anchor: Placement | None, pose_map: PoseMap, name: str
 ) -> None:
     """Make the rows: seen from the anchor, or from the world."""
-    if not isinstance(contact.axes, Axes):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError(f"axes of '{name}'", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED", contact.axes)
+    expect(contact.axes, Axes, f"axes of '{name}'", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED")
     set_fields(contact, has_position=anchor is not None)
     reference = Frame("world", 0, anchor, "universe") if anchor is not None else Frame("world", 0)
     contact.bind(contact.robot, reference, frame, pose_map, contact.target, name)

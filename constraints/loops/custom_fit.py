@@ -105,7 +105,7 @@ class CustomRows(PoseMap):
                 break
             if float(epsilon @ epsilon) > 4.0 * cost + 1e-6:
                 return None
-            step = _least(A[held], epsilon[held])
+            step = least(A[held], epsilon[held])
             theta = self.hinge.space.integrate(theta, step)
             if np.abs(step).max(initial=0.0) < 1e-15:
                 break
@@ -197,5 +197,6 @@ def _solve(A: Matrix, b: Matrix) -> Matrix:
     return np.asarray(np.linalg.solve(A, b), dtype=np.float64)
 
 
-def _least(A: Matrix, b: Vector) -> Vector:
+def least(A: Matrix, b: Vector) -> Vector:
+    """The shortest x of least |A x - b|."""
     return np.asarray(np.linalg.lstsq(A, b, rcond=1e-9)[0], dtype=np.float64)

@@ -11,10 +11,10 @@ from typing import Any, final
 import numpy as np
 
 from liegroups import SE3, Rn, Space
-from liegroups.arguments import as_tuple, finite_vector
+from liegroups.arguments import as_tuple, expect, finite_number
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
-from ..errors import ConstraintError, OptionError, WrongObjectError
+from ..errors import ConstraintError, OptionError
 from ..linear_algebra import numerical_rank, singular_values
 from ..robot.pinocchio import Placement, pin
 from ..words import counted
@@ -94,7 +94,7 @@ class Hinge:
             axis: (3,), unit.
             pitch: advance a turn [m]; not zero.
         """
-        number = _number(pitch, "pitch of a helical hinge")
+        number = finite_number(pitch, "pitch of a helical hinge")
         if number == 0.0:
             raise OptionError("pitch of a helical hinge: expected a number other than 0 (use Hinge.pin), got 0")
         step = Subhinge(Motion.SCREW, unit_axis(axis, "axis of a hinge"), number / (2.0 * pi))
@@ -178,8 +178,7 @@ class Hinge:
         """
         parts = as_tuple(subhinges, "sub-hinges of a custom hinge", "Hinge")
         for i, part in enumerate(parts):
-            if not isinstance(part, Hinge):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise WrongObjectError(f"sub-hinge {i} of a custom hinge", "a Hinge", part)
+            expect(part, Hinge, f"sub-hinge {i} of a custom hinge")
         plain = tuple(one for part in parts for one in part.arguments.get("subhinges", (part,)))
         hinge = _hinge(HingeKind.CUSTOM, *(sub for part in parts for sub in part.subhinges), subhinges=plain)
         if hinge.dofs:
@@ -258,10 +257,6 @@ def _drift(S: Matrix, sizes: Sequence[int], rates: Vector) -> Vector:
         out += SE3.bracket(own, after)
         after, stop = after + own, stop - size
     return out
-
-
-def _number(value: Any, what: str) -> float:
-    return float(finite_vector([value], 1, what)[0])
 
 
 def _pin(axis: ArrayLike) -> Subhinge:
