@@ -47,20 +47,28 @@ class Decoder:
         self._shared: dict[str, tuple[object, int]] = {}
         self._parts = 0
         self._depth = 0
+        rows = {"Implicit": self._implicit, "Explicit": self._explicit, **dict.fromkeys(LOOPS, self._loop)}
+        functions = dict.fromkeys((*SHIPPED, *FORMER), self._function)
+        spaces = {"ProductSpace": self._product, "RobotSpace": self._robot_space}
+        robots = {"Robot": self._robot}
+        self._kinds: dict[str, dict[str, Callable[[Parsed], Any]]] = {
+            "a constraint": rows,
+            "a function": functions,
+            "a space": spaces,
+            "a robot": robots,
+            "a robot or a space": robots | spaces,
+            "shared data": robots | spaces | rows | functions,
+        }
         for name, data in shared.entries():
             self._parts = 0
-            self._shared[name] = self._any(data), self._parts
+            self._shared[name] = self._node(data, object, "shared data"), self._parts
         self._parts = 0
 
     # Constraints
 
     def constraint(self, data: Parsed) -> RowOwner:
         """A constraint."""
-        return self._node(data, RowOwner, "a constraint", self._constraints)
-
-    @property
-    def _constraints(self) -> dict[str, Callable[[Parsed], RowOwner]]:
-        return {"Implicit": self._implicit, "Explicit": self._explicit, **dict.fromkeys(LOOPS, self._loop)}
+        return self._node(data, RowOwner, "a constraint")
 
     def _loop(self, data: Parsed) -> RowOwner:
         owner = loop_from_data(data.without("robot", "space"), self.robot(data.entry("robot")))
@@ -101,11 +109,7 @@ class Decoder:
 
     def function(self, data: Parsed) -> Function:
         """A function."""
-        return self._node(data, Function, "a function", self._function_kinds)
-
-    @property
-    def _function_kinds(self) -> dict[str, Callable[[Parsed], Function]]:
-        return dict.fromkeys((*SHIPPED, *FORMER), self._function)
+        return self._node(data, Function, "a function")
 
     def _function(self, data: Parsed) -> Function:
         kind = data.entry("type").text()
@@ -153,7 +157,7 @@ class Decoder:
                 data.expect(f"a space, R followed by a number, {', '.join(GROUPS)}, or an object with its type")
             self._limited(data, int(name[1:]), "coordinates")
             return Rn(int(name[1:]))
-        return self._node(data, Space, "a space", {"ProductSpace": self._product, "RobotSpace": self._robot_space})
+        return self._node(data, Space, "a space")
 
     def _product(self, data: Parsed) -> Space:
         data.only("type", "factors", "names")
@@ -168,7 +172,7 @@ class Decoder:
 
     def robot(self, data: Parsed) -> Robot:
         """A robot."""
-        return self._node(data, Robot, "a robot", {"Robot": self._robot})
+        return self._node(data, Robot, "a robot")
 
     def _robot(self, data: Parsed) -> Robot:
         space = self.space(data.entry("space"))
@@ -180,11 +184,7 @@ class Decoder:
         """A robot or a space."""
         if data.holds(str):
             return self.space(data)
-        return self._node(data, object, "a robot or a space", self._places)
-
-    @property
-    def _places(self) -> dict[str, Callable[[Parsed], Any]]:
-        return {"Robot": self._robot, "ProductSpace": self._product, "RobotSpace": self._robot_space}
+        return self._node(data, object, "a robot or a space")
 
     def segments(self, data: Parsed) -> Segments:
         """A block of a space."""
@@ -197,12 +197,9 @@ class Decoder:
 
     # Sharing, and limits
 
-    def _any(self, data: Parsed) -> object:
-        """What the shared data say it is."""
-        return self._node(data, object, "shared data", self._places | self._constraints | self._function_kinds)
-
-    def _node(self, data: Parsed, wanted: type[_T], what: str, kinds: dict[str, Callable[[Parsed], Any]]) -> _T:
+    def _node(self, data: Parsed, wanted: type[_T], what: str) -> _T:
         """Build what an object with a type describes, or take what its reference names."""
+        kinds = self._kinds[what]
         if "ref" in data.keys():
             return self._referred(data.only("ref").entry("ref"), wanted, what)
         kind = data.entry("type").text()

@@ -267,10 +267,8 @@ def _rows(rows: RowTable) -> dict[str, Any]:
         data["mask"] = rows.mask.tolist()
     if (rows.scale != 1.0).any():
         data["scale"] = rows.scale.tolist()
-    margin = np.zeros(len(words))
-    for i, word in enumerate(words):
-        if rows.mask[i] and word in ("SUPERIOR", "INFERIOR"):
-            margin[i] = rows.lower[i] if word == "SUPERIOR" else -rows.upper[i]
+    above, below = (rows.mask & [word == side for word in words] for side in ("SUPERIOR", "INFERIOR"))
+    margin = np.select([above, below], [rows.lower, -rows.upper], 0.0)
     if margin.any():
         data["margin"] = margin.tolist()
     if None in words:

@@ -152,14 +152,10 @@ class Parsed:
 
     def number(self) -> float:
         """A finite number."""
-        number = self._float()
+        number = self.extended()
         if not math.isfinite(number):
             self.expect("a finite number")
         return number
-
-    def extended(self) -> float:
-        """A number, infinity, or NaN."""
-        return self._float()
 
     def vector(self, size: int | None = None, finite: bool = True) -> Vector:
         """A list of numbers.
@@ -171,7 +167,7 @@ class Parsed:
         items = self.items()
         if size is not None and len(items) != size:
             self.refuse(f"expected {counted(size, 'number')}, there are {len(items)}")
-        numbers = [item.number() if finite else item._float() for item in items]
+        numbers = [item.number() if finite else item.extended() for item in items]
         return np.array(numbers, dtype=np.float64)
 
     def matrix(self, columns: int | None = None) -> Matrix:
@@ -186,7 +182,8 @@ class Parsed:
             self.refuse("expected rows of the same length")
         return np.array(rows)
 
-    def _float(self) -> float:
+    def extended(self) -> float:
+        """A number, infinity, or NaN."""
         value = self.value
         if isinstance(value, str) and value in _SPECIAL:
             return _SPECIAL[value]

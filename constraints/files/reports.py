@@ -146,6 +146,16 @@ def save_report(projection: Projection, path: str | os.PathLike[str]) -> None:
     write_document(path, "report", {**content, "problem": problem_data(projection.problem)})
 
 
+def load_problem_or_report(path: str | os.PathLike[str]) -> Problem | Report:
+    """Read a file that holds either.
+
+    Raises:
+        FileError: the file cannot be read whole, or holds something else; the place in it is named.
+    """
+    kind, data = read_document(path, "problem", "report")
+    return problem_from_data(data) if kind == "problem" else report_from_data(data)
+
+
 def report_from_data(data: Parsed) -> Report:
     """The report of a document that `read_document` has opened."""
     data.only(*_ENTRIES)

@@ -31,8 +31,10 @@ MOST = 200
 """Robots, objects, tables, rules a scene may have of each."""
 BODY = "<robot name='object'><link name='body'/></robot>"
 BASES = {"fixed": Base.FIXED, "planar": Base.PLANAR, "free_flyer": Base.FREE_FLYER}
-FACES = ("bottom", "top", "left", "right", "front", "back")
-"""Of a box: -z, +z, +y, -y, +x, -x."""
+FACES = {
+    "bottom": (2, -1.0), "top": (2, 1.0), "left": (1, 1.0), "right": (1, -1.0), "front": (0, 1.0), "back": (0, -1.0)
+}  # fmt: skip
+"""Of a box: the axis that leaves it there, and to which side."""
 
 
 @final
@@ -109,10 +111,10 @@ class _Reader:
         floors: list[Surface] = []
         things: list[MovableObject] = []
         shapes: list[Shape] = []
-        urdfs: dict[str, str] = {}
-        for prefix, entry in zip(names, [*robots, *objects], strict=True):
-            if entry.has("urdf"):
-                urdfs[prefix] = self._file(entry.entry("urdf"))
+        files = {
+            name: entry.those({"urdf": self._file}) for name, entry in zip(names, [*robots, *objects], strict=True)
+        }
+        urdfs = {name: file["urdf"] for name, file in files.items() if file}
         for prefix, entry in zip(names, robots, strict=False):
             read = self._semantics(robot, prefix, entry)
             grippers += read.grippers.values()
@@ -149,13 +151,16 @@ class _Reader:
 
     def _robot(self, name: str, entry: Parsed) -> Part:
         entry.only("name", "urdf", "srdf", "pose", "base")
-        file = entry.entry("urdf")
         base = BASES[entry.entry("base").word(tuple(BASES))] if entry.has("base") else Base.FIXED
-        robot = file.build(Robot.from_urdf, self._file(file), packages=self.packages, base=base)
-        return Part(name, self._with_srdf(robot, entry), _pose(entry))
+        return Part(name, self._of_files(entry, base), _pose(entry))
 
-    def _with_srdf(self, robot: Robot, entry: Parsed) -> Robot:
-        """The robot with the reference postures and disabled collisions of its SRDF, where it has one."""
+    def _of_files(self, entry: Parsed, base: Base) -> Robot:
+        """A robot, or an object without a URDF, with reference postures and disabled collisions of its SRDF."""
+        if entry.has("size"):
+            robot = Robot.from_urdf(BODY, base=base)
+        else:
+            file = entry.entry("urdf")
+            robot = file.build(Robot.from_urdf, self._file(file), packages=self.packages, base=base)
         if not entry.has("srdf"):
             return robot
         file = entry.entry("srdf")
@@ -169,12 +174,7 @@ class _Reader:
         entry.only("name", "urdf", "size", "srdf", "handles", "faces")
         if entry.has("urdf") == entry.has("size"):
             entry.refuse("expected either 'urdf' or 'size'")
-        if entry.has("size"):
-            robot = Robot.from_urdf(BODY, base=Base.FREE_FLYER)
-        else:
-            file = entry.entry("urdf")
-            robot = file.build(Robot.from_urdf, self._file(file), packages=self.packages, base=Base.FREE_FLYER)
-        robot = self._with_srdf(robot, entry)
+        robot = self._of_files(entry, Base.FREE_FLYER)
         return Part(name, self.data.entry("workspace").build(robot.with_bounds, {robot.joint_names[0]: bounds}))
 
     def _semantics(self, robot: Robot, prefix: str, entry: Parsed) -> Semantics:
@@ -195,7 +195,7 @@ class _Reader:
                 entry.entry("faces").refuse("only an object with a 'size' has faces; others have 'contact' tags (srdf)")
             size = entry.entry("size").vector(3)
             for face in entry.entry("faces").items(len(FACES)):
-                points = _face(face.word(FACES), size)
+                points = _face(face.word(tuple(FACES)), size)
                 surfaces.append(face.build(Surface, f"{prefix}/{face.value}", robot.frame(f"{prefix}/body"), points))
         return entry.build(MovableObject, prefix, handles, surfaces)
 
@@ -263,9 +263,7 @@ def _up(height: float) -> Placement:
 
 def _face(name: str, size: Vector) -> Matrix:
     """Corners of a face of a box (4, 3), counter-clockwise seen from outside."""
-    axis, sign = {
-        "bottom": (2, -1.0), "top": (2, 1.0), "left": (1, 1.0), "right": (1, -1.0), "front": (0, 1.0), "back": (0, -1.0)
-    }[name]  # fmt: skip
+    axis, sign = FACES[name]
     u, v = (axis + 1) % 3, (axis + 2) % 3
     corners = np.zeros((4, 3))
     corners[:, axis] = sign

@@ -22,19 +22,9 @@ from ..rows.explicit_forms import linear_coupling
 from ..rows.row_owner import RowOwner
 from .cut_joints import closure_of_cut, hinge_of_joint
 from .mechanism import Mechanism, Unread, couplers_of_mimics, or_unread
-from .sdf_document import SdfJoint, SdfModel, read_sdf
+from .sdf_document import JOINT_KINDS, SdfJoint, SdfModel, read_sdf
 from .spanning import Branch, cut_names, loose, spanning_tree
 from .tree import JointKind, Tree
-
-_KINDS = {
-    "revolute": JointKind.REVOLUTE,
-    "continuous": JointKind.REVOLUTE,
-    "prismatic": JointKind.PRISMATIC,
-    "screw": JointKind.HELICAL,
-    "universal": JointKind.UNIVERSAL,
-    "revolute2": JointKind.UNIVERSAL,
-    "ball": JointKind.BALL,
-}
 
 
 def mechanism_from_sdf(
@@ -150,7 +140,7 @@ def _add_joint(tree: Tree, parent: int, placement: Any, source: SdfJoint, is_rev
         axes = tuple(-axis for axis in reversed(axes))
         limits = limits[::-1]
     by_dof = limits if source.freedoms == 2 else source.limits
-    return tree.joint(parent, _KINDS[source.kind], placement, source.name, axes[0], source.pitch, by_dof, axes[-1])
+    return tree.joint(parent, JOINT_KINDS[source.kind], placement, source.name, axes[0], source.pitch, by_dof, axes[-1])
 
 
 def _mimics(sdf: SdfModel, tree: Tree, unread: list[Unread]) -> list[Mimic]:

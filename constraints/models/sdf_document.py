@@ -20,21 +20,21 @@ from ..robot.xml import numbers, read_xml
 from ..words import first_names
 from .mechanism import Unread
 from .sdf_words import foreign_words
-from .tree import JointLimits
+from .tree import JointKind, JointLimits
 
 _log = logging.getLogger(__package__)
 
-JOINT_FREEDOMS = {
-    "fixed": 0,
-    "revolute": 1,
-    "continuous": 1,
-    "prismatic": 1,
-    "screw": 1,
-    "universal": 2,
-    "revolute2": 2,
-    "ball": 3,
+JOINT_KINDS = {
+    "fixed": JointKind.FIXED,
+    "revolute": JointKind.REVOLUTE,
+    "continuous": JointKind.REVOLUTE,
+    "prismatic": JointKind.PRISMATIC,
+    "screw": JointKind.HELICAL,
+    "universal": JointKind.UNIVERSAL,
+    "revolute2": JointKind.UNIVERSAL,
+    "ball": JointKind.BALL,
 }
-"""Types of joints that make a tree, and how many freedoms each has."""
+"""Types of joints that make a tree, and what each leaves free."""
 _NO_LIMIT = 1e16
 """What SDF writes for no bound."""
 
@@ -95,7 +95,7 @@ class SdfJoint:
     @property
     def freedoms(self) -> int:
         """How many it has, as a joint of a tree."""
-        return JOINT_FREEDOMS[self.kind]
+        return JOINT_KINDS[self.kind].freedoms
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,8 +291,8 @@ def _joint(
     ends = [(element.findtext(tag) or "").strip() for tag in ("parent", "child")]
     ends = [(places.link_of(end, canonical) if end in places.named["frame"] else None) or end for end in ends]
     reference = (element.findtext("gearbox_reference_body") or "").strip()
-    if kind not in (*JOINT_FREEDOMS, "gearbox"):
-        reason = str(UnknownNameError("type of joint", kind, (*JOINT_FREEDOMS, "gearbox")))
+    if kind not in (*JOINT_KINDS, "gearbox"):
+        reason = str(UnknownNameError("type of joint", kind, (*JOINT_KINDS, "gearbox")))
         unread.append(Unread(what, reason, is_mistake=True))
         return None
     told = {"parent": ends[0], "child": ends[1]} | ({"gearbox_reference_body": reference} if kind == "gearbox" else {})
