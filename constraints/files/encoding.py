@@ -15,7 +15,6 @@ from ..functions.contact.contact_surface import Surface
 from ..functions.from_callable import FromCallable
 from ..functions.function import Function
 from ..functions.mass import MassFunction
-from ..loops.closures import Closure, PointClosure, RodClosure
 from ..loops.frame_rows import FrameRows
 from ..loops.pose_map import OfRelativePose
 from ..robot import Frame, Robot
@@ -83,7 +82,7 @@ class Encoder:
         if isinstance(owner, Explicit):
             return self._node(owner, "explicit", lambda: self._explicit(owner, space))
         if isinstance(owner, FrameRows) and type(owner).__name__ in LOOPS:
-            kind = "closure" if isinstance(owner, Closure | PointClosure | RodClosure) else "contact"
+            kind = "contact" if "frame" in LOOPS[type(owner).__name__][1] else "closure"
             return self._node(owner, kind, lambda: self._loop(owner))
         known = f"Implicit and Explicit constraints, {', '.join(LOOPS)}"
         raise self._refusal(f"it is a {type(owner).__name__}; files hold {known}")

@@ -108,10 +108,8 @@ class Assembly(Result):
     @property
     def errors(self) -> tuple[tuple[str, float], ...]:
         """Each constraint with the norm of its errors at q, the worst first."""
-        problem, error = self.projection.problem, self.projection.error()
-        stack = problem.constraints
-        norms = [float(np.sqrt(error[s] @ error[s])) for s in stack.slices]
-        return tuple(sorted(zip(stack.names, norms, strict=True), key=lambda entry: -entry[1]))
+        norms = self.projection.problem.constraints.norms(self.projection.error())
+        return tuple(sorted(norms, key=lambda entry: -entry[1]))
 
     @property
     def violations(self) -> tuple[Violation, ...]:
@@ -363,12 +361,11 @@ def _compared(projector: Projector, done: Projection, start: Vector, earlier: Ve
 
 def _warn_if_left(constraint_set: ConstraintSet, error: Vector, words: str, counts: Sequence[bool] = ()) -> None:
     """Log the constraint whose error is the largest, where that is no matter of tolerances."""
-    stack = constraint_set.stack
-    norms = [float(np.sqrt(error[s] @ error[s])) for s in stack.slices]
-    norms = [norm if count else 0.0 for norm, count in zip(norms, counts, strict=True)] if counts else norms
-    worst = max(norms, default=0.0)
+    norms = constraint_set.stack.norms(error)
+    norms = [entry for entry, count in zip(norms, counts, strict=True) if count] if counts else norms
+    name, worst = max(norms, key=lambda entry: entry[1], default=("", 0.0))
     if worst > OPEN:
-        _log.warning(f"velocity of an assembly: {words}", stack.names[norms.index(worst)], worst)
+        _log.warning(f"velocity of an assembly: {words}", name, worst)
 
 
 def _warn_if_open(constraint_set: ConstraintSet, q: ArrayLike, rhs: RightHandSide | None) -> None:

@@ -189,9 +189,13 @@ class RodClosure(FrameRows):
     def __post_init__(self) -> None:
         """Check everything once."""
         robot, a, b, name = _frames(self, "rod")
-        target = _HalfSquare(self.length).target() if isinstance(self.length, Target) else None
-        length = 0.0 if isinstance(self.length, Target) else _length(self.length, name)
-        self.bind(robot, a, b, Rod(length), target, name)
+        if isinstance(self.length, Target):
+            self.bind(robot, a, b, Rod(0.0), _HalfSquare(self.length).target(), name)
+            return
+        length = finite_number(self.length, f"length of '{name}'")
+        if length <= 0.0:
+            raise OptionError(f"length of '{name}': expected a positive number [m] (PointClosure for 0), got {length}")
+        self.bind(robot, a, b, Rod(length), None, name)
 
 
 @dataclass(frozen=True)
@@ -223,13 +227,6 @@ def _frames(closure: Closure | PointClosure | RodClosure, word: str) -> tuple[Ro
         where = "in the world" if a.joint == 0 else f"on joint '{robot.model.names[a.joint]}'"
         raise FixedClosureError(label or word, where)
     return robot, a, b, label or f"{word}({a.name}, {b.name})"
-
-
-def _length(number: Any, name: str) -> float:
-    length = finite_number(number, f"length of '{name}'")
-    if length <= 0.0:
-        raise OptionError(f"length of '{name}': expected a positive number [m] (PointClosure for 0), got {length}")
-    return length
 
 
 def _positive(length: Vector) -> Vector:

@@ -63,11 +63,8 @@ class PointContact(FrameRows):
     def __post_init__(self) -> None:
         """Check everything once."""
         frame, name = _frame(self)
-        N = (
-            np.eye(3)
-            if self.normal is None
-            else unit_axis(self.normal, f"normal of '{name}' (a direction; anchor= is the place)")[None, :]
-        )
+        what = f"normal of '{name}' (a direction; anchor= is the place)"
+        N = np.eye(3) if self.normal is None else unit_axis(self.normal, what)[None, :]
         at = None if self.anchor is None else np.array(finite_vector(self.anchor, 3, f"anchor of '{name}'"))
         world = self.axes is not Axes.LOCAL
         pose_map: PoseMap = Split(N, None) if world else LocalPoint(N, at is not None)

@@ -103,10 +103,8 @@ class Hinge:
     @classmethod
     def universal(cls, first: ArrayLike = X, second: ArrayLike = Y) -> Hinge:
         """Two pins: about `first`, then about `second`, which turns with it; at right angles to each other."""
-        a, b = (
-            unit_axis(first, "first axis of a universal hinge"),
-            unit_axis(second, "second axis of a universal hinge"),
-        )
+        a = unit_axis(first, "first axis of a universal hinge")
+        b = unit_axis(second, "second axis of a universal hinge")
         if abs(a @ b) > 1e-9:
             raise OptionError(
                 f"axes of a universal hinge: expected a right angle, got the cosine {a @ b:.3g}; use Hinge.hooke for "
@@ -279,10 +277,7 @@ def _square(a: Vector, b: Vector) -> Matrix | None:
         return None
     across = b - c * a
     norm = float(np.sqrt(across @ across))
-    if norm < 1e-9:
-        target = perpendicular_pair(a)[0]
-    else:
-        target = across / norm
+    target = perpendicular_pair(a)[0] if norm < 1e-9 else across / norm
     return np.asarray(pin.Quaternion.FromTwoVectors(b, target).matrix())
 
 

@@ -170,7 +170,8 @@ class _Rebuilt:
         else:
             self.moved = child.placement.inverse()
             self.indices[self.base] = self.model.addJoint(at, joint_model(hinge), parent.placement, label)
-            self.limits(self.indices[self.base])
+            q, n = self.model.idx_qs[self.indices[self.base]], self.model.nqs[self.indices[self.base]]
+            self.model.lowerPositionLimit[q : q + n], self.model.upperPositionLimit[q : q + n] = -np.inf, np.inf
         self.model.appendBodyToJoint(self.indices[self.base], source.inertias[self.base], self.moved)
         for i in sorted(below - {self.base}):
             above = int(source.parents[i])
@@ -185,11 +186,6 @@ class _Rebuilt:
         q0, q1 = slice(a.idx_q, a.idx_q + a.nq), slice(b.idx_q, b.idx_q + b.nq)
         self.model.lowerPositionLimit[q1] = self.old.bounds.lower[q0]
         self.model.upperPositionLimit[q1] = self.old.bounds.upper[q0]
-
-    def limits(self, joint: int) -> None:
-        """None on the new joint."""
-        own = slice(self.model.idx_qs[joint], self.model.idx_qs[joint] + self.model.nqs[joint])
-        self.model.lowerPositionLimit[own], self.model.upperPositionLimit[own] = -np.inf, np.inf
 
     def result(self, reverse: bool) -> PhysicalJoint:
         """The robot with its frames and postures."""

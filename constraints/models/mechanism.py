@@ -131,15 +131,12 @@ class Mechanism:
         unread = as_tuple(self.unread, "unread of a mechanism", "Unread")
         for i, entry in enumerate(unread):
             expect(entry, Unread, f"unread {i} of a mechanism")
-        postures = _postures(robot, self.postures)
         cut = as_tuple(self.cut, "cut of a mechanism", "joint names")
         for name in cut:
             expect(name, str, "cut of a mechanism", "joint names")
         stack = Stack([_owner_on(owner, robot) for owner in (*closures, *couplers)])
-        set_fields(
-            self, closures=closures, couplers=couplers, motors=motors, postures=postures, unread=unread, cut=cut,
-            stack=stack,
-        )  # fmt: skip
+        set_fields(self, closures=closures, couplers=couplers, motors=motors, stack=stack)
+        set_fields(self, postures=_postures(robot, self.postures), unread=unread, cut=cut)
 
     @property
     def name(self) -> str:

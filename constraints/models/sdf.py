@@ -87,12 +87,8 @@ def _check_base(base: Base | None, sdf: SdfModel, holding: list[str]) -> None:
     if base is Base.PLANAR:
         raise OptionError("base: an SDF is fixed or free, Base.PLANAR is for a URDF")
     if sdf.is_static or holding:
-        held = (
-            "static"
-            if sdf.is_static
-            else f"held by '{holding[0]}', a joint to the world: cut=['{holding[0]}'] frees it"
-        )
-        raise OptionError(f"base: Base.FREE_FLYER is asked for, but the model is {held}")
+        held = "static" if sdf.is_static else "held by '{0}', a joint to the world: cut=['{0}'] frees it"
+        raise OptionError(f"base: Base.FREE_FLYER is asked for, but the model is {held.format(*holding)}")
 
 
 _Place = tuple[int, Any]

@@ -209,9 +209,8 @@ class _Places:
         element = self.named[tag][name]
         placement, relative_to = _pose(element.find("pose"), self.path, f"pose of {tag} '{name}'")
         if relative_to is None:
-            relative_to = {"joint": element.findtext("child", "").strip(), "frame": element.get("attached_to", "")}.get(
-                tag, ""
-            )
+            meant = {"joint": element.findtext("child", "").strip(), "frame": element.get("attached_to", "")}
+            relative_to = meant.get(tag, "")
         self._known[name] = self.of("" if relative_to == "world" else relative_to) * placement
         self._open.pop()
         return self._known[name]
@@ -302,11 +301,8 @@ def _joint(
             return None
         if link not in links and link != "world":
             nested = link.split("::")[0] in places.nested
-            reason = (
-                "a link of a nested model, which is not built"
-                if nested
-                else str(UnknownNameError("link", link, (*links, "world")))
-            )
+            known = str(UnknownNameError("link", link, (*links, "world")))
+            reason = "a link of a nested model, which is not built" if nested else known
             unread.append(Unread(what, reason, is_mistake=not nested))
             return None
     if ends[1] == "world" or ends[0] == ends[1]:
@@ -336,12 +332,8 @@ def _words_without_place(what: str, kind: str, element: Element) -> Iterator[Unr
     """What a joint of this type has no place for."""
     if element.find("axis2") is not None and kind not in ("universal", "revolute2", "gearbox"):
         yield Unread(f"axis2 of {what}", f"a {kind} joint has no second axis")
-    limit = element.find("axis/limit")
-    if (
-        kind == "continuous"
-        and limit is not None
-        and (limit.find("lower") is not None or limit.find("upper") is not None)
-    ):
+    bounds = (element.find(f"axis/limit/{side}") for side in ("lower", "upper"))
+    if kind == "continuous" and any(bound is not None for bound in bounds):
         yield Unread(f"bounds of {what}", "a continuous joint has none")
 
 

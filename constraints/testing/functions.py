@@ -183,10 +183,8 @@ def _check_bits(f: Function, q: Vector, elsewhere: Vector, used: Workspace) -> N
     value, jacobian = evaluated(f, q, Workspace())
     alone = np.full(f.outputs.nq, np.nan)
     f.evaluate(place(f.inputs, q, Workspace()), alone)
-    law, seen = (
-        "the same bits with and without a Jacobian",
-        f"{f.name} gives another value with a Jacobian than without",
-    )
+    law = "the same bits with and without a Jacobian"
+    seen = f"{f.name} gives another value with a Jacobian than without"
     mend = "compute the value by the same lines in both cases"
     require(law, _same(alone, value), mend, seen, q=q, without=alone, difference=value - alone)
     mend = "keep no state and no cache; write all of the scratch memory before reading it"
@@ -198,10 +196,8 @@ def _check_bits(f: Function, q: Vector, elsewhere: Vector, used: Workspace) -> N
         require(law, same, mend, f"{f.name} gives other bits {what}", q=q, difference=again - value)
     evaluated(f, elsewhere, used)
     f.evaluate(place(f.inputs, q, used), again)
-    law, seen = (
-        "the same bits by value after a Jacobian elsewhere",
-        f"{f.name} gives other bits after a Jacobian elsewhere",
-    )
+    law = "the same bits by value after a Jacobian elsewhere"
+    seen = f"{f.name} gives other bits after a Jacobian elsewhere"
     require(law, _same(again, value), mend, seen, q=q, difference=again - value)
 
 
