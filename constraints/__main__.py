@@ -42,10 +42,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         the exit code.
     """
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    command = next((word for word in given if not word.startswith("-")), "")
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    command = next((word for word in words if not word.startswith("-")), "")
     try:
-        options = _parser(command).parse_args(given)
+        options = _parser(command).parse_args(words)
         logging.getLogger(__package__).addHandler(logging.NullHandler())  # remarks on models are for their authors
         return _ran(options)
     except KeyboardInterrupt:

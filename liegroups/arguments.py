@@ -81,6 +81,18 @@ def finite_vector(values: ArrayLike, n: int, what: str, hint: str = "") -> Vecto
     return vector
 
 
+def finite_number(candidate: object, what: str) -> float:
+    """Take one finite real number from a user.
+
+    Raises:
+        DtypeError: no real number.
+        SizeError: several.
+        NotFiniteError: NaN or infinity.
+    """
+    number: Any = candidate
+    return float(finite_vector([number], 1, what)[0])
+
+
 def stacked(values: ArrayLike, n: int, what: str, hint: str = "") -> Vector:
     """Read vectors of n entries stacked along leading axes, as float64; NaN is not looked for.
 

@@ -102,9 +102,7 @@ def facts(found: Closing, details: bool = False) -> list[str]:
 
 def errors(mechanism: Mechanism, q: Any) -> list[tuple[str, float]]:
     """Closures and couplers that are open by more than 1e-8, the worst first."""
-    error = mechanism.constraint_set().position_error(q)
-    parts = zip(mechanism.stack, mechanism.stack.slices, strict=True)
-    norms = [(owner.name, float(np.sqrt(error[s] @ error[s]))) for owner, s in parts]
+    norms = mechanism.stack.norms(mechanism.constraint_set().position_error(q))
     return sorted((entry for entry in norms if entry[1] > 1e-8), key=lambda entry: -entry[1])
 
 
@@ -120,11 +118,7 @@ def save(found: Closing, path: str | os.PathLike[str]) -> None:
         "start": found.starts[found.chosen],
         "closed": np.array(found.success),
         "joints": np.array(found.mechanism.robot.joint_names),
-        "residual": np.array(judged.residual),
-        "rows": np.array(judged.rows),
-        "rank": np.array(judged.rank),
-        "mobility": np.array(judged.mobility),
-        "independent": np.array(judged.independent, dtype=np.str_),
-        "redundant": np.array(judged.redundant, dtype=np.str_),
     }
+    arrays |= {name: np.array(getattr(judged, name)) for name in ("residual", "rows", "rank", "mobility")}
+    arrays |= {name: np.array(getattr(judged, name), dtype=np.str_) for name in ("independent", "redundant")}
     save_arrays(path, arrays)

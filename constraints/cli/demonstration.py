@@ -5,19 +5,16 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from pathlib import Path
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
-from ..errors import FileError, MissingExtraError, OptionError
 from ..pictures.figures import Cube, new_figure, save_figure, show_cube
 from ..pictures.robots import draw_box, draw_configuration, draw_frame, stick_figure
 from ..solvers import Options, Projector
-from .demo_scenes import FOOT, Scene, placement_by_hand, scenes
+from .demo_scenes import FOOT, Scene, placement_by_hand
 
 PANEL, HEAD, TITLE = 3.0, 0.62, 0.7
 """Inches: edge of a picture, space for the text above it, for that above all."""
@@ -46,7 +43,7 @@ class Outcome(NamedTuple):
     starts: Matrix
     ends: Matrix
     success: BoolVector
-    iterations: Vector
+    iterations: Vector | Indices
     seconds: Vector
     largest_error: float
 
@@ -62,19 +59,9 @@ def project_all(scene: Scene, count: int, seed: int) -> Outcome:
     projector = Projector(scene.problem, Options(seed=seed))
     starts = scene.starts(count, seed)
     projector.project(starts[0])  # the first call pays for memory
-    results = [projector.project(q) for q in starts]
-    ends = np.array([result.q for result in results])
-    success = np.array([result.success for result in results])
-    errors = [scene.measure(q) for q in ends[success]]
-    return Outcome(
-        scene,
-        starts,
-        ends,
-        success,
-        np.array([result.iterations for result in results]),
-        np.array([result.seconds for result in results]),
-        max(errors, default=math.nan),
-    )
+    done = projector.project_batch(starts)
+    error = max((scene.measure(q) for q in done.q[done.success]), default=math.nan)
+    return Outcome(scene, starts, done.q, done.success, done.iterations, done.seconds, error)
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
@@ -178,40 +165,3 @@ def _cube(outcome: Outcome, shown: Indices) -> Cube:
         if scene.ground:
             points += [end for _, end in stick_figure(scene.robot, q)]
     return Cube.around(points, 0.5)
-
-
-def run(output: str | os.PathLike[str] = "demo.png", starts: int = 500, seed: int = 0) -> int:
-    """Project, print the table, write the picture.
-
-    Args:
-        output: file of the picture.
-        starts: configurations a problem.
-        seed: of the random generator.
-
-    Returns:
-        how many projections failed.
-
-    Raises:
-        FileError: the picture cannot be written.
-        OptionError: a number that makes no sense.
-    """
-    if starts < 1 or seed < 0:
-        raise OptionError(f"expected at least one start and a seed that is not negative, got {starts} and {seed}")
-    folder = Path(output).absolute().parent
-    if not folder.is_dir():
-        raise FileError(os.fspath(output), f"the folder {folder} does not exist")
-    began = perf_counter()
-    problems, note = scenes()
-    if note:
-        print(note)
-    print(f"Projecting {starts} random configurations in each problem (seed {seed}).\n")
-    outcomes = [project_all(scene, starts, seed) for scene in problems]
-    print(table(outcomes))
-    print("\nDistances in m, angles in rad, medians over the starts. The largest error over all successes is measured")
-    print("afterwards with pinocchio's joint models alone; the threshold of the projection was 1e-4.")
-    try:
-        draw(outcomes, output)
-        print(f"\nPicture: {os.fspath(output)} ({perf_counter() - began:.1f} s in all)")
-    except MissingExtraError as missing:
-        print(f"\nNo picture: {missing}")
-    return sum(int((~outcome.success).sum()) for outcome in outcomes)

@@ -6,9 +6,8 @@ import argparse
 
 import numpy as np
 
-from ..files.documents import read_document
-from ..files.problems import problem_from_data
-from ..files.reports import report_from_data
+from ..files.reports import load_problem_or_report
+from ..problem.problem import Problem
 from ..words import counted
 from .arguments import ALL_WELL
 
@@ -20,11 +19,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the problem, and for a report its right-hand sides and what came out."""
-    kind, data = read_document(options.file, "problem", "report")
-    if kind == "problem":
-        print(problem_from_data(data, ("format", "version")).describe())
+    report = load_problem_or_report(options.file)
+    if isinstance(report, Problem):
+        print(report.describe())
         return ALL_WELL
-    report = report_from_data(data, ("format", "version"))
     print(report.problem.describe())
     print("\nright-hand sides")
     for owner, label in zip(report.rhs.stack, report.rhs.stack.labels, strict=True):

@@ -10,10 +10,8 @@ import numpy as np
 from liegroups.arrays import Matrix
 
 from ..errors import OptionError
-from ..files.documents import read_document
 from ..files.options import load_options
-from ..files.problems import problem_from_data
-from ..files.reports import Report, report_from_data
+from ..files.reports import Report, load_problem_or_report
 from ..files.right_hand_sides import load_rhs
 from ..problem.problem import Problem
 from ..robot.configuration import random_configuration
@@ -48,15 +46,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Project what the file holds."""
     outputs((options.file, options.rhs, options.options), save=options.save, report=options.report, plot=options.plot)
-    kind, data = read_document(options.file, "problem", "report")
-    if kind == "report":
+    case = load_problem_or_report(options.file)
+    if isinstance(case, Report):
         named = [f"--{name}" for name in _FOR_PROBLEMS if getattr(options, name) is not None]
         if named:
             raise OptionError(
                 f"{options.file} is a report, which has its own start: {', '.join(named)} is for a problem"
             )
-        return _again(report_from_data(data, ("format", "version")), options.plot)
-    return _project(problem_from_data(data, ("format", "version")), options)
+        return _again(case, options.plot)
+    return _project(case, options)
 
 
 def _project(problem: Problem, options: argparse.Namespace) -> int:
@@ -69,7 +67,7 @@ def _project(problem: Problem, options: argparse.Namespace) -> int:
     batch = projector.project_batch(starts, sides, progress=True if wants_bar() else None)
     print(table(batch))
     if options.save:
-        _save(batch, options.save)
+        save_arrays(options.save, _arrays(batch))
     if options.report:
         failed = np.flatnonzero(~batch.success)
         if failed.size:
@@ -108,17 +106,9 @@ def table(batch: ProjectionBatch) -> str:
     return "\n".join(f"{name:{width}}{words}" for name, words in rows)
 
 
-def _save(batch: ProjectionBatch, path: str) -> None:
-    arrays: dict[str, Any] = {
-        "q0": batch.starts,
-        "q": batch.q,
-        "status": np.array([status.name for status in batch.status]),
-        "iterations": batch.iterations,
-        "restarts": batch.restarts,
-        "residual": batch.residual,
-        "seconds": batch.seconds,
-    }
-    save_arrays(path, arrays)
+def _arrays(batch: ProjectionBatch) -> dict[str, Any]:
+    figures = {name: getattr(batch, name) for name in ("iterations", "restarts", "residual", "seconds")}
+    return {"q0": batch.starts, "q": batch.q, "status": np.array([status.name for status in batch.status]), **figures}
 
 
 def _again(report: Report, plot: str | None) -> int:

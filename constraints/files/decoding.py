@@ -8,11 +8,9 @@ from itertools import pairwise
 from typing import Any, TypeVar, cast
 
 from liegroups import ProductSpace, Rn, Segments, Space
-from liegroups.arrays import Vector
 
-from ..functions.contact.contact_surface import Surface
 from ..functions.function import Function
-from ..robot import Frame, Robot, rigid_transform
+from ..robot import Robot, rigid_transform
 from ..robot.space import RobotSpace
 from ..rows.comparison import Comparison
 from ..rows.explicit import Explicit
@@ -20,10 +18,10 @@ from ..rows.implicit import Implicit
 from ..rows.row_owner import RowOwner
 from ..words import counted
 from .encoding import DEEPEST, GROUPS
-from .joint_models import placement_from_data
+from .entries import FLAG, FRAME_OR_NAME, PLACEMENT, PLAIN, member, several, vector
 from .json_values import MOST_COORDINATES, Parsed
 from .loops import LOOPS, loop_from_data
-from .robots import frame_from_data, robot_from_data, space_from_data
+from .robots import SPACE, robot_from_data
 from .shapes import FORMER, SHIPPED, shape_of
 
 MOST_PARTS = 20_000
@@ -32,6 +30,7 @@ MOST_PARTS = 20_000
 _T = TypeVar("_T")
 _ROWS = ("comparison", "rhs", "mask")
 _INTERVALS = ("scale", "margin", "lower", "upper")
+_COMPARISON = member(Comparison)
 
 
 class Decoder:
@@ -48,73 +47,69 @@ class Decoder:
         self._shared: dict[str, tuple[object, int]] = {}
         self._parts = 0
         self._depth = 0
+        rows = {"Implicit": self._implicit, "Explicit": self._explicit, **dict.fromkeys(LOOPS, self._loop)}
+        functions = dict.fromkeys((*SHIPPED, *FORMER), self._function)
+        spaces = {"ProductSpace": self._product, "RobotSpace": self._robot_space}
+        robots = {"Robot": self._robot}
+        self._kinds: dict[str, dict[str, Callable[[Parsed], Any]]] = {
+            "a constraint": rows,
+            "a function": functions,
+            "a space": spaces,
+            "a robot": robots,
+            "a robot or a space": robots | spaces,
+            "shared data": robots | spaces | rows | functions,
+        }
         for name, data in shared.entries():
             self._parts = 0
-            self._shared[name] = self._any(data), self._parts
+            self._shared[name] = self._node(data, object, "shared data"), self._parts
         self._parts = 0
 
     # Constraints
 
     def constraint(self, data: Parsed) -> RowOwner:
         """A constraint."""
-        return self._node(data, RowOwner, "a constraint", self._constraints)
-
-    @property
-    def _constraints(self) -> dict[str, Callable[[Parsed], RowOwner]]:
-        return {"Implicit": self._implicit, "Explicit": self._explicit, **dict.fromkeys(LOOPS, self._loop)}
+        return self._node(data, RowOwner, "a constraint")
 
     def _loop(self, data: Parsed) -> RowOwner:
-        owner = loop_from_data(data, self.robot(data.entry("robot")), ("robot", "space"))
+        owner = loop_from_data(data.without("robot", "space"), self.robot(data.entry("robot")))
         return data.build(owner.on, self.space(data.entry("space"))) if data.has("space") else owner
 
     def _implicit(self, data: Parsed) -> Implicit:
         data.only("type", "name", "function", *_ROWS, *_INTERVALS)
         f = self.function(data.entry("function"))
         rows = self._rows(data, f.outputs.nv, f.outputs.nq)
-        for name in _INTERVALS:
-            if data.has(name):
-                rows[name] = data.entry(name).vector(f.outputs.nv, finite=False)
+        rows |= data.those(dict.fromkeys(_INTERVALS, vector(f.outputs.nv, finite=False).read))
         return data.build(Implicit, f, name=data.entry("name").text(), **rows)
 
     def _explicit(self, data: Parsed) -> Explicit:
-        functions = ("g", "g_inverse", "implicit", "rhs_map")
-        data.only("type", "name", "f", "outputs", "inputs", *functions, "whole", *_ROWS, "level")
-        named: dict[str, Any] = {name: self.function(data.entry(name)) for name in functions if data.has(name)}
+        readers: dict[str, Callable[[Parsed], Any]] = {
+            **dict.fromkeys(("g", "g_inverse", "implicit", "rhs_map"), self.function),
+            "inputs": self.segments,
+            "whole": self.space,
+            "level": lambda entry: entry.integer(0, 1000),
+        }
+        data.only("type", "name", "f", "outputs", *readers, *_ROWS)
+        named = data.those(readers)
         f, outputs = self.function(data.entry("f")), self.segments(data.entry("outputs"))
-        if data.has("inputs"):
-            named["inputs"] = self.segments(data.entry("inputs"))
-        if data.has("whole"):
-            named["whole"] = self.space(data.entry("whole"))
-        if data.has("level"):
-            named["level"] = data.entry("level").integer(0, 1000)
         group = named["implicit"].outputs if "implicit" in named else f.outputs
         named |= self._rows(data, group.nv, group.nq)
         return data.build(Explicit, f, outputs, name=data.entry("name").text(), **named)
 
     @staticmethod
     def _rows(data: Parsed, size: int, rhs_size: int) -> dict[str, Any]:
-        rows: dict[str, Any] = {}
-        if data.has("comparison"):
-            entry = data.entry("comparison")
-            if entry.holds(list):
-                rows["comparison"] = [None if e.value is None else _comparison(e) for e in entry.items(size)]
-            else:
-                rows["comparison"] = _comparison(entry)
-        if data.has("mask"):
-            rows["mask"] = [item.flag() for item in data.entry("mask").items(size)]
-        if data.has("rhs"):
-            rows["rhs"] = data.entry("rhs").vector(rhs_size)
-        return rows
+        def comparisons(entry: Parsed) -> Any:
+            if not entry.holds(list):
+                return _COMPARISON.read(entry)
+            return [None if item.value is None else _COMPARISON.read(item) for item in entry.items(size)]
+
+        readers = {"comparison": comparisons, "mask": several(FLAG, size).read, "rhs": vector(rhs_size).read}
+        return data.those(readers)
 
     # Functions
 
     def function(self, data: Parsed) -> Function:
         """A function."""
-        return self._node(data, Function, "a function", self._function_kinds)
-
-    @property
-    def _function_kinds(self) -> dict[str, Callable[[Parsed], Function]]:
-        return dict.fromkeys((*SHIPPED, *FORMER), self._function)
+        return self._node(data, Function, "a function")
 
     def _function(self, data: Parsed) -> Function:
         kind = data.entry("type").text()
@@ -140,16 +135,8 @@ class Decoder:
             "functions": self._functions,
             "space": self.space,
             "segments": self.segments,
-            "frame": self._frame,
-            "frame or placement": self._frame_or_placement,
-            "numbers": _numbers,
-            "names": lambda entry: tuple(item.text() for item in entry.items(MOST_COORDINATES)),
-            "surface": _surface,
-            "surfaces": lambda entry: [_surface(item) for item in entry.items(MOST_COORDINATES)],
-            "text": Parsed.text,
-            "flag": Parsed.flag,
-            "integer": Parsed.integer,
-            "number": Parsed.number,
+            "frame or placement": _frame_or_placement,
+            **{kind: entry.read for kind, entry in PLAIN.items()},
         }
         return readers[kind](data)
 
@@ -157,14 +144,6 @@ class Decoder:
         functions = [self.function(item) for item in data.items(MOST_COORDINATES)]
         self._limited(data, sum(f.outputs.nq for f in functions), "values")
         return functions
-
-    @staticmethod
-    def _frame(data: Parsed) -> Frame | str:
-        return data.text() if data.holds(str) else frame_from_data(data)
-
-    def _frame_or_placement(self, data: Parsed) -> Any:
-        is_placement = data.holds(dict) and "rotation" in data.keys()
-        return placement_from_data(data) if is_placement else self._frame(data)
 
     # Spaces and robots
 
@@ -178,7 +157,7 @@ class Decoder:
                 data.expect(f"a space, R followed by a number, {', '.join(GROUPS)}, or an object with its type")
             self._limited(data, int(name[1:]), "coordinates")
             return Rn(int(name[1:]))
-        return self._node(data, Space, "a space", {"ProductSpace": self._product, "RobotSpace": self._robot_space})
+        return self._node(data, Space, "a space")
 
     def _product(self, data: Parsed) -> Space:
         data.only("type", "factors", "names")
@@ -189,24 +168,23 @@ class Decoder:
 
     @staticmethod
     def _robot_space(data: Parsed) -> RobotSpace:
-        return space_from_data(data.only("type", "model"))
+        return SPACE.read(data.without("type"))
 
     def robot(self, data: Parsed) -> Robot:
         """A robot."""
-        return self._node(data, Robot, "a robot", {"Robot": self._robot})
+        return self._node(data, Robot, "a robot")
 
     def _robot(self, data: Parsed) -> Robot:
         space = self.space(data.entry("space"))
         if not isinstance(space, RobotSpace):
             data.entry("space").refuse("expected the space of a robot")
-        return robot_from_data(data, space, ("type", "space"))
+        return robot_from_data(data.without("type", "space"), space)
 
     def where(self, data: Parsed) -> Any:
         """A robot or a space."""
         if data.holds(str):
             return self.space(data)
-        kinds: dict[str, Callable[[Parsed], Any]] = {"Robot": self._robot, "ProductSpace": self._product}
-        return self._node(data, object, "a robot or a space", kinds | {"RobotSpace": self._robot_space})
+        return self._node(data, object, "a robot or a space")
 
     def segments(self, data: Parsed) -> Segments:
         """A block of a space."""
@@ -219,16 +197,9 @@ class Decoder:
 
     # Sharing, and limits
 
-    def _any(self, data: Parsed) -> object:
-        """What the shared data say it is."""
-        kinds: dict[str, Callable[[Parsed], Any]] = {
-            "Robot": self._robot, "ProductSpace": self._product, "RobotSpace": self._robot_space,
-        }  # fmt: skip
-        kinds |= self._constraints
-        return self._node(data, object, "shared data", kinds | self._function_kinds)
-
-    def _node(self, data: Parsed, wanted: type[_T], what: str, kinds: dict[str, Callable[[Parsed], Any]]) -> _T:
+    def _node(self, data: Parsed, wanted: type[_T], what: str) -> _T:
         """Build what an object with a type describes, or take what its reference names."""
+        kinds = self._kinds[what]
         if "ref" in data.keys():
             return self._referred(data.only("ref").entry("ref"), wanted, what)
         kind = data.entry("type").text()
@@ -270,17 +241,6 @@ def _listed(names: Iterable[str]) -> str:
     return f"the nearest are {', '.join(found[:8])}" if found else "there are none"
 
 
-def _comparison(data: Parsed) -> Comparison:
-    return Comparison[data.word([kind.name for kind in Comparison])]
-
-
-def _surface(data: Parsed) -> Surface:
-    data.only("name", "frame", "points")
-    frame = frame_from_data(data.entry("frame"))
-    return data.build(Surface, data.entry("name").text(), frame, data.entry("points").matrix(3))
-
-
-def _numbers(data: Parsed) -> Vector:
-    """A vector, or a matrix."""
-    rows = data.holds(list) and any(item.holds(list) for item in data.items()[:1])
-    return data.matrix() if rows or data.holds(dict) else data.vector()
+def _frame_or_placement(data: Parsed) -> Any:
+    is_placement = data.holds(dict) and "rotation" in data.keys()
+    return (PLACEMENT if is_placement else FRAME_OR_NAME).read(data)

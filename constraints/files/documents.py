@@ -55,7 +55,7 @@ def read_document(path: str | os.PathLike[str], *kinds: str) -> tuple[str, Parse
         kinds: those of `FORMATS` that are wanted.
 
     Returns:
-        its kind, and its entries, format and version among them.
+        its kind, and its entries beside format and version.
 
     Raises:
         FileError: the file is not there, too large, no JSON.
@@ -81,7 +81,7 @@ def read_document(path: str | os.PathLike[str], *kinds: str) -> tuple[str, Parse
         data.entry("version").refuse(f"{later}: upgrade it")
     if version < 1:
         data.entry("version").expect(f"an integer from 1 to {VERSION}")
-    return kind, data
+    return kind, data.without("format", "version")
 
 
 def _kind(data: Parsed) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -16,7 +16,6 @@ from ..functions.contact.contact_surface import Surface
 from ..functions.from_callable import FromCallable
 from ..functions.function import Function
 from ..functions.mass import MassFunction
-from ..loops.closures import Closure, PointClosure, RodClosure
 from ..loops.frame_rows import FrameRows
 from ..loops.pose_map import OfRelativePose
 from ..robot import Frame, Robot
@@ -25,10 +24,10 @@ from ..rows.comparison import RowTable
 from ..rows.explicit import Explicit
 from ..rows.implicit import Implicit
 from ..rows.row_owner import RowOwner
-from .joint_models import placement_data
+from .entries import FRAME_OR_NAME, PLACEMENT, PLAIN
 from .json_values import LONGEST_TEXT
 from .loops import LOOPS, HingeNotDataError, loop_data
-from .robots import frame_data, robot_data, space_data
+from .robots import SPACE, robot_data
 from .shapes import SHIPPED, FieldShape, shape_of
 
 GROUPS: dict[str, Group] = {name: group for name, group in vars(liegroups).items() if isinstance(group, Group)}
@@ -84,7 +83,7 @@ class Encoder:
         if isinstance(owner, Explicit):
             return self._node(owner, "explicit", lambda: self._explicit(owner, space))
         if isinstance(owner, FrameRows) and type(owner).__name__ in LOOPS:
-            kind = "closure" if isinstance(owner, Closure | PointClosure | RodClosure) else "contact"
+            kind = "contact" if "frame" in LOOPS[type(owner).__name__][1] else "closure"
             return self._node(owner, kind, lambda: self._loop(owner))
         known = f"Implicit and Explicit constraints, {', '.join(LOOPS)}"
         raise self._refusal(f"it is a {type(owner).__name__}; files hold {known}")
@@ -108,11 +107,8 @@ class Encoder:
         data["outputs"] = self.segments(c.outputs)
         if c.inputs is not None:
             data["inputs"] = self.segments(c.inputs)
-        for name, f in (("g", c.g), ("g_inverse", c.g_inverse), ("implicit", c.implicit), ("rhs_map", c.rhs_map)):
-            if f is not None:
-                data[name] = self.function(f)
-        if c.whole is not None:
-            data["whole"] = self.space(c.whole)
+        parts = dict.fromkeys(("g", "g_inverse", "implicit", "rhs_map"), self.function) | {"whole": self.space}
+        data |= {name: write(getattr(c, name)) for name, write in parts.items() if getattr(c, name) is not None}
         data |= {name: entry for name, entry in _rows(bound.rows).items() if name in ("comparison", "mask")}
         if bound.default_rhs.tobytes() != bound.group.neutral.tobytes():
             data["rhs"] = bound.default_rhs.tolist()
@@ -172,41 +168,16 @@ class Encoder:
             "functions": lambda functions: [self.function(entry) for entry in functions],
             "space": self.space,
             "segments": self.segments,
-            "frame": self._frame,
-            "frame or placement": lambda reference: self._frame_or_placement(f, reference),
-            "numbers": _numbers,
-            "names": lambda names: [self._text(name) for name in names],
-            "surface": self._surface,
-            "surfaces": self._surfaces,
-            "text": self._text,
-            "flag": bool,
-            "integer": int,
-            "number": float,
+            "frame or placement": lambda reference: _frame_or_placement(f, reference),
+            **{kind: entry.write for kind, entry in PLAIN.items()},
         }
         if field.kind not in writers:
             raise self._refusal(
                 f"{f.name!r} has a field '{field.name}' of a kind ({field.kind}) that files do not hold"
             )
+        if field.kind == "surfaces" and isinstance(value, Surface):
+            value = [value]
         return writers[field.kind](value)
-
-    def _frame(self, frame: Frame | str) -> Any:
-        return frame_data(frame) if isinstance(frame, Frame) else self._text(frame)
-
-    def _surface(self, surface: Surface) -> dict[str, Any]:
-        return {
-            "name": self._text(surface.name),
-            "frame": frame_data(surface.frame),
-            "points": _numbers(surface.points),
-        }
-
-    def _surfaces(self, surfaces: Surface | Sequence[Surface]) -> list[dict[str, Any]]:
-        return [self._surface(one) for one in ([surfaces] if isinstance(surfaces, Surface) else surfaces)]
-
-    def _frame_or_placement(self, f: Any, reference: Any) -> Any:
-        """A frame of the robot, or a placement in the world: as the function holds it."""
-        if isinstance(reference, str | Frame):
-            return self._frame(reference)
-        return placement_data(f.frame_a.placement)
 
     # Spaces and robots
 
@@ -222,7 +193,7 @@ class Encoder:
         if named is not None and isinstance(space, Group) and space.maps == named.maps:
             return space.name
         if isinstance(space, RobotSpace):
-            return self._node(space, "robot space", lambda: {"type": "RobotSpace", **self._model(space)})
+            return self._node(space, "robot space", lambda: self._robot_space(space))
         if isinstance(space, ProductSpace):
             return self._node(space, "space", lambda: self._product(space))
         raise self._refusal(f"the space '{space.name}' (a {type(space).__name__}) is none of those of this library")
@@ -232,9 +203,9 @@ class Encoder:
         data = {"type": "ProductSpace", "factors": [self.space(factor.space) for factor in space.layout.factors]}
         return data if names is None else data | {"names": [self._text(name) for name in names]}
 
-    def _model(self, space: RobotSpace) -> dict[str, Any]:
+    def _robot_space(self, space: RobotSpace) -> dict[str, Any]:
         try:
-            return space_data(space)
+            return {"type": "RobotSpace", **SPACE.write(space)}
         except ModelError as error:
             raise self._refusal(str(error)) from error
 
@@ -281,9 +252,11 @@ def _plain(data: Any) -> Any:
     return [_plain(entry) for entry in cast("list[Any]", data)] if isinstance(data, list) else data
 
 
-def _numbers(numbers: Any) -> Any:
-    array = np.asarray(numbers, dtype=np.float64)
-    return array.tolist() if array.size or array.ndim < 2 else {"shape": list(array.shape)}
+def _frame_or_placement(f: Any, reference: Any) -> Any:
+    """A frame of the robot, or a placement in the world: as the function holds it."""
+    if isinstance(reference, str | Frame):
+        return FRAME_OR_NAME.write(reference)
+    return PLACEMENT.write(f.frame_a.placement)
 
 
 def _rows(rows: RowTable) -> dict[str, Any]:
@@ -294,10 +267,8 @@ def _rows(rows: RowTable) -> dict[str, Any]:
         data["mask"] = rows.mask.tolist()
     if (rows.scale != 1.0).any():
         data["scale"] = rows.scale.tolist()
-    margin = np.zeros(len(words))
-    for i, word in enumerate(words):
-        if rows.mask[i] and word in ("SUPERIOR", "INFERIOR"):
-            margin[i] = rows.lower[i] if word == "SUPERIOR" else -rows.upper[i]
+    above, below = (rows.mask & [word == side for word in words] for side in ("SUPERIOR", "INFERIOR"))
+    margin = np.select([above, below], [rows.lower, -rows.upper], 0.0)
     if margin.any():
         data["margin"] = margin.tolist()
     if None in words:

@@ -15,19 +15,14 @@ import numpy as np
 from liegroups.arrays import Vector
 
 from ..errors import ModelError
-from ..robot.joints import COMPOSITE, JOINT_TYPES, joint_whole, type_name
+from ..robot.joints import COMPOSITE, JOINT_TYPES, LIMITS_OF_Q, LIMITS_OF_V, joint_whole, type_name
 from ..robot.pinocchio import Model, Placement, pin
 from .json_values import MOST_COORDINATES, Parsed
 
 _TYPES = (*JOINT_TYPES, COMPOSITE)
 _FRAMES = ("OP_FRAME", "JOINT", "FIXED_JOINT", "BODY", "SENSOR")
 
-_LIMITS = (
-    *("lowerPositionLimit", "upperPositionLimit", "positionLimitMargin"),
-    *("lowerVelocityLimit", "upperVelocityLimit", "lowerEffortLimit", "upperEffortLimit"),
-    *("lowerDryFrictionLimit", "upperDryFrictionLimit", "damping", "armature", "rotorInertia", "rotorGearRatio"),
-)
-"""The vectors of a model that have an entry a coordinate, under pinocchio's names."""
+_LIMITS = (*LIMITS_OF_Q, *LIMITS_OF_V)
 
 
 def placement_data(placement: Placement) -> dict[str, Any]:
@@ -96,16 +91,12 @@ def model_from_data(data: Parsed) -> Model:
         FileContentError: something in the data is wrong; its place is named.
     """
     data.only("name", "gravity", "bodies", "joints", "inertias", "frames", "limits", "postures")
-    return _built(data)
-
-
-def _built(data: Parsed) -> Model:
     model: Any = pin.Model()
     model.name = data.entry("name").text()
     model.gravity = pin.Motion(data.entry("gravity").vector(6))
     for i, joint in enumerate(data.entry("joints").items(MOST_COORDINATES), start=1):
         parent = joint.entry("parent").integer(0, i - 1)
-        kind = _joint(joint, ("name", "parent", "placement"))
+        kind = _joint(joint.without("name", "parent", "placement"))
         place = placement_from_data(joint.entry("placement"))
         joint.build(model.addJoint, parent, kind, place, joint.entry("name").text())
     if model.nq > MOST_COORDINATES:
@@ -171,13 +162,13 @@ def _joint_data(joint: Any, name: str) -> dict[str, Any]:
     return data | {entry: held(whole) for entry, (held, _) in _NUMBERS.items() if entry in JOINT_TYPES[kind].numbers}
 
 
-def _joint(data: Parsed, beside: tuple[str, ...], depth: int = 0) -> Any:
-    """Joint model, from the entries of an object that has others beside them."""
+def _joint(data: Parsed, depth: int = 0) -> Any:
+    """The joint model of `_joint_data`."""
     kind = data.entry("type").word(_TYPES)
     if kind == COMPOSITE:
-        return _composite(data.only("type", "parts", *beside), depth)
+        return _composite(data.only("type", "parts"), depth)
     names = JOINT_TYPES[kind].numbers
-    data.only("type", *names, *beside)
+    data.only("type", *names)
     numbers = [number for entry in names for number in _NUMBERS[entry][1](data.entry(entry))]
     return data.build(_continuous if kind == _CONTINUOUS else getattr(pin, f"JointModel{kind}"), *numbers)
 
@@ -190,7 +181,7 @@ def _composite(data: Parsed, depth: int) -> Any:
     if not parts:
         data.entry("parts").refuse("expected at least one joint")
     for part in parts:
-        kind = _joint(part, ("placement",), depth + 1)
+        kind = _joint(part.without("placement"), depth + 1)
         part.build(whole.addJoint, kind, placement_from_data(part.entry("placement")))
     return whole
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, final
 
@@ -92,6 +92,14 @@ class Parsed:
                 self.refuse(f"has the entry '{key}', which means nothing here; known are {', '.join(names)}")
         return self
 
+    def without(self, *names: str) -> Parsed:
+        """This object without these entries, which are read elsewhere."""
+        return Parsed(self.source, self.place, {key: self.value[key] for key in self.keys() if key not in names})
+
+    def those(self, readers: Mapping[str, Callable[[Parsed], Any]]) -> dict[str, Any]:
+        """What readers make of the entries that are there, by name."""
+        return {name: read(self.entry(name)) for name, read in readers.items() if self.has(name)}
+
     def entries(self) -> Iterator[tuple[str, Parsed]]:
         """Names and entries of an object, in the order of the file."""
         for key in self.keys():
@@ -144,14 +152,10 @@ class Parsed:
 
     def number(self) -> float:
         """A finite number."""
-        number = self._float()
+        number = self.extended()
         if not math.isfinite(number):
             self.expect("a finite number")
         return number
-
-    def extended(self) -> float:
-        """A number, infinity, or NaN."""
-        return self._float()
 
     def vector(self, size: int | None = None, finite: bool = True) -> Vector:
         """A list of numbers.
@@ -163,7 +167,7 @@ class Parsed:
         items = self.items()
         if size is not None and len(items) != size:
             self.refuse(f"expected {counted(size, 'number')}, there are {len(items)}")
-        numbers = [item.number() if finite else item._float() for item in items]
+        numbers = [item.number() if finite else item.extended() for item in items]
         return np.array(numbers, dtype=np.float64)
 
     def matrix(self, columns: int | None = None) -> Matrix:
@@ -178,7 +182,8 @@ class Parsed:
             self.refuse("expected rows of the same length")
         return np.array(rows)
 
-    def _float(self) -> float:
+    def extended(self) -> float:
+        """A number, infinity, or NaN."""
         value = self.value
         if isinstance(value, str) and value in _SPECIAL:
             return _SPECIAL[value]

@@ -11,43 +11,61 @@ from ..loops.contacts import Axes, LocalPoint, PointContact, SurfaceContact
 from ..loops.frame_rows import FrameRows
 from ..loops.hinge import Hinge
 from ..loops.pose_map import Rod, Split
-from ..robot import Frame, Robot
-from .joint_models import placement_data, placement_from_data
+from ..robot import Robot
+from .entries import FRAME_OR_NAME, NUMBER, NUMBERS, PLACEMENT, Entry, member, several, vector
 from .json_values import Parsed
-from .robots import frame_data, frame_from_data
-
-_Maker = Callable[..., FrameRows]
-LOOPS: dict[str, tuple[_Maker, tuple[str, ...], tuple[str, ...]]] = {
-    "Closure": (Closure, ("predecessor", "successor", "hinge"), ()),
-    "PointClosure": (PointClosure, ("predecessor", "successor"), ()),
-    "RodClosure": (RodClosure, ("predecessor", "successor", "length"), ()),
-    "PointContact": (PointContact, ("frame", "axes"), ("normal", "anchor")),
-    "SurfaceContact": (SurfaceContact, ("frame", "axes"), ("anchor",)),
-}
-"""Closures and contacts by the name of their class: the entries that they have, and those that they may have."""
-
-_HINGES: dict[str, tuple[Callable[..., Hinge], tuple[str, ...]]] = {
-    "locked": (Hinge.locked, ()),
-    "pin": (Hinge.pin, ("axis",)),
-    "slider": (Hinge.slider, ("axis",)),
-    "helical": (Hinge.helical, ("axis", "pitch")),
-    "universal": (Hinge.universal, ("first", "second")),
-    "hooke": (Hinge.hooke, ("inboard", "outboard")),
-    "cylindrical": (Hinge.cylindrical, ("axis",)),
-    "two_sliders": (Hinge.two_sliders, ("normal",)),
-    "planar": (Hinge.planar, ("normal",)),
-    "gimbal": (Hinge.gimbal, ()),
-    "ball": (Hinge.ball, ()),
-    "translational": (Hinge.translational, ()),
-    "free": (Hinge.free, ()),
-    "composed": (hinge_of_axes, ("axes",)),
-    "custom": (Hinge.custom, ("subhinges",)),
-}
-"""Hinges by type: what makes one, and of what."""
 
 
 class HingeNotDataError(ValueError):
     """A hinge that was made of steps, not by a constructor."""
+
+
+def _hinge_data(hinge: Hinge) -> dict[str, Any]:
+    word = hinge.kind.name.lower()
+    entries = _HINGES[word][1]
+    if not entries.keys() <= hinge.arguments.keys():
+        raise HingeNotDataError(f"{hinge} was not made by a constructor of Hinge")
+    return {"type": word} | {name: entry.write(hinge.arguments[name]) for name, entry in entries.items()}
+
+
+def _hinge_from_data(data: Parsed, *left_out: str) -> Hinge:
+    make, entries = _HINGES[data.entry("type").word([kind for kind in _HINGES if kind not in left_out])]
+    data.only("type", *entries)
+    return data.build(make, **{name: entry.read(data.entry(name)) for name, entry in entries.items()})
+
+
+_AXIS = {"axis": vector(3)}
+_NORMAL = {"normal": vector(3)}
+_PARTS = several(Entry(_hinge_data, lambda data: _hinge_from_data(data, "custom")), 6)  # written as its simple parts
+_HINGES: dict[str, tuple[Callable[..., Hinge], dict[str, Entry]]] = {
+    "locked": (Hinge.locked, {}),
+    "pin": (Hinge.pin, _AXIS),
+    "slider": (Hinge.slider, _AXIS),
+    "helical": (Hinge.helical, _AXIS | {"pitch": NUMBER}),
+    "universal": (Hinge.universal, {"first": vector(3), "second": vector(3)}),
+    "hooke": (Hinge.hooke, {"inboard": vector(3), "outboard": vector(3)}),
+    "cylindrical": (Hinge.cylindrical, _AXIS),
+    "two_sliders": (Hinge.two_sliders, _NORMAL),
+    "planar": (Hinge.planar, _NORMAL),
+    "gimbal": (Hinge.gimbal, {}),
+    "ball": (Hinge.ball, {}),
+    "translational": (Hinge.translational, {}),
+    "free": (Hinge.free, {}),
+    "composed": (hinge_of_axes, {"axes": Entry(NUMBERS.write, lambda data: data.matrix(6))}),
+    "custom": (Hinge.custom, {"subhinges": _PARTS}),
+}
+"""Hinges by type: what makes one, and of what."""
+
+_FRAMES = {"predecessor": FRAME_OR_NAME, "successor": FRAME_OR_NAME}
+_CONTACT = {"frame": FRAME_OR_NAME, "axes": member(Axes)}
+LOOPS: dict[str, tuple[Callable[..., FrameRows], dict[str, Entry], dict[str, Entry]]] = {
+    "Closure": (Closure, _FRAMES | {"hinge": Entry(_hinge_data, _hinge_from_data)}, {}),
+    "PointClosure": (PointClosure, _FRAMES, {}),
+    "RodClosure": (RodClosure, _FRAMES | {"length": NUMBER}, {}),
+    "PointContact": (PointContact, _CONTACT, {"normal": vector(3), "anchor": vector(3)}),
+    "SurfaceContact": (SurfaceContact, _CONTACT, {"anchor": PLACEMENT}),
+}
+"""Closures and contacts by the name of their class: the entries that they have, and those that they may have."""
 
 
 def loop_data(owner: FrameRows) -> dict[str, Any]:
@@ -56,76 +74,28 @@ def loop_data(owner: FrameRows) -> dict[str, Any]:
     Raises:
         HingeNotDataError: no data make its hinge again.
     """
-    if isinstance(owner, PointContact | SurfaceContact):
-        return {"frame": frame_data(owner.successor), "axes": owner.axes.name} | _held(owner)
-    data: dict[str, Any] = {name: frame_data(getattr(owner, name)) for name in ("predecessor", "successor")}
-    if isinstance(owner, Closure):
-        data["hinge"] = _hinge_data(owner.hinge)
-    elif isinstance(owner.function.pose_map, Rod):
-        data["length"] = owner.function.pose_map.length
-    return data
+    _, needed, possible = LOOPS[type(owner).__name__]
+    rows, at = owner.function.pose_map, owner.predecessor.placement
+    known: dict[str, Any] = {"frame": owner.successor}
+    if isinstance(rows, Rod):
+        known["length"] = rows.length
+    if isinstance(rows, Split | LocalPoint) and rows.size == 1:
+        known["normal"] = rows.directions[0]
+    if owner.has_position:
+        known["anchor"] = at.translation if isinstance(owner, PointContact) else at
+    data = {name: entry.write(known[name] if name in known else getattr(owner, name)) for name, entry in needed.items()}
+    return data | {name: entry.write(known[name]) for name, entry in possible.items() if name in known}
 
 
-def _held(contact: PointContact | SurfaceContact) -> dict[str, Any]:
-    """Normal and anchor of a contact."""
-    data: dict[str, Any] = {}
-    rows, at = contact.function.pose_map, contact.predecessor.placement
-    if isinstance(contact, PointContact) and isinstance(rows, Split | LocalPoint) and rows.size == 1:
-        data["normal"] = rows.directions[0].tolist()
-    if contact.has_position:
-        data["anchor"] = at.translation.tolist() if isinstance(contact, PointContact) else placement_data(at)
-    return data
-
-
-def loop_from_data(data: Parsed, robot: Robot, beside: tuple[str, ...]) -> FrameRows:
+def loop_from_data(data: Parsed, robot: Robot) -> FrameRows:
     """The closure or contact of `loop_data` on a robot.
 
     Args:
         data: an object with its type, its name, and the entries of `loop_data`.
         robot: on which it is.
-        beside: other entries of it, read elsewhere.
     """
-    kind = data.entry("type").word(list(LOOPS))
-    make, needed, possible = LOOPS[kind]
-    data.only("type", "name", *needed, *possible, *beside)
-    readers: dict[str, Callable[[Parsed], Any]] = {
-        "hinge": _hinge_from_data,
-        "length": Parsed.number,
-        "axes": lambda entry: Axes[entry.word([axes.name for axes in Axes])],
-        "normal": lambda entry: entry.vector(3),
-        "anchor": placement_from_data if kind == "SurfaceContact" else lambda entry: entry.vector(3),
-    }
-    names = [*needed, *(name for name in possible if data.has(name))]
-    named = {name: readers.get(name, _frame)(data.entry(name)) for name in names}
+    make, needed, possible = LOOPS[data.entry("type").word(list(LOOPS))]
+    data.only("type", "name", *needed, *possible)
+    named = {name: entry.read(data.entry(name)) for name, entry in needed.items()}
+    named |= data.those({name: entry.read for name, entry in possible.items()})
     return data.build(make, robot, name=data.entry("name").text(), **named)
-
-
-def _frame(data: Parsed) -> Frame | str:
-    return data.text() if data.holds(str) else frame_from_data(data)
-
-
-def _hinge_data(hinge: Hinge) -> dict[str, Any]:
-    word = hinge.kind.name.lower()
-    data: dict[str, Any] = {"type": word}
-    for name in _HINGES[word][1]:
-        if name not in hinge.arguments:
-            raise HingeNotDataError(f"{hinge} was not made by a constructor of Hinge")
-        value = hinge.arguments[name]
-        if name == "subhinges":
-            data[name] = [_hinge_data(part) for part in value]
-        else:
-            data[name] = value if name == "pitch" else value.tolist()
-    return data
-
-
-def _hinge_from_data(data: Parsed, kinds: tuple[str, ...] = tuple(_HINGES)) -> Hinge:
-    make, names = _HINGES[data.entry("type").word(kinds)]
-    data.only("type", *names)
-    plain = tuple(kind for kind in kinds if kind != "custom")  # a custom hinge is written as its simple parts
-    readers: dict[str, Callable[[Parsed], Any]] = {
-        "pitch": Parsed.number,
-        "axes": lambda entry: entry.matrix(6),
-        "subhinges": lambda entry: [_hinge_from_data(part, plain) for part in entry.items(6)],
-    }
-    named = {name: readers.get(name, lambda entry: entry.vector(3))(data.entry(name)) for name in names}
-    return data.build(make, **named)

@@ -10,6 +10,7 @@ from ..errors import FileContentError, NotSavableError
 from ..solvers.options import Options
 from ..solvers.step_control import Backtracking, Constant, ErrorNormBased, FixedSequence, FullSteps, StepControl
 from .documents import read_document, write_document
+from .entries import FLAG, NUMBER, Entry
 from .json_values import Parsed
 
 _CONTROLS: dict[str, type[StepControl]] = {
@@ -36,7 +37,7 @@ def load_options(path: str | os.PathLike[str]) -> Options:
         FileError: the file cannot be read whole, or holds something else; the place in it is named.
     """
     _, data = read_document(path, "options")
-    return options_from_data(data, ("format", "version"))
+    return options_from_data(data)
 
 
 def options_data(options: Options) -> dict[str, Any]:
@@ -45,13 +46,7 @@ def options_data(options: Options) -> dict[str, Any]:
     Raises:
         NotSavableError: a step control that is not one of this library, or a number that no file holds.
     """
-    data: dict[str, Any] = {}
-    for field in dataclasses.fields(options):
-        value = getattr(options, field.name)
-        if isinstance(value, StepControl):
-            data[field.name] = _control_data(value)
-        else:
-            data[field.name] = float(value) if isinstance(field.default, float) else value
+    data = {name: entry.write(getattr(options, name)) for name, entry in _ENTRIES.items()}
     try:
         options_from_data(Parsed("options", "$", data))
     except FileContentError as error:
@@ -59,21 +54,10 @@ def options_data(options: Options) -> dict[str, Any]:
     return data
 
 
-def options_from_data(data: Parsed, beside: tuple[str, ...] = ()) -> Options:
+def options_from_data(data: Parsed) -> Options:
     """The options of `options_data`."""
-    fields = dataclasses.fields(Options)
-    data.only(*(field.name for field in fields), *beside)
-    values = {field.name: _value(data.entry(field.name), field.default) for field in fields if data.has(field.name)}
-    return data.build(Options, **values)
-
-
-def _value(data: Parsed, default: Any) -> Any:
-    """A value of the kind that the default is."""
-    if isinstance(default, bool):
-        return data.flag()
-    if isinstance(default, int):
-        return data.integer(0, _LARGEST.get(data.place.rpartition(".")[2], 10**7))
-    return data.number() if isinstance(default, float) else _control(data)
+    data.only(*_ENTRIES)
+    return data.build(Options, **data.those({name: entry.read for name, entry in _ENTRIES.items()}))
 
 
 def _control_data(control: StepControl) -> dict[str, Any]:
@@ -88,4 +72,16 @@ def _control(data: Parsed) -> StepControl:
     cls = _CONTROLS[data.entry("type").word(list(_CONTROLS))]
     names = [field.name for field in dataclasses.fields(cls)]  # pyright: ignore[reportArgumentType]
     data.only("type", *names)
-    return data.build(cls, **{name: data.entry(name).number() for name in names if data.has(name)})
+    return data.build(cls, **data.those(dict.fromkeys(names, Parsed.number)))
+
+
+def _entry(name: str, default: Any) -> Entry:
+    """How an option is written and read: by the kind of its default."""
+    if isinstance(default, bool):
+        return FLAG
+    if isinstance(default, int):
+        return Entry(lambda value: value, lambda data: data.integer(0, _LARGEST.get(name, 10**7)))
+    return NUMBER if isinstance(default, float) else Entry(_control_data, _control)
+
+
+_ENTRIES = {field.name: _entry(field.name, field.default) for field in dataclasses.fields(Options)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,12 @@ from liegroups import Segments, Space
 from ..errors import ConstraintError, NotSavableError
 from ..problem.problem import Problem
 from ..robot import Robot
-from ..rows.row_owner import RowOwner
 from ..words import counted
 from .decoding import Decoder
 from .documents import read_document, text_of, write_document
 from .encoding import Encoder
 from .json_values import MOST_COORDINATES, Parsed
-from .robots import bounds_data, bounds_from_data
+from .robots import bounds_on
 
 _ENTRIES = ("shared", "where", "levels", "bounds", "weights", "frozen", "optional_last")
 
@@ -41,7 +41,7 @@ def load_problem(path: str | os.PathLike[str]) -> Problem:
         FileContentError: its content is wrong; the place in the file is named.
     """
     _, data = read_document(path, "problem")
-    return problem_from_data(data, ("format", "version"))
+    return problem_from_data(data)
 
 
 def problem_data(problem: Problem) -> dict[str, Any]:
@@ -62,31 +62,20 @@ def problem_data(problem: Problem) -> dict[str, Any]:
     return data
 
 
-def problem_from_data(data: Parsed, beside: tuple[str, ...] = ()) -> Problem:
-    """The problem of `problem_data`.
-
-    Args:
-        data: an object with its entries.
-        beside: other entries of it, read elsewhere.
-    """
-    data.only(*_ENTRIES, *beside)
+def problem_from_data(data: Parsed) -> Problem:
+    """The problem of `problem_data`."""
+    data.only(*_ENTRIES)
     decoder = Decoder(data.entry("shared"))
     where: Robot | Space = decoder.where(data.entry("where"))
     space = where.space if isinstance(where, Robot) else where
-    levels: list[list[RowOwner]] = []
-    for level in data.entry("levels").items(1000):
-        levels.append([decoder.constraint(item) for item in level.items()])
-    named: dict[str, Any] = {}
-    if data.has("bounds"):
-        named["bounds"] = bounds_from_data(data.entry("bounds"), space)
-    if data.has("weights"):
-        named["weights"] = _weights(data.entry("weights"), space)
-    if data.has("frozen"):
-        frozen = data.entry("frozen")
-        named["frozen"] = frozen.build(Segments.coordinates, space, frozen.integers(0, MOST_COORDINATES))
-    if data.has("optional_last"):
-        named["optional_last"] = data.entry("optional_last").flag()
-    return data.build(Problem, where, levels, **named)
+    levels = [[decoder.constraint(item) for item in level.items()] for level in data.entry("levels").items(1000)]
+    readers: dict[str, Callable[[Parsed], Any]] = {
+        "bounds": bounds_on(space).read,
+        "weights": lambda entry: _weights(entry, space),
+        "frozen": lambda entry: entry.build(Segments.coordinates, space, entry.integers(0, MOST_COORDINATES)),
+        "optional_last": Parsed.flag,
+    }
+    return data.build(Problem, where, levels, **data.those(readers))
 
 
 def _weights(data: Parsed, space: Space) -> Any:
@@ -108,7 +97,7 @@ def _data(problem: Problem) -> dict[str, Any]:
         "levels": [[encoder.constraint(owner, problem.space) for owner in level] for level in levels],
     }
     if options["bounds"] is not None:
-        data["bounds"] = bounds_data(problem.bounds)
+        data["bounds"] = bounds_on(problem.space).write(problem.bounds)
     if options["weights"] is not None:
         data["weights"] = [
             w if has_cost else None for w, has_cost in zip(problem.weights.tolist(), problem.has_cost, strict=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -21,6 +22,7 @@ from ..solvers.projection.projector import Projector
 from ..solvers.status import Status
 from ..words import counted
 from .documents import read_document, write_document
+from .entries import INTEGER, NUMBER, Entry, member, record, vector
 from .environment import environment
 from .json_values import Parsed
 from .options import options_data, options_from_data
@@ -66,7 +68,7 @@ class Report(Solved):
             FileError: the file cannot be read whole, or holds something else; the place in it is named.
         """
         _, data = read_document(path, "report")
-        return report_from_data(data, ("format", "version"))
+        return report_from_data(data)
 
     def reproduce(self, *, trace: bool = False) -> Projection:
         """Do the projection again.
@@ -135,13 +137,7 @@ def save_report(projection: Projection, path: str | os.PathLike[str]) -> None:
         NotSavableError: a constraint, or the engine, is not data; nothing is written.
         FileError: the file cannot be written.
     """
-    result = {
-        "status": projection.status.name,
-        "q": projection.q.tolist(),
-        "residual": float(projection.residual),
-        "iterations": int(projection.iterations),
-        "restarts": int(projection.restarts),
-    }
+    result = _result(projection.q.size).write(projection)
     content: dict[str, Any] = {"versions": environment(), "result": result, "start": projection.start.tolist()}
     if projection.near is not None:
         content["near"] = projection.near.tolist()
@@ -150,17 +146,21 @@ def save_report(projection: Projection, path: str | os.PathLike[str]) -> None:
     write_document(path, "report", {**content, "problem": problem_data(projection.problem)})
 
 
-def report_from_data(data: Parsed, beside: tuple[str, ...] = ()) -> Report:
-    """The report of a document that `read_document` has opened.
+def load_problem_or_report(path: str | os.PathLike[str]) -> Problem | Report:
+    """Read a file that holds either.
 
-    Args:
-        data: an object with its entries.
-        beside: other entries of it, read elsewhere.
+    Raises:
+        FileError: the file cannot be read whole, or holds something else; the place in it is named.
     """
-    data.only(*_ENTRIES, *beside)
+    kind, data = read_document(path, "problem", "report")
+    return problem_from_data(data) if kind == "problem" else report_from_data(data)
+
+
+def report_from_data(data: Parsed) -> Report:
+    """The report of a document that `read_document` has opened."""
+    data.only(*_ENTRIES)
     problem = problem_from_data(data.entry("problem"))
     n = problem.space.nq
-    result = data.entry("result").only("status", "q", "residual", "iterations", "restarts")
     start, near = data.entry("start"), None
     if data.has("near"):
         near = data.entry("near").build(problem.space.check, data.entry("near").vector(n), "near")
@@ -172,15 +172,16 @@ def report_from_data(data: Parsed, beside: tuple[str, ...] = ()) -> Report:
         near,
         _engine_from_data(data.entry("engine"), problem) if data.has("engine") else NewtonEngine(),
     )
-    outcome = Outcome(
-        result.entry("q").vector(n, finite=False),
-        Status[result.entry("status").word([status.name for status in Status])],
-        result.entry("iterations").integer(),
-        result.entry("restarts").integer(),
-        result.entry("residual").extended(),
-        None,
-    )
+    outcome = _result(n).read(data.entry("result"))
     return Report(case, outcome, {name: entry.text() for name, entry in data.entry("versions").entries()})
+
+
+def _result(n: int) -> Entry:
+    """What came out, of a space of n coordinates."""
+    return record(
+        partial(Outcome, trace=None), status=member(Status), q=vector(n, finite=False),
+        residual=replace(NUMBER, read=Parsed.extended), iterations=INTEGER, restarts=INTEGER,
+    )  # fmt: skip
 
 
 def _written(problem: Problem) -> dict[str, Any] | None:

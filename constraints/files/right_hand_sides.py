@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import WrongObjectError
+from liegroups.arguments import expect
+
 from ..rows.right_hand_side import RightHandSide
 from ..rows.stack import Stack
 from .documents import read_document, write_document
+from .entries import vector
 from .json_values import Parsed
 
-_RATES = ("velocity", "acceleration")
+_RATES: tuple[str, ...] = ("velocity", "acceleration")
 
 
 def save_rhs(rhs: RightHandSide, path: str | os.PathLike[str]) -> None:
@@ -35,10 +37,9 @@ def load_rhs(path: str | os.PathLike[str], stack: Stack) -> RightHandSide:
     Raises:
         FileError: the file cannot be read whole, or holds something else; the place in it is named.
     """
-    if not isinstance(stack, Stack):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("stack of right-hand sides", "a Stack (problem.constraints)", stack)
+    expect(stack, Stack, "stack of right-hand sides", "a Stack (problem.constraints)")
     _, data = read_document(path, "right-hand side")
-    return rhs_from_data(data, stack, ("format", "version"))
+    return rhs_from_data(data, stack)
 
 
 def rhs_data(rhs: RightHandSide) -> dict[str, Any]:
@@ -55,15 +56,14 @@ def rhs_data(rhs: RightHandSide) -> dict[str, Any]:
     return data
 
 
-def rhs_from_data(data: Parsed, stack: Stack, beside: tuple[str, ...] = ()) -> RightHandSide:
+def rhs_from_data(data: Parsed, stack: Stack) -> RightHandSide:
     """The right-hand sides of `rhs_data`, on a stack of constraints of the same names and groups in the same order.
 
     Args:
         data: an object with their entries.
         stack: the constraints.
-        beside: other entries of it, read elsewhere.
     """
-    data.only("constraints", *_RATES, *beside)
+    data.only("constraints", *_RATES)
     items = data.entry("constraints").items()
     if len(items) != len(stack):
         data.entry("constraints").refuse(f"expected {len(stack)}, one a constraint, there are {len(items)}")
@@ -73,5 +73,5 @@ def rhs_from_data(data: Parsed, stack: Stack, beside: tuple[str, ...] = ()) -> R
             if item.only("name", "group", "point").entry(name).value != expected:
                 item.entry(name).expect(f"'{expected}', as the problem has it there")
         parts.append(item.entry("point").vector(owner.group.nq))
-    rates = {name: data.entry(name).vector(stack.full_size) for name in _RATES if data.has(name)}
-    return data.build(RightHandSide, stack, np.concatenate(parts), **rates)
+    rates = dict.fromkeys(_RATES, vector(stack.full_size).read)
+    return data.build(RightHandSide, stack, np.concatenate(parts), **data.those(rates))

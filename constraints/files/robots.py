@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+from liegroups import Space
 from liegroups.arrays import Vector
 
 from ..robot.bounds import Bounds
 from ..robot.configuration import checked_postures
 from ..robot.disabled_collisions import DisabledCollision, as_disabled, link_names
-from ..robot.frame import Frame
 from ..robot.frame_table import FrameTable
 from ..robot.mimic import Mimic
 from ..robot.robot import Robot
 from ..robot.space import RobotSpace
-from .joint_models import model_data, model_from_data, placement_data, placement_from_data
+from .entries import FRAME, NUMBER, TEXT, Entry, record, vector
+from .joint_models import model_data, model_from_data
 from .json_values import MOST_COORDINATES, Parsed
 
 MOST_PAIRS = 100_000
 """Pairs of links with disabled collisions that a file may have."""
 _ENTRIES = ("name", "bounds", "references", "mimics", "frames", "disabled_collisions")
+_MIMIC = record(Mimic, joint=TEXT, source=TEXT, multiplier=NUMBER, offset=NUMBER)
 
 
-def space_data(space: RobotSpace) -> dict[str, Any]:
-    """The space of a robot as data: its model.
-
-    Raises:
-        ModelError: the model has something that no data hold.
-    """
-    return {"model": model_data(space.model)}
+SPACE = record(RobotSpace, model=Entry(model_data, model_from_data))
+"""The space of a robot: its model. One that has something that no data hold raises a ModelError."""
 
 
-def space_from_data(data: Parsed) -> RobotSpace:
-    """The space of `space_data`."""
-    model = model_from_data(data.entry("model"))
-    return data.build(RobotSpace, model)
+def bounds_on(space: Space) -> Entry:
+    """Bounds on a space: the two sides of a box."""
+    side = vector(space.nq, finite=False)
+    return record(partial(Bounds, space), lower=side, upper=side)
 
 
 def robot_data(robot: Robot) -> dict[str, Any]:
@@ -44,32 +42,28 @@ def robot_data(robot: Robot) -> dict[str, Any]:
     """
     data: dict[str, Any] = {
         "name": robot.name,
-        "bounds": bounds_data(robot.bounds),
+        "bounds": bounds_on(robot.space).write(robot.bounds),
         "references": {name: q.tolist() for name, q in robot.references.items()},
-        "mimics": [
-            {"joint": m.joint, "source": m.source, "multiplier": float(m.multiplier), "offset": float(m.offset)}
-            for m in robot.mimics
-        ],
-        "frames": [frame_data(frame) for frame in robot.added_frames],
+        "mimics": [_MIMIC.write(mimic) for mimic in robot.mimics],
+        "frames": [FRAME.write(frame) for frame in robot.added_frames],
     }
     if robot.disabled_collisions:
         data["disabled_collisions"] = [list(pair) for pair in robot.disabled_collisions]
     return data
 
 
-def robot_from_data(data: Parsed, space: RobotSpace, beside: tuple[str, ...] = ()) -> Robot:
+def robot_from_data(data: Parsed, space: RobotSpace) -> Robot:
     """The robot of `robot_data` on a space, which robots that differ in bounds or frames share.
 
     Args:
         data: as `robot_data` made them.
-        space: of `space_from_data`.
-        beside: other entries of the object, read elsewhere.
+        space: of the same.
 
     Raises:
         FileContentError: something is wrong with the data; its place is named.
     """
-    data.only(*_ENTRIES, *beside)
-    bounds = bounds_from_data(data.entry("bounds"), space)
+    data.only(*_ENTRIES)
+    bounds: Bounds = bounds_on(space).read(data.entry("bounds"))
     postures = {name: posture.vector(space.nq) for name, posture in data.entry("references").entries()}
     references: dict[str, Vector] = data.entry("references").build(checked_postures, space, postures)
     mimics = tuple(_mimic(mimic, space) for mimic in data.entry("mimics").items(MOST_COORDINATES))
@@ -78,51 +72,15 @@ def robot_from_data(data: Parsed, space: RobotSpace, beside: tuple[str, ...] = (
     fields = {"space": space, "name": data.entry("name").text(), "bounds": bounds, "references": references}
     robot.__dict__.update(fields, mimics=mimics, disabled_collisions=_disabled(data, space), _frames=table)
     for item in data.entry("frames").items():
-        frame = item.build(robot.frame, frame_from_data(item))
+        frame = item.build(robot.frame, FRAME.read(item))
         robot = item.build(robot.with_frame, frame.name, frame)
     return robot
 
 
-def frame_data(frame: Frame) -> dict[str, Any]:
-    """A frame as data."""
-    return {
-        "name": frame.name,
-        "joint": int(frame.joint),
-        "joint_name": frame.joint_name,
-        "placement": placement_data(frame.placement),
-    }
-
-
-def frame_from_data(data: Parsed) -> Frame:
-    """The frame of `frame_data`."""
-    data.only("name", "joint", "joint_name", "placement")
-    joint, placement = data.entry("joint").integer(0, MOST_COORDINATES), placement_from_data(data.entry("placement"))
-    return Frame(data.entry("name").text(), joint, placement, data.entry("joint_name").text())
-
-
-def bounds_data(bounds: Bounds) -> dict[str, Any]:
-    """The two sides of a box."""
-    return {"lower": bounds.lower.tolist(), "upper": bounds.upper.tolist()}
-
-
-def bounds_from_data(data: Parsed, space: Any) -> Bounds:
-    """The bounds of `bounds_data` on a space."""
-    data.only("lower", "upper")
-    lower, upper = (data.entry(side).vector(space.nq, finite=False) for side in ("lower", "upper"))
-    return data.build(Bounds, space, lower, upper)
-
-
 def _mimic(data: Parsed, space: RobotSpace) -> Mimic:
-    data.only("joint", "source", "multiplier", "offset")
-    joints = [factor.name for factor in space.factors]
     for end in ("joint", "source"):
-        data.entry(end).word(joints)
-    return Mimic(
-        data.entry("joint").text(),
-        data.entry("source").text(),
-        data.entry("multiplier").number(),
-        data.entry("offset").number(),
-    )
+        data.entry(end).word([factor.name for factor in space.factors])
+    return _MIMIC.read(data)
 
 
 def _disabled(data: Parsed, space: RobotSpace) -> tuple[DisabledCollision, ...]:

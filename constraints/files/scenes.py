@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
@@ -24,14 +24,17 @@ from ..robot import Base, Part, Robot
 from ..robot.pinocchio import Placement, pin
 from ..solvers import Options
 from .documents import read_document
+from .entries import FLAG, several, vector
 from .json_values import Parsed
 
 MOST = 200
 """Robots, objects, tables, rules a scene may have of each."""
 BODY = "<robot name='object'><link name='body'/></robot>"
 BASES = {"fixed": Base.FIXED, "planar": Base.PLANAR, "free_flyer": Base.FREE_FLYER}
-FACES = ("bottom", "top", "left", "right", "front", "back")
-"""Of a box: -z, +z, +y, -y, +x, -x."""
+FACES = {
+    "bottom": (2, -1.0), "top": (2, 1.0), "left": (1, 1.0), "right": (1, -1.0), "front": (0, 1.0), "back": (0, -1.0)
+}  # fmt: skip
+"""Of a box: the axis that leaves it there, and to which side."""
 
 
 @final
@@ -79,7 +82,7 @@ def read_scene(path: str | os.PathLike[str], packages: Iterable[str | os.PathLik
             files that it names and what is wrong with them.
     """
     _, data = read_document(path, "scene")
-    data.only("format", "version", "name", "workspace", "robots", "objects", "tables", "rules", "options")
+    data.only("name", "workspace", "robots", "objects", "tables", "rules", "options")
     folders = tuple(os.fspath(folder) for folder in packages)
     return _Reader(data, Path(path).resolve().parent, folders).scene()
 
@@ -108,10 +111,10 @@ class _Reader:
         floors: list[Surface] = []
         things: list[MovableObject] = []
         shapes: list[Shape] = []
-        urdfs: dict[str, str] = {}
-        for prefix, entry in zip(names, [*robots, *objects], strict=True):
-            if entry.has("urdf"):
-                urdfs[prefix] = self._file(entry.entry("urdf"))
+        files = {
+            name: entry.those({"urdf": self._file}) for name, entry in zip(names, [*robots, *objects], strict=True)
+        }
+        urdfs = {name: file["urdf"] for name, file in files.items() if file}
         for prefix, entry in zip(names, robots, strict=False):
             read = self._semantics(robot, prefix, entry)
             grippers += read.grippers.values()
@@ -148,13 +151,16 @@ class _Reader:
 
     def _robot(self, name: str, entry: Parsed) -> Part:
         entry.only("name", "urdf", "srdf", "pose", "base")
-        file = entry.entry("urdf")
         base = BASES[entry.entry("base").word(tuple(BASES))] if entry.has("base") else Base.FIXED
-        robot = file.build(Robot.from_urdf, self._file(file), packages=self.packages, base=base)
-        return Part(name, self._with_srdf(robot, entry), _pose(entry))
+        return Part(name, self._of_files(entry, base), _pose(entry))
 
-    def _with_srdf(self, robot: Robot, entry: Parsed) -> Robot:
-        """The robot with the reference postures and disabled collisions of its SRDF, where it has one."""
+    def _of_files(self, entry: Parsed, base: Base) -> Robot:
+        """A robot, or an object without a URDF, with reference postures and disabled collisions of its SRDF."""
+        if entry.has("size"):
+            robot = Robot.from_urdf(BODY, base=base)
+        else:
+            file = entry.entry("urdf")
+            robot = file.build(Robot.from_urdf, self._file(file), packages=self.packages, base=base)
         if not entry.has("srdf"):
             return robot
         file = entry.entry("srdf")
@@ -168,12 +174,7 @@ class _Reader:
         entry.only("name", "urdf", "size", "srdf", "handles", "faces")
         if entry.has("urdf") == entry.has("size"):
             entry.refuse("expected either 'urdf' or 'size'")
-        if entry.has("size"):
-            robot = Robot.from_urdf(BODY, base=Base.FREE_FLYER)
-        else:
-            file = entry.entry("urdf")
-            robot = file.build(Robot.from_urdf, self._file(file), packages=self.packages, base=Base.FREE_FLYER)
-        robot = self._with_srdf(robot, entry)
+        robot = self._of_files(entry, Base.FREE_FLYER)
         return Part(name, self.data.entry("workspace").build(robot.with_bounds, {robot.joint_names[0]: bounds}))
 
     def _semantics(self, robot: Robot, prefix: str, entry: Parsed) -> Semantics:
@@ -194,7 +195,7 @@ class _Reader:
                 entry.entry("faces").refuse("only an object with a 'size' has faces; others have 'contact' tags (srdf)")
             size = entry.entry("size").vector(3)
             for face in entry.entry("faces").items(len(FACES)):
-                points = _face(face.word(FACES), size)
+                points = _face(face.word(tuple(FACES)), size)
                 surfaces.append(face.build(Surface, f"{prefix}/{face.value}", robot.frame(f"{prefix}/body"), points))
         return entry.build(MovableObject, prefix, handles, surfaces)
 
@@ -203,14 +204,9 @@ class _Reader:
         entry.only("name", "link", "pose", "clearance", "approach", "mask")
         name = f"{prefix}/{entry.entry('name').text()}"
         link = f"{prefix}/{entry.entry('link').text() if entry.has('link') else 'body'}"
-        readers: dict[str, Callable[[Parsed], Any]] = {
-            "clearance": Parsed.number,
-            "approach": lambda item: item.vector(3),
-            "mask": lambda item: [row.flag() for row in item.items(6)],
-        }
-        options = {key: read(entry.entry(key)) for key, read in readers.items() if entry.has(key)}
+        readers = {"clearance": Parsed.number, "approach": vector(3).read, "mask": several(FLAG, 6).read}
         frame = entry.build(robot.frame, link, _pose(entry))
-        return entry.build(Handle, name, frame, **options)
+        return entry.build(Handle, name, frame, **entry.those(readers))
 
     @staticmethod
     def _table(robot: Robot, entry: Parsed) -> tuple[Surface, Shape]:
@@ -234,22 +230,16 @@ class _Reader:
         if not self.data.has("options"):
             return {}
         entry = self.data.entry("options")
-        readers: dict[str, Callable[[Parsed], Any]] = {
-            "preplacement_distance": Parsed.number,
-            "margin": Parsed.number,
-            "preplace_guide": Parsed.flag,
-            "empty_level_sets": Parsed.flag,
-            "attempts": Parsed.integer,
-        }
-        of_projections: dict[str, Callable[[Parsed], Any]] = {
-            "threshold": Parsed.number,
-            "max_iterations": Parsed.integer,
-            "seed": Parsed.integer,
-        }
-        entry.only(*readers, *of_projections)
-        named = {key: read(entry.entry(key)) for key, read in readers.items() if entry.has(key)}
-        chosen = {key: read(entry.entry(key)) for key, read in of_projections.items() if entry.has(key)}
+        entry.only(*_OF_FACTORY, *_OF_PROJECTIONS)
+        named, chosen = entry.those(_OF_FACTORY), entry.those(_OF_PROJECTIONS)
         return named | ({"options": entry.build(Options, **chosen)} if chosen else {})
+
+
+_OF_FACTORY = {
+    "preplacement_distance": Parsed.number, "margin": Parsed.number, "preplace_guide": Parsed.flag,
+    "empty_level_sets": Parsed.flag, "attempts": Parsed.integer,
+}  # fmt: skip
+_OF_PROJECTIONS = {"threshold": Parsed.number, "max_iterations": Parsed.integer, "seed": Parsed.integer}
 
 
 def _pose(entry: Parsed) -> Placement:
@@ -273,9 +263,7 @@ def _up(height: float) -> Placement:
 
 def _face(name: str, size: Vector) -> Matrix:
     """Corners of a face of a box (4, 3), counter-clockwise seen from outside."""
-    axis, sign = {
-        "bottom": (2, -1.0), "top": (2, 1.0), "left": (1, 1.0), "right": (1, -1.0), "front": (0, 1.0), "back": (0, -1.0)
-    }[name]  # fmt: skip
+    axis, sign = FACES[name]
     u, v = (axis + 1) % 3, (axis + 2) % 3
     corners = np.zeros((4, 3))
     corners[:, axis] = sign

@@ -11,10 +11,10 @@ from typing import Any, final
 import numpy as np
 
 from liegroups import Segments
-from liegroups.arguments import as_tolerance, is_finite_number
+from liegroups.arguments import as_tolerance, expect, is_finite_number
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import OptionError, UndefinedError, WrongObjectError
+from ..errors import OptionError, UndefinedError
 from ..keywords import names_checked
 from ..linear_algebra import RANK_TOLERANCE
 from ..problem.arguments import costs, frozen_columns
@@ -56,6 +56,9 @@ UNBOUNDED = (
     f"{Status.CONVERGED.name}: The configuration satisfies all constraints; it was not asked to keep any bounds."
 )
 """What is said of an assembly without bounds."""
+
+
+_SET = "a ConstraintSet (mechanism.constraint_set())"
 
 
 @final
@@ -105,10 +108,8 @@ class Assembly(Result):
     @property
     def errors(self) -> tuple[tuple[str, float], ...]:
         """Each constraint with the norm of its errors at q, the worst first."""
-        problem, error = self.projection.problem, self.projection.error()
-        stack = problem.constraints
-        norms = [float(np.sqrt(error[s] @ error[s])) for s in stack.slices]
-        return tuple(sorted(zip(stack.names, norms, strict=True), key=lambda entry: -entry[1]))
+        norms = self.projection.problem.constraints.norms(self.projection.error())
+        return tuple(sorted(norms, key=lambda entry: -entry[1]))
 
     @property
     def violations(self) -> tuple[Violation, ...]:
@@ -250,7 +251,7 @@ def assemble_position(
 
     Source: `CalcAssemblyQ` of RBDL, whose defaults these are.
     """
-    _check_set(constraint_set)
+    expect(constraint_set, ConstraintSet, "constraint set of an assembly", _SET)
     space = constraint_set.robot.space
     step = None if stay_on_branch is None else as_tolerance(stay_on_branch, "step of stay_on_branch")
     frozen_columns(space, driven, "driven joints")  # refused in words of this argument
@@ -313,7 +314,7 @@ def assemble_velocity(
 
     Source: `CalcAssemblyQDot` of RBDL, which knows no moving targets.
     """
-    _check_set(constraint_set)
+    expect(constraint_set, ConstraintSet, "constraint set of an assembly", _SET)
     space = constraint_set.robot.space
     v = np.array(space.check_tangent(v0, "v0"))
     W, moving = costs(space, weights), np.flatnonzero(~frozen_columns(space, driven, "driven joints"))
@@ -360,12 +361,11 @@ def _compared(projector: Projector, done: Projection, start: Vector, earlier: Ve
 
 def _warn_if_left(constraint_set: ConstraintSet, error: Vector, words: str, counts: Sequence[bool] = ()) -> None:
     """Log the constraint whose error is the largest, where that is no matter of tolerances."""
-    stack = constraint_set.stack
-    norms = [float(np.sqrt(error[s] @ error[s])) for s in stack.slices]
-    norms = [norm if count else 0.0 for norm, count in zip(norms, counts, strict=True)] if counts else norms
-    worst = max(norms, default=0.0)
+    norms = constraint_set.stack.norms(error)
+    norms = [entry for entry, count in zip(norms, counts, strict=True) if count] if counts else norms
+    name, worst = max(norms, key=lambda entry: entry[1], default=("", 0.0))
     if worst > OPEN:
-        _log.warning(f"velocity of an assembly: {words}", stack.names[norms.index(worst)], worst)
+        _log.warning(f"velocity of an assembly: {words}", name, worst)
 
 
 def _warn_if_open(constraint_set: ConstraintSet, q: ArrayLike, rhs: RightHandSide | None) -> None:
@@ -375,15 +375,9 @@ def _warn_if_open(constraint_set: ConstraintSet, q: ArrayLike, rhs: RightHandSid
     _warn_if_left(constraint_set, constraint_set.position_error(q, rhs), words, counts)
 
 
-def _check_set(given: object) -> None:
-    if not isinstance(given, ConstraintSet):
-        raise WrongObjectError("constraint set of an assembly", "a ConstraintSet (mechanism.constraint_set())", given)
-
-
 def _sides(problem: Problem, rhs: RightHandSide) -> RightHandSide:
     """The right-hand sides of the constraints that count, from those of the whole set."""
-    if not isinstance(rhs, RightHandSide):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("right-hand sides of an assembly", "a RightHandSide (constraint_set.rhs_at)", rhs)
+    expect(rhs, RightHandSide, "right-hand sides of an assembly", "a RightHandSide (constraint_set.rhs_at)")
     return RightHandSide(problem.constraints, np.concatenate([np.zeros(0), *map(rhs.of, problem.constraints)]))
 
 

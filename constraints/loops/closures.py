@@ -9,10 +9,10 @@ from typing import Any, Self, final
 import numpy as np
 
 from liegroups import SE3, Rn
-from liegroups.arguments import as_name, finite_vector
+from liegroups.arguments import as_name, expect, finite_number
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import ConstraintError, OptionError, WrongObjectError
+from ..errors import ConstraintError, OptionError
 from ..functions.frame_function import world_or_frame
 from ..robot import Frame, Robot
 from ..robot.arguments import as_robot
@@ -81,8 +81,7 @@ class Closure(FrameRows):
     def __post_init__(self) -> None:
         """Check everything once."""
         robot, a, b, name = _frames(self, "closure")
-        if not isinstance(self.hinge, Hinge):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError(f"hinge of '{name}'", "a Hinge", self.hinge)
+        expect(self.hinge, Hinge, f"hinge of '{name}'")
         self.bind(robot, a, b, hinge_rows(self.hinge), self.target, name)
 
     @classmethod
@@ -190,9 +189,13 @@ class RodClosure(FrameRows):
     def __post_init__(self) -> None:
         """Check everything once."""
         robot, a, b, name = _frames(self, "rod")
-        target = _HalfSquare(self.length).target() if isinstance(self.length, Target) else None
-        length = 0.0 if isinstance(self.length, Target) else _length(self.length, name)
-        self.bind(robot, a, b, Rod(length), target, name)
+        if isinstance(self.length, Target):
+            self.bind(robot, a, b, Rod(0.0), _HalfSquare(self.length).target(), name)
+            return
+        length = finite_number(self.length, f"length of '{name}'")
+        if length <= 0.0:
+            raise OptionError(f"length of '{name}': expected a positive number [m] (PointClosure for 0), got {length}")
+        self.bind(robot, a, b, Rod(length), None, name)
 
 
 @dataclass(frozen=True)
@@ -224,13 +227,6 @@ def _frames(closure: Closure | PointClosure | RodClosure, word: str) -> tuple[Ro
         where = "in the world" if a.joint == 0 else f"on joint '{robot.model.names[a.joint]}'"
         raise FixedClosureError(label or word, where)
     return robot, a, b, label or f"{word}({a.name}, {b.name})"
-
-
-def _length(number: Any, name: str) -> float:
-    length = float(finite_vector([number], 1, f"length of '{name}'")[0])
-    if not 0.0 < length < np.inf:
-        raise OptionError(f"length of '{name}': expected a positive number [m] (PointClosure for 0), got {length}")
-    return length
 
 
 def _positive(length: Vector) -> Vector:

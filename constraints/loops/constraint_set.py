@@ -9,7 +9,7 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from liegroups.arguments import as_tolerance, as_tuple
+from liegroups.arguments import as_tolerance, as_tuple, expect
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.frozen import read_only
 
@@ -90,8 +90,7 @@ class ConstraintSet:
         self.robot = as_robot(robot, "robot of a constraint set")
         constraints = as_tuple(owners, "constraints of a set", "constraints")
         for i, owner in enumerate(constraints):
-            if not isinstance(owner, RowOwner):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise WrongObjectError(f"constraint {i} of a set", "a closure, a contact or a constraint", owner)
+            expect(owner, RowOwner, f"constraint {i} of a set", "a closure, a contact or a constraint")
         unique_owners([constraints])
         self.stack = Stack([on_space(owner, robot.space) for owner in constraints])
         names = self.stack.names

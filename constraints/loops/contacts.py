@@ -8,12 +8,11 @@ from typing import Any, Self, final
 
 import numpy as np
 
-from liegroups.arguments import as_flag, as_name, finite_vector
+from liegroups.arguments import as_flag, as_name, expect, finite_vector
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import set_fields
 from liegroups.second_order import cross
 
-from ..errors import WrongObjectError
 from ..functions.frame_function import as_frame
 from ..robot import Frame, Robot, as_placement
 from ..robot.arguments import as_robot
@@ -64,11 +63,8 @@ class PointContact(FrameRows):
     def __post_init__(self) -> None:
         """Check everything once."""
         frame, name = _frame(self)
-        N = (
-            np.eye(3)
-            if self.normal is None
-            else unit_axis(self.normal, f"normal of '{name}' (a direction; anchor= is the place)")[None, :]
-        )
+        what = f"normal of '{name}' (a direction; anchor= is the place)"
+        N = np.eye(3) if self.normal is None else unit_axis(self.normal, what)[None, :]
         at = None if self.anchor is None else np.array(finite_vector(self.anchor, 3, f"anchor of '{name}'"))
         world = self.axes is not Axes.LOCAL
         pose_map: PoseMap = Split(N, None) if world else LocalPoint(N, at is not None)
@@ -131,8 +127,7 @@ def _hold(
     contact: PointContact | SurfaceContact, frame: Frame, anchor: Placement | None, pose_map: PoseMap, name: str
 ) -> None:
     """Make the rows: seen from the anchor, or from the world."""
-    if not isinstance(contact.axes, Axes):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError(f"axes of '{name}'", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED", contact.axes)
+    expect(contact.axes, Axes, f"axes of '{name}'", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED")
     set_fields(contact, has_position=anchor is not None)
     reference = Frame("world", 0, anchor, "universe") if anchor is not None else Frame("world", 0)
     contact.bind(contact.robot, reference, frame, pose_map, contact.target, name)

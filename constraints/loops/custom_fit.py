@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -105,7 +106,7 @@ class CustomRows(PoseMap):
                 break
             if float(epsilon @ epsilon) > 4.0 * cost + 1e-6:
                 return None
-            step = _least(A[held], epsilon[held])
+            step = least(A[held], epsilon[held])
             theta = self.hinge.space.integrate(theta, step)
             if np.abs(step).max(initial=0.0) < 1e-15:
                 break
@@ -176,26 +177,19 @@ def _second(E: Any, nu: Vector, gamma: Vector) -> Vector:
 
 def _starts(hinge: Hinge) -> list[Vector]:
     """Where fits begin: a grid over the first two steps that turn, zero elsewhere."""
-    starts, q = [np.array(hinge.space.neutral)], 0
-    turning = 0
-    for sub in hinge.subhinges:
-        if sub.turns and sub.nq == 1 and turning < 2:
-            turning += 1
-            values = np.linspace(-np.pi, np.pi, STARTS, endpoint=False)
-            starts = [_with(start, q, float(value)) for start in starts for value in values]
-        q += sub.nq
+    places = np.cumsum([0, *(sub.nq for sub in hinge.subhinges)]).tolist()
+    turning = [q for q, sub in zip(places, hinge.subhinges, strict=False) if sub.turns and sub.nq == 1][:2]
+    starts: list[Vector] = []
+    for angles in product(np.linspace(-np.pi, np.pi, STARTS, endpoint=False), repeat=len(turning)):
+        starts.append(np.array(hinge.space.neutral))
+        starts[-1][turning] = angles
     return starts
-
-
-def _with(start: Vector, i: int, value: float) -> Vector:
-    out = start.copy()
-    out[i] = value
-    return out
 
 
 def _solve(A: Matrix, b: Matrix) -> Matrix:
     return np.asarray(np.linalg.solve(A, b), dtype=np.float64)
 
 
-def _least(A: Matrix, b: Vector) -> Vector:
+def least(A: Matrix, b: Vector) -> Vector:
+    """The shortest x of least |A x - b|."""
     return np.asarray(np.linalg.lstsq(A, b, rcond=1e-9)[0], dtype=np.float64)

@@ -7,10 +7,10 @@ from typing import Any, Self
 import numpy as np
 
 from liegroups import Space
+from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import set_fields
 
-from ..errors import WrongObjectError
 from ..robot import Frame, Robot
 from ..robot.pinocchio import Placement
 from ..rows.comparison import Comparison, RowTable
@@ -43,8 +43,8 @@ class FrameRows(RowOwner):
             target: what the rows follow in time; zero, for good, by default.
             name: name in messages.
         """
-        if target is not None and not isinstance(target, Target):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError(f"target of '{name}'", "a Target", target)
+        if target is not None:
+            expect(target, Target, f"target of '{name}'")
         function = OfRelativePose(robot, a, b, pose_map, name=name)
         comparison = Comparison.EQUAL_TO_ZERO if target is None else Comparison.EQUALITY
         rows = RowTable.of(function.outputs.nv, name, comparison, None, None, 0.0, None, None)

@@ -11,10 +11,10 @@ from typing import Any, final
 import numpy as np
 
 from liegroups import SE3, Rn, Space
-from liegroups.arguments import as_tuple, finite_vector
+from liegroups.arguments import as_tuple, expect, finite_number
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
-from ..errors import ConstraintError, OptionError, WrongObjectError
+from ..errors import ConstraintError, OptionError
 from ..linear_algebra import numerical_rank, singular_values
 from ..robot.pinocchio import Placement, pin
 from ..words import counted
@@ -94,7 +94,7 @@ class Hinge:
             axis: (3,), unit.
             pitch: advance a turn [m]; not zero.
         """
-        number = _number(pitch, "pitch of a helical hinge")
+        number = finite_number(pitch, "pitch of a helical hinge")
         if number == 0.0:
             raise OptionError("pitch of a helical hinge: expected a number other than 0 (use Hinge.pin), got 0")
         step = Subhinge(Motion.SCREW, unit_axis(axis, "axis of a hinge"), number / (2.0 * pi))
@@ -103,10 +103,8 @@ class Hinge:
     @classmethod
     def universal(cls, first: ArrayLike = X, second: ArrayLike = Y) -> Hinge:
         """Two pins: about `first`, then about `second`, which turns with it; at right angles to each other."""
-        a, b = (
-            unit_axis(first, "first axis of a universal hinge"),
-            unit_axis(second, "second axis of a universal hinge"),
-        )
+        a = unit_axis(first, "first axis of a universal hinge")
+        b = unit_axis(second, "second axis of a universal hinge")
         if abs(a @ b) > 1e-9:
             raise OptionError(
                 f"axes of a universal hinge: expected a right angle, got the cosine {a @ b:.3g}; use Hinge.hooke for "
@@ -178,8 +176,7 @@ class Hinge:
         """
         parts = as_tuple(subhinges, "sub-hinges of a custom hinge", "Hinge")
         for i, part in enumerate(parts):
-            if not isinstance(part, Hinge):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise WrongObjectError(f"sub-hinge {i} of a custom hinge", "a Hinge", part)
+            expect(part, Hinge, f"sub-hinge {i} of a custom hinge")
         plain = tuple(one for part in parts for one in part.arguments.get("subhinges", (part,)))
         hinge = _hinge(HingeKind.CUSTOM, *(sub for part in parts for sub in part.subhinges), subhinges=plain)
         if hinge.dofs:
@@ -260,10 +257,6 @@ def _drift(S: Matrix, sizes: Sequence[int], rates: Vector) -> Vector:
     return out
 
 
-def _number(value: Any, what: str) -> float:
-    return float(finite_vector([value], 1, what)[0])
-
-
 def _pin(axis: ArrayLike) -> Subhinge:
     return Subhinge(Motion.PIN, unit_axis(axis, "axis of a hinge"))
 
@@ -284,10 +277,7 @@ def _square(a: Vector, b: Vector) -> Matrix | None:
         return None
     across = b - c * a
     norm = float(np.sqrt(across @ across))
-    if norm < 1e-9:
-        target = perpendicular_pair(a)[0]
-    else:
-        target = across / norm
+    target = perpendicular_pair(a)[0] if norm < 1e-9 else across / norm
     return np.asarray(pin.Quaternion.FromTwoVectors(b, target).matrix())
 
 

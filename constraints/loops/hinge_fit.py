@@ -12,7 +12,7 @@ from liegroups.arrays import Matrix, Vector
 from liegroups.second_order import cross
 
 from ..robot.pinocchio import pin
-from .custom_fit import CustomRows
+from .custom_fit import CustomRows, least
 from .hinge import Hinge, HingeKind, chain
 from .pose_map import LogPose, PoseMap, Split
 from .rotation_rows import Cross, RotationRows, Swing, Turn, perpendicular_pair
@@ -172,8 +172,8 @@ def _three_pins(
         angles = np.array([atan2(Q[2, 1], Q[1, 1]), middle, atan2(Q[0, 2], Q[0, 0])])
         whole, kept = chain(a, Subhinge(a.motion, B[:, 2]), last), [0, 2]
     S = whole.subspace(angles)
-    rates = _least(S[3:], omega)
-    accelerations = _least(S[3:], alpha - whole.drift(angles, rates)[3:])
+    rates = least(S[3:], omega)
+    accelerations = least(S[3:], alpha - whole.drift(angles, rates)[3:])
     return angles, rates, accelerations, kept
 
 
@@ -193,7 +193,3 @@ def _complement(directions: Matrix) -> Matrix:
     if len(directions) == 2:
         return cross(directions[0], directions[1])[None, :]
     return np.array(perpendicular_pair(directions[0]))
-
-
-def _least(A: Matrix, b: Vector) -> Vector:
-    return np.asarray(np.linalg.lstsq(A, b, rcond=1e-9)[0], dtype=np.float64)

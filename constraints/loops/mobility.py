@@ -137,7 +137,7 @@ def mobility_at(
     rank = parts.rank
     U, S, _ = np.linalg.svd(J, full_matrices=False)
     left = r - U[:, :rank] @ (U[:, :rank].T @ r)
-    apart = {owner.name: float(np.sqrt(left[s] @ left[s])) for owner, s in zip(stack, stack.slices, strict=True)}
+    apart = dict(stack.norms(left))
     labels, columns = row_names(stack), coordinate_names(robot)
     return Mobility(
         rows=stack.size,

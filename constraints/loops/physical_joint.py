@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
 
-from liegroups.arguments import as_flag, as_name
+from liegroups.arguments import as_flag, as_name, expect
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import ConstraintError, WrongObjectError
+from ..errors import ConstraintError
 from ..robot import Frame, Robot
-from ..robot.joints import type_name
+from ..robot.joints import copied_joint, type_name
 from ..robot.pinocchio import Placement, pin
 from .closures import Closure
 from .hinge import Hinge, chain
@@ -60,11 +60,7 @@ class PhysicalJoint:
         """
         old, new = self.closure.robot, self.robot
         q, speed = old.check(q), old.space.check_tangent(v, "v")
-        after, rates = new.neutral, np.zeros(new.nv)
-        for name in new.joint_names:
-            if name != self.joint:
-                after[new.slice_of(name)] = q[old.slice_of(name)]
-                rates[new.velocity_slice_of(name)] = speed[old.velocity_slice_of(name)]
+        after, rates = self._carried(old, new, q, speed)
         if self.joint is not None:
             fit = fitted(self.closure.hinge, *self.closure.motion(q, speed))
             own = fit.coordinates, fit.rates
@@ -81,17 +77,22 @@ class PhysicalJoint:
         old, new = self.closure.robot, self.robot
         q = new.check(q)
         speed = np.zeros(new.nv) if v is None else new.space.check_tangent(v, "v")
-        before, rates = old.neutral, np.zeros(old.nv)
+        before, rates = self._carried(new, old, q, speed)
         base = str(old.model.names[self._base])
-        for name in new.joint_names:
-            if name != self.joint:
-                before[old.slice_of(name)] = q[new.slice_of(name)]
-                rates[old.velocity_slice_of(name)] = speed[new.velocity_slice_of(name)]
         motion, body = new.at(q, speed), self.frame(Frame(base, self._base))
         root: Any = old.model.jointPlacements[self._base]
         before[old.slice_of(base)] = pin.SE3ToXYZQUAT(root.actInv(motion.posture.placement(body)))
         rates[old.velocity_slice_of(base)] = motion.velocity(body)
         return before, rates
+
+    def _carried(self, source: Robot, to: Robot, q: Vector, v: Vector) -> tuple[Vector, Vector]:
+        """The state of the joints that both robots have; the others neutral, at rest."""
+        moved, rates = to.neutral, np.zeros(to.nv)
+        for name in self.robot.joint_names:
+            if name != self.joint:
+                moved[to.slice_of(name)] = q[source.slice_of(name)]
+                rates[to.velocity_slice_of(name)] = v[source.velocity_slice_of(name)]
+        return moved, rates
 
     def frame(self, frame: Frame | str) -> Frame:
         """A frame of the old robot as one of the new: other closures are built again on it."""
@@ -124,8 +125,7 @@ def to_joint(closure: Closure, *, reverse: bool = False, name: str = "") -> Phys
 
     Source: `toPhysicalHinge` of Karana kdFlex.
     """
-    if not isinstance(closure, Closure):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("closure to become a joint", "a Closure", closure)
+    expect(closure, Closure, "closure to become a joint")
     reverse = as_flag(reverse, "reverse of a joint")
     parent, child = (closure.successor, closure.predecessor) if reverse else (closure.predecessor, closure.successor)
     _refuse(closure, parent, child)
@@ -170,7 +170,8 @@ class _Rebuilt:
         else:
             self.moved = child.placement.inverse()
             self.indices[self.base] = self.model.addJoint(at, joint_model(hinge), parent.placement, label)
-            self.limits(self.indices[self.base])
+            q, n = self.model.idx_qs[self.indices[self.base]], self.model.nqs[self.indices[self.base]]
+            self.model.lowerPositionLimit[q : q + n], self.model.upperPositionLimit[q : q + n] = -np.inf, np.inf
         self.model.appendBodyToJoint(self.indices[self.base], source.inertias[self.base], self.moved)
         for i in sorted(below - {self.base}):
             above = int(source.parents[i])
@@ -180,25 +181,11 @@ class _Rebuilt:
     def copy(self, i: int, parent: int, placement: Any) -> None:
         """One joint of the old model, with its body and what belongs to its dofs."""
         source: Any = self.old.model
-        new = self.model.addJoint(parent, source.joints[i], placement, source.names[i])
-        self.model.appendBodyToJoint(new, source.inertias[i], pin.SE3.Identity())
-        self.indices[i] = new
+        self.indices[i] = new = copied_joint(source, i, self.model, parent, placement)
         a, b = source.joints[i], self.model.joints[new]
         q0, q1 = slice(a.idx_q, a.idx_q + a.nq), slice(b.idx_q, b.idx_q + b.nq)
-        v0, v1 = slice(a.idx_v, a.idx_v + a.nv), slice(b.idx_v, b.idx_v + b.nv)
         self.model.lowerPositionLimit[q1] = self.old.bounds.lower[q0]
         self.model.upperPositionLimit[q1] = self.old.bounds.upper[q0]
-        for name in ("armature", "damping", "rotorInertia", "rotorGearRatio"):
-            getattr(self.model, name)[v1] = getattr(source, name)[v0]
-        for name in ("upperEffortLimit", "upperVelocityLimit", "lowerEffortLimit", "lowerVelocityLimit"):
-            if hasattr(source, name):
-                getattr(self.model, name)[v1] = getattr(source, name)[v0]
-
-    def limits(self, joint: int) -> None:
-        """None on the new joint."""
-        own = self.model.joints[joint]
-        self.model.lowerPositionLimit[own.idx_q : own.idx_q + own.nq] = -np.inf
-        self.model.upperPositionLimit[own.idx_q : own.idx_q + own.nq] = np.inf
 
     def result(self, reverse: bool) -> PhysicalJoint:
         """The robot with its frames and postures."""
@@ -216,8 +203,7 @@ class _Rebuilt:
         robot = Robot(self.model, self.old.name, None, None, mimics, self.old.disabled_collisions)
         made = PhysicalJoint(robot, self.closure, reverse, self.joint, self.base, self.moved, self.indices)
         postures = {name: made.configuration(q) for name, q in self.old.references.items()}
-        robot = robot.with_references(postures)
-        return PhysicalJoint(robot, self.closure, reverse, self.joint, self.base, self.moved, self.indices)
+        return replace(made, robot=robot.with_references(postures))
 
 
 def joint_model(hinge: Hinge) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from liegroups.arguments import as_flag
@@ -28,6 +28,12 @@ LOOPS_OF = {
     "MJCF": "the loops of an MJCF are its <equality> elements",
     "SDF": "the loops of an SDF are made by its joints",
 }
+_READERS: dict[str, tuple[Callable[..., Mechanism], tuple[str, ...]]] = {
+    "URDF": (mechanism_from_urdf, ("loops", "base", "cut")),
+    "MJCF": (mechanism_from_mjcf, ("inactive",)),
+    "SDF": (mechanism_from_sdf, ("base", "cut")),
+}
+"""What reads each kind, and its options."""
 _log = logging.getLogger(__package__)
 
 
@@ -73,18 +79,14 @@ def load(
     as_flag(inactive, "inactive")
     as_flag(strict, "strict")
     kind = _kind(path, packages)
-    options = {"loops": loops is not None, "base": base is not None, "cut": bool(cut), "inactive": inactive}
-    takes = {"URDF": ("loops", "base", "cut"), "MJCF": ("inactive",), "SDF": ("base", "cut")}[kind]
-    for option, is_given in options.items():
-        if is_given and option not in takes:
+    read, takes = _READERS[kind]
+    options = {"loops": loops, "base": base, "cut": cut or None, "inactive": inactive or None}
+    asked: dict[str, Any] = {option: value for option, value in options.items() if value is not None}
+    for option in asked:
+        if option not in takes:
             why = f"; {LOOPS_OF[kind]}" if option == "loops" else ""
             raise OptionError(f"option '{option}' is given, but {kind} files take only {' and '.join(takes)}{why}")
-    if kind == "URDF":
-        mechanism = mechanism_from_urdf(path, loops, Base.FIXED if base is None else base, packages, cut)
-    elif kind == "MJCF":
-        mechanism = mechanism_from_mjcf(path, inactive, packages)
-    else:
-        mechanism = mechanism_from_sdf(path, cut, base, packages)
+    mechanism = read(path, packages=packages, **asked)
     if strict:
         _refuse_mistakes(path, kind, mechanism)
     loose = {entry.what for entry in mechanism.unread if entry.reason == LOOSE}

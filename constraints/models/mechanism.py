@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, final
 
 from liegroups import Segments
-from liegroups.arguments import as_mapping, as_tuple
+from liegroups.arguments import as_mapping, as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import read_only_copy, set_fields
 
@@ -55,6 +56,15 @@ class Unread:
     def kind(self) -> str:
         """What it has in common with others: its words without names and numbers."""
         return _NAMES_AND_NUMBERS.sub("", str(self))
+
+
+@contextmanager
+def or_unread(unread: list[Unread], what: str) -> Generator[None]:
+    """Where something cannot be built, it goes to what was not read, with the reason."""
+    try:
+        yield
+    except ConstraintError as error:
+        unread.append(Unread(what, str(error)))
 
 
 def grouped(unread: Iterable[Unread], details: bool = False) -> list[str]:
@@ -113,26 +123,20 @@ class Mechanism:
         closures = as_tuple(self.closures, "closures of a mechanism", "closures, as [closure]")
         couplers = as_tuple(self.couplers, "couplers of a mechanism", "couplers")
         for i, coupler in enumerate(couplers):
-            if not isinstance(coupler, Explicit | Implicit):  # pyright: ignore[reportUnnecessaryIsInstance]
-                expected = "an Explicit or an Implicit (what holds frames together belongs to closures)"
-                raise WrongObjectError(f"coupler {i} of a mechanism", expected, coupler)
+            expected = "an Explicit or an Implicit (what holds frames together belongs to closures)"
+            expect(coupler, (Explicit, Implicit), f"coupler {i} of a mechanism", expected)
         motors = as_tuple(self.motors, "motors of a mechanism", "joint names")
         for motor in motors:
             robot.joint_index(motor)
         unread = as_tuple(self.unread, "unread of a mechanism", "Unread")
         for i, entry in enumerate(unread):
-            if not isinstance(entry, Unread):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise WrongObjectError(f"unread {i} of a mechanism", "an Unread", entry)
-        postures = _postures(robot, self.postures)
+            expect(entry, Unread, f"unread {i} of a mechanism")
         cut = as_tuple(self.cut, "cut of a mechanism", "joint names")
         for name in cut:
-            if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise WrongObjectError("cut of a mechanism", "joint names", name)
+            expect(name, str, "cut of a mechanism", "joint names")
         stack = Stack([_owner_on(owner, robot) for owner in (*closures, *couplers)])
-        set_fields(
-            self, closures=closures, couplers=couplers, motors=motors, postures=postures, unread=unread, cut=cut,
-            stack=stack,
-        )  # fmt: skip
+        set_fields(self, closures=closures, couplers=couplers, motors=motors, stack=stack)
+        set_fields(self, postures=_postures(robot, self.postures), unread=unread, cut=cut)
 
     @property
     def name(self) -> str:
@@ -258,8 +262,6 @@ def couplers_of_mimics(robot: Robot, unread: list[Unread]) -> tuple[Explicit, ..
             unread.append(Unread(f"mimic tag of joint '{m.joint}'", "the joint mimics itself", is_mistake=True))
             continue
         name = f"{m.joint} mimics {m.source}"
-        try:
+        with or_unread(unread, f"mimic tag of joint '{m.joint}'"):
             couplers.append(linear_coupling(robot, m.joint, {m.source: m.multiplier}, m.offset, name=name))
-        except ConstraintError as error:
-            unread.append(Unread(f"mimic tag of joint '{m.joint}'", str(error)))
     return tuple(couplers)

@@ -13,10 +13,10 @@ import numpy as np
 
 from liegroups.arrays import Vector
 
-from ..errors import ConstraintError, FileError, MissingExtraError
+from ..errors import FileError, MissingExtraError
 from ..robot import Robot
 from ..robot.xml import read_xml
-from .mechanism import Mechanism, Unread
+from .mechanism import Mechanism, Unread, or_unread
 from .mjcf_equalities import read_equalities
 from .mjcf_tree import CompiledTree, from_qpos as from_qpos, read_tree
 
@@ -104,10 +104,8 @@ def _postures(mj: Any, robot: Robot, unread: list[Unread]) -> dict[str, Vector]:
         if name in postures:
             unread.append(Unread(f"keyframe '{name}'", "another posture has the name"))
             continue
-        try:
+        with or_unread(unread, f"keyframe '{name}'"):
             postures[name] = np.array(robot.check(from_qpos(robot, mj.key_qpos[k])))
-        except ConstraintError as error:
-            unread.append(Unread(f"keyframe '{name}'", str(error)))
     return postures
 
 

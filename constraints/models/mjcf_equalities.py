@@ -18,7 +18,7 @@ from ..robot.pinocchio import pin
 from ..rows.explicit import Explicit
 from ..rows.implicit import Implicit
 from ..rows.row_owner import RowOwner
-from .mechanism import Unread
+from .mechanism import Unread, or_unread
 from .mjcf_tree import CompiledTree
 from .tree import translation
 
@@ -59,20 +59,18 @@ def read_equalities(mj: Any, robot: Robot, tree: CompiledTree, inactive: bool) -
         if not mj.eq_active0[e] and not inactive:
             out.unread.append(Unread(what, "switched off by active='false'; load(..., inactive=True) builds it"))
             continue
-        try:
+        with or_unread(out.unread, what):
             if kind == CONNECT:
                 one, other = _ends(mj, tree, e, name)
                 out.closures.append(PointClosure(robot, other, one, name=name))
             elif kind == WELD:
                 _weld(mj, robot, tree, e, name, out)
-            elif kind == JOINT:
-                out.couplers.append(_coupled(robot, *_joint_sides(mj, robot, tree, e), mj.eq_data[e][:5], name))
-            elif kind == TENDON:
-                out.couplers.append(_coupled(robot, *_tendon_sides(mj, robot, tree, e), mj.eq_data[e][:5], name))
+            elif kind in (JOINT, TENDON):
+                side = _of_joint if kind == JOINT else _of_tendon
+                left, right = (side(mj, robot, int(i)) for i in (mj.eq_obj1id[e], mj.eq_obj2id[e]))
+                out.couplers.append(_coupled(robot, left, right, mj.eq_data[e][:5], name))
             else:
                 out.unread.append(Unread(what, "flexible bodies are not built"))
-        except ConstraintError as error:
-            out.unread.append(Unread(what, str(error)))
     return out
 
 
@@ -123,35 +121,29 @@ def _weld(mj: Any, robot: Robot, tree: CompiledTree, e: int, name: str, out: Equ
     out.couplers.append(Implicit.zero(nothing, name=f"{name}: null rows of torquescale 0"))
 
 
-def _joint_sides(mj: Any, robot: Robot, tree: CompiledTree, e: int) -> tuple[_Side, _Side]:
-    sides: list[_Side] = []
-    for j in (int(mj.eq_obj1id[e]), int(mj.eq_obj2id[e])):
-        weights, offset = np.zeros(robot.nv), 0.0
-        if j >= 0:
-            weights[mj.jnt_dofadr[j]] = 1.0
-            offset = -float(mj.qpos0[mj.jnt_qposadr[j]])
-        sides.append((weights, offset))
-    return sides[0], sides[1]
-
-
-def _tendon_sides(mj: Any, robot: Robot, tree: CompiledTree, e: int) -> tuple[_Side, _Side]:
-    sides: list[_Side] = []
-    for t in (int(mj.eq_obj1id[e]), int(mj.eq_obj2id[e])):
-        weights, offset = np.zeros(robot.nv), 0.0
-        if t >= 0:
-            for w in range(int(mj.tendon_adr[t]), int(mj.tendon_adr[t]) + int(mj.tendon_num[t])):
-                if int(mj.wrap_type[w]) != _WRAP_JOINT:
-                    raise ConstraintError(
-                        f"tendon '{mj.tendon(t).name}' runs through space: only fixed tendons are built"
-                    )
-                weights[mj.jnt_dofadr[mj.wrap_objid[w]]] += float(mj.wrap_prm[w])
-            offset = -float(mj.tendon_length0[t])
-        sides.append((weights, offset))
-    return sides[0], sides[1]
-
-
 _Side = tuple[Vector, float]
 """Weights (nv,) and offset of a linear combination of joint coordinates."""
+
+
+def _of_joint(mj: Any, robot: Robot, j: int) -> _Side:
+    """The coordinate of a joint, less its reference; nothing for no joint."""
+    weights = np.zeros(robot.nv)
+    if j < 0:
+        return weights, 0.0
+    weights[mj.jnt_dofadr[j]] = 1.0
+    return weights, -float(mj.qpos0[mj.jnt_qposadr[j]])
+
+
+def _of_tendon(mj: Any, robot: Robot, t: int) -> _Side:
+    """The length of a fixed tendon, less that at the reference; nothing for no tendon."""
+    weights = np.zeros(robot.nv)
+    if t < 0:
+        return weights, 0.0
+    for w in range(int(mj.tendon_adr[t]), int(mj.tendon_adr[t]) + int(mj.tendon_num[t])):
+        if int(mj.wrap_type[w]) != _WRAP_JOINT:
+            raise ConstraintError(f"tendon '{mj.tendon(t).name}' runs through space: only fixed tendons are built")
+        weights[mj.jnt_dofadr[mj.wrap_objid[w]]] += float(mj.wrap_prm[w])
+    return weights, -float(mj.tendon_length0[t])
 
 
 def _coupled(robot: Robot, left: _Side, right: _Side, coefficients: Any, name: str) -> Explicit | Implicit:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from liegroups.arguments import natural_number
+from liegroups.arguments import is_finite_number, natural_number
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import OptionError, WrongObjectError
+from ..robot import Robot
 from ..robot.pinocchio import pin
+from ..rows.row_owner import RowOwner
+from .mechanism import Mechanism
 from .tree import Tree
 
 DENSITY = 2.0
@@ -19,12 +23,11 @@ DENSITY = 2.0
 
 def number(candidate: object, what: str) -> float:
     """A finite number. Raises WrongObjectError, OptionError."""
-    value: Any = candidate
-    if isinstance(candidate, bool) or not isinstance(candidate, float | int | np.floating | np.integer):
-        raise WrongObjectError(what, "a number", candidate)
-    if not np.isfinite(value):
-        raise OptionError(f"{what}: expected a finite number, got {value!r}")
-    return float(value)
+    if is_finite_number(candidate):
+        return float(candidate)
+    if isinstance(candidate, float | np.floating):
+        raise OptionError(f"{what}: expected a finite number, got {candidate!r}")
+    raise WrongObjectError(what, "a number", candidate)
 
 
 def length(candidate: object, what: str) -> float:
@@ -60,3 +63,8 @@ def add_bar(tree: Tree, joint: int, name: str, start: ArrayLike, end: ArrayLike)
     inertia = mass / 12.0 * (square * np.eye(3) - np.outer(along, along)) + mass * thin
     tree.body(joint, pin.SE3.Identity(), f"{name}_bar", mass, 0.5 * (a + b), inertia)
     tree.frame(joint, pin.SE3(np.eye(3), b), name)
+
+
+def closed_at(robot: Robot, closures: Sequence[RowOwner], motors: Sequence[str], q: Vector) -> Mechanism:
+    """A mechanism with its closed configuration as the posture "closed"."""
+    return Mechanism(robot.with_references({"closed": q}), tuple(closures), (), tuple(motors), {"closed": q})

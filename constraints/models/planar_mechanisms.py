@@ -11,7 +11,7 @@ from ..loops import Closure, Hinge
 from ..robot import Robot
 from ..robot.pinocchio import pin
 from .mechanism import Mechanism
-from .parts import add_bar, count, length, number
+from .parts import add_bar, closed_at, count, length, number
 from .tree import JointKind, Tree, translation
 
 Z = (0.0, 0.0, 1.0)
@@ -153,5 +153,4 @@ def _triangle(p: np.ndarray, q: np.ndarray, a: float, b: float, what: str) -> tu
 
 def _planar(robot: Robot, loops: tuple[tuple[str, str], ...], motors: tuple[str, ...], closed: np.ndarray) -> Mechanism:
     """The mechanism whose loops are closed by pins about z."""
-    closures = tuple(Closure(robot, a, b, Hinge.pin(Z), name=f"{a} to {b}") for a, b in loops)
-    return Mechanism(robot.with_references({"closed": closed}), closures, (), motors, {"closed": closed})
+    return closed_at(robot, [Closure(robot, a, b, Hinge.pin(Z), name=f"{a} to {b}") for a, b in loops], motors, closed)

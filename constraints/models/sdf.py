@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from liegroups.arrays import Vector
 
 from ..errors import ConstraintError, FileError, OptionError, UnknownNameError
-from ..loops import Closure, Hinge, PointClosure
+from ..loops import Closure, PointClosure
 from ..robot import Base, Frame, Robot, pose_vector
 from ..robot.mimic import Mimic
 from ..robot.pinocchio import pin
@@ -19,20 +20,11 @@ from ..robot.urdf import as_base
 from ..rows.explicit import Explicit
 from ..rows.explicit_forms import linear_coupling
 from ..rows.row_owner import RowOwner
-from .mechanism import Mechanism, Unread, couplers_of_mimics
-from .sdf_document import SdfJoint, SdfModel, read_sdf
-from .spanning import LOOSE, Branch, closes_no_loop, cut_names, spanning_tree
+from .cut_joints import closure_of_cut, hinge_of_joint
+from .mechanism import Mechanism, Unread, couplers_of_mimics, or_unread
+from .sdf_document import JOINT_KINDS, SdfJoint, SdfModel, read_sdf
+from .spanning import Branch, cut_names, loose, spanning_tree
 from .tree import JointKind, Tree
-
-_KINDS = {
-    "revolute": JointKind.REVOLUTE,
-    "continuous": JointKind.REVOLUTE,
-    "prismatic": JointKind.PRISMATIC,
-    "screw": JointKind.HELICAL,
-    "universal": JointKind.UNIVERSAL,
-    "revolute2": JointKind.UNIVERSAL,
-    "ball": JointKind.BALL,
-}
 
 
 def mechanism_from_sdf(
@@ -66,20 +58,13 @@ def mechanism_from_sdf(
     sdf = read_sdf(source, packages)
     wanted = cut_names(cut, sdf.joints)
     joints = [joint for joint in sdf.joints.values() if joint.kind != "gearbox"]
-    branches, cuts = spanning_tree(
-        tuple(sdf.links),
-        joints,
-        lambda j: (j.parent, j.child),
-        lambda j: j.freedoms,
-        "world",
-        lambda j: j.name in wanted,
-    )
-    branches = _rooted(branches, sdf, joints)
-    _check_base(base, sdf, [joints[b.edge].name for b in branches if b.near == "world" and b.edge >= 0])
-    places, tree, postures = _tree(sdf, joints, branches, sdf.is_static or base is Base.FIXED)
-    unread = list(sdf.unread)
-    ends = [(joint.parent, joint.child) for joint in joints]
-    unread += [Unread(f"joint '{joints[i].name}'", LOOSE) for i in cuts if closes_no_loop(i, ends)]
+    branches, cuts = spanning_tree(tuple(sdf.links), joints, cut=wanted)
+    if any(branch.joint is None for branch in branches):  # the part of the main link hangs from it
+        first = [sdf.canonical, *(link for link in sdf.links if link != sdf.canonical)]
+        branches, _ = spanning_tree(first, [branch.joint for branch in branches if branch.joint is not None])
+    _check_base(base, sdf, [b.joint.name for b in branches if b.near == "world" and b.joint is not None])
+    places, tree, postures = _tree(sdf, branches, sdf.is_static or base is Base.FIXED)
+    unread = [*sdf.unread, *loose(cuts, joints)]
     try:
         robot = Robot(tree.model, mimics=_mimics(sdf, tree, unread))
     except ConstraintError as error:
@@ -89,9 +74,9 @@ def mechanism_from_sdf(
     q = robot.neutral
     for name, pose in postures.items():
         q[robot.slice_of(name)] = pose
-    closures = _closures(robot, [joints[i] for i in cuts], places, sdf, unread)
+    closures = _closures(robot, cuts, places, sdf, unread)
     couplers = (*_gearboxes(robot, sdf, unread), *couplers_of_mimics(robot, unread))
-    cut_joints = tuple(joints[i].name for i in cuts)
+    cut_joints = tuple(joint.name for joint in cuts)
     return Mechanism(robot.with_references({"file": q}), closures, couplers, (), {"file": q}, tuple(unread), cut_joints)
 
 
@@ -102,28 +87,8 @@ def _check_base(base: Base | None, sdf: SdfModel, holding: list[str]) -> None:
     if base is Base.PLANAR:
         raise OptionError("base: an SDF is fixed or free, Base.PLANAR is for a URDF")
     if sdf.is_static or holding:
-        held = (
-            "static"
-            if sdf.is_static
-            else f"held by '{holding[0]}', a joint to the world: cut=['{holding[0]}'] frees it"
-        )
-        raise OptionError(f"base: Base.FREE_FLYER is asked for, but the model is {held}")
-
-
-def _rooted(branches: list[Branch], sdf: SdfModel, joints: list[SdfJoint]) -> list[Branch]:
-    """The same tree; the part of the main link hangs from it."""
-    if not any(branch.edge == -1 for branch in branches):
-        return branches
-    first = [sdf.canonical, *(link for link in sdf.links if link != sdf.canonical)]
-    kept = [joints[branch.edge] for branch in branches if branch.edge >= 0]
-    again, _ = spanning_tree(first, kept, lambda j: (j.parent, j.child), lambda j: j.freedoms, "world", lambda j: False)
-    number = {id(joint): i for i, joint in enumerate(joints)}
-    return [
-        branch
-        if branch.edge < 0
-        else Branch(number[id(kept[branch.edge])], branch.near, branch.far, branch.is_reversed)
-        for branch in again
-    ]
+        held = "static" if sdf.is_static else "held by '{0}', a joint to the world: cut=['{0}'] frees it"
+        raise OptionError(f"base: Base.FREE_FLYER is asked for, but the model is {held.format(*holding)}")
 
 
 _Place = tuple[int, Any]
@@ -131,25 +96,24 @@ _Place = tuple[int, Any]
 
 
 def _tree(
-    sdf: SdfModel, joints: list[SdfJoint], branches: list[Branch], is_fixed: bool
+    sdf: SdfModel, branches: list[Branch[SdfJoint]], is_fixed: bool
 ) -> tuple[dict[str, _Place], Tree, dict[str, Vector]]:
     """The tree, where each link is on it, and the poses of free links in the file."""
     tree = Tree(sdf.name)
     places: dict[str, _Place] = {"world": (0, pin.SE3.Identity())}
     poses: dict[str, Vector] = {}
-    roots = sum(branch.edge < 0 for branch in branches)
+    roots = sum(branch.joint is None for branch in branches)
     for branch in branches:
         link = sdf.links[branch.far]
         oMl = sdf.placement * link.placement
-        joint, jMn = places[branch.near]
-        if branch.edge < 0:
+        (joint, jMn), source = places[branch.near], branch.joint
+        if source is None:
             place: _Place = (0, oMl)
             if not is_fixed:
                 wanted = "root_joint" if roots == 1 else f"{link.name}_root_joint"
                 place = (tree.joint(0, JointKind.FREE, pin.SE3.Identity(), wanted), pin.SE3.Identity())
                 poses[str(tree.model.names[place[0]])] = pose_vector(oMl)
         else:
-            source = joints[branch.edge]
             oMn = pin.SE3.Identity() if branch.near == "world" else sdf.placement * sdf.links[branch.near].placement
             nMj, jMl = oMn.actInv(sdf.placement * source.placement), source.placement.actInv(link.placement)
             if source.kind == "fixed":
@@ -172,7 +136,7 @@ def _add_joint(tree: Tree, parent: int, placement: Any, source: SdfJoint, is_rev
         axes = tuple(-axis for axis in reversed(axes))
         limits = limits[::-1]
     by_dof = limits if source.freedoms == 2 else source.limits
-    return tree.joint(parent, _KINDS[source.kind], placement, source.name, axes[0], source.pitch, by_dof, axes[-1])
+    return tree.joint(parent, JOINT_KINDS[source.kind], placement, source.name, axes[0], source.pitch, by_dof, axes[-1])
 
 
 def _mimics(sdf: SdfModel, tree: Tree, unread: list[Unread]) -> list[Mimic]:
@@ -208,29 +172,18 @@ def _closures(
             oMl = sdf.placement.inverse() if link == "world" else sdf.links[link].placement
             lMj = oMl.actInv(joint.placement)
             frames.append(Frame(f"{joint.name}: {link}", on, placement * lMj, str(robot.model.names[on])))
-        try:
-            closures.append(_closure(robot, joint, *frames))
-        except ConstraintError as error:
-            unread.append(Unread(f"joint '{joint.name}', which closes a loop", str(error)))
         limits = (joint.limits, joint.second_limits)[: len(joint.axes)] if joint.kind not in ("fixed", "ball") else ()
-        if any(np.isfinite([one.lower, one.upper]).any() for one in limits):
-            unread.append(Unread(f"bounds of joint '{joint.name}', which closes a loop", "bounds are on joints here"))
+        is_bounded = any(np.isfinite([one.lower, one.upper]).any() for one in limits)
+        closures += closure_of_cut(joint.name, partial(_closure, robot, joint, *frames), is_bounded, unread)
     return tuple(closures)
 
 
 def _closure(robot: Robot, joint: SdfJoint, predecessor: Frame, successor: Frame) -> RowOwner:
     """The closure that holds what the joint holds."""
-    axis = joint.axes[0]
     if joint.kind == "ball":
         return PointClosure(robot, predecessor, successor, name=joint.name)
-    hinge = {
-        "fixed": lambda: Hinge.locked(),
-        "prismatic": lambda: Hinge.slider(axis),
-        "screw": lambda: Hinge.helical(axis, joint.pitch),
-        "universal": lambda: Hinge.universal(*joint.axes),
-        "revolute2": lambda: Hinge.universal(*joint.axes),
-    }.get(joint.kind, lambda: Hinge.pin(axis))
-    return Closure(robot, predecessor, successor, hinge(), name=joint.name)
+    hinge = hinge_of_joint(joint.kind, joint.axes, joint.pitch)
+    return Closure(robot, predecessor, successor, hinge, name=joint.name)
 
 
 def _gearboxes(robot: Robot, sdf: SdfModel, unread: list[Unread]) -> tuple[Explicit, ...]:
@@ -251,10 +204,8 @@ def _gearboxes(robot: Robot, sdf: SdfModel, unread: list[Unread]) -> tuple[Expli
             unread.append(Unread(f"gearbox '{gear.name}'", reason))
             continue
         (first, s1), (second, s2) = found[0], found[1]
-        try:
+        with or_unread(unread, f"gearbox '{gear.name}'"):
             couplers.append(linear_coupling(robot, first, {second: -gear.ratio * s2 / s1}, name=gear.name))
-        except ConstraintError as error:
-            unread.append(Unread(f"gearbox '{gear.name}'", str(error)))
     return tuple(couplers)
 
 

@@ -20,21 +20,21 @@ from ..robot.xml import numbers, read_xml
 from ..words import first_names
 from .mechanism import Unread
 from .sdf_words import foreign_words
-from .tree import JointLimits
+from .tree import JointKind, JointLimits
 
 _log = logging.getLogger(__package__)
 
-JOINT_FREEDOMS = {
-    "fixed": 0,
-    "revolute": 1,
-    "continuous": 1,
-    "prismatic": 1,
-    "screw": 1,
-    "universal": 2,
-    "revolute2": 2,
-    "ball": 3,
+JOINT_KINDS = {
+    "fixed": JointKind.FIXED,
+    "revolute": JointKind.REVOLUTE,
+    "continuous": JointKind.REVOLUTE,
+    "prismatic": JointKind.PRISMATIC,
+    "screw": JointKind.HELICAL,
+    "universal": JointKind.UNIVERSAL,
+    "revolute2": JointKind.UNIVERSAL,
+    "ball": JointKind.BALL,
 }
-"""Types of joints that make a tree, and how many freedoms each has."""
+"""Types of joints that make a tree, and what each leaves free."""
 _NO_LIMIT = 1e16
 """What SDF writes for no bound."""
 
@@ -95,7 +95,7 @@ class SdfJoint:
     @property
     def freedoms(self) -> int:
         """How many it has, as a joint of a tree."""
-        return JOINT_FREEDOMS[self.kind]
+        return JOINT_KINDS[self.kind].freedoms
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,9 +209,8 @@ class _Places:
         element = self.named[tag][name]
         placement, relative_to = _pose(element.find("pose"), self.path, f"pose of {tag} '{name}'")
         if relative_to is None:
-            relative_to = {"joint": element.findtext("child", "").strip(), "frame": element.get("attached_to", "")}.get(
-                tag, ""
-            )
+            meant = {"joint": element.findtext("child", "").strip(), "frame": element.get("attached_to", "")}
+            relative_to = meant.get(tag, "")
         self._known[name] = self.of("" if relative_to == "world" else relative_to) * placement
         self._open.pop()
         return self._known[name]
@@ -291,8 +290,8 @@ def _joint(
     ends = [(element.findtext(tag) or "").strip() for tag in ("parent", "child")]
     ends = [(places.link_of(end, canonical) if end in places.named["frame"] else None) or end for end in ends]
     reference = (element.findtext("gearbox_reference_body") or "").strip()
-    if kind not in (*JOINT_FREEDOMS, "gearbox"):
-        reason = str(UnknownNameError("type of joint", kind, (*JOINT_FREEDOMS, "gearbox")))
+    if kind not in (*JOINT_KINDS, "gearbox"):
+        reason = str(UnknownNameError("type of joint", kind, (*JOINT_KINDS, "gearbox")))
         unread.append(Unread(what, reason, is_mistake=True))
         return None
     told = {"parent": ends[0], "child": ends[1]} | ({"gearbox_reference_body": reference} if kind == "gearbox" else {})
@@ -302,11 +301,8 @@ def _joint(
             return None
         if link not in links and link != "world":
             nested = link.split("::")[0] in places.nested
-            reason = (
-                "a link of a nested model, which is not built"
-                if nested
-                else str(UnknownNameError("link", link, (*links, "world")))
-            )
+            known = str(UnknownNameError("link", link, (*links, "world")))
+            reason = "a link of a nested model, which is not built" if nested else known
             unread.append(Unread(what, reason, is_mistake=not nested))
             return None
     if ends[1] == "world" or ends[0] == ends[1]:
@@ -336,12 +332,8 @@ def _words_without_place(what: str, kind: str, element: Element) -> Iterator[Unr
     """What a joint of this type has no place for."""
     if element.find("axis2") is not None and kind not in ("universal", "revolute2", "gearbox"):
         yield Unread(f"axis2 of {what}", f"a {kind} joint has no second axis")
-    limit = element.find("axis/limit")
-    if (
-        kind == "continuous"
-        and limit is not None
-        and (limit.find("lower") is not None or limit.find("upper") is not None)
-    ):
+    bounds = (element.find(f"axis/limit/{side}") for side in ("lower", "upper"))
+    if kind == "continuous" and any(bound is not None for bound in bounds):
         yield Unread(f"bounds of {what}", "a continuous joint has none")
 
 

@@ -15,9 +15,12 @@ import difflib
 import importlib
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
+
+from liegroups.arguments import expect
 
 from ..errors import FileError, MissingExtraError, UnknownNameError, WrongObjectError
 from .mechanism import Unread
@@ -44,22 +47,22 @@ class Sidecar:
     unread: tuple[Unread, ...] = ()
 
 
-def sidecar_beside(path: Path) -> Path | None:
-    """The file of the same stem that ends in .yaml or .yml and has the key `closed_loop`, if there is one."""
+def _beside(path: Path) -> Iterator[tuple[Path, str]]:
+    """The YAML files of the same stem, with their texts."""
     for ending in (".yaml", ".yml"):
         beside = path.with_suffix(ending)
-        if beside.is_file() and "closed_loop" in beside.read_text(encoding="utf-8", errors="replace"):
-            return beside
-    return None
+        if beside.is_file():
+            yield beside, beside.read_text(encoding="utf-8", errors="replace")
+
+
+def sidecar_beside(path: Path) -> Path | None:
+    """The file of the same stem that ends in .yaml or .yml and has the key `closed_loop`, if there is one."""
+    return next((beside for beside, text in _beside(path) if KEYS[0] in text), None)
 
 
 def misspelt_beside(path: Path) -> Unread | None:
     """A YAML file of the same stem that has a key much like `closed_loop`, and so is no sidecar."""
-    for ending in (".yaml", ".yml"):
-        beside = path.with_suffix(ending)
-        if not beside.is_file():
-            continue
-        text = beside.read_text(encoding="utf-8", errors="replace")
+    for beside, text in _beside(path):
         near = difflib.get_close_matches(KEYS[0], re.findall(r"^\s*[{'\"]?(\w+)['\"]?\s*:", text, re.MULTILINE), 1, 0.8)
         if near:
             reason = f"it is no sidecar: it has the key '{near[0]}', and no key '{KEYS[0]}'"
@@ -78,8 +81,7 @@ def read_sidecar(source: str | os.PathLike[str]) -> Sidecar:
         MissingExtraError: pyyaml is not installed.
         WrongObjectError: the source is no path.
     """
-    if not isinstance(source, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("loops", "the path of a YAML file", source)
+    expect(source, (str, os.PathLike), "loops", "the path of a YAML file")
     path = os.fspath(source)
     if "\n" in path or ("closed_loop" in path and ":" in path):
         raise WrongObjectError("loops", "the path of a YAML file", "its text")
@@ -91,16 +93,10 @@ def read_sidecar(source: str | os.PathLike[str]) -> Sidecar:
     entries = cast("dict[Any, Any]", content)
     if entries and not any(key in entries for key in KEYS):
         raise FileError(path, f"is no loop sidecar: it must have some of the keys {', '.join(KEYS)}")
-    unread = [
-        Unread(f"key '{key}' of {path}", str(UnknownNameError("key", key, KEYS)), is_mistake=True)
-        for key in entries
-        if key not in KEYS
-    ]
-    unread += [
-        Unread(f"key '{key}' of {path}", "its value is empty: expected a list, [] for none", is_mistake=True)
-        for key in KEYS
-        if key in entries and entries[key] is None
-    ]
+    wrong = {key: str(UnknownNameError("key", key, KEYS)) for key in entries if key not in KEYS}
+    empty = [key for key in KEYS if key in entries and entries[key] is None]
+    wrong |= dict.fromkeys(empty, "its value is empty: expected a list, [] for none")
+    unread = [Unread(f"key '{key}' of {path}", reason, is_mistake=True) for key, reason in wrong.items()]
     pairs = [_pair(pair, i, path) for i, pair in enumerate(_list(entries, "closed_loop", path))]
     types = _words(entries, "type", path)
     also = "".join(f"; {entry}" for entry in unread)

@@ -14,7 +14,7 @@ from ..loops import Closure, PointClosure, RodClosure
 from ..robot import Robot, as_placement, pose_vector
 from ..robot.pinocchio import pin
 from .mechanism import Mechanism
-from .parts import add_bar, length, number
+from .parts import add_bar, closed_at, length, number
 from .tree import JointKind, JointLimits, Tree, rotation_about, translation
 
 X, Y, Z = np.eye(3)
@@ -55,7 +55,7 @@ def slider_crank(crank: float = 0.1, rod: float = 0.4, offset: float = 0.05, ang
     aim = rotation_about(Z, -turn).rotation @ (np.array([x, 0.0, z]) - end)
     closed = robot.configuration({"crank": turn, "rod": _universal(aim), "slider": x})
     closure = PointClosure(robot, "slider", "rod_end", name="rod to slider")
-    return _built(robot, (closure,), ("crank",), closed)
+    return closed_at(robot, [closure], ("crank",), closed)
 
 
 def stewart_platform(
@@ -99,9 +99,9 @@ def stewart_platform(
         tree.frame(j, pin.SE3.Identity(), f"leg{i + 1}_end")
         closures.append((f"anchor{i + 1}", f"leg{i + 1}_end"))
     robot = Robot(tree.model)
-    balls = tuple(PointClosure(robot, a, b, name=f"{b} to {a}") for a, b in closures)
+    balls = [PointClosure(robot, a, b, name=f"{b} to {a}") for a, b in closures]
     closed = _stewart_posture(robot, translation((0.0, 0.0, h)))
-    return _built(robot, balls, tuple(f"length{i + 1}" for i in range(6)), closed)
+    return closed_at(robot, balls, tuple(f"length{i + 1}" for i in range(6)), closed)
 
 
 def stewart_posture(platform: Mechanism, placement: object) -> Vector:
@@ -178,8 +178,8 @@ def delta_robot(
     z = -a * math.sin(turn) - math.sqrt(b * b - across * across)
     values: dict[str, Any] = {f"arm{i}": turn for i in range(1, 4)}
     closed = robot.configuration(values | {"platform": translation((0.0, 0.0, z))})
-    closures = tuple(RodClosure(robot, e, k, b, name=f"rod {e[5:]}") for e, k in rods)
-    return _built(robot, closures, ("arm1", "arm2", "arm3"), closed)
+    closures = [RodClosure(robot, e, k, b, name=f"rod {e[5:]}") for e, k in rods]
+    return closed_at(robot, closures, ("arm1", "arm2", "arm3"), closed)
 
 
 def bennett(a: float = 0.3, alpha: float = 0.6, beta: float = 1.2, angle: float = 1.0) -> Mechanism:
@@ -223,7 +223,7 @@ def bennett(a: float = 0.3, alpha: float = 0.6, beta: float = 1.2, angle: float 
     )
     closed = robot.configuration({"hinge1": turn, "hinge2": other, "hinge3": -turn, "hinge4": -other})
     closure = Closure(robot, "universe", "last", name="last bar to ground")
-    return _built(robot, (closure,), ("hinge1",), closed)
+    return closed_at(robot, [closure], ("hinge1",), closed)
 
 
 def _on_circle(radius: float, angle: float) -> Vector:
@@ -234,7 +234,3 @@ def _universal(aim: ArrayLike) -> Vector:
     """Angles (about x, then y) that turn the z axis to a direction (3,)."""
     x, y, z = np.asarray(aim, dtype=np.float64)
     return np.array([math.atan2(-y, z), math.atan2(x, math.hypot(y, z))])
-
-
-def _built(robot: Robot, closures: tuple[Any, ...], motors: tuple[str, ...], closed: Vector) -> Mechanism:
-    return Mechanism(robot.with_references({"closed": closed}), closures, (), motors, {"closed": closed})

@@ -18,12 +18,19 @@ from ..robot.pinocchio import Placement, pin
 class JointKind(Enum):
     """Joints that model files have, by what they leave free."""
 
+    FIXED = "nothing"
     REVOLUTE = "rotation about an axis"
     PRISMATIC = "translation along an axis"
     HELICAL = "translation along an axis, coupled to the rotation about it"
     UNIVERSAL = "rotation about one axis, then about another"
     BALL = "any rotation"
     FREE = "any motion"
+
+    @property
+    def freedoms(self) -> int:
+        """How many it leaves."""
+        several = {JointKind.FIXED: 0, JointKind.UNIVERSAL: 2, JointKind.BALL: 3, JointKind.FREE: 6}
+        return several.get(self, 1)
 
 
 @dataclass(frozen=True, eq=False)

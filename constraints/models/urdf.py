@@ -13,6 +13,7 @@ from ..errors import ConstraintError, FileError, UnknownJointError, UnknownNameE
 from ..loops import Closure, PointClosure
 from ..robot import Base, Robot
 from ..robot.frame_table import AmbiguousFrameError
+from ..robot.joints import copied_joint
 from ..robot.pinocchio import Model, pin
 from ..robot.urdf import urdf_model
 from ..robot.urdf_graph import misspelt, urdf_graph
@@ -168,36 +169,12 @@ def _with_replaced_joints(model: Model, sidecar: Sidecar, unread: list[Unread]) 
     return _rebuilt(model, other) if other else model
 
 
-_LIMITS_OF_Q = ("lowerPositionLimit", "upperPositionLimit")
-_LIMITS_OF_V = (
-    "lowerVelocityLimit",
-    "upperVelocityLimit",
-    "lowerEffortLimit",
-    "upperEffortLimit",
-    "lowerDryFrictionLimit",
-    "upperDryFrictionLimit",
-    "damping",
-    "armature",
-)
-
-
 def _rebuilt(model: Any, other: dict[str, Any]) -> Model:
     """The same tree, some joints of another type; these have no bounds."""
     new: Any = pin.Model()
     new.name, new.gravity = model.name, model.gravity
     for j in range(1, model.njoints):
-        name, old = str(model.names[j]), model.joints[j]
-        new.addJoint(model.parents[j], other.get(name, old), model.jointPlacements[j], name)
-        new.appendBodyToJoint(j, model.inertias[j], pin.SE3.Identity())
-        if name in other:
-            continue
-        joint = new.joints[j]
-        for attribute in _LIMITS_OF_Q:
-            there = getattr(model, attribute)[old.idx_q : old.idx_q + old.nq]
-            getattr(new, attribute)[joint.idx_q : joint.idx_q + joint.nq] = there
-        for attribute in _LIMITS_OF_V:
-            there = getattr(model, attribute)[old.idx_v : old.idx_v + old.nv]
-            getattr(new, attribute)[joint.idx_v : joint.idx_v + joint.nv] = there
+        copied_joint(model, j, new, model.parents[j], model.jointPlacements[j], other.get(str(model.names[j])))
     for frame in list(model.frames)[1:]:
         new.addFrame(frame, False)  # the inertias of the frames are in those of their joints already
     return new

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
@@ -12,15 +13,16 @@ import numpy as np
 
 from liegroups.arrays import Vector
 
-from ..errors import ConstraintError, FileError
-from ..loops import Closure, Hinge
+from ..errors import FileError
+from ..loops import Closure
 from ..robot import Frame, FrameKind, Robot
 from ..robot.pinocchio import pin
 from ..robot.urdf_graph import UrdfGraph, UrdfJoint
 from ..robot.xml import numbers
 from ..rows.row_owner import RowOwner
+from .cut_joints import closure_of_cut, hinge_of_joint
 from .mechanism import Unread
-from .spanning import LOOSE, Branch, closes_no_loop, cut_names, spanning_tree
+from .spanning import cut_names, loose, spanning_tree
 
 _TURNABLE = ("fixed", "revolute", "continuous", "prismatic")
 """Types of joints whose inverse is a joint of the same type, about the negative axis."""
@@ -63,24 +65,21 @@ def cut_to_tree(root: Element, graph: UrdfGraph, path: str, cut: Sequence[str] =
     start = (graph.roots or graph.links)[0]
     links = [start, *(link for link in graph.links if link != start)]
     joints = list(graph.joints.values())
-    branches, cuts = spanning_tree(
-        links, joints, lambda j: (j.parent, j.child), lambda j: j.freedoms, _world(links), lambda j: j.name in wanted
-    )
+    branches, cuts = spanning_tree(links, joints, _world(links), wanted)
     tree = Element(root.tag, root.attrib)
     tree.extend(copy.deepcopy(e) for e in root if e.tag != "joint" and e not in graph.twice)
-    ends = [(joint.parent, joint.child) for joint in joints]
-    unread = [Unread(f"joint '{joints[i].name}'", LOOSE) for i in cuts if closes_no_loop(i, ends)]
+    unread = loose(cuts, joints)
     taken = {*graph.joints, *graph.links}
     for branch in branches:
-        if branch.edge >= 0:
-            _add(tree, joints[branch.edge], branch, path, taken)
+        if branch.joint is not None:
+            _add(tree, branch.joint, branch.is_reversed, path, taken)
         elif branch.far != start:
             name = _free("root_joint", branch.far, taken)
             _join(tree, name, "floating", start, branch.far)
-            is_lost = not graph.faults and not any(joints[i].child == branch.far for i in cuts)
+            is_lost = not graph.faults and not any(joint.child == branch.far for joint in cuts)
             reason = f"no joint of the tree holds it: it is free, on the joint '{name}'"
             unread.append(Unread(f"link '{branch.far}'", reason, is_mistake=is_lost))
-    return UrdfTree(tree, tuple(joints[i] for i in cuts), tuple(unread))
+    return UrdfTree(tree, tuple(cuts), tuple(unread))
 
 
 def _world(links: Sequence[str]) -> str:
@@ -99,11 +98,11 @@ def _free(what: str, of: str, taken: set[str]) -> str:
     return name
 
 
-def _add(tree: Element, joint: UrdfJoint, branch: Branch, path: str, taken: set[str]) -> None:
+def _add(tree: Element, joint: UrdfJoint, is_reversed: bool, path: str, taken: set[str]) -> None:
     """Add a joint; one that is passed from child to parent starts at the child, about the negative axis."""
     element = copy.deepcopy(joint.element)
     tree.append(element)
-    if not branch.is_reversed:
+    if not is_reversed:
         return
     if joint.kind not in _TURNABLE:
         reason = f"joint '{joint.name}' would be passed from child to parent, which a {joint.kind} one cannot be"
@@ -177,24 +176,21 @@ def closures_of_cuts(robot: Robot, cuts: Sequence[UrdfJoint], path: str, unread:
     """
     closures: list[RowOwner] = []
     for joint in cuts:
-        what = f"joint '{joint.name}', which closes a loop"
         if joint.kind == "floating":
+            what = f"joint '{joint.name}', which closes a loop"
             unread.append(Unread(what, "a floating joint holds nothing: no closure is needed"))
             continue
-        hinge = {
-            "fixed": Hinge.locked,
-            "prismatic": lambda joint=joint: Hinge.slider(_axis(joint, path)),
-            "planar": lambda joint=joint: Hinge.planar(_axis(joint, path)),
-        }.get(joint.kind, lambda joint=joint: Hinge.pin(_axis(joint, path)))
         parent, child = (robot.frame(link, kind=FrameKind.BODY) for link in (joint.parent, joint.child))
         place = Frame(
             f"{joint.name}: {joint.parent}", parent.joint, parent.placement * _origin(joint, path), parent.joint_name
         )
-        try:
-            closures.append(Closure(robot, place, child, hinge(), name=joint.name))
-        except ConstraintError as error:
-            unread.append(Unread(what, str(error)))
         limit = joint.element.find("limit")
-        if joint.kind in ("revolute", "prismatic") and limit is not None and {"lower", "upper"} & set(limit.attrib):
-            unread.append(Unread(f"bounds of joint '{joint.name}', which closes a loop", "bounds are on joints here"))
+        words = () if limit is None else limit.keys()
+        is_bounded = joint.kind in ("revolute", "prismatic") and ("lower" in words or "upper" in words)
+        closures += closure_of_cut(joint.name, partial(_closure, robot, joint, place, child, path), is_bounded, unread)
     return tuple(closures)
+
+
+def _closure(robot: Robot, joint: UrdfJoint, place: Frame, child: Frame, path: str) -> RowOwner:
+    axes = [] if joint.kind == "fixed" else [_axis(joint, path)]
+    return Closure(robot, place, child, hinge_of_joint(joint.kind, axes), name=joint.name)

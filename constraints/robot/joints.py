@@ -125,6 +125,38 @@ def joint_along(word: str, direction: Vector, *pitch: float) -> Any:
     return getattr(pin, f"JointModel{kind.name}")(*(() if axis else (direction,)), *pitch)
 
 
+LIMITS_OF_Q = ("lowerPositionLimit", "upperPositionLimit", "positionLimitMargin")
+LIMITS_OF_V = (
+    *("lowerVelocityLimit", "upperVelocityLimit", "lowerEffortLimit", "upperEffortLimit"),
+    *("lowerDryFrictionLimit", "upperDryFrictionLimit", "damping", "armature", "rotorInertia", "rotorGearRatio"),
+)
+"""The vectors of a model that have an entry a coordinate, or a tangent coordinate, under pinocchio's names."""
+
+
+def copied_joint(source: Any, i: int, model: Any, parent: int, placement: Any, other: Any = None) -> int:
+    """Add joint i of a model to another one, with its inertia and limits; its index there.
+
+    Args:
+        source: the model that has it.
+        i: its index there.
+        model: to be added to.
+        parent, placement: where it goes.
+        other: a joint model that takes its place, without limits.
+    """
+    old = source.joints[i]
+    index = int(model.addJoint(parent, old if other is None else other, placement, source.names[i]))
+    model.appendBodyToJoint(index, source.inertias[i], pin.SE3.Identity())
+    if other is None:
+        new = model.joints[index]
+        for names, a, b, n in (
+            (LIMITS_OF_Q, old.idx_q, new.idx_q, old.nq),
+            (LIMITS_OF_V, old.idx_v, new.idx_v, old.nv),
+        ):
+            for name in names:
+                getattr(model, name)[b : b + n] = getattr(source, name)[a : a + n]
+    return index
+
+
 def radian_columns(model: Model) -> BoolVector:
     """Mask (nv,) of the tangent columns that are an angle stored as one number in q [rad].
 

@@ -10,7 +10,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from liegroups.arrays import Indices
+from liegroups.arrays import Indices, Vector
 
 from ..errors import (
     AmbiguousNameError,
@@ -79,6 +79,10 @@ class Stack:
     def labels(self) -> tuple[str, ...]:
         """Names of the owners in quotes, with the position where several share one."""
         return tuple(label(name, i, self.names) for i, name in enumerate(self.names))
+
+    def norms(self, error: Vector) -> list[tuple[str, float]]:
+        """Each constraint with the norm of its part of an error (size,)."""
+        return [(name, float(np.sqrt(error[s] @ error[s]))) for name, s in zip(self.names, self.slices, strict=True)]
 
     def index(self, which: object) -> int:
         """Position of an owner, given as the object, its position, or its name when unique.

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from liegroups import Space
-from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import FunctionError, UndefinedError
 from ..functions.function import Function, as_function
@@ -25,7 +25,7 @@ from ..robot.space import RobotSpace
 from ..workspace import Workspace
 from .derivatives import check_drift, check_drift_derivatives, check_jacobian
 from .failure import CheckFailed, largest, require, within
-from .places import column_name, turning_entries
+from .places import column_name, evaluated, turning_entries
 from .shortcuts import check_frames, check_step_rows
 
 
@@ -144,22 +144,14 @@ def _random_point(space: Space, rng: np.random.Generator) -> Vector:
 # --- the laws of one evaluation ---------------------------------------------------------------------------------------
 
 
-def _evaluated(f: Function, q: Vector, workspace: Workspace, poison: float = np.nan) -> tuple[Vector, Matrix]:
-    """Value and Jacobian from buffers full of poison, but for the undeclared columns, which are zero."""
-    value, jacobian = np.full(f.outputs.nq, poison), np.zeros((f.outputs.nv, f.inputs.nv))
-    jacobian[:, f.columns] = poison
-    f.evaluate(place(f.inputs, q, workspace), value, jacobian)
-    return value, jacobian
-
-
 def _check_buffers(f: Function, q: Vector) -> None:
     argument = q.copy()
-    value, jacobian = _evaluated(f, argument, Workspace())
+    value, jacobian = evaluated(f, argument, Workspace())
     seen = f"evaluate of {f.name} changes point.q"
     require(
         "evaluate leaves its argument alone", _same(argument, q), "work on a copy of point.q", seen, q=q, left=argument
     )
-    clean_value, clean_jacobian = _evaluated(f, q, Workspace(), 0.0)
+    clean_value, clean_jacobian = evaluated(f, q, Workspace(), poison=0.0)
     for row in np.flatnonzero(~np.isfinite(value)):
         _refuse(f, f"row {row} of the value", float(clean_value[row]), q)
     for row, column in np.argwhere(~np.isfinite(jacobian)):
@@ -188,13 +180,11 @@ def _refuse(f: Function, what: str, from_zero: float, q: Vector) -> None:
 
 
 def _check_bits(f: Function, q: Vector, elsewhere: Vector, used: Workspace) -> None:
-    value, jacobian = _evaluated(f, q, Workspace())
+    value, jacobian = evaluated(f, q, Workspace())
     alone = np.full(f.outputs.nq, np.nan)
     f.evaluate(place(f.inputs, q, Workspace()), alone)
-    law, seen = (
-        "the same bits with and without a Jacobian",
-        f"{f.name} gives another value with a Jacobian than without",
-    )
+    law = "the same bits with and without a Jacobian"
+    seen = f"{f.name} gives another value with a Jacobian than without"
     mend = "compute the value by the same lines in both cases"
     require(law, _same(alone, value), mend, seen, q=q, without=alone, difference=value - alone)
     mend = "keep no state and no cache; write all of the scratch memory before reading it"
@@ -204,12 +194,10 @@ def _check_bits(f: Function, q: Vector, elsewhere: Vector, used: Workspace) -> N
         f.evaluate(point, again, again_jacobian)
         law, same = f"the same bits {what}", _same(again, value) and _same(again_jacobian, jacobian)
         require(law, same, mend, f"{f.name} gives other bits {what}", q=q, difference=again - value)
-    _evaluated(f, elsewhere, used)
+    evaluated(f, elsewhere, used)
     f.evaluate(place(f.inputs, q, used), again)
-    law, seen = (
-        "the same bits by value after a Jacobian elsewhere",
-        f"{f.name} gives other bits after a Jacobian elsewhere",
-    )
+    law = "the same bits by value after a Jacobian elsewhere"
+    seen = f"{f.name} gives other bits after a Jacobian elsewhere"
     require(law, _same(again, value), mend, seen, q=q, difference=again - value)
 
 

@@ -1,12 +1,17 @@
-"""Tangent columns by name, and the entries of q that are angles: for messages and checks."""
+"""Tangent columns by name, entries of q that are angles, and what a function writes: for messages and checks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from liegroups import Space
+import numpy as np
 
-from ..point import PlacedSpace
+from liegroups import Space
+from liegroups.arrays import Matrix, Vector
+
+from ..functions.function import Function
+from ..point import PlacedSpace, place
+from ..workspace import Workspace
 
 
 def column_name(space: Space, column: int) -> str:
@@ -31,3 +36,19 @@ def turning_entries(space: Space) -> Iterator[tuple[int, int]]:
         for factor in space.factors:
             for column, entry in turning_entries(factor.space):
                 yield column + factor.v.start, entry + factor.q.start
+
+
+def evaluated(
+    f: Function,
+    q: Vector,
+    workspace: Workspace,
+    *,
+    poison: float = np.nan,
+    method: str = "evaluate",
+    with_jacobian: bool = True,
+) -> tuple[Vector, Matrix]:
+    """Value and Jacobian from buffers full of poison, but for the undeclared columns, which are zero."""
+    value, jacobian = np.full(f.outputs.nq, poison), np.zeros((f.outputs.nv, f.inputs.nv))
+    jacobian[:, f.columns] = poison
+    getattr(f, method)(place(f.inputs, q, workspace), value, jacobian if with_jacobian else None)
+    return value, jacobian

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from liegroups.arrays import Matrix, Vector
+from liegroups.arrays import Vector
 
 from ..functions.frame_function import Framed, kinematics_at
 from ..functions.function import Function
@@ -17,6 +17,7 @@ from ..robot.posture import Kinematics
 from ..rows.step_rows import function_step_rows
 from ..workspace import Workspace
 from .failure import largest, require, within
+from .places import evaluated
 
 EXACT = 1e-10
 """Largest difference, relative to 1 + the largest entry, of what is computed twice by other products."""
@@ -34,7 +35,8 @@ def check_step_rows(f: Function, q: Vector) -> None:
     steps, blocks = function_step_rows(f)
     if not (f.outputs.is_flat and steps and blocks):
         return
-    (h, J), (e, Je), (alone, _) = (_evaluated(f, q, *how) for how in (("evaluate", True), (STEP, True), (STEP, False)))
+    (h, J), (e, Je) = evaluated(f, q, Workspace()), evaluated(f, q, Workspace(), method=STEP)
+    alone, _ = evaluated(f, q, Workspace(), method=STEP, with_jacobian=False)
     mend = "mixed_rows lists each block of rows that T mixes; what is in none must stay as evaluate writes it"
     mixed = np.zeros(f.outputs.nv, dtype=np.bool_)
     for block in blocks:
@@ -70,7 +72,7 @@ def check_frames(f: Function, q: Vector, elsewhere: Vector) -> None:
     """
     if not (isinstance(f, Framed) and f.sees_only_frames):
         return
-    h, J = _evaluated(f, q, "evaluate", True)
+    h, J = evaluated(f, q, Workspace())
     k = kinematics_at(place(f.inputs, q, Workspace()), None)
     in_world = [tuple(k.oMi[frame.joint] * frame.placement for frame in (p.frame_a, p.frame_b)) for p in f.parts]
     mend = "ask relative_placement and write_jacobian, never frame_a, frame_b or point.q; or drop sees_only_frames"
@@ -106,14 +108,6 @@ def _anchored(
 
 
 STEP = "evaluate_for_step"
-
-
-def _evaluated(f: Function, q: Vector, method: str, with_jacobian: bool) -> tuple[Vector, Matrix]:
-    """What one of the two ways of evaluation writes."""
-    value, jacobian = np.full(f.outputs.nq, np.nan), np.zeros((f.outputs.nv, f.inputs.nv))
-    jacobian[:, f.columns] = np.nan
-    getattr(f, method)(place(f.inputs, q, Workspace()), value, jacobian if with_jacobian else None)
-    return value, jacobian
 
 
 def _off(e: Vector, h: Vector, block: slice) -> float:
