@@ -233,11 +233,11 @@ def place_alone(space: Space, q: Vector) -> Point:
     return space.place_alone(q) if isinstance(space, PlacedSpace) else place(space, q, Workspace())
 
 
-def as_point(given: ArrayLike | Point, space: Space, what: str = "q") -> Point:
+def as_point(where: ArrayLike | Point, space: Space, what: str = "q") -> Point:
     """Take a point of a space from a user, or the configuration (nq,) of one, which is placed in its own workspace."""
-    if isinstance(given, Point):
-        return given
-    return place_alone(space, read_only_copy(space.check(given, what)))
+    if isinstance(where, Point):
+        return where
+    return place_alone(space, read_only_copy(space.check(where, what)))
 
 
 def placer(space: Space) -> Callable[[Vector, Workspace], Point]:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from liegroups import Rn, Space
-from liegroups.arguments import finite_vector
+from liegroups.arguments import finite_vector, real_numbers
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import set_fields
 from liegroups.space import as_space
 
-from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, WrongObjectError
+from ..errors import OptionError, SizeError
 from ..point import MovingPoint, PlacedSpace, Point
 from .function import Function
 
@@ -169,14 +169,7 @@ def _listed(numbers: Any) -> Any:
 def _matrix(numbers: ArrayLike) -> Matrix:
     """The matrix of an affine function, a copy; one row may be given as a vector."""
     what = "matrix of an affine function"
-    try:
-        A = np.atleast_2d(np.asarray(numbers))
-    except (TypeError, ValueError):
-        raise WrongObjectError(what, "a matrix of numbers", numbers) from None
-    if A.dtype.kind not in "iuf":
-        raise DtypeError(what, A.dtype)
+    A = np.atleast_2d(real_numbers(numbers, what, "a matrix of numbers", finite=True))
     if A.ndim != 2:
         raise SizeError(what, "two axes", A.shape)
-    if not np.isfinite(A).all():
-        raise NotFiniteError(what, np.flatnonzero(~np.isfinite(A)).tolist())
-    return np.array(A, dtype=np.float64)
+    return np.array(A)

@@ -137,11 +137,6 @@ class Translated(Function):
         g.drift(inside, out)
         out += Jg @ drift
 
-    @property
-    def has_exact_drift(self) -> bool:
-        """True when both drifts are formulas."""
-        return self.inner.has_exact_drift and (self.outer is None or self.outer.has_exact_drift)
-
     def _translate(self, point: Point, value: Vector, jacobian: Matrix | None) -> Matrix:
         """Write the product, f with its Jacobian into memory of the caller; the Jacobian of the product."""
         f = self.inner

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from liegroups import Segments, Space
-from liegroups.arguments import as_tolerance
+from liegroups.arguments import as_tolerance, expect
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.frozen import read_only_copy, set_fields
 
-from ..errors import EmptyProblemError, WrongObjectError
+from ..errors import EmptyProblemError
 from ..keywords import names_checked
 from ..point import Point, as_point, place, place_alone
 from ..rows.explicit import Explicit
@@ -340,9 +340,8 @@ class Problem:
 
     def implies(self, other: Problem) -> bool:
         """Whether every constraint of the other problem (the objects) is one of this problem's."""
-        if not isinstance(other, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("problem to be implied", "a Problem", other)
-        return all(self.contains(owner) for owner in other.constraints)
+        theirs = expect(other, Problem, "problem to be implied").constraints
+        return all(self.contains(owner) for owner in theirs)
 
     @property
     def reduced_size(self) -> int:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from liegroups.arguments import as_name, as_tuple
+from liegroups.arguments import as_label, as_name, as_tuple, expect
 from liegroups.arrays import Vector
 from liegroups.errors import DuplicateNameError
 
-from ..errors import WrongObjectError
 from .disabled_collisions import DisabledCollision
 from .frame_table import FrameTable
 from .mimic import Mimic
@@ -99,12 +98,9 @@ def join(
 
 
 def _check(part: object, i: int, kind: type[Robot]) -> None:
-    if not isinstance(part, Part):
-        raise WrongObjectError(f"part {i} of the system", "a Part", part)
-    if not isinstance(part.name, str) or not part.name:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError(f"name of part {i} of the system", "a string that is not empty", part.name)
-    if not isinstance(part.robot, kind):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError(f"part '{part.name}'", "a Robot (Robot(model) for a pinocchio.Model)", part.robot)
+    part = expect(part, Part, f"part {i} of the system")
+    as_label(part.name, f"name of part {i} of the system")
+    expect(part.robot, kind, f"part '{part.name}'", "a Robot (Robot(model) for a pinocchio.Model)")
 
 
 def _prefixed(robot: Robot, prefix: str) -> Any:

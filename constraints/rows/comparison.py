@@ -8,10 +8,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from liegroups.arguments import real_numbers, truth_values
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.frozen import read_only
 
-from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, WrongObjectError
+from ..errors import NotFiniteError, OptionError, SizeError, WrongObjectError
 
 INTERVAL = "an interval"
 """What a row without comparison is called in messages."""
@@ -168,13 +169,7 @@ def by_row(numbers: ArrayLike | None, default: float, size: int, what: str, name
     Raises:
         WrongObjectError, DtypeError, SizeError, NotFiniteError: what is wrong, with `name` and `what`.
     """
-    try:
-        array = np.asarray(default if numbers is None else numbers)
-    except (TypeError, ValueError):
-        raise WrongObjectError(f"{name} of '{what}'", "numbers by row", numbers) from None
-    if array.dtype.kind not in "iuf":
-        raise DtypeError(f"{name} of '{what}'", array.dtype)
-    array = array.astype(np.float64)
+    array = real_numbers(default if numbers is None else numbers, f"{name} of '{what}'", "numbers by row")
     if array.shape not in ((), (size,)):
         raise SizeError(f"{name} of '{what}'", f"one number or {size}", array.shape)
     if np.isnan(array).any():
@@ -185,9 +180,7 @@ def by_row(numbers: ArrayLike | None, default: float, size: int, what: str, name
 def _mask(mask: ArrayLike | None, size: int, what: str) -> BoolVector:
     if mask is None:
         return np.ones(size, dtype=np.bool_)
-    array = np.asarray(mask)
-    if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
-        raise WrongObjectError(f"mask of '{what}'", "booleans by row", mask)
+    array = truth_values(mask, f"mask of '{what}'", "booleans by row")
     if array.shape not in ((), (size,)):
         raise SizeError(f"mask of '{what}'", size, array.shape)
-    return np.array(np.broadcast_to(array.astype(np.bool_), (size,)))
+    return np.array(np.broadcast_to(array, (size,)))
