@@ -95,8 +95,7 @@ def uniform_point(
     out = np.clip(low * (1.0 - u) + high * u, low, high)
     for block in unit_blocks:
         width = block.stop - block.start
-        part = rng.standard_normal((count, width))
-        norms = np.sqrt(np.sum(part * part, axis=-1, keepdims=True))
+        part, norms = np.zeros((count, width)), np.zeros((count, 1))
         while not np.all(norms > 1e-6):
             part = rng.standard_normal((count, width))
             norms = np.sqrt(np.sum(part * part, axis=-1, keepdims=True))

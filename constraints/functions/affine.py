@@ -18,8 +18,16 @@ from ..point import MovingPoint, PlacedSpace, Point
 from .function import Function
 
 
+class Straight(Function):
+    """A function whose Jacobian is the same everywhere."""
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        """Write zero."""
+        out[:] = 0.0
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Affine(Function):
+class Affine(Straight):
     r"""Affine function of the vector coordinates of a configuration.
 
     .. math:: f(q) = A\,x(q) + b \in \mathbb{R}^m
@@ -76,12 +84,9 @@ class Affine(Function):
         if jacobian is not None:
             jacobian[:] = self._A
 
-    def drift(self, motion: MovingPoint, out: Vector) -> None:
-        out[:] = 0.0
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Identity(Function):
+class Identity(Straight):
     r"""The configuration itself: :math:`f(q) = q`, :math:`J = I`.
 
     Args:
@@ -108,12 +113,9 @@ class Identity(Function):
             jacobian[:] = 0.0
             np.fill_diagonal(jacobian, 1.0)
 
-    def drift(self, motion: MovingPoint, out: Vector) -> None:
-        out[:] = 0.0
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Constant(Function):
+class Constant(Straight):
     """A function that does not depend on its argument: value c, Jacobian zero, no column.
 
     Args:
@@ -146,9 +148,6 @@ class Constant(Function):
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         value[:] = self._constant
-
-    def drift(self, motion: MovingPoint, out: Vector) -> None:
-        out[:] = 0.0
 
 
 def _of_no_vector(inputs: Space, columns: list[int]) -> str:

@@ -53,13 +53,9 @@ class MassFunction(Function):
         model: Any = robot.model
         if joints is not None:
             chosen = {_joint(robot, name) for name in as_tuple(joints, f"joints of {owner}", "joint names")}
-        elif subtrees is not None:
-            chosen: set[int] = set()
-            for name in as_tuple(subtrees, f"subtrees of {owner}", "joint names"):
-                joint = _joint(robot, name)
-                chosen |= set(range(1, model.njoints)) if joint == 0 else {int(j) for j in model.subtrees[joint]}
         else:
-            chosen = set(range(1, model.njoints))
+            roots = ("universe",) if subtrees is None else as_tuple(subtrees, f"subtrees of {owner}", "joint names")
+            chosen = {int(j) for root in roots for j in model.subtrees[_joint(robot, root)]}
         massive = tuple(j for j in sorted(chosen) if j > 0 and model.inertias[j].mass > 0.0)
         if not massive:
             raise ModelError(f"{owner}: the chosen bodies of {robot.name} have no mass")

@@ -13,11 +13,12 @@ from liegroups.space import as_space
 
 from ..errors import SpaceMismatchError
 from ..point import MovingPoint, Point
+from .affine import Straight
 from .function import Function, as_function
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RightTranslation(Function):
+class RightTranslation(Straight):
     r"""Product with a constant element on the right.
 
     .. math:: f(q) = q\,c, \quad J = \mathrm{Ad}_{c}^{-1}
@@ -57,9 +58,6 @@ class RightTranslation(Function):
         value[:] = self.space.compose(point.q, self.constant)
         if jacobian is not None:
             jacobian[:] = self.inverse_adjoint
-
-    def drift(self, motion: MovingPoint, out: Vector) -> None:
-        out[:] = 0.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -203,17 +203,21 @@ def wrapping_columns(space: Space, bounds: Bounds, owners: Iterable[RowOwner]) -
     return np.asarray(periodic & turns & revolute_columns(space))
 
 
-def costs(space: Space, weights: Any) -> Vector:
+def costs(space: Space, weights: Any) -> tuple[Vector, BoolVector]:
     """Costs of motion by tangent column (nv,): ones by default, or a mapping from joint to cost, the others one.
+
+    Returns:
+        the costs, and the columns (nv,) whose cost is given: all by an array, those of the named joints by a mapping.
 
     Raises:
         SizeError, DtypeError, NotFiniteError, OptionError, UnknownJointError: what is wrong with them.
     """
-    out = np.ones(space.nv)
+    out, has_cost = np.ones(space.nv), np.full(space.nv, weights is not None and not isinstance(weights, Mapping))
     if isinstance(weights, Mapping):
         named: dict[Any, Any] = {**weights}
         for joint, value in named.items():
             columns = _columns_of(space, joint, "weights")
+            has_cost[columns] = True
             costs = [value] * len(columns) if isinstance(value, float | int) else value
             out[columns] = finite_vector(costs, len(columns), f"weights of a problem, '{joint}'")
     elif weights is not None:
@@ -222,17 +226,7 @@ def costs(space: Space, weights: Any) -> Vector:
         raise OptionError(f"weights of a problem: costs must not be negative, got {out.tolist()}")
     if not out.any():
         raise OptionError("weights of a problem: at least one cost must be positive")
-    return read_only(out)
-
-
-def columns_with_cost(space: Space, weights: Any) -> BoolVector:
-    """Columns (nv,) whose cost of motion is given: all by an array, those of the named joints by a mapping."""
-    out = np.full(space.nv, weights is not None and not isinstance(weights, Mapping))
-    if isinstance(weights, Mapping):
-        named: dict[Any, Any] = {**weights}
-        for joint in named:
-            out[_columns_of(space, joint, "weights")] = True
-    return read_only(out)
+    return read_only(out), read_only(has_cost)
 
 
 def frozen_columns(space: Space, frozen: Any, what: str = FROZEN) -> BoolVector:

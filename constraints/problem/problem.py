@@ -26,7 +26,6 @@ from ..workspace import Workspace, as_workspace
 from .arguments import (
     bounds_on,
     by_level,
-    columns_with_cost,
     costs,
     frozen_columns,
     on_space,
@@ -125,6 +124,7 @@ class Problem:
         if everything.size == 0:
             raise EmptyProblemError("a problem needs at least one row that counts: no constraint, or all rows masked")
         box = bounds_on(space, robot, bounds, everything)
+        priced, has_cost = costs(space, weights)
         set_fields(
             self,
             robot=robot,
@@ -135,7 +135,7 @@ class Problem:
             constraints=everything,
             rhs=RightHandSide(everything),
             bounds=box,
-            weights=costs(space, weights),
+            weights=priced,
             frozen=held,
             free=~(resolution.outputs | held),
             optional_last=options["optional_last"],
@@ -143,7 +143,7 @@ class Problem:
             revolute=revolute_columns(space),
             wraps=wrapping_columns(space, box, everything) & ~resolution.outputs & ~held,
             given=tuple(tuple(level) for level in owners),
-            has_cost=columns_with_cost(space, weights),
+            has_cost=has_cost,
             _given=(where, asked, options),
         )
 

@@ -66,7 +66,9 @@ def join(
     model: Any = pin.Model()
     names: list[str] = []
     for i, part in enumerate(parts):
-        _check(part, i, kind)
+        expect(part, Part, f"part {i} of the system")
+        as_label(part.name, f"name of part {i} of the system")
+        expect(part.robot, kind, f"part '{part.name}'", "a Robot (Robot(model) for a pinocchio.Model)")
         if part.name in names:
             raise DuplicateNameError("part of the system", part.name)
         names.append(part.name)
@@ -95,12 +97,6 @@ def join(
         disabled += [pair.prefixed(prefix) for pair in robot.disabled_collisions]
     model.lowerPositionLimit, model.upperPositionLimit = lower, upper
     return model, tuple(mimics), tuple(disabled)
-
-
-def _check(part: object, i: int, kind: type[Robot]) -> None:
-    part = expect(part, Part, f"part {i} of the system")
-    as_label(part.name, f"name of part {i} of the system")
-    expect(part.robot, kind, f"part '{part.name}'", "a Robot (Robot(model) for a pinocchio.Model)")
 
 
 def _prefixed(robot: Robot, prefix: str) -> Any:
