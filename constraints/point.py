@@ -163,7 +163,7 @@ class SpacePoint(Point):
         q = part_vector(self.q, segments.q_slice, segments.q_indices)
         if factor is None:
             return SpacePoint(segments.space, q, self.workspace, self.serial)
-        parts: dict[tuple[int, int], Point] = self.workspace.resource(self.space, "parts", _no_parts)
+        parts: dict[tuple[int, int], Point] = self.workspace.resource(self.space, "parts", dict[tuple[int, int], Point])
         key = (id(factor), segments.v[0])  # one robot may be two factors
         part = parts.get(key)
         if part is None or part.serial != self.serial:
@@ -192,10 +192,6 @@ class SpaceMotion(MovingPoint):
         if isinstance(point.space, PlacedSpace):
             return point.space.move(point, v)
         return SpaceMotion(point, v)
-
-
-def _no_parts() -> dict[tuple[int, int], Point]:
-    return {}
 
 
 def part_vector(vector: Vector, block: slice | None, indices: Indices) -> Vector:
@@ -233,11 +229,11 @@ def place_alone(space: Space, q: Vector) -> Point:
     return space.place_alone(q) if isinstance(space, PlacedSpace) else place(space, q, Workspace())
 
 
-def as_point(given: ArrayLike | Point, space: Space, what: str = "q") -> Point:
+def as_point(where: ArrayLike | Point, space: Space, what: str = "q") -> Point:
     """Take a point of a space from a user, or the configuration (nq,) of one, which is placed in its own workspace."""
-    if isinstance(given, Point):
-        return given
-    return place_alone(space, read_only_copy(space.check(given, what)))
+    if isinstance(where, Point):
+        return where
+    return place_alone(space, read_only_copy(space.check(where, what)))
 
 
 def placer(space: Space) -> Callable[[Vector, Workspace], Point]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import isfinite
 from operator import index
+from os import PathLike, fspath
 from typing import Any, SupportsIndex, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import FLOAT64, Vector
+from .arrays import FLOAT64, BoolVector, Vector
 from .errors import DtypeError, NotFiniteError, SizeError, WrongObjectError
 
 _K = TypeVar("_K")
@@ -145,23 +146,39 @@ def receiver(e: Any, jacobian: Any, n: int) -> None:
             raise SizeError(what, shape, array.shape)
 
 
-def real_numbers(values: ArrayLike, what: str) -> Vector:
-    """Read real numbers of any shape, as float64; NaN and infinity are numbers here.
+def real_numbers(values: object, what: str, words: str = "", *, finite: bool = False) -> Vector:
+    """Read real numbers of any shape, as float64; an array that is one already comes back as it is.
+
+    Args:
+        values: what came.
+        what: the argument, as the caller knows it.
+        words: what is expected, where it may be something else than an array: "a placement, or seven numbers".
+        finite: whether NaN and infinity are refused.
 
     Raises:
         DtypeError: truth values, complex numbers, text, objects, ragged lists.
+        WrongObjectError: objects and ragged lists, where the words are given.
+        NotFiniteError: NaN or infinity, where they are refused.
     """
-    return _numbers(values, what).astype(np.float64, copy=False)
+    array: Vector = _numbers(values, what, words).astype(np.float64, copy=False)
+    if finite and not np.isfinite(array).all():
+        raise NotFiniteError(what, np.flatnonzero(~np.isfinite(array)).tolist())
+    return array
 
 
-def _numbers(values: Any, what: str) -> Any:
+def _numbers(values: Any, what: str, words: str = "") -> Any:
     """An array of integers or of floating-point numbers."""
     try:
         array = np.asarray(values)
     except (ValueError, TypeError) as error:
+        if words:
+            raise WrongObjectError(what, words, values) from None
         raise DtypeError(what, f"{_kind_of(values)} ({error})") from error
+    if words and array.dtype.kind == "O":
+        raise WrongObjectError(what, words, values)
     if array.dtype.kind not in "iuf":
-        raise DtypeError(what, _kind_of(values) if array.dtype.kind == "O" else array.dtype)
+        said = repr(values) if isinstance(values, str) else array.dtype
+        raise DtypeError(what, _kind_of(values) if array.dtype.kind == "O" else said)
     return array
 
 
@@ -171,6 +188,58 @@ def _kind_of(values: Any) -> str:
     if isinstance(values, Mapping):
         return f"{name} (of a robot, robot.configuration makes numbers of values by joint)"
     return f"{name}, whose numbers are its q" if isinstance(getattr(values, "q", None), np.ndarray) else name
+
+
+def truth_values(values: object, what: str, words: str) -> BoolVector:
+    """Read truth values, also as 0 and 1.
+
+    Raises:
+        WrongObjectError: anything else; the words say what is expected.
+    """
+    array = np.asarray(values)
+    if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
+        raise WrongObjectError(what, words, values)
+    return array.astype(np.bool_)
+
+
+def integers(values: Any, what: str, words: str = "a sequence of integers") -> list[int]:
+    """Read a sequence of integers; truth values are none.
+
+    Raises:
+        WrongObjectError: anything else; the words say what is expected.
+    """
+    try:
+        entries = list(values)
+        numbers = [index(entry) for entry in entries]
+    except TypeError as error:
+        raise WrongObjectError(what, words, repr(values)) from error
+    if any(type(entry) is bool for entry in entries):
+        raise WrongObjectError(what, words, repr(values))
+    return numbers
+
+
+def as_callable(candidate: _T, what: str, words: str) -> _T:
+    """Take a Python function, or what can be called like one, from a user.
+
+    Raises:
+        WrongObjectError: anything else; the words say what is expected.
+    """
+    if not callable(candidate):
+        raise WrongObjectError(what, words, candidate)
+    return candidate
+
+
+def as_path(candidate: str | PathLike[str], what: str, words: str) -> str:
+    """Take a path from a user, as text.
+
+    Raises:
+        WrongObjectError: anything else; the words say what is expected.
+    """
+    try:
+        text = fspath(candidate)
+    except TypeError:
+        raise WrongObjectError(what, words, candidate) from None
+    return expect(text, str, what, words)
 
 
 def natural_number(n: SupportsIndex, what: str) -> int:
@@ -195,6 +264,19 @@ def as_name(candidate: object, what: str) -> str:
         WrongObjectError: no string.
     """
     return expect(candidate, str, what, "a string")
+
+
+def as_label(candidate: object, what: str) -> str:
+    """Take a name that something is found by, which may not be empty.
+
+    Raises:
+        WrongObjectError: no string, or an empty one.
+    """
+    words = "a string that is not empty"
+    name = expect(candidate, str, what, words)
+    if not name:
+        raise WrongObjectError(what, words, "an empty one")
+    return name
 
 
 def as_flag(candidate: object, what: str) -> bool:
@@ -227,7 +309,7 @@ def as_tolerance(candidate: object, what: str) -> float:
 
 
 def as_tuple(candidate: Iterable[_T], what: str, entries: str) -> tuple[_T, ...]:
-    """Take a sequence, or anything else that can be iterated over; text is not taken for a sequence of letters.
+    """Take a sequence, or anything else that can be iterated over; text and mappings are not taken for sequences.
 
     Args:
         candidate: what came.
@@ -235,10 +317,10 @@ def as_tuple(candidate: Iterable[_T], what: str, entries: str) -> tuple[_T, ...]
         entries: what it holds, in words.
 
     Raises:
-        WrongObjectError: text, or what cannot be iterated over.
+        WrongObjectError: text, a mapping, or what cannot be iterated over.
     """
     expected = f"a sequence of {entries}"
-    if isinstance(candidate, str | bytes):
+    if isinstance(candidate, str | bytes | Mapping):
         raise WrongObjectError(what, expected, "text" if isinstance(candidate, str) else candidate)
     try:
         return tuple(candidate)

@@ -25,6 +25,10 @@ class ProductSpace(Space):
             become those of the whole).
         names: names of the factors, all different; made from the names of the spaces if left out.
 
+    Attributes:
+        flats: slices (q, v) of the runs of neighbouring R^n factors.
+        groups: the other factors, with their slices of q and v.
+
     Raises:
         DuplicateNameError: two factors have one name.
         SizeError: not one name a factor.
@@ -43,7 +47,7 @@ class ProductSpace(Space):
                 as_name(name, f"name of factor {i}")
         layout = Layout.product(spaces, names)
         self._named = names is not None
-        self._flats, self._groups = _runs(layout.factors)
+        self.flats, self.groups = _runs(layout.factors)
         maps = GroupMaps(
             integrate=self._integrate,
             difference=self._difference,
@@ -53,23 +57,11 @@ class ProductSpace(Space):
             exp_jacobian=self._exp_jacobian,
             log_jacobian=self._log_jacobian,
         )
-        super().__init__(layout, maps, ProductMaps(layout, self._flats, self._groups))
+        super().__init__(layout, maps, ProductMaps(layout, self.flats, self.groups))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Rebuild by the constructor."""
-        factors = self.layout.factors
-        names = tuple(factor.name for factor in factors) if self._named else None
-        return ProductSpace, (tuple(factor.space for factor in factors), names)
-
-    @property
-    def flats(self) -> tuple[tuple[slice, slice], ...]:
-        """Slices (q, v) of the runs of neighbouring R^n factors."""
-        return self._flats
-
-    @property
-    def groups(self) -> tuple[tuple[Space, slice, slice], ...]:
-        """The other factors, with their slices of q and v."""
-        return self._groups
+        return ProductSpace, (tuple(factor.space for factor in self.layout.factors), self.explicit_names)
 
     @property
     def explicit_names(self) -> tuple[str, ...] | None:
@@ -78,49 +70,49 @@ class ProductSpace(Space):
 
     def _integrate(self, q: Vector, v: Vector) -> Vector:
         out = np.empty(self.nq)
-        for at, along in self._flats:
+        for at, along in self.flats:
             out[at] = q[at] + v[along]
-        for space, at, along in self._groups:
+        for space, at, along in self.groups:
             out[at] = space.maps.integrate(q[at], v[along])
         return out
 
     def _difference(self, q0: Vector, q1: Vector) -> Vector:
         out = np.empty(self.nv)
-        for at, along in self._flats:
+        for at, along in self.flats:
             out[along] = q1[at] - q0[at]
-        for space, at, along in self._groups:
+        for space, at, along in self.groups:
             out[along] = space.maps.difference(q0[at], q1[at])
         return out
 
     def _compose(self, q0: Vector, q1: Vector) -> Vector:
         out = np.empty(self.nq)
-        for at, _ in self._flats:
+        for at, _ in self.flats:
             out[at] = q0[at] + q1[at]
-        for space, at, _ in self._groups:
+        for space, at, _ in self.groups:
             out[at] = space.maps.compose(q0[at], q1[at])
         return out
 
     def _inverse(self, q: Vector) -> Vector:
         out = -q
-        for space, at, _ in self._groups:
+        for space, at, _ in self.groups:
             out[at] = space.maps.inverse(q[at])
         return out
 
     def _adjoint(self, q: Vector) -> Matrix:
         out = np.eye(self.nv)
-        for space, at, along in self._groups:
+        for space, at, along in self.groups:
             out[along, along] = space.maps.adjoint(q[at])
         return out
 
     def _exp_jacobian(self, v: Vector) -> Matrix:
         out = np.eye(self.nv)
-        for space, _, along in self._groups:
+        for space, _, along in self.groups:
             out[along, along] = space.maps.exp_jacobian(v[along])
         return out
 
     def _log_jacobian(self, v: Vector) -> Matrix:
         out = np.eye(self.nv)
-        for space, _, along in self._groups:
+        for space, _, along in self.groups:
             out[along, along] = space.maps.log_jacobian(v[along])
         return out
 

@@ -10,9 +10,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from .arguments import expect
+from .arguments import expect, integers
 from .arrays import BoolVector, Indices
-from .errors import OverlapError, SizeError, SpaceMismatchError, UnknownNameError, WrongObjectError
+from .errors import OverlapError, SizeError, SpaceMismatchError, UnknownNameError
 from .groups import Rn
 from .layout import Factor
 from .product import ProductSpace
@@ -88,7 +88,7 @@ class Segments:
             WrongObjectError: no integers.
         """
         as_space(space, "space of segments")
-        wanted = _integers(v_indices, f"tangent coordinates of segments of {space}")
+        wanted = integers(v_indices, f"tangent coordinates of segments of {space}")
         for i in wanted:
             if not 0 <= i < space.nv:
                 raise UnknownNameError("tangent coordinate", str(i), [str(j) for j in range(space.nv)])
@@ -173,12 +173,12 @@ class Segments:
     @cached_property
     def q_slice(self) -> slice | None:
         """``q`` as a slice if the coordinates are contiguous, else None."""
-        return _contiguous(self.q)
+        return as_slice(self.q)
 
     @cached_property
     def v_slice(self) -> slice | None:
         """``v`` as a slice if the coordinates are contiguous, else None."""
-        return _contiguous(self.v)
+        return as_slice(self.v)
 
 
 def entries_of(space: Space, columns: BoolVector) -> BoolVector:
@@ -209,24 +209,10 @@ def _position(space: Space, factor: int | str) -> int:
     return position
 
 
-def _integers(indices: Sequence[int] | Indices, what: str) -> list[int]:
-    """Indices as integers; truth values are none."""
-    refusal = WrongObjectError(what, "a sequence of integers", repr(indices))
-    try:
-        entries = list(indices)
-        integers = [index(i) for i in entries]
-    except TypeError as error:
-        raise refusal from error
-    if any(type(i) is bool for i in entries):
-        raise refusal
-    return integers
-
-
-def _contiguous(indices: tuple[int, ...]) -> slice | None:
-    if not indices:
-        return slice(0, 0)
-    start, stop = indices[0], indices[0] + len(indices)
-    return slice(start, stop) if indices == tuple(range(start, stop)) else None
+def as_slice(indices: Sequence[int]) -> slice | None:
+    """Indices that follow each other, as a slice; None where they do not."""
+    start, stop = (indices[0], indices[-1] + 1) if indices else (0, 0)
+    return slice(start, stop) if tuple(indices) == tuple(range(start, stop)) else None
 
 
 def _pieces_of(leaf: Factor) -> list[Piece]:

@@ -8,13 +8,21 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arguments import natural_number, stacked
-from .arrays import Vector
-from .errors import EmptyIntervalError, NotNormalizedError, SizeError, WrongObjectError
+from .arguments import expect, natural_number, stacked
+from .arrays import BoolVector, Vector
+from .errors import EmptyIntervalError, NotNormalizedError, SizeError
 from .layout import Factor
 
 UNBOUNDED = 1e100
 """A bound beyond this is no bound: models write infinity as the largest double."""
+
+
+def plain_entries(nq: int, unit_blocks: Sequence[slice]) -> BoolVector:
+    """Mask (nq,) of the entries of q that belong to no unit block."""
+    mask = np.ones(nq, dtype=np.bool_)
+    for block in unit_blocks:
+        mask[block] = False
+    return mask
 
 
 def normalized(q: Vector, unit_blocks: Sequence[slice]) -> Vector:
@@ -68,11 +76,8 @@ def uniform_point(
         DtypeError: a bound is no number.
         WrongObjectError: no generator.
     """
-    plain = np.ones(nq, dtype=np.bool_)
-    for block in unit_blocks:
-        plain[block] = False
-    if not isinstance(rng, np.random.Generator):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("rng", "a numpy.random.Generator, as numpy.random.default_rng(0)", repr(rng))
+    plain = plain_entries(nq, unit_blocks)
+    expect(rng, np.random.Generator, "rng", "a numpy.random.Generator, as numpy.random.default_rng(0)")
     low = np.full(nq, -np.inf) if lower is None else np.array(stacked(lower, nq, "lower bounds"))
     high = np.full(nq, np.inf) if upper is None else np.array(stacked(upper, nq, "upper bounds"))
     for what, bound in (("lower bounds", low), ("upper bounds", high)):
@@ -90,8 +95,7 @@ def uniform_point(
     out = np.clip(low * (1.0 - u) + high * u, low, high)
     for block in unit_blocks:
         width = block.stop - block.start
-        part = rng.standard_normal((count, width))
-        norms = np.sqrt(np.sum(part * part, axis=-1, keepdims=True))
+        part, norms = np.zeros((count, width)), np.zeros((count, 1))
         while not np.all(norms > 1e-6):
             part = rng.standard_normal((count, width))
             norms = np.sqrt(np.sum(part * part, axis=-1, keepdims=True))

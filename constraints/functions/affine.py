@@ -8,18 +8,26 @@ from typing import Any
 import numpy as np
 
 from liegroups import Rn, Space
-from liegroups.arguments import finite_vector
+from liegroups.arguments import finite_vector, real_numbers
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import set_fields
 from liegroups.space import as_space
 
-from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, WrongObjectError
+from ..errors import OptionError, SizeError
 from ..point import MovingPoint, PlacedSpace, Point
 from .function import Function
 
 
+class Straight(Function):
+    """A function whose Jacobian is the same everywhere."""
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        """Write zero."""
+        out[:] = 0.0
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Affine(Function):
+class Affine(Straight):
     r"""Affine function of the vector coordinates of a configuration.
 
     .. math:: f(q) = A\,x(q) + b \in \mathbb{R}^m
@@ -76,12 +84,9 @@ class Affine(Function):
         if jacobian is not None:
             jacobian[:] = self._A
 
-    def drift(self, motion: MovingPoint, out: Vector) -> None:
-        out[:] = 0.0
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Identity(Function):
+class Identity(Straight):
     r"""The configuration itself: :math:`f(q) = q`, :math:`J = I`.
 
     Args:
@@ -108,12 +113,9 @@ class Identity(Function):
             jacobian[:] = 0.0
             np.fill_diagonal(jacobian, 1.0)
 
-    def drift(self, motion: MovingPoint, out: Vector) -> None:
-        out[:] = 0.0
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Constant(Function):
+class Constant(Straight):
     """A function that does not depend on its argument: value c, Jacobian zero, no column.
 
     Args:
@@ -147,9 +149,6 @@ class Constant(Function):
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         value[:] = self._constant
 
-    def drift(self, motion: MovingPoint, out: Vector) -> None:
-        out[:] = 0.0
-
 
 def _of_no_vector(inputs: Space, columns: list[int]) -> str:
     """What is said of columns of rotations and poses, whose joints are named, and what may be written instead."""
@@ -169,14 +168,7 @@ def _listed(numbers: Any) -> Any:
 def _matrix(numbers: ArrayLike) -> Matrix:
     """The matrix of an affine function, a copy; one row may be given as a vector."""
     what = "matrix of an affine function"
-    try:
-        A = np.atleast_2d(np.asarray(numbers))
-    except (TypeError, ValueError):
-        raise WrongObjectError(what, "a matrix of numbers", numbers) from None
-    if A.dtype.kind not in "iuf":
-        raise DtypeError(what, A.dtype)
+    A = np.atleast_2d(real_numbers(numbers, what, "a matrix of numbers", finite=True))
     if A.ndim != 2:
         raise SizeError(what, "two axes", A.shape)
-    if not np.isfinite(A).all():
-        raise NotFiniteError(what, np.flatnonzero(~np.isfinite(A)).tolist())
-    return np.array(A, dtype=np.float64)
+    return np.array(A)

@@ -9,14 +9,14 @@ from numbers import Real
 import numpy as np
 
 from liegroups import Rn
-from liegroups.arguments import finite_vector
+from liegroups.arguments import expect, finite_vector
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import set_fields
 
-from ..errors import SizeError, SpaceMismatchError, WrongObjectError
+from ..errors import SpaceMismatchError
 from ..point import MovingPoint, Point
 from ..words import signed_sum
-from .function import Function, as_function
+from .function import Function, as_function, as_functions
 from .lifted import common_inputs
 
 
@@ -71,11 +71,6 @@ class Composition(Function):
         self.outer.evaluate(inside.point, point.scratch(self, "value", (self.outputs.nq,)), Jf)
         self.outer.drift(inside, out)
         out += Jf @ drift
-
-    @property
-    def has_exact_drift(self) -> bool:
-        """True when both drifts are formulas."""
-        return self.outer.has_exact_drift and self.inner.has_exact_drift
 
     def _jacobians(self, point: Point) -> tuple[Matrix, Matrix]:
         inner = point.scratch(self, "inner", (self.inner.outputs.nv, self.inner.inputs.nv))
@@ -174,11 +169,7 @@ class Sum(Function):
 
     def __post_init__(self) -> None:
         """Check that the spaces agree."""
-        if not isinstance(self.functions, Sequence) or isinstance(self.functions, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("functions of a sum", "a sequence of functions, [f, g]", self.functions)
-        functions = tuple(as_function(f, f"function {i} of a sum") for i, f in enumerate(self.functions))
-        if not functions:
-            raise SizeError("functions of a sum", "at least one", 0)
+        functions = as_functions(self.functions, "a sum", "functions, [f, g]")
         factors = np.ones(len(functions)) if self.factors is None else self.factors
         factors = np.array(finite_vector(factors, len(functions), "factors of a sum"))
         inputs, outputs = common_inputs(functions, "inputs of a sum"), functions[0].outputs
@@ -205,10 +196,9 @@ class Sum(Function):
     @staticmethod
     def scaled(factor: object, f: Function) -> Sum:
         """`factor * f`."""
-        if not isinstance(factor, Real):
-            raise WrongObjectError(f"factor of {f.name}", f"a number (for a matrix, A @ {f.name})", factor)
+        number = float(expect(factor, Real, f"factor of {f.name}", f"a number (for a matrix, A @ {f.name})"))
         functions, factors = Sum._terms(f)
-        return Sum(functions, [float(factor) * c for c in factors])
+        return Sum(functions, [number * c for c in factors])
 
     @staticmethod
     def _terms(f: Function) -> tuple[Sequence[Function], list[float]]:
@@ -235,11 +225,6 @@ class Sum(Function):
         for f, c in zip(self.functions, self._factors, strict=True):
             f.drift(motion, part)
             out += c * part
-
-    @property
-    def has_exact_drift(self) -> bool:
-        """True when all drifts are formulas."""
-        return all(f.has_exact_drift for f in self.functions)
 
 
 def _name(functions: Sequence[Function], factors: Vector) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,11 +13,9 @@ from liegroups.frozen import set_fields
 
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
+from ..robot.pinocchio import Placement
 from .frame_function import motion_of, posture_of, world_or_frame
 from .mass import MassFunction
-
-if TYPE_CHECKING:
-    from ..robot.pinocchio import Placement
 
 _WORLD = Frame("world", 0)
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from liegroups import Space
+from liegroups.arguments import expect
 from liegroups.arrays import BoolVector, Matrix, Vector
 from liegroups.frozen import set_fields
 
@@ -18,7 +20,7 @@ from ..point import ALL_JOINTS, MovingPoint, Point
 from ..robot import Frame, Motion, Posture, Robot, as_placement
 from ..robot.arguments import as_robot
 from ..robot.frame_pair import RelativeFrames
-from ..robot.pinocchio import pin
+from ..robot.pinocchio import Placement, pin
 from ..robot.posture import Kinematics
 from .function import Function
 
@@ -212,6 +214,26 @@ class FrameFunction(Framed):
         return aMb, np.array(twist.vector), np.array(acceleration.vector)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class FrameOfRobot(FrameFunction):
+    """What a function of one frame seen from another is made of, where its outputs belong to its class.
+
+    Attributes:
+        group: the output space, of the class.
+    """
+
+    robot: Robot
+    frame: Frame | str
+    reference: Frame | str | Placement | Vector | None = None
+    name: str = field(default="", kw_only=True)
+
+    group: ClassVar[Space]
+
+    def __post_init__(self) -> None:
+        """Resolve names."""
+        self.resolve(self.robot, self.reference, self.frame, self.group, self.name or None)
+
+
 def kinematics_at(point: Point, jacobian: Matrix | None, last: int = ALL_JOINTS) -> Kinematics:
     """Kinematics at a posture, with joint Jacobians where they are needed; a typed error for another kind of point.
 
@@ -229,9 +251,7 @@ def kinematics_at(point: Point, jacobian: Matrix | None, last: int = ALL_JOINTS)
 
 def posture_of(point: Point) -> Posture:
     """The robot's posture, or a typed error where a function is given something else."""
-    if isinstance(point, Posture):
-        return point
-    raise WrongObjectError("point of a kinematic function", "a Posture of its robot (robot.at(q))", point)
+    return expect(point, Posture, "point of a kinematic function", "a Posture of its robot (robot.at(q))")
 
 
 def motion_of(motion: MovingPoint) -> Motion:
@@ -243,9 +263,7 @@ def motion_of(motion: MovingPoint) -> Motion:
 
 def as_frame(robot: Robot, frame: object, what: str) -> Frame:
     """A frame of the robot, by name or as it is."""
-    if isinstance(frame, str | Frame):
-        return robot.frame(frame)
-    raise WrongObjectError(f"frame of {what}", "a frame name or a Frame", frame)
+    return robot.frame(expect(frame, (str, Frame), f"frame of {what}", "a frame name or a Frame"))
 
 
 def world_or_frame(robot: Robot, reference: object, what: str) -> Frame:

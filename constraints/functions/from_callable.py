@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from liegroups import Space
-from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
+from liegroups.arguments import as_callable, real_numbers, truth_values
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.space import as_space
 
-from ..errors import DtypeError, SizeError, WrongObjectError
+from ..errors import SizeError
 from ..point import Point
 from .function import Function
 
@@ -45,14 +46,15 @@ class FromCallable(Function):
 
     def __post_init__(self) -> None:
         """Declare it."""
-        if not callable(self.f):
-            raise WrongObjectError("function", "a callable of a configuration", self.f)
+        words = "a callable of a configuration"
+        as_callable(self.f, "function", words)
         for what in ("inputs", "outputs"):
             as_space(getattr(self, what), what)
         name = self.label or getattr(self.f, "__name__", type(self.f).__name__)
-        if self.jac is not None and not callable(self.jac):
-            raise WrongObjectError(f"jacobian of {name}", "a callable of a configuration", self.jac)
-        used: BoolVector | None = None if self.used is None else _truth_values(self.used, f"columns of {name}")
+        if self.jac is not None:
+            as_callable(self.jac, f"jacobian of {name}", words)
+        columns = f"columns of {name}"
+        used = None if self.used is None else truth_values(self.used, columns, "booleans by tangent column")
         self.declare(self.inputs, self.outputs, used, name=name)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
@@ -61,7 +63,7 @@ class FromCallable(Function):
         if jacobian is None:
             return
         if self.jac is not None:
-            J = _numbers(self.jac(q.copy()), f"Jacobian of {self.name}")
+            J = real_numbers(self.jac(q.copy()), f"Jacobian of {self.name}")
             shape = (self.outputs.nv, self.inputs.nv)
             if J.shape != shape and not (J.ndim < 2 and 1 in shape and J.size == shape[0] * shape[1]):
                 raise SizeError(f"Jacobian of {self.name}", shape, J.shape)
@@ -75,28 +77,10 @@ class FromCallable(Function):
             jacobian[:, i] = self.outputs.difference(behind, ahead) / (2.0 * h)
 
     def _call(self, q: Vector) -> Vector:
-        value = _numbers(self.f(q.copy()), f"value of {self.name}")  # a copy: the function cannot spoil the point
+        value = real_numbers(self.f(q.copy()), f"value of {self.name}")  # a copy: the function cannot spoil the point
         if value.size != self.outputs.nq:
             raise SizeError(f"value of {self.name}", (self.outputs.nq,), value.shape)
         value = value.reshape(-1)
         if self.outputs.unit_blocks and np.isfinite(value).all():
             self.outputs.check(value, f"value of {self.name}")
         return value
-
-
-def _numbers(numbers: ArrayLike, what: str) -> Vector:
-    """What a user's function returned, as real numbers."""
-    try:
-        array = np.asarray(numbers)
-    except (TypeError, ValueError) as error:
-        raise DtypeError(what, error) from None
-    if array.dtype.kind not in "iuf":
-        raise DtypeError(what, array.dtype)
-    return array.astype(np.float64, copy=False)
-
-
-def _truth_values(truths: ArrayLike, what: str) -> BoolVector:
-    array = np.asarray(truths)
-    if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
-        raise WrongObjectError(what, "booleans by tangent column", truths)
-    return array.astype(np.bool_)

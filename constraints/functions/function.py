@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, final
 import numpy as np
 
 from liegroups import Segments, Space
-from liegroups.arguments import as_name
+from liegroups.arguments import as_name, as_tuple, expect
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 from liegroups.space import as_space
 
-from ..errors import SizeError, WrongObjectError
+from ..errors import SizeError
 from ..point import MovingPoint, Point, motion_at, place, place_alone, place_motion
 from ..workspace import Workspace
 from .function_guard import declared, take_back, watch
@@ -187,8 +187,12 @@ class Function(ABC):
 
     @property
     def has_exact_drift(self) -> bool:
-        """True when `drift` is a formula, false when it is the default difference."""
-        return type(self).drift is not Function.drift
+        """True when `drift` is a formula, here and in the functions that this one is made of: no difference."""
+        held: list[Any] = []
+        for field in vars(self).values():
+            held += field if isinstance(field, tuple) else [field]
+        exact = all(f.has_exact_drift for f in held if isinstance(f, Function))
+        return exact and type(self).drift is not Function.drift
 
     @final
     def value(self, q: ArrayLike) -> Vector:
@@ -227,9 +231,7 @@ class Function(ABC):
         Args:
             q: configuration (inputs.nq,), checked.
         """
-        value, jacobian = np.zeros(self.outputs.nq), np.zeros((self.outputs.nv, self.inputs.nv))
-        self.evaluate(self._point(q), value, jacobian)
-        return Linearisation(value, jacobian)
+        return self._linearised(self._point(q))
 
     @final
     def drift_at(self, q: ArrayLike, v: ArrayLike) -> Vector:
@@ -335,27 +337,41 @@ class Function(ABC):
         return place_alone(self.inputs, self.inputs.check(q, f"argument of {self.name}"))
 
     @final
+    def _linearised(self, point: Point) -> Linearisation:
+        value, jacobian = np.zeros(self.outputs.nq), np.zeros((self.outputs.nv, self.inputs.nv))
+        self.evaluate(point, value, jacobian)
+        return Linearisation(value, jacobian)
+
+    @final
     def _rate(self, motion: MovingPoint, h: float) -> Vector:
         """J(q (+) h v) v, in the child workspace."""
         workspace = motion.point.workspace.child
         point = place(self.inputs, self.inputs.integrate(motion.point.q, h * motion.v), workspace)
-        value, jacobian = np.zeros(self.outputs.nq), np.zeros((self.outputs.nv, self.inputs.nv))
-        self.evaluate(point, value, jacobian)
-        return np.asarray(jacobian @ motion.v)
+        return np.asarray(self._linearised(point).jacobian @ motion.v)
 
     @final
     def _acceleration(self, q: Vector, v: Vector, a: Vector, workspace: Workspace) -> Vector:
         """J(q) a + Jdot(q, v) v."""
         motion = place_motion(self.inputs, q, v, workspace)
-        value, jacobian = np.zeros(self.outputs.nq), np.zeros((self.outputs.nv, self.inputs.nv))
-        self.evaluate(motion.point, value, jacobian)
-        out = np.zeros(self.outputs.nv)
+        jacobian, out = self._linearised(motion.point).jacobian, np.zeros(self.outputs.nv)
         self.drift(motion, out)
         return np.asarray(jacobian @ a + out)
 
 
 def as_function(candidate: Any, what: str, expected: str = "a Function") -> Function:
     """The candidate, or a typed error that names it."""
-    if not isinstance(candidate, Function):
-        raise WrongObjectError(what, expected, candidate)
-    return candidate
+    return expect(candidate, Function, what, expected)
+
+
+def as_functions(candidates: Any, of: str, entries: str) -> tuple[Function, ...]:
+    """At least one function, or a typed error that names what is none.
+
+    Args:
+        candidates: a sequence.
+        of: what is made of them, in messages.
+        entries: the functions, in words.
+    """
+    listed = as_tuple(candidates, f"functions of {of}", entries)
+    if not listed:
+        raise SizeError(f"functions of {of}", "at least one", 0)
+    return tuple(as_function(f, f"function {i} of {of}") for i, f in enumerate(listed))

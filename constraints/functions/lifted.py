@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from liegroups import Segments, Space
+from liegroups.arguments import expect
 from liegroups.arrays import Matrix, Vector
 from liegroups.space import as_space
 
-from ..errors import RobotMismatchError, SpaceMismatchError, WrongObjectError
+from ..errors import RobotMismatchError, SpaceMismatchError
 from ..point import MovingPoint, PlacedSpace, Point
 from .function import Function, as_function
 
@@ -38,9 +39,8 @@ class Lifted(Function):
 
     def __post_init__(self) -> None:
         """Check that the block fits the function."""
-        f, block = as_function(self.function, "function to be lifted"), self.block
-        if not isinstance(block, Segments):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError(f"block for {f.name}", "Segments of the space", block)
+        f = as_function(self.function, "function to be lifted")
+        block = expect(self.block, Segments, f"block for {f.name}", "Segments of the space")
         if block.space != f.inputs:
             raise SpaceMismatchError(f"block for {f.name}", f.inputs.name, block.space.name)
         columns, periodic = np.zeros(self.space.nv, dtype=np.bool_), np.ones(self.space.nv, dtype=np.bool_)
@@ -60,11 +60,6 @@ class Lifted(Function):
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         self.function.drift(motion.part(self.block), out)
-
-    @property
-    def has_exact_drift(self) -> bool:
-        """As the function on its block."""
-        return self.function.has_exact_drift
 
 
 def lifted(function: Function, space: Space, block: Segments | None = None) -> Function:
@@ -112,7 +107,7 @@ def same_space(a: Space, b: Space) -> bool:
         return isinstance(a, PlacedSpace) and a.same_robot(b)
     if a != b:
         return False
-    mine, theirs = _robots(a), _robots(b)
+    mine, theirs = robots_of(a), robots_of(b)
     return not mine or (len(mine) == len(theirs) and all(x.same_robot(y) for x, y in zip(mine, theirs, strict=True)))
 
 
@@ -126,19 +121,20 @@ def common_inputs(functions: Sequence[Function], what: str = "") -> Space:
     Raises:
         SpaceMismatchError, RobotMismatchError: spaces of different structure, or of two robots.
     """
-    of_robots = [f.inputs for f in functions if _robots(f.inputs)]
+    of_robots = [f.inputs for f in functions if robots_of(f.inputs)]
     inputs = (of_robots or [functions[0].inputs])[0]
     for f in functions:
         if f.inputs != inputs:
             raise SpaceMismatchError(what or f"inputs of {f.name}", inputs.name, f.inputs.name)
-        if not same_space(f.inputs, inputs) and _robots(f.inputs):
+        if not same_space(f.inputs, inputs) and robots_of(f.inputs):
             raise RobotMismatchError(
                 f"{what or f'inputs of {f.name}'}: expected functions of one robot; build them on one Robot object"
             )
     return inputs
 
 
-def _robots(space: Space) -> list[PlacedSpace]:
+def robots_of(space: Space) -> list[PlacedSpace]:
+    """The spaces of robots that a space is, or has as factors."""
     if isinstance(space, PlacedSpace):
         return [space]
     return [factor.space for factor in space.factors if isinstance(factor.space, PlacedSpace)]

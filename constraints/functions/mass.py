@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from liegroups.arguments import as_tuple
 from liegroups.arrays import BoolVector, Matrix, Vector
 from liegroups.frozen import set_fields
 
-from ..errors import ModelError, OptionError, UnknownJointError, WrongObjectError
+from ..errors import ModelError, OptionError
 from ..point import MovingPoint
 from ..robot import Robot
 from ..robot.arguments import as_robot
@@ -51,14 +52,10 @@ class MassFunction(Function):
             raise OptionError(f"{owner}: give joints or subtrees, not both")
         model: Any = robot.model
         if joints is not None:
-            chosen = {_joint(robot, name) for name in _names(joints, f"joints of {owner}")}
-        elif subtrees is not None:
-            chosen: set[int] = set()
-            for name in _names(subtrees, f"subtrees of {owner}"):
-                joint = _joint(robot, name)
-                chosen |= set(range(1, model.njoints)) if joint == 0 else {int(j) for j in model.subtrees[joint]}
+            chosen = {_joint(robot, name) for name in as_tuple(joints, f"joints of {owner}", "joint names")}
         else:
-            chosen = set(range(1, model.njoints))
+            roots = ("universe",) if subtrees is None else as_tuple(subtrees, f"subtrees of {owner}", "joint names")
+            chosen = {int(j) for root in roots for j in model.subtrees[_joint(robot, root)]}
         massive = tuple(j for j in sorted(chosen) if j > 0 and model.inertias[j].mass > 0.0)
         if not massive:
             raise ModelError(f"{owner}: the chosen bodies of {robot.name} have no mass")
@@ -104,17 +101,5 @@ class MassFunction(Function):
         return np.array(data.com[0]), np.array(data.vcom[0]), np.array(data.acom[0])
 
 
-def _names(names: Any, what: str) -> Sequence[str]:
-    if isinstance(names, str) or not isinstance(names, Sequence):
-        raise WrongObjectError(what, "a sequence of joint names", names)
-    chosen: list[str] = []
-    chosen += names
-    return chosen
-
-
-def _joint(robot: Robot, name: object) -> int:
-    if name == "universe":
-        return 0
-    if not isinstance(name, str):
-        raise UnknownJointError(str(name), robot.joint_names)
-    return robot.joint_index(name)
+def _joint(robot: Robot, name: str) -> int:
+    return 0 if name == "universe" else robot.joint_index(name)

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from liegroups import SO3, Rn
 from liegroups.arrays import Matrix, Vector
 from liegroups.second_order import so3_log_second
 
 from ..point import MovingPoint, Point
-from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
-from .frame_function import FrameFunction, kinematics_at
-
-if TYPE_CHECKING:
-    from ..robot.pinocchio import Placement
+from .frame_function import FrameOfRobot, kinematics_at
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Orientation(FrameFunction):
+class Orientation(FrameOfRobot):
     r"""Rotation vector of frame b seen from frame a: from the world, a placement in it, or a frame that moves.
 
     .. math:: f(q) = \log({}^aR_b) = \log({}^oR_a^T\, {}^oR_b) \in \mathbb{R}^3, \quad J = J_{log}({}^aR_b)\, J_{ang}
@@ -44,15 +39,7 @@ class Orientation(FrameFunction):
     Source: `Orientation`, `RelativeOrientation` of hpp-constraints.
     """
 
-    robot: Robot
-    frame: Frame | str
-    reference: Frame | str | Placement | Vector | None = None
-    name: str = field(default="", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Resolve names."""
-        self.resolve(self.robot, self.reference, self.frame, Rn(3), self.name or None)
-
+    group = Rn(3)
     sees_only_frames = True
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:

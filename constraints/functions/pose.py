@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,17 +13,13 @@ from liegroups.frozen import set_fields
 
 from ..errors import WrongObjectError
 from ..point import MovingPoint, Point
-from ..robot import Frame, Robot
-from ..robot.pinocchio import pin
-from .frame_function import FrameFunction, kinematics_at
+from ..robot.pinocchio import Placement, pin
+from .frame_function import FrameOfRobot, kinematics_at
 from .function import Function
-
-if TYPE_CHECKING:
-    from ..robot.pinocchio import Placement
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Pose(FrameFunction):
+class Pose(FrameOfRobot):
     r"""Pose of frame b seen from frame a: from the world, a placement in it, or a frame that moves.
 
     .. math:: f(q) = {}^aM_b = {}^oM_a^{-1}\, {}^oM_b \in SE(3) \text{ or } \mathbb{R}^3 \times SO(3), \quad
@@ -53,11 +48,7 @@ class Pose(FrameFunction):
     Source: `TransformationR3xSO3`, `RelativeTransformationR3xSO3` of hpp-constraints; the SE(3) form is ours.
     """
 
-    robot: Robot
-    frame: Frame | str
-    reference: Frame | str | Placement | Vector | None = None
     outputs: Space = SE3
-    name: str = field(default="", kw_only=True)
 
     _body: bool = field(init=False)  # the tangent is the body twist: SE(3)
 

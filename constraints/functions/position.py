@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,15 +10,11 @@ from liegroups import Rn
 from liegroups.arrays import Matrix, Vector
 
 from ..point import MovingPoint, Point
-from ..robot import Frame, Robot
-from .frame_function import FrameFunction, kinematics_at
-
-if TYPE_CHECKING:
-    from ..robot.pinocchio import Placement
+from .frame_function import FrameOfRobot, kinematics_at
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Position(FrameFunction):
+class Position(FrameOfRobot):
     r"""Position of the origin of frame b seen from frame a: from the world, a placement in it, or a frame that moves.
 
     .. math:: f(q) = {}^ap_b = {}^oR_a^T({}^op_b - {}^op_a) \in \mathbb{R}^3, \quad J = {}^aR_b\, J_{lin}
@@ -43,15 +38,7 @@ class Position(FrameFunction):
     Source: `Position`, `RelativePosition` of hpp-constraints.
     """
 
-    robot: Robot
-    frame: Frame | str
-    reference: Frame | str | Placement | Vector | None = None
-    name: str = field(default="", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Resolve names."""
-        self.resolve(self.robot, self.reference, self.frame, Rn(3), self.name or None)
-
+    group = Rn(3)
     sees_only_frames = True
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:

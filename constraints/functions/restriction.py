@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, cast
-
-import numpy as np
+from dataclasses import dataclass, field
 
 from liegroups import Segments
+from liegroups.arguments import integers
 from liegroups.arrays import Matrix, Vector
 from liegroups.frozen import set_fields
 
-from ..errors import WrongObjectError
 from ..point import MovingPoint, Point
 from .function import Function, as_function
 
@@ -35,13 +32,15 @@ class Restriction(Function):
     function: Function
     rows: Segments | Sequence[int]
 
+    _rows: Segments = field(init=False)
+
     def __post_init__(self) -> None:
         """Turn row numbers into a block of the outputs."""
         f = as_function(self.function, "function of a restriction")
         rows = self.rows
         if not isinstance(rows, Segments):
-            rows = Segments.coordinates(f.outputs, _row_numbers(rows, f"rows of {f.name}"))
-        set_fields(self, rows=rows)
+            rows = Segments.coordinates(f.outputs, integers(rows, f"rows of {f.name}", "Segments, or row numbers"))
+        set_fields(self, rows=rows, _rows=rows)
         self.declare(
             f.inputs, rows.space, f.columns, periodic=f.periodic, name=f"{f.name}[{', '.join(map(str, rows.v))}]"
         )
@@ -61,22 +60,3 @@ class Restriction(Function):
         whole = motion.point.scratch(self, "drift", (self.function.outputs.nv,))
         self.function.drift(motion, whole)
         out[:] = whole[self._rows.v_indices]
-
-    @property
-    def has_exact_drift(self) -> bool:
-        """As the whole function."""
-        return self.function.has_exact_drift
-
-    @property
-    def _rows(self) -> Segments:
-        return self.rows if isinstance(self.rows, Segments) else Segments.empty()
-
-
-def _row_numbers(rows: Any, what: str) -> list[int]:
-    """Row numbers, as whole numbers."""
-    if not isinstance(rows, Sequence | np.ndarray):
-        raise WrongObjectError(what, "Segments, or row numbers", rows)
-    numbers: list[Any] = list(cast(Any, rows))
-    if not all(isinstance(i, int | np.integer) and not isinstance(i, bool) for i in numbers):
-        raise WrongObjectError(what, "Segments, or row numbers", rows)
-    return [int(i) for i in numbers]

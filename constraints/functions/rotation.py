@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from liegroups import SO3
 from liegroups.arrays import Matrix, Vector
 
 from ..point import MovingPoint, Point
-from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
-from .frame_function import FrameFunction, kinematics_at
-
-if TYPE_CHECKING:
-    from ..robot.pinocchio import Placement
+from .frame_function import FrameOfRobot, kinematics_at
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Rotation(FrameFunction):
+class Rotation(FrameOfRobot):
     r"""Rotation of frame b seen from frame a (the world, a placement in it, a frame that moves), as a point of SO(3).
 
     .. math:: f(q) = {}^aR_b = {}^oR_a^T\, {}^oR_b \in SO(3), \quad J = J_{ang}
@@ -44,15 +39,7 @@ class Rotation(FrameFunction):
     Source: `OrientationSO3`, `RelativeOrientationSO3` of hpp-constraints.
     """
 
-    robot: Robot
-    frame: Frame | str
-    reference: Frame | str | Placement | Vector | None = None
-    name: str = field(default="", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Resolve names."""
-        self.resolve(self.robot, self.reference, self.frame, SO3, self.name or None)
-
+    group = SO3
     sees_only_frames = True
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:

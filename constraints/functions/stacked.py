@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -12,9 +12,9 @@ from liegroups import ProductSpace
 from liegroups.arrays import Matrix, Vector
 from liegroups.frozen import set_fields
 
-from ..errors import SizeError, WrongObjectError
+from ..errors import WrongObjectError
 from ..point import MovingPoint, Point
-from .function import Function, as_function
+from .function import Function, as_functions
 from .lifted import common_inputs
 
 
@@ -52,12 +52,7 @@ class Stacked(Function):
             functions = parts[0] if len(parts) == 1 and not isinstance(parts[0], Function) else parts
         elif parts:
             raise WrongObjectError("functions of a stack", "either positions or functions=", "both")
-        if not isinstance(functions, Sequence) or isinstance(functions, str):
-            raise WrongObjectError("functions of a stack", "functions, or one sequence of them", functions)
-        listed = cast("Sequence[Any]", functions)
-        functions = tuple(as_function(f, f"function {i} of a stack") for i, f in enumerate(listed))
-        if not functions:
-            raise SizeError("functions of a stack", "at least one", 0)
+        functions = as_functions(functions, "a stack", "functions")
         inputs = common_inputs(functions)
         set_fields(self, functions=functions)
         self.declare(
@@ -75,11 +70,6 @@ class Stacked(Function):
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         for f, _, v in self._blocks():
             f.drift(motion, out[v])
-
-    @property
-    def has_exact_drift(self) -> bool:
-        """True when all drifts are formulas."""
-        return all(f.has_exact_drift for f in self.functions)
 
     def _blocks(self) -> Iterator[tuple[Function, slice, slice]]:
         q = v = 0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,19 +12,15 @@ from liegroups.arrays import Matrix, Vector
 from liegroups.second_order import so3_log_second
 
 from ..point import MovingPoint, Point
-from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
-from .frame_function import FrameFunction, kinematics_at
+from .frame_function import FrameOfRobot, kinematics_at
 from .orientation import rotation_log
-
-if TYPE_CHECKING:
-    from ..robot.pinocchio import Placement
 
 _log3: Any = pin.log3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Transformation(FrameFunction):
+class Transformation(FrameOfRobot):
     r"""Pose of frame b seen from frame a as translation and rotation vector.
 
     .. math:: f(q) = \left({}^ap_b,\; \log {}^aR_b\right) \in \mathbb{R}^6, \quad {}^aM_b = {}^oM_a^{-1}\,{}^oM_b
@@ -48,15 +44,7 @@ class Transformation(FrameFunction):
     Source: `Transformation`, `RelativeTransformation` of hpp-constraints.
     """
 
-    robot: Robot
-    frame: Frame | str
-    reference: Frame | str | Placement | Vector | None = None
-    name: str = field(default="", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Resolve names."""
-        self.resolve(self.robot, self.reference, self.frame, Rn(6), self.name or None)
-
+    group = Rn(6)
     sees_only_frames = True
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:

@@ -13,11 +13,12 @@ from liegroups.space import as_space
 
 from ..errors import SpaceMismatchError
 from ..point import MovingPoint, Point
+from .affine import Straight
 from .function import Function, as_function
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RightTranslation(Function):
+class RightTranslation(Straight):
     r"""Product with a constant element on the right.
 
     .. math:: f(q) = q\,c, \quad J = \mathrm{Ad}_{c}^{-1}
@@ -57,9 +58,6 @@ class RightTranslation(Function):
         value[:] = self.space.compose(point.q, self.constant)
         if jacobian is not None:
             jacobian[:] = self.inverse_adjoint
-
-    def drift(self, motion: MovingPoint, out: Vector) -> None:
-        out[:] = 0.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,11 +134,6 @@ class Translated(Function):
         g.evaluate(inside.point, point.scratch(g, "translated value", (g.outputs.nq,)), Jg)
         g.drift(inside, out)
         out += Jg @ drift
-
-    @property
-    def has_exact_drift(self) -> bool:
-        """True when both drifts are formulas."""
-        return self.inner.has_exact_drift and (self.outer is None or self.outer.has_exact_drift)
 
     def _translate(self, point: Point, value: Vector, jacobian: Matrix | None) -> Matrix:
         """Write the product, f with its Jacobian into memory of the caller; the Jacobian of the product."""

@@ -50,35 +50,31 @@ class Twin(Function):
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         group = self.outputs
-        f, g = point.scratch(self, "f", (group.nq,)), point.scratch(self, "g", (group.nq,))
         if jacobian is None:
+            f, g = point.scratch(self, "f", (group.nq,)), point.scratch(self, "g", (group.nq,))
             self.f.evaluate(point, f)
             self.g.evaluate(point, g)
             value[:] = group.compose(group.inverse(f), g)
             return
-        Jf = point.scratch(self, "Jf", (group.nv, self.inputs.nv))
-        Jg = point.scratch(self, "Jg", (group.nv, self.inputs.nv))
-        self.f.evaluate(point, f, Jf)
-        self.g.evaluate(point, g, Jg)
-        h = group.compose(group.inverse(f), g)
+        h, Jf, Jg = self._both(point)
         value[:] = h
         np.subtract(Jg, group.adjoint(group.inverse(h)) @ Jf, jacobian)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         r"""Write :math:`\dot\nu_g - d(\mathrm{Ad}_h^{-1}\nu_f)/dt`, with the body velocities of f and g."""
-        group, point = self.outputs, motion.point
+        group = self.outputs
+        h, Jf, Jg = self._both(motion.point)
+        drift_f, drift_g = np.zeros(group.nv), np.zeros(group.nv)
+        self.f.drift(motion, drift_f)
+        self.g.drift(motion, drift_g)
+        out[:] = group.relative_motion(h, (Jg @ motion.v, drift_g), (Jf @ motion.v, drift_f))[1]
+
+    def _both(self, point: Point) -> tuple[Vector, Matrix, Matrix]:
+        """The value, and the Jacobians of f and g."""
+        group = self.outputs
         f, g = point.scratch(self, "f", (group.nq,)), point.scratch(self, "g", (group.nq,))
         Jf = point.scratch(self, "Jf", (group.nv, self.inputs.nv))
         Jg = point.scratch(self, "Jg", (group.nv, self.inputs.nv))
         self.f.evaluate(point, f, Jf)
         self.g.evaluate(point, g, Jg)
-        drift_f, drift_g = np.zeros(group.nv), np.zeros(group.nv)
-        self.f.drift(motion, drift_f)
-        self.g.drift(motion, drift_g)
-        h = group.compose(group.inverse(f), g)
-        out[:] = group.relative_motion(h, (Jg @ motion.v, drift_g), (Jf @ motion.v, drift_f))[1]
-
-    @property
-    def has_exact_drift(self) -> bool:
-        """True when both drifts are formulas."""
-        return self.f.has_exact_drift and self.g.has_exact_drift
+        return group.compose(group.inverse(f), g), Jf, Jg

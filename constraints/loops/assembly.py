@@ -317,7 +317,7 @@ def assemble_velocity(
     expect(constraint_set, ConstraintSet, "constraint set of an assembly", _SET)
     space = constraint_set.robot.space
     v = np.array(space.check_tangent(v0, "v0"))
-    W, moving = costs(space, weights), np.flatnonzero(~frozen_columns(space, driven, "driven joints"))
+    (W, _), moving = costs(space, weights), np.flatnonzero(~frozen_columns(space, driven, "driven joints"))
     _warn_if_open(constraint_set, q, rhs)
     error = constraint_set.velocity_error(q, v, rhs)
     J = constraint_set.jacobian(q, rhs)[:, moving]

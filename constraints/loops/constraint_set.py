@@ -14,13 +14,13 @@ from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ..errors import DuplicateNameError, EmptyProblemError, WrongObjectError
-from ..problem.arguments import on_space, unique_owners
+from ..problem.arguments import on_space
 from ..problem.problem import Problem
 from ..robot import Motion, Posture, Robot
 from ..robot.arguments import as_robot
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
-from ..rows.stack import Stack
+from ..rows.stack import Stack, check_unique
 from ..rows.stacking import Order, stack_rows
 from ..words import counted
 from .closures import Closure
@@ -91,7 +91,7 @@ class ConstraintSet:
         constraints = as_tuple(owners, "constraints of a set", "constraints")
         for i, owner in enumerate(constraints):
             expect(owner, RowOwner, f"constraint {i} of a set", "a closure, a contact or a constraint")
-        unique_owners([constraints])
+        check_unique(constraints)
         self.stack = Stack([on_space(owner, robot.space) for owner in constraints])
         names = self.stack.names
         for i, name in enumerate(names):

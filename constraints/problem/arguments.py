@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from liegroups import Segments, Space
-from liegroups.arguments import as_flag, finite_vector
+from liegroups.arguments import as_flag, as_tuple, expect, finite_vector
 from liegroups.arrays import BoolVector, Vector
 from liegroups.frozen import read_only
 
 from ..errors import (
-    DuplicateError,
     EmptyProblemError,
     OptionError,
     OverlapError,
@@ -26,7 +25,7 @@ from ..errors import (
     WrongObjectError,
 )
 from ..functions.function import Function
-from ..functions.lifted import same_space
+from ..functions.lifted import robots_of, same_space
 from ..point import PlacedSpace
 from ..robot import Bounds, Robot
 from ..robot.arguments import robot_for
@@ -35,6 +34,7 @@ from ..robot.urdf import FREE_ROBOTS
 from ..rows.comparison import RowTable
 from ..rows.explicit import Explicit
 from ..rows.row_owner import RowOwner
+from ..rows.stack import check_unique
 
 _log = logging.getLogger(__package__)
 
@@ -50,8 +50,7 @@ def space_of(where: object) -> tuple[Space, Robot | None]:
         EmptyProblemError: nothing moves there.
         WrongObjectError: it is neither a robot nor a space.
     """
-    if not isinstance(where, Robot | Space):
-        raise WrongObjectError("robot or space of a problem", robot_for(where) or "a Robot or a Space", where)
+    where = expect(where, (Robot, Space), "robot or space of a problem", robot_for(where))
     space, robot = (where.space, where) if isinstance(where, Robot) else (where, None)
     if space.nv:
         return space, robot
@@ -117,13 +116,9 @@ def other_bounds(robot: Robot | None, owners: Iterable[RowOwner]) -> str:
 
 def by_level(constraints: Any) -> list[list[RowOwner]]:
     """Constraints by level, from one sequence of them or one sequence a level."""
-    if isinstance(constraints, RowOwner):
-        raise WrongObjectError("constraints of a problem", "a sequence of constraints, [constraint]", constraints)
-    if not isinstance(constraints, Sequence) or isinstance(constraints, str):
-        raise WrongObjectError("constraints of a problem", "a sequence of constraints, [a, b]", constraints)
-    entries: list[Any] = []
-    entries += constraints
-    levels = _levels(entries)
+    lone: object = constraints
+    words = f"constraints, {'[constraint]' if isinstance(lone, RowOwner) else '[a, b]'}"
+    levels = _levels([*as_tuple(constraints, "constraints of a problem", words)])
     for i, level in enumerate(levels):
         for j, constraint in enumerate(level):
             if not isinstance(constraint, RowOwner):
@@ -137,7 +132,7 @@ def by_level(constraints: Any) -> list[list[RowOwner]]:
                 raise WrongObjectError(
                     f"constraint {j} of level {i}", what, f"{constraint.name!r}, rows of velocity alone"
                 )
-    unique_owners(levels)
+    check_unique(owner for level in levels for owner in level)
     return levels
 
 
@@ -181,19 +176,13 @@ def on_space(constraint: RowOwner, space: Space) -> RowOwner:
         return constraint.on(space)
     if same_space(constraint.space, space):
         return constraint
-    mine, theirs = _robots(space), _robots(constraint.space)
+    mine, theirs = robots_of(space), robots_of(constraint.space)
     if theirs and not any(a.same_robot(b) for a in mine for b in theirs):
         raise RobotMismatchError(
             f"{constraint.name!r} is a function of another robot than the problem's: "
             "build all functions on one Robot object"
         )
     return constraint.on(space)
-
-
-def _robots(space: Space) -> list[PlacedSpace]:
-    if isinstance(space, PlacedSpace):
-        return [space]
-    return [factor.space for factor in space.factors if isinstance(factor.space, PlacedSpace)]
 
 
 def revolute_columns(space: Space) -> BoolVector:
@@ -214,17 +203,21 @@ def wrapping_columns(space: Space, bounds: Bounds, owners: Iterable[RowOwner]) -
     return np.asarray(periodic & turns & revolute_columns(space))
 
 
-def costs(space: Space, weights: Any) -> Vector:
+def costs(space: Space, weights: Any) -> tuple[Vector, BoolVector]:
     """Costs of motion by tangent column (nv,): ones by default, or a mapping from joint to cost, the others one.
+
+    Returns:
+        the costs, and the columns (nv,) whose cost is given: all by an array, those of the named joints by a mapping.
 
     Raises:
         SizeError, DtypeError, NotFiniteError, OptionError, UnknownJointError: what is wrong with them.
     """
-    out = np.ones(space.nv)
+    out, has_cost = np.ones(space.nv), np.full(space.nv, weights is not None and not isinstance(weights, Mapping))
     if isinstance(weights, Mapping):
         named: dict[Any, Any] = {**weights}
         for joint, value in named.items():
             columns = _columns_of(space, joint, "weights")
+            has_cost[columns] = True
             costs = [value] * len(columns) if isinstance(value, float | int) else value
             out[columns] = finite_vector(costs, len(columns), f"weights of a problem, '{joint}'")
     elif weights is not None:
@@ -233,17 +226,7 @@ def costs(space: Space, weights: Any) -> Vector:
         raise OptionError(f"weights of a problem: costs must not be negative, got {out.tolist()}")
     if not out.any():
         raise OptionError("weights of a problem: at least one cost must be positive")
-    return read_only(out)
-
-
-def columns_with_cost(space: Space, weights: Any) -> BoolVector:
-    """Columns (nv,) whose cost of motion is given: all by an array, those of the named joints by a mapping."""
-    out = np.full(space.nv, weights is not None and not isinstance(weights, Mapping))
-    if isinstance(weights, Mapping):
-        named: dict[Any, Any] = {**weights}
-        for joint in named:
-            out[_columns_of(space, joint, "weights")] = True
-    return read_only(out)
+    return read_only(out), read_only(has_cost)
 
 
 def frozen_columns(space: Space, frozen: Any, what: str = FROZEN) -> BoolVector:
@@ -300,16 +283,3 @@ def _columns_of(space: Space, which: Any, what: str) -> list[int]:
     if which not in leaves:
         raise UnknownJointError(which, tuple(leaves))
     return list(range(leaves[which].v.start, leaves[which].v.stop))
-
-
-def unique_owners(levels: Sequence[Sequence[RowOwner]]) -> None:
-    """Refuse the same object twice.
-
-    Raises:
-        DuplicateError: names it.
-    """
-    seen: set[int] = set()
-    for owner in (owner for level in levels for owner in level):
-        if id(owner) in seen:
-            raise DuplicateError(f"constraint {owner.name!r} is given twice (the same object)")
-        seen.add(id(owner))

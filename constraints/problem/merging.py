@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from liegroups import Segments, Space
+from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import set_fields
 
@@ -43,8 +44,7 @@ def merge_problems(problems: Sequence[Problem]) -> Problem:
     if not problems:
         raise WrongObjectError("problems to be merged", "at least one Problem", "none")
     for i, problem in enumerate(problems):
-        if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError(f"problem {i} to be merged", "a Problem", problem)
+        expect(problem, Problem, f"problem {i} to be merged")
     whole = _whole(problems)
     blocks = [block_of(problem.space, whole.space, "problem to be merged") for problem in problems]
     levels, optional = _levels(problems, whole.space)
@@ -73,8 +73,7 @@ def rhs_from_parts(problem: Problem, parts: Sequence[RightHandSide]) -> RightHan
     found: dict[int, tuple[Vector, Vector, Vector]] = {}
     moving = False
     for part in parts:
-        if not isinstance(part, RightHandSide):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("part of right-hand sides", "a RightHandSide", part)
+        expect(part, RightHandSide, "part of right-hand sides")
         moving |= part.velocity is not None or part.acceleration is not None
         for j, owner in enumerate(part.stack):
             i = places.get(_identity(owner, problem.space))

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from liegroups import Segments, Space
-from liegroups.arguments import as_tolerance
+from liegroups.arguments import as_tolerance, expect
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.frozen import read_only_copy, set_fields
 
-from ..errors import EmptyProblemError, WrongObjectError
+from ..errors import EmptyProblemError
 from ..keywords import names_checked
 from ..point import Point, as_point, place, place_alone
 from ..rows.explicit import Explicit
@@ -26,7 +26,6 @@ from ..workspace import Workspace, as_workspace
 from .arguments import (
     bounds_on,
     by_level,
-    columns_with_cost,
     costs,
     frozen_columns,
     on_space,
@@ -125,6 +124,7 @@ class Problem:
         if everything.size == 0:
             raise EmptyProblemError("a problem needs at least one row that counts: no constraint, or all rows masked")
         box = bounds_on(space, robot, bounds, everything)
+        priced, has_cost = costs(space, weights)
         set_fields(
             self,
             robot=robot,
@@ -135,7 +135,7 @@ class Problem:
             constraints=everything,
             rhs=RightHandSide(everything),
             bounds=box,
-            weights=costs(space, weights),
+            weights=priced,
             frozen=held,
             free=~(resolution.outputs | held),
             optional_last=options["optional_last"],
@@ -143,7 +143,7 @@ class Problem:
             revolute=revolute_columns(space),
             wraps=wrapping_columns(space, box, everything) & ~resolution.outputs & ~held,
             given=tuple(tuple(level) for level in owners),
-            has_cost=columns_with_cost(space, weights),
+            has_cost=has_cost,
             _given=(where, asked, options),
         )
 
@@ -340,9 +340,8 @@ class Problem:
 
     def implies(self, other: Problem) -> bool:
         """Whether every constraint of the other problem (the objects) is one of this problem's."""
-        if not isinstance(other, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("problem to be implied", "a Problem", other)
-        return all(self.contains(owner) for owner in other.constraints)
+        theirs = expect(other, Problem, "problem to be implied").constraints
+        return all(self.contains(owner) for owner in theirs)
 
     @property
     def reduced_size(self) -> int:

@@ -11,10 +11,10 @@ import networkx as nx
 import numpy as np
 
 from liegroups import Space
+from liegroups.arguments import expect
 from liegroups.arrays import BoolVector, Matrix
 from liegroups.frozen import read_only
 
-from ..errors import WrongObjectError
 from ..point import Point
 from ..rows.explicit import Explicit
 from ..rows.right_hand_side import RightHandSide
@@ -108,8 +108,7 @@ class Resolution:
             rhs: right-hand sides of the problem.
             free: (nv,) true for the dofs that are neither computed nor frozen.
         """
-        if not isinstance(point, Point):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("point of a resolution", "a point (problem.at)", point)
+        expect(point, Point, "point of a resolution", "a point (problem.at)")
         nv = free.size
         T = np.diag(free.astype(np.float64))
         for explicit in self.explicits:

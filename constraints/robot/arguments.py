@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from liegroups import SE3, SO3, Element, R3xSO3, Space
+from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike
 
 from ..errors import SizeError, SpaceMismatchError, WrongObjectError
@@ -30,10 +31,7 @@ _POSES = (SE3, R3xSO3)
 
 def as_robot(candidate: object, what: str) -> Robot:
     """The candidate, or a typed error that names it."""
-    if not isinstance(candidate, Robot):
-        came = repr(candidate) if isinstance(candidate, str) else candidate
-        raise WrongObjectError(what, robot_for(candidate) or "a Robot", came)
-    return candidate
+    return expect(candidate, Robot, what, robot_for(candidate))
 
 
 def robot_for(candidate: object) -> str:

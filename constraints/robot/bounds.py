@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from liegroups import Space
-from liegroups.arguments import as_mapping
+from liegroups.arguments import as_mapping, real_numbers
 from liegroups.arrays import ArrayLike, BoolVector, Vector
 from liegroups.errors import EmptyIntervalError
 from liegroups.frozen import read_only, set_fields
 from liegroups.space import as_space
+from liegroups.unit_blocks import plain_entries
 
-from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, UnknownJointError, WrongObjectError
+from ..errors import NotFiniteError, OptionError, SizeError, UnknownJointError, WrongObjectError
 from ..words import counted, first_names
 from .pinocchio import Model
 
@@ -64,9 +65,12 @@ class Bounds:
 
     def __post_init__(self) -> None:
         """Own checked, read-only copies."""
-        vector = _is_number(as_space(self.space, "space of bounds"))
-        lower = _side(self.lower, self.space.nq, "lower bounds")
-        upper = _side(self.upper, self.space.nq, "upper bounds")
+        as_space(self.space, "space of bounds")
+        vector = plain_entries(self.space.nq, self.space.unit_blocks)
+        lower, upper = (
+            self._sized(side, what).copy()
+            for side, what in ((self.lower, "lower bounds"), (self.upper, "upper bounds"))
+        )
         lower[~vector], upper[~vector] = -np.inf, np.inf
         for array, side in ((lower, "lower"), (upper, "upper")):
             if np.isnan(array).any():
@@ -113,7 +117,7 @@ class Bounds:
             WrongObjectError: the value is no pair.
         """
         lower, upper = self.lower.copy(), self.upper.copy()
-        vector = _is_number(self.space)
+        vector = plain_entries(self.space.nq, self.space.unit_blocks)
         factors = {factor.name: factor for factor in self.space.factors}
         for joint, pair in as_mapping(bounds, "bounds", "from joint name to (lower, upper)").items():
             if joint not in factors:
@@ -162,11 +166,12 @@ class Bounds:
         """Copy of q with each coordinate moved to its nearest bound if it is outside. Raises SizeError."""
         return np.clip(self._sized(q), self.lower, self.upper)
 
-    def _sized(self, q: ArrayLike) -> Vector:
-        """The configuration as an array, its size checked."""
-        array = _numbers(q, "q", counted(self.space.nq, "number"))
-        if array.shape != self.lower.shape:
-            raise SizeError("q", counted(self.space.nq, "number"), array.shape)
+    def _sized(self, q: ArrayLike, what: str = "q") -> Vector:
+        """A configuration, or one side of the box, as an array; its size checked."""
+        expected = counted(self.space.nq, "number")
+        array = real_numbers(q, what, expected)
+        if array.shape != (self.space.nq,):
+            raise SizeError(what, expected, array.shape)
         return array
 
     @cached_property
@@ -199,41 +204,15 @@ class Bounds:
         return Bounds, (self.space, self.lower, self.upper)
 
 
-def _is_number(space: Space) -> BoolVector:
-    """Mask (nq,) of the entries that belong to no unit vector."""
-    mask = np.ones(space.nq, dtype=np.bool_)
-    for block in space.unit_blocks:
-        mask[block] = False
-    return mask
-
-
-def _side(values: object, size: int, what: str) -> Vector:
-    """Copy of one side of the box as float64."""
-    array = _numbers(values, what, counted(size, "number"))
-    if array.shape != (size,):
-        raise SizeError(what, counted(size, "number"), array.shape)
-    return array.copy()
-
-
 def _joint_side(value: object, size: int, what: str) -> Vector:
     """One side of one joint's bounds, a scalar standing for all coordinates."""
-    array = _numbers(value, what, f"a number or {counted(size, 'number')}")
+    expected = f"a number or {counted(size, 'number')}"
+    if isinstance(value, str):
+        raise WrongObjectError(what, expected, value)
+    array = real_numbers(value, what, expected)
     if array.shape not in ((), (1,), (size,)):
-        raise SizeError(what, f"a number or {counted(size, 'number')}", array.shape)
-    return np.broadcast_to(array, (size,)) if array.ndim == 0 else np.resize(array, size)
-
-
-def _numbers(values: object, what: str, expected: str) -> Vector:
-    """Real numbers as float64, infinite ones among them; text, truth values and complex numbers are none."""
-    try:
-        array = np.asarray(values)
-    except (TypeError, ValueError):
-        raise WrongObjectError(what, expected, values) from None
-    if array.dtype.kind in "OUS":
-        raise WrongObjectError(what, expected, values)
-    if array.dtype.kind not in "iuf":
-        raise DtypeError(what, array.dtype)
-    return array.astype(np.float64, copy=False)
+        raise SizeError(what, expected, array.shape)
+    return np.broadcast_to(array.reshape(-1) if array.size == 1 else array, (size,))
 
 
 def _joint_of(space: Space, entry: int) -> str:

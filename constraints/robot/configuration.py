@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from liegroups import SE2, SE3, SO2, SO3, Space
-from liegroups.arguments import as_mapping, as_name
+from liegroups.arguments import as_mapping, as_name, real_numbers
 from liegroups.arrays import ArrayLike, BoolVector, Vector
 from liegroups.errors import DuplicateNameError
 from liegroups.frozen import read_only_copy
 
-from ..errors import DtypeError, NotFiniteError, NotNormalizedError, OptionError, SizeError, WrongObjectError
+from ..errors import NotNormalizedError, OptionError, SizeError, WrongObjectError
 from .bounds import Bounds
-from .placement import as_placement, as_rotation, has_matrix, matrix_of, pose_vector, quaternion_of
+from .placement import as_placement, as_rotation, has_matrix, matrix_of, pose_vector, quaternion_of, shape_of
 
 if TYPE_CHECKING:
     from .robot import Robot
@@ -49,9 +49,9 @@ def joint_value(group: Space, value: object, what: str) -> Vector:
     if group == SO3 and turns:
         return quaternion_of(as_rotation(value, what))
     numbers = matrix_of(value)
-    if (turns or moves) and numbers is not value:
+    if ((turns or moves) and numbers is not value) or shape_of(numbers) is None:
         raise WrongObjectError(what, _expected(group), value)
-    array = _numbers(numbers, group, what)
+    array = real_numbers(numbers, what, finite=True)
     if group == SO2 and array.size == 1:
         angle = array.item()
         return np.array([math.cos(angle), math.sin(angle)])
@@ -60,7 +60,7 @@ def joint_value(group: Space, value: object, what: str) -> Vector:
         return np.array([x, y, math.cos(angle), math.sin(angle)])
     if array.ndim > 1 or array.size != group.nq:
         raise SizeError(what, _expected(group), array.shape if array.ndim else 1)
-    q = array.reshape(group.nq).astype(np.float64)
+    q = np.array(array.reshape(group.nq))
     for block in group.unit_blocks:
         unit = q[block]
         norm = math.sqrt(float(unit @ unit))
@@ -68,19 +68,6 @@ def joint_value(group: Space, value: object, what: str) -> Vector:
             raise NotNormalizedError(what, "quaternion xyzw" if unit.size == 4 else "(cos, sin)", norm)
         unit /= norm
     return q
-
-
-def _numbers(value: object, group: Space, what: str) -> Vector:
-    """The value as finite real numbers."""
-    try:
-        array = np.asarray(value)
-    except (TypeError, ValueError):
-        raise WrongObjectError(what, _expected(group), value) from None
-    if array.dtype.kind not in "iuf":
-        raise DtypeError(what, f"{value!r}" if array.dtype.kind in "OUS" else array.dtype)
-    if not np.isfinite(array).all():
-        raise NotFiniteError(what, np.flatnonzero(~np.isfinite(array)).tolist())
-    return array.astype(np.float64)
 
 
 def _expected(group: Space) -> str:
@@ -162,8 +149,6 @@ def random_configuration(bounds: Bounds, radians: BoolVector, rng: np.random.Gen
         WrongObjectError: rng is no generator.
         OptionError: size is no number of configurations.
     """
-    if not isinstance(rng, np.random.Generator):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("rng", "a numpy.random.Generator, as numpy.random.default_rng(0)", rng)
     if size is not None and (not isinstance(size, int | np.integer) or size < 0):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise OptionError(f"size of random configurations: expected a number of them or None, got {size!r}")
     space = bounds.space

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from liegroups.arguments import as_name
 from liegroups.frozen import set_fields
 
 from ..errors import WrongObjectError
@@ -33,12 +34,10 @@ class Frame:
 
     def __post_init__(self) -> None:
         """Own a copy of the placement."""
-        name: Any = self.name
+        as_name(self.name, "name of a frame")
         joint: Any = self.joint
-        if not isinstance(name, str):
-            raise WrongObjectError("name of a frame", "a string", name)
         if not isinstance(joint, int | np.integer) or isinstance(joint, bool) or joint < 0:
-            raise WrongObjectError(f"joint of frame '{name}'", "the index of a joint, 0 or more", repr(self.joint))
+            raise WrongObjectError(f"joint of frame '{self.name}'", "the index of a joint, 0 or more", repr(self.joint))
         set_fields(self, placement=as_placement(self.placement, f"placement of frame '{self.name}'").copy())
 
     def moved(self, offset: Placement) -> Frame:

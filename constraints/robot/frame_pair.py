@@ -41,28 +41,6 @@ class RelativeFrames:
         mirror: the other way round, a seen from b, once `back` has been asked for it.
     """
 
-    __slots__ = (
-        "_anchors",
-        "_frame_jacobian",
-        "_joints",
-        "_moved",
-        "_oMa",
-        "_oMb",
-        "angular",
-        "columns",
-        "linear",
-        "live_b",
-        "memory",
-        "mirror",
-        "placement_a",
-        "placement_b",
-        "pose",
-        "rotation",
-        "rows",
-        "translation",
-        "update",
-    )
-
     def __init__(self, model: Any, a: Frame, b: Frame) -> None:
         self._joints = a.joint, b.joint
         self._anchors: Any = pin.RigidConstraintModel(

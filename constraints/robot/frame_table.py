@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from liegroups.arguments import as_label, expect
 from liegroups.errors import DuplicateNameError
 
-from ..errors import ConstraintError, ModelError, UnknownFrameError, WrongObjectError
+from ..errors import ConstraintError, ModelError, UnknownFrameError
 from .frame import Frame
 from .pinocchio import Model, Placement, pin
 from .placement import as_placement
@@ -118,9 +119,7 @@ class FrameTable:
             AmbiguousFrameError: several frames at different places have the name; lists their kinds.
             WrongObjectError: the name is no string.
         """
-        if not isinstance(name, str):
-            raise WrongObjectError("frame", "a name or a Frame", name)
-        known = self.by_name.get(name)
+        known = self.by_name.get(expect(name, str, "frame", "a name or a Frame"))
         if known is None and name == WORLD:
             known = self.by_name[self.names[0]]
         if known is None:
@@ -155,9 +154,7 @@ class FrameTable:
         Raises:
             DuplicateNameError: the name is taken.
         """
-        if not isinstance(name, str) or not name:  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("name of a frame", "a string that is not empty", name)
-        if name in self.by_name:
+        if as_label(name, "name of a frame") in self.by_name:
             raise DuplicateNameError("frame", name)
         jMf = on.placement  # as it is where there is no placement: a product with the identity loses the sign of zeros
         if placement is not None:

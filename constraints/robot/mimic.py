@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from liegroups import Segments
-from liegroups.arguments import as_tuple
+from liegroups.arguments import as_tuple, expect
 
-from ..errors import UnknownJointError, WrongObjectError
+from ..errors import UnknownJointError
 from .space import RobotSpace
 
 
@@ -46,8 +46,7 @@ def as_mimics(candidates: Iterable[Mimic], space: RobotSpace) -> tuple[Mimic, ..
     joints = [factor.name for factor in space.factors]
     mimics = as_tuple(candidates, "mimics of a robot", "Mimic")
     for i, mimic in enumerate(mimics):
-        if not isinstance(mimic, Mimic):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError(f"mimic {i} of a robot", "a Mimic", mimic)
+        expect(mimic, Mimic, f"mimic {i} of a robot")
         for joint in (mimic.joint, mimic.source):
             if joint not in joints:
                 raise UnknownJointError(str(joint), joints)

@@ -8,11 +8,10 @@ import importlib.metadata
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
-from liegroups.arguments import as_tuple
+from liegroups.arguments import as_path, as_tuple
 
-from ..errors import FileError, WrongObjectError
+from ..errors import FileError
 
 _SCHEME = "package://"
 _ROBOT_DATA = "example-robot-data"
@@ -89,11 +88,8 @@ def as_folders(packages: Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
     """
     if isinstance(packages, str | os.PathLike):
         packages = [packages]
-    listed: list[Any] = [*as_tuple(packages, "packages", "folders")]
-    for folder in listed:
-        if not isinstance(folder, str | os.PathLike):
-            raise WrongObjectError("packages", "folders", repr(folder))
-    return tuple(str(Path(folder).expanduser()) for folder in listed)
+    listed = as_tuple(packages, "packages", "folders")
+    return tuple(str(Path(as_path(folder, "packages", "folders")).expanduser()) for folder in listed)
 
 
 def _from_environment() -> list[Path]:

@@ -6,10 +6,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from liegroups.arguments import finite_vector
+from liegroups.arguments import finite_vector, real_numbers
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
-from ..errors import DtypeError, NotFiniteError, NotNormalizedError, OptionError, SizeError, WrongObjectError
+from ..errors import NotNormalizedError, OptionError, SizeError, WrongObjectError
 from .pinocchio import Placement, pin
 
 
@@ -70,7 +70,7 @@ def as_placement(placement: object, what: str = "placement") -> Placement:
         return pin.SE3.Identity()
     if isinstance(placement, pin.Quaternion):
         return pin.SE3(as_rotation(placement, what), np.zeros(3))
-    numbers = _real(matrix_of(placement), what, _PLACEMENT, placement)
+    numbers = _real(placement, what, _PLACEMENT)
     if numbers.shape == (3, 3):
         return pin.SE3(_rotation_matrix(numbers, what), np.zeros(3))
     if numbers.shape == (7,):
@@ -96,7 +96,7 @@ def as_rotation(rotation: object, what: str = "rotation") -> Matrix:
     Raises:
         SizeError, DtypeError, NotFiniteError, NotNormalizedError, WrongObjectError: what is wrong with it.
     """
-    numbers = _real(matrix_of(rotation), what, _ROTATION, rotation)
+    numbers = _real(rotation, what, _ROTATION)
     if numbers.shape == (4,):
         return np.asarray(pin.Quaternion(_unit_quaternion(numbers, what)).matrix())
     if numbers.shape == (3, 3):
@@ -146,22 +146,15 @@ def quaternion_of(R: Matrix) -> Vector:
     return np.array(pin.Quaternion(R).normalized().coeffs())
 
 
-def _real(numbers: Any, what: str, expected: str, came: object) -> Vector:
-    """Finite real numbers as float64."""
-    try:
-        array = np.asarray(numbers)
-    except (TypeError, ValueError):
-        is_pair = isinstance(came, tuple | list) and len(came) == 2  # pyright: ignore[reportUnknownArgumentType]
-        pair = "a pair (for translation and rotation: rigid_transform(*pair))"
-        raise WrongObjectError(what, expected, pair if is_pair else came) from None
-    if array.dtype == object or array.ndim == 0:
+def _real(came: Any, what: str, expected: str) -> Vector:
+    """The finite numbers of what came: one number alone is neither a placement nor a rotation."""
+    numbers = matrix_of(came)
+    shape = shape_of(numbers)
+    if shape is None and isinstance(came, tuple | list) and len(came) == 2:  # pyright: ignore[reportUnknownArgumentType]
+        raise WrongObjectError(what, expected, "a pair (for translation and rotation: rigid_transform(*pair))")
+    if shape == ():
         raise WrongObjectError(what, expected, came)
-    if array.dtype.kind not in "iuf":
-        raise DtypeError(what, array.dtype)
-    array = array.astype(np.float64, copy=False)
-    if not np.isfinite(array).all():
-        raise NotFiniteError(what, np.flatnonzero(~np.isfinite(array)).tolist())
-    return array
+    return real_numbers(numbers, what, expected, finite=True)
 
 
 def _unit_quaternion(quaternion: Vector, what: str) -> Vector:

@@ -83,30 +83,6 @@ class Kinematics:
         center, center_jacobian: live results (3,), (3, nv) of the last centre of mass that was computed.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_owners",
-        "bias",
-        "center",
-        "center_jacobian",
-        "data",
-        "drift",
-        "frames",
-        "jacobian_on",
-        "jacobians",
-        "last",
-        "mass",
-        "model",
-        "motion",
-        "nq",
-        "oMi",
-        "placed",
-        "space",
-        "tree",
-        "velocities",
-        "world_jacobian",
-    )
-
     def __init__(self, space: RobotSpace) -> None:
         model: Any = space.model
         self.space, self.model, self.tree = space, model, model

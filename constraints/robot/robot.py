@@ -6,15 +6,16 @@ import copy
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import NoneType
 from typing import Self, final, overload
 
 import numpy as np
 
 from liegroups import Factor, Segments
-from liegroups.arguments import as_name
+from liegroups.arguments import as_name, expect
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import UnknownJointError, UnknownNameError, WrongObjectError
+from ..errors import UnknownJointError, UnknownNameError
 from ..keywords import names_checked
 from ..workspace import Workspace
 from .bounds import Bounds
@@ -82,11 +83,8 @@ class Robot:
         mimics: Iterable[Mimic] = (),
         disabled_collisions: Iterable[DisabledCollision] = (),
     ) -> None:
-        if not isinstance(model, pin.Model):
-            raise WrongObjectError("model", "a pinocchio.Model (for a file: Robot.from_urdf)", model)
-        if not isinstance(bounds, Bounds | None):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("bounds", "a Bounds", bounds)
-        own: Model = pin.Model(model)
+        own: Model = pin.Model(expect(model, pin.Model, "model", "a pinocchio.Model (for a file: Robot.from_urdf)"))
+        expect(bounds, (Bounds, NoneType), "bounds", "a Bounds")
         frames = FrameTable.of(own)
         space = RobotSpace(own)
         values = {entry.key(): entry.data() for entry in getattr(own, "referenceConfigurations", ())}

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from liegroups.arguments import as_name, as_tuple
+from liegroups.arguments import as_label, as_name, as_tuple, expect
 from liegroups.arrays import Vector
 from liegroups.errors import DuplicateNameError
 
-from ..errors import WrongObjectError
 from .disabled_collisions import DisabledCollision
 from .frame_table import FrameTable
 from .mimic import Mimic
@@ -67,7 +66,9 @@ def join(
     model: Any = pin.Model()
     names: list[str] = []
     for i, part in enumerate(parts):
-        _check(part, i, kind)
+        expect(part, Part, f"part {i} of the system")
+        as_label(part.name, f"name of part {i} of the system")
+        expect(part.robot, kind, f"part '{part.name}'", "a Robot (Robot(model) for a pinocchio.Model)")
         if part.name in names:
             raise DuplicateNameError("part of the system", part.name)
         names.append(part.name)
@@ -96,15 +97,6 @@ def join(
         disabled += [pair.prefixed(prefix) for pair in robot.disabled_collisions]
     model.lowerPositionLimit, model.upperPositionLimit = lower, upper
     return model, tuple(mimics), tuple(disabled)
-
-
-def _check(part: object, i: int, kind: type[Robot]) -> None:
-    if not isinstance(part, Part):
-        raise WrongObjectError(f"part {i} of the system", "a Part", part)
-    if not isinstance(part.name, str) or not part.name:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError(f"name of part {i} of the system", "a string that is not empty", part.name)
-    if not isinstance(part.robot, kind):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError(f"part '{part.name}'", "a Robot (Robot(model) for a pinocchio.Model)", part.robot)
 
 
 def _prefixed(robot: Robot, prefix: str) -> Any:

@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import FileError, WrongObjectError
+from liegroups.arguments import expect
+
+from ..errors import FileError
 from ..words import first_names
 from .mimic import Mimic
 from .pinocchio import Model, pin
@@ -39,9 +41,7 @@ class Base(Enum):
 
 def as_base(base: object) -> Base:
     """A base, or a typed error that names the bases there are."""
-    if not isinstance(base, Base):
-        raise WrongObjectError("base", "a member of Base (Base.FIXED, Base.FREE_FLYER, Base.PLANAR)", repr(base))
-    return base
+    return expect(base, Base, "base", "a member of Base (Base.FIXED, Base.FREE_FLYER, Base.PLANAR)")
 
 
 def read_urdf(

@@ -100,16 +100,10 @@ class UrdfGraph:
         return len(self.roots) == 1 and len(self.joints) == len(self.links) - 1 == len(self._below(self.roots[0]))
 
     def _below(self, root: str) -> set[str]:
-        children: dict[str, list[str]] = {link: [] for link in self.links}
-        for joint in self.joints.values():
-            children[joint.parent].append(joint.child)
-        found, pending = set[str](), [root]
-        while pending:
-            for child in children[pending.pop()]:
-                if child not in found and child != root:
-                    found.add(child)
-                    pending.append(child)
-        return found
+        found, ends = {root}, [(joint.parent, joint.child) for joint in self.joints.values()]
+        while more := {child for parent, child in ends if parent in found} - found:
+            found |= more
+        return found - {root}
 
 
 def urdf_graph(root: Element, path: str) -> UrdfGraph:

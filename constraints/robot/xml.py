@@ -15,6 +15,8 @@ from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable
 from xml.parsers import expat
 
+from liegroups.arguments import as_path
+
 from ..errors import FileError, WrongObjectError
 from .packages import find_resource
 
@@ -48,13 +50,10 @@ def read_xml(
             or is something else.
         WrongObjectError: the source is neither text nor a path.
     """
-    if not isinstance(source, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError(what, "a path, a package:// address or XML text", source)
-    text = os.fspath(source)
-    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError(what, "a path, a package:// address or XML text", source)
+    expected = "a path, a package:// address or XML text"
+    text = as_path(source, what, expected)
     if not text.strip():
-        raise WrongObjectError(what, "a path, a package:// address or XML text", "an empty text")
+        raise WrongObjectError(what, expected, "an empty text")
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
         name, content, encoding = f"{what} text", text.lstrip("\ufeff").encode(), "utf-8"
     else:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any, NoReturn
+from types import NoneType
+from typing import Any
 
 import numpy as np
 
+from liegroups.arguments import expect, real_numbers, truth_values
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.frozen import read_only
 
-from ..errors import DtypeError, NotFiniteError, OptionError, SizeError, WrongObjectError
+from ..errors import NotFiniteError, OptionError, SizeError
 
 INTERVAL = "an interval"
 """What a row without comparison is called in messages."""
@@ -112,20 +114,15 @@ class RowTable:
             SizeError, NotFiniteError, OptionError, WrongObjectError: what is wrong, with the row.
         """
         bounded = lower is not None or upper is not None
-        types: list[Any] = []
-        if comparison is None:
-            types = [None if bounded else Comparison.EQUAL_TO_ZERO] * size
-        elif isinstance(comparison, Comparison):
-            types = [comparison] * size
-        elif isinstance(comparison, list | tuple):
-            types += comparison
-        else:
-            _refuse(what, comparison)
+        one = Comparison.EQUAL_TO_ZERO if comparison is None and not bounded else comparison
+        listed = isinstance(comparison, list | tuple)
+        types: list[Any] = [*comparison] if listed else [one]
+        words = "a Comparison, or one by row (a right-hand side is rhs=, or Implicit.equal(function, rhs))"
+        for entry in types:
+            expect(entry, (Comparison, NoneType), f"comparison of '{what}'", words)
+        types = types if listed else types * size
         if len(types) != size:
             raise SizeError(f"comparison of '{what}'", size, len(types))
-        for entry in types:
-            if not isinstance(entry, Comparison | None):
-                _refuse(what, entry)
         if bounded and None not in types:
             raise OptionError(f"'{what}': lower and upper are given, but every row has a comparison; use None there")
         low, high = by_row(lower, -np.inf, size, what, "lower"), by_row(upper, np.inf, size, what, "upper")
@@ -136,30 +133,25 @@ class RowTable:
         if not (np.isfinite(margins) & (margins >= 0.0)).all():
             raise OptionError(f"'{what}': margin must not be negative, got {margins.tolist()}")
         counts = np.array(_mask(mask, size, what))
-        free, words = np.zeros(size, dtype=np.bool_), list[str]()
+        free, names = np.zeros(size, dtype=np.bool_), list[str]()
         for i, entry in enumerate(types):
             if entry is None:
                 if low[i] > high[i]:
                     raise OptionError(f"'{what}': row {i} has lower {low[i]:g} above upper {high[i]:g}")
                 if counts[i] and (low[i] == np.inf or high[i] == -np.inf):
                     raise OptionError(f"'{what}': row {i} is empty: no number is in [{low[i]:g}, {high[i]:g}]")
-                words.append(INTERVAL)
+                names.append(INTERVAL)
                 low[i], high[i] = low[i] + margins[i], high[i] - margins[i]
                 if low[i] > high[i]:
                     raise OptionError(f"'{what}': row {i} is empty: its margin is wider than its interval")
                 continue
-            words.append(entry.name)
+            names.append(entry.name)
             low[i] = margins[i] if entry is Comparison.SUPERIOR else -np.inf if entry is Comparison.INFERIOR else 0.0
             high[i] = -margins[i] if entry is Comparison.INFERIOR else np.inf if entry is Comparison.SUPERIOR else 0.0
             free[i] = entry is Comparison.EQUALITY
         low[~counts], high[~counts] = -np.inf, np.inf
         counts &= (low > -np.inf) | (high < np.inf)
-        return RowTable(low, high, scales, free, counts, tuple(words))
-
-
-def _refuse(what: str, comparison: object) -> NoReturn:
-    expected = "a Comparison, or one by row (a right-hand side is rhs=, or Implicit.equal(function, rhs))"
-    raise WrongObjectError(f"comparison of '{what}'", expected, comparison)
+        return RowTable(low, high, scales, free, counts, tuple(names))
 
 
 def by_row(numbers: ArrayLike | None, default: float, size: int, what: str, name: str) -> Vector:
@@ -168,13 +160,7 @@ def by_row(numbers: ArrayLike | None, default: float, size: int, what: str, name
     Raises:
         WrongObjectError, DtypeError, SizeError, NotFiniteError: what is wrong, with `name` and `what`.
     """
-    try:
-        array = np.asarray(default if numbers is None else numbers)
-    except (TypeError, ValueError):
-        raise WrongObjectError(f"{name} of '{what}'", "numbers by row", numbers) from None
-    if array.dtype.kind not in "iuf":
-        raise DtypeError(f"{name} of '{what}'", array.dtype)
-    array = array.astype(np.float64)
+    array = real_numbers(default if numbers is None else numbers, f"{name} of '{what}'", "numbers by row")
     if array.shape not in ((), (size,)):
         raise SizeError(f"{name} of '{what}'", f"one number or {size}", array.shape)
     if np.isnan(array).any():
@@ -185,9 +171,7 @@ def by_row(numbers: ArrayLike | None, default: float, size: int, what: str, name
 def _mask(mask: ArrayLike | None, size: int, what: str) -> BoolVector:
     if mask is None:
         return np.ones(size, dtype=np.bool_)
-    array = np.asarray(mask)
-    if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
-        raise WrongObjectError(f"mask of '{what}'", "booleans by row", mask)
+    array = truth_values(mask, f"mask of '{what}'", "booleans by row")
     if array.shape not in ((), (size,)):
         raise SizeError(f"mask of '{what}'", size, array.shape)
-    return np.array(np.broadcast_to(array.astype(np.bool_), (size,)))
+    return np.array(np.broadcast_to(array, (size,)))

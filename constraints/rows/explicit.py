@@ -6,9 +6,11 @@ import copy
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from types import NoneType
 from typing import Any, Self, final
 
 from liegroups import Segments, Space
+from liegroups.arguments import as_name, expect
 from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import set_fields
 from liegroups.space import as_space
@@ -106,17 +108,12 @@ class Explicit(RowOwner):
 
     def _check_kinds(self) -> None:
         """What each argument is; and a level that is one."""
-        if not isinstance(self.name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("name of an explicit constraint", "a string", self.name)
-        kinds: dict[type[Any], dict[str, object]] = {
-            Segments: {"outputs": self.outputs, "inputs": self.inputs},
-            Function: {"g": self.g, "g_inverse": self.g_inverse, "implicit": self.implicit, "rhs_map": self.rhs_map},
-            Space: {"whole": self.whole},
-        }
-        for kind, arguments in kinds.items():
-            for what, argument in arguments.items():
-                if not (isinstance(argument, kind) or (argument is None and what != "outputs")):
-                    raise WrongObjectError(f"{what} of {self.name!r}", kind.__name__, argument)
+        as_name(self.name, "name of an explicit constraint")
+        expect(self.outputs, Segments, f"outputs of {self.name!r}", "Segments")
+        kinds = (Segments, "inputs"), (Space, "whole"), (Function, "g", "g_inverse", "implicit", "rhs_map")
+        for kind, *optional in kinds:
+            for what in optional:
+                expect(getattr(self, what), (kind, NoneType), f"{what} of {self.name!r}", kind.__name__)
         if type(self.level) is not int or self.level < 0:
             raise OptionError(f"level of {self.name!r}: expected 0, 1, 2, ..., got {self.level!r}")
 

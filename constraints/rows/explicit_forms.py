@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from liegroups import Segments, Space
-from liegroups.arguments import as_mapping, finite_vector
+from liegroups.arguments import as_mapping, expect, finite_vector
 
 from ..errors import OptionError, WrongObjectError
 from ..functions.affine import Affine, Constant
@@ -106,8 +106,7 @@ def explicit_contact(hold: ConvexShapeContactHold, rhs: Any = None, *, level: in
 
     Source: explicit `ConvexShapeContact` of hpp-constraints, which has the pair of surfaces in its right-hand side.
     """
-    if not isinstance(hold, ConvexShapeContactHold):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("hold of an explicit contact", "a ConvexShapeContactHold", hold)
+    expect(hold, ConvexShapeContactHold, "hold of an explicit contact")
     if len(hold.pairs) != 1:
         known = ", ".join(map(str, map(tuple, hold.pairs)))
         raise OptionError(
@@ -187,9 +186,8 @@ def locked_joint(where: Robot | Space, joint: str | Segments, value: object = No
 
     Source: `LockedJoint` of hpp-constraints.
     """
+    expect(where, (Robot, Space), "where of a locked joint")
     whole = where.space if isinstance(where, Robot) else where
-    if not isinstance(whole, Space):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("where of a locked joint", "a Robot or a Space", where)
     if isinstance(joint, Segments):
         block, label = joint, str(list(joint.v))
     else:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Self, final
 
 from liegroups import Space
+from liegroups.arguments import as_name
 from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import set_fields
 
-from ..errors import WrongObjectError
 from ..functions.function import Function, as_function
 from ..keywords import names_checked
 from ..robot.arguments import GivenPoint
@@ -79,9 +79,7 @@ class Implicit(RowOwner):
     def __post_init__(self) -> None:
         """Check everything once."""
         f = as_function(self.function, "function of a constraint")
-        if not isinstance(self.name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError(f"name of the constraint on {f.name}", "a string", self.name)
-        name = self.name or f.name
+        name = as_name(self.name, f"name of the constraint on {f.name}") or f.name
         rows = RowTable.of(
             f.outputs.nv, name, self.comparison, self.mask, self.scale, self.margin, self.lower, self.upper
         )

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, final
 
 import numpy as np
 
-from liegroups.arguments import finite_vector
+from liegroups.arguments import expect, finite_vector
 from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import read_only, read_only_copy
 
@@ -55,8 +55,7 @@ class RightHandSide:
         velocity: ArrayLike | None = None,
         acceleration: ArrayLike | None = None,
     ) -> None:
-        if not isinstance(stack, Stack):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("stack of right-hand sides", "a Stack (problem.constraints)", stack)
+        expect(stack, Stack, "stack of right-hand sides", "a Stack (problem.constraints)")
         if vector is None:
             parts = [owner.default_rhs for owner in stack]
         else:
@@ -65,21 +64,15 @@ class RightHandSide:
                 raise WrongObjectError(
                     "right-hand side", f"{counted(stack.rhs_size, 'number')} or a RightHandSide", by_name
                 )
-            given = _vector(vector, stack.rhs_size, "right-hand side")
-            parts = [owner.check_rhs(given[s]) for owner, s in zip(stack, stack.rhs_slices, strict=True)]
-        self._fill(stack, np.concatenate(parts) if parts else np.zeros(0))
-        size = stack.full_size
-        self.velocity = None if velocity is None else _vector(velocity, size, "velocity of right-hand sides")
-        self.acceleration = (
-            None if acceleration is None else _vector(acceleration, size, "acceleration of right-hand sides")
-        )
-
-    def _fill(self, stack: Stack, vector: Vector) -> None:
-        """Everything but velocities and accelerations, from a vector that is known to be valid."""
-        self.stack, self.vector = stack, read_only(vector)
+            numbers = _vector(vector, stack.rhs_size, "right-hand side")
+            parts = [owner.check_rhs(numbers[s]) for owner, s in zip(stack, stack.rhs_slices, strict=True)]
+        self.stack, self.vector = stack, read_only(np.concatenate([np.zeros(0), *parts]))
         self.points: dict[int, Vector | None] = {}
         for owner, s in zip(stack, stack.rhs_slices, strict=True):
-            self._point(owner, vector[s])
+            self._point(owner, self.vector[s])
+        size, of = stack.full_size, "of right-hand sides"
+        self.velocity = None if velocity is None else _vector(velocity, size, f"velocity {of}")
+        self.acceleration = None if acceleration is None else _vector(acceleration, size, f"acceleration {of}")
 
     def read_at(self, point: Point | ArrayLike, which: Iterable[int] | None = None) -> RightHandSide:
         """The same but for some constraints, whose right-hand sides become those that a point satisfies.
@@ -239,5 +232,5 @@ class _Kept:
         self.made: Any = None
 
 
-def _vector(given: ArrayLike, size: int, what: str) -> Vector:
-    return read_only_copy(finite_vector(given, size, what))
+def _vector(numbers: ArrayLike, size: int, what: str) -> Vector:
+    return read_only_copy(finite_vector(numbers, size, what))

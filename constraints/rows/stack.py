@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from numbers import Integral
 from typing import Any, final
@@ -10,6 +10,7 @@ from weakref import WeakSet
 
 import numpy as np
 
+from liegroups.arguments import as_tuple, expect
 from liegroups.arrays import Indices, Vector
 
 from ..errors import (
@@ -45,16 +46,11 @@ class Stack:
     """
 
     def __init__(self, owners: Sequence[RowOwner]) -> None:
-        if not isinstance(owners, Sequence) or isinstance(owners, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("constraints of a stack", "a sequence of constraints", owners)
-        self.owners = tuple(owners)
-        seen: set[int] = set()
+        self.owners = as_tuple(owners, "constraints of a stack", "constraints")
         for i, owner in enumerate(self.owners):
-            if not isinstance(owner, RowOwner):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise WrongObjectError(f"constraint {i} of a stack", "a constraint", owner)
-            if id(owner) in seen:
-                raise DuplicateError(f"constraint {owner.name!r} is given twice (the same object)")
-            seen.add(id(owner))
+            expect(owner, RowOwner, f"constraint {i} of a stack", "a constraint")
+        check_unique(self.owners)
+        for owner in self.owners:
             if owner.space != self.owners[0].space:
                 raise SpaceMismatchError(f"space of {owner.name!r}", self.owners[0].space.name, owner.space.name)
         counts = [int(owner.rows.mask.sum()) for owner in self.owners]
@@ -133,24 +129,32 @@ class Stack:
 
     def __add__(self, other: Stack) -> Stack:
         """One after the other: rows of the first, then rows of the second. Raises DuplicateError where they share."""
-        return Stack(self.owners + self._checked(other).owners)
+        return Stack(self.owners + expect(other, Stack, "stack to be added").owners)
 
     def __or__(self, other: Stack) -> Stack:
         """All owners of both, those that they share (the same objects) once, where the first has them."""
         mine = {id(owner) for owner in self.owners}
-        return Stack([*self.owners, *(owner for owner in self._checked(other).owners if id(owner) not in mine)])
-
-    @staticmethod
-    def _checked(other: object) -> Stack:
-        if not isinstance(other, Stack):
-            raise WrongObjectError("stack to be added", "a Stack", other)
-        return other
+        theirs = expect(other, Stack, "stack to be added").owners
+        return Stack([*self.owners, *(owner for owner in theirs if id(owner) not in mine)])
 
     def __repr__(self) -> str:
         return f"Stack({counted(self.size, 'row')}: {one_line(', '.join(self.names))})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Stack, (self.owners,)
+
+
+def check_unique(owners: Iterable[RowOwner]) -> None:
+    """Refuse the same object twice.
+
+    Raises:
+        DuplicateError: names it.
+    """
+    seen: set[int] = set()
+    for owner in owners:
+        if id(owner) in seen:
+            raise DuplicateError(f"constraint {owner.name!r} is given twice (the same object)")
+        seen.add(id(owner))
 
 
 def label(name: str, position: int, names: Sequence[str]) -> str:

@@ -10,7 +10,9 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from liegroups import Space
+from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
+from liegroups.segments import as_slice
 
 from ..errors import SpaceMismatchError, UndefinedError, WrongObjectError
 from ..linear_algebra import dot, norm
@@ -126,24 +128,12 @@ class StackedRows:
             they declare, so the others must be zero again before the next evaluation.
     """
 
-    __slots__ = (
-        "_blocks",
-        "_defaults",
-        "_masked",
-        "_offsets",
-        "_sides",
-        "_substitutes",
-        "_writers",
-        "reduced",
-        "rows",
-    )
-
     def __init__(self, stack: Stack, space: Space, substitutes: Mapping[int, RowOwner] | None = None) -> None:
         _check_stack(stack)
         self._substitutes = substitutes or {}
         if stack.owners and stack.owners[0].space != space:
             raise SpaceMismatchError("point of stacked rows", stack.owners[0].space.name, space.name)
-        run = _run(stack.active)
+        run = as_slice(stack.active.tolist())
         sizes = stack.full_slices if run is not None else stack.slices
         rows = stack.full_size if run is not None else stack.size
         error, jacobian = np.zeros(rows), np.zeros((rows, space.nv))
@@ -155,7 +145,7 @@ class StackedRows:
             if s.stop - s.start == n:
                 self._blocks.append(_Block(owner, full, error[s], jacobian[s]))
                 continue
-            own, kept = (np.zeros(n), np.zeros((n, space.nv))), _run(counting)
+            own, kept = (np.zeros(n), np.zeros((n, space.nv))), as_slice(counting.tolist())
             self._blocks.append(_Block(owner, full, *own))
             self._masked.append(_Masked(counting if kept is None else kept, *own, error[s], jacobian[s]))
         self.reduced = False
@@ -321,34 +311,25 @@ def stack_rows(
 
 def _check_order(order: object, point: Point | MovingPoint) -> None:
     """Refuse an order that is none, or that does not go with the point."""
-    if not isinstance(order, Order):
-        raise WrongObjectError("order of stacked rows", "Order.POSITION, VELOCITY or ACCELERATION", order)
+    order = expect(order, Order, "order of stacked rows", "Order.POSITION, VELOCITY or ACCELERATION")
     if point.is_moving and order is Order.POSITION:
         raise WrongObjectError("point of position rows", "a point, robot.at(q)", point)
     if not point.is_moving and order is not Order.POSITION:
         raise WrongObjectError(f"point of {order.name.lower()} rows", "a motion, robot.at(q, v)", point)
 
 
-def _run(active: Indices) -> slice | None:
-    """Indices that follow each other, as a slice; None where they do not."""
-    if not active.size:
-        return slice(0, 0)
-    first, last = int(active[0]), int(active[-1]) + 1
-    return slice(first, last) if last - first == active.size else None
-
-
 def _check_stack(stack: object) -> None:
-    if not isinstance(stack, Stack):
-        raise WrongObjectError("stack of rows", "a Stack (problem.constraints)", stack)
+    expect(stack, Stack, "stack of rows", "a Stack (problem.constraints)")
 
 
 def _check_arguments(stack: Stack, point: object, rhs: object) -> None:
     """Refuse arguments of another kind, and a right-hand side that lacks constraints of the stack."""
     _check_stack(stack)
-    numbers = isinstance(point, np.ndarray | list | tuple) and bool(stack.owners)
-    if not numbers and not isinstance(point, Point | MovingPoint):
-        raise WrongObjectError("point of stacked rows", "a point or a motion (robot.at), or a configuration", point)
-    if rhs is not None and not isinstance(rhs, RightHandSide):
-        raise WrongObjectError("right-hand side of stacked rows", "a RightHandSide (problem.rhs)", rhs)
-    if rhs is not None and not all(id(owner) in rhs.points for owner in stack):
+    numbers: tuple[type[Any], ...] = (np.ndarray, list, tuple) if stack.owners else ()
+    words = "a point or a motion (robot.at), or a configuration"
+    expect(point, (Point, MovingPoint, *numbers), "point of stacked rows", words)
+    if rhs is None:
+        return
+    rhs = expect(rhs, RightHandSide, "right-hand side of stacked rows", "a RightHandSide (problem.rhs)")
+    if not all(id(owner) in rhs.points for owner in stack):
         raise SpaceMismatchError("right-hand side of other constraints", str(stack), str(rhs.stack))

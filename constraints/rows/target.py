@@ -11,9 +11,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from liegroups import Space
+from liegroups.arguments import as_callable, real_numbers
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import DtypeError, NotFiniteError, OptionError, WrongObjectError
+from ..errors import NotFiniteError, OptionError, WrongObjectError
 from ..robot.arguments import GivenPoint, point_numbers
 from ..robot.placement import matrix_of
 
@@ -52,9 +53,10 @@ class Target:
 
     def __post_init__(self) -> None:
         """Check what was given."""
-        for what, f in (("value", self.value), ("velocity", self.velocity), ("acceleration", self.acceleration)):
-            if not callable(f) and (f is not None or what == "value"):
-                raise WrongObjectError(f"{what} of a Target", "a function of time", f)
+        for what in ("value", "velocity", "acceleration"):
+            f = getattr(self, what)
+            if f is not None or what == "value":
+                as_callable(f, f"{what} of a Target", "a function of time")
         interval: Any = self.interval
         if not hasattr(interval, "__len__") or len(interval) != 2 or not all(map(_is_number, interval)):
             raise WrongObjectError("interval of a Target", "two numbers (start, end)", repr(interval))
@@ -70,13 +72,8 @@ class Target:
     def at(self, t: float) -> Vector:
         """The point at time t, unchecked."""
         self._check_time(t)
-        try:
-            point = np.atleast_1d(np.asarray(matrix_of(self.value(t))))
-        except ValueError as error:
-            raise DtypeError(f"value of a target at t = {t:g}", error) from None
-        if point.dtype.kind not in "iuf":
-            raise DtypeError(f"value of a target at t = {t:g}", point.dtype)
-        return point.astype(np.float64)
+        point = real_numbers(matrix_of(self.value(t)), f"value of a target at t = {t:g}")
+        return np.array(np.atleast_1d(point))
 
     def velocity_at(self, t: float, space: Space) -> Vector:
         """Body velocity (space.nv,) at time t."""

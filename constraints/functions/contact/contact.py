@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple, final
 import numpy as np
 
 from liegroups import SO2, Rn, Space
-from liegroups.arguments import finite_vector
+from liegroups.arguments import as_tuple, expect, finite_vector
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import set_fields
 
@@ -269,24 +269,15 @@ class ConvexShapeContactHold(_PairFunction):
 
 def _surfaces(surfaces: Any, robot: Robot, what: str) -> tuple[Surface, ...]:
     """Surfaces of the robot, of different names."""
-    entries: list[Any] = []
-    if isinstance(surfaces, Surface):
-        entries = [surfaces]
-    elif isinstance(surfaces, Sequence) and not isinstance(surfaces, str):
-        entries += surfaces
-    else:
-        raise WrongObjectError(what, "a Surface, or a sequence of them", surfaces)
-    found: list[Surface] = []
-    for surface in entries:
-        if not isinstance(surface, Surface):
-            raise WrongObjectError(what, "a Surface, or a sequence of them", surface)
-        if surface.name in [other.name for other in found]:
+    entries = (surfaces,) if isinstance(surfaces, Surface) else as_tuple(surfaces, what, "surfaces, or a Surface")
+    for i, surface in enumerate(entries):
+        expect(surface, Surface, what, "a Surface, or a sequence of them")
+        if surface.name in [other.name for other in entries[:i]]:
             raise DuplicateNameError(f"surface among the {what}", surface.name)
         robot.frame(surface.frame)
-        found.append(surface)
-    if not found:
+    if not entries:
         raise SizeError(what, "at least one", 0)
-    return tuple(found)
+    return entries
 
 
 def _named(pair: Any, who: str) -> tuple[str, str]:

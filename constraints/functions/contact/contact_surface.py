@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from liegroups.arguments import as_name
+from liegroups.arguments import as_name, expect, real_numbers
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
-from ...errors import DtypeError, ModelError, NotFiniteError, SizeError, WrongObjectError
+from ...errors import ModelError, SizeError
 from ...robot import Frame
 from ...robot.pinocchio import Placement, pin
 from ...words import counted
@@ -73,10 +73,8 @@ class Surface:
     def __post_init__(self) -> None:
         """Check the polygon, and find its frames."""
         as_name(self.name, "name of a surface")
-        if not isinstance(self.frame, Frame):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError(f"frame of surface '{self.name}'", "a Frame (robot.frame(name))", self.frame)
+        jMf = expect(self.frame, Frame, f"frame of surface '{self.name}'", "a Frame (robot.frame(name))").placement
         points = _points(self.points, self.name)
-        jMf = self.frame.placement
         corners = points @ np.asarray(jMf.rotation).T + jMf.translation
         centre, normal, along = _axes(corners, self.name)
         frames: list[Placement] = []
@@ -144,17 +142,10 @@ class Surface:
 
 def _points(vertices: ArrayLike, name: str) -> Matrix:
     what = f"points of surface '{name}'"
-    try:
-        points = np.array(vertices)
-    except (TypeError, ValueError):
-        raise WrongObjectError(what, "vertices (n, 3)", vertices) from None
-    if points.dtype.kind not in "iuf":
-        raise DtypeError(what, points.dtype)
+    points = np.array(real_numbers(vertices, what, "vertices (n, 3)", finite=True))
     if points.ndim != 2 or points.shape[1] != 3 or len(points) < 3:
         raise SizeError(what, "at least 3 rows of 3", points.shape)
-    if not np.isfinite(points).all():
-        raise NotFiniteError(what, np.flatnonzero(~np.isfinite(points)).tolist())
-    return points.astype(np.float64)
+    return points
 
 
 def _axes(corners: Matrix, name: str) -> tuple[Vector, Vector, Vector]:
