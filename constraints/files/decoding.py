@@ -21,7 +21,7 @@ from ..rows.row_owner import RowOwner
 from ..words import counted
 from .encoding import DEEPEST, GROUPS
 from .joint_models import placement_from_data
-from .json_values import MOST_COORDINATES, Parsed
+from .json_values import MOST_COORDINATES, JsonValue
 from .loops import LOOPS, loop_from_data
 from .robots import frame_from_data, robot_from_data, space_from_data
 from .shapes import FORMER, SHIPPED, shape_of
@@ -44,7 +44,7 @@ class Decoder:
         FileContentError: something is wrong with the data; its place is named.
     """
 
-    def __init__(self, shared: Parsed) -> None:
+    def __init__(self, shared: JsonValue) -> None:
         self._shared: dict[str, tuple[object, int]] = {}
         self._parts = 0
         self._depth = 0
@@ -55,19 +55,19 @@ class Decoder:
 
     # Constraints
 
-    def constraint(self, data: Parsed) -> RowOwner:
+    def constraint(self, data: JsonValue) -> RowOwner:
         """A constraint."""
         return self._node(data, RowOwner, "a constraint", self._constraints)
 
     @property
-    def _constraints(self) -> dict[str, Callable[[Parsed], RowOwner]]:
+    def _constraints(self) -> dict[str, Callable[[JsonValue], RowOwner]]:
         return {"Implicit": self._implicit, "Explicit": self._explicit, **dict.fromkeys(LOOPS, self._loop)}
 
-    def _loop(self, data: Parsed) -> RowOwner:
+    def _loop(self, data: JsonValue) -> RowOwner:
         owner = loop_from_data(data, self.robot(data.entry("robot")), ("robot", "space"))
         return data.build(owner.on, self.space(data.entry("space"))) if data.has("space") else owner
 
-    def _implicit(self, data: Parsed) -> Implicit:
+    def _implicit(self, data: JsonValue) -> Implicit:
         data.only("type", "name", "function", *_ROWS, *_INTERVALS)
         f = self.function(data.entry("function"))
         rows = self._rows(data, f.outputs.nv, f.outputs.nq)
@@ -76,7 +76,7 @@ class Decoder:
                 rows[name] = data.entry(name).vector(f.outputs.nv, finite=False)
         return data.build(Implicit, f, name=data.entry("name").text(), **rows)
 
-    def _explicit(self, data: Parsed) -> Explicit:
+    def _explicit(self, data: JsonValue) -> Explicit:
         functions = ("g", "g_inverse", "implicit", "rhs_map")
         data.only("type", "name", "f", "outputs", "inputs", *functions, "whole", *_ROWS, "level")
         named: dict[str, Any] = {name: self.function(data.entry(name)) for name in functions if data.has(name)}
@@ -92,7 +92,7 @@ class Decoder:
         return data.build(Explicit, f, outputs, name=data.entry("name").text(), **named)
 
     @staticmethod
-    def _rows(data: Parsed, size: int, rhs_size: int) -> dict[str, Any]:
+    def _rows(data: JsonValue, size: int, rhs_size: int) -> dict[str, Any]:
         rows: dict[str, Any] = {}
         if data.has("comparison"):
             entry = data.entry("comparison")
@@ -108,15 +108,15 @@ class Decoder:
 
     # Functions
 
-    def function(self, data: Parsed) -> Function:
+    def function(self, data: JsonValue) -> Function:
         """A function."""
         return self._node(data, Function, "a function", self._function_kinds)
 
     @property
-    def _function_kinds(self) -> dict[str, Callable[[Parsed], Function]]:
+    def _function_kinds(self) -> dict[str, Callable[[JsonValue], Function]]:
         return dict.fromkeys((*SHIPPED, *FORMER), self._function)
 
-    def _function(self, data: Parsed) -> Function:
+    def _function(self, data: JsonValue) -> Function:
         kind = data.entry("type").text()
         cls, former = FORMER.get(kind) or (SHIPPED[kind], {})
         entries = {former.get(field.name, field.name): field for field in shape_of(cls)}
@@ -133,8 +133,8 @@ class Decoder:
         self._limited(data, f.outputs.nq, "a value")
         return f
 
-    def _field(self, data: Parsed, kind: str) -> Any:
-        readers: dict[str, Callable[[Parsed], Any]] = {
+    def _field(self, data: JsonValue, kind: str) -> Any:
+        readers: dict[str, Callable[[JsonValue], Any]] = {
             "robot": self.robot,
             "function": self.function,
             "functions": self._functions,
@@ -146,29 +146,29 @@ class Decoder:
             "names": lambda entry: tuple(item.text() for item in entry.items(MOST_COORDINATES)),
             "surface": _surface,
             "surfaces": lambda entry: [_surface(item) for item in entry.items(MOST_COORDINATES)],
-            "text": Parsed.text,
-            "flag": Parsed.flag,
-            "integer": Parsed.integer,
-            "number": Parsed.number,
+            "text": JsonValue.text,
+            "flag": JsonValue.flag,
+            "integer": JsonValue.integer,
+            "number": JsonValue.number,
         }
         return readers[kind](data)
 
-    def _functions(self, data: Parsed) -> list[Function]:
+    def _functions(self, data: JsonValue) -> list[Function]:
         functions = [self.function(item) for item in data.items(MOST_COORDINATES)]
         self._limited(data, sum(f.outputs.nq for f in functions), "values")
         return functions
 
     @staticmethod
-    def _frame(data: Parsed) -> Frame | str:
+    def _frame(data: JsonValue) -> Frame | str:
         return data.text() if data.holds(str) else frame_from_data(data)
 
-    def _frame_or_placement(self, data: Parsed) -> Any:
+    def _frame_or_placement(self, data: JsonValue) -> Any:
         is_placement = data.holds(dict) and "rotation" in data.keys()
         return placement_from_data(data) if is_placement else self._frame(data)
 
     # Spaces and robots
 
-    def space(self, data: Parsed) -> Space:
+    def space(self, data: JsonValue) -> Space:
         """A space."""
         if data.holds(str):
             name = data.text()
@@ -180,7 +180,7 @@ class Decoder:
             return Rn(int(name[1:]))
         return self._node(data, Space, "a space", {"ProductSpace": self._product, "RobotSpace": self._robot_space})
 
-    def _product(self, data: Parsed) -> Space:
+    def _product(self, data: JsonValue) -> Space:
         data.only("type", "factors", "names")
         factors = [self.space(item) for item in data.entry("factors").items(MOST_COORDINATES)]
         self._limited(data, sum(factor.nq for factor in factors), "coordinates")
@@ -188,27 +188,27 @@ class Decoder:
         return data.build(ProductSpace, factors, names)
 
     @staticmethod
-    def _robot_space(data: Parsed) -> RobotSpace:
+    def _robot_space(data: JsonValue) -> RobotSpace:
         return space_from_data(data.only("type", "model"))
 
-    def robot(self, data: Parsed) -> Robot:
+    def robot(self, data: JsonValue) -> Robot:
         """A robot."""
         return self._node(data, Robot, "a robot", {"Robot": self._robot})
 
-    def _robot(self, data: Parsed) -> Robot:
+    def _robot(self, data: JsonValue) -> Robot:
         space = self.space(data.entry("space"))
         if not isinstance(space, RobotSpace):
             data.entry("space").refuse("expected the space of a robot")
         return robot_from_data(data, space, ("type", "space"))
 
-    def where(self, data: Parsed) -> Any:
+    def where(self, data: JsonValue) -> Any:
         """A robot or a space."""
         if data.holds(str):
             return self.space(data)
-        kinds: dict[str, Callable[[Parsed], Any]] = {"Robot": self._robot, "ProductSpace": self._product}
+        kinds: dict[str, Callable[[JsonValue], Any]] = {"Robot": self._robot, "ProductSpace": self._product}
         return self._node(data, object, "a robot or a space", kinds | {"RobotSpace": self._robot_space})
 
-    def segments(self, data: Parsed) -> Segments:
+    def segments(self, data: JsonValue) -> Segments:
         """A block of a space."""
         data.only("q", "v", "space")
         q, v = (tuple(data.entry(name).integers(0, MOST_COORDINATES)) for name in ("q", "v"))
@@ -219,15 +219,15 @@ class Decoder:
 
     # Sharing, and limits
 
-    def _any(self, data: Parsed) -> object:
+    def _any(self, data: JsonValue) -> object:
         """What the shared data say it is."""
-        kinds: dict[str, Callable[[Parsed], Any]] = {
+        kinds: dict[str, Callable[[JsonValue], Any]] = {
             "Robot": self._robot, "ProductSpace": self._product, "RobotSpace": self._robot_space,
         }  # fmt: skip
         kinds |= self._constraints
         return self._node(data, object, "shared data", kinds | self._function_kinds)
 
-    def _node(self, data: Parsed, wanted: type[_T], what: str, kinds: dict[str, Callable[[Parsed], Any]]) -> _T:
+    def _node(self, data: JsonValue, wanted: type[_T], what: str, kinds: dict[str, Callable[[JsonValue], Any]]) -> _T:
         """Build what an object with a type describes, or take what its reference names."""
         if "ref" in data.keys():
             return self._referred(data.only("ref").entry("ref"), wanted, what)
@@ -244,7 +244,7 @@ class Decoder:
         self._count(data, len(built.factors) if isinstance(built, RobotSpace) else 1)
         return cast("_T", built)
 
-    def _referred(self, data: Parsed, wanted: type[_T], what: str) -> _T:
+    def _referred(self, data: JsonValue, wanted: type[_T], what: str) -> _T:
         name = data.text()
         if name not in self._shared:
             data.refuse(f"no shared data before this are called {name!r}; {_listed(self._shared)}")
@@ -254,13 +254,13 @@ class Decoder:
         self._count(data, 1 if isinstance(built, Robot) else parts)
         return built
 
-    def _count(self, data: Parsed, parts: int) -> None:
+    def _count(self, data: JsonValue, parts: int) -> None:
         self._parts += parts
         if self._parts > MOST_PARTS:
             data.refuse(f"is made of more than {MOST_PARTS} functions and spaces")
 
     @staticmethod
-    def _limited(data: Parsed, size: int, what: str) -> None:
+    def _limited(data: JsonValue, size: int, what: str) -> None:
         if size > MOST_COORDINATES:
             data.refuse(f"has {what} of {counted(size, 'number')}; expected at most {MOST_COORDINATES}")
 
@@ -270,17 +270,17 @@ def _listed(names: Iterable[str]) -> str:
     return f"the nearest are {', '.join(found[:8])}" if found else "there are none"
 
 
-def _comparison(data: Parsed) -> Comparison:
+def _comparison(data: JsonValue) -> Comparison:
     return Comparison[data.word([kind.name for kind in Comparison])]
 
 
-def _surface(data: Parsed) -> Surface:
+def _surface(data: JsonValue) -> Surface:
     data.only("name", "frame", "points")
     frame = frame_from_data(data.entry("frame"))
     return data.build(Surface, data.entry("name").text(), frame, data.entry("points").matrix(3))
 
 
-def _numbers(data: Parsed) -> Vector:
+def _numbers(data: JsonValue) -> Vector:
     """A vector, or a matrix."""
     rows = data.holds(list) and any(item.holds(list) for item in data.items()[:1])
     return data.matrix() if rows or data.holds(dict) else data.vector()

@@ -13,7 +13,7 @@ from ..loops.hinge import Hinge
 from ..loops.pose_map import Rod, Split
 from ..robot import Frame, Robot
 from .joint_models import placement_data, placement_from_data
-from .json_values import Parsed
+from .json_values import JsonValue
 from .robots import frame_data, frame_from_data
 
 _Maker = Callable[..., FrameRows]
@@ -77,7 +77,7 @@ def _held(contact: PointContact | SurfaceContact) -> dict[str, Any]:
     return data
 
 
-def loop_from_data(data: Parsed, robot: Robot, beside: tuple[str, ...]) -> FrameRows:
+def loop_from_data(data: JsonValue, robot: Robot, beside: tuple[str, ...]) -> FrameRows:
     """The closure or contact of `loop_data` on a robot.
 
     Args:
@@ -88,9 +88,9 @@ def loop_from_data(data: Parsed, robot: Robot, beside: tuple[str, ...]) -> Frame
     kind = data.entry("type").word(list(LOOPS))
     make, needed, possible = LOOPS[kind]
     data.only("type", "name", *needed, *possible, *beside)
-    readers: dict[str, Callable[[Parsed], Any]] = {
+    readers: dict[str, Callable[[JsonValue], Any]] = {
         "hinge": _hinge_from_data,
-        "length": Parsed.number,
+        "length": JsonValue.number,
         "axes": lambda entry: Axes[entry.word([axes.name for axes in Axes])],
         "normal": lambda entry: entry.vector(3),
         "anchor": placement_from_data if kind == "SurfaceContact" else lambda entry: entry.vector(3),
@@ -100,7 +100,7 @@ def loop_from_data(data: Parsed, robot: Robot, beside: tuple[str, ...]) -> Frame
     return data.build(make, robot, name=data.entry("name").text(), **named)
 
 
-def _frame(data: Parsed) -> Frame | str:
+def _frame(data: JsonValue) -> Frame | str:
     return data.text() if data.holds(str) else frame_from_data(data)
 
 
@@ -118,12 +118,12 @@ def _hinge_data(hinge: Hinge) -> dict[str, Any]:
     return data
 
 
-def _hinge_from_data(data: Parsed, kinds: tuple[str, ...] = tuple(_HINGES)) -> Hinge:
+def _hinge_from_data(data: JsonValue, kinds: tuple[str, ...] = tuple(_HINGES)) -> Hinge:
     make, names = _HINGES[data.entry("type").word(kinds)]
     data.only("type", *names)
     plain = tuple(kind for kind in kinds if kind != "custom")  # a custom hinge is written as its simple parts
-    readers: dict[str, Callable[[Parsed], Any]] = {
-        "pitch": Parsed.number,
+    readers: dict[str, Callable[[JsonValue], Any]] = {
+        "pitch": JsonValue.number,
         "axes": lambda entry: entry.matrix(6),
         "subhinges": lambda entry: [_hinge_from_data(part, plain) for part in entry.items(6)],
     }

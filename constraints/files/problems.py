@@ -17,7 +17,7 @@ from ..words import counted
 from .decoding import Decoder
 from .documents import read_document, text_of, write_document
 from .encoding import Encoder
-from .json_values import MOST_COORDINATES, Parsed
+from .json_values import MOST_COORDINATES, JsonValue
 from .robots import bounds_data, bounds_from_data
 
 _ENTRIES = ("shared", "where", "levels", "bounds", "weights", "frozen", "optional_last")
@@ -52,7 +52,7 @@ def problem_data(problem: Problem) -> dict[str, Any]:
     """
     data = _data(problem)
     try:
-        again = _data(problem_from_data(Parsed("the file", "$", data)))
+        again = _data(problem_from_data(JsonValue("the file", "$", data)))
     except NotSavableError:
         raise
     except ConstraintError as error:
@@ -62,7 +62,7 @@ def problem_data(problem: Problem) -> dict[str, Any]:
     return data
 
 
-def problem_from_data(data: Parsed, beside: tuple[str, ...] = ()) -> Problem:
+def problem_from_data(data: JsonValue, beside: tuple[str, ...] = ()) -> Problem:
     """The problem of `problem_data`.
 
     Args:
@@ -89,7 +89,7 @@ def problem_from_data(data: Parsed, beside: tuple[str, ...] = ()) -> Problem:
     return data.build(Problem, where, levels, **named)
 
 
-def _weights(data: Parsed, space: Space) -> Any:
+def _weights(data: JsonValue, space: Space) -> Any:
     """Costs of all columns, or of those that are not null."""
     items = data.items()
     if len(items) != space.nv:

@@ -22,7 +22,7 @@ from ..solvers.status import Status
 from ..words import counted
 from .documents import read_document, write_document
 from .environment import environment
-from .json_values import Parsed
+from .json_values import JsonValue
 from .options import options_data, options_from_data
 from .problems import problem_data, problem_from_data
 from .right_hand_sides import rhs_data, rhs_from_data
@@ -150,7 +150,7 @@ def save_report(projection: Projection, path: str | os.PathLike[str]) -> None:
     write_document(path, "report", {**content, "problem": problem_data(projection.problem)})
 
 
-def report_from_data(data: Parsed, beside: tuple[str, ...] = ()) -> Report:
+def report_from_data(data: JsonValue, beside: tuple[str, ...] = ()) -> Report:
     """The report of a document that `read_document` has opened.
 
     Args:
@@ -203,7 +203,7 @@ def _engine_data(engine: Engine) -> dict[str, Any]:
     return {"engine": {"type": "NewtonEngine", "step": name}}
 
 
-def _engine_from_data(data: Parsed, problem: Problem) -> Engine:
+def _engine_from_data(data: JsonValue, problem: Problem) -> Engine:
     if data.entry("type").word(["NewtonEngine", "LoopEngine"]) == "NewtonEngine":
         return NewtonEngine(_STEPS[data.only("type", "step").entry("step").word(list(_STEPS))])
     data.only("type", "is_sparse")  # as reports said it before engines had steps

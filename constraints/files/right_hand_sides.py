@@ -11,7 +11,7 @@ from ..errors import WrongObjectError
 from ..rows.right_hand_side import RightHandSide
 from ..rows.stack import Stack
 from .documents import read_document, write_document
-from .json_values import Parsed
+from .json_values import JsonValue
 
 _RATES = ("velocity", "acceleration")
 
@@ -55,7 +55,7 @@ def rhs_data(rhs: RightHandSide) -> dict[str, Any]:
     return data
 
 
-def rhs_from_data(data: Parsed, stack: Stack, beside: tuple[str, ...] = ()) -> RightHandSide:
+def rhs_from_data(data: JsonValue, stack: Stack, beside: tuple[str, ...] = ()) -> RightHandSide:
     """The right-hand sides of `rhs_data`, on a stack of constraints of the same names and groups in the same order.
 
     Args:

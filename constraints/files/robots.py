@@ -15,7 +15,7 @@ from ..robot.mimic import Mimic
 from ..robot.robot import Robot
 from ..robot.space import RobotSpace
 from .joint_models import model_data, model_from_data, placement_data, placement_from_data
-from .json_values import MOST_COORDINATES, Parsed
+from .json_values import MOST_COORDINATES, JsonValue
 
 MOST_PAIRS = 100_000
 """Pairs of links with disabled collisions that a file may have."""
@@ -31,7 +31,7 @@ def space_data(space: RobotSpace) -> dict[str, Any]:
     return {"model": model_data(space.model)}
 
 
-def space_from_data(data: Parsed) -> RobotSpace:
+def space_from_data(data: JsonValue) -> RobotSpace:
     """The space of `space_data`."""
     model = model_from_data(data.entry("model"))
     return data.build(RobotSpace, model)
@@ -57,7 +57,7 @@ def robot_data(robot: Robot) -> dict[str, Any]:
     return data
 
 
-def robot_from_data(data: Parsed, space: RobotSpace, beside: tuple[str, ...] = ()) -> Robot:
+def robot_from_data(data: JsonValue, space: RobotSpace, beside: tuple[str, ...] = ()) -> Robot:
     """The robot of `robot_data` on a space, which robots that differ in bounds or frames share.
 
     Args:
@@ -93,7 +93,7 @@ def frame_data(frame: Frame) -> dict[str, Any]:
     }
 
 
-def frame_from_data(data: Parsed) -> Frame:
+def frame_from_data(data: JsonValue) -> Frame:
     """The frame of `frame_data`."""
     data.only("name", "joint", "joint_name", "placement")
     joint, placement = data.entry("joint").integer(0, MOST_COORDINATES), placement_from_data(data.entry("placement"))
@@ -105,14 +105,14 @@ def bounds_data(bounds: Bounds) -> dict[str, Any]:
     return {"lower": bounds.lower.tolist(), "upper": bounds.upper.tolist()}
 
 
-def bounds_from_data(data: Parsed, space: Any) -> Bounds:
+def bounds_from_data(data: JsonValue, space: Any) -> Bounds:
     """The bounds of `bounds_data` on a space."""
     data.only("lower", "upper")
     lower, upper = (data.entry(side).vector(space.nq, finite=False) for side in ("lower", "upper"))
     return data.build(Bounds, space, lower, upper)
 
 
-def _mimic(data: Parsed, space: RobotSpace) -> Mimic:
+def _mimic(data: JsonValue, space: RobotSpace) -> Mimic:
     data.only("joint", "source", "multiplier", "offset")
     joints = [factor.name for factor in space.factors]
     for end in ("joint", "source"):
@@ -125,7 +125,7 @@ def _mimic(data: Parsed, space: RobotSpace) -> Mimic:
     )
 
 
-def _disabled(data: Parsed, space: RobotSpace) -> tuple[DisabledCollision, ...]:
+def _disabled(data: JsonValue, space: RobotSpace) -> tuple[DisabledCollision, ...]:
     """Pairs of links whose collisions do not count; files have them where there are any."""
     if not data.has("disabled_collisions"):
         return ()

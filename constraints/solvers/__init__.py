@@ -13,7 +13,7 @@ from .projection.projector import Projector as Projector, project as project
 from .status import Refined as Refined, Status as Status, Step as Step
 from .step_control import (
     Backtracking as Backtracking,
-    Constant as Constant,
+    ConstantStep as ConstantStep,
     ErrorNormBased as ErrorNormBased,
     FixedSequence as FixedSequence,
     FullSteps as FullSteps,

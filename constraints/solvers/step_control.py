@@ -60,7 +60,7 @@ FULL_STEPS = FullSteps()
 
 @final
 @dataclass(frozen=True)
-class Constant(StepControl):
+class ConstantStep(StepControl):
     """Always the same part.
 
     Args:
@@ -73,7 +73,7 @@ class Constant(StepControl):
 
     def __post_init__(self) -> None:
         """Check the range."""
-        _part("alpha of Constant", self.value)
+        _part("alpha of ConstantStep", self.value)
 
     def alpha(self, state: StepState, trial: Callable[[float], float]) -> float:
         """The value."""

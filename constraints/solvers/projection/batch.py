@@ -25,7 +25,7 @@ from ..engine import Engine, Outcomes
 from ..options import Options
 from ..result import Result
 from ..status import Status
-from .batch_arguments import GivenSides, references_of, sides_of, starts_of
+from .batch_arguments import BatchRightHandSides, references_of, sides_of, starts_of
 from .projection import Case, Projection
 from .workers import Chunk, Job, Sides, Task, dispatch
 
@@ -188,7 +188,7 @@ def project_batch(
     options: Options,
     engine: Engine,
     Q: ArrayLike,
-    rhs: GivenSides | None = None,
+    rhs: BatchRightHandSides | None = None,
     executor: Executor | None = None,
     chunk: int | None = None,
     progress: Progress | None = None,

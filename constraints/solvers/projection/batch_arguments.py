@@ -18,7 +18,7 @@ from ...rows.right_hand_side import RightHandSide
 from ...words import counted
 from .workers import Sides
 
-GivenSides = RightHandSide | Sequence[RightHandSide] | ArrayLike
+BatchRightHandSides = RightHandSide | Sequence[RightHandSide] | ArrayLike
 """One right-hand side for all rows (a RightHandSide, a flat vector), or one a row (a sequence of them, a matrix)."""
 
 
@@ -55,7 +55,7 @@ def _suspects(points: Matrix, space: Space) -> Indices:
     return np.flatnonzero(~good)
 
 
-def sides_of(problem: Problem, rhs: GivenSides | None, n: int) -> Sides:
+def sides_of(problem: Problem, rhs: BatchRightHandSides | None, n: int) -> Sides:
     """Right-hand sides, checked: one, or as many as there are rows; the first bad row is named."""
     if rhs is None or isinstance(rhs, RightHandSide):
         return problem.check_rhs(rhs)

@@ -26,7 +26,7 @@ from ..option_names import refuse_options
 from ..options import Options
 from ..refinement import refined
 from .batch import Progress, ProjectionBatch, project_batch
-from .batch_arguments import GivenSides
+from .batch_arguments import BatchRightHandSides
 from .projection import Case, Projection
 from .workers import Job
 
@@ -139,7 +139,7 @@ class Projector:
     def project_batch(
         self,
         Q: ArrayLike,
-        rhs: GivenSides | None = None,
+        rhs: BatchRightHandSides | None = None,
         executor: Executor | None = None,
         chunk: int | None = None,
         progress: Progress | None = None,
