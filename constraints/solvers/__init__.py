@@ -22,30 +22,33 @@ from .step_control import (
 )
 
 if TYPE_CHECKING:
-    from .diagnosis.conflict import Conflict as Conflict, Kind as Kind, Member as Member, Trial as Trial
-    from .diagnosis.diagnosis import Diagnosis as Diagnosis, diagnose as diagnose
-    from .newton.least_change import LeastChange as LeastChange
-    from .newton.sparse_rows import SparseKKT as SparseKKT
-    from .refinement.sensitivity import (
+    from .diagnosis import (
+        Conflict as Conflict,
+        Diagnosis as Diagnosis,
+        Kind as Kind,
+        Member as Member,
         Sensitivity as Sensitivity,
         SensitivityError as SensitivityError,
         SensitivityKind as SensitivityKind,
+        Trial as Trial,
+        diagnose as diagnose,
     )
-
+    from .newton.least_change import LeastChange as LeastChange
+    from .newton.sparse_rows import SparseKKT as SparseKKT
 
 __getattr__, __dir__ = _on_use(
     __name__,
     {
-        "Conflict": "diagnosis.conflict",
-        "Kind": "diagnosis.conflict",
-        "Member": "diagnosis.conflict",
-        "Trial": "diagnosis.conflict",
-        "Diagnosis": "diagnosis.diagnosis",
-        "diagnose": "diagnosis.diagnosis",
+        "Conflict": "diagnosis",
+        "Diagnosis": "diagnosis",
+        "Kind": "diagnosis",
+        "Member": "diagnosis",
+        "Sensitivity": "diagnosis",
+        "SensitivityError": "diagnosis",
+        "SensitivityKind": "diagnosis",
+        "Trial": "diagnosis",
+        "diagnose": "diagnosis",
         "LeastChange": "newton.least_change",
         "SparseKKT": "newton.sparse_rows",
-        "Sensitivity": "refinement.sensitivity",
-        "SensitivityError": "refinement.sensitivity",
-        "SensitivityKind": "refinement.sensitivity",
     },
 )

@@ -46,18 +46,18 @@ FLOORS = {
 }
 ENTRANCE = ("constraints", 8)  # constraints/__init__.py alone: what is under it has its own line above
 
-# Methods, and lazy names of a room, that reach up through the one door of files or of pictures: that is where people
-# look for them. Nothing else imports upwards.
+# Methods, and lazy names of a room, that reach up through the one door of files, of pictures or of the diagnosis: that
+# is where people look for them. Nothing else imports upwards.
 COMFORT = {
     "constraints.rows.right_hand_side": ("save", "load"),
     "constraints.problem.problem": ("save", "load", "plot_dependencies"),
     "constraints.solvers.options": ("save", "load"),
-    "constraints.solvers.projection.projection": ("report", "plot"),
+    "constraints.solvers.projection.projection": ("report", "plot", "diagnose", "sensitivity"),
     "constraints.loops.assembly": ("plot_iterates",),
     "constraints.manipulation.graph": ("plot",),
     "constraints.manipulation": ("__getattr__", "TYPE_CHECKING"),
 }
-COMFORT_DOORS = ("constraints.files", "constraints.pictures")
+COMFORT_DOORS = ("constraints.files", "constraints.pictures", "constraints.solvers.diagnosis")
 
 # Who may import what comes from outside the standard library. Anything else is imported on use (inside a function).
 EVERYWHERE = ("constraints", "liegroups")
@@ -153,10 +153,12 @@ class Imports(ast.NodeVisitor):
                 self.found.append(Import(module, "", node.lineno, self.on_use, self.place))
             else:
                 self.computed.append(node.lineno)
-        elif called in ("on_use", "_on_use") and len(node.args) == 2 and isinstance(node.args[1], ast.Dict):
-            for home in node.args[1].values:  # a door's table of names that are imported on use
+        elif called == "_on_use":  # a door's table of names that are imported on use
+            for home in node.args[1].values if isinstance(node.args[1], ast.Dict) else [node]:
                 if isinstance(home, ast.Constant):
                     self.found.append(Import(f"{self.package}.{home.value}", "", home.lineno, True, "TYPE_CHECKING"))
+                else:
+                    self.computed.append(home.lineno)
         self.generic_visit(node)
 
     def visit_later(self, node: ast.AST) -> None:

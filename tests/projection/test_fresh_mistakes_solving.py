@@ -21,8 +21,8 @@ from constraints.loops import ConstraintSet, PointClosure, RodClosure, assemble_
 from constraints.manipulation import ConstraintGraphFactory, Gripper, Handle, MovableObject, PathStatus, interpolate
 from constraints.models import mechanisms, sample_arm, sample_two_arms
 from constraints.rows.target import Target
+from constraints.solvers import SensitivityError
 from constraints.solvers.diagnosis.rounding import rounding_of
-from constraints.solvers.refinement.sensitivity import SensitivityError
 
 TOP = [[-0.6, -0.6, 0.0], [0.6, -0.6, 0.0], [0.6, 0.6, 0.0], [-0.6, 0.6, 0.0]]
 

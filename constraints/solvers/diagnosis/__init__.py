@@ -1,1 +1,29 @@
-"""Why a projection failed."""
+"""What is said of a result: why it failed, which rows are redundant, how a solution moves with its parameters."""
+
+from typing import TYPE_CHECKING
+
+from ...exports import on_use as _on_use
+
+if TYPE_CHECKING:
+    from .conflict import Conflict as Conflict, Kind as Kind, Member as Member, Trial as Trial
+    from .diagnosis import Diagnosis as Diagnosis, diagnose as diagnose
+    from .sensitivity import (
+        Sensitivity as Sensitivity,
+        SensitivityError as SensitivityError,
+        SensitivityKind as SensitivityKind,
+    )
+
+__getattr__, __dir__ = _on_use(
+    __name__,
+    {
+        "Conflict": "conflict",
+        "Kind": "conflict",
+        "Member": "conflict",
+        "Trial": "conflict",
+        "Diagnosis": "diagnosis",
+        "diagnose": "diagnosis",
+        "Sensitivity": "sensitivity",
+        "SensitivityError": "sensitivity",
+        "SensitivityKind": "sensitivity",
+    },
+)

@@ -30,8 +30,7 @@ from ..status import Refined, Status, Step
 
 if TYPE_CHECKING:
     from ...robot.bounds import Violation
-    from ..diagnosis.diagnosis import Diagnosis
-    from ..refinement.sensitivity import Sensitivity
+    from ..diagnosis import Diagnosis, Sensitivity
 
 
 class NotProjectedError(ConstraintError):
@@ -232,7 +231,7 @@ class Projection(Solved, Result):
         Raises:
             SensitivityError: where they are not defined; see `Sensitivity`.
         """
-        from ..refinement.sensitivity import Sensitivity
+        from ..diagnosis import Sensitivity
 
         return Sensitivity(self)
 
@@ -266,7 +265,7 @@ class Projection(Solved, Result):
         Raises:
             OptionError: a budget that is no positive whole number.
         """
-        from ..diagnosis.diagnosis import diagnose
+        from ..diagnosis import diagnose
 
         return diagnose(self, iterations=iterations, trials=trials, seed=seed)
 

@@ -20,9 +20,9 @@ from ...workspace import Workspace
 from ..newton.free_bodies import FreeBodies
 from ..newton.linear_step import dof_scale
 from ..projection.projection import Projection
-from .feasible_set import FeasibleSet, FeasibleSetAt, LocalModel, refined_columns
-from .objective import Distance, LastLevel, NoObjective, Objective
-from .optimality import ACTIVE, Optimality, differences, inequality_name, joint_name, optimality
+from ..refinement.feasible_set import FeasibleSet, FeasibleSetAt, LocalModel, refined_columns
+from ..refinement.objective import Distance, LastLevel, NoObjective, Objective
+from ..refinement.optimality import ACTIVE, Optimality, differences, inequality_name, joint_name, optimality
 from .parameters import parameters_of, same_layout
 
 DIFFERENCE = 1e-5
