@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from liegroups.arguments import as_name
+from liegroups.arguments import as_name, expect
 from liegroups.frozen import set_fields
 
-from ..errors import GraphError, OptionError, WrongObjectError
+from ..errors import GraphError, OptionError
 from ..rows.row_owner import RowOwner
 from ..words import counted
 from .arguments import all_of, as_owners
@@ -101,8 +101,7 @@ class Transition:
         as_name(self.name, "name of a transition")
         who = f"transition {self.name!r}"
         for what in ("source", "target", "containing"):
-            if not isinstance(getattr(self, what), State):
-                raise WrongObjectError(f"{what} of {who}", "a State", getattr(self, what))
+            expect(getattr(self, what), State, f"{what} of {who}")
         for what in ("constraints", "parameters", *(("condition",) if self.condition is not None else ())):
             set_fields(self, **{what: as_owners(getattr(self, what), f"{what} of {who}")})
         if self.parameters and self.condition is None:

@@ -7,18 +7,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from textwrap import indent
+from types import NoneType
 from typing import final
 
 import numpy as np
 
-from liegroups.arguments import as_tuple
+from liegroups.arguments import as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import GraphError, OptionError, PathError, WrongObjectError
+from ..errors import GraphError, PathError, WrongObjectError
 from ..paths.collision import Collision, CollisionModel, always_in_words
 from ..paths.interpolation import Interpolation, PathStatus, interpolate
 from ..paths.path import Path
 from ..problem.problem import Problem
+from ..ranges import whole_number
 from ..rows.right_hand_side import RightHandSide
 from ..solvers import Projector
 from ..solvers.result import Result
@@ -179,10 +181,13 @@ def walk(
             no opposite.
         WrongObjectError: an argument that is something else.
     """
-    _refuse_others(graph, rng, guess, collisions)
+    expect(graph, ConstraintGraph, "graph of a walk")
+    expect(rng, np.random.Generator, "generator of a walk", "a numpy.random.Generator")
+    expect(collisions, (CollisionModel, NoneType), "collisions of a walk", "a CollisionModel")
+    if guess is not None and not callable(guess):
+        raise WrongObjectError("guess of a walk", "a function of transition, configuration and generator", guess)
     for name, least, value in (("tries", 1, tries), ("patience", 1, patience), ("detours", 0, detours)):
-        if type(value) is not int or value < least:
-            raise OptionError(f"{name} of a walk: expected a whole number from {least}, got {value!r}")
+        whole_number(value, f"{name} of a walk", least)
     names = as_tuple(transitions, "transitions of a walk", "transitions or their names")
     steps = tuple(graph.transition(step) for step in names)
     if not steps:
@@ -198,18 +203,6 @@ def walk(
         end = graph.robot.check(goal, "goal")
         _refuse_elsewhere(graph, end, steps[-1].target, "goal")
     return _Walker(graph, steps, rng, guess, collisions, tries, patience, detours).run(np.array(start), end)
-
-
-def _refuse_others(graph: object, rng: object, guess: object, collisions: object) -> None:
-    """Arguments of another kind."""
-    if not isinstance(graph, ConstraintGraph):
-        raise WrongObjectError("graph of a walk", "a ConstraintGraph", graph)
-    if not isinstance(rng, np.random.Generator):
-        raise WrongObjectError("generator of a walk", "a numpy.random.Generator", rng)
-    if guess is not None and not callable(guess):
-        raise WrongObjectError("guess of a walk", "a function of transition, configuration and generator", guess)
-    if collisions is not None and not isinstance(collisions, CollisionModel):
-        raise WrongObjectError("collisions of a walk", "a CollisionModel", collisions)
 
 
 def _refuse_elsewhere(graph: ConstraintGraph, q: Vector, state: object, what: str) -> None:

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from liegroups.arguments import as_flag, as_mapping, as_tuple, is_finite_number
+from liegroups.arguments import as_flag, as_mapping, as_tuple, expect, is_finite_number
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import ConstraintError, OptionError, SpaceMismatchError, UnknownNameError, WrongObjectError
+from ..ranges import whole_number
 from ..robot import Robot
 from ..robot.arguments import as_robot
 from ..robot.packages import as_folders
@@ -208,7 +209,8 @@ class CollisionModel:
         Raises:
             OptionError: arguments that are no whole numbers, `samples` from 1, `seed` from 0.
         """
-        _whole_numbers("pairs that always collide", samples=(1, samples), seed=(0, seed))
+        whole_number(samples, "samples of pairs that always collide", 1)
+        whole_number(seed, "seed of pairs that always collide", 0)
         data, solids = _memory(self.robot.model, self._geometry, tuple(self._margins.values()))
         left = list(range(len(self.pairs)))
         rng = np.random.default_rng(seed)
@@ -237,8 +239,8 @@ class CollisionModel:
             NoFreeConfigurationError: none was free; names the pairs that always collide, or the one that did most.
             OptionError, WrongObjectError: an argument that is something else.
         """
-        count = 1 if size is None else size
-        _whole_numbers("random free configurations", size=(0, count), tries=(1, tries))
+        count = whole_number(1 if size is None else size, "size of random free configurations", 0)
+        whole_number(tries, "tries of random free configurations", 1)
         found = np.empty((count, self.robot.nq))
         for i in range(count):
             draws = (self.robot.random(rng) for _ in range(tries))
@@ -270,8 +272,7 @@ class CollisionModel:
             PathError: a configuration between two samples is not reached.
             SpaceMismatchError: a path in another space than the robot's.
         """
-        if not isinstance(path, Path):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("path of a collision check", "a Path", path)
+        expect(path, Path, "path of a collision check")
         if not all(is_finite_number(limit) and limit > 0.0 for limit in (max_angle, max_length)):
             raise OptionError(f"limits of a collision check must be positive, got {max_angle!r}, {max_length!r}")
         space = path.pieces[0].problem.space
@@ -361,13 +362,6 @@ def _pair(names: Any) -> tuple[str, str]:
     if len(pair) != 2 or not all(isinstance(name, str) for name in pair):
         raise WrongObjectError("pair of shapes", "two names", repr(names))
     return pair[0], pair[1]
-
-
-def _whole_numbers(of: str, **limits: tuple[int, int]) -> None:
-    """Refuse what is no whole number from the least that is allowed: name=(least, value)."""
-    for name, (least, value) in limits.items():
-        if type(value) is not int or value < least:
-            raise OptionError(f"{name} of {of}: expected a whole number from {least}, got {value!r}")
 
 
 def _distance(distance: object, what: str) -> float:

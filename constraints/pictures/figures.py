@@ -7,10 +7,12 @@ import io
 import os
 from collections.abc import Iterable
 from math import ceil, floor
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from liegroups.arguments import expect
 from liegroups.arrays import Vector
 
 from ..errors import FileError, MissingExtraError, WrongObjectError
@@ -101,8 +103,7 @@ def check_place(ax: object, path: object) -> None:
     """
     if ax is not None and not hasattr(ax, "add_patch"):
         raise WrongObjectError("ax", "matplotlib axes", ax)
-    if path is not None and not isinstance(path, str | os.PathLike):
-        raise WrongObjectError("path of a figure", "a path", path)
+    expect(path, (str, os.PathLike, NoneType), "path of a figure", "a path")
 
 
 def save_figure(figure: Any, path: str | os.PathLike[str], dpi: int = 100) -> None:

@@ -6,7 +6,8 @@ import os
 from math import cos, radians, sin
 from typing import TYPE_CHECKING, Any
 
-from ..errors import WrongObjectError
+from liegroups.arguments import as_flag
+
 from .figures import check_place, new_figure, save_figure
 from .graph_layout import LINE, Arrow, Box, Picture, picture_of
 from .layered import draw_box, draw_line
@@ -48,8 +49,7 @@ def plot_graph(
         FileError: the figure cannot be written.
     """
     check_place(ax, path)
-    if not isinstance(waypoints, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("waypoints of a picture", "True or False", waypoints)
+    as_flag(waypoints, "waypoints of a picture")
     picture = picture_of(graph, waypoints)
     key = _key(picture)
     corners = [(*box.centre, *(0.5 * size for size in box.size)) for box in picture.boxes.values()] or [(0, 0, 0, 0)]

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 
 from ...errors import ConstraintError, WrongObjectError
@@ -105,9 +106,7 @@ class Sensitivity:
     weakly_active: tuple[str, ...]
 
     def __init__(self, projection: Projection) -> None:
-        if not isinstance(projection, Projection):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("projection of a sensitivity", "a Projection", projection)
-        self.projection = projection
+        self.projection = expect(projection, Projection, "projection of a sensitivity")
         problem, refined, options = projection.problem, projection.refined, projection.options
         if not projection.success:
             raise SensitivityError(projection, f"the projection failed ({projection.status.name})")
@@ -299,7 +298,7 @@ class Sensitivity:
     def _seen(
         self, problem: Problem, rhs: RightHandSide, near: Vector | None = None, at: Vector | None = None
     ) -> FeasibleSetAt:
-        """A view of a problem, to be evaluated where the free dofs are those of the solution."""
+        """What there is to know of a problem, to be evaluated where the free dofs are those of the solution."""
         options, refined = self.projection.options, self.projection.refined
         objective: Objective = NoObjective(problem.space.nv)
         if options.optimise_last:

@@ -8,11 +8,13 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from operator import index
+from types import NoneType
 from typing import Any, SupportsIndex, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 from liegroups.frozen import read_only
 
@@ -205,8 +207,7 @@ def project_batch(
         raise WrongObjectError("progress of a batch", "True, False, or a function of (done, total)", progress)
     if callable(progress) and not can_be_called(progress, 0, 0):
         raise WrongObjectError("progress of a batch", "a function of two arguments, (done, total)", progress)
-    if executor is not None and not isinstance(executor, Executor):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("executor of a batch", "a concurrent.futures.Executor, or None", executor)
+    expect(executor, (Executor, NoneType), "executor of a batch", "a concurrent.futures.Executor, or None")
     starts = starts_of(problem.space, Q)
     n = len(starts)
     sides = sides_of(problem, rhs, n)

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liegroups import Space
+from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 from liegroups.frozen import read_only, read_only_copy
 
-from ...errors import BatchRowError, ConstraintError, DtypeError, NotFiniteError, SizeError, WrongObjectError
+from ...errors import BatchRowError, ConstraintError, DtypeError, NotFiniteError, SizeError
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...words import counted
@@ -64,8 +65,7 @@ def sides_of(problem: Problem, rhs: BatchRightHandSides | None, n: int) -> Sides
     if any(isinstance(side, RightHandSide) for side in listed):
         _as_many(len(listed), n)
         for i, side in enumerate(listed):
-            if not isinstance(side, RightHandSide):
-                raise WrongObjectError(f"row {i} of rhs", "a RightHandSide, as the others", side)
+            expect(side, RightHandSide, f"row {i} of rhs", "a RightHandSide, as the others")
         return [_row_of(problem, i, side) for i, side in enumerate(listed)]
     array = _numbers(given, "right-hand sides (rhs)")
     return _flat_sides(problem, array, n) if array.ndim == 2 else problem.check_rhs(array)
