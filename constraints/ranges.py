@@ -7,22 +7,22 @@ from liegroups.arguments import finite_vector, is_finite_number
 from .errors import OptionError
 
 
-def whole_number(candidate: object, what: str, least: int, most: int | None = None) -> int:
+def whole_number(candidate: object, what: str, least: int | None = None, most: int | None = None) -> int:
     """Take a whole number from a user; a truth value is none.
 
     Args:
         candidate: what came.
         what: the argument, as the caller knows it: "tries of a walk".
-        least, most: the range, both ends included; no upper end if left out.
+        least, most: the range, both ends included; no such end where left out.
 
     Raises:
         OptionError: anything else.
     """
     if isinstance(candidate, int) and not isinstance(candidate, bool):
-        if candidate >= least and (most is None or candidate <= most):
+        if (least is None or candidate >= least) and (most is None or candidate <= most):
             return candidate
-    end = "" if most is None else f" to {most}"
-    raise OptionError(f"{what}: expected a whole number from {least}{end}, got {candidate!r}")
+    ends = ("" if least is None else f" from {least}") + ("" if most is None else f" to {most}")
+    raise OptionError(f"{what}: expected a whole number{ends}, got {candidate!r}")
 
 
 def positive_number(candidate: object, what: str) -> float:

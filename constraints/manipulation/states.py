@@ -9,7 +9,8 @@ from typing import Any, final
 from liegroups.arguments import as_name, expect
 from liegroups.frozen import set_fields
 
-from ..errors import GraphError, OptionError
+from ..errors import GraphError
+from ..ranges import whole_number
 from ..rows.row_owner import RowOwner
 from ..words import counted
 from .arguments import all_of, as_owners
@@ -50,8 +51,7 @@ class State:
             set_fields(self, **{what: as_owners(getattr(self, what), f"{what} of {who}")})
         for owner in (*self.constraints, *self.path_constraints):
             refuse_free_rows(owner, who)
-        if type(self.priority) is not int:
-            raise OptionError(f"priority of {who}: expected a whole number, got {self.priority!r}")
+        whole_number(self.priority, f"priority of {who}")
 
     def __str__(self) -> str:
         return self.name
@@ -106,8 +106,7 @@ class Transition:
             set_fields(self, **{what: as_owners(getattr(self, what), f"{what} of {who}")})
         if self.parameters and self.condition is None:
             raise GraphError(f"{who} has parameters of a leaf to choose; it needs a condition too, or an empty one")
-        if type(self.weight) is not int:
-            raise OptionError(f"weight of {who}: expected a whole number, got {self.weight!r}")
+        whole_number(self.weight, f"weight of {who}")
         set_fields(self, inner=_chain(self.inner, self))
 
     @property

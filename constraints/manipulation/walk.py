@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import pairwise
+from operator import add
 from textwrap import indent
 from types import NoneType
 from typing import final
@@ -138,6 +140,11 @@ class Walk(Result):
         return f"Walk({self._came})"
 
 
+def _joined(paths: Sequence[Path]) -> Path | None:
+    """One path of several, each of which starts where the one before ends; None where there is none."""
+    return reduce(add, paths) if paths else None
+
+
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
@@ -202,6 +209,7 @@ def walk(
     if goal is not None:
         end = graph.robot.check(goal, "goal")
         _refuse_elsewhere(graph, end, steps[-1].target, "goal")
+    guess = guess or (lambda _, __, rng: graph.robot.random(rng))
     return _Walker(graph, steps, rng, guess, collisions, tries, patience, detours).run(np.array(start), end)
 
 
@@ -212,29 +220,24 @@ def _refuse_elsewhere(graph: ConstraintGraph, q: Vector, state: object, what: st
 
 
 @final
+@dataclass(eq=False)
 class _Walker:
-    """One walk."""
+    """One walk: what `walk` was asked, then how far it has come."""
 
-    def __init__(
-        self,
-        graph: ConstraintGraph,
-        steps: tuple[Transition, ...],
-        rng: np.random.Generator,
-        guess: Guess | None,
-        collisions: CollisionModel | None,
-        tries: int,
-        patience: int,
-        detours: int,
-    ) -> None:
-        self._graph, self._steps, self._rng = graph, steps, rng
-        self._guess: Guess = (lambda _, __, rng: graph.robot.random(rng)) if guess is None else guess
-        self._collisions, self._budget, self._patience, self._detours = collisions, tries, patience, detours
-        self._models: dict[Transition, CollisionModel] = {}
-        self._projectors: dict[tuple[Transition, int], Projector] = {}
-        self._refusals: Counter[str] = Counter()
-        self._cases: dict[str, TargetConfiguration | Interpolation] = {}
-        self._tries = 0
-        self._collided = False
+    _graph: ConstraintGraph
+    _steps: tuple[Transition, ...]
+    _rng: np.random.Generator
+    _guess: Guess
+    _collisions: CollisionModel | None
+    _budget: int
+    _patience: int
+    _detours: int
+    _models: dict[Transition, CollisionModel] = field(default_factory=lambda: {})
+    _projectors: dict[tuple[Transition, int], Projector] = field(default_factory=lambda: {})
+    _refusals: Counter[str] = field(default_factory=Counter[str])
+    _cases: dict[str, TargetConfiguration | Interpolation] = field(default_factory=lambda: {})
+    _tries: int = 0
+    _collided: bool = False
 
     def run(self, q: Vector, goal: Vector | None) -> Walk:
         """Depth first, with a step back where a transition cannot be walked."""
@@ -251,10 +254,7 @@ class _Walker:
                 break
             elif paths:
                 paths.pop()
-        whole = longest[0] if longest else None
-        for path in longest[1:]:
-            whole = path if whole is None else whole + path
-        found = Walk(whole, self._steps, len(longest), self._tries, self._refusals, self._cases)
+        found = Walk(_joined(longest), self._steps, len(longest), self._tries, self._refusals, self._cases)
         if found.success or self._collisions is None or not self._collided:
             return found
         at_start, always = self._collisions.collisions(q), self._collisions.always_colliding()
@@ -277,14 +277,14 @@ class _Walker:
         target = self._graph.target(step, q, guess)
         if not target.success:
             return self._refused(f"no target of '{target.failed_at}'", target)
-        path: Path | None = None
+        motions: list[Path] = []
         for part, point in zip(step.inner or (step,), target.waypoints, strict=True):
-            piece = self._motion(part, q, point)
-            if piece is None:
+            motion = self._motion(part, q, point)
+            if motion is None:
                 return None
-            path = piece if path is None else path + piece
+            motions.append(motion)
             q = point
-        return path
+        return _joined(motions)
 
     def _back(self, step: Transition, q: Vector, goal: Vector) -> Path | None:
         """A path to the goal: the opposite transition from there, run backwards, joined in the state before."""
@@ -322,12 +322,13 @@ class _Walker:
 
     def _free(self, part: Transition, problem: Problem, rhs: RightHandSide, through: Sequence[Vector]) -> Path | None:
         """A path through some configurations that collides with nothing."""
-        path: Path | None = None
+        straight: list[Path] = []
         for q0, q1 in pairwise(through):
             found = interpolate(problem, q0, q1, rhs, options=self._graph.path_options)
             if found.path is None or not found.success:
                 return self._refused(f"{found.status.name} on '{part}'", found)
-            path = found.path if path is None else path + found.path
+            straight.append(found.path)
+        path = _joined(straight)
         if path is not None and self._collisions is not None:
             try:
                 met = self._model(part, self._collisions).first_collision(path)

@@ -143,9 +143,8 @@ class CollisionModel:
     def with_margins(self, margins: Mapping[tuple[str, str], float]) -> CollisionModel:
         """The same model with other margins [m] for pairs of shapes."""
         changed = dict(self._margins)
-        for pair, margin in as_mapping(
-            margins, "margins of a collision model", "from pairs of names to distances"
-        ).items():
+        asked_for = as_mapping(margins, "margins of a collision model", "from pairs of names to distances")
+        for pair, margin in asked_for.items():
             a, b = _pair(pair)
             distance = _distance(margin, f"margin of '{a}' and '{b}'")
             asked = {frozenset((i, j)) for i in self._called(a) for j in self._called(b)}

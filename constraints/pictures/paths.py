@@ -71,9 +71,7 @@ def plot_path(
     for i, (time, q) in enumerate(zip(times, configurations, strict=True)):
         axes = figure.add_subplot(rows, columns, i + 1, projection="3d")
         scene.draw(axes, time, q, cube)
-    if file is not None:
-        save_figure(figure, file, 110)
-    return figure
+    return save_figure(figure, file, 110)
 
 
 def animate(

@@ -186,9 +186,6 @@ class ProjectionBatch(Result):
 
 def project_batch(
     job: Job,
-    problem: Problem,
-    options: Options,
-    engine: Engine,
     Q: ArrayLike,
     rhs: BatchRightHandSides | None = None,
     executor: Executor | None = None,
@@ -200,7 +197,6 @@ def project_batch(
 
     Args:
         job: the problem made ready.
-        problem, options, engine: of the projector.
         Q, rhs, executor, chunk, progress, near: as there.
     """
     if not (progress is None or isinstance(progress, bool) or callable(progress)):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -208,6 +204,7 @@ def project_batch(
     if callable(progress) and not can_be_called(progress, 0, 0):
         raise WrongObjectError("progress of a batch", "a function of two arguments, (done, total)", progress)
     expect(executor, (Executor, NoneType), "executor of a batch", "a concurrent.futures.Executor, or None")
+    problem = job.problem
     starts = starts_of(problem.space, Q)
     n = len(starts)
     sides = sides_of(problem, rhs, n)
@@ -231,7 +228,7 @@ def project_batch(
         else:
             dispatch(job, tasks, executor, take)
     read_only(starts)
-    return ProjectionBatch(problem, options, engine, sides, starts, references, found.some(np.arange(n)))
+    return ProjectionBatch(problem, job.options, job.engine, sides, starts, references, found.some(np.arange(n)))
 
 
 def _flat(sides: Sides, problem: Problem) -> Sides | None:

@@ -94,21 +94,16 @@ def _flat_sides(problem: Problem, array: NDArray[Any], n: int) -> Matrix:
     return sides
 
 
-def _numbers(given: Any, what: str, shape: str = "with a row for each") -> NDArray[Any]:
+def _numbers(values: Any, what: str, shape: str = "with a row for each") -> NDArray[Any]:
     """An array of real numbers, of any shape."""
     try:
-        array: NDArray[Any] = np.asarray(given)
+        array: NDArray[Any] = np.asarray(values)
     except (ValueError, TypeError) as error:
-        raise DtypeError(what, f"{type(given).__name__} ({error})") from error
+        raise DtypeError(what, f"{type(values).__name__} ({error})") from error
     if array.dtype.kind not in "iuf":
-        raise DtypeError(what, _walked_through_once(given, shape) or array.dtype)
+        advice = f"a {type(values).__name__}: give a matrix {shape}, np.array(list(...))"
+        raise DtypeError(what, advice if isinstance(values, Iterator) else array.dtype)
     return array
-
-
-def _walked_through_once(given: Any, shape: str) -> str:
-    """What to do with a generator, or another iterator, which is no array; empty for anything else."""
-    kind = type(given).__name__
-    return f"a {kind}: give a matrix {shape}, np.array(list(...))" if isinstance(given, Iterator) else ""
 
 
 def _as_many(count: int, n: int) -> None:

@@ -172,8 +172,7 @@ class Projector:
         self._check_near(near)
         if rhs is None and self._timed:
             self._say_time()
-        case = self.problem, self.options, self.engine
-        return project_batch(self._job, *case, Q, rhs, executor, chunk, progress, near)
+        return project_batch(self._job, Q, rhs, executor, chunk, progress, near)
 
     def _reference(self, near: ArrayLike) -> Vector:
         """What solutions shall be near to, checked."""

@@ -111,7 +111,7 @@ class FeasibleSet:
 
     def moved(self, q: Vector, step: Vector) -> Vector:
         """The configuration after a step (nv,) of the live dofs, within the bounds that steps keep."""
-        after = self.box.hold(self.problem.space.integrate(q, step))
+        after = self.box.clamp(self.problem.space.integrate(q, step))
         after[self._still] = q[self._still]
         return after
 

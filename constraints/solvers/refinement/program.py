@@ -119,15 +119,8 @@ class RefinedProgram(Program):
         if residual > self._options.threshold or not self._problem.bounds.contains(q):
             return outcome._replace(refined=Refined(optimality(view, first).stationarity, near, own))
         kept = outcome.trace if outcome.trace is None else (*outcome.trace, *trace)
-        return Outcome(
-            q,
-            outcome.status,
-            iterations,
-            outcome.restarts,
-            residual,
-            kept,
-            Refined(state.order.stationarity, near, own),
-        )
+        refined = Refined(state.order.stationarity, near, own)
+        return outcome._replace(q=q, iterations=iterations, residual=residual, trace=kept, refined=refined)
 
     # One refinement.
 
@@ -234,4 +227,4 @@ class RefinedProgram(Program):
             turns = np.clip(turns, np.ceil(room[0]), np.floor(room[1]))
             if turns:
                 q[i] += turns * 2.0 * np.pi
-        return box.hold(q)
+        return box.clamp(q)

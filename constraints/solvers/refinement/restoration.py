@@ -71,11 +71,9 @@ class Restoration:
             if tolerance < worst < np.inf:
                 e, rows = self._independent(local, e, target, held)
                 worst = float(np.abs(e).max(initial=0.0))
+            better = worst < 0.5 * least
             if best is None or worst < least:
-                better = worst < 0.5 * least
                 best, least = local, worst
-            else:
-                better = False
             if least <= tolerance or not better or taken >= min(budget, STEPS) or not worst < np.inf:
                 return best, least, taken
             q = self._moved(local.q, e, rows)
