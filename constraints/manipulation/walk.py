@@ -209,8 +209,8 @@ def walk(
     if goal is not None:
         end = graph.robot.check(goal, "goal")
         _refuse_elsewhere(graph, end, steps[-1].target, "goal")
-    guess = guess or (lambda _, __, rng: graph.robot.random(rng))
-    return _Walker(graph, steps, rng, guess, collisions, tries, patience, detours).run(np.array(start), end)
+    draw: Guess = (lambda _, __, rng: graph.robot.random(rng)) if guess is None else guess
+    return _Walker(graph, steps, rng, draw, collisions, tries, patience, detours).run(np.array(start), end)
 
 
 def _refuse_elsewhere(graph: ConstraintGraph, q: Vector, state: object, what: str) -> None:

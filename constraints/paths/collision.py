@@ -15,7 +15,7 @@ import numpy as np
 from liegroups.arguments import as_flag, as_mapping, as_tuple, expect, is_finite_number
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import ConstraintError, OptionError, SpaceMismatchError, UnknownNameError, WrongObjectError
+from ..errors import ConstraintError, OptionError, SpaceMismatchError, UnknownNameError
 from ..ranges import whole_number
 from ..robot import Robot
 from ..robot.arguments import as_robot
@@ -25,7 +25,7 @@ from ..workspace import Pool
 from .collision_pairs import LeftOut, LeftOutReason, Verdict, in_words, left_out
 from .collision_shapes import Shape, solids_of
 from .path import Path, StepSize
-from .relative_motion import CollisionPair
+from .relative_motion import CollisionPair, two_names
 
 SAMPLES = 200
 """Random configurations in which a pair must meet to be said to meet always."""
@@ -135,7 +135,7 @@ class CollisionModel:
             UnknownNameError: no shape is called so.
         """
         left: set[frozenset[int]] = set()
-        for a, b in (_pair(pair) for pair in pairs):
+        for a, b in (two_names(pair, "pair of shapes", "two names") for pair in pairs):
             left |= {frozenset((i, j)) for i in self._called(a) for j in self._called(b)}
         kept = {pair: margin for pair, margin in self._margins.items() if frozenset(pair) not in left}
         return self._with(kept, LeftOutReason.BY_HAND)
@@ -145,7 +145,7 @@ class CollisionModel:
         changed = dict(self._margins)
         asked_for = as_mapping(margins, "margins of a collision model", "from pairs of names to distances")
         for pair, margin in asked_for.items():
-            a, b = _pair(pair)
+            a, b = two_names(pair, "pair of shapes", "two names")
             distance = _distance(margin, f"margin of '{a}' and '{b}'")
             asked = {frozenset((i, j)) for i in self._called(a) for j in self._called(b)}
             changed |= {pair: distance for pair in self._margins if frozenset(pair) in asked}
@@ -353,14 +353,6 @@ def _memory(model: Model, geometry: Any, margins: tuple[float, ...]) -> tuple[An
         request.security_margin = margin
         request.gjk_tolerance = GJK_TOLERANCE
     return model.createData(), solids
-
-
-def _pair(names: Any) -> tuple[str, str]:
-    """Two names of shapes."""
-    pair = as_tuple(names, "pair of shapes", "two names")
-    if len(pair) != 2 or not all(isinstance(name, str) for name in pair):
-        raise WrongObjectError("pair of shapes", "two names", repr(names))
-    return pair[0], pair[1]
 
 
 def _distance(distance: object, what: str) -> float:
