@@ -72,7 +72,8 @@ class SolverBounds:
         if self._keeps_all or (self._alone is not None and self._alone.keep(q)):
             return q
         inside = np.minimum(np.maximum(q, self._inner_lower), self._inner_upper)
-        return q if inside.tobytes() == q.tobytes() or (inside == q).all() else inside
+        same = inside.tobytes() == q.tobytes() or b"\x01" not in (inside != q).tobytes()  # -0.0 is 0.0
+        return q if same else inside
 
     def saturate(
         self,
@@ -111,7 +112,7 @@ class SolverBounds:
             outside: BoolVector = inside != target
             if held is not None and b"\x01" not in (outside > held).tobytes():
                 return step, held  # x + (bound - x) may miss the bound by a rounding
-            held = outside if held is None else np.logical_or(held, outside)
+            held = outside if held is None else held | outside
             if passes == 0:
                 return inside - x, held
             passes -= 1
