@@ -189,7 +189,7 @@ def with_rows(scene: Scene, problem: Problem) -> Problem:
     lower[:size], upper[:size] = robot.bounds.lower[p] + THRESHOLD, robot.bounds.upper[p] - THRESHOLD
     position = Position(robot, robot.frame(scene.body, kind=FrameKind.JOINT))
     box = Implicit.between(position, lower, upper, mask=np.arange(3) < size, name="box")
-    first, *others = problem.given
+    first, *others = problem.constraint_levels
     free = robot.bounds.replace({scene.body: (-np.inf, np.inf)})
     return Problem(robot, [[*first, box], *others], free)
 

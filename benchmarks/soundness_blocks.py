@@ -23,7 +23,7 @@ from random_problems import SPOILT, constraint_of, random_constraints, rhs_numbe
 from random_trees import Coordinates, Random, random_tree
 
 from constraints import Bounds, Options, Problem, Projection, Projector, RightHandSide, Robot, Status
-from constraints.solvers.step_control import FULL_STEPS, Backtracking, Constant, ErrorNormBased, FixedSequence
+from constraints.solvers.step_control import FULL_STEPS, Backtracking, ConstantStep, ErrorNormBased, FixedSequence
 from liegroups import Rn, Space
 
 __all__ = ["SIZE", "TREES", "Block", "faults", "forgetful", "make_block", "missing"]
@@ -222,7 +222,7 @@ def _put_in_boxes(rng: Random, where: Coordinates, target: Vector, lower: Vector
 def _options(rng: Random, share: float, optional: bool = False) -> Options:
     """Of every kind; `share` is how often solutions are refined, which takes its time on trees."""
     threshold = float(rng.choice([1e-4, 1e-6, 1e-8, 1e-2], p=[0.7, 0.15, 0.1, 0.05]))
-    controls = (FULL_STEPS, Backtracking(), Constant(0.7), FixedSequence(), ErrorNormBased())
+    controls = (FULL_STEPS, Backtracking(), ConstantStep(0.7), FixedSequence(), ErrorNormBased())
     control = controls[0 if rng.random() < 0.85 else int(rng.integers(len(controls)))]
     budget = int(rng.choice([40, 12, 0], p=[0.85, 0.13, 0.02]))
     changes: dict[str, Any] = {"threshold": threshold, "max_iterations": budget, "step_control": control}

@@ -76,4 +76,4 @@ from .workspace import Workspace as Workspace
 if TYPE_CHECKING:
     from .files.reports import Report as Report
 
-__getattr__, __dir__ = _on_use(__name__, {"Report": "files.reports"})
+__getattr__, __dir__ = _on_use(__name__, {"files.reports": "Report"})

@@ -8,15 +8,16 @@ from importlib import import_module
 from typing import Any
 
 
-def on_use(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def on_use(package: str, rooms: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` of a package that imports some of its names when somebody asks for them.
 
     For type checkers the package imports the same names under `TYPE_CHECKING`.
 
     Args:
         package: its `__name__`.
-        homes: name -> module that has it, relative to the package.
+        rooms: module, relative to the package -> the names that are taken from it, with blanks between them.
     """
+    homes = {name: module for module, names in rooms.items() for name in names.split()}
 
     def get(name: str) -> Any:
         if name not in homes:

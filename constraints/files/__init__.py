@@ -14,15 +14,10 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = _on_use(
     __name__,
     {
-        "load_options": "options",
-        "load_problem": "problems",
-        "load_rhs": "right_hand_sides",
-        "read_scene": "scenes",
-        "Report": "reports",
-        "save_options": "options",
-        "save_problem": "problems",
-        "save_report": "reports",
-        "save_rhs": "right_hand_sides",
-        "Scene": "scenes",
+        "options": "load_options save_options",
+        "problems": "load_problem save_problem",
+        "reports": "Report save_report",
+        "right_hand_sides": "load_rhs save_rhs",
+        "scenes": "Scene read_scene",
     },
 )

@@ -19,7 +19,7 @@ from ..rows.row_owner import RowOwner
 from ..words import counted
 from .encoding import DEEPEST, GROUPS
 from .entries import FLAG, FRAME_OR_NAME, PLACEMENT, PLAIN, member, several, vector
-from .json_values import MOST_COORDINATES, Parsed
+from .json_values import MOST_COORDINATES, JsonValue
 from .loops import LOOPS, loop_from_data
 from .robots import SPACE, robot_from_data
 from .shapes import FORMER, SHIPPED, shape_of
@@ -43,7 +43,7 @@ class Decoder:
         FileContentError: something is wrong with the data; its place is named.
     """
 
-    def __init__(self, shared: Parsed) -> None:
+    def __init__(self, shared: JsonValue) -> None:
         self._shared: dict[str, tuple[object, int]] = {}
         self._parts = 0
         self._depth = 0
@@ -51,7 +51,7 @@ class Decoder:
         functions = dict.fromkeys((*SHIPPED, *FORMER), self._function)
         spaces = {"ProductSpace": self._product, "RobotSpace": self._robot_space}
         robots = {"Robot": self._robot}
-        self._kinds: dict[str, dict[str, Callable[[Parsed], Any]]] = {
+        self._kinds: dict[str, dict[str, Callable[[JsonValue], Any]]] = {
             "a constraint": rows,
             "a function": functions,
             "a space": spaces,
@@ -66,23 +66,23 @@ class Decoder:
 
     # Constraints
 
-    def constraint(self, data: Parsed) -> RowOwner:
+    def constraint(self, data: JsonValue) -> RowOwner:
         """A constraint."""
         return self._node(data, RowOwner, "a constraint")
 
-    def _loop(self, data: Parsed) -> RowOwner:
+    def _loop(self, data: JsonValue) -> RowOwner:
         owner = loop_from_data(data.without("robot", "space"), self.robot(data.entry("robot")))
         return data.build(owner.on, self.space(data.entry("space"))) if data.has("space") else owner
 
-    def _implicit(self, data: Parsed) -> Implicit:
+    def _implicit(self, data: JsonValue) -> Implicit:
         data.only("type", "name", "function", *_ROWS, *_INTERVALS)
         f = self.function(data.entry("function"))
         rows = self._rows(data, f.outputs.nv, f.outputs.nq)
         rows |= data.those(dict.fromkeys(_INTERVALS, vector(f.outputs.nv, finite=False).read))
         return data.build(Implicit, f, name=data.entry("name").text(), **rows)
 
-    def _explicit(self, data: Parsed) -> Explicit:
-        readers: dict[str, Callable[[Parsed], Any]] = {
+    def _explicit(self, data: JsonValue) -> Explicit:
+        readers: dict[str, Callable[[JsonValue], Any]] = {
             **dict.fromkeys(("g", "g_inverse", "implicit", "rhs_map"), self.function),
             "inputs": self.segments,
             "whole": self.space,
@@ -96,8 +96,8 @@ class Decoder:
         return data.build(Explicit, f, outputs, name=data.entry("name").text(), **named)
 
     @staticmethod
-    def _rows(data: Parsed, size: int, rhs_size: int) -> dict[str, Any]:
-        def comparisons(entry: Parsed) -> Any:
+    def _rows(data: JsonValue, size: int, rhs_size: int) -> dict[str, Any]:
+        def comparisons(entry: JsonValue) -> Any:
             if not entry.holds(list):
                 return _COMPARISON.read(entry)
             return [None if item.value is None else _COMPARISON.read(item) for item in entry.items(size)]
@@ -107,11 +107,11 @@ class Decoder:
 
     # Functions
 
-    def function(self, data: Parsed) -> Function:
+    def function(self, data: JsonValue) -> Function:
         """A function."""
         return self._node(data, Function, "a function")
 
-    def _function(self, data: Parsed) -> Function:
+    def _function(self, data: JsonValue) -> Function:
         kind = data.entry("type").text()
         cls, former = FORMER.get(kind) or (SHIPPED[kind], {})
         entries = {former.get(field.name, field.name): field for field in shape_of(cls)}
@@ -128,8 +128,8 @@ class Decoder:
         self._limited(data, f.outputs.nq, "a value")
         return f
 
-    def _field(self, data: Parsed, kind: str) -> Any:
-        readers: dict[str, Callable[[Parsed], Any]] = {
+    def _field(self, data: JsonValue, kind: str) -> Any:
+        readers: dict[str, Callable[[JsonValue], Any]] = {
             "robot": self.robot,
             "function": self.function,
             "functions": self._functions,
@@ -140,14 +140,14 @@ class Decoder:
         }
         return readers[kind](data)
 
-    def _functions(self, data: Parsed) -> list[Function]:
+    def _functions(self, data: JsonValue) -> list[Function]:
         functions = [self.function(item) for item in data.items(MOST_COORDINATES)]
         self._limited(data, sum(f.outputs.nq for f in functions), "values")
         return functions
 
     # Spaces and robots
 
-    def space(self, data: Parsed) -> Space:
+    def space(self, data: JsonValue) -> Space:
         """A space."""
         if data.holds(str):
             name = data.text()
@@ -159,7 +159,7 @@ class Decoder:
             return Rn(int(name[1:]))
         return self._node(data, Space, "a space")
 
-    def _product(self, data: Parsed) -> Space:
+    def _product(self, data: JsonValue) -> Space:
         data.only("type", "factors", "names")
         factors = [self.space(item) for item in data.entry("factors").items(MOST_COORDINATES)]
         self._limited(data, sum(factor.nq for factor in factors), "coordinates")
@@ -167,26 +167,26 @@ class Decoder:
         return data.build(ProductSpace, factors, names)
 
     @staticmethod
-    def _robot_space(data: Parsed) -> RobotSpace:
+    def _robot_space(data: JsonValue) -> RobotSpace:
         return SPACE.read(data.without("type"))
 
-    def robot(self, data: Parsed) -> Robot:
+    def robot(self, data: JsonValue) -> Robot:
         """A robot."""
         return self._node(data, Robot, "a robot")
 
-    def _robot(self, data: Parsed) -> Robot:
+    def _robot(self, data: JsonValue) -> Robot:
         space = self.space(data.entry("space"))
         if not isinstance(space, RobotSpace):
             data.entry("space").refuse("expected the space of a robot")
         return robot_from_data(data.without("type", "space"), space)
 
-    def where(self, data: Parsed) -> Any:
+    def where(self, data: JsonValue) -> Any:
         """A robot or a space."""
         if data.holds(str):
             return self.space(data)
         return self._node(data, object, "a robot or a space")
 
-    def segments(self, data: Parsed) -> Segments:
+    def segments(self, data: JsonValue) -> Segments:
         """A block of a space."""
         data.only("q", "v", "space")
         q, v = (tuple(data.entry(name).integers(0, MOST_COORDINATES)) for name in ("q", "v"))
@@ -197,7 +197,7 @@ class Decoder:
 
     # Sharing, and limits
 
-    def _node(self, data: Parsed, wanted: type[_T], what: str) -> _T:
+    def _node(self, data: JsonValue, wanted: type[_T], what: str) -> _T:
         """Build what an object with a type describes, or take what its reference names."""
         kinds = self._kinds[what]
         if "ref" in data.keys():
@@ -215,7 +215,7 @@ class Decoder:
         self._count(data, len(built.factors) if isinstance(built, RobotSpace) else 1)
         return cast("_T", built)
 
-    def _referred(self, data: Parsed, wanted: type[_T], what: str) -> _T:
+    def _referred(self, data: JsonValue, wanted: type[_T], what: str) -> _T:
         name = data.text()
         if name not in self._shared:
             data.refuse(f"no shared data before this are called {name!r}; {_listed(self._shared)}")
@@ -225,13 +225,13 @@ class Decoder:
         self._count(data, 1 if isinstance(built, Robot) else parts)
         return built
 
-    def _count(self, data: Parsed, parts: int) -> None:
+    def _count(self, data: JsonValue, parts: int) -> None:
         self._parts += parts
         if self._parts > MOST_PARTS:
             data.refuse(f"is made of more than {MOST_PARTS} functions and spaces")
 
     @staticmethod
-    def _limited(data: Parsed, size: int, what: str) -> None:
+    def _limited(data: JsonValue, size: int, what: str) -> None:
         if size > MOST_COORDINATES:
             data.refuse(f"has {what} of {counted(size, 'number')}; expected at most {MOST_COORDINATES}")
 
@@ -241,6 +241,6 @@ def _listed(names: Iterable[str]) -> str:
     return f"the nearest are {', '.join(found[:8])}" if found else "there are none"
 
 
-def _frame_or_placement(data: Parsed) -> Any:
+def _frame_or_placement(data: JsonValue) -> Any:
     is_placement = data.holds(dict) and "rotation" in data.keys()
     return (PLACEMENT if is_placement else FRAME_OR_NAME).read(data)

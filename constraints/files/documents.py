@@ -8,7 +8,7 @@ import os
 from typing import Any, cast
 
 from ..errors import FileError, NotSavableError
-from .json_values import Parsed
+from .json_values import JsonValue
 from .other_formats import seems_to_be
 from .writing import as_path, write_file
 
@@ -47,7 +47,7 @@ def write_document(path: str | os.PathLike[str], kind: str, content: dict[str, A
     write_file(path, text.encode("utf-8"))
 
 
-def read_document(path: str | os.PathLike[str], *kinds: str) -> tuple[str, Parsed]:
+def read_document(path: str | os.PathLike[str], *kinds: str) -> tuple[str, JsonValue]:
     """Read a document of one of some kinds.
 
     Args:
@@ -71,7 +71,7 @@ def read_document(path: str | os.PathLike[str], *kinds: str) -> tuple[str, Parse
         raise FileError(name, f"cannot be read: {error.strerror or error}") from error
     if len(raw) > LARGEST_FILE:
         raise FileError(name, f"is larger than {LARGEST_FILE} bytes, which no file of ours is")
-    data = Parsed(name, "$", _parsed(name, raw, kinds))
+    data = JsonValue(name, "$", _parsed(name, raw, kinds))
     kind = _kind(data)
     if kind not in kinds:
         data.entry("format").refuse(f"is a {kind}, expected a {' or a '.join(kinds)}")
@@ -84,7 +84,7 @@ def read_document(path: str | os.PathLike[str], *kinds: str) -> tuple[str, Parse
     return kind, data.without("format", "version")
 
 
-def _kind(data: Parsed) -> str:
+def _kind(data: JsonValue) -> str:
     if not data.holds(dict) or not data.has("format"):
         data.refuse(f'is no file of lie-constraints: expected an object with "format": "{_FAMILY}problem"')
     written = data.entry("format").text()

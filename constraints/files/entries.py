@@ -12,7 +12,7 @@ import numpy as np
 from ..functions.contact.contact_surface import Surface
 from ..robot.frame import Frame
 from .joint_models import placement_data, placement_from_data
-from .json_values import MOST_COORDINATES, Parsed
+from .json_values import MOST_COORDINATES, JsonValue
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Entry:
     """One kind of entry: what writes it as data, and what reads it from a file."""
 
     write: Callable[[Any], Any]
-    read: Callable[[Parsed], Any]
+    read: Callable[[JsonValue], Any]
 
 
 def vector(size: int | None = None, finite: bool = True) -> Entry:
@@ -47,7 +47,7 @@ def record(make: Callable[..., Any], **entries: Entry) -> Entry:
     def write(thing: Any) -> dict[str, Any]:
         return {name: entry.write(getattr(thing, name)) for name, entry in entries.items()}
 
-    def read(data: Parsed) -> Any:
+    def read(data: JsonValue) -> Any:
         data.only(*entries)
         return data.build(make, **{name: entry.read(data.entry(name)) for name, entry in entries.items()})
 
@@ -59,15 +59,15 @@ def _numbers_data(numbers: Any) -> Any:
     return array.tolist() if array.size or array.ndim < 2 else {"shape": list(array.shape)}
 
 
-def _numbers(data: Parsed) -> Any:
+def _numbers(data: JsonValue) -> Any:
     rows = data.holds(list) and any(item.holds(list) for item in data.items()[:1])
     return data.matrix() if rows or data.holds(dict) else data.vector()
 
 
-TEXT = Entry(str, Parsed.text)
-FLAG = Entry(bool, Parsed.flag)
-INTEGER = Entry(int, Parsed.integer)
-NUMBER = Entry(float, Parsed.number)
+TEXT = Entry(str, JsonValue.text)
+FLAG = Entry(bool, JsonValue.flag)
+INTEGER = Entry(int, JsonValue.integer)
+NUMBER = Entry(float, JsonValue.number)
 NUMBERS = Entry(_numbers_data, _numbers)
 """A vector or a matrix."""
 PLACEMENT = Entry(placement_data, placement_from_data)

@@ -17,7 +17,7 @@ from liegroups.arrays import Vector
 from ..errors import ModelError
 from ..robot.joints import COMPOSITE, JOINT_TYPES, LIMITS_OF_Q, LIMITS_OF_V, joint_whole, type_name
 from ..robot.pinocchio import Model, Placement, pin
-from .json_values import MOST_COORDINATES, Parsed
+from .json_values import MOST_COORDINATES, JsonValue
 
 _TYPES = (*JOINT_TYPES, COMPOSITE)
 _FRAMES = ("OP_FRAME", "JOINT", "FIXED_JOINT", "BODY", "SENSOR")
@@ -30,7 +30,7 @@ def placement_data(placement: Placement) -> dict[str, Any]:
     return {"rotation": placement.rotation.tolist(), "translation": placement.translation.tolist()}
 
 
-def placement_from_data(data: Parsed) -> Placement:
+def placement_from_data(data: JsonValue) -> Placement:
     """The placement of `placement_data`.
 
     Raises:
@@ -84,7 +84,7 @@ def model_data(model: Model) -> dict[str, Any]:
     }
 
 
-def model_from_data(data: Parsed) -> Model:
+def model_from_data(data: JsonValue) -> Model:
     """The model of `model_data`.
 
     Raises:
@@ -118,7 +118,7 @@ def model_from_data(data: Parsed) -> Model:
     return model
 
 
-def _add_frame(model: Any, data: Parsed, i: int) -> None:
+def _add_frame(model: Any, data: JsonValue, i: int) -> None:
     data.only("name", "type", "joint", "previous", "placement", "inertia")
     kind = getattr(pin.FrameType, data.entry("type").word(_FRAMES))
     joint, previous = data.entry("joint").integer(0, model.njoints - 1), data.entry("previous").integer(0, 2**31)
@@ -137,7 +137,7 @@ def _inertia_data(inertia: Any) -> list[float]:
     return [float(inertia.mass), *inertia.lever.tolist(), *tensor[np.triu_indices(3)].tolist()]
 
 
-def _inertia(data: Parsed) -> Any:
+def _inertia(data: JsonValue) -> Any:
     numbers = data.vector(10)
     tensor = np.zeros((3, 3))
     tensor[np.triu_indices(3)] = numbers[4:]
@@ -162,7 +162,7 @@ def _joint_data(joint: Any, name: str) -> dict[str, Any]:
     return data | {entry: held(whole) for entry, (held, _) in _NUMBERS.items() if entry in JOINT_TYPES[kind].numbers}
 
 
-def _joint(data: Parsed, depth: int = 0) -> Any:
+def _joint(data: JsonValue, depth: int = 0) -> Any:
     """The joint model of `_joint_data`."""
     kind = data.entry("type").word(_TYPES)
     if kind == COMPOSITE:
@@ -173,7 +173,7 @@ def _joint(data: Parsed, depth: int = 0) -> Any:
     return data.build(_continuous if kind == _CONTINUOUS else getattr(pin, f"JointModel{kind}"), *numbers)
 
 
-def _composite(data: Parsed, depth: int) -> Any:
+def _composite(data: JsonValue, depth: int) -> Any:
     if depth > 4:
         data.refuse("composite joints in composite joints, more than 4 deep")
     whole = pin.JointModelComposite()
@@ -186,14 +186,14 @@ def _composite(data: Parsed, depth: int) -> Any:
     return whole
 
 
-def _unit(data: Parsed) -> Vector:
+def _unit(data: JsonValue) -> Vector:
     axis = data.vector(3)
     if np.abs(axis).max() > 2.0 or abs(float(axis @ axis) - 1.0) > 1e-6:
         data.refuse("expected an axis of norm 1")
     return axis
 
 
-def _axes(data: Parsed) -> tuple[Vector, Vector]:
+def _axes(data: JsonValue) -> tuple[Vector, Vector]:
     axes = data.items()
     if len(axes) != 2:
         data.refuse(f"expected two axes, there are {len(axes)}")
@@ -203,7 +203,7 @@ def _axes(data: Parsed) -> tuple[Vector, Vector]:
     return first, second
 
 
-_NUMBERS: dict[str, tuple[Callable[[Any], Any], Callable[[Parsed], Iterable[Any]]]] = {
+_NUMBERS: dict[str, tuple[Callable[[Any], Any], Callable[[JsonValue], Iterable[Any]]]] = {
     "pitch": (lambda joint: float(joint.pitch), lambda data: [data.number()]),
     "axis": (lambda joint: _axis_of(joint).tolist(), lambda data: [_unit(data)]),
     "axes": (lambda joint: [joint.axis1.tolist(), joint.axis2.tolist()], _axes),

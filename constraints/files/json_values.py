@@ -24,7 +24,7 @@ _SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 @final
 @dataclass(frozen=True, eq=False)
-class Parsed:
+class JsonValue:
     """A value in a parsed file. Its methods return what it should be, or raise a `FileContentError` with its place.
 
     Args:
@@ -78,43 +78,43 @@ class Parsed:
         """Whether an object has an entry that is not null."""
         return name in self.keys() and self.value[name] is not None
 
-    def entry(self, name: str) -> Parsed:
+    def entry(self, name: str) -> JsonValue:
         """An entry of an object that must be there."""
         if name not in self.keys():
             self.refuse(f"has no entry '{name}'")
         where = f".{name}" if name.isidentifier() else f"['{name}']"
-        return Parsed(self.source, self.place + where, self.value[name])
+        return JsonValue(self.source, self.place + where, self.value[name])
 
-    def only(self, *names: str) -> Parsed:
+    def only(self, *names: str) -> JsonValue:
         """This object, which must have no other entries than these."""
         for key in self.keys():
             if key not in names:
                 self.refuse(f"has the entry '{key}', which means nothing here; known are {', '.join(names)}")
         return self
 
-    def without(self, *names: str) -> Parsed:
+    def without(self, *names: str) -> JsonValue:
         """This object without these entries, which are read elsewhere."""
-        return Parsed(self.source, self.place, {key: self.value[key] for key in self.keys() if key not in names})
+        return JsonValue(self.source, self.place, {key: self.value[key] for key in self.keys() if key not in names})
 
-    def those(self, readers: Mapping[str, Callable[[Parsed], Any]]) -> dict[str, Any]:
+    def those(self, readers: Mapping[str, Callable[[JsonValue], Any]]) -> dict[str, Any]:
         """What readers make of the entries that are there, by name."""
         return {name: read(self.entry(name)) for name, read in readers.items() if self.has(name)}
 
-    def entries(self) -> Iterator[tuple[str, Parsed]]:
+    def entries(self) -> Iterator[tuple[str, JsonValue]]:
         """Names and entries of an object, in the order of the file."""
         for key in self.keys():
             if not 0 < len(key) <= LONGEST_TEXT:
                 self.refuse(f"has an entry whose name has {len(key)} characters; expected 1 to {LONGEST_TEXT}")
             yield key, self.entry(key)
 
-    def items(self, most: int | None = None) -> list[Parsed]:
+    def items(self, most: int | None = None) -> list[JsonValue]:
         """The items of a list, at most so many."""
         if not self.holds(list):
             self.expect("a list")
         values: list[Any] = self.value
         if most is not None and len(values) > most:
             self.refuse(f"has {len(values)} items; expected at most {most}")
-        return [Parsed(self.source, f"{self.place}[{i}]", value) for i, value in enumerate(values)]
+        return [JsonValue(self.source, f"{self.place}[{i}]", value) for i, value in enumerate(values)]
 
     # Texts, truth values, integers.
 

@@ -13,7 +13,7 @@ from ..loops.hinge import Hinge
 from ..loops.pose_map import Rod, Split
 from ..robot import Robot
 from .entries import FRAME_OR_NAME, NUMBER, NUMBERS, PLACEMENT, Entry, member, several, vector
-from .json_values import Parsed
+from .json_values import JsonValue
 
 
 class HingeNotDataError(ValueError):
@@ -28,7 +28,7 @@ def _hinge_data(hinge: Hinge) -> dict[str, Any]:
     return {"type": word} | {name: entry.write(hinge.arguments[name]) for name, entry in entries.items()}
 
 
-def _hinge_from_data(data: Parsed, *left_out: str) -> Hinge:
+def _hinge_from_data(data: JsonValue, *left_out: str) -> Hinge:
     make, entries = _HINGES[data.entry("type").word([kind for kind in _HINGES if kind not in left_out])]
     data.only("type", *entries)
     return data.build(make, **{name: entry.read(data.entry(name)) for name, entry in entries.items()})
@@ -87,7 +87,7 @@ def loop_data(owner: FrameRows) -> dict[str, Any]:
     return data | {name: entry.write(known[name]) for name, entry in possible.items() if name in known}
 
 
-def loop_from_data(data: Parsed, robot: Robot) -> FrameRows:
+def loop_from_data(data: JsonValue, robot: Robot) -> FrameRows:
     """The closure or contact of `loop_data` on a robot.
 
     Args:

@@ -8,14 +8,16 @@ from typing import Any
 
 from ..errors import FileContentError, NotSavableError
 from ..solvers.options import Options
-from ..solvers.step_control import Backtracking, Constant, ErrorNormBased, FixedSequence, FullSteps, StepControl
+from ..solvers.step_control import Backtracking, ConstantStep, ErrorNormBased, FixedSequence, FullSteps, StepControl
 from .documents import read_document, write_document
 from .entries import FLAG, NUMBER, Entry
-from .json_values import Parsed
+from .json_values import JsonValue
 
 _CONTROLS: dict[str, type[StepControl]] = {
-    cls.__name__: cls for cls in (FullSteps, Constant, Backtracking, FixedSequence, ErrorNormBased)
+    cls.__name__: cls for cls in (FullSteps, ConstantStep, Backtracking, FixedSequence, ErrorNormBased)
 }
+_RENAMED = {"Constant": "ConstantStep"}
+"""Step controls that files written before call otherwise."""
 _LARGEST = {"seed": 2**128, "restart_table": 100_000, "screen": 100_000}
 """Largest integers that files hold, where it is not 10^7."""
 
@@ -48,13 +50,13 @@ def options_data(options: Options) -> dict[str, Any]:
     """
     data = {name: entry.write(getattr(options, name)) for name, entry in _ENTRIES.items()}
     try:
-        options_from_data(Parsed("options", "$", data))
+        options_from_data(JsonValue("options", "$", data))
     except FileContentError as error:
         raise NotSavableError("the options", str(error)) from error
     return data
 
 
-def options_from_data(data: Parsed) -> Options:
+def options_from_data(data: JsonValue) -> Options:
     """The options of `options_data`."""
     data.only(*_ENTRIES)
     return data.build(Options, **data.those({name: entry.read for name, entry in _ENTRIES.items()}))
@@ -68,11 +70,12 @@ def _control_data(control: StepControl) -> dict[str, Any]:
     return {"type": cls.__name__} | {field.name: float(getattr(control, field.name)) for field in fields}
 
 
-def _control(data: Parsed) -> StepControl:
-    cls = _CONTROLS[data.entry("type").word(list(_CONTROLS))]
+def _control(data: JsonValue) -> StepControl:
+    name = data.entry("type")
+    cls = _CONTROLS[_RENAMED.get(str(name.value)) or name.word(list(_CONTROLS))]
     names = [field.name for field in dataclasses.fields(cls)]  # pyright: ignore[reportArgumentType]
     data.only("type", *names)
-    return data.build(cls, **data.those(dict.fromkeys(names, Parsed.number)))
+    return data.build(cls, **data.those(dict.fromkeys(names, JsonValue.number)))
 
 
 def _entry(name: str, default: Any) -> Entry:

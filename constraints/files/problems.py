@@ -17,7 +17,7 @@ from ..words import counted
 from .decoding import Decoder
 from .documents import read_document, text_of, write_document
 from .encoding import Encoder
-from .json_values import MOST_COORDINATES, Parsed
+from .json_values import MOST_COORDINATES, JsonValue
 from .robots import bounds_on
 
 _ENTRIES = ("shared", "where", "levels", "bounds", "weights", "frozen", "optional_last")
@@ -52,7 +52,7 @@ def problem_data(problem: Problem) -> dict[str, Any]:
     """
     data = _data(problem)
     try:
-        again = _data(problem_from_data(Parsed("the file", "$", data)))
+        again = _data(problem_from_data(JsonValue("the file", "$", data)))
     except NotSavableError:
         raise
     except ConstraintError as error:
@@ -62,23 +62,23 @@ def problem_data(problem: Problem) -> dict[str, Any]:
     return data
 
 
-def problem_from_data(data: Parsed) -> Problem:
+def problem_from_data(data: JsonValue) -> Problem:
     """The problem of `problem_data`."""
     data.only(*_ENTRIES)
     decoder = Decoder(data.entry("shared"))
     where: Robot | Space = decoder.where(data.entry("where"))
     space = where.space if isinstance(where, Robot) else where
     levels = [[decoder.constraint(item) for item in level.items()] for level in data.entry("levels").items(1000)]
-    readers: dict[str, Callable[[Parsed], Any]] = {
+    readers: dict[str, Callable[[JsonValue], Any]] = {
         "bounds": bounds_on(space).read,
         "weights": lambda entry: _weights(entry, space),
         "frozen": lambda entry: entry.build(Segments.coordinates, space, entry.integers(0, MOST_COORDINATES)),
-        "optional_last": Parsed.flag,
+        "optional_last": JsonValue.flag,
     }
     return data.build(Problem, where, levels, **data.those(readers))
 
 
-def _weights(data: Parsed, space: Space) -> Any:
+def _weights(data: JsonValue, space: Space) -> Any:
     """Costs of all columns, or of those that are not null."""
     items = data.items()
     if len(items) != space.nv:

@@ -24,7 +24,7 @@ from ..words import counted
 from .documents import read_document, write_document
 from .entries import INTEGER, NUMBER, Entry, member, record, vector
 from .environment import environment
-from .json_values import Parsed
+from .json_values import JsonValue
 from .options import options_data, options_from_data
 from .problems import problem_data, problem_from_data
 from .right_hand_sides import rhs_data, rhs_from_data
@@ -156,7 +156,7 @@ def load_problem_or_report(path: str | os.PathLike[str]) -> Problem | Report:
     return problem_from_data(data) if kind == "problem" else report_from_data(data)
 
 
-def report_from_data(data: Parsed) -> Report:
+def report_from_data(data: JsonValue) -> Report:
     """The report of a document that `read_document` has opened."""
     data.only(*_ENTRIES)
     problem = problem_from_data(data.entry("problem"))
@@ -180,7 +180,7 @@ def _result(n: int) -> Entry:
     """What came out, of a space of n coordinates."""
     return record(
         partial(Outcome, trace=None), status=member(Status), q=vector(n, finite=False),
-        residual=replace(NUMBER, read=Parsed.extended), iterations=INTEGER, restarts=INTEGER,
+        residual=replace(NUMBER, read=JsonValue.extended), iterations=INTEGER, restarts=INTEGER,
     )  # fmt: skip
 
 
@@ -204,7 +204,7 @@ def _engine_data(engine: Engine) -> dict[str, Any]:
     return {"engine": {"type": "NewtonEngine", "step": name}}
 
 
-def _engine_from_data(data: Parsed, problem: Problem) -> Engine:
+def _engine_from_data(data: JsonValue, problem: Problem) -> Engine:
     if data.entry("type").word(["NewtonEngine", "LoopEngine"]) == "NewtonEngine":
         return NewtonEngine(_STEPS[data.only("type", "step").entry("step").word(list(_STEPS))])
     data.only("type", "is_sparse")  # as reports said it before engines had steps

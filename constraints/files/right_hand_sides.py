@@ -13,7 +13,7 @@ from ..rows.right_hand_side import RightHandSide
 from ..rows.stack import Stack
 from .documents import read_document, write_document
 from .entries import vector
-from .json_values import Parsed
+from .json_values import JsonValue
 
 _RATES: tuple[str, ...] = ("velocity", "acceleration")
 
@@ -56,7 +56,7 @@ def rhs_data(rhs: RightHandSide) -> dict[str, Any]:
     return data
 
 
-def rhs_from_data(data: Parsed, stack: Stack) -> RightHandSide:
+def rhs_from_data(data: JsonValue, stack: Stack) -> RightHandSide:
     """The right-hand sides of `rhs_data`, on a stack of constraints of the same names and groups in the same order.
 
     Args:

@@ -17,7 +17,7 @@ from ..robot.robot import Robot
 from ..robot.space import RobotSpace
 from .entries import FRAME, NUMBER, TEXT, Entry, record, vector
 from .joint_models import model_data, model_from_data
-from .json_values import MOST_COORDINATES, Parsed
+from .json_values import MOST_COORDINATES, JsonValue
 
 MOST_PAIRS = 100_000
 """Pairs of links with disabled collisions that a file may have."""
@@ -52,7 +52,7 @@ def robot_data(robot: Robot) -> dict[str, Any]:
     return data
 
 
-def robot_from_data(data: Parsed, space: RobotSpace) -> Robot:
+def robot_from_data(data: JsonValue, space: RobotSpace) -> Robot:
     """The robot of `robot_data` on a space, which robots that differ in bounds or frames share.
 
     Args:
@@ -77,13 +77,13 @@ def robot_from_data(data: Parsed, space: RobotSpace) -> Robot:
     return robot
 
 
-def _mimic(data: Parsed, space: RobotSpace) -> Mimic:
+def _mimic(data: JsonValue, space: RobotSpace) -> Mimic:
     for end in ("joint", "source"):
         data.entry(end).word([factor.name for factor in space.factors])
     return _MIMIC.read(data)
 
 
-def _disabled(data: Parsed, space: RobotSpace) -> tuple[DisabledCollision, ...]:
+def _disabled(data: JsonValue, space: RobotSpace) -> tuple[DisabledCollision, ...]:
     """Pairs of links whose collisions do not count; files have them where there are any."""
     if not data.has("disabled_collisions"):
         return ()

@@ -25,7 +25,7 @@ from ..robot.pinocchio import Placement, pin
 from ..solvers import Options
 from .documents import read_document
 from .entries import FLAG, several, vector
-from .json_values import Parsed
+from .json_values import JsonValue
 
 MOST = 200
 """Robots, objects, tables, rules a scene may have of each."""
@@ -91,7 +91,7 @@ def read_scene(path: str | os.PathLike[str], packages: Iterable[str | os.PathLik
 class _Reader:
     """Builds a scene from data."""
 
-    data: Parsed
+    data: JsonValue
     folder: Path
     packages: tuple[str, ...]
 
@@ -135,7 +135,7 @@ class _Reader:
         return Scene(name, robot, factory, graph, tuple(shapes), urdfs, self.packages)
 
     @staticmethod
-    def _name(entry: Parsed, i: int, others: list[Parsed]) -> str:
+    def _name(entry: JsonValue, i: int, others: list[JsonValue]) -> str:
         """The name of a robot, object or table, which no other has."""
         name = entry.entry("name").text()
         if not name or "/" in name or name == "universe":
@@ -144,17 +144,17 @@ class _Reader:
             entry.entry("name").refuse(f"another robot, object or table is called '{name}' too")
         return name
 
-    def _file(self, entry: Parsed) -> str:
+    def _file(self, entry: JsonValue) -> str:
         """The path of a file."""
         text = entry.text()
         return text if text.startswith("package://") else str(self.folder / text)
 
-    def _robot(self, name: str, entry: Parsed) -> Part:
+    def _robot(self, name: str, entry: JsonValue) -> Part:
         entry.only("name", "urdf", "srdf", "pose", "base")
         base = BASES[entry.entry("base").word(tuple(BASES))] if entry.has("base") else Base.FIXED
         return Part(name, self._of_files(entry, base), _pose(entry))
 
-    def _of_files(self, entry: Parsed, base: Base) -> Robot:
+    def _of_files(self, entry: JsonValue, base: Base) -> Robot:
         """A robot, or an object without a URDF, with reference postures and disabled collisions of its SRDF."""
         if entry.has("size"):
             robot = Robot.from_urdf(BODY, base=base)
@@ -170,20 +170,20 @@ class _Reader:
         entry = self.data.entry("workspace").only("lower", "upper")
         return entry.entry("lower").vector(3), entry.entry("upper").vector(3)
 
-    def _object(self, name: str, entry: Parsed, bounds: tuple[Vector, Vector]) -> Part:
+    def _object(self, name: str, entry: JsonValue, bounds: tuple[Vector, Vector]) -> Part:
         entry.only("name", "urdf", "size", "srdf", "handles", "faces")
         if entry.has("urdf") == entry.has("size"):
             entry.refuse("expected either 'urdf' or 'size'")
         robot = self._of_files(entry, Base.FREE_FLYER)
         return Part(name, self.data.entry("workspace").build(robot.with_bounds, {robot.joint_names[0]: bounds}))
 
-    def _semantics(self, robot: Robot, prefix: str, entry: Parsed) -> Semantics:
+    def _semantics(self, robot: Robot, prefix: str, entry: JsonValue) -> Semantics:
         if not entry.has("srdf"):
             return Semantics({}, {}, {})
         file = entry.entry("srdf")
         return file.build(read_semantics, robot, self._file(file), prefix, self.packages)
 
-    def _movable(self, robot: Robot, prefix: str, entry: Parsed) -> MovableObject:
+    def _movable(self, robot: Robot, prefix: str, entry: JsonValue) -> MovableObject:
         """Handles and surfaces of an object: of its SRDF, then those in the scene file."""
         read = self._semantics(robot, prefix, entry)
         handles = list(read.handles.values())
@@ -200,16 +200,16 @@ class _Reader:
         return entry.build(MovableObject, prefix, handles, surfaces)
 
     @staticmethod
-    def _handle(robot: Robot, prefix: str, entry: Parsed) -> Handle:
+    def _handle(robot: Robot, prefix: str, entry: JsonValue) -> Handle:
         entry.only("name", "link", "pose", "clearance", "approach", "mask")
         name = f"{prefix}/{entry.entry('name').text()}"
         link = f"{prefix}/{entry.entry('link').text() if entry.has('link') else 'body'}"
-        readers = {"clearance": Parsed.number, "approach": vector(3).read, "mask": several(FLAG, 6).read}
+        readers = {"clearance": JsonValue.number, "approach": vector(3).read, "mask": several(FLAG, 6).read}
         frame = entry.build(robot.frame, link, _pose(entry))
         return entry.build(Handle, name, frame, **entry.those(readers))
 
     @staticmethod
-    def _table(robot: Robot, entry: Parsed) -> tuple[Surface, Shape]:
+    def _table(robot: Robot, entry: JsonValue) -> tuple[Surface, Shape]:
         """The top of a table, and its solid below."""
         entry.only("name", "size", "pose")
         name, size, top = entry.entry("name").text(), entry.entry("size").vector(3), _pose(entry)
@@ -236,13 +236,13 @@ class _Reader:
 
 
 _OF_FACTORY = {
-    "preplacement_distance": Parsed.number, "margin": Parsed.number, "preplace_guide": Parsed.flag,
-    "empty_level_sets": Parsed.flag, "attempts": Parsed.integer,
+    "preplacement_distance": JsonValue.number, "margin": JsonValue.number, "preplace_guide": JsonValue.flag,
+    "empty_level_sets": JsonValue.flag, "attempts": JsonValue.integer,
 }  # fmt: skip
-_OF_PROJECTIONS = {"threshold": Parsed.number, "max_iterations": Parsed.integer, "seed": Parsed.integer}
+_OF_PROJECTIONS = {"threshold": JsonValue.number, "max_iterations": JsonValue.integer, "seed": JsonValue.integer}
 
 
-def _pose(entry: Parsed) -> Placement:
+def _pose(entry: JsonValue) -> Placement:
     """The pose of an entry: translation [m], then quaternion xyzw; or a translation alone; the identity if absent."""
     if not entry.has("pose"):
         return pin.SE3.Identity()

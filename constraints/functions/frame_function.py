@@ -19,7 +19,7 @@ from ..errors import WrongObjectError
 from ..point import ALL_JOINTS, MovingPoint, Point
 from ..robot import Frame, Motion, Posture, Robot, as_placement
 from ..robot.arguments import as_robot
-from ..robot.frame_pair import RelativeFrames
+from ..robot.frame_pair import FramePair
 from ..robot.pinocchio import Placement, pin
 from ..robot.posture import Kinematics
 from .function import Function
@@ -151,7 +151,7 @@ class FrameFunction(Framed):
         """
         return self.relative_frames(k).pose
 
-    def relative_frames(self, k: Kinematics) -> RelativeFrames:
+    def relative_frames(self, k: Kinematics) -> FramePair:
         """Frame b seen from frame a at the point of k, with views of the placement and memory for rows."""
         frames = k.frames.get(id(self))
         if frames is None:
@@ -179,7 +179,7 @@ class FrameFunction(Framed):
         else:
             rows.dot(columns, jacobian)
 
-    def seen_backwards(self, point: Point, jacobian: Matrix | None) -> tuple[Kinematics, RelativeFrames]:
+    def seen_backwards(self, point: Point, jacobian: Matrix | None) -> tuple[Kinematics, FramePair]:
         """Kinematics at a point, and frame a seen from frame b there: what rows for a step are made of."""
         k = point.placed(self.last_joint) if jacobian is None else point.with_jacobians(self.last_joint)
         frames = k.frames.get(id(self)) or k.relative(self, self.frame_a, self.frame_b)
@@ -187,7 +187,7 @@ class FrameFunction(Framed):
         back.update(k.model, k.data, back.memory)
         return k, back
 
-    def body_columns(self, k: Kinematics, back: RelativeFrames, out: Matrix | None) -> Matrix:
+    def body_columns(self, k: Kinematics, back: FramePair, out: Matrix | None) -> Matrix:
         r"""Jacobian (6, nv) of the body twist of a relative to b seen from b, :math:`-J`: what moves `back.pose`."""
         if self._in_world:
             return np.negative(k.jacobian_on(k.model, k.data, self._joint_b, back.placement_a, _LOCAL), out)

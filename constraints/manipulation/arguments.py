@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from liegroups.arguments import expect
+
 from ..errors import DuplicateError, WrongObjectError
 from ..rows.row_owner import RowOwner
 
 
-def all_of(entries: Any, kind: type, what: str, plural: str = "") -> tuple[Any, ...]:
+def all_of(entries: Any, kind: type[Any], what: str, plural: str = "") -> tuple[Any, ...]:
     """A sequence of objects of one kind, as a tuple.
 
     Args:
@@ -25,10 +27,7 @@ def all_of(entries: Any, kind: type, what: str, plural: str = "") -> tuple[Any, 
     if not isinstance(entries, Sequence) or isinstance(entries, str):
         raise WrongObjectError(what, expected, entries)
     found: list[Any] = [*entries]
-    for entry in found:
-        if not isinstance(entry, kind):
-            raise WrongObjectError(what, expected, entry)
-    return tuple(found)
+    return tuple(expect(entry, kind, what, expected) for entry in found)
 
 
 def as_owners(owners: Any, what: str) -> tuple[RowOwner, ...]:

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from liegroups.arguments import as_flag, as_name, finite_vector
+from liegroups.arguments import as_flag, as_name, expect
 from liegroups.frozen import set_fields
 
-from ..errors import DuplicateNameError, GraphError, OptionError, UnknownNameError, WrongObjectError
+from ..errors import DuplicateNameError, GraphError, UnknownNameError
 from ..functions.contact.contact_surface import Surface
 from ..paths.relative_motion import SecurityMargins
+from ..ranges import length_of
 from ..robot import Robot
 from ..robot.arguments import as_robot
 from ..solvers import Options
@@ -131,10 +132,7 @@ class ConstraintGraphFactory:
         for what, kind in (("grippers", Gripper), ("objects", MovableObject), ("floors", Surface), ("rules", Rule)):
             set_fields(self, **{what: all_of(getattr(self, what), kind, f"{what} of a graph factory")})
         for what in ("preplacement_distance", "margin"):
-            length = float(finite_vector([getattr(self, what)], 1, f"{what} of a graph factory")[0])
-            if length < 0.0:
-                raise OptionError(f"{what} of a graph factory: expected a length that is not negative, got {length:g}")
-            set_fields(self, **{what: length})
+            set_fields(self, **{what: length_of(getattr(self, what), f"{what} of a graph factory")})
         for what in ("preplace_guide", "empty_level_sets"):
             as_flag(getattr(self, what), f"{what} of a graph factory")
         handles = [handle.name for thing in self.objects for handle in thing.handles]
@@ -183,8 +181,7 @@ class ConstraintGraphFactory:
         Raises:
             UnknownNameError: a gripper, handle or surface that is in none of the files; the nearest are listed.
         """
-        if not isinstance(semantics, Semantics):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("semantics of a graph factory", "Semantics (read_semantics(...))", semantics)
+        expect(semantics, Semantics, "semantics of a graph factory", "Semantics (read_semantics(...))")
         things = [
             MovableObject(
                 name,

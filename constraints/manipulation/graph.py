@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from liegroups.arguments import as_name
+from liegroups.arguments import as_name, expect
 from liegroups.arrays import ArrayLike
 
-from ..errors import GraphError, OptionError, WrongObjectError
+from ..errors import GraphError
 from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins, collision_pairs, relative_motion
 from ..problem.problem import Problem
+from ..ranges import whole_number
 from ..robot import Robot
 from ..robot.arguments import as_robot
 from ..rows.row_owner import RowOwner
@@ -85,12 +86,10 @@ class ConstraintGraph:
         self.name = as_name(name, "name of a constraint graph")
         self.foliations = all_of(foliations, Foliation, "foliations of a constraint graph")
         self.constraints = as_owners(constraints, "constraints of a constraint graph")
-        self.options = Options() if options is None else options
-        if not isinstance(self.options, Options):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("options of a constraint graph", "Options", options)
-        if type(attempts) is not int or attempts < 1:
-            raise OptionError(f"attempts of a constraint graph: expected a whole number from 1, got {attempts!r}")
-        self.attempts = attempts
+        self.options = (
+            Options() if options is None else expect(options, Options, "options of a constraint graph", "Options")
+        )
+        self.attempts = whole_number(attempts, "attempts of a constraint graph", 1)
         self.margins = SecurityMargins() if margins is None else margins
         every = all_of(states, State, "states of a constraint graph")
         self.transitions = all_of(transitions, Transition, "transitions of a constraint graph")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from liegroups import R3xSO3
+from liegroups.arguments import expect
 
-from ..errors import WrongObjectError
 from ..functions.pose import Pose
 from ..functions.transformation import Transformation
 from ..robot import Frame, Robot
@@ -86,10 +86,8 @@ def is_free_object(robot: Robot, joint: int) -> bool:
 def _frames(robot: Robot, gripper: Gripper, handle: Handle) -> tuple[Frame, Frame]:
     """Frames called by the names of gripper and handle."""
     as_robot(robot, "robot of a grasp")
-    if not isinstance(gripper, Gripper):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("gripper of a grasp", "a Gripper", gripper)
-    if not isinstance(handle, Handle):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("handle of a grasp", "a Handle", handle)
+    expect(gripper, Gripper, "gripper of a grasp")
+    expect(handle, Handle, "handle of a grasp")
     a, b = robot.frame(gripper.frame), robot.frame(handle.frame)
     return (
         Frame(gripper.name, a.joint, a.placement, a.joint_name),

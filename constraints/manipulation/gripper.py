@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from liegroups.arguments import as_name, finite_vector
+from liegroups.arguments import as_name, expect, finite_vector
 from liegroups.arrays import ArrayLike, BoolVector, Vector
 from liegroups.frozen import read_only, set_fields
 
 from ..errors import OptionError, SizeError, WrongObjectError
+from ..ranges import length_of
 from ..robot import Frame
 
 
@@ -95,12 +96,8 @@ class Handle:
 
 
 def _clearance(frame: object, clearance: Any, who: str) -> float:
-    if not isinstance(frame, Frame):
-        raise WrongObjectError(f"frame of {who}", "a Frame (robot.frame(name))", frame)
-    length = float(finite_vector([clearance], 1, f"clearance of {who}")[0])
-    if length < 0.0:
-        raise OptionError(f"clearance of {who}: expected a length that is not negative, got {length:g}")
-    return length
+    expect(frame, Frame, f"frame of {who}", "a Frame (robot.frame(name))")
+    return length_of(clearance, f"clearance of {who}")
 
 
 def _mask(mask: ArrayLike, what: str) -> BoolVector:

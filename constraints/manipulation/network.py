@@ -9,7 +9,9 @@ from typing import Any, final
 import networkx as nx
 import numpy as np
 
-from ..errors import DuplicateNameError, GraphError, UnknownNameError, WrongObjectError
+from liegroups.arguments import expect
+
+from ..errors import DuplicateNameError, GraphError, UnknownNameError
 from .states import State, Transition
 
 _nx: Any = nx  # for the calls whose stubs leave types open
@@ -96,8 +98,7 @@ def _find(which: Any, among: Mapping[str, Any], kind: str, expected: type) -> An
         if among.get(str(which)) is not which:
             raise UnknownNameError(f"{kind} of this graph", str(which), tuple(among))
         return which
-    if not isinstance(which, str):
-        raise WrongObjectError(kind, f"a {expected.__name__} of the graph, or its name", which)
-    if which not in among:
-        raise UnknownNameError(kind, which, tuple(among))
-    return among[which]
+    name = expect(which, str, kind, f"a {expected.__name__} of the graph, or its name")
+    if name not in among:
+        raise UnknownNameError(kind, name, tuple(among))
+    return among[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from liegroups.arguments import as_tuple, finite_vector
+from liegroups.arguments import as_tuple
 
 from ..errors import OptionError
 from ..functions.contact.contact import (
@@ -14,6 +14,7 @@ from ..functions.contact.contact import (
     SurfacePair,
 )
 from ..functions.contact.contact_surface import Surface
+from ..ranges import length_of
 from ..robot import Robot
 from ..rows.explicit_forms import HOLD_ROWS, explicit_contact, locked_joint
 from ..rows.implicit import Implicit
@@ -84,9 +85,7 @@ def preplacement(
 
     Source: pre-placement constraints of hpp-manipulation.
     """
-    height = float(finite_vector([distance], 1, f"distance of '{name}'")[0])
-    if height < 0.0:
-        raise OptionError(f"distance of '{name}': expected a length that is not negative, got {height:g}")
+    height = length_of(distance, f"distance of '{name}'")
     _check_moves(name, objects)
     return Implicit.zero(ConvexShapeContact(robot, floors, objects, margin + height, name=name), name=name)
 

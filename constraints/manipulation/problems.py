@@ -97,20 +97,20 @@ class GraphProblems:
 
     def state(self, state: State) -> Projector:
         """What puts configurations into a state."""
-        key = (id(state), "state")
-        recipe = self._recipes.get(key) or self._recipe(key, state.constraints, self.options)
-        return self._prepared(key, recipe, ()).projector
+        return self._into((id(state), "state"), state.constraints)
 
     def condition(self, transition: Transition) -> Projector:
         """What puts configurations where the leaf of a level-set transition may be chosen."""
-        key = (id(transition), "condition")
-        recipe = self._recipes.get(key) or self._recipe(key, transition.condition or (), self.options)
-        return self._prepared(key, recipe, ()).projector
+        return self._into((id(transition), "condition"), transition.condition or ())
+
+    def _into(self, key: object, owners: Sequence[RowOwner]) -> Projector:
+        """What puts configurations onto constraints whose right-hand sides do not vary."""
+        return self._prepared(key, self._recipe(key, owners, self.options), ()).projector
 
     def path(self, transition: Transition, q_start: Vector) -> PathProblem:
         """What paths of a transition satisfy, on the leaf of their start."""
         key = (id(transition), "path")
-        recipe = self._recipes.get(key) or self._recipe(key, _of_paths(transition), self.options)
+        recipe = self._recipe(key, _of_paths(transition), self.options)
         memory = self.memories.take()
         prepared = self._prepared(key, recipe, _chosen(recipe, q_start, memory))
         path = PathProblem(prepared.projector.problem, _rhs_at(prepared, q_start, memory))
@@ -214,9 +214,11 @@ class GraphProblems:
         return merge_foliations(recipe.owners, [(f, f) for f in recipe.foliations])
 
     def _recipe(self, key: object, owners: Sequence[RowOwner], options: Options) -> _Recipe:
-        once = list({id(owner): owner for owner in (*self.everywhere, *owners)}.values())
-        kept = [f for f in self.foliations if any(f.complement is owner for owner in once)]
-        found = self._recipes[key] = _Recipe(once, kept, options)
+        found = self._recipes.get(key)
+        if found is None:
+            once = list({id(owner): owner for owner in (*self.everywhere, *owners)}.values())
+            kept = [f for f in self.foliations if any(f.complement is owner for owner in once)]
+            found = self._recipes[key] = _Recipe(once, kept, options)
         return found
 
     def _prepared(self, key: object, recipe: _Recipe, chosen: _Chosen) -> _Prepared:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
+from liegroups.arguments import as_flag
 from liegroups.frozen import set_fields
 
-from ..errors import GraphError, OptionError, SizeError, WrongObjectError
+from ..errors import GraphError, OptionError, SizeError
+from .arguments import all_of
 
 
 @final
@@ -39,22 +41,16 @@ class Rule:
     def __post_init__(self) -> None:
         """Check that the patterns are some."""
         for what in ("grippers", "handles"):
-            entries: Any = getattr(self, what)
-            if isinstance(entries, str) or not isinstance(entries, Sequence):
-                raise WrongObjectError(f"{what} of a rule", "a sequence of patterns", entries)
-            patterns: list[Any] = [*entries]
+            patterns = all_of(getattr(self, what), str, f"{what} of a rule", "patterns of names")
             for pattern in patterns:
-                if not isinstance(pattern, str):
-                    raise WrongObjectError(f"{what} of a rule", "patterns of names", pattern)
                 try:
                     re.compile(pattern)
                 except re.error as error:
                     raise OptionError(f"{what} of a rule: '{pattern}' is no pattern, expected one ({error})") from None
-            set_fields(self, **{what: tuple(patterns)})
+            set_fields(self, **{what: patterns})
         if len(self.grippers) != len(self.handles):
             raise SizeError("handles of a rule", len(self.grippers), len(self.handles))
-        if not isinstance(self.allowed, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("allowed of a rule", "True or False", self.allowed)
+        as_flag(self.allowed, "allowed of a rule")
 
     def is_about(self, grippers: Iterable[str], grasps: Mapping[str, str]) -> bool:
         """Whether the rule says something about a set of grasps.

@@ -199,13 +199,11 @@ class _Reader:
             raise FileError(self.file, f"{what}: expected one <{part}>, there are {len(found)}")
         return found[0] if found else None
 
-    def count(self, element: Element | None, n: int, what: str) -> list[float] | None:
-        """So many numbers, or None where the part is missing."""
-        if element is None:
-            return None
-        values = numbers(element.text, self.file, f"{what}, <{element.tag}>")
+    def count(self, text: str | None, n: int, what: str, name: str) -> list[float]:
+        """So many numbers of a part, or of an attribute, of some name."""
+        values = numbers(text, self.file, f"{what}, {name}")
         if len(values) != n:
-            raise FileError(self.file, f"{what}: <{element.tag}> takes {counted(n, 'number')}, there are {len(values)}")
+            raise FileError(self.file, f"{what}: {name} takes {counted(n, 'number')}, there are {len(values)}")
         return values
 
     def link(self, tag: Element, what: str) -> Frame:
@@ -246,19 +244,13 @@ class _Reader:
             raise FileError(self.file, f"{where}: expected seven numbers, x y z and w x y z, there are {len(values)}")
         if values:
             return self._pose(values[:3], values[4:] + values[3:4], where)
-        xyz = self._attribute(element, "xyz", 3, where) if "xyz" in element.attrib else [0.0, 0.0, 0.0]
+        xyz = self.count(element.get("xyz"), 3, where, "xyz") if "xyz" in element.attrib else [0.0, 0.0, 0.0]
         if not turns:
             return self._pose(xyz, [0.0, 0.0, 0.0, 1.0], where)
-        turn = self._attribute(element, turns[0], 3 if turns[0] == "rpy" else 4, where)
+        turn = self.count(element.get(turns[0]), 3 if turns[0] == "rpy" else 4, where, turns[0])
         if turns[0] == "rpy":
             return pin.SE3(pin.rpy.rpyToMatrix(*turn), np.array(xyz))
         return self._pose(xyz, turn if turns[0] == "xyzw" else turn[1:] + turn[:1], where)
-
-    def _attribute(self, element: Element, name: str, n: int, where: str) -> list[float]:
-        values = numbers(element.get(name), self.file, f"{where}, {name}")
-        if len(values) != n:
-            raise FileError(self.file, f"{where}: {name} takes {counted(n, 'number')}, there are {len(values)}")
-        return values
 
     def _pose(self, xyz: list[float], xyzw: list[float], where: str) -> Placement:
         norm = float(np.linalg.norm(xyzw))
@@ -269,27 +261,19 @@ class _Reader:
     def handle(self, tag: Element, name: str, what: str) -> Handle:
         frame, clearance = self.frame(tag, what)
         mask, complement = (self.mask(self.one(tag, part, what, False), what) for part in ("mask", "mask_complement"))
-        return Handle(
-            name,
-            frame,
-            clearance,
-            self.approach(tag, what),
-            (True,) * 6 if mask is None else mask,
-            complement,
-        )
+        rows = (True,) * 6 if mask is None else mask
+        return Handle(name, frame, clearance, self.approach(tag, what), rows, complement)
 
     def approach(self, tag: Element, what: str) -> list[float]:
         """The direction of approach: an attribute, or a tag."""
-        part, attribute = self.one(tag, "approaching_direction", what, False), tag.get("approaching_direction")
+        name = "approaching_direction"
+        part, attribute = self.one(tag, name, what, False), tag.get(name)
         if part is not None and attribute is not None:
             raise FileError(self.file, f"{what}: approaching_direction must be given only once: it is a tag, and an "
                                        "attribute")  # fmt: skip
-        if attribute is None:
-            return self.count(part, 3, what) or [1.0, 0.0, 0.0]
-        values = numbers(attribute, self.file, f"{what}, approaching_direction")
-        if len(values) != 3:
-            raise FileError(self.file, f"{what}: approaching_direction takes 3 numbers, there are {len(values)}")
-        return values
+        if attribute is not None:
+            return self.count(attribute, 3, what, name)
+        return [1.0, 0.0, 0.0] if part is None else self.count(part.text, 3, what, f"<{name}>")
 
     def mask(self, element: Element | None, what: str) -> list[bool] | None:
         """Six truth values, as 0 and 1 or in words; None where the part is missing."""

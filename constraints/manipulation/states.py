@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from liegroups.arguments import as_name
+from liegroups.arguments import as_name, expect
 from liegroups.frozen import set_fields
 
-from ..errors import GraphError, OptionError, WrongObjectError
+from ..errors import GraphError
+from ..ranges import whole_number
 from ..rows.row_owner import RowOwner
 from ..words import counted
 from .arguments import all_of, as_owners
@@ -50,8 +51,7 @@ class State:
             set_fields(self, **{what: as_owners(getattr(self, what), f"{what} of {who}")})
         for owner in (*self.constraints, *self.path_constraints):
             refuse_free_rows(owner, who)
-        if type(self.priority) is not int:
-            raise OptionError(f"priority of {who}: expected a whole number, got {self.priority!r}")
+        whole_number(self.priority, f"priority of {who}")
 
     def __str__(self) -> str:
         return self.name
@@ -101,14 +101,12 @@ class Transition:
         as_name(self.name, "name of a transition")
         who = f"transition {self.name!r}"
         for what in ("source", "target", "containing"):
-            if not isinstance(getattr(self, what), State):
-                raise WrongObjectError(f"{what} of {who}", "a State", getattr(self, what))
+            expect(getattr(self, what), State, f"{what} of {who}")
         for what in ("constraints", "parameters", *(("condition",) if self.condition is not None else ())):
             set_fields(self, **{what: as_owners(getattr(self, what), f"{what} of {who}")})
         if self.parameters and self.condition is None:
             raise GraphError(f"{who} has parameters of a leaf to choose; it needs a condition too, or an empty one")
-        if type(self.weight) is not int:
-            raise OptionError(f"weight of {who}: expected a whole number, got {self.weight!r}")
+        whole_number(self.weight, f"weight of {who}")
         set_fields(self, inner=_chain(self.inner, self))
 
     @property

@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import pairwise
+from operator import add
 from textwrap import indent
+from types import NoneType
 from typing import final
 
 import numpy as np
 
-from liegroups.arguments import as_tuple
+from liegroups.arguments import as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import GraphError, OptionError, PathError, WrongObjectError
+from ..errors import GraphError, PathError, WrongObjectError
 from ..paths.collision import Collision, CollisionModel, always_in_words
 from ..paths.interpolation import Interpolation, PathStatus, interpolate
 from ..paths.path import Path
 from ..problem.problem import Problem
+from ..ranges import whole_number
 from ..rows.right_hand_side import RightHandSide
 from ..solvers import Projector
 from ..solvers.result import Result
@@ -136,6 +140,11 @@ class Walk(Result):
         return f"Walk({self._came})"
 
 
+def _joined(paths: Sequence[Path]) -> Path | None:
+    """One path of several, each of which starts where the one before ends; None where there is none."""
+    return reduce(add, paths) if paths else None
+
+
 def _times(count: int) -> str:
     return "once" if count == 1 else f"{count} times"
 
@@ -179,10 +188,13 @@ def walk(
             no opposite.
         WrongObjectError: an argument that is something else.
     """
-    _refuse_others(graph, rng, guess, collisions)
+    expect(graph, ConstraintGraph, "graph of a walk")
+    expect(rng, np.random.Generator, "generator of a walk", "a numpy.random.Generator")
+    expect(collisions, (CollisionModel, NoneType), "collisions of a walk", "a CollisionModel")
+    if guess is not None and not callable(guess):
+        raise WrongObjectError("guess of a walk", "a function of transition, configuration and generator", guess)
     for name, least, value in (("tries", 1, tries), ("patience", 1, patience), ("detours", 0, detours)):
-        if type(value) is not int or value < least:
-            raise OptionError(f"{name} of a walk: expected a whole number from {least}, got {value!r}")
+        whole_number(value, f"{name} of a walk", least)
     names = as_tuple(transitions, "transitions of a walk", "transitions or their names")
     steps = tuple(graph.transition(step) for step in names)
     if not steps:
@@ -197,19 +209,8 @@ def walk(
     if goal is not None:
         end = graph.robot.check(goal, "goal")
         _refuse_elsewhere(graph, end, steps[-1].target, "goal")
-    return _Walker(graph, steps, rng, guess, collisions, tries, patience, detours).run(np.array(start), end)
-
-
-def _refuse_others(graph: object, rng: object, guess: object, collisions: object) -> None:
-    """Arguments of another kind."""
-    if not isinstance(graph, ConstraintGraph):
-        raise WrongObjectError("graph of a walk", "a ConstraintGraph", graph)
-    if not isinstance(rng, np.random.Generator):
-        raise WrongObjectError("generator of a walk", "a numpy.random.Generator", rng)
-    if guess is not None and not callable(guess):
-        raise WrongObjectError("guess of a walk", "a function of transition, configuration and generator", guess)
-    if collisions is not None and not isinstance(collisions, CollisionModel):
-        raise WrongObjectError("collisions of a walk", "a CollisionModel", collisions)
+    draw: Guess = (lambda _, __, rng: graph.robot.random(rng)) if guess is None else guess
+    return _Walker(graph, steps, rng, draw, collisions, tries, patience, detours).run(np.array(start), end)
 
 
 def _refuse_elsewhere(graph: ConstraintGraph, q: Vector, state: object, what: str) -> None:
@@ -219,29 +220,24 @@ def _refuse_elsewhere(graph: ConstraintGraph, q: Vector, state: object, what: st
 
 
 @final
+@dataclass(eq=False)
 class _Walker:
-    """One walk."""
+    """One walk: what `walk` was asked, then how far it has come."""
 
-    def __init__(
-        self,
-        graph: ConstraintGraph,
-        steps: tuple[Transition, ...],
-        rng: np.random.Generator,
-        guess: Guess | None,
-        collisions: CollisionModel | None,
-        tries: int,
-        patience: int,
-        detours: int,
-    ) -> None:
-        self._graph, self._steps, self._rng = graph, steps, rng
-        self._guess: Guess = (lambda _, __, rng: graph.robot.random(rng)) if guess is None else guess
-        self._collisions, self._budget, self._patience, self._detours = collisions, tries, patience, detours
-        self._models: dict[Transition, CollisionModel] = {}
-        self._projectors: dict[tuple[Transition, int], Projector] = {}
-        self._refusals: Counter[str] = Counter()
-        self._cases: dict[str, TargetConfiguration | Interpolation] = {}
-        self._tries = 0
-        self._collided = False
+    _graph: ConstraintGraph
+    _steps: tuple[Transition, ...]
+    _rng: np.random.Generator
+    _guess: Guess
+    _collisions: CollisionModel | None
+    _budget: int
+    _patience: int
+    _detours: int
+    _models: dict[Transition, CollisionModel] = field(default_factory=lambda: {})
+    _projectors: dict[tuple[Transition, int], Projector] = field(default_factory=lambda: {})
+    _refusals: Counter[str] = field(default_factory=Counter[str])
+    _cases: dict[str, TargetConfiguration | Interpolation] = field(default_factory=lambda: {})
+    _tries: int = 0
+    _collided: bool = False
 
     def run(self, q: Vector, goal: Vector | None) -> Walk:
         """Depth first, with a step back where a transition cannot be walked."""
@@ -258,10 +254,7 @@ class _Walker:
                 break
             elif paths:
                 paths.pop()
-        whole = longest[0] if longest else None
-        for path in longest[1:]:
-            whole = path if whole is None else whole + path
-        found = Walk(whole, self._steps, len(longest), self._tries, self._refusals, self._cases)
+        found = Walk(_joined(longest), self._steps, len(longest), self._tries, self._refusals, self._cases)
         if found.success or self._collisions is None or not self._collided:
             return found
         at_start, always = self._collisions.collisions(q), self._collisions.always_colliding()
@@ -284,14 +277,14 @@ class _Walker:
         target = self._graph.target(step, q, guess)
         if not target.success:
             return self._refused(f"no target of '{target.failed_at}'", target)
-        path: Path | None = None
+        motions: list[Path] = []
         for part, point in zip(step.inner or (step,), target.waypoints, strict=True):
-            piece = self._motion(part, q, point)
-            if piece is None:
+            motion = self._motion(part, q, point)
+            if motion is None:
                 return None
-            path = piece if path is None else path + piece
+            motions.append(motion)
             q = point
-        return path
+        return _joined(motions)
 
     def _back(self, step: Transition, q: Vector, goal: Vector) -> Path | None:
         """A path to the goal: the opposite transition from there, run backwards, joined in the state before."""
@@ -329,12 +322,13 @@ class _Walker:
 
     def _free(self, part: Transition, problem: Problem, rhs: RightHandSide, through: Sequence[Vector]) -> Path | None:
         """A path through some configurations that collides with nothing."""
-        path: Path | None = None
+        straight: list[Path] = []
         for q0, q1 in pairwise(through):
             found = interpolate(problem, q0, q1, rhs, options=self._graph.path_options)
             if found.path is None or not found.success:
                 return self._refused(f"{found.status.name} on '{part}'", found)
-            path = found.path if path is None else path + found.path
+            straight.append(found.path)
+        path = _joined(straight)
         if path is not None and self._collisions is not None:
             try:
                 met = self._model(part, self._collisions).first_collision(path)

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from liegroups.arguments import as_flag, as_mapping, as_tuple, is_finite_number
+from liegroups.arguments import as_flag, as_mapping, as_tuple, expect, is_finite_number
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import ConstraintError, OptionError, SpaceMismatchError, UnknownNameError, WrongObjectError
+from ..errors import ConstraintError, OptionError, SpaceMismatchError, UnknownNameError
+from ..ranges import whole_number
 from ..robot import Robot
 from ..robot.arguments import as_robot
 from ..robot.packages import as_folders
@@ -24,7 +25,7 @@ from ..workspace import Pool
 from .collision_pairs import LeftOut, LeftOutReason, Verdict, in_words, left_out
 from .collision_shapes import Shape, solids_of
 from .path import Path, StepSize
-from .relative_motion import CollisionPair
+from .relative_motion import CollisionPair, two_names
 
 SAMPLES = 200
 """Random configurations in which a pair must meet to be said to meet always."""
@@ -134,7 +135,7 @@ class CollisionModel:
             UnknownNameError: no shape is called so.
         """
         left: set[frozenset[int]] = set()
-        for a, b in (_pair(pair) for pair in pairs):
+        for a, b in (two_names(pair, "pair of shapes", "two names") for pair in pairs):
             left |= {frozenset((i, j)) for i in self._called(a) for j in self._called(b)}
         kept = {pair: margin for pair, margin in self._margins.items() if frozenset(pair) not in left}
         return self._with(kept, LeftOutReason.BY_HAND)
@@ -142,10 +143,9 @@ class CollisionModel:
     def with_margins(self, margins: Mapping[tuple[str, str], float]) -> CollisionModel:
         """The same model with other margins [m] for pairs of shapes."""
         changed = dict(self._margins)
-        for pair, margin in as_mapping(
-            margins, "margins of a collision model", "from pairs of names to distances"
-        ).items():
-            a, b = _pair(pair)
+        asked_for = as_mapping(margins, "margins of a collision model", "from pairs of names to distances")
+        for pair, margin in asked_for.items():
+            a, b = two_names(pair, "pair of shapes", "two names")
             distance = _distance(margin, f"margin of '{a}' and '{b}'")
             asked = {frozenset((i, j)) for i in self._called(a) for j in self._called(b)}
             changed |= {pair: distance for pair in self._margins if frozenset(pair) in asked}
@@ -208,7 +208,8 @@ class CollisionModel:
         Raises:
             OptionError: arguments that are no whole numbers, `samples` from 1, `seed` from 0.
         """
-        _whole_numbers("pairs that always collide", samples=(1, samples), seed=(0, seed))
+        whole_number(samples, "samples of pairs that always collide", 1)
+        whole_number(seed, "seed of pairs that always collide", 0)
         data, solids = _memory(self.robot.model, self._geometry, tuple(self._margins.values()))
         left = list(range(len(self.pairs)))
         rng = np.random.default_rng(seed)
@@ -237,8 +238,8 @@ class CollisionModel:
             NoFreeConfigurationError: none was free; names the pairs that always collide, or the one that did most.
             OptionError, WrongObjectError: an argument that is something else.
         """
-        count = 1 if size is None else size
-        _whole_numbers("random free configurations", size=(0, count), tries=(1, tries))
+        count = whole_number(1 if size is None else size, "size of random free configurations", 0)
+        whole_number(tries, "tries of random free configurations", 1)
         found = np.empty((count, self.robot.nq))
         for i in range(count):
             draws = (self.robot.random(rng) for _ in range(tries))
@@ -270,8 +271,7 @@ class CollisionModel:
             PathError: a configuration between two samples is not reached.
             SpaceMismatchError: a path in another space than the robot's.
         """
-        if not isinstance(path, Path):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("path of a collision check", "a Path", path)
+        expect(path, Path, "path of a collision check")
         if not all(is_finite_number(limit) and limit > 0.0 for limit in (max_angle, max_length)):
             raise OptionError(f"limits of a collision check must be positive, got {max_angle!r}, {max_length!r}")
         space = path.pieces[0].problem.space
@@ -353,21 +353,6 @@ def _memory(model: Model, geometry: Any, margins: tuple[float, ...]) -> tuple[An
         request.security_margin = margin
         request.gjk_tolerance = GJK_TOLERANCE
     return model.createData(), solids
-
-
-def _pair(names: Any) -> tuple[str, str]:
-    """Two names of shapes."""
-    pair = as_tuple(names, "pair of shapes", "two names")
-    if len(pair) != 2 or not all(isinstance(name, str) for name in pair):
-        raise WrongObjectError("pair of shapes", "two names", repr(names))
-    return pair[0], pair[1]
-
-
-def _whole_numbers(of: str, **limits: tuple[int, int]) -> None:
-    """Refuse what is no whole number from the least that is allowed: name=(least, value)."""
-    for name, (least, value) in limits.items():
-        if type(value) is not int or value < least:
-            raise OptionError(f"{name} of {of}: expected a whole number from {least}, got {value!r}")
 
 
 def _distance(distance: object, what: str) -> float:

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from liegroups.arguments import as_mapping, as_name, finite_vector, is_finite_number
+from liegroups.arguments import as_mapping, as_name, expect, finite_vector, is_finite_number
 from liegroups.frozen import set_fields
 
-from ..errors import ConstraintError, DuplicateError, ModelError, OptionError, WrongObjectError
+from ..errors import ConstraintError, DuplicateError, ModelError, OptionError
 from ..robot import Frame, Robot
 from ..robot.disabled_collisions import link_names
 from ..robot.frame_table import FrameKind
@@ -100,8 +100,7 @@ def solids_of(robot: Robot, shapes: Iterable[Shape], urdfs: Any, packages: tuple
     for prefix, file in _files(urdfs).items():
         _add_urdf(solids, robot, prefix, file, packages)
     for shape in shapes:
-        if not isinstance(shape, Shape):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("shape of a collision model", "a Shape", shape)
+        expect(shape, Shape, "shape of a collision model")
         frame = robot.frame(shape.frame)
         link = frame.name if frame.name in links else ""
         _add(solids, shape.name, link, frame.joint, frame.placement * shape.placement, shape.solid())

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, final
 
 import numpy as np
 
-from liegroups.arguments import is_finite_number
+from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import OptionError, PathError, WrongObjectError
+from ..errors import PathError
 from ..keywords import names_checked
 from ..problem.description import errors_of
 from ..problem.problem import Problem
+from ..ranges import positive_number
 from ..rows.right_hand_side import RightHandSide
 from ..solvers import Options, Projection, Projector
 from ..solvers.result import MEANT, Result
@@ -170,11 +171,9 @@ def interpolate(
         OptionError: a limit that is no positive number.
         WrongObjectError: `problem` is none.
     """
-    if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("problem of an interpolation", "a Problem", problem)
-    for name, limit in (("max_angle", max_angle), ("max_length", max_length)):
-        if not is_finite_number(limit) or limit <= 0.0:
-            raise OptionError(f"{name} of an interpolation: expected a positive number, got {limit!r}")
+    expect(problem, Problem, "problem of an interpolation")
+    positive_number(max_angle, "max_angle of an interpolation")
+    positive_number(max_length, "max_length of an interpolation")
     options = Options.local() if options is None else options
     bisection = _Bisection(problem, MovingRightHandSide.of(problem, rhs), max_angle, max_length, options)
     return bisection.run(np.array(problem.check(q0, "q0")), np.array(problem.check(q1, "q1")))

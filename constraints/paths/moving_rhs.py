@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from types import NoneType
 from typing import Any, cast, final
 
 import numpy as np
 
-from liegroups.arguments import as_tuple, is_finite_number
+from liegroups.arguments import as_tuple, expect, is_finite_number
 from liegroups.arrays import ArrayLike
 
 from ..errors import SpaceMismatchError, WrongObjectError
@@ -45,8 +46,8 @@ class MovingRightHandSide:
         """Check the arguments, and that both ends fit."""
         first, last = self.first, self.last
         for name, side in (("first", first), ("last", last)):
-            if side is not None and not isinstance(side, RightHandSide):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise WrongObjectError(f"{name} right-hand side that moves", "a RightHandSide (problem.rhs)", side)
+            what = f"{name} right-hand side that moves"
+            expect(side, (RightHandSide, NoneType), what, "a RightHandSide (problem.rhs)")
         if self.function is not None and not callable(self.function):
             raise WrongObjectError("function of moving right-hand sides", "a function of s in [0, 1]", self.function)
         if (first is None) == (self.function is None) or (last is not None and first is None):

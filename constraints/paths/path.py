@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple, final
 import numpy as np
 
 from liegroups import Space
-from liegroups.arguments import as_tuple, finite_vector, is_finite_number
+from liegroups.arguments import as_tuple, expect, finite_vector, is_finite_number
 from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
@@ -125,8 +125,7 @@ class Piece:
     def __post_init__(self) -> None:
         """Check the arguments, and own the arrays."""
         for name, kind in (("problem", Problem), ("sides", MovingRightHandSide), ("options", Options)):
-            if not isinstance(getattr(self, name), kind):
-                raise WrongObjectError(f"{name} of a piece of a path", f"a {kind.__name__}", getattr(self, name))
+            expect(getattr(self, name), kind, f"{name} of a piece of a path", f"a {kind.__name__}")
         if self.sides.first is not None:
             self.problem.check_rhs(self.sides.first)
         rows = as_tuple(self.samples, "samples of a piece of a path", "configurations (nq,)")
@@ -201,8 +200,7 @@ class Path(NamesChecked):
         if not pieces:
             raise PathError("pieces of a path: expected at least one, got none")
         for piece in pieces:
-            if not isinstance(piece, Piece):  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise WrongObjectError("piece of a path", "a Piece of another path (path.pieces)", piece)
+            expect(piece, Piece, "piece of a path", "a Piece of another path (path.pieces)")
         seconds = as_tuple(self.durations, "durations of a path", "one number a piece") or (1.0,) * len(pieces)
         if len(seconds) != len(pieces) or not all(is_finite_number(d) and d > 0.0 for d in seconds):
             raise PathError(
@@ -269,8 +267,7 @@ class Path(NamesChecked):
 
     def __add__(self, other: Path) -> Path:
         """This path, then the other, which starts where this one ends."""
-        if not isinstance(other, Path):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("path to be added", "a Path", other)
+        expect(other, Path, "path to be added")
         return Path(self.pieces + other.pieces, self.durations + other.durations)
 
     def reversed(self) -> Path:

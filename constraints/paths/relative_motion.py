@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, final
 import networkx as nx
 import numpy as np
 
-from liegroups.arguments import as_mapping, finite_vector
+from liegroups.arguments import as_mapping, as_tuple, finite_vector
 from liegroups.frozen import read_only, set_fields
 
 from ..errors import OptionError, UnknownJointError, WrongObjectError
@@ -107,7 +107,7 @@ class SecurityMargins:
         found: dict[tuple[str, str], float] = {}
         margins: dict[Any, Any] = {**self.pairs}
         for pair, margin in margins.items():
-            names = _names(pair)
+            names = two_names(pair, "pair of a margin", "two joint names")
             key = (min(names), max(names))
             if key in found:
                 raise OptionError(f"margin of {key}: the pair must be given only once")
@@ -164,14 +164,21 @@ def collision_pairs(
     return tuple(CollisionPair(a, b, margins.between(a, b)) for a, b in moving)
 
 
-def _names(pair: Any) -> tuple[str, str]:
-    try:
-        a, b = pair
-    except (TypeError, ValueError):
-        a = b = None
-    if not isinstance(a, str) or not isinstance(b, str):
-        raise WrongObjectError("pair of a margin", "two joint names", str(pair))
-    return a, b
+def two_names(pair: Any, what: str, words: str) -> tuple[str, str]:
+    """Take a pair of names from a user.
+
+    Args:
+        pair: what came.
+        what: the argument, as the caller knows it.
+        words: what is expected.
+
+    Raises:
+        WrongObjectError: anything else.
+    """
+    names = as_tuple(pair, what, words)
+    if len(names) != 2 or not all(isinstance(name, str) for name in names):
+        raise WrongObjectError(what, words, repr(pair))
+    return names[0], names[1]
 
 
 def _index(names: tuple[str, ...], name: str) -> int:

@@ -15,13 +15,11 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = _on_use(
     __name__,
     {
-        "animate": "paths",
-        "plot_assembly": "assemblies",
-        "plot_configurations": "robots",
-        "plot_dependencies": "dependencies",
-        "plot_graph": "graph",
-        "plot_iterates": "assemblies",
-        "plot_path": "paths",
-        "plot_trace": "traces",
+        "assemblies": "plot_assembly plot_iterates",
+        "dependencies": "plot_dependencies",
+        "graph": "plot_graph",
+        "paths": "animate plot_path",
+        "robots": "plot_configurations",
+        "traces": "plot_trace",
     },
 )

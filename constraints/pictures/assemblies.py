@@ -75,9 +75,7 @@ def plot_assembly(
             lines.append(f"and {len(errors) - NAMED} more")
         figure.text(middle, 0.185, "\n".join(lines), ha="center", va="top", fontsize=9, color="#404040")
     figure.text(0.5, 0.01, f"grid {cube.grid:g} m", ha="center", fontsize=9, color="#808080")
-    if path is not None:
-        save_figure(figure, path)
-    return figure
+    return save_figure(figure, path)
 
 
 def plot_iterates(assembly: Assembly, path: str | os.PathLike[str] | None, poses: int) -> Any:
@@ -122,9 +120,8 @@ def plot_iterates(assembly: Assembly, path: str | os.PathLike[str] | None, poses
                 yield show(axes, i)
 
         save_animation(moving, pictures(), path, 1.0 / FRAME_TIME, 100)
-    elif path is not None:
-        save_figure(figure, path)
-    return figure
+        return figure
+    return save_figure(figure, path)
 
 
 def _draw(axes: Any, robot: Robot, q: Vector, pairs: Sequence[_Pair], cube: Cube) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..problem.resolution import Dependency
-from .figures import check_place, new_figure, save_figure
+from .figures import bare_axes, check_place, save_figure
 from .layered import Place, draw_box, draw_line, heights
 
 WIDTH, GAP, LINE, ROOM = 2.2, 0.8, 0.15, 0.18
@@ -69,10 +69,7 @@ def plot_dependencies(
     refused = [one for one in dependencies if one.generation is None]
     width = max(width, 3 * (WIDTH + GAP)) if refused or not dependencies else width
     notes, depth = _notes(refused, width)
-    figure = new_figure(width + 0.4, height + depth + 0.7, "none") if ax is None else ax.figure
-    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0)) if ax is None else ax
-    axes.set(xlim=(-0.2, width + 0.2), ylim=(-depth - 0.1, height + 0.6), aspect="equal")
-    axes.axis("off")
+    axes = bare_axes(ax, (-0.2, width + 0.2), (-depth - 0.1, height + 0.6))
     _draw_arrows(axes, graph, places)
     for key, node in graph.nodes.items():
         _draw_node(axes, places[key], node)
@@ -80,9 +77,7 @@ def plot_dependencies(
     _draw_refused(axes, notes)
     if not dependencies:
         axes.text(0.0, 0.0, "no explicit constraints", fontsize=9)
-    if path is not None:
-        save_figure(figure, path, 120)
-    return figure
+    return save_figure(axes.figure, path, 120)
 
 
 def _graph(dependencies: Sequence[Dependency]) -> _Graph:

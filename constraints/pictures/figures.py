@@ -7,10 +7,12 @@ import io
 import os
 from collections.abc import Iterable
 from math import ceil, floor
+from types import NoneType
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from liegroups.arguments import expect
 from liegroups.arrays import Vector
 
 from ..errors import FileError, MissingExtraError, WrongObjectError
@@ -101,27 +103,43 @@ def check_place(ax: object, path: object) -> None:
     """
     if ax is not None and not hasattr(ax, "add_patch"):
         raise WrongObjectError("ax", "matplotlib axes", ax)
-    if path is not None and not isinstance(path, str | os.PathLike):
-        raise WrongObjectError("path of a figure", "a path", path)
+    expect(path, (str, os.PathLike, NoneType), "path of a figure", "a path")
 
 
-def save_figure(figure: Any, path: str | os.PathLike[str], dpi: int = 100) -> None:
-    """Write a figure to a file, whose ending says the format; PNG where it has none.
+def bare_axes(ax: Any, across: tuple[float, float], up: tuple[float, float]) -> Any:
+    """Axes of one scale without ticks and frame, on which an inch is a unit.
+
+    Args:
+        ax: matplotlib axes of a user's; a figure of its own if None.
+        across, up: what they show, from the left to the right and from below to the top [inch].
+    """
+    if ax is None:
+        ax = new_figure(across[1] - across[0], up[1] - up[0], "none").add_axes((0.0, 0.0, 1.0, 1.0))
+    ax.set(xlim=across, ylim=up, aspect="equal")
+    ax.axis("off")
+    return ax
+
+
+def save_figure(figure: Any, path: str | os.PathLike[str] | None, dpi: int = 100) -> Any:
+    """Write a figure to a file, whose ending says the format; PNG where it has none. Gives the figure back.
 
     Args:
         figure: a matplotlib figure.
-        path: the file.
+        path: the file; nothing is written if None.
         dpi: pixels an inch.
 
     Raises:
         FileError: the file cannot be written, with the reason.
     """
+    if path is None:
+        return figure
     picture = io.BytesIO()
     try:
         figure.savefig(picture, format=as_path(path).suffix[1:].lower() or "png", dpi=dpi)
     except (OSError, ValueError) as error:  # an ending that is no format, or one that needs another program
         raise FileError(os.fspath(path), str(error)) from None
     write_file(path, picture.getvalue())
+    return figure
 
 
 def save_animation(

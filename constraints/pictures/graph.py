@@ -6,8 +6,9 @@ import os
 from math import cos, radians, sin
 from typing import TYPE_CHECKING, Any
 
-from ..errors import WrongObjectError
-from .figures import check_place, new_figure, save_figure
+from liegroups.arguments import as_flag
+
+from .figures import bare_axes, check_place, save_figure
 from .graph_layout import LINE, Arrow, Box, Picture, picture_of
 from .layered import draw_box, draw_line
 
@@ -48,19 +49,14 @@ def plot_graph(
         FileError: the figure cannot be written.
     """
     check_place(ax, path)
-    if not isinstance(waypoints, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("waypoints of a picture", "True or False", waypoints)
+    as_flag(waypoints, "waypoints of a picture")
     picture = picture_of(graph, waypoints)
     key = _key(picture)
     corners = [(*box.centre, *(0.5 * size for size in box.size)) for box in picture.boxes.values()] or [(0, 0, 0, 0)]
     right = max(max(x + w for x, _, w, _ in corners), 4.5)
     right = max([right, *(x for arrow in picture.arrows for x, _ in arrow.points)])
     low, high = min(y - h for _, y, _, h in corners), max(y + h for _, y, _, h in corners)
-    sides = (-MARGIN, right + MARGIN, low - BELOW * (len(key) + 1) - MARGIN, high + MARGIN + 0.4)
-    figure = new_figure(sides[1] - sides[0], sides[3] - sides[2], "none") if ax is None else ax.figure
-    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0)) if ax is None else ax
-    axes.set(xlim=sides[:2], ylim=sides[2:], aspect="equal")
-    axes.axis("off")
+    axes = bare_axes(ax, (-MARGIN, right + MARGIN), (low - BELOW * (len(key) + 1) - MARGIN, high + MARGIN + 0.4))
     for box in picture.boxes.values():
         _draw_box(axes, box)
     colours = _colours(picture)
@@ -71,9 +67,7 @@ def plot_graph(
         else:
             _draw_arrow(axes, arrow, GREY if arrow.inner else colours[arrow.gained], named or arrow.inner)
     _draw_key(axes, key, low - MARGIN)
-    if path is not None:
-        save_figure(figure, path, 120)
-    return figure
+    return save_figure(axes.figure, path, 120)
 
 
 def _colours(picture: Picture) -> dict[tuple[str, ...], str]:

@@ -9,12 +9,13 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups.arguments import as_tuple, finite_vector
+from liegroups.arguments import as_tuple, expect, finite_vector
 from liegroups.arrays import Matrix, Vector
 
 from ..errors import FileError, OptionError, WrongObjectError
 from ..paths.collision_shapes import Shape
 from ..paths.path import Path
+from ..ranges import whole_number
 from ..robot import Frame, Robot
 from .figures import Cube, new_figure, save_animation, save_figure, show_cube
 from .robots import draw_configuration, stick_figure
@@ -60,7 +61,7 @@ def plot_path(
         FileError: the figure cannot be written.
     """
     scene = _Scene.of(path, shapes, tips)
-    _refuse_unless(count, 2, 100, "pictures of a path")
+    whole_number(count, "number of pictures of a path", 2, 100)
     times, configurations = scene.sampled(count)
     cube = scene.cube(configurations)
     rows = -(-count // MOST_IN_A_ROW)
@@ -70,9 +71,7 @@ def plot_path(
     for i, (time, q) in enumerate(zip(times, configurations, strict=True)):
         axes = figure.add_subplot(rows, columns, i + 1, projection="3d")
         scene.draw(axes, time, q, cube)
-    if file is not None:
-        save_figure(figure, file, 110)
-    return figure
+    return save_figure(figure, file, 110)
 
 
 def animate(
@@ -98,7 +97,7 @@ def animate(
         WrongObjectError, UnknownFrameError, PathError, MissingExtraError, FileError: as `plot_path`.
     """
     scene = _Scene.of(path, shapes, tips)
-    _refuse_unless(frames, 2, MOST_FRAMES, "pictures of a path")
+    whole_number(frames, "number of pictures of a path", 2, MOST_FRAMES)
     pictures_a_second = float(finite_vector([rate], 1, "rate of an animation")[0])
     if not pictures_a_second > 0.0:
         raise OptionError(f"rate of an animation: expected a positive number, got {rate!r}")
@@ -133,15 +132,12 @@ class _Scene:
     @staticmethod
     def of(path: Any, shapes: Any, tips: Any) -> _Scene:
         """Check the arguments."""
-        if not isinstance(path, Path):
-            raise WrongObjectError("path to be drawn", "a Path", path)
-        robot = path.pieces[0].problem.robot
+        robot = expect(path, Path, "path to be drawn").pieces[0].problem.robot
         if robot is None:
             raise WrongObjectError("path to be drawn", "a path of a robot", path)
         drawn = as_tuple(shapes, "shapes to be drawn", "Shape")
         for shape in drawn:
-            if not isinstance(shape, Shape):
-                raise WrongObjectError("shape to be drawn", "a Shape", shape)
+            expect(shape, Shape, "shape to be drawn")
         return _Scene(path, robot, drawn, as_tuple(tips, "tips", "frames"))
 
     def sampled(self, count: int) -> tuple[Vector, Matrix]:
@@ -220,8 +216,3 @@ def _lid(shape: Shape) -> Any:
     ring = np.array([[x, y], [-x, y], [-x, -y], [x, -y]])
     top, below = np.c_[ring, np.full(4, z)], np.c_[ring, np.full(4, z / 3.0)]
     return np.array([top, *(np.array([top[i], top[i - 1], below[i - 1], below[i]]) for i in range(4))])
-
-
-def _refuse_unless(count: Any, least: int, most: int, what: str) -> None:
-    if type(count) is not int or not least <= count <= most:
-        raise OptionError(f"number of {what}: expected a whole number from {least} to {most}, got {count!r}")

@@ -133,9 +133,7 @@ def plot_configurations(
             draw_frame(axes, placement, 0.3 * cube.reach)
         for i, q in enumerate(Q, start=1):
             draw_configuration(axes, robot, q, tips=tips, alpha=0.15 + 0.85 * (i / len(Q)) ** 3)
-    if path is not None:
-        save_figure(figure, path)
-    return figure
+    return save_figure(figure, path)
 
 
 def draw_frame(axes: Any, placement: object, length: float = 0.2, width: float = 3.0) -> None:

@@ -62,6 +62,4 @@ def plot_trace(
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.grid(True, which="major", color="#e4e4e4")
     axes.spines[["top", "right"]].set_visible(False)
-    if path is not None:
-        save_figure(figure, path)
-    return figure
+    return save_figure(figure, path)

@@ -30,7 +30,7 @@ def explicits_as_rows(problem: Problem) -> Problem:
     if not problem.explicits.owners:
         return problem
     other, nothing = copy.copy(problem), order(problem.space, ())
-    levels = left_to_steps(problem.given, nothing, problem.optional_last)
+    levels = left_to_steps(problem.constraint_levels, nothing, problem.optional_last)
     set_fields(other, levels=levels, resolution=nothing, explicits=Stack(()), free=~problem.frozen)
     return other
 
@@ -129,8 +129,9 @@ def _levels(problems: Sequence[Problem], space: Space) -> tuple[list[list[RowOwn
     order: dict[_Identity, RowOwner] = {}
     level_of: dict[_Identity, float] = {}
     for problem in problems:
-        last = len(problem.given) - 1 if problem.optional_last and len(problem.given) > 1 else -1
-        for i, level in enumerate(problem.given):
+        levels = problem.constraint_levels
+        last = len(levels) - 1 if problem.optional_last and len(levels) > 1 else -1
+        for i, level in enumerate(levels):
             for owner in level:
                 key = _identity(owner, space)
                 if key not in order:
@@ -154,20 +155,20 @@ def _weights(
     space: Space, problems: Sequence[Problem], blocks: Sequence[Segments]
 ) -> ArrayLike | dict[str, float] | None:
     """Costs of motion: those that some problem gives; by joint where not all are given, None where none is."""
-    costs, priced = np.ones(space.nv), np.zeros(space.nv, dtype=np.bool_)
+    costs, has_cost = np.ones(space.nv), np.zeros(space.nv, dtype=np.bool_)
     for problem, block in zip(problems, blocks, strict=True):
         there = block.v_indices[problem.has_cost]
         mine = problem.weights[problem.has_cost]
-        wrong = np.flatnonzero(priced[there] & (costs[there] != mine))
+        wrong = np.flatnonzero(has_cost[there] & (costs[there] != mine))
         if wrong.size:
             column = int(there[wrong[0]])
             joint = next(leaf.name for leaf in space.leaves() if leaf.v.start <= column < leaf.v.stop)
             raise MergeConflictError(f"weight of '{joint}'", costs[column], mine[wrong[0]])
-        costs[there], priced[there] = mine, True
-    if not priced.any():
+        costs[there], has_cost[there] = mine, True
+    if not has_cost.any():
         return None
-    named: dict[str, Any] = {leaf.name: costs[leaf.v] for leaf in space.leaves() if priced[leaf.v].all()}
-    return named if sum(len(cost) for cost in named.values()) == priced.sum() < space.nv else costs
+    named: dict[str, Any] = {leaf.name: costs[leaf.v] for leaf in space.leaves() if has_cost[leaf.v].all()}
+    return named if sum(len(cost) for cost in named.values()) == has_cost.sum() < space.nv else costs
 
 
 def _rates(part: RightHandSide, rows: slice) -> tuple[Vector, Vector]:

@@ -71,7 +71,7 @@ class Problem:
         frozen: (nv,) true for columns that do not move.
         free: (nv,) true for columns that steps move: neither computed nor frozen.
         columns: (nv,) true for the tangent columns some row depends on.
-        given: the constraints by level as they were given, on this space; `levels` lacks those that are computed.
+        constraint_levels: the constraints by level, on this space, also those that are computed, which `levels` lacks.
         has_cost: (nv,) true for columns whose cost was given.
         revolute: (nv,) true for the columns that are an angle stored as one number.
         wraps: (nv,) true for revolute columns that may be shifted by whole turns: range and all functions allow it.
@@ -98,7 +98,7 @@ class Problem:
     columns: BoolVector
     revolute: BoolVector
     wraps: BoolVector
-    given: tuple[tuple[RowOwner, ...], ...]
+    constraint_levels: tuple[tuple[RowOwner, ...], ...]
     has_cost: BoolVector
     _given: tuple[Any, Any, dict[str, Any]]
 
@@ -142,7 +142,7 @@ class Problem:
             columns=np.logical_or.reduce([owner.columns for owner in everything]),
             revolute=revolute_columns(space),
             wraps=wrapping_columns(space, box, everything) & ~resolution.outputs & ~held,
-            given=tuple(tuple(level) for level in owners),
+            constraint_levels=tuple(tuple(level) for level in owners),
             has_cost=has_cost,
             _given=(where, asked, options),
         )

@@ -18,7 +18,7 @@ FrameJacobian = Callable[[Any, Any, int, Placement, Any], Matrix]
 
 
 @final
-class RelativeFrames:
+class FramePair:
     """Pinocchio's memory for two anchored frames, with views of it that follow each `update(model, data, memory)`.
 
     That one call of pinocchio places both frames and sees one from the other (0.2 us; a product of two placements
@@ -60,7 +60,7 @@ class RelativeFrames:
         self.rows = np.zeros((6, 6))
         self.linear, self.angular = self.rows[:3, :3], self.rows[3:, 3:]
         self.columns = np.zeros((6, model.nv), order="F")
-        self.mirror: RelativeFrames | None = None
+        self.mirror: FramePair | None = None
 
     def anchor(self, a: Placement, b: Placement) -> None:
         """Move both frames on the joints that they have: the next update sees them there."""
@@ -70,11 +70,11 @@ class RelativeFrames:
         if self.mirror is not None:
             self.mirror.anchor(b, a)
 
-    def back(self, model: Any) -> RelativeFrames:
+    def back(self, model: Any) -> FramePair:
         """The other way round, a seen from b; made when it is first asked for."""
         if self.mirror is None:
             (i, j), (a, b) = self._joints, (self.placement_a, self.placement_b)
-            self.mirror = RelativeFrames(model, Frame("b", j, b), Frame("a", i, a))
+            self.mirror = FramePair(model, Frame("b", j, b), Frame("a", i, a))
         return self.mirror
 
     def to_a(self) -> Matrix:

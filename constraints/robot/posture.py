@@ -15,7 +15,7 @@ from ..keywords import absent, names_checked
 from ..point import ALL_JOINTS, MovingPoint, Point, SpaceMotion, SpacePoint, part_vector
 from ..workspace import Workspace
 from .frame import Frame
-from .frame_pair import RelativeFrames, frame_jacobian_of
+from .frame_pair import FramePair, frame_jacobian_of
 from .frame_table import FrameTable
 from .pinocchio import Placement, pin
 
@@ -94,7 +94,7 @@ class Kinematics:
         self.center: Vector = self.data.com[0]
         self.center_jacobian: Matrix = self.data.Jcom.reshape(3, model.nv, order="F")
         self.placed = self.jacobians = 0
-        self.frames: dict[int, RelativeFrames] = {}
+        self.frames: dict[int, FramePair] = {}
         self._owners: dict[int, ref[object]] = {}
         self.motion: object = None
         self.velocities = self.drift = self.mass = self.bias = 0
@@ -114,7 +114,7 @@ class Kinematics:
         """Body Jacobian (6, nv) of a frame: its twist in its own axes; a new array."""
         return self.jacobian_on(self.model, self.data, frame.joint, frame.placement, _LOCAL)
 
-    def relative(self, owner: object, a: Frame, b: Frame) -> RelativeFrames:
+    def relative(self, owner: object, a: Frame, b: Frame) -> FramePair:
         """Memory for frame b seen from frame a, made once for the owner (a function), forgotten when the owner is gone.
 
         Functions come and go while a workspace stays: each new right-hand side of an explicit pose makes one.
@@ -122,7 +122,7 @@ class Kinematics:
         key = id(owner)
         found = self.frames.get(key)
         if found is None:
-            found = self.frames[key] = RelativeFrames(self.model, a, b)
+            found = self.frames[key] = FramePair(self.model, a, b)
             self._owners[key] = ref(owner, partial(_forget, ref(self), key))
         return found
 

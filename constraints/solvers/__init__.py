@@ -13,7 +13,7 @@ from .projection.projector import Projector as Projector, project as project
 from .status import Refined as Refined, Status as Status, Step as Step
 from .step_control import (
     Backtracking as Backtracking,
-    Constant as Constant,
+    ConstantStep as ConstantStep,
     ErrorNormBased as ErrorNormBased,
     FixedSequence as FixedSequence,
     FullSteps as FullSteps,
@@ -39,16 +39,8 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = _on_use(
     __name__,
     {
-        "Conflict": "diagnosis",
-        "Diagnosis": "diagnosis",
-        "Kind": "diagnosis",
-        "Member": "diagnosis",
-        "Sensitivity": "diagnosis",
-        "SensitivityError": "diagnosis",
-        "SensitivityKind": "diagnosis",
-        "Trial": "diagnosis",
-        "diagnose": "diagnosis",
-        "LeastChange": "newton.least_change",
-        "SparseKKT": "newton.sparse_rows",
+        "diagnosis": "Conflict Diagnosis Kind Member Sensitivity SensitivityError SensitivityKind Trial diagnose",
+        "newton.least_change": "LeastChange",
+        "newton.sparse_rows": "SparseKKT",
     },
 )

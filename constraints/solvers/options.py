@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, fields
-from math import isfinite
 from typing import Any, TypeVar
+
+from liegroups.arguments import is_finite_number
 
 from ..errors import FrozenOptionError, OptionError, UnknownOptionError
 from ..keywords import answered
+from ..ranges import positive_number, whole_number
 from .option_names import option_meant
 from .step_control import FULL_STEPS, StepControl
 
@@ -97,27 +99,17 @@ class Options:
         Raises:
             OptionError: names the option, its range, and what came.
         """
-        positive = ("threshold", "cap", "stall_ratio", "patience_ratio", "refine_tolerance")
-        for name in positive:
-            self._require(name, _number(getattr(self, name)) and getattr(self, name) > 0.0, "a positive number")
+        for name in ("threshold", "cap", "stall_ratio", "patience_ratio", "refine_tolerance"):
+            positive_number(getattr(self, name), f"option '{name}'")
         if self.threshold < LEAST_THRESHOLD:
             raise OptionError(below_rounding("option 'threshold'", self.threshold))
         for name in ("damping", "refine_gain"):
             value = getattr(self, name)
-            self._require(name, _number(value) and value >= 0.0, "a number that is not negative")
-        for name, least in (
-            ("max_iterations", 0),
-            ("refine_iterations", 0),
-            ("seed", 0),
-            ("saturating_passes", 0),
-            ("stall_count", 1),
-            ("patience_count", 1),
-            ("restart_table", 1),
-            ("screen", 1),
-        ):
-            value = getattr(self, name)
-            whole = isinstance(value, int) and not isinstance(value, bool)
-            self._require(name, whole and value >= least, f"a whole number from {least}")
+            self._require(name, is_finite_number(value) and value >= 0.0, "a number that is not negative")
+        for name in ("max_iterations", "refine_iterations", "seed", "saturating_passes"):
+            whole_number(getattr(self, name), f"option '{name}'", 0)
+        for name in ("stall_count", "patience_count", "restart_table", "screen"):
+            whole_number(getattr(self, name), f"option '{name}'", 1)
         for name in ("restarts", "wrap", "trace", "nearest", "optimise_last"):
             self._require(name, isinstance(getattr(self, name), bool), "True or False")
         if self.nearest and self.optimise_last:
@@ -170,7 +162,3 @@ def below_rounding(what: str, value: float) -> str:
     """
     least = f"expected at least {LEAST_THRESHOLD:g}: float64 rounds errors at about 1 m to 1e-16"
     return f"{what}: {least}, so that less is met by chance only; got {value!r}"
-
-
-def _number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)

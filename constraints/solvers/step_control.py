@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import atanh, tanh
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
-import numpy as np
+from liegroups.arguments import is_finite_number
 
 from ..errors import OptionError
 
@@ -60,7 +60,7 @@ FULL_STEPS = FullSteps()
 
 @final
 @dataclass(frozen=True)
-class Constant(StepControl):
+class ConstantStep(StepControl):
     """Always the same part.
 
     Args:
@@ -73,7 +73,7 @@ class Constant(StepControl):
 
     def __post_init__(self) -> None:
         """Check the range."""
-        _part("alpha of Constant", self.value)
+        _check_parts(self, "value")
 
     def alpha(self, state: StepState, trial: Callable[[float], float]) -> float:
         """The value."""
@@ -102,9 +102,7 @@ class Backtracking(StepControl):
 
     def __post_init__(self) -> None:
         """Check the ranges."""
-        _part("smallest of Backtracking", self.smallest)
-        _inside("c of Backtracking", self.c)
-        _inside("tau of Backtracking", self.tau)
+        _check_parts(self, "smallest", below_one=("c", "tau"))
 
     def alpha(self, state: StepState, trial: Callable[[float], float]) -> float:
         """The largest of 1, tau, tau^2, ... above `smallest` that passes, or `smallest`."""
@@ -135,9 +133,7 @@ class FixedSequence(StepControl):
 
     def __post_init__(self) -> None:
         """Check the ranges."""
-        _part("first of FixedSequence", self.first)
-        _part("limit of FixedSequence", self.limit)
-        _inside("factor of FixedSequence", self.factor)
+        _check_parts(self, "first", "limit", below_one=("factor",))
 
     def alpha(self, state: StepState, trial: Callable[[float], float]) -> float:
         """The member of the sequence for this iteration."""
@@ -164,7 +160,7 @@ class ErrorNormBased(StepControl):
 
     def __post_init__(self) -> None:
         """Check the range."""
-        _part("smallest of ErrorNormBased", self.smallest)
+        _check_parts(self, "smallest")
 
     def alpha(self, state: StepState, trial: Callable[[float], float]) -> float:
         """By the residual, over the threshold."""
@@ -183,20 +179,15 @@ def _fit() -> tuple[float, float]:
 _SLOPE, _OFFSET = _fit()
 
 
-def _part(what: str, value: object) -> None:
-    """Refuse what is no number in (0, 1]."""
-    if not is_part(value):
-        raise OptionError(f"{what} must be in (0, 1], got {value!r}")
+def _check_parts(control: StepControl, *names: str, below_one: tuple[str, ...] = ()) -> None:
+    """Refuse fields that are no number in (0, 1]; those named last must be below 1 too."""
+    for name in (*names, *below_one):
+        value = getattr(control, name)
+        if not is_part(value) or (value == 1.0 and name in below_one):
+            interval = "(0, 1)" if name in below_one else "(0, 1]"
+            raise OptionError(f"{name} of {type(control).__name__} must be in {interval}, got {value!r}")
 
 
-def _inside(what: str, value: object) -> None:
-    """Refuse what is no number in (0, 1)."""
-    if not is_part(value) or value == 1.0:
-        raise OptionError(f"{what} must be in (0, 1), got {value!r}")
-
-
-def is_part(value: Any) -> bool:
+def is_part(value: object) -> bool:
     """Whether a value is a number in (0, 1]."""
-    if isinstance(value, np.floating | np.integer):
-        value = value.item()
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0.0 < value <= 1.0
+    return is_finite_number(value) and 0.0 < value <= 1.0

@@ -50,7 +50,7 @@ from constraints.files import shapes
 from constraints.functions import FromCallable
 from constraints.functions.translation import RightTranslation
 from constraints.models import sample_humanoid
-from constraints.solvers.step_control import Backtracking, Constant, ErrorNormBased, FixedSequence, StepControl
+from constraints.solvers.step_control import Backtracking, ConstantStep, ErrorNormBased, FixedSequence, StepControl
 from liegroups import SE3, SO2, SO3, ProductSpace, R3xSO3, Rn, Segments
 
 DATA = Path(__file__).resolve().parent.parent / "data"
@@ -581,7 +581,7 @@ def test_right_hand_sides_come_back(tmp_path: Path) -> None:
     "options",
     [
         Options(), Options.local(threshold=1e-7, trace=True), Options(seed=2**70 + 1, damping=0.1 + 0.2),
-        Options(step_control=Constant(0.3)), Options(step_control=Backtracking(tau=0.1)),
+        Options(step_control=ConstantStep(0.3)), Options(step_control=Backtracking(tau=0.1)),
         Options(step_control=FixedSequence()), Options(step_control=ErrorNormBased(0.1)),
     ],
     ids=repr,
@@ -605,6 +605,17 @@ def test_options_come_back(options: Options, tmp_path: Path) -> None:
         path.write_text(json.dumps(data | change))
         with pytest.raises(FileError, match=said):
             Options.load(path)
+
+
+def test_a_constant_step_of_before_is_read(tmp_path: Path) -> None:
+    """Problem files: `ConstantStep` was called `Constant`."""
+    path = tmp_path / "options.json"
+    options = Options(step_control=ConstantStep(0.3))
+    options.save(path)
+    data = json.loads(path.read_text())
+    assert data["step_control"] == {"type": "ConstantStep", "value": 0.3}
+    path.write_text(json.dumps(data | {"step_control": {"type": "Constant", "value": 0.3}}))
+    assert Options.load(path) == options
 
 
 def test_options_of_a_user_are_refused(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_a_direction_without_costs_is_refused() -> None:
 
 def test_costs_of_zero_are_no_trouble() -> None:
     problem, starts = reachable()
-    costly = Problem(ROBOT, problem.given[0], weights=[1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 2.0])
+    costly = Problem(ROBOT, problem.constraint_levels[0], weights=[1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 2.0])
     assert Projector(costly, engine=NewtonEngine(PseudoInverse)).project_batch(starts).success.mean() > 0.8
 
 

@@ -27,6 +27,7 @@ FLOORS = {
     "constraints.linear_algebra": 1,
     "constraints.exports": 1,
     "constraints.keywords": 1,
+    "constraints.ranges": 1,
     "constraints.words": 1,
     "constraints.robot": 1,
     "constraints.functions": 2,
@@ -154,11 +155,11 @@ class Imports(ast.NodeVisitor):
             else:
                 self.computed.append(node.lineno)
         elif called == "_on_use":  # a door's table of names that are imported on use
-            for home in node.args[1].values if isinstance(node.args[1], ast.Dict) else [node]:
+            for home in node.args[1].keys if isinstance(node.args[1], ast.Dict) else [node]:
                 if isinstance(home, ast.Constant):
                     self.found.append(Import(f"{self.package}.{home.value}", "", home.lineno, True, "TYPE_CHECKING"))
                 else:
-                    self.computed.append(home.lineno)
+                    self.computed.append(node.lineno)
         self.generic_visit(node)
 
     def visit_later(self, node: ast.AST) -> None:

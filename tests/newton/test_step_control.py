@@ -11,10 +11,18 @@ from robots import ur5
 
 from constraints import Affine, Explicit, Function, Implicit, Options, Pose, Problem, Projector, Status
 from constraints.errors import OptionError, UndefinedError
-from constraints.solvers import Backtracking, Constant, ErrorNormBased, FixedSequence, FullSteps, StepControl, StepState
+from constraints.solvers import (
+    Backtracking,
+    ConstantStep,
+    ErrorNormBased,
+    FixedSequence,
+    FullSteps,
+    StepControl,
+    StepState,
+)
 from liegroups import R3xSO3, Rn, Segments
 
-ALL = [FullSteps(), Constant(), Constant(0.5), Backtracking(), FixedSequence(), ErrorNormBased()]
+ALL = [FullSteps(), ConstantStep(), ConstantStep(0.5), Backtracking(), FixedSequence(), ErrorNormBased()]
 
 
 def never(alpha: float) -> float:
@@ -98,8 +106,8 @@ def test_one_step_is_the_first_of_a_projection():
 
 def test_parts_out_of_range_are_refused():
     for make in (
-        lambda: Constant(0.0),
-        lambda: Constant(1.5),
+        lambda: ConstantStep(0.0),
+        lambda: ConstantStep(1.5),
         lambda: Backtracking(tau=1.0),
         lambda: FixedSequence(factor=1.0),
         lambda: ErrorNormBased(-0.1),
@@ -145,7 +153,12 @@ def test_backtracking_comes_back_from_where_a_function_has_no_value(says: str):
 
 @pytest.mark.parametrize("given", ["a", None, np.nan, True, [0.1], np.array([0.1, 0.2]), 0.0, -1.0, 2.0])
 def test_what_is_no_part_of_a_step_is_refused(given: Any):
-    for make in (Constant, ErrorNormBased, lambda part: Backtracking(smallest=part), lambda part: Backtracking(c=part)):
+    for make in (
+        ConstantStep,
+        ErrorNormBased,
+        lambda part: Backtracking(smallest=part),
+        lambda part: Backtracking(c=part),
+    ):
         with pytest.raises(OptionError, match=r"in \(0, 1"):
             make(given)
     with pytest.raises(OptionError, match="factor of FixedSequence"):
@@ -165,5 +178,5 @@ def test_a_controlled_step_where_only_the_optional_level_has_rows():
     couple = Explicit(Affine([[1.0, 0.0]], [0.0], space), Segments.coordinates(space, [1]))
     wish = Implicit.equal(Affine([[1.0, 0.0]], [0.0], space), [1.0])
     problem = Problem(space, [[couple], [wish]], optional_last=True)
-    after = Projector(problem, Options(step_control=Constant(0.5), damping=0.0)).one_step([0.0, 0.3])
+    after = Projector(problem, Options(step_control=ConstantStep(0.5), damping=0.0)).one_step([0.0, 0.3])
     np.testing.assert_allclose(after, [0.5, 0.5], atol=1e-9)

@@ -274,7 +274,7 @@ def test_levels_among_constraints_are_told_apart() -> None:
         Problem(robot, [a, [b, c]])  # pyright: ignore[reportArgumentType]
     with pytest.raises(WrongObjectError, match=r"entries 1 .*, 2 .* are no levels, entries 0 are"):
         Problem(robot, [[a], b, c])  # pyright: ignore[reportArgumentType]
-    assert [len(level) for level in Problem(robot, [[a], [b, c]]).given] == [1, 2]
+    assert [len(level) for level in Problem(robot, [[a], [b, c]]).constraint_levels] == [1, 2]
     with pytest.raises(WrongObjectError, match=r"Implicit\.equal\("):
         Problem(robot, [Position(robot, TOOL)])  # pyright: ignore[reportArgumentType]
 

@@ -37,7 +37,7 @@ from constraints import (
 )
 from constraints.errors import NotFiniteError, SizeError, StalePostureError, UnknownFrameError, WrongObjectError
 from constraints.point import Point, SpacePoint, place, place_motion
-from constraints.robot.frame_pair import RelativeFrames
+from constraints.robot.frame_pair import FramePair
 from constraints.rows import stack_rows
 from constraints.workspace import CROWDED
 from liegroups import SE3, SO3, ProductSpace, Rn, Segments
@@ -360,7 +360,7 @@ def test_scratch_belongs_to_its_owner() -> None:
 def relative_frames() -> int:
     """How many pairs of frames some workspace remembers."""
     gc.collect()
-    return sum(isinstance(thing, RelativeFrames) for thing in gc.get_objects())
+    return sum(isinstance(thing, FramePair) for thing in gc.get_objects())
 
 
 def test_workspaces_do_not_grow_with_functions_that_are_gone() -> None:

@@ -11,12 +11,13 @@ from typing import Any, ClassVar, NamedTuple, final
 import numpy as np
 
 from liegroups import SO2, Rn, Space
-from liegroups.arguments import as_tuple, expect, finite_vector
+from liegroups.arguments import as_tuple, expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import set_fields
 
-from ...errors import DuplicateNameError, OptionError, SizeError, UnknownNameError, WrongObjectError
+from ...errors import DuplicateNameError, SizeError, UnknownNameError, WrongObjectError
 from ...point import Point
+from ...ranges import length_of
 from ...robot import Frame, Robot
 from ...robot.arguments import as_robot
 from ..frame_function import Framed, FrameFunction, kinematics_at
@@ -81,9 +82,7 @@ class _PairFunction(Framed):
             _surfaces(self.floors, robot, f"floors of {who}"),
             _surfaces(self.objects, robot, f"objects of {who}"),
         )
-        margin = float(finite_vector([self.margin], 1, f"margin of {who}")[0])
-        if margin < 0.0:
-            raise OptionError(f"margin of {who}: expected a length that is not negative, got {margin:g}")
+        margin = length_of(self.margin, f"margin of {who}")
         if self.pair is not None:
             floor, surface = _named(self.pair, who)
             floors, objects = (_chosen(floor, floors, "floor"),), (_chosen(surface, objects, "object surface"),)

@@ -16,14 +16,8 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = _on_use(
     __name__,
     {
-        "Conflict": "conflict",
-        "Kind": "conflict",
-        "Member": "conflict",
-        "Trial": "conflict",
-        "Diagnosis": "diagnosis",
-        "diagnose": "diagnosis",
-        "Sensitivity": "sensitivity",
-        "SensitivityError": "sensitivity",
-        "SensitivityKind": "sensitivity",
+        "conflict": "Conflict Kind Member Trial",
+        "diagnosis": "Diagnosis diagnose",
+        "sensitivity": "Sensitivity SensitivityError SensitivityKind",
     },
 )

@@ -157,12 +157,7 @@ def _block(problem: Problem, stack: Stack, q: Vector, rhs: RightHandSide) -> _Bl
 def _together(blocks: Sequence[_Block], problem: Problem) -> _Block:
     """All rows of some levels."""
     none = _Block(np.zeros(0), np.zeros((0, int((~problem.frozen).sum()))), np.zeros(0, dtype=np.bool_))
-    every = (none, *blocks)
-    return _Block(
-        np.concatenate([block.error for block in every]),
-        np.concatenate([block.jacobian for block in every]),
-        np.concatenate([block.counts for block in every]),
-    )
+    return _Block(*(np.concatenate(parts) for parts in zip(none, *blocks, strict=True)))
 
 
 def _longest(J: Matrix) -> float:

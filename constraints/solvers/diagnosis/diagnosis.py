@@ -8,11 +8,13 @@ from typing import NamedTuple, final
 
 import numpy as np
 
+from liegroups.arguments import expect
 from liegroups.arrays import Matrix, Vector
 
-from ...errors import OptionError, UndefinedError, WrongObjectError
+from ...errors import UndefinedError
 from ...problem.description import MISSED, frozen_by_bounds, missed_by_outputs
 from ...problem.problem import Problem
+from ...ranges import whole_number
 from ...robot.bounds import Violation
 from ...rows.right_hand_side import RightHandSide
 from ..newton.linear_step import DampedCholesky, capped
@@ -138,11 +140,9 @@ def diagnose(projection: Projection, *, iterations: int = 400, trials: int = 100
         WrongObjectError: no projection.
         OptionError: a budget that is no positive whole number.
     """
-    if not isinstance(projection, Projection):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("projection to be diagnosed", "a Projection", projection)
+    expect(projection, Projection, "projection to be diagnosed")
     for name, value, least in (("iterations", iterations, 1), ("trials", trials, 1), ("seed", seed, 0)):
-        if type(value) is not int or value < least:
-            raise OptionError(f"{name} of a diagnosis: expected a whole number from {least}, got {value!r}")
+        whole_number(value, f"{name} of a diagnosis", least)
     problem, q = projection.problem, projection.q
     rhs = problem.check_rhs(projection.rhs)
     undefined = _undefined(projection, rhs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from liegroups.arguments import finite_vector
+from liegroups.arguments import expect, finite_vector
 from liegroups.arrays import Vector
 
 from ...errors import SizeError, SpaceMismatchError, WrongObjectError
@@ -40,12 +40,11 @@ def same_layout(mine: Problem, other: object) -> Problem:
         WrongObjectError: no problem.
         SpaceMismatchError: other dofs or constraints.
     """
-    if not isinstance(other, Problem):
-        raise WrongObjectError("value of problem_at", "a Problem", other)
-    same = other.space == mine.space and (other.free == mine.free).all()
-    if not (same and _layout(other) == _layout(mine)):
-        raise SpaceMismatchError("problem of other parameters", repr(mine), repr(other))
-    return other
+    theirs = expect(other, Problem, "value of problem_at")
+    same = theirs.space == mine.space and (theirs.free == mine.free).all()
+    if not (same and _layout(theirs) == _layout(mine)):
+        raise SpaceMismatchError("problem of other parameters", repr(mine), repr(theirs))
+    return theirs
 
 
 def _layout(problem: Problem) -> list[list[tuple[str, int]]]:

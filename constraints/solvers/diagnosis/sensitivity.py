@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 
 from ...errors import ConstraintError, WrongObjectError
@@ -20,8 +21,8 @@ from ...workspace import Workspace
 from ..newton.free_bodies import FreeBodies
 from ..newton.linear_step import dof_scale
 from ..projection.projection import Projection
-from ..refinement.feasible_set import Local, Manifold, View, refined_columns
-from ..refinement.objective import Distance, LastLevel, Objective, Still
+from ..refinement.feasible_set import FeasibleSet, FeasibleSetAt, LocalModel, refined_columns
+from ..refinement.objective import Distance, LastLevel, NoObjective, Objective
 from ..refinement.optimality import ACTIVE, Optimality, differences, inequality_name, joint_name, optimality
 from .parameters import parameters_of, same_layout
 
@@ -105,9 +106,7 @@ class Sensitivity:
     weakly_active: tuple[str, ...]
 
     def __init__(self, projection: Projection) -> None:
-        if not isinstance(projection, Projection):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("projection of a sensitivity", "a Projection", projection)
-        self.projection = projection
+        self.projection = expect(projection, Projection, "projection of a sensitivity")
         problem, refined, options = projection.problem, projection.refined, projection.options
         if not projection.success:
             raise SensitivityError(projection, f"the projection failed ({projection.status.name})")
@@ -119,21 +118,21 @@ class Sensitivity:
             raise SensitivityError(projection, reason + (" and refine_gain=0" if options.optimise_last else ""))
         self._columns = refined_columns(problem, options.nearest)
         self._turning = options.wrap and not options.nearest  # joints that turn end at no bound; a distance has turns
-        self._manifold, self._workspace = Manifold(problem, self._columns, self._turning), Workspace()
+        self._feasible, self._workspace = FeasibleSet(problem, self._columns, self._turning), Workspace()
         view = self._seen(problem, projection.rhs)
         local = view.at(projection.q)
         order = optimality(view, local)
-        self._live, self._rows = view.manifold.live, order.rows
+        self._live, self._rows = view.feasible.live, order.rows
         self._linearise(view, local, order)
 
-    def _linearise(self, view: View, local: Local, order: Optimality) -> None:
+    def _linearise(self, view: FeasibleSetAt, local: LocalModel, order: Optimality) -> None:
         """Held rows, the motions that keep them, and the curvature along these."""
         n, refined = self._live.size, self.projection.refined
-        A = local.jacobian[view.manifold.equal][:, self._live]
+        A = local.jacobian[view.feasible.equal][:, self._live]
         unique = refined is None and bool(n) and numerical_rank(singular_values(A)) == n
         active = np.flatnonzero(order.slopes.d >= -10.0 * ACTIVE)
         pushes = order.weights * np.sqrt(np.einsum("ij,ij->i", order.slopes.C, order.slopes.C))
-        names = [inequality_name(view.manifold, int(order.slopes.number[i]), order.slopes.side[i]) for i in active]
+        names = [inequality_name(view.feasible, int(order.slopes.number[i]), order.slopes.side[i]) for i in active]
         weak = [pushes[i] <= WEAK * local.scale for i in active]
         touching = [name for name, w in zip(names, weak, strict=True) if w]
         self.weakly_active = tuple(dict.fromkeys(touching + self._idle_at_bounds()))
@@ -144,7 +143,7 @@ class Sensitivity:
         if refined is None:
             self.kind = SensitivityKind.UNIQUE if unique else SensitivityKind.CONTINUED
             scale = dof_scale(self.projection.problem.weights)
-            hessian = np.diag((np.ones(view.manifold.nv) if scale is None else scale**-2.0)[self._live])
+            hessian = np.diag((np.ones(view.feasible.nv) if scale is None else scale**-2.0)[self._live])
         else:
             self.kind = SensitivityKind.LAST_LEVEL if refined.near is None else SensitivityKind.NEAREST
             hessian = differences(view, local, self._rows, np.eye(n), DIFFERENCE, central=True)
@@ -189,7 +188,7 @@ class Sensitivity:
             raise SensitivityError(self.projection, reason)
         taken = np.flatnonzero(free & owner.rows.mask) if not free.all() else np.arange(group.nv)
 
-        def moved(i: int, h: float) -> View:
+        def moved(i: int, h: float) -> FeasibleSetAt:
             step = h * np.eye(group.nv)[i]
             there = group.integrate(point, step) if free.all() else group.exp(group.log(point) + step)
             return self._seen(problem, sides.replace(owner, there))
@@ -206,12 +205,12 @@ class Sensitivity:
             return np.zeros((problem.space.nv, problem.space.nv))
         reference = refined.near
 
-        def moved(i: int, h: float) -> View:
+        def moved(i: int, h: float) -> FeasibleSetAt:
             there = problem.space.integrate(reference, h * np.eye(problem.space.nv)[i])
             return self._seen(problem, self.projection.rhs, there)
 
         out = self._answer(self._difference(moved, np.arange(problem.space.nv)), "reference")
-        idle = self._idle & self._manifold.resting
+        idle = self._idle & self._feasible.resting
         out[idle, idle] = 1.0
         return out
 
@@ -227,7 +226,7 @@ class Sensitivity:
         space, out = problem.space, np.zeros((problem.space.nv, problem.space.nv))
         frozen = np.flatnonzero(problem.frozen)
 
-        def moved(i: int, h: float) -> View:
+        def moved(i: int, h: float) -> FeasibleSetAt:
             return self._seen(problem, projection.rhs, at=space.integrate(projection.q, h * np.eye(space.nv)[i]))
 
         if frozen.size:
@@ -235,7 +234,7 @@ class Sensitivity:
         refined = projection.refined
         kept = self._idle
         if refined is not None and refined.near is not None:
-            kept = kept & ~self._manifold.resting
+            kept = kept & ~self._feasible.resting
             out += self.near if refined.from_start else 0.0
         out[:, kept] += self._follow[:, kept]  # computed dofs follow what nothing moves
         for columns, along in FreeBodies(problem).at_bounds(projection.q):
@@ -264,11 +263,11 @@ class Sensitivity:
             raise WrongObjectError("problem_at of a parameter", "a function from parameters to a Problem", problem_at)
         numbers, single = parameters_of(value)
 
-        def seen(there: Vector) -> View:
+        def seen(there: Vector) -> FeasibleSetAt:
             problem = same_layout(self.projection.problem, problem_at(float(there[0]) if single else there))
             return self._seen(problem, self._sides_of(problem))
 
-        def moved(i: int, h: float) -> View:
+        def moved(i: int, h: float) -> FeasibleSetAt:
             return seen(numbers + h * (np.arange(numbers.size) == i))
 
         self._check_same(seen(numbers.copy()), f"{numbers[0]:g}" if single else f"{numbers}")
@@ -277,7 +276,7 @@ class Sensitivity:
 
     # How.
 
-    def _check_same(self, view: View, value: str) -> None:
+    def _check_same(self, view: FeasibleSetAt, value: str) -> None:
         """Refuse parameters at which the problem is another one than that of the projection."""
         projection, space = self.projection, self.projection.problem.space
         limit = max(projection.options.threshold, projection.residual)
@@ -285,7 +284,7 @@ class Sensitivity:
         rows, gradient = (float(np.abs(b - a).max(initial=0.0)) for a, b in zip(mine[:2], theirs[:2], strict=True))
         moved = float(np.abs(space.difference(mine[2], theirs[2])).max(initial=0.0))
         scale = max(1.0, float(np.abs(mine[1]).max(initial=0.0)))
-        residual = view.manifold.problem.residual(projection.q, view.rhs)
+        residual = view.feasible.problem.residual(projection.q, view.rhs)
         for what, amount, most in (
             ("a residual of", residual, (1.0 + 1e-6) * limit),
             ("active rows or bounds changed by", rows, limit),
@@ -296,21 +295,25 @@ class Sensitivity:
                 reason = f"the problem at the parameters {value} is not the one that was projected: it has {what}"
                 raise SensitivityError(projection, f"{reason} {amount:.3g} at the solution")
 
-    def _seen(self, problem: Problem, rhs: RightHandSide, near: Vector | None = None, at: Vector | None = None) -> View:
-        """A view of a problem, to be evaluated where the free dofs are those of the solution."""
+    def _seen(
+        self, problem: Problem, rhs: RightHandSide, near: Vector | None = None, at: Vector | None = None
+    ) -> FeasibleSetAt:
+        """What there is to know of a problem, to be evaluated where the free dofs are those of the solution."""
         options, refined = self.projection.options, self.projection.refined
-        objective: Objective = Still(problem.space.nv)
+        objective: Objective = NoObjective(problem.space.nv)
         if options.optimise_last:
             objective = LastLevel(problem.levels[-1])
         elif refined is not None and refined.near is not None:
             objective = Distance(problem.space, problem.weights, refined.near if near is None else near)
         own = problem is self.projection.problem
-        manifold = self._manifold if own else Manifold(problem, self._columns, self._turning)
-        view = manifold.seen(rhs, self._workspace, objective)
+        feasible = self._feasible if own else FeasibleSet(problem, self._columns, self._turning)
+        view = feasible.seen(rhs, self._workspace, objective)
         view.begin = self.projection.q if at is None else at
         return view
 
-    def _difference(self, moved: Callable[[int, float], View], which: Indices, scales: Vector | None = None) -> _Change:
+    def _difference(
+        self, moved: Callable[[int, float], FeasibleSetAt], which: Indices, scales: Vector | None = None
+    ) -> _Change:
         """Central differences of held rows, gradient and other dofs."""
         space = self.projection.problem.space
         rows, gradient = np.zeros((len(self._system.E), which.size)), np.zeros((self._live.size, which.size))
@@ -323,19 +326,19 @@ class Sensitivity:
         direct[self._live] = 0.0
         return _Change(rows, gradient, direct)
 
-    def _sample(self, view: View) -> tuple[Vector, Vector, Vector]:
+    def _sample(self, view: FeasibleSetAt) -> tuple[Vector, Vector, Vector]:
         """Held rows, gradient of the Lagrangian, and the configuration, computed dofs included."""
-        manifold = view.manifold
-        local = view.at(manifold.substitution.start(view.begin, view.rhs, view.workspace))
+        feasible = view.feasible
+        local = view.at(feasible.substitution.start(view.begin, view.rhs, view.workspace))
         held = list[float]()
         for number, side in zip(self._number, self._side, strict=True):
-            if number < manifold.size:
+            if number < feasible.size:
                 held.append(float(local.values[number] - (view.lower if side > 0.0 else view.upper)[number]))
             else:
-                column = number - manifold.size
-                bound = (manifold.box.lower if side > 0.0 else manifold.box.upper)[column]
-                held.append(float(local.q[manifold.box.coordinate[column]] - bound))
-        equal = (local.values - view.lower)[manifold.equal]
+                column = number - feasible.size
+                bound = (feasible.box.lower if side > 0.0 else feasible.box.upper)[column]
+                held.append(float(local.q[feasible.box.coordinate[column]] - bound))
+        equal = (local.values - view.lower)[feasible.equal]
         return np.r_[equal, held], (local.gradient - self._rows @ local.jacobian)[self._live], local.q
 
     def _answer(self, change: _Change, what: str) -> Matrix:

@@ -26,7 +26,7 @@ class SolverBounds:
         wrap: whether joints that may be shifted by whole turns are free while the solver runs.
         bodies: free bodies whose translations are kept within bounds too; none if absent.
         aligned: whether steps are by the coordinates of these translations, which are linear in a step then; in a step
-            that is a twist of the body they are not, and only `clamp`, `keeps` and `hold` know of their bounds.
+            that is a twist of the body they are not, and only `clamp` and `contains` know of their bounds.
 
     Attributes:
         lower, upper: (nv,) bounds that are linear in steps; infinite where there is none, and for joints that wrap.
@@ -65,19 +65,15 @@ class SolverBounds:
         self._unkept = [(i, float(bounds.lower[i]), float(bounds.upper[i])) for i in np.flatnonzero(~kept).tolist()]
 
     def clamp(self, q: Vector) -> Vector:
-        """The nearest configuration inside the bounds that steps keep: q itself where it is inside."""
+        """The nearest configuration inside the bounds that steps keep: q itself, no copy, where it is inside.
+
+        After a step too: held dofs are exactly at their bounds then, and q + (bound - q) is not always the bound.
+        """
         if self._keeps_all or (self._alone is not None and self._alone.keep(q)):
             return q
         inside = np.minimum(np.maximum(q, self._inner_lower), self._inner_upper)
-        return q if inside.tobytes() == q.tobytes() or (inside == q).all() else inside
-
-    def keeps(self, q: Vector) -> bool:
-        """Whether q is inside the bounds that steps keep."""
-        if self._keeps_all:
-            return True
-        if self._alone is not None:
-            return self._alone.keep(q)
-        return np.minimum(np.maximum(q, self._inner_lower), self._inner_upper).tobytes() == q.tobytes()
+        same = inside.tobytes() == q.tobytes() or b"\x01" not in (inside != q).tobytes()  # -0.0 is 0.0
+        return q if same else inside
 
     def saturate(
         self,
@@ -107,12 +103,19 @@ class SolverBounds:
             The step, and which dofs are at a bound after it (None where none is).
         """
         x = q if self._same else q.take(self.coordinate)
-        target = x + step
-        inside = np.minimum(np.maximum(target, self.lower), self.upper)
-        if inside.tobytes() == target.tobytes():
-            return step, None
-        leaving = held = inside != target
-        for _ in range(passes):
+        held: BoolVector | None = None
+        while True:
+            target: Vector = x + step
+            inside: Vector = np.minimum(np.maximum(target, self.lower), self.upper)
+            if inside.tobytes() == target.tobytes():
+                return step, held
+            outside: BoolVector = inside != target
+            if held is not None and b"\x01" not in (outside > held).tobytes():
+                return step, held  # x + (bound - x) may miss the bound by a rounding
+            held = outside if held is None else held | outside
+            if passes == 0:
+                return inside - x, held
+            passes -= 1
             if root is None:
                 to_bound = (inside - x) * held
                 step = solver.solve(e + J.dot(to_bound), _without(J, held), mu) + to_bound
@@ -120,15 +123,6 @@ class SolverBounds:
                 free, cheapest = without(root, held)
                 to_bound = np.where(held, inside - x, cheapest.dot((inside - x)[held]))
                 step = solver.solve(e + J.dot(to_bound), J, mu, free) + to_bound
-            target = x + step
-            inside = np.minimum(np.maximum(target, self.lower), self.upper)
-            if inside.tobytes() == target.tobytes():
-                return step, held
-            leaving = (inside != target) > held  # x + (bound - x) may miss the bound by a rounding
-            if b"\x01" not in leaving.tobytes():
-                return step, held
-            held = held | leaving
-        return inside - x, held
 
     def leaving(self, q: Vector, step: Vector, part: Vector) -> BoolVector | None:
         """Which dofs `part` takes out of bounds after `step`; None where it takes none."""
@@ -152,10 +146,6 @@ class SolverBounds:
         x = q if self._same else q.take(self.coordinate)
         outward = ((x <= self.lower) & (gradient > 0.0)) | ((x >= self.upper) & (gradient < 0.0))
         return np.where(outward, 0.0, gradient)
-
-    def hold(self, q: Vector) -> Vector:
-        """Return q with held dofs exactly at their bounds: q + (bound - q) is not always the bound."""
-        return np.minimum(np.maximum(q, self._inner_lower), self._inner_upper)
 
     def wrap(self, q: Vector) -> tuple[Vector, float]:
         """Joints that may turn shifted by whole turns into their bounds, only where they are outside.

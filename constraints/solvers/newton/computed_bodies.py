@@ -32,12 +32,12 @@ INSIDE = 0.5 * (1.0 + 1e-6)
 class _Sides:
     """The right-hand sides last seen in a workspace, and what was made of them."""
 
-    __slots__ = ("given", "ours")
-    given: RightHandSide | None
+    __slots__ = ("ours", "theirs")
+    theirs: RightHandSide | None
     ours: RightHandSide
 
     def __init__(self) -> None:
-        self.given = None
+        self.theirs = None
 
 
 @final
@@ -79,25 +79,25 @@ class ComputedBodies:
     @cached_property
     def problem(self) -> Problem:
         """The problem with the rows, at its first level."""
-        given = self._problem
-        first, *others = given.given
+        problem = self._problem
+        first, *others = problem.constraint_levels
         return Problem(
-            given.robot or given.space,
+            problem.robot or problem.space,
             [[*first, *self._rows], *others],
-            given.bounds,
-            weights=given.weights,
-            frozen=Segments.coordinates(given.space, np.flatnonzero(given.frozen)),
-            optional_last=given.optional_last,
+            problem.bounds,
+            weights=problem.weights,
+            frozen=Segments.coordinates(problem.space, np.flatnonzero(problem.frozen)),
+            optional_last=problem.optional_last,
         )
 
     def rhs(self, rhs: RightHandSide, workspace: Workspace) -> RightHandSide:
         """Right-hand sides of that problem, from those of the one given; made once while these stay the same."""
         seen: _Sides = workspace.resource(self, "rhs", _Sides)
-        if seen.given is not rhs:
+        if seen.theirs is not rhs:
             own, rows = self.problem.rhs, self._rows
             points = [(own if owner in rows else rhs).of(owner) for owner in self.problem.constraints]
             seen.ours = RightHandSide(self.problem.constraints, np.concatenate(points))
-            seen.given = rhs
+            seen.theirs = rhs
         return seen.ours
 
     @cached_property

@@ -173,7 +173,7 @@ class NewtonIteration:
             length2 = dot(step, step)
             part = 1.0 if length2 <= self._cap2 else length_within(step, self._cap)
             after = self._moved(q, step if part == 1.0 else step * part)
-            if self.box.keeps(after):
+            if self.box.clamp(after) is after:
                 return after, length2, part, False
         step, held, part = self._planned(q, step, rows, mu, caps, self.box)
         moved = self._moved
@@ -182,11 +182,11 @@ class NewtonIteration:
             moved, rows, root = self._translated, self._bodies.turned(q, rows), self._bodies.root(q)
             step = self._step.solve(rows[0].error, rows[0].jacobian, mu, root)
             step, held, part = self._planned(q, step, rows, mu, caps, self._aligned, root)
-            after = self.box.hold(moved(q, step))
+            after = self.box.clamp(moved(q, step))
         if self._is_controlled:
             step = step * self._part(step, rows, number, lambda s: self.measure_at(moved(q, s), state)[2])
-            after = self.box.hold(moved(q, step))
-        return self.box.hold(after) if held is not None or caps else after, dot(step, step), part, held is not None
+            after = self.box.clamp(moved(q, step))
+        return self.box.clamp(after) if held is not None or caps else after, dot(step, step), part, held is not None
 
     def _planned(
         self,

@@ -22,7 +22,7 @@ from ..status import Status, Step
 from .iteration import NewtonIteration
 from .linear_step import DampedCholesky, LinearStep
 from .restarts import Restarts
-from .rules import Score, is_stationary
+from .rules import Score, is_stationary, restart_row
 from .state import ProjectionState, StallTest
 from .substitution import Substitution
 
@@ -168,7 +168,7 @@ class NewtonProgram(Program):
                 state.status = status
             if restarts is None or restarts.is_empty or state.iterations >= options.max_iterations:
                 return state.outcome(self._failure(state))
-            row = restarts.first(state.start) if row < 0 else row + options.screen
+            row = restart_row(state.start) if row < 0 else row + options.screen
             state.iterations += 1
             state.restarts += 1
             candidates = restarts.configurations(start, row, options.screen)

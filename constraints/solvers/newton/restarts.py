@@ -9,7 +9,7 @@ import numpy as np
 from liegroups.arrays import Vector
 
 from ...problem.problem import Problem
-from .rules import restart_configuration, restart_row
+from .rules import restart_configuration
 
 
 @final
@@ -50,10 +50,6 @@ class Restarts:
     def is_empty(self) -> bool:
         """True when no coordinate can be drawn."""
         return not self._drawn.size
-
-    def first(self, q0: Vector) -> int:
-        """Row at which the restarts of a start begin."""
-        return restart_row(q0)
 
     def configurations(self, q0: Vector, row: int, count: int) -> list[Vector]:
         """The start with its drawn coordinates from so many rows of the table; new arrays."""

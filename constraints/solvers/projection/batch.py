@@ -8,11 +8,13 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from operator import index
+from types import NoneType
 from typing import Any, SupportsIndex, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 from liegroups.frozen import read_only
 
@@ -25,7 +27,7 @@ from ..engine import Engine, Outcomes
 from ..options import Options
 from ..result import Result
 from ..status import Status
-from .batch_arguments import GivenSides, references_of, sides_of, starts_of
+from .batch_arguments import BatchRightHandSides, references_of, sides_of, starts_of
 from .projection import Case, Projection
 from .workers import Chunk, Job, Sides, Task, dispatch
 
@@ -184,11 +186,8 @@ class ProjectionBatch(Result):
 
 def project_batch(
     job: Job,
-    problem: Problem,
-    options: Options,
-    engine: Engine,
     Q: ArrayLike,
-    rhs: GivenSides | None = None,
+    rhs: BatchRightHandSides | None = None,
     executor: Executor | None = None,
     chunk: int | None = None,
     progress: Progress | None = None,
@@ -198,15 +197,14 @@ def project_batch(
 
     Args:
         job: the problem made ready.
-        problem, options, engine: of the projector.
         Q, rhs, executor, chunk, progress, near: as there.
     """
     if not (progress is None or isinstance(progress, bool) or callable(progress)):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise WrongObjectError("progress of a batch", "True, False, or a function of (done, total)", progress)
     if callable(progress) and not can_be_called(progress, 0, 0):
         raise WrongObjectError("progress of a batch", "a function of two arguments, (done, total)", progress)
-    if executor is not None and not isinstance(executor, Executor):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise WrongObjectError("executor of a batch", "a concurrent.futures.Executor, or None", executor)
+    expect(executor, (Executor, NoneType), "executor of a batch", "a concurrent.futures.Executor, or None")
+    problem = job.problem
     starts = starts_of(problem.space, Q)
     n = len(starts)
     sides = sides_of(problem, rhs, n)
@@ -230,7 +228,7 @@ def project_batch(
         else:
             dispatch(job, tasks, executor, take)
     read_only(starts)
-    return ProjectionBatch(problem, options, engine, sides, starts, references, found.some(np.arange(n)))
+    return ProjectionBatch(problem, job.options, job.engine, sides, starts, references, found.some(np.arange(n)))
 
 
 def _flat(sides: Sides, problem: Problem) -> Sides | None:

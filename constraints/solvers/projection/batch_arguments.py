@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from liegroups import Space
+from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 from liegroups.frozen import read_only, read_only_copy
 
-from ...errors import BatchRowError, ConstraintError, DtypeError, NotFiniteError, SizeError, WrongObjectError
+from ...errors import BatchRowError, ConstraintError, DtypeError, NotFiniteError, SizeError
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...words import counted
 from .workers import Sides
 
-GivenSides = RightHandSide | Sequence[RightHandSide] | ArrayLike
+BatchRightHandSides = RightHandSide | Sequence[RightHandSide] | ArrayLike
 """One right-hand side for all rows (a RightHandSide, a flat vector), or one a row (a sequence of them, a matrix)."""
 
 
@@ -55,7 +56,7 @@ def _suspects(points: Matrix, space: Space) -> Indices:
     return np.flatnonzero(~good)
 
 
-def sides_of(problem: Problem, rhs: GivenSides | None, n: int) -> Sides:
+def sides_of(problem: Problem, rhs: BatchRightHandSides | None, n: int) -> Sides:
     """Right-hand sides, checked: one, or as many as there are rows; the first bad row is named."""
     if rhs is None or isinstance(rhs, RightHandSide):
         return problem.check_rhs(rhs)
@@ -64,8 +65,7 @@ def sides_of(problem: Problem, rhs: GivenSides | None, n: int) -> Sides:
     if any(isinstance(side, RightHandSide) for side in listed):
         _as_many(len(listed), n)
         for i, side in enumerate(listed):
-            if not isinstance(side, RightHandSide):
-                raise WrongObjectError(f"row {i} of rhs", "a RightHandSide, as the others", side)
+            expect(side, RightHandSide, f"row {i} of rhs", "a RightHandSide, as the others")
         return [_row_of(problem, i, side) for i, side in enumerate(listed)]
     array = _numbers(given, "right-hand sides (rhs)")
     return _flat_sides(problem, array, n) if array.ndim == 2 else problem.check_rhs(array)
@@ -94,21 +94,16 @@ def _flat_sides(problem: Problem, array: NDArray[Any], n: int) -> Matrix:
     return sides
 
 
-def _numbers(given: Any, what: str, shape: str = "with a row for each") -> NDArray[Any]:
+def _numbers(values: Any, what: str, shape: str = "with a row for each") -> NDArray[Any]:
     """An array of real numbers, of any shape."""
     try:
-        array: NDArray[Any] = np.asarray(given)
+        array: NDArray[Any] = np.asarray(values)
     except (ValueError, TypeError) as error:
-        raise DtypeError(what, f"{type(given).__name__} ({error})") from error
+        raise DtypeError(what, f"{type(values).__name__} ({error})") from error
     if array.dtype.kind not in "iuf":
-        raise DtypeError(what, _walked_through_once(given, shape) or array.dtype)
+        advice = f"a {type(values).__name__}: give a matrix {shape}, np.array(list(...))"
+        raise DtypeError(what, advice if isinstance(values, Iterator) else array.dtype)
     return array
-
-
-def _walked_through_once(given: Any, shape: str) -> str:
-    """What to do with a generator, or another iterator, which is no array; empty for anything else."""
-    kind = type(given).__name__
-    return f"a {kind}: give a matrix {shape}, np.array(list(...))" if isinstance(given, Iterator) else ""
 
 
 def _as_many(count: int, n: int) -> None:

@@ -10,10 +10,11 @@ from time import perf_counter
 from typing import Any, Never, final
 
 from liegroups import Space
+from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import read_only, read_only_copy
 
-from ...errors import OptionError, WrongObjectError
+from ...errors import OptionError
 from ...problem.description import targets_without_time
 from ...problem.problem import Problem
 from ...robot import Robot
@@ -26,7 +27,7 @@ from ..option_names import refuse_options
 from ..options import Options
 from ..refinement import refined
 from .batch import Progress, ProjectionBatch, project_batch
-from .batch_arguments import GivenSides
+from .batch_arguments import BatchRightHandSides
 from .projection import Case, Projection
 from .workers import Job
 
@@ -63,20 +64,11 @@ class Projector:
         self, problem: Problem, options: Options | None = None, engine: Engine | None = None, **misplaced: Never
     ) -> None:
         _refuse("Projector", "Projector(problem, {})", misplaced, "problem", "options", "engine")
-        if not isinstance(problem, Problem):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError(
-                "problem of a projector",
-                "a Problem, Projector(Problem(robot, constraints)); of a mechanism, mechanism.problem()",
-                problem,
-            )
-        if options is not None and not isinstance(options, Options):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("options of a projector", "Options", options)
-        if engine is not None and not isinstance(engine, Engine):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise WrongObjectError("engine of a projector", "an Engine", engine)
-        self.problem = problem
-        self.options = Options() if options is None else options
-        self.engine = NewtonEngine() if engine is None else engine
-        self._program = refined(self.engine, problem, self.options)
+        words = "a Problem, Projector(Problem(robot, constraints)); of a mechanism, mechanism.problem()"
+        self.problem = expect(problem, Problem, "problem of a projector", words)
+        self.options = Options() if options is None else expect(options, Options, "options of a projector", "Options")
+        self.engine = NewtonEngine() if engine is None else expect(engine, Engine, "engine of a projector")
+        self._program = refined(self.engine, self.problem, self.options)
         self._pool = Pool(Workspace)
         self._job = Job(self.problem, self.options, self.engine, self._program)
         self._timed = any(owner.target is not None for owner in problem.constraints)  # until it was said
@@ -139,7 +131,7 @@ class Projector:
     def project_batch(
         self,
         Q: ArrayLike,
-        rhs: GivenSides | None = None,
+        rhs: BatchRightHandSides | None = None,
         executor: Executor | None = None,
         chunk: int | None = None,
         progress: Progress | None = None,
@@ -180,8 +172,7 @@ class Projector:
         self._check_near(near)
         if rhs is None and self._timed:
             self._say_time()
-        case = self.problem, self.options, self.engine
-        return project_batch(self._job, *case, Q, rhs, executor, chunk, progress, near)
+        return project_batch(self._job, Q, rhs, executor, chunk, progress, near)
 
     def _reference(self, near: ArrayLike) -> Vector:
         """What solutions shall be near to, checked."""

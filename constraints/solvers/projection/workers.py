@@ -86,23 +86,21 @@ class Job:
     Args:
         problem, options, engine: of the projector.
         program: what the engine made of them, refined; compiled if absent.
+
+    Attributes:
+        problem, options, engine: of the projector.
     """
 
     def __init__(self, problem: Problem, options: Options, engine: Engine, program: Program | None = None) -> None:
-        self._given = problem, options, engine
+        self.problem, self.options, self.engine = problem, options, engine
         self._program = refined(engine, problem, options) if program is None else program
         self._message: tuple[str, bytes] | None = None
         self._pool = Pool(Workspace)
 
-    @property
-    def engine(self) -> Engine:
-        """What solves it."""
-        return self._given[2]
-
     def run(self, task: Task) -> Chunk:
         """Project every row of a chunk, in a workspace of this thread's own."""
         near = task.near if task.near is not None and task.near.ndim == 2 else repeat(task.near)
-        sides = _each(task.sides, self._given[0], len(task.Q))
+        sides = _each(task.sides, self.problem, len(task.Q))
         workspace = self._pool.take()
         outcomes = self._program.run_many(task.Q, sides, workspace, near, task.start)
         self._pool.give(workspace)
@@ -116,7 +114,7 @@ class Job:
             NotPicklableError: something in the problem does not pickle.
         """
         if self._message is None:
-            data = _pickled(self._given)
+            data = _pickled((self.problem, self.options, self.engine))
             self._message = hashlib.sha256(data).hexdigest(), data
         return self._message
 
@@ -190,9 +188,7 @@ def dispatch(job: Job, tasks: Iterable[Task], executor: Executor, take: Callable
             else:
                 take(given)
     except BaseException as error:
-        if not isinstance(
-            error.__cause__, BrokenExecutor
-        ):  # such a one is ending them itself, and is not to be crossed
+        if not isinstance(error.__cause__, BrokenExecutor):  # such a one is ending them itself: do not cross it
             for future in futures:
                 future.cancel()
         raise

@@ -24,7 +24,7 @@ INSIDE = 1e-9
 """How far inside its bounds a coordinate with a row of its own shall be: rows are met to less than this."""
 
 
-class Local(NamedTuple):
+class LocalModel(NamedTuple):
     """What is known at one configuration; nothing here is a view of the workspace.
 
     Attributes:
@@ -44,7 +44,7 @@ class Local(NamedTuple):
 
 
 @final
-class Manifold:
+class FeasibleSet:
     r"""The rows that say where configurations may be, as values with an interval each.
 
     The rows are those of the mandatory levels, all in one, and one for each bounded coordinate that is no column of its
@@ -105,13 +105,13 @@ class Manifold:
         still = entries_of(problem.space, ~moved)  # a zero step may round a unit vector
         self._still = np.flatnonzero(still & ~_outputs(problem))
 
-    def seen(self, rhs: RightHandSide, workspace: Workspace, objective: Objective) -> View:
-        """The manifold for given right-hand sides and objective, evaluated in a workspace."""
-        return View(self, rhs, workspace, objective)
+    def seen(self, rhs: RightHandSide, workspace: Workspace, objective: Objective) -> FeasibleSetAt:
+        """The feasible set for given right-hand sides and objective, evaluated in a workspace."""
+        return FeasibleSetAt(self, rhs, workspace, objective)
 
     def moved(self, q: Vector, step: Vector) -> Vector:
         """The configuration after a step (nv,) of the live dofs, within the bounds that steps keep."""
-        after = self.box.hold(self.problem.space.integrate(q, step))
+        after = self.box.clamp(self.problem.space.integrate(q, step))
         after[self._still] = q[self._still]
         return after
 
@@ -129,59 +129,59 @@ class Manifold:
 
 
 @final
-class View:
-    """A manifold with right-hand sides and an objective: what there is to know at a configuration.
+class FeasibleSetAt:
+    """A feasible set with right-hand sides and an objective: what there is to know at a configuration.
 
     Args:
-        manifold: the rows.
+        feasible: the rows.
         rhs: right-hand sides.
         workspace: memory.
         objective: what is minimised.
 
     Attributes:
-        manifold, rhs, workspace, objective: as given.
-        lower, upper: intervals of the rows; those of the manifold unless moved.
+        feasible, rhs, workspace, objective: as given.
+        lower, upper: intervals of the rows; those of the feasible set unless moved.
         begin: where to evaluate it, for who keeps views.
     """
 
-    def __init__(self, manifold: Manifold, rhs: RightHandSide, workspace: Workspace, objective: Objective) -> None:
-        self.manifold, self.rhs, self.workspace, self.objective = manifold, rhs, workspace, objective
-        self.lower, self.upper = manifold.lower, manifold.upper
-        self.begin = manifold.problem.space.neutral
-        stack = manifold.stack
-        self._row_rhs = RightHandSide(stack, rhs.vector[: stack.rhs_size]) if manifold.is_clipped else rhs
-        self._point: Point = manifold.place(manifold.problem.space.neutral, workspace)
+    def __init__(self, feasible: FeasibleSet, rhs: RightHandSide, workspace: Workspace, objective: Objective) -> None:
+        self.feasible, self.rhs, self.workspace, self.objective = feasible, rhs, workspace, objective
+        self.lower, self.upper = feasible.lower, feasible.upper
+        self.begin = feasible.problem.space.neutral
+        stack = feasible.stack
+        self._row_rhs = RightHandSide(stack, rhs.vector[: stack.rhs_size]) if feasible.is_clipped else rhs
+        self._point: Point = feasible.place(feasible.problem.space.neutral, workspace)
 
-    def at(self, q: Vector) -> Local:
+    def at(self, q: Vector) -> LocalModel:
         """Rows and objective at a configuration whose computed dofs may be anything. Raises UndefinedError."""
-        manifold, point = self.manifold, self._point
-        substitution, rows = manifold.substitution, manifold.stack.size
+        feasible, point = self.feasible, self._point
+        substitution, rows = feasible.substitution, feasible.stack.size
         if substitution.has_maps:
             q = substitution.resolve(q, self.rhs, point, jacobian=True)
         point.move(q)
-        values, both = np.empty(manifold.size), np.empty((manifold.size + 1, manifold.nv))
+        values, both = np.empty(feasible.size), np.empty((feasible.size + 1, feasible.nv))
         if rows:
-            stacked = stack_rows(manifold.stack, point, Order.POSITION, self._row_rhs)
+            stacked = stack_rows(feasible.stack, point, Order.POSITION, self._row_rhs)
             values[:rows], both[:rows] = stacked.error, stacked.jacobian
-        manifold.guard_rows(q, values[rows:], both[rows:-1])
+        feasible.guard_rows(q, values[rows:], both[rows:-1])
         cost, both[-1], least = self.objective.at(point, self.rhs)
-        terms = both[-1][manifold.moving]
+        terms = both[-1][feasible.moving]
         scale = max(float(np.sqrt(terms.dot(terms))), least)
         if not substitution.is_empty:
             substitution.reduce_matrix(both, point.workspace)
         if not np.isfinite(both).all() and np.isfinite(values).all():
             raise UndefinedError("a constraint has a value whose Jacobian is not finite")
-        return Local(q, values, both[:-1], cost, both[-1], scale)
+        return LocalModel(q, values, both[:-1], cost, both[-1], scale)
 
-    def kept(self, local: Local) -> View:
+    def kept(self, local: LocalModel) -> FeasibleSetAt:
         """The view whose equalities are met, and whose inequalities are not left, at a configuration as it is."""
-        manifold = self.manifold
-        same = View(manifold, self.rhs, self.workspace, self.objective)
-        same.lower = np.where(manifold.equal, local.values, np.minimum(self.lower, local.values))
-        same.upper = np.where(manifold.equal, local.values, np.maximum(self.upper, local.values))
+        feasible = self.feasible
+        same = FeasibleSetAt(feasible, self.rhs, self.workspace, self.objective)
+        same.lower = np.where(feasible.equal, local.values, np.minimum(self.lower, local.values))
+        same.upper = np.where(feasible.equal, local.values, np.maximum(self.upper, local.values))
         return same
 
-    def residual(self, local: Local) -> Vector:
+    def residual(self, local: LocalModel) -> Vector:
         """Signed distance (rows,) of each row to its interval."""
         return local.values - np.minimum(np.maximum(local.values, self.lower), self.upper)
 
@@ -189,7 +189,7 @@ class View:
 def refined_columns(problem: Problem, nearest: bool) -> BoolVector:
     """Tangent columns (nv,) that a refinement moves: those that rows depend on, directly or through computed dofs.
 
-    With `nearest` also poses that no row depends on, where their positions have bounds: these are rows of the manifold.
+    With `nearest` also poses that no row depends on, where their positions have bounds: these are its rows.
 
     Args:
         problem: whose columns.

@@ -64,7 +64,7 @@ class Distance(Objective):
 
 
 @final
-class Still(Objective):
+class NoObjective(Objective):
     """No objective: zero everywhere.
 
     Args:

@@ -10,7 +10,7 @@ from liegroups.arrays import Matrix, Vector
 
 from ...linear_algebra import RANK_TOLERANCE, null_space
 from ...problem.problem import Problem
-from .feasible_set import Local, Manifold, View
+from .feasible_set import FeasibleSet, FeasibleSetAt, LocalModel
 from .quadratic_model import Inequalities, multipliers
 
 ACTIVE = 1e-9
@@ -25,7 +25,7 @@ class Optimality(NamedTuple):
         slopes: the inequality rows and the bounds, linear in steps of the live dofs.
         weights: their multipliers, positive where active and needed.
         rows: (rows,) multipliers of all rows, positive where the lower end of an interval pushes.
-        stationarity: size of what no active row explains of the gradient, relative to its scale (`Local.scale`).
+        stationarity: size of what no active row explains of the gradient, relative to its scale (`LocalModel.scale`).
     """
 
     basis: Matrix
@@ -35,16 +35,16 @@ class Optimality(NamedTuple):
     stationarity: float
 
 
-def inequalities(view: View, local: Local) -> Inequalities:
+def inequalities(view: FeasibleSetAt, local: LocalModel) -> Inequalities:
     """The inequality rows and the bounds as linear rows on steps of the live dofs."""
-    manifold = view.manifold
-    live, box, wide = manifold.live, manifold.box, manifold.wide
-    C = np.concatenate((local.jacobian[wide][:, live], manifold.unit))
+    feasible = view.feasible
+    live, box, wide = feasible.live, feasible.box, feasible.wide
+    C = np.concatenate((local.jacobian[wide][:, live], feasible.unit))
     value = np.concatenate((local.values[wide], local.q[box.coordinate[live]]))
     lower = np.concatenate((view.lower[wide], box.lower[live]))
     upper = np.concatenate((view.upper[wide], box.upper[live]))
     below, above = np.isfinite(lower), np.isfinite(upper)
-    number = np.concatenate((wide, manifold.size + live))
+    number = np.concatenate((wide, feasible.size + live))
     return Inequalities(
         np.concatenate((C[below], -C[above])),
         np.minimum(np.concatenate(((lower - value)[below], (value - upper)[above])), 0.0),
@@ -53,7 +53,7 @@ def inequalities(view: View, local: Local) -> Inequalities:
     )
 
 
-def optimality(view: View, local: Local) -> Optimality:
+def optimality(view: FeasibleSetAt, local: LocalModel) -> Optimality:
     r"""Multipliers of the active rows and bounds, and what they leave of the gradient.
 
     .. math:: \min_{\lambda,\, \mu \ge 0} |g - A^T \lambda - C^T \mu|
@@ -62,9 +62,9 @@ def optimality(view: View, local: Local) -> Optimality:
         view: the rows.
         local: what is known at the configuration.
     """
-    manifold = view.manifold
-    live = manifold.live
-    g, A = local.gradient[live], local.jacobian[manifold.equal][:, live]
+    feasible = view.feasible
+    live = feasible.live
+    g, A = local.gradient[live], local.jacobian[feasible.equal][:, live]
     N = np.ascontiguousarray(null_space(A))
     slopes = inequalities(view, local)
     near = np.flatnonzero(slopes.d >= -ACTIVE)
@@ -76,21 +76,23 @@ def optimality(view: View, local: Local) -> Optimality:
     return Optimality(N, slopes, weights, row_multipliers(view, local, slopes, weights), stationarity)
 
 
-def row_multipliers(view: View, local: Local, slopes: Inequalities, weights: Vector) -> Vector:
+def row_multipliers(view: FeasibleSetAt, local: LocalModel, slopes: Inequalities, weights: Vector) -> Vector:
     """Multipliers (rows,) of all rows, from those of the inequalities: equalities explain what these leave."""
-    manifold = view.manifold
-    live = manifold.live
-    rows = np.zeros(manifold.size)
-    mine = slopes.number < manifold.size
+    feasible = view.feasible
+    live = feasible.live
+    rows = np.zeros(feasible.size)
+    mine = slopes.number < feasible.size
     np.add.at(rows, slopes.number[mine], (slopes.side * weights)[mine])
-    A = local.jacobian[manifold.equal][:, live]
+    A = local.jacobian[feasible.equal][:, live]
     if len(A):
         left = local.gradient[live] - weights @ slopes.C
-        rows[manifold.equal] = np.linalg.lstsq(A.T, left, rcond=RANK_TOLERANCE)[0]
+        rows[feasible.equal] = np.linalg.lstsq(A.T, left, rcond=RANK_TOLERANCE)[0]
     return rows
 
 
-def differences(view: View, local: Local, rows: Vector, steps: Matrix, h: float, central: bool = False) -> Matrix:
+def differences(
+    view: FeasibleSetAt, local: LocalModel, rows: Vector, steps: Matrix, h: float, central: bool = False
+) -> Matrix:
     r"""Derivative of the gradient of the Lagrangian, :math:`g - J^T \lambda`, along motions, by differences.
 
     Args:
@@ -104,7 +106,7 @@ def differences(view: View, local: Local, rows: Vector, steps: Matrix, h: float,
     Returns:
         (live dofs, m).
     """
-    space, live = view.manifold.problem.space, view.manifold.live
+    space, live = view.feasible.problem.space, view.feasible.live
     out = np.empty(steps.shape)
     here = (local.gradient - rows @ local.jacobian)[live]
     v = np.zeros(space.nv)
@@ -120,15 +122,15 @@ def differences(view: View, local: Local, rows: Vector, steps: Matrix, h: float,
     return out
 
 
-def inequality_name(manifold: Manifold, number: int, side: float) -> str:
+def inequality_name(feasible: FeasibleSet, number: int, side: float) -> str:
     """An inequality in words."""
     end = "lower" if side > 0.0 else "upper"
-    stack = manifold.stack
+    stack = feasible.stack
     for owner, rows, label in zip(stack, stack.slices, stack.labels, strict=True):
         if rows.start <= number < rows.stop:
             return f"{label}, row {np.flatnonzero(owner.rows.mask)[number - rows.start]}, at its {end} end"
-    column = manifold.guarded[number - manifold.stack.size] if number < manifold.size else number - manifold.size
-    return f"{joint_name(manifold.problem, column)} at its {end} bound"
+    column = feasible.guarded[number - feasible.stack.size] if number < feasible.size else number - feasible.size
+    return f"{joint_name(feasible.problem, column)} at its {end} bound"
 
 
 def joint_name(problem: Problem, column: int) -> str:

@@ -18,10 +18,10 @@ from ..engine import Outcome, Program
 from ..newton.linear_step import capped
 from ..options import Options
 from ..status import Refined, Status, Step
-from .feasible_set import Local, Manifold, View, refined_columns
+from .feasible_set import FeasibleSet, FeasibleSetAt, LocalModel, refined_columns
 from .objective import Distance, LastLevel
 from .optimality import ACTIVE, Optimality, differences, optimality, row_multipliers
-from .quadratic_model import Model
+from .quadratic_model import QuadraticModel
 from .restoration import Restoration
 
 ON_THE_ROWS, ROUNDING, LOOSEST = 1e-6, 1e-13, 1e-10
@@ -38,7 +38,7 @@ NOISE = 1e-10
 class _State(NamedTuple):
     """Where a refinement is."""
 
-    local: Local
+    local: LocalModel
     order: Optimality
     spent: int
 
@@ -61,11 +61,11 @@ class RefinedProgram(Program):
         self._program, self._problem, self._options = program, problem, options
         self._last = LastLevel(problem.levels[-1]) if options.optimise_last else None
         turning = options.wrap and options.optimise_last  # in a distance a whole turn counts, in errors it does not
-        self._manifold = Manifold(problem, refined_columns(problem, options.nearest), turning)
-        self._restoration = Restoration(self._manifold, options.damping, options.cap, options.saturating_passes)
+        self._feasible = FeasibleSet(problem, refined_columns(problem, options.nearest), turning)
+        self._restoration = Restoration(self._feasible, options.damping, options.cap, options.saturating_passes)
         self._tolerance = min(max(ON_THE_ROWS * options.threshold, ROUNDING), LOOSEST)
         self._loose = problem.wraps if options.wrap else np.zeros(problem.space.nv, dtype=np.bool_)
-        self._idle = np.flatnonzero(entries_of(problem.space, self._manifold.resting))
+        self._idle = np.flatnonzero(entries_of(problem.space, self._feasible.resting))
 
     def step(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
         """As that of the program."""
@@ -87,7 +87,7 @@ class RefinedProgram(Program):
         objective = Distance(problem.space, problem.weights, near) if self._last is None else self._last
         reference = near if self._last is None else None
         try:
-            return self._refined(outcome, self._manifold.seen(rhs, workspace, objective), reference, own)
+            return self._refined(outcome, self._feasible.seen(rhs, workspace, objective), reference, own)
         except UndefinedError:
             return outcome._replace(refined=Refined(np.inf, reference, own))
 
@@ -98,7 +98,7 @@ class RefinedProgram(Program):
         except UndefinedError:
             return False
 
-    def _refined(self, outcome: Outcome, view: View, near: Vector | None, own: bool) -> Outcome:
+    def _refined(self, outcome: Outcome, view: FeasibleSetAt, near: Vector | None, own: bool) -> Outcome:
         """The outcome with its configuration refined; unchanged where nothing is to be gained."""
         first = view.at(outcome.q)
         if outcome.iterations == 0:  # a start that satisfies everything stays if it is stationary
@@ -112,33 +112,26 @@ class RefinedProgram(Program):
         if state.local.cost > first.cost:  # less than what the threshold left undone has gained: leave that as it is
             state, trace = self._best(view.kept(view.at(q)), q, outcome, budget - state.spent)
             iterations += state.spent
-        q, _ = self._manifold.box.wrap(state.local.q)
+        q, _ = self._feasible.box.wrap(state.local.q)
         if q is not state.local.q:
             q = view.at(q).q
         residual = self._problem.residual(q, view.rhs)
         if residual > self._options.threshold or not self._problem.bounds.contains(q):
             return outcome._replace(refined=Refined(optimality(view, first).stationarity, near, own))
         kept = outcome.trace if outcome.trace is None else (*outcome.trace, *trace)
-        return Outcome(
-            q,
-            outcome.status,
-            iterations,
-            outcome.restarts,
-            residual,
-            kept,
-            Refined(state.order.stationarity, near, own),
-        )
+        refined = Refined(state.order.stationarity, near, own)
+        return outcome._replace(q=q, iterations=iterations, residual=residual, trace=kept, refined=refined)
 
     # One refinement.
 
-    def _best(self, view: View, q: Vector, outcome: Outcome, budget: int) -> tuple[_State, list[Step]]:
+    def _best(self, view: FeasibleSetAt, q: Vector, outcome: Outcome, budget: int) -> tuple[_State, list[Step]]:
         """Steps along the feasible set until nothing is left to gain, or the budget is."""
         local, worst, spent = self._restoration.restore(view, q, self._tolerance, budget=budget)
-        feasible = max(self._tolerance, 1.01 * worst)  # rows that contradict by less than the threshold stay so
+        most = max(self._tolerance, 1.01 * worst)  # rows that contradict by less than the threshold stay so
         trace: list[Step] = []
         order = optimality(view, local)
         while spent < budget and not self._is_over(view, local, order):
-            after, steps = self._advanced(view, local, order, feasible, budget - spent)
+            after, steps = self._advanced(view, local, order, most, budget - spent)
             spent += steps
             if after is None:
                 break
@@ -147,14 +140,14 @@ class RefinedProgram(Program):
                 trace.append(Step(read_only_copy(local.q), float(np.abs(view.residual(local)).max(initial=0.0)), False))
         return _State(local, order, spent), trace
 
-    def _is_over(self, view: View, local: Local, order: Optimality) -> bool:
+    def _is_over(self, view: FeasibleSetAt, local: LocalModel, order: Optimality) -> bool:
         """Whether a configuration needs no more steps."""
         if order.stationarity <= self._options.refine_tolerance:
             return True
         return self._last is not None and 2.0 * local.cost <= (1e-3 * self._options.threshold) ** 2
 
     def _advanced(
-        self, view: View, local: Local, order: Optimality, feasible: float, budget: int
+        self, view: FeasibleSetAt, local: LocalModel, order: Optimality, most: float, budget: int
     ) -> tuple[_State | None, int]:
         """The state after one step along the feasible set, None where no step is lower; and what it cost."""
         slopes = order.slopes
@@ -175,7 +168,7 @@ class RefinedProgram(Program):
                 alpha *= 0.5
                 continue
             spent += steps
-            if worst <= feasible:
+            if worst <= most:
                 if after.cost <= local.cost + SLOPE * alpha * slope:
                     return _State(after, optimality(view, after), spent), spent
                 if after.cost <= local.cost + noise:
@@ -187,51 +180,51 @@ class RefinedProgram(Program):
             alpha *= 0.5
         return None, spent
 
-    def _planned(self, view: View, local: Local, order: Optimality) -> tuple[Vector, Vector, float]:
+    def _planned(self, view: FeasibleSetAt, local: LocalModel, order: Optimality) -> tuple[Vector, Vector, float]:
         """The step (nv,) of the quadratic model, the multipliers of the inequalities there, and what it should gain."""
-        live, N, slopes = self._manifold.live, order.basis, order.slopes
+        live, N, slopes = self._feasible.live, order.basis, order.slopes
         rows, weights = order.rows, order.weights
         while True:
             H = N.T @ differences(view, local, rows, N, DIFFERENCE)
             pushing = slopes.C[(weights > 0.0) & (slopes.d >= -ACTIVE)] @ N
-            model = Model(N, 0.5 * (H + H.T), N.T @ local.gradient[live], pushing)
+            model = QuadraticModel(N, 0.5 * (H + H.T), N.T @ local.gradient[live], pushing)
             before = weights
             step, weights, gain = model.step(slopes)
-            curved = (weights > 0.0) & (slopes.number < self._manifold.size)
+            curved = (weights > 0.0) & (slopes.number < self._feasible.size)
             if before is not order.weights or not (curved & (order.weights == 0.0)).any():
                 break
             rows = row_multipliers(view, local, slopes, weights)  # rows that begin to push bring their curvature
-        move = np.zeros(self._manifold.nv)
+        move = np.zeros(self._feasible.nv)
         move[live] = step
         return move, weights, gain
 
     def _landed(
-        self, view: View, q: Vector, move: Vector, pushed: Indices, sides: Vector, budget: int
-    ) -> tuple[Local, float, int]:
+        self, view: FeasibleSetAt, q: Vector, move: Vector, pushed: Indices, sides: Vector, budget: int
+    ) -> tuple[LocalModel, float, int]:
         """Back on the rows after a move, with the rows and bounds that it leans on met exactly."""
-        manifold = self._manifold
-        q = manifold.moved(q, move)
-        target, held = np.full(manifold.size, np.nan), np.zeros(manifold.nv, dtype=np.bool_)
+        feasible = self._feasible
+        q = feasible.moved(q, move)
+        target, held = np.full(feasible.size, np.nan), np.zeros(feasible.nv, dtype=np.bool_)
         for i, side in zip(pushed, sides, strict=True):
-            if i < manifold.size:
+            if i < feasible.size:
                 target[i] = view.lower[i] if side > 0.0 else view.upper[i]
             else:
-                column = i - manifold.size
+                column = i - feasible.size
                 held[column] = True
-                q[manifold.box.coordinate[column]] = (manifold.box.lower if side > 0.0 else manifold.box.upper)[column]
+                q[feasible.box.coordinate[column]] = (feasible.box.lower if side > 0.0 else feasible.box.upper)[column]
         return self._restoration.restore(view, q, self._tolerance, target, held, budget)
 
     def _turned(self, q: Vector, near: Vector | None) -> Vector:
         """With `nearest`: joints shifted by whole turns towards the reference, and what nothing moves put there."""
         if near is None:
             return q
-        q, box = q.copy(), self._manifold.box
+        q, box = q.copy(), self._feasible.box
         q[self._idle] = near[self._idle]  # held at a bound where that is outside: a whole turn is farther
-        for column in np.flatnonzero(self._loose & ~self._manifold.resting):
+        for column in np.flatnonzero(self._loose & ~self._feasible.resting):
             i = box.coordinate[column]
             turns = np.round((near[i] - q[i]) / (2.0 * np.pi))
             room = (box.lower[column] - q[i]) / (2.0 * np.pi), (box.upper[column] - q[i]) / (2.0 * np.pi)
             turns = np.clip(turns, np.ceil(room[0]), np.floor(room[1]))
             if turns:
                 q[i] += turns * 2.0 * np.pi
-        return box.hold(q)
+        return box.clamp(q)

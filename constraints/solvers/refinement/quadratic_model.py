@@ -27,7 +27,7 @@ class Inequalities(NamedTuple):
     Attributes:
         C: (n, columns).
         d: (n,).
-        number: (n,) which row of the manifold it is; bounds count on after the rows, by tangent column.
+        number: (n,) which row of the feasible set it is; bounds count on after the rows, by tangent column.
         side: (n,) 1 at the lower end of an interval, -1 at the upper.
     """
 
@@ -38,7 +38,7 @@ class Inequalities(NamedTuple):
 
 
 @final
-class Model:
+class QuadraticModel:
     r"""A quadratic model in coordinates z of a null space, its Hessian made positive definite.
 
     .. math:: \min_z\; c^T z + \tfrac12 z^T B z \quad \text{with} \quad C N z \ge d

@@ -10,7 +10,7 @@ from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ...linear_algebra import numerical_rank
 from ..newton.linear_step import DampedCholesky, capped
-from .feasible_set import Local, Manifold, View
+from .feasible_set import FeasibleSet, FeasibleSetAt, LocalModel
 
 STEPS = 12
 """Newton steps of one restoration; few are needed, as it starts near the constraints."""
@@ -27,26 +27,26 @@ class Restoration:
     interval are zero, dofs that are held do not move.
 
     Args:
-        manifold: the rows.
+        feasible: the rows.
         damping: c.
         cap: largest move of a coordinate in one step.
         passes: how often dofs that reached a bound are set to it and the others solved again.
     """
 
-    def __init__(self, manifold: Manifold, damping: float, cap: float, passes: int) -> None:
-        self._manifold = manifold
+    def __init__(self, feasible: FeasibleSet, damping: float, cap: float, passes: int) -> None:
+        self._feasible = feasible
         self._damping, self._cap, self._passes = damping, cap, passes
-        self._step = DampedCholesky(manifold.size, manifold.problem.weights)
+        self._step = DampedCholesky(feasible.size, feasible.problem.weights)
 
     def restore(
         self,
-        view: View,
+        view: FeasibleSetAt,
         q: Vector,
         tolerance: float,
         target: Vector | None = None,
         held: BoolVector | None = None,
         budget: int = STEPS,
-    ) -> tuple[Local, float, int]:
+    ) -> tuple[LocalModel, float, int]:
         """The nearest configuration that the rows allow, as far as Newton steps from q find it.
 
         Args:
@@ -71,21 +71,19 @@ class Restoration:
             if tolerance < worst < np.inf:
                 e, rows = self._independent(local, e, target, held)
                 worst = float(np.abs(e).max(initial=0.0))
+            better = worst < 0.5 * least
             if best is None or worst < least:
-                better = worst < 0.5 * least
                 best, least = local, worst
-            else:
-                better = False
             if least <= tolerance or not better or taken >= min(budget, STEPS) or not worst < np.inf:
                 return best, least, taken
             q = self._moved(local.q, e, rows)
             taken += 1
 
     def _independent(
-        self, local: Local, e: Vector, target: Vector | None, held: BoolVector | None
+        self, local: LocalModel, e: Vector, target: Vector | None, held: BoolVector | None
     ) -> tuple[Vector, Matrix]:
         """The rows turned so that they are independent: what contradicts, or hardly moves anything, becomes zero."""
-        counts = self._manifold.equal | (e != 0.0)
+        counts = self._feasible.equal | (e != 0.0)
         if target is not None:
             counts |= ~np.isnan(target)  # also those that are met as it is: the others must not take them off
         J = local.jacobian * counts[:, None] if held is None else local.jacobian * np.outer(counts, ~held)
@@ -98,8 +96,8 @@ class Restoration:
 
     def _moved(self, q: Vector, e: Vector, J: Matrix) -> Vector:
         """The configuration after one step."""
-        box, mu = self._manifold.box, self._damping * float(e.dot(e)) + 1e-12
+        box, mu = self._feasible.box, self._damping * float(e.dot(e)) + 1e-12
         step = self._step.solve(e, J, mu)
         if not box.is_open:
             step, _ = box.saturate(q, step, e, J, mu, self._step, self._passes)
-        return self._manifold.moved(q, capped(step, self._cap))
+        return self._feasible.moved(q, capped(step, self._cap))

@@ -1,0 +1,57 @@
+"""Numbers of users that must lie in a range; else an error says which number it is, what is expected, and what came."""
+
+from __future__ import annotations
+
+from liegroups.arguments import finite_vector, is_finite_number
+
+from .errors import OptionError
+
+
+def whole_number(candidate: object, what: str, least: int | None = None, most: int | None = None) -> int:
+    """Take a whole number from a user; a truth value is none.
+
+    Args:
+        candidate: what came.
+        what: the argument, as the caller knows it: "tries of a walk".
+        least, most: the range, both ends included; no such end where left out.
+
+    Raises:
+        OptionError: anything else.
+    """
+    if isinstance(candidate, int) and not isinstance(candidate, bool):
+        if (least is None or candidate >= least) and (most is None or candidate <= most):
+            return candidate
+    ends = ("" if least is None else f" from {least}") + ("" if most is None else f" to {most}")
+    raise OptionError(f"{what}: expected a whole number{ends}, got {candidate!r}")
+
+
+def positive_number(candidate: object, what: str) -> float:
+    """Take a number above zero from a user, neither NaN nor infinite.
+
+    Args:
+        candidate: what came.
+        what: the argument, as the caller knows it.
+
+    Raises:
+        OptionError: anything else.
+    """
+    if is_finite_number(candidate) and candidate > 0.0:
+        return float(candidate)
+    raise OptionError(f"{what}: expected a positive number, got {candidate!r}")
+
+
+def length_of(candidate: object, what: str) -> float:
+    """Take a length [m], zero or more, from a user.
+
+    Args:
+        candidate: what came.
+        what: the argument, as the caller knows it.
+
+    Raises:
+        OptionError: below zero.
+        DtypeError, NotFiniteError, SizeError: no number.
+    """
+    length = float(finite_vector([candidate], 1, what)[0])  # pyright: ignore[reportArgumentType]
+    if length < 0.0:
+        raise OptionError(f"{what}: expected a length that is not negative, got {length:g}")
+    return length
