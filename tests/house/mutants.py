@@ -139,7 +139,7 @@ class Places(ast.NodeVisitor):
         if value is True or value is False:
             self.found.append(Mutant(self.path, node.lineno, start, stop, repr(not value)))
         elif isinstance(value, int | float):
-            changed = 1.5 * value + 1.0 if isinstance(value, float) else value + 1
+            changed = 1.5 * value + 1.0 if isinstance(value, float) else value + 1 if value < 100 else 2 * value
             self.found.append(Mutant(self.path, node.lineno, start, stop, repr(changed)))
 
     def visit_Module(self, node: ast.Module) -> None:
@@ -284,9 +284,7 @@ class Judge:
 
     def end(self, tree: Path, mutant: Mutant | None, seconds: float) -> str:
         """How a mutant ends: "noticed", "lived", "no test runs it", "too slow"; None is the room as it is."""
-        tests = (
-            sorted(self.seconds, key=lambda test: self.seconds[test])[:FIRST] if mutant is None else self.tests(mutant)
-        )
+        tests = self.tests(mutant) if mutant else sorted(self.seconds, key=lambda test: self.seconds[test])[:FIRST]
         if not tests:
             return "no test runs it"
         path = tree / mutant.path if mutant else tree / "README.md"
@@ -358,7 +356,12 @@ def ends(judge: Judge, tree: Path, mutants: list[Mutant], seconds: float) -> lis
             importlib.import_module(name)
     if judge.end(tree, None, seconds) != "lived":
         raise SystemExit("the quickest tests of the room do not pass in a fork")
-    return [judge.end(tree, mutant, seconds) for mutant in mutants]
+    found: list[str] = []
+    for mutant in mutants:
+        found.append(judge.end(tree, mutant, seconds))
+        if found[-1] != "noticed":
+            print(f"  {found[-1]}: {mutant.describe((tree / mutant.path).read_text(encoding='utf-8'))}", flush=True)
+    return found
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -371,8 +374,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=20.0, help="more than three times its tests")
     options = parser.parse_args(arguments)
     files = list(sources(options.room))
-    texts = {path: (ROOT / path).read_text(encoding="utf-8") for path in files}
-    every = [mutant for path in files for mutant in places(path, texts[path])]
+    every = [mutant for path in files for mutant in places(path, (ROOT / path).read_text(encoding="utf-8"))]
     chosen = random.Random(options.seed).sample(every, min(options.count, len(every)))
     print(f"{options.room}: {len(chosen)} of {len(every)} mutants, seed {options.seed}", flush=True)
     with tempfile.TemporaryDirectory() as scratch:
@@ -385,13 +387,10 @@ def main(arguments: list[str] | None = None) -> int:
         n = options.processes
         with ProcessPoolExecutor(n, multiprocessing.get_context("fork")) as pool:
             parts = [pool.submit(ends, judge, trees[i], chosen[i::n], options.seconds) for i in range(n)]
-            found = {i + j * n: end for i, part in enumerate(parts) for j, end in enumerate(part.result())}
-    alive = [(found[i], mutant) for i, mutant in enumerate(chosen) if found[i] in ("lived", "no test runs it")]
-    for end, mutant in sorted(alive, key=lambda pair: pair[1]):
-        print(f"  {end}: {mutant.describe(texts[mutant.path])}")
-    slow = list(found.values()).count("too slow")
-    print(f"{len(chosen) - len(alive)} of {len(chosen)} noticed ({slow} of them by time)")
-    return min(len(alive), 100)
+            found = [end for part in parts for end in part.result()]
+    slow, alive = found.count("too slow"), found.count("lived") + found.count("no test runs it")
+    print(f"{len(found) - alive} of {len(found)} noticed ({slow} of them by time)")
+    return min(alive, 100)
 
 
 if __name__ == "__main__":

@@ -224,3 +224,39 @@ def test_default_right_hand_sides_are_read_once(monkeypatch: pytest.MonkeyPatch)
         default = stack_rows(stack, robot.at(q, workspace)).error.copy()
         assert len(made) == 1
         np.testing.assert_array_equal(default, stack_rows(stack, robot.at(q, workspace), rhs=made[0]).error)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.asarray])
+def test_rows_at_a_configuration_are_copies_of_those_at_its_point(kind: Any) -> None:
+    robot = arm()
+    stack, q = Stack(constraints_of(robot, "elbow", "tool")), robot.random(np.random.default_rng(4))
+    there = stack_rows(stack, kind(q))
+    rows = stack_rows(stack, robot.at(q))
+    np.testing.assert_array_equal(there.error, rows.error)
+    np.testing.assert_array_equal(there.jacobian, rows.jacobian)
+    assert there.residual == rows.residual == max(np.linalg.norm(part) for part in rows.parts)
+    assert not np.shares_memory(there.error, rows.error)
+    assert not np.shares_memory(there.jacobian, rows.jacobian)
+    with pytest.raises(WrongObjectError, match="motion"):
+        stack_rows(stack, kind(q), Order.VELOCITY)
+
+
+def test_arguments_of_another_kind_are_named() -> None:
+    """The stack, the point, the right-hand side and its constraints: each is refused by its own name."""
+    robot = arm()
+    stack, other = Stack(constraints_of(robot, "elbow", "tool")), Stack([Implicit.zero(Position(robot, "tool"))])
+    point: Any = robot.at(robot.neutral)
+    something: Any = "something"
+    with pytest.raises(WrongObjectError, match="stack of rows"):
+        stack_rows(something, point)
+    with pytest.raises(WrongObjectError, match="point of stacked rows"):
+        stack_rows(stack, something)
+    with pytest.raises(WrongObjectError, match="point of stacked rows"):
+        stack_rows(Stack([]), [0.0])  # no space that says what the numbers are
+    with pytest.raises(WrongObjectError, match="right-hand side of stacked rows"):
+        stack_rows(stack, point, rhs=something)
+    for side, here in ((RightHandSide(other), stack), (RightHandSide(stack), other)):
+        with pytest.raises(SpaceMismatchError, match="right-hand side of other constraints"):
+            stack_rows(here, point, rhs=side)
+    both = RightHandSide(Stack([*stack, *other]))
+    np.testing.assert_array_equal(stack_rows(other, point, rhs=both).error, stack_rows(other, point).error)
