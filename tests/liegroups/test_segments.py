@@ -72,7 +72,8 @@ def test_sizes_are_checked() -> None:
 def test_a_factor_that_is_none_is_refused(factor: Any) -> None:
     """Truth values, fractions and negative numbers count no factors: there are five."""
     assert len(ARM.factors) == 5
-    assert Segments.of(ARM, np.int64(4)) == Segments.of(ARM, 4) == Segments.of(ARM, ARM.factors[4].name)
+    fifth: Any = np.int64(4)
+    assert Segments.of(ARM, fifth) == Segments.of(ARM, 4) == Segments.of(ARM, ARM.factors[4].name)
     with pytest.raises(UnknownNameError, match="factor of"):
         Segments.of(ARM, factor)
 

@@ -16,6 +16,7 @@ from constraints import (
     Position,
     Problem,
     RightHandSide,
+    Rotation,
     Stack,
     Target,
     Transformation,
@@ -114,6 +115,31 @@ def test_velocity_rows_are_differences_in_time(robot, a, b, moving):
     assert worst < 1e-6
 
 
+def test_a_turning_target_leaves_an_inequality_alone_where_it_holds() -> None:
+    """Rates of rotation rows of which one is an inequality, against differences in time: inside it is zero, outside
+    it turns with the other two."""
+    robot, rng, h = arm(), np.random.default_rng(54), 1e-5
+    stack = Stack([Implicit(Rotation(robot, "tool"), [EQUALITY, SUPERIOR, EQUALITY], scale=[2.0, 3.0, 1.0])])
+    sides = set[bool]()
+    for _ in range(20):
+        q, v = robot.random(rng), rng.uniform(-1.0, 1.0, robot.nv)
+        logs = rng.uniform(-0.6, 0.6, (2, 3)) * [1.0, 0.0, 1.0]
+
+        def errors(t: float, q=q, v=v, logs=logs) -> np.ndarray:
+            rhs = RightHandSide(stack, SO3.exp(logs[0] + t * logs[1]))
+            return stack_rows(stack, robot.at(robot.space.integrate(q, t * v)), rhs=rhs).error.copy()
+
+        rate = SO3.difference(SO3.exp(logs[0] - h * logs[1]), SO3.exp(logs[0] + h * logs[1])) / (2.0 * h)
+        rhs = RightHandSide(stack, SO3.exp(logs[0]), rate)
+        speed = stack_rows(stack, robot.at(q, v), Order.VELOCITY, rhs).error.copy()
+        ahead, here, behind = errors(h), errors(0.0), errors(-h)
+        if (ahead[1] == 0.0) == (behind[1] == 0.0):
+            sides.add(bool(here[1] == 0.0))
+            np.testing.assert_allclose(speed, (ahead - behind) / (2.0 * h), rtol=0, atol=1e-6)
+            assert (speed[1] == 0.0) == (here[1] == 0.0)
+    assert sides == {True, False}
+
+
 def test_velocity_of_a_target_over_time():
     """Property 3: with the velocities of `problem.rhs_at(t)` the rows are differences in time, the target moving on
     a screw."""
@@ -191,6 +217,8 @@ def test_refusals():
         Stack([hand, Implicit.zero(Identity(SO3), name="there")])
     with pytest.raises(WrongObjectError, match=r"motion, robot\.at\(q, v\)"):
         stack_rows(Stack([hand]), arm().at(arm().neutral), Order.VELOCITY)
+    with pytest.raises(WrongObjectError, match="a point, robot"):
+        stack_rows(Stack([hand]), arm().at(arm().neutral, v=np.zeros(arm().nv)))
     with pytest.raises(UnknownNameError, match="constraint object"):
         Stack([hand]).index(Implicit.zero(Position(arm(), "tool"), name="hand"))
     nothing: Any = None
