@@ -203,9 +203,9 @@ def sources(room: str) -> Iterator[str]:
 
 
 def tests_of(room: str) -> list[str]:
-    """The folders of tests that judge a room."""
+    """The folders of tests that judge a room, and the law that all rooms keep."""
     names = [NEIGHBOURS[r] for r in NEIGHBOURS if r.startswith("solvers/")] if room == "solvers" else []
-    return [f"tests/{name}" for name in names or [NEIGHBOURS.get(room, room)]]
+    return [*(f"tests/{name}" for name in names or [NEIGHBOURS.get(room, room)]), "tests/house/test_values.py"]
 
 
 def copied(into: Path) -> Path:
