@@ -172,3 +172,7 @@ def test_bad_input_is_named() -> None:
         CollisionModel(robot, twice)
     with pytest.raises(UnknownNameError, match="y"):
         CollisionModel(robot, twice[:1], ignored=[("x", "y")])
+    bad: list[Any] = [("x",), ("x", "x", "x"), ("x", 1), (None, "x")]
+    for pair in bad:
+        with pytest.raises(WrongObjectError, match="pair of shapes: expected two names"):
+            CollisionModel(robot, twice[:1], ignored=[pair])
