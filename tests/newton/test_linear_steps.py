@@ -67,6 +67,22 @@ def test_frozen_joints_do_not_move_by_any_step(step: type[LinearStep], weights: 
     np.testing.assert_allclose(hand.function.value(result.q), rhs.vector, atol=1e-4)
 
 
+@pytest.mark.parametrize("frozen", [(), (1, 3)])
+def test_one_damped_step_is_the_same_by_dense_and_by_sparse_rows(frozen: tuple[int, ...]) -> None:
+    """What is frozen is no part of the step, so that the others do all that the rows ask for."""
+    robot = arm()
+    joints = [place.name for place in robot.space.factors]
+    problem = Problem(robot.space, [Implicit.equal(Position(robot, "tool"))], frozen=[joints[i] for i in frozen])
+    q = robot.random(np.random.default_rng(8))
+    rhs = problem.rhs_from(robot.space.integrate(q, np.full(robot.nv, 0.01)))
+    dense, sparse_rows = (
+        Projector(problem, Options(), engine=NewtonEngine(step)).one_step(q, rhs=rhs)
+        for step in (DampedCholesky, SparseKKT)
+    )
+    assert not np.array_equal(dense, q)
+    np.testing.assert_allclose(sparse_rows, dense, rtol=0, atol=1e-10)
+
+
 @pytest.mark.parametrize("screen", [2, 5])
 def test_a_restart_goes_on_from_the_least_of_those_it_looks_at(screen: int) -> None:
     """Restarts that look at one configuration each take those that a restart looks at, in their order."""

@@ -9,6 +9,7 @@ import pytest
 from robots import two_arms
 
 from constraints import Comparison, Implicit, Pose, Position, Problem, locked_joint
+from constraints.errors import OptionError, WrongObjectError
 from constraints.paths.moving_rhs import MovingRightHandSide
 from constraints.paths.relative_motion import SecurityMargins, Tie, collision_pairs, relative_motion
 from liegroups import SE3, R3xSO3
@@ -81,6 +82,16 @@ def test_margins_are_zero_unless_they_are_given() -> None:
     margins = SecurityMargins(-0.01, {("b", "a"): 0.1})
     assert margins.between("a", "b") == margins.between("b", "a") == 0.1
     assert margins.between("a", "c") == margins.between("a", "a") == -0.01
+
+
+def test_margins_are_of_two_joints_each_pair_once() -> None:
+    wrong: list[Any] = [("a",), ("a", "b", "c"), ("a", 1), (1, "a"), 1]
+    for pair in wrong:
+        with pytest.raises(WrongObjectError, match="pair of a margin: expected two joint names"):
+            SecurityMargins(0.0, {pair: 0.1})
+    with pytest.raises(OptionError, match="only once"):
+        SecurityMargins(0.0, {("a", "b"): 0.1, ("b", "a"): 0.1})
+    assert SecurityMargins(0.0, {("a", "b"): 0.1, ("a", "c"): 0.2}).between("c", "a") == 0.2
 
 
 @pytest.mark.parametrize("first", [(0.0, 1.0), (0.2, 0.8), (0.7, 0.1)])
