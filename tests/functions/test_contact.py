@@ -230,7 +230,7 @@ def test_jacobians_at_hard_places(tilt):
             np.testing.assert_allclose(J[:, i], slope, rtol=3e-5, atol=2e-8 * max(1.0, np.abs(slope).max()))
 
 
-@pytest.mark.parametrize("tilt", [0.0, 0.01, 0.028, 0.035])
+@pytest.mark.parametrize("tilt", [0.0, 0.01, 0.0299, 0.035])
 def test_jacobians_of_small_tilts_to_eleven_digits(tilt):
     """Differences of fourth order, within the series and beyond its end."""
     floor, sole = floors()[0], soles()[0]
@@ -242,7 +242,7 @@ def test_jacobians_of_small_tilts_to_eleven_digits(tilt):
     for i, v in enumerate(h * np.eye(12)):
         at = {s: function.value(space.integrate(q, s * v)) for s in (-2, -1, 1, 2)}
         slope = (8.0 * (at[1] - at[-1]) - (at[2] - at[-2])) / (12.0 * h)
-        np.testing.assert_allclose(J[:, i], slope, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(J[:, i], slope, rtol=0, atol=4e-12)
 
 
 def test_an_object_that_stands_on_its_head_is_turned():
