@@ -230,6 +230,21 @@ def test_jacobians_at_hard_places(tilt):
             np.testing.assert_allclose(J[:, i], slope, rtol=3e-5, atol=2e-8 * max(1.0, np.abs(slope).max()))
 
 
+@pytest.mark.parametrize("tilt", [0.0, 0.01, 0.0299, 0.035])
+def test_jacobians_of_small_tilts_to_eleven_digits(tilt):
+    """Differences of fourth order, within the series and beyond its end."""
+    floor, sole = floors()[0], soles()[0]
+    pose = contact_pose(0.1, 0.2, 2.5)
+    pose.rotation = pin.exp3(np.array([0.0, tilt * 0.6, -tilt * 0.8])) @ pose.rotation
+    q, space, h = placed(pose, floor, sole), boxes().space, 1e-3
+    function = ConvexShapeContact(boxes(), floor, sole, 0.1)
+    J = function.jacobian(q)
+    for i, v in enumerate(h * np.eye(12)):
+        at = {s: function.value(space.integrate(q, s * v)) for s in (-2, -1, 1, 2)}
+        slope = (8.0 * (at[1] - at[-1]) - (at[2] - at[-2])) / (12.0 * h)
+        np.testing.assert_allclose(J[:, i], slope, rtol=0, atol=4e-12)
+
+
 def test_an_object_that_stands_on_its_head_is_turned():
     """Exactly upside down the direction in which to turn is a choice: the projection leaves."""
     floor, sole = floors()[0], soles()[0]

@@ -36,6 +36,7 @@ from constraints.errors import (
     WrongObjectError,
 )
 from constraints.functions import Composition, Constant, Difference, Identity, Lifted, Restriction
+from constraints.functions.translation import Translated
 from constraints.models import sample_arm
 from liegroups import SE3, SO2, SO3, ProductSpace, R3xSO3, Rn, Segments
 
@@ -83,6 +84,34 @@ def test_composition_says_where_columns_periodicity_and_drift_come_from() -> Non
     assert not (Function.from_callable(np.sum, Rn(6), Rn(1)) @ Transformation(two_arms(), "left_tool")).has_exact_drift
     assert not (Pose(arm(), "tool") @ Affine(np.eye(7))).periodic.any()
     assert inner.outputs == SE3
+
+
+def test_a_sum_of_a_list_starts_at_zero() -> None:
+    """`sum` adds to the integer 0, which is no function: no other number is."""
+    f, g, h = CenterOfMass(arm()), Position(arm(), "tool"), Position(arm(), "elbow")
+    together = sum([f, g, h])
+    assert isinstance(together, Function)
+    for q in drawn(f):
+        np.testing.assert_allclose(together.value(q), f.value(q) + g.value(q) + h.value(q), rtol=0, atol=1e-15)
+        jacobian = f.jacobian(q) + g.jacobian(q) + h.jacobian(q)
+        np.testing.assert_allclose(together.jacobian(q), jacobian, rtol=0, atol=1e-15)
+    assert sum([f]) is f
+    others: list[Any] = [1, 0.0, False, "0", None]
+    for other in others:
+        with pytest.raises(WrongObjectError, match="is added to"):
+            other + f
+
+
+def test_a_drift_is_exact_where_all_of_its_parts_are() -> None:
+    exact, differences = Pose(arm(), "tool"), Function.from_callable(lambda q: SE3.neutral, arm().space, SE3)
+    outer = Function.from_callable(np.sum, SE3, Rn(1))
+    assert exact.has_exact_drift
+    assert not differences.has_exact_drift
+    assert Translated(exact, SE3.neutral).has_exact_drift
+    assert Translated(exact, SE3.neutral, Identity(SE3)).has_exact_drift
+    assert not Translated(differences, SE3.neutral).has_exact_drift
+    assert not Translated(differences, SE3.neutral, Identity(SE3)).has_exact_drift
+    assert not Translated(exact, SE3.neutral, outer).has_exact_drift
 
 
 # --- difference ------------------------------------------------------------------------------------------------------

@@ -4,9 +4,14 @@
 
 ROOM is a folder of the library (`rows`, `solvers/newton`, `functions`, `liegroups`, ...); `solvers` is its own files
 and those of all its rooms. Its tests are the folder of the same name under `tests/`. Everything happens in a copy of
-the tree. Operators, comparisons, signs, and/or, `not`, numbers and True/False are changed, never names, texts, types
-or docstrings. Tests that run the changed line are run, the quickest first, until one fails; a mutant is given T
-seconds.
+the tree. Operators, comparisons, signs, and/or, `not`, numbers and True/False are changed; never names, texts, types
+or docstrings, nor what is a choice and no behaviour: the size of a constant that a docstring explains, and keywords
+that make a call quicker or stricter (`SPARED`).
+
+The room's tests are run once, with the lines that each of them runs. A mutant is judged by the tests that run its
+line: the `FIRST` quickest, then the others, until one fails. Each of these two runs is a fork of a process that has
+imported the libraries below the room but nothing of the tree, so what is changed is always imported afresh. It may
+take T seconds of the processor more than three times what its tests take.
 
 What lived is listed with its line, and the exit code is the number of these (at most 100). A mutant that lives is
 equivalent, or shows what no test looks at.
@@ -16,15 +21,22 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
+import importlib
 import json
+import math
+import multiprocessing
 import os
 import random
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,6 +45,14 @@ COPIED = ("constraints", "liegroups", "tests", "benchmarks", "examples", "docs",
 NEIGHBOURS = {"solvers/newton": "newton", "solvers/refinement": "refinement", "solvers/projection": "projection",
               "solvers/diagnosis": "diagnosis", "functions/contact": "functions"}  # fmt: skip
 """Rooms whose tests are in a folder of another name."""
+PRELOADED = ("numpy.testing", "scipy.linalg", "scipy.optimize", "scipy.sparse.linalg", "scipy.spatial.transform",
+             "pinocchio", "networkx", "hypothesis", "mpmath", "yaml", "concurrent.futures", "xml.etree.ElementTree",
+             "doctest", "_pytest.assertion.rewrite", "_pytest.doctest", "_pytest.python")  # fmt: skip
+"""What a judge has imported before it forks."""
+FIRST = 20
+"""So many of the quickest tests are tried before the others are even collected."""
+SPARED = frozenset({"strict", "slots", "repr", "copy", "check_finite", "overwrite_a", "overwrite_b", "maxsize"})
+"""Keywords whose numbers and truths are left alone: they say how a call is made, not what comes out of it."""
 
 OPERATORS = {
     ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.MatMult: "+", ast.FloorDiv: "/", ast.Mod: "*",
@@ -88,6 +108,10 @@ class Places(ast.NodeVisitor):
             self.found.append(Mutant(self.path, self.text.count("\n", 0, at) + 1, at, at + len(old), OPERATORS[kind]))
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
+        if any(isinstance(side, ast.JoinedStr) or is_text(side) for side in (node.left, node.right)):
+            return  # a message
+        if isinstance(node.op, ast.BitOr) and ast.unparse(node.right).rpartition(".")[2][:1].isupper():
+            return  # `Point | None`: types
         self.between(node.left, node.right, type(node.op), node)
         self.generic_visit(node)
 
@@ -115,15 +139,19 @@ class Places(ast.NodeVisitor):
         if value is True or value is False:
             self.found.append(Mutant(self.path, node.lineno, start, stop, repr(not value)))
         elif isinstance(value, int | float):
-            self.found.append(
-                Mutant(
-                    self.path,
-                    node.lineno,
-                    start,
-                    stop,
-                    repr(1.5 * value + 1.0 if isinstance(value, float) else value + 1),
-                )
-            )
+            changed = 1.5 * value + 1.0 if isinstance(value, float) else value + 1 if value < 100 else 2 * value
+            self.found.append(Mutant(self.path, node.lineno, start, stop, repr(changed)))
+
+    def visit_Module(self, node: ast.Module) -> None:
+        following: list[ast.stmt | None] = [*node.body[1:], None]
+        for statement, after in zip(node.body, following, strict=True):
+            explained = isinstance(after, ast.Expr) and is_text(after.value)
+            if not (explained and isinstance(statement, ast.Assign | ast.AnnAssign) and is_number(statement.value)):
+                self.visit(statement)
+
+    def visit_keyword(self, node: ast.keyword) -> None:
+        if not (node.arg in SPARED and isinstance(node.value, ast.Constant)):
+            self.visit(node.value)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
         """Leave texts alone."""
@@ -147,6 +175,16 @@ class Places(ast.NodeVisitor):
             self.generic_visit(node)
 
 
+def is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def is_number(node: ast.expr | None) -> bool:
+    """Is this a number, or arithmetic of nothing but numbers?"""
+    kinds = ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop
+    return node is not None and all(isinstance(part, kinds) for part in ast.walk(node))
+
+
 def places(path: str, text: str) -> list[Mutant]:
     """All changes of one file, in its order."""
     visitor = Places(path, text)
@@ -165,9 +203,9 @@ def sources(room: str) -> Iterator[str]:
 
 
 def tests_of(room: str) -> list[str]:
-    """The folders of tests that judge a room."""
+    """The folders of tests that judge a room, and the law that all rooms keep."""
     names = [NEIGHBOURS[r] for r in NEIGHBOURS if r.startswith("solvers/")] if room == "solvers" else []
-    return [f"tests/{name}" for name in names or [NEIGHBOURS.get(room, room)]]
+    return [*(f"tests/{name}" for name in names or [NEIGHBOURS.get(room, room)]), "tests/house/test_values.py"]
 
 
 def copied(into: Path) -> Path:
@@ -184,18 +222,10 @@ def copied(into: Path) -> Path:
     return tree
 
 
-def run(tree: Path, arguments: list[str], seconds: float) -> tuple[int | None, str]:
-    """Exit code of a command in a tree, None where it takes too long; and the end of what it said."""
-    environment = {**os.environ, "PYTHONPATH": str(tree), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
-                   "MPLBACKEND": "Agg", "PYTHONDONTWRITEBYTECODE": "1"}  # fmt: skip
-    try:
-        done = subprocess.run(
-            [sys.executable, *arguments], cwd=tree, env=environment, timeout=seconds, capture_output=True, text=True,
-            check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return None, ""
-    return done.returncode, (done.stdout + done.stderr)[-2000:]
+def environment(tree: Path) -> dict[str, str]:
+    """Variables of the processes that work in a copy of the tree."""
+    return {"PYTHONPATH": str(tree), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MPLBACKEND": "Agg",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # fmt: skip
 
 
 RECORDER = """
@@ -229,37 +259,109 @@ class Judge:
     def __init__(self, tree: Path, files: list[str], tests: list[str]) -> None:
         (tree / "mutants_recorder.py").write_text(RECORDER)
         record = tree / "mutants_record.json"
-        os.environ["MUTANTS_WATCHED"], os.environ["MUTANTS_RECORD"] = json.dumps(files), str(record)
-        whole = ["-m", "pytest", "-q", "-p", "mutants_recorder", "-p", "no:cacheprovider", *tests]
-        code, said = run(tree, whole, 3600.0)
-        if code != 0:
-            raise SystemExit(f"the tests of the room do not pass as they are (exit code {code}):\n{said}")
+        watched = {"MUTANTS_WATCHED": json.dumps(files), "MUTANTS_RECORD": str(record)}
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "mutants_recorder", "-p", "no:cacheprovider", *tests],
+            cwd=tree, env={**os.environ, **environment(tree), **watched}, timeout=3600.0, capture_output=True,
+            text=True, check=False,
+        )  # fmt: skip
+        if done.returncode != 0:
+            said = (done.stdout + done.stderr)[-2000:]
+            raise SystemExit(f"the tests of the room do not pass as they are (exit code {done.returncode}):\n{said}")
         self.seen, self.seconds = json.loads(record.read_text())
 
     def tests(self, mutant: Mutant) -> list[str]:
-        """Tests that run the line of a mutant, the quickest first; all that import the file where it runs on import."""
+        """Tests that run the line of a mutant, the quickest first.
+
+        All tests, where the line is run on import; those first that run anything else of the file.
+        """
         found = set(self.seen.get(f"{mutant.path}:{mutant.line}", ()))
+        first = found
         if "" in found:
-            found = set(self.seconds)
-        return sorted(found, key=lambda test: self.seconds.get(test, 0.0))
+            lines = (tests for line, tests in self.seen.items() if line.startswith(f"{mutant.path}:"))
+            first, found = set().union(*lines), set(self.seconds)
+        return sorted(found, key=lambda test: (test not in first, self.seconds.get(test, 0.0)))
+
+    def end(self, tree: Path, mutant: Mutant | None, seconds: float) -> str:
+        """How a mutant ends: "noticed", "lived", "no test runs it", "too slow"; None is the room as it is."""
+        tests = self.tests(mutant) if mutant else sorted(self.seconds, key=lambda test: self.seconds[test])[:FIRST]
+        if not tests:
+            return "no test runs it"
+        path = tree / mutant.path if mutant else tree / "README.md"
+        text = path.read_text(encoding="utf-8")
+        try:
+            path.write_text(mutant.apply(text) if mutant else text, encoding="utf-8")
+            for part in filter(None, (tests[:FIRST], tests[FIRST:])):
+                code = forked(tree, part, seconds + 3.0 * sum(self.seconds[test] for test in part))
+                if code != 0:
+                    return "too slow" if code is None else "noticed"
+        finally:
+            path.write_text(text, encoding="utf-8")
+        return "lived"
 
 
-def notices(trees: list[Path], judge: Judge, mutant: Mutant, seconds: float) -> str:
-    """How a mutant ended: "noticed", "lived", "no test runs it", "too slow"."""
-    tests = judge.tests(mutant)
-    if not tests:
-        return "no test runs it"
-    tree = trees.pop()
-    path = tree / mutant.path
-    text = path.read_text(encoding="utf-8")
-    try:
-        path.write_text(mutant.apply(text), encoding="utf-8")
-        (tree / "chosen.txt").write_text("\n".join(tests))
-        code, _ = run(tree, ["-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "@chosen.txt"], seconds)
-    finally:
-        path.write_text(text, encoding="utf-8")
-        trees.append(tree)
-    return "too slow" if code is None else "lived" if code == 0 else "noticed"
+class Chosen:
+    """A plugin of pytest: these tests, in this order. One that is no longer found has failed."""
+
+    def __init__(self, tests: list[str]) -> None:
+        self.rank = {test: i for i, test in enumerate(tests)}
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        items[:] = sorted((item for item in items if item.nodeid in self.rank), key=lambda item: self.rank[item.nodeid])
+        if len(items) != len(self.rank):
+            raise KeyError("tests that are no longer found")
+
+
+def forked(tree: Path, tests: list[str], seconds: float) -> int | None:
+    """Exit code of these tests in a fork of this process.
+
+    None where they take more seconds of the processor, or ten times as long: the machine may be shared.
+    """
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setsid()
+            resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), math.ceil(seconds) + 1))
+            for stream in (1, 2):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+            os.chdir(tree)
+            os.environ.update(environment(tree), PYTHONDONTWRITEBYTECODE="1")
+            sys.dont_write_bytecode = True  # the first run has written that of what is not changed
+            sys.path[:] = [str(tree), *(entry for entry in sys.path if not Path(entry or ".").is_relative_to(ROOT))]
+            sys.argv[:] = ["pytest"]
+            import pytest
+
+            files = list(dict.fromkeys(test.split("::")[0] for test in tests))
+            options = ["-q", "-x", "-p", "no:cacheprovider", f"--basetemp={tree.parent / 'temporary'}"]
+            os._exit(int(pytest.main([*options, *files], plugins=[Chosen(tests)])))
+        finally:
+            os._exit(70)
+    end = time.monotonic() + 10.0 * seconds
+    while time.monotonic() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            code = os.waitstatus_to_exitcode(status)
+            return None if code in (-signal.SIGXCPU, -signal.SIGKILL) else code
+        time.sleep(0.01)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return None
+
+
+def ends(judge: Judge, tree: Path, mutants: list[Mutant], seconds: float) -> list[str]:
+    """How these mutants end, one after the other, in one copy of the tree."""
+    for name in PRELOADED:
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    if judge.end(tree, None, seconds) != "lived":
+        raise SystemExit("the quickest tests of the room do not pass in a fork")
+    found: list[str] = []
+    for mutant in mutants:
+        found.append(judge.end(tree, mutant, seconds))
+        if found[-1] != "noticed":
+            print(f"  {found[-1]}: {mutant.describe((tree / mutant.path).read_text(encoding='utf-8'))}", flush=True)
+    return found
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -268,12 +370,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("room")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=50)
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=120.0, help="for the tests of one mutant")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=20.0, help="more than three times its tests")
     options = parser.parse_args(arguments)
     files = list(sources(options.room))
-    texts = {path: (ROOT / path).read_text(encoding="utf-8") for path in files}
-    every = [mutant for path in files for mutant in places(path, texts[path])]
+    every = [mutant for path in files for mutant in places(path, (ROOT / path).read_text(encoding="utf-8"))]
     chosen = random.Random(options.seed).sample(every, min(options.count, len(every)))
     print(f"{options.room}: {len(chosen)} of {len(every)} mutants, seed {options.seed}", flush=True)
     with tempfile.TemporaryDirectory() as scratch:
@@ -283,14 +384,13 @@ def main(arguments: list[str] | None = None) -> int:
             folder.mkdir()
             trees.append(copied(folder))
         judge = Judge(trees[0], files, tests_of(options.room))
-        with ThreadPoolExecutor(options.processes) as pool:
-            ends = list(pool.map(lambda mutant: notices(trees, judge, mutant, options.seconds), chosen))
-    alive = [(end, mutant) for end, mutant in zip(ends, chosen, strict=True) if end in ("lived", "no test runs it")]
-    for end, mutant in sorted(alive, key=lambda pair: pair[1]):
-        print(f"  {end}: {mutant.describe(texts[mutant.path])}")
-    slow = ends.count("too slow")
-    print(f"{len(chosen) - len(alive)} of {len(chosen)} noticed ({slow} of them by time)")
-    return min(len(alive), 100)
+        n = options.processes
+        with ProcessPoolExecutor(n, multiprocessing.get_context("fork")) as pool:
+            parts = [pool.submit(ends, judge, trees[i], chosen[i::n], options.seconds) for i in range(n)]
+            found = [end for part in parts for end in part.result()]
+    slow, alive = found.count("too slow"), found.count("lived") + found.count("no test runs it")
+    print(f"{len(found) - alive} of {len(found)} noticed ({slow} of them by time)")
+    return min(alive, 100)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import house.mutants as mutants
 import pytest
@@ -43,10 +44,72 @@ def test_one_token_is_changed_and_the_source_still_compiles() -> None:
     }
 
 
+SPARED = '''
+TOLERANCE = 1e-9
+"""A number that a docstring explains."""
+BARE = 3.5
+
+@dataclass(frozen=True, slots=True)
+class A:
+    x: int | None
+
+def f(a):
+    print("more than " + str(a + 1))
+    return list(zip(a, a, strict=True)), f"{a:.3f}", isinstance(a, A | B)
+'''
+
+
+def test_choices_that_are_no_behaviour_are_left_alone() -> None:
+    changes = {(m.line, SPARED[m.start : m.stop], m.new) for m in mutants.places("x.py", SPARED)}
+    assert changes == {(4, "3.5", "6.25"), (6, "True", "False")}
+
+
+def judge(tmp_path: Path) -> mutants.Judge:
+    """A room with two functions and two tests, recorded."""
+    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\npythonpath = ['.']\n")
+    (tmp_path / "README.md").write_text("")
+    (tmp_path / "room.py").write_text(ROOM)
+    (tmp_path / "test_room.py").write_text(TESTS)
+    return mutants.Judge(tmp_path, ["room.py"], ["test_room.py"])
+
+
+ROOM = """def larger(a, b):
+    return a if a > b else b
+
+def endless(n):
+    while n > 0:
+        n -= 1
+    return n
+
+def unseen(a):
+    return a + 1
+"""
+TESTS = """import room
+
+def test_larger():
+    assert room.larger(1, 2) == 2
+
+def test_endless():
+    assert room.endless(3) == 0
+"""
+
+
+def test_mutants_are_noticed_live_last_too_long_or_are_run_by_no_test(tmp_path: Path) -> None:
+    found = {(ROOM[m.start : m.stop], m.line): m for m in mutants.places("room.py", ROOM)}
+    judged = judge(tmp_path)
+    assert judged.end(tmp_path, None, 20.0) == "lived"
+    assert judged.end(tmp_path, found[">", 2], 20.0) == "lived"  # >=: both give the same
+    assert judged.end(tmp_path, found["0", 5], 20.0) == "noticed"
+    assert judged.end(tmp_path, found["+", 10], 20.0) == "no test runs it"
+    backwards = found["1", 6]._replace(new="0")
+    assert judged.end(tmp_path, backwards, 1.0) == "too slow"
+    assert (tmp_path / "room.py").read_text() == ROOM
+
+
 @pytest.mark.parametrize("room", ["rows", "problem", "solvers", "solvers/newton", "loops", "functions", "liegroups"])
 def test_rooms_have_sources_and_tests(room: str) -> None:
     assert list(mutants.sources(room))
-    assert all((mutants.ROOT / folder).is_dir() for folder in mutants.tests_of(room))
+    assert all((mutants.ROOT / folder).exists() for folder in mutants.tests_of(room))
 
 
 def test_a_room_that_is_none_is_named() -> None:

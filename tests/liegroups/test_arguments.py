@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from liegroups import SE3, ProductSpace, Space, WrongObjectError
-from liegroups.arguments import expect
+from liegroups.arguments import as_tolerance, expect, is_finite_number
 
 
 def test_expect_returns_the_object_itself() -> None:
@@ -35,3 +35,25 @@ def test_expect_names_the_culprit(candidate: object, kind, words: str, message: 
     with pytest.raises(WrongObjectError, match=message) as caught:
         expect(candidate, kind, "part of a test", words)
     assert caught.value.what == "part of a test"
+
+
+@pytest.mark.parametrize("number", [0, 1.5, -2, np.float32(0.5), np.int8(3), 1e308])
+def test_real_numbers_are_finite_numbers(number: object) -> None:
+    assert is_finite_number(number)
+
+
+@pytest.mark.parametrize(
+    "candidate", [True, np.True_, float("nan"), float("inf"), -np.inf, "1", None, 1j, [1.0], np.array(1.0)], ids=repr
+)
+def test_everything_else_is_no_finite_number(candidate: object) -> None:
+    assert not is_finite_number(candidate)
+
+
+def test_a_tolerance_is_zero_or_more() -> None:
+    for number in (0, 0.0, 1e-300, np.float64(2.0), float("inf")):
+        assert as_tolerance(number, "tolerance") == number
+        assert type(as_tolerance(number, "tolerance")) is float
+    wrong: list[object] = [-1e-300, float("nan"), True, "1", None, 1j]
+    for candidate in wrong:
+        with pytest.raises(WrongObjectError, match="tolerance of all"):
+            as_tolerance(candidate, "tolerance of all")

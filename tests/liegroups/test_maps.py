@@ -70,6 +70,17 @@ def test_series_of_derivatives(t: float) -> None:
         assert abs(mpf(value) / exact(name, t) - 1) < 4e-16, name
 
 
+@pytest.mark.parametrize("t", [0.0, 1e-3, 0.5, 1.0, 1.4999])
+def test_series_of_the_logarithm_up_to_their_switch(t: float) -> None:
+    """Derivatives of k = 1/12 + t/720 + ... = sum |B_2n| t^(n-1) / (2n)!, by Bernoulli's numbers."""
+    terms = [abs(mp.bernoulli(2 * n)) / mp.factorial(2 * n) for n in range(1, 60)]
+    for order, value in enumerate((series.k_value(t), series.k_prime(t), series.k_second(t))):
+        expected = mpf(0)
+        for n in range(order, len(terms)):
+            expected += 2**order * terms[n] * mp.factorial(n) / mp.factorial(n - order) * mpf(t) ** (n - order)
+        assert abs(mpf(value) / expected - 1) < 1e-15, order
+
+
 def rotations() -> list[np.ndarray]:
     """Quaternions at the bad angles, and with w zero, of either sign, or tiny."""
     axes = np.array([[1.0, 0, 0], [0, 0, -1.0], [0, -0.6, 0.8], [2 / 7, 3 / 7, -6 / 7]])

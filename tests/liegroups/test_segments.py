@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,6 +66,16 @@ def test_sizes_are_checked() -> None:
         Segments((0, 1), (0,), Rn(1))
     with pytest.raises(SizeError):
         Segments((0, 1, 2, 3), (0,), SO3)
+
+
+@pytest.mark.parametrize("factor", [True, False, 1.0, -1, 5, None, "leg"])
+def test_a_factor_that_is_none_is_refused(factor: Any) -> None:
+    """Truth values, fractions and negative numbers count no factors: there are five."""
+    assert len(ARM.factors) == 5
+    fifth: Any = np.int64(4)
+    assert Segments.of(ARM, fifth) == Segments.of(ARM, 4) == Segments.of(ARM, ARM.factors[4].name)
+    with pytest.raises(UnknownNameError, match="factor of"):
+        Segments.of(ARM, factor)
 
 
 def test_indices() -> None:

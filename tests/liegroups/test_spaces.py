@@ -225,6 +225,8 @@ def test_leaves_have_places_in_the_whole() -> None:
         f"SE3xR1xSO2xR2.{name}" for name in ("lift", "wheel", "wrist")
     ]
     assert [(leaf.q.start, leaf.v.start) for leaf in leaves] == [(0, 0), (4, 3), (11, 9), (12, 10), (14, 11)]
+    for leaf in ((SO3 * Arm()) * (SE2 * Rn(1))).leaves():
+        assert (leaf.q.stop - leaf.q.start, leaf.v.stop - leaf.v.start) == (leaf.space.nq, leaf.space.nv)
 
 
 def test_coordinates_of_vectors_and_unit_blocks() -> None:
@@ -331,6 +333,17 @@ def test_normalize() -> None:
     assert space.normalize(np.stack([q, q])).shape == (2, 9)
     with pytest.raises(NotNormalizedError):
         space.normalize(np.zeros(9))
+
+
+@pytest.mark.parametrize("space", [SO2, SO2 * Rn(1) * SO3], ids=str)
+def test_a_norm_may_be_off_by_as_much_as_the_tolerance(space: Space) -> None:
+    """By 1/8, which is exact: this much is allowed, less is not; the neutral element is exact."""
+    assert space.is_normalized(space.neutral, 0.0)
+    for entry in (0.875, 1.125):
+        q = space.neutral.copy()
+        q[space.unit_blocks[-1]] *= entry
+        assert space.is_normalized(q, 0.125)
+        assert not space.is_normalized(q, 0.124)
 
 
 def test_random_points_and_bounds() -> None:

@@ -29,6 +29,7 @@ from constraints.loops import (
     assemble_velocity,
 )
 from constraints.loops.branch import branch_between
+from constraints.loops.mobility import mobility_at
 from constraints.models import mechanisms
 from constraints.rows import Order, stack_rows
 from constraints.solvers import LeastChange, NewtonEngine, SparseKKT
@@ -175,6 +176,58 @@ def test_velocities_follow_moving_targets_and_driven_joints() -> None:
     ahead = rows.position_error(rows.robot.space.integrate(start.q, h * v), rows.rhs_at(t + h))
     behind = rows.position_error(rows.robot.space.integrate(start.q, -h * v), rows.rhs_at(t - h))
     assert np.abs(ahead - behind).max() / (2 * h) < 1e-8
+
+
+@pytest.mark.parametrize("driven", [["j0"], ["j0", "j1"], ["j0", "j1", "j2"]])
+def test_driven_velocities_that_contradict_are_said_to_by_how_much(
+    driven: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """One row and three joints: what is left is the row's error where all are driven, and nothing before that."""
+    rows = rod_mechanism(0.9)
+    start = assemble_position(rows, [0.4, -0.9, 0.3])
+    assert start.success
+    wanted = np.array([0.3, -0.2, 0.5])
+    left = abs(float(rows.jacobian(start.q)[0] @ wanted))
+    assert left > 1e-2
+    v = assemble_velocity(rows, start.q, wanted, driven=driven)
+    said = [record.getMessage() for record in caplog.records]
+    if len(driven) < 3:
+        assert said == []
+        assert np.abs(rows.velocity_error(start.q, v)).max() < 1e-12
+    else:
+        assert len(said) == 1
+        assert f"contradict: 'rod' is off by {left:.3g}" in said[0]
+        np.testing.assert_array_equal(v, wanted)
+
+
+def test_the_least_tolerance_is_one_that_numbers_can_meet() -> None:
+    """1e-15 is taken; less is refused with the reason, as rows of a metre do not end there; zero is no tolerance."""
+    rows, guess = rod_mechanism(0.9), [0.4, -0.9, 0.3]
+    assert assemble_position(rows, guess, tolerance=1e-15).q.shape == (3,)
+    with pytest.raises(OptionError, match="tolerance of an assembly"):
+        assemble_position(rows, guess, tolerance=0.999e-15)
+    for tolerance in (0.0, -1.0):
+        with pytest.raises(OptionError, match="expected a positive number"):
+            assemble_position(rows, guess, tolerance=tolerance)
+
+
+def test_mobility_says_what_it_is_judged_by() -> None:
+    """Three turning joints and one row: two dofs are left where the rod closes; an open posture is said to be open."""
+    rows = rod_mechanism(0.9)
+    closed = assemble_position(rows, [0.4, -0.9, 0.3]).q
+    for q, is_closed in ((closed, True), (closed + np.array([0.0, 0.3, 0.0]), False)):
+        found = mobility_at(rows.robot, rows.stack, q, (), 1e-9)
+        assert (found.rows, found.rank, found.mobility, found.is_closed) == (1, 1, 2, is_closed)
+        assert ("judged at an open configuration" in found.describe()) == (not is_closed)
+        assert found.held_mobility is None
+        assert "held" not in found.describe()
+        assert found.inconsistency == 0.0
+    for driven, mobility in ((["j0"], 1), (["j0", "j1"], 0)):
+        found = mobility_at(rows.robot, rows.stack, closed, (), 1e-9, driven)
+        assert found.held_mobility == mobility
+        assert found.is_determined == (mobility == 0)
+        assert f"with {', '.join(driven)} held: mobility {mobility}" in found.describe()
+        assert ("may move" in found.describe()) == (mobility > 0)
 
 
 def test_driven_coordinates_are_held_bit_for_bit() -> None:

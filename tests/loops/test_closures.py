@@ -313,6 +313,22 @@ def test_targets_move_rows_at_all_orders() -> None:
     assert Rn(1).nv == rows.slice_of(1).stop - rows.slice_of(1).start
 
 
+def test_the_row_of_a_rod_that_changes_its_length_is_half_the_difference_of_squares() -> None:
+    """(|x|^2 - l(t)^2) / 2, x between the two origins by plain pinocchio; the same as that of a rod of this length."""
+    robot, t = two_arms_frames(), 0.8
+    rows = ConstraintSet(robot, [RodClosure(robot, "a", "b", Target(lambda t: [0.5 + 0.1 * np.sin(t)]))])
+    length = 0.5 + 0.1 * np.sin(t)
+    fixed = ConstraintSet(robot, [RodClosure(robot, "a", "b", length)])
+    data = robot.model.createData()
+    for q in robot.random(np.random.default_rng(13), 5):
+        pin.forwardKinematics(robot.model, data, q)
+        a, b = (data.oMi[f.joint] * f.placement for f in (robot.frame("a"), robot.frame("b")))
+        x = b.translation - a.translation
+        expected = 0.5 * (x @ x - length**2)
+        np.testing.assert_allclose(rows.position_error(q, rows.rhs_at(t)), [expected], rtol=0, atol=1e-14)
+        np.testing.assert_allclose(fixed.position_error(q), [expected], rtol=0, atol=1e-14)
+
+
 def test_contacts_hold_where_they_are_anchored() -> None:
     """`anchored(q)` is zero at q; without an anchor there is no position row, and a Problem refuses it."""
     robot, q = two_arms_frames(), two_arms_frames().random(np.random.default_rng(3))

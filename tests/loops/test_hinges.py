@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import pickle
+from typing import Any
 
+import mpmath
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -13,6 +15,7 @@ from samples import placement, two_arms_frames
 from constraints import Frame, Robot
 from constraints.errors import NotNormalizedError, OptionError, SizeError, WrongObjectError
 from constraints.loops import Closure, Hinge, HingeError, HingeKind, HingeTypeError
+from constraints.loops.rotation_rows import unit_log
 
 HINGES = {
     "locked": Hinge.locked(),
@@ -167,6 +170,32 @@ def test_screws_fit_the_nearest_number_of_turns() -> None:
     assert closure.hinge_motion(q).coordinates == pytest.approx(turned, abs=1e-9)
     pose = hinge.placement(turned) * pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.001]))
     assert closure.residual(body_at(pose))[2] == pytest.approx(0.001, abs=1e-12)
+
+
+@pytest.mark.parametrize("turns", [-1.0, 0.25, 1.0, 3.0])
+@pytest.mark.parametrize("pitch", [0.3, -0.02])
+def test_a_screw_goes_by_its_pitch_in_a_turn(pitch: float, turns: float) -> None:
+    axis = np.array([0.0, 0.6, 0.8])
+    found = Hinge.helical(axis, pitch).placement(np.array([2.0 * np.pi * turns]))
+    np.testing.assert_allclose(found.translation, pitch * turns * axis, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(found.rotation, pin.exp3(2.0 * np.pi * turns * axis), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("y", [0.0, 1e-12, 1e-6, 0.01, 0.0499, 0.0501, 0.3, 1.0, 1.7])
+def test_the_angle_over_its_sine_and_its_derivatives(y: float) -> None:
+    """By the cosine c = 1 - y, in 40 digits, within the series and beyond its end."""
+    mp: Any = mpmath.mp
+    with mp.workdps(60):
+        c = mp.mpf(1.0 - y)
+
+        def k(c: Any) -> Any:
+            return mp.hyp2f1(1, 1, mp.mpf(3) / 2, (1 - c) / 2)
+
+        expected = [k(c), mp.diff(k, c), mp.diff(k, c, 2)]
+        if 0.0 < y:
+            assert abs(expected[0] - mp.acos(c) / mp.sin(mp.acos(c))) < 1e-25
+    for order, (found, exact) in enumerate(zip(unit_log(1.0 - y), expected, strict=True)):
+        assert found == pytest.approx(float(exact), rel=(1e-15, 1e-13, 1e-11)[order])
 
 
 def test_hooke_keeps_its_axes_square() -> None:

@@ -48,6 +48,12 @@ def test_masks_in_words(words: str, rows: str) -> None:
     np.testing.assert_allclose(found.frame.placement.translation, [0.0, 0.0, -0.35])
 
 
+def test_a_handle_without_a_mask_holds_all_six_rows() -> None:
+    found = read(f"<handle name='h'>{BODY}{HERE}</handle>").handles["box/h"]
+    assert found.rows.tolist() == [True] * 6
+    assert found.free_rows.tolist() == [False] * 6
+
+
 def test_the_direction_of_approach_is_an_attribute_or_a_tag() -> None:
     """Mend 16: the box of hpp-tutorial has the attribute; HPP 9.0.2 answers (0, 0, 1) for it."""
     as_attribute = read(f"<handle name='h' approaching_direction='0 0 1'>{BODY}{HERE}</handle>")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +119,25 @@ def test_the_first_collision_on_a_path_has_its_time() -> None:
     assert CollisionModel(robot, [ball, wall], ignored=[("ball", "wall")]).first_collision(path) is None
 
 
+@pytest.mark.parametrize("backwards", [False, True])
+def test_long_and_short_ways_between_samples_are_all_looked_at(backwards: bool) -> None:
+    """A step of a millimetre beside one of a metre, with a wall of 1 cm in the middle of the long one."""
+    robot = Robot.from_urdf(BOX, base=Base.FREE_FLYER, name="ball")
+    problem = Problem(robot, [Implicit.equal(Position(robot, "body"), mask=[False, False, True], name="height")])
+    places = [pose(1.0), pose(0.001), pose(0.0)] if backwards else [pose(0.0), pose(0.001), pose(1.0)]
+    first, second = (interpolate(problem, a, b, max_length=2.0).or_raise() for a, b in pairwise(places))
+    path = first + second
+    assert len(path.samples) == 4  # the one in the middle ends a piece and begins the next
+    ball, wall = Shape("ball", "Sphere", (0.01,), "body"), Shape("wall", "Box", (0.01, 1.0, 1.0), "universe", pose(0.5))
+    model = CollisionModel(robot, [ball, wall])
+    found = model.first_collision(path, max_length=0.005)
+    assert found is not None
+    assert found.time is not None
+    at = path(found.time)[0]
+    assert at == pytest.approx(0.515 if backwards else 0.485, abs=0.0051)
+    assert CollisionModel(robot, [ball, wall], ignored=[("ball", "wall")]).first_collision(path) is None
+
+
 def test_a_file_without_collision_geometry_is_refused(tmp_path: Path) -> None:
     """A robot of which nothing can collide would look free everywhere."""
     bare = tmp_path / "bare.urdf"
@@ -172,3 +192,7 @@ def test_bad_input_is_named() -> None:
         CollisionModel(robot, twice)
     with pytest.raises(UnknownNameError, match="y"):
         CollisionModel(robot, twice[:1], ignored=[("x", "y")])
+    bad: list[Any] = [("x",), ("x", "x", "x"), ("x", 1), (None, "x")]
+    for pair in bad:
+        with pytest.raises(WrongObjectError, match="pair of shapes: expected two names"):
+            CollisionModel(robot, twice[:1], ignored=[pair])

@@ -27,6 +27,7 @@ from constraints import (
     locked_joint,
 )
 from constraints.errors import ConstraintError
+from constraints.functions import Identity
 from constraints.models import sample_humanoid
 from liegroups import SE3, SO3, R3xSO3, Rn
 
@@ -111,6 +112,33 @@ def test_rotation_vectors_longer_than_pi_are_said_to_be_out_of_reach(constraint:
     if length:  # as far as random configurations tell, the error is at least what is beyond pi
         for q in arm().random(np.random.default_rng(5), 50):
             assert np.linalg.norm(problem.error(q)) >= length - np.pi - 1e-9
+
+
+@pytest.mark.parametrize(
+    ("row", "told"), [(0, False), (2, False), (4, False), (5, True), (7, True), (8, True), (10, True)]
+)
+def test_out_of_reach_are_rotations_wherever_they_are_in_a_product(row: int, told: bool):
+    """R^2 x SE3 x SO3: numbers and translations may be large, rows 5 to 7 and 8 to 10 are rotation vectors."""
+    space = Rn(2) * SE3 * SO3
+    upper = np.full(space.nv, np.inf)
+    upper[row] = -3.5
+    assert ("out of reach" in Problem(space, [Implicit.below(Identity(space), upper)]).describe()) == told
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "said"),
+    [
+        ([-np.inf] * 3, [np.inf] * 3, "bounds on 0 dofs"),
+        ([-np.inf, 0.0, -np.inf], [np.inf] * 3, "bounds on 1 dof,"),
+        ([-np.inf, 0.0, -np.inf], [1.0, np.inf, np.inf], "bounds on 2 dofs"),
+        ([-1.0, 0.0, -np.inf], [1.0, np.inf, np.inf], "bounds on 2 dofs"),
+        ([-1.0] * 3, [1.0] * 3, "bounds on 3 dofs"),
+    ],
+)
+def test_a_dof_is_bounded_by_one_side_too(lower: list[float], upper: list[float], said: str):
+    space = Rn(3)
+    problem = Problem(space, [Implicit.equal(Identity(space))], bounds=Bounds(space, np.array(lower), np.array(upper)))
+    assert said in problem.describe()
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from constraints import (
     Position,
     Problem,
     Projector,
+    RightHandSide,
     Robot,
     Stack,
     Target,
@@ -288,6 +289,29 @@ def test_targets_keep_their_velocities() -> None:
     assert expected.velocity is not None
     np.testing.assert_array_equal(made.velocity, expected.velocity)
     np.testing.assert_allclose(made.velocity, [0.0, 0.0, 0.0, 0.0, 0.1, 0.0], atol=1e-8)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, None])
+def test_parts_must_agree_on_points_velocities_and_accelerations(order: int | None) -> None:
+    """Two parts that share a constraint go together where all three are one; each one alone makes a conflict."""
+    robot, numbers = arm(), np.array([[0.3, 0.1, 0.5], [0.1, -0.2, 0.3], [1.0, 2.0, -3.0]])
+    shared = Implicit.equal(Position(robot, "tool"), name="shared")
+    left = Problem(robot, [shared])
+    right = Problem(robot, [shared, Implicit.equal(Position(robot, "elbow"), name="other")])
+    both, other = left | right, numbers.copy()
+    if order is not None:
+        other[order, 1] += 1e-6
+    a = RightHandSide(left.constraints, *numbers)
+    b = RightHandSide(right.constraints, *[np.concatenate([row, np.zeros(3)]) for row in other])
+    if order is not None:
+        with pytest.raises(MergeConflictError, match="right-hand side of 'shared'"):
+            both.rhs_from_parts(a, b)
+        return
+    made = both.rhs_from_parts(a, b)
+    assert made.velocity is not None
+    assert made.acceleration is not None
+    for found, row in zip((made.vector, made.velocity, made.acceleration), numbers, strict=True):
+        np.testing.assert_array_equal(found, np.concatenate([row, np.zeros(3)]))
 
 
 # What does not go, and stacks.

@@ -373,3 +373,11 @@ def test_a_part_of_a_pose_cannot_be_frozen() -> None:
             Problem(space, [held], frozen=[part])
     whole = Problem(space, [held], frozen=[Segments.of(space, 0), Segments.coordinates(space, [7])])
     assert whole.frozen.tolist() == [True] * 6 + [False, True]
+
+
+def test_where_nothing_moves_there_is_no_problem() -> None:
+    """A model of a stone, and a space of no dimension, are told apart."""
+    with pytest.raises(EmptyProblemError, match="robot 'stone' has no joint"):
+        Problem(Robot(pin.Model(), "stone"), [])
+    with pytest.raises(EmptyProblemError, match="the space 'R0' has no coordinate"):
+        Problem(Rn(0), [])

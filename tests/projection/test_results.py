@@ -511,3 +511,19 @@ def test_other_names_keep_their_nearest() -> None:
     for word, option in vars(option_names)["_MEANT"].items():
         assert option in names
         assert word not in names
+
+
+def test_a_batch_without_right_hand_sides_says_once_at_which_time_targets_stand(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    moving = Target(lambda t: [0.3, 0.1 * t, 0.5], interval=(2.0, 3.0))
+    problem = Problem(arm(), [Implicit.equal(Position(arm(), "tool"), moving, name="moving")])
+    projector, Q = Projector(problem), arm().random(np.random.default_rng(0), 3)
+    projector.project_batch(Q, rhs=problem.rhs_at(2.5))
+    assert caplog.records == []
+    for _ in range(2):
+        projector.project_batch(Q)
+    said = [record.getMessage() for record in caplog.records]
+    assert len(said) == 1
+    assert "no right-hand sides were given" in said[0]
+    assert "Target of 'moving' read at time 2 s" in said[0]

@@ -7,10 +7,11 @@ import pickle
 from typing import Any, cast
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from robots import arm, two_arms
 
-from constraints import Comparison, Implicit, Pose, Position, Problem, Projector, RightHandSide, Rotation
+from constraints import Comparison, Function, Implicit, Pose, Position, Problem, Projector, RightHandSide, Rotation
 from constraints.errors import (
     AmbiguousNameError,
     NotFiniteError,
@@ -18,6 +19,7 @@ from constraints.errors import (
     RightHandSideError,
     SizeError,
     SpaceMismatchError,
+    UndefinedError,
     UnknownNameError,
     WrongObjectError,
 )
@@ -181,6 +183,48 @@ def test_right_hand_side_of_another_problem_is_refused():
             method(two_arms().neutral, rhs=other.rhs)
     again = pickle.loads(pickle.dumps(problem))
     assert again.residual(two_arms().neutral, problem.rhs) == problem.residual(two_arms().neutral)
+
+
+def test_constraints_made_again_are_told_from_others_of_the_same_names() -> None:
+    """What cannot be read off two functions of one name and group is seen in their values, where they have any."""
+    robot = two_arms()
+
+    def problem(height: float, outputs: Any = SE3, comparison: Any = EQUALITY) -> Problem:
+        hand = robot.with_frame("hand", "left_tool", pin.SE3(np.eye(3), np.array([0.0, 0.0, height])))
+        return Problem(robot, [Implicit(Pose(hand, "hand", outputs=outputs), comparison, name="hand")])
+
+    mine = problem(0.1)
+    assert mine.residual(robot.neutral, problem(0.1).rhs) == mine.residual(robot.neutral)
+    with pytest.raises(SpaceMismatchError, match="is another constraint than 'hand'"):
+        mine.residual(robot.neutral, problem(0.1001).rhs)
+    with pytest.raises(SpaceMismatchError, match="is another constraint than 'hand'"):
+        mine.residual(robot.neutral, problem(0.1, comparison=[EQUALITY] * 5 + [ZERO]).rhs)
+    with pytest.raises(SpaceMismatchError, match="'hand' in R3xSO3, the problem's is 'hand' in SE3"):
+        mine.residual(robot.neutral, problem(0.1, R3xSO3).rhs)
+
+
+@pytest.mark.parametrize("undefined", ["neither", "mine", "theirs", "both"])
+def test_functions_without_a_value_are_compared_where_they_have_one(undefined: str) -> None:
+    """Only where one has a value and the other has none are they told apart by it."""
+
+    def problem(has_values: bool) -> Problem:
+        def value(q: np.ndarray) -> np.ndarray:
+            if not has_values:
+                raise UndefinedError("nowhere")
+            return q[:1] ** 2
+
+        return Problem(Rn(2), [Implicit.equal(Function.from_callable(value, Rn(2), Rn(1), name="f"))])
+
+    mine, theirs = problem(undefined not in ("mine", "both")), problem(undefined not in ("theirs", "both"))
+    vector = np.array([2.0])
+    if undefined in ("mine", "theirs"):
+        with pytest.raises(SpaceMismatchError, match="is another constraint"):
+            mine.is_satisfied([1.0, 1.0], rhs=theirs.rhs.replace("f", vector))
+    elif undefined == "neither":
+        assert mine.error([3.0, 1.0], rhs=theirs.rhs.replace("f", vector)).tolist() == [7.0]
+    else:
+        with pytest.raises(UndefinedError):
+            mine.error([1.0, 1.0], rhs=theirs.rhs)
 
 
 def test_right_hand_sides_are_values():

@@ -16,6 +16,7 @@ from constraints import (
     Position,
     Problem,
     RightHandSide,
+    Rotation,
     Stack,
     Target,
     Transformation,
@@ -114,6 +115,31 @@ def test_velocity_rows_are_differences_in_time(robot, a, b, moving):
     assert worst < 1e-6
 
 
+def test_a_turning_target_leaves_an_inequality_alone_where_it_holds() -> None:
+    """Rates of rotation rows of which one is an inequality, against differences in time: inside it is zero, outside
+    it turns with the other two."""
+    robot, rng, h = arm(), np.random.default_rng(54), 1e-5
+    stack = Stack([Implicit(Rotation(robot, "tool"), [EQUALITY, SUPERIOR, EQUALITY], scale=[2.0, 3.0, 1.0])])
+    sides = set[bool]()
+    for _ in range(20):
+        q, v = robot.random(rng), rng.uniform(-1.0, 1.0, robot.nv)
+        logs = rng.uniform(-0.6, 0.6, (2, 3)) * [1.0, 0.0, 1.0]
+
+        def errors(t: float, q=q, v=v, logs=logs) -> np.ndarray:
+            rhs = RightHandSide(stack, SO3.exp(logs[0] + t * logs[1]))
+            return stack_rows(stack, robot.at(robot.space.integrate(q, t * v)), rhs=rhs).error.copy()
+
+        rate = SO3.difference(SO3.exp(logs[0] - h * logs[1]), SO3.exp(logs[0] + h * logs[1])) / (2.0 * h)
+        rhs = RightHandSide(stack, SO3.exp(logs[0]), rate)
+        speed = stack_rows(stack, robot.at(q, v), Order.VELOCITY, rhs).error.copy()
+        ahead, here, behind = errors(h), errors(0.0), errors(-h)
+        if (ahead[1] == 0.0) == (behind[1] == 0.0):
+            sides.add(bool(here[1] == 0.0))
+            np.testing.assert_allclose(speed, (ahead - behind) / (2.0 * h), rtol=0, atol=1e-6)
+            assert (speed[1] == 0.0) == (here[1] == 0.0)
+    assert sides == {True, False}
+
+
 def test_velocity_of_a_target_over_time():
     """Property 3: with the velocities of `problem.rhs_at(t)` the rows are differences in time, the target moving on
     a screw."""
@@ -191,6 +217,8 @@ def test_refusals():
         Stack([hand, Implicit.zero(Identity(SO3), name="there")])
     with pytest.raises(WrongObjectError, match=r"motion, robot\.at\(q, v\)"):
         stack_rows(Stack([hand]), arm().at(arm().neutral), Order.VELOCITY)
+    with pytest.raises(WrongObjectError, match="a point, robot"):
+        stack_rows(Stack([hand]), arm().at(arm().neutral, v=np.zeros(arm().nv)))
     with pytest.raises(UnknownNameError, match="constraint object"):
         Stack([hand]).index(Implicit.zero(Position(arm(), "tool"), name="hand"))
     nothing: Any = None
@@ -224,3 +252,39 @@ def test_default_right_hand_sides_are_read_once(monkeypatch: pytest.MonkeyPatch)
         default = stack_rows(stack, robot.at(q, workspace)).error.copy()
         assert len(made) == 1
         np.testing.assert_array_equal(default, stack_rows(stack, robot.at(q, workspace), rhs=made[0]).error)
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.asarray])
+def test_rows_at_a_configuration_are_copies_of_those_at_its_point(kind: Any) -> None:
+    robot = arm()
+    stack, q = Stack(constraints_of(robot, "elbow", "tool")), robot.random(np.random.default_rng(4))
+    there = stack_rows(stack, kind(q))
+    rows = stack_rows(stack, robot.at(q))
+    np.testing.assert_array_equal(there.error, rows.error)
+    np.testing.assert_array_equal(there.jacobian, rows.jacobian)
+    assert there.residual == rows.residual == max(np.linalg.norm(part) for part in rows.parts)
+    assert not np.shares_memory(there.error, rows.error)
+    assert not np.shares_memory(there.jacobian, rows.jacobian)
+    with pytest.raises(WrongObjectError, match="motion"):
+        stack_rows(stack, kind(q), Order.VELOCITY)
+
+
+def test_arguments_of_another_kind_are_named() -> None:
+    """The stack, the point, the right-hand side and its constraints: each is refused by its own name."""
+    robot = arm()
+    stack, other = Stack(constraints_of(robot, "elbow", "tool")), Stack([Implicit.zero(Position(robot, "tool"))])
+    point: Any = robot.at(robot.neutral)
+    something: Any = "something"
+    with pytest.raises(WrongObjectError, match="stack of rows"):
+        stack_rows(something, point)
+    with pytest.raises(WrongObjectError, match="point of stacked rows"):
+        stack_rows(stack, something)
+    with pytest.raises(WrongObjectError, match="point of stacked rows"):
+        stack_rows(Stack([]), [0.0])  # no space that says what the numbers are
+    with pytest.raises(WrongObjectError, match="right-hand side of stacked rows"):
+        stack_rows(stack, point, rhs=something)
+    for side, here in ((RightHandSide(other), stack), (RightHandSide(stack), other)):
+        with pytest.raises(SpaceMismatchError, match="right-hand side of other constraints"):
+            stack_rows(here, point, rhs=side)
+    both = RightHandSide(Stack([*stack, *other]))
+    np.testing.assert_array_equal(stack_rows(other, point, rhs=both).error, stack_rows(other, point).error)

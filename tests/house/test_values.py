@@ -1,0 +1,32 @@
+"""Values: every record of the library is frozen, so that what was checked stays so."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from types import ModuleType
+
+import constraints
+import liegroups
+
+CHANGED = {"constraints.files.encoding._Node"}
+"""Built up while a file is written."""
+
+
+def modules(package: ModuleType) -> Iterator[ModuleType]:
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if not module.name.endswith("__main__"):
+            yield importlib.import_module(module.name)
+
+
+def test_records_are_frozen() -> None:
+    loose, seen = set[str](), 0
+    for module in (*modules(constraints), *modules(liegroups)):
+        for kind in vars(module).values():
+            record = vars(kind).get("__dataclass_params__") if isinstance(kind, type) else None
+            if record is not None:
+                seen += 1
+                loose |= set() if record.frozen else {f"{kind.__module__}.{kind.__qualname__}"}
+    assert seen > 100
+    assert loose == CHANGED
