@@ -10,8 +10,8 @@ from types import ModuleType
 import constraints
 import liegroups
 
-CHANGED = {"constraints.files.encoding._Node"}
-"""Built up while a file is written."""
+CHANGED = {"constraints.manipulation.walk._Walker"}
+"""One walk under way."""
 
 
 def modules(package: ModuleType) -> Iterator[ModuleType]:
