@@ -121,7 +121,9 @@ class FrozenValueError(ConstraintError, FrozenInstanceError):
 
     def __init__(self, kind: str, name: str, here: str) -> None:
         self.kind, self.name, self.here = kind, name, here
-        super().__init__(f"'{name}' cannot be set: {'an' if kind[0] in 'AEIOU' else 'a'} {kind} does not change; {here}")
+        super().__init__(
+            f"'{name}' cannot be set: {'an' if kind[0] in 'AEIOU' else 'a'} {kind} does not change; {here}"
+        )
 
 
 class NotDeclaredError(FunctionError, AttributeError):

@@ -97,7 +97,7 @@ class NotNormalizedError(ConstraintError):
     def __init__(self, what: str, block_name: str, norm: float, words: str = "") -> None:
         mend = "divide it by its norm" if norm > 0.0 else "the zero vector has no direction"
         if norm > 0.0 and abs(norm - 1.0) > FAR_FROM_UNIT and "quaternion" in block_name:
-            mend = "look at the order: a pose is x y z, then the quaternion x y z w"
+            mend = f"is the order x y z w, after x y z in a pose? If it is, {mend}"
         said = words or f"must have norm 1, its norm is {norm:.9g}; {mend}"
         super().__init__(f"{what}: {block_name} {said}")
         self.what, self.block_name, self.norm = what, block_name, norm

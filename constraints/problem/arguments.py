@@ -294,7 +294,9 @@ def _listed(names: Any, what: str) -> list[Any]:
     if isinstance(names, str):
         raise WrongObjectError(what, expected, f"one name alone: write ['{names}']")
     if isinstance(names, Mapping):
-        values = "a mapping: they stay where the start has them, which robot.configuration({joint: value}, start=q) sets"
+        values = (
+            "a mapping: they stay where the start has them, which robot.configuration({joint: value}, start=q) sets"
+        )
         raise WrongObjectError(what, expected, f"{values}; locked_joint(robot, joint, value) asks for a value")
     try:
         return list(names)

@@ -121,11 +121,11 @@ class RowTable:
             types += comparison
         else:
             _refuse(what, comparison)
-        if len(types) != size:
-            raise SizeError(f"comparison of '{what}'", size, len(types))
         for entry in types:
             if not isinstance(entry, Comparison | None):
                 _refuse(what, entry)
+        if len(types) != size:
+            raise SizeError(f"comparison of '{what}'", size, len(types))
         if bounded and None not in types:
             raise OptionError(f"'{what}': lower and upper are given, but every row has a comparison; use None there")
         low, high = by_row(lower, -np.inf, size, what, "lower"), by_row(upper, np.inf, size, what, "upper")
@@ -178,7 +178,8 @@ def by_row(numbers: ArrayLike | None, default: float, size: int, what: str, name
     if array.shape not in ((), (size,)):
         raise SizeError(f"{name} of '{what}'", f"one number or {size}", array.shape)
     if np.isnan(array).any():
-        raise NotFiniteError(f"{name} of '{what}'", np.flatnonzero(np.isnan(np.atleast_1d(array))).tolist())
+        words = "expected numbers (where there is no limit, -inf or inf), received NaN at {}"
+        raise NotFiniteError(f"{name} of '{what}'", np.flatnonzero(np.isnan(np.atleast_1d(array))).tolist(), words)
     return np.array(np.broadcast_to(array, (size,)))
 
 

@@ -14,6 +14,7 @@ from liegroups import Space
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import DtypeError, NotFiniteError, OptionError, WrongObjectError
+from ..keywords import can_be_called
 from ..robot.arguments import GivenPoint, point_numbers
 from ..robot.placement import matrix_of
 
@@ -55,6 +56,9 @@ class Target:
         for what, f in (("value", self.value), ("velocity", self.velocity), ("acceleration", self.acceleration)):
             if not callable(f) and (f is not None or what == "value"):
                 raise WrongObjectError(f"{what} of a Target", "a function of time", f)
+            if f is not None and not can_be_called(f, 0.0):
+                who = getattr(f, "__name__", type(f).__name__)
+                raise WrongObjectError(f"{what} of a Target", f"a function of time, called as {what}(t)", who)
         interval: Any = self.interval
         if not hasattr(interval, "__len__") or len(interval) != 2 or not all(map(_is_number, interval)):
             raise WrongObjectError("interval of a Target", "two numbers (start, end)", repr(interval))

@@ -43,7 +43,6 @@ class _Members(EnumMeta):
             raise NoAttributeError(cls.__name__, name, tuple(members), here)
 
 
-
 class StatusEnum(Enum, metaclass=_Members):
     """Why something ended: each value is a sentence for humans, and the name what containers show.
 
