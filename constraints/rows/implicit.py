@@ -120,7 +120,7 @@ class Implicit(RowOwner):
         name: str = "",
     ) -> Self:
         """h(q) is the right-hand side (the neutral element by default), which may be changed later or vary in time."""
-        if rhs is None:
+        if rhs is None:  # pyright: ignore[reportUnnecessaryComparison]
             what = f"right-hand side of {name or as_function(function, 'function of a constraint').name}"
             neutral = "a point, or a Target; left out, Implicit.equal(f), it is the neutral element"
             raise WrongObjectError(what, neutral, "None")

@@ -40,7 +40,7 @@ class Reference(NamedTuple):
 
 
 _RHS = "`rhs = problem.rhs.replace(name, point)`, given to `project(q, rhs)`: constraints do not change"
-_NOT_HERE = dict.fromkeys(
+_NOT_HERE: dict[str, str] = dict.fromkeys(
     ("set_target", "set_rhs", "set_right_hand_side", "set_value", "update_target", "right_hand_side"), _RHS
 )
 """Names that people try on constraints, and how the same is said."""
