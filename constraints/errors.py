@@ -17,6 +17,7 @@ from liegroups.errors import (
     EmptyIntervalError as EmptyIntervalError,
     NotFiniteError as NotFiniteError,
     NotNormalizedError as NotNormalizedError,
+    OperatorError as OperatorError,
     OverlapError as OverlapError,
     SizeError as SizeError,
     SpaceMismatchError as SpaceMismatchError,
@@ -109,6 +110,22 @@ class CallError(ConstraintError, TypeError):
         super().__init__(f"{call}: {reason}" + (f"; {hint}" if hint else ""))
 
 
+class FrozenValueError(ConstraintError, FrozenInstanceError):
+    """A field of a value that does not change was set.
+
+    Args:
+        kind: its class.
+        name: the field.
+        here: how a changed one is made.
+    """
+
+    def __init__(self, kind: str, name: str, here: str) -> None:
+        self.kind, self.name, self.here = kind, name, here
+        super().__init__(
+            f"'{name}' cannot be set: {'an' if kind[0] in 'AEIOU' else 'a'} {kind} does not change; {here}"
+        )
+
+
 class NotDeclaredError(FunctionError, AttributeError):
     """A Function class has not called `declare`: `kind` is the class, `field` what is missing."""
 
@@ -116,6 +133,15 @@ class NotDeclaredError(FunctionError, AttributeError):
         self.kind, self.field = kind, field
         mend = "call self.declare(inputs, outputs, ...) in __post_init__"
         super().__init__(kind, f"{kind} has no {field}, because it does not say what it maps", mend)
+
+
+class NotWrittenError(FunctionError, TypeError):
+    """A Function class lacks what it must write: `kind` is the class, `method` what is missing."""
+
+    def __init__(self, kind: str, method: str) -> None:
+        self.kind, self.method = kind, method
+        mend = "write evaluate(self, point, value, jacobian=None), which fills both; value(q) and jacobian(q) follow"
+        super().__init__(kind, f"{kind} does not write {method}", mend)
 
 
 class TruthValueError(ConstraintError):

@@ -7,7 +7,7 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, ParamSpec, TypeVar, final
 
-from .errors import CallError, NoAttributeError, UnknownNameError
+from .errors import CallError, FrozenValueError, NoAttributeError, UnknownNameError
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -159,6 +159,25 @@ def absent(words: Mapping[str, str]) -> Callable[[type[_T]], type[_T]]:
             what = Absent(said)
             what.__set_name__(cls, name)
             setattr(cls, name, what)
+        return cls
+
+    return decorate
+
+
+def unchanging(here: str, /, **fields: str) -> Callable[[type[_T]], type[_T]]:
+    """A frozen dataclass that answers the setting of a field; it stands above `dataclass`.
+
+    Args:
+        here: how a changed one is made.
+        fields: the same for single fields.
+    """
+
+    def refuse(self: object, name: str, *_: object) -> NoReturn:
+        raise FrozenValueError(type(self).__name__, name, fields.get(name, here))
+
+    def decorate(cls: type[_T]) -> type[_T]:
+        whole: Any = cls
+        whole.__setattr__ = whole.__delattr__ = refuse
         return cls
 
     return decorate

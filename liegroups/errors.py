@@ -70,11 +70,18 @@ class NotFiniteError(ConstraintError):
     Args:
         what: the array, as the caller knows it.
         where: positions of the offending entries.
+        words: what is expected and came, where infinity is accepted.
     """
 
-    def __init__(self, what: str, where: Sequence[int]) -> None:
+    def __init__(
+        self, what: str, where: Sequence[int], words: str = "expected finite numbers, received NaN or infinity at {}"
+    ) -> None:
         self.what, self.where = what, tuple(int(i) for i in where)
-        super().__init__(f"{what}: expected finite numbers, received NaN or infinity at {list(self.where)}")
+        super().__init__(f"{what}: {words.format(list(self.where))}")
+
+
+FAR_FROM_UNIT = 0.1
+"""A unit block whose norm is further from 1 is not rounded: other numbers stand there."""
 
 
 class NotNormalizedError(ConstraintError):
@@ -89,9 +96,24 @@ class NotNormalizedError(ConstraintError):
 
     def __init__(self, what: str, block_name: str, norm: float, words: str = "") -> None:
         mend = "divide it by its norm" if norm > 0.0 else "the zero vector has no direction"
+        if norm > 0.0 and abs(norm - 1.0) > FAR_FROM_UNIT and "quaternion" in block_name:
+            mend = f"is the order x y z w, after x y z in a pose? If it is, {mend}"
         said = words or f"must have norm 1, its norm is {norm:.9g}; {mend}"
         super().__init__(f"{what}: {block_name} {said}")
         self.what, self.block_name, self.norm = what, block_name, norm
+
+
+class OperatorError(ConstraintError, TypeError):
+    """An operator, an index or a call that a thing does not have.
+
+    Args:
+        what: as it was written, `f[2]`.
+        here: how the same is said.
+    """
+
+    def __init__(self, what: str, here: str) -> None:
+        super().__init__(f"{what} is not defined: {here}")
+        self.what, self.here = what, here
 
 
 class SpaceMismatchError(ConstraintError):

@@ -3,16 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import MISSING, dataclass, fields
+from functools import wraps
+from typing import Any, TypeAlias, TypeVar
 
 from .arrays import Matrix, Vector
+from .errors import UnknownNameError, WrongObjectError
+
+_T = TypeVar("_T")
 
 OfVector: TypeAlias = Callable[[Vector], Vector]
 OfTwo: TypeAlias = Callable[[Vector, Vector], Vector]
 OfThree: TypeAlias = Callable[[Vector, Vector, Vector], Vector]
 
 
+def _named(cls: type[_T]) -> type[_T]:
+    """A table that names the maps that it lacks, and those that it does not know."""
+    whole: Any = cls
+    fill, known = whole.__init__, {field.name: field.default is MISSING for field in fields(whole)}
+
+    @wraps(fill)
+    def filled(self: object, **maps: object) -> None:
+        for name in maps:
+            if name not in known:
+                raise UnknownNameError("map of a group", name, tuple(known))
+        lacking = [name for name, needed in known.items() if needed and name not in maps]
+        if lacking:
+            wanted = f"all of {', '.join(name for name, needed in known.items() if needed)}"
+            raise WrongObjectError("maps of a group", wanted, f"none for {', '.join(lacking)}")
+        fill(self, **maps)
+
+    whole.__init__ = filled
+    return cls
+
+
+@_named
 @dataclass(frozen=True, kw_only=True)
 class GroupMaps:
     r"""The functions that make a group, each for one vector, from which `Space` derives all others.
@@ -31,6 +56,10 @@ class GroupMaps:
             differences of `adjoint`, exact to 1e-12.
         log_second: of r, velocity and acceleration: :math:`\ddot r` (nv,), see `Space.log_second_derivative`; None for
             differences of `log_jacobian`.
+
+    Raises:
+        WrongObjectError: a map is missing; it is named.
+        UnknownNameError: a map that no group has.
     """
 
     integrate: OfTwo

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Number
-from typing import final
+from typing import TYPE_CHECKING, NoReturn, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from .arguments import finite_vector, is_finite_vector, leading_axes, one_vector, real_numbers, receiver, stacked
 from .arrays import FLOAT64, Matrix, Numbers, Vector
 from .batch_maps import repeated
-from .errors import WrongObjectError
+from .errors import OperatorError, WrongObjectError
 from .layout import Factor
 from .structure import Structure
 from .unit_blocks import refuse_unnormalized
@@ -59,6 +59,14 @@ class Space(Structure):
         maps: its functions, for one vector.
         batch_maps: the same over leading axes.
     """
+
+    if not TYPE_CHECKING:
+
+        def __call__(self, *_: object) -> NoReturn:
+            """Refused: a space makes no points of its own type."""
+            order = f", {self.layout.order}" if self.layout.order else ""
+            numbers = f"a point is an array of {self.nq} numbers{order}; Element(numbers, space) knows its space"
+            raise OperatorError(f"{self.name}(...)", numbers)
 
     # --- the two ways of moving --------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""What the operators of functions make: `f @ g`, `f - g`, `f + g`, `0.5 * f`, `-f`."""
+"""What the operators of functions make: `f @ g`, `f - g`, `f + g`, `0.5 * f`, `f / 2`, `-f`."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class Difference(Function):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sum(Function):
-    r"""Weighted sum of functions into one vector space: `f + g`, `0.5 * f`, `-f`.
+    r"""Weighted sum of functions into one vector space: `f + g`, `0.5 * f`, `f / 2`, `-f`.
 
     .. math:: h(q) = \sum_i c_i\, f_i(q) \in \mathbb{R}^n, \quad J = \sum_i c_i J_i, \quad
         \dot J v = \sum_i c_i\, \dot J_i v
@@ -199,6 +199,13 @@ class Sum(Function):
         number = float(expect(factor, Real, f"factor of {f.name}", f"a number (for a matrix, A @ {f.name})"))
         functions, factors = Sum._terms(f)
         return Sum(functions, [number * c for c in factors])
+
+    @staticmethod
+    def divided(f: Function, divisor: object) -> Sum:
+        """`f / divisor`."""
+        if not isinstance(divisor, Real) or not divisor:
+            raise WrongObjectError(f"what {f.name} is divided by", "a number other than 0", repr(divisor))
+        return Sum.scaled(1.0 / float(divisor), f)
 
     @staticmethod
     def _terms(f: Function) -> tuple[Sequence[Function], list[float]]:

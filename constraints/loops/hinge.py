@@ -15,6 +15,7 @@ from liegroups.arguments import as_tuple, expect, finite_number
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
 from ..errors import ConstraintError, OptionError
+from ..keywords import absent
 from ..linear_algebra import numerical_rank, singular_values
 from ..robot.pinocchio import Placement, pin
 from ..words import counted
@@ -42,7 +43,27 @@ class HingeKind(Enum):
     CUSTOM = "a sequence of sub-hinges"
 
 
+_PIN, _SLIDER, _BALL = "`Hinge.pin(axis)`", "`Hinge.slider(axis)`", "`Hinge.ball()`"
+_NOT_HERE = {
+    "revolute": _PIN,
+    "continuous": _PIN,
+    "rotational": _PIN,
+    "hinge": _PIN,
+    "prismatic": _SLIDER,
+    "sliding": _SLIDER,
+    "spherical": _BALL,
+    "fixed": "`Hinge.locked()`",
+    "weld": "`Hinge.locked()`",
+    "screw": "`Hinge.helical(axis, pitch)`",
+    "cylinder": "`Hinge.cylindrical(axis)`",
+    "cardan": "`Hinge.universal(first, second)`",
+    "floating": "`Hinge.free()`",
+}
+"""What URDF and others call hinges, and how the same is said."""
+
+
 @final
+@absent(_NOT_HERE)
 @dataclass(frozen=True, eq=False, repr=False)
 class Hinge:
     r"""A hinge between a predecessor and a successor frame: :math:`{}^pM_s = H(\theta)` where the closure is closed.

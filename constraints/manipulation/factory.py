@@ -12,6 +12,7 @@ from liegroups.frozen import set_fields
 
 from ..errors import DuplicateNameError, GraphError, UnknownNameError
 from ..functions.contact.contact_surface import Surface
+from ..keywords import absent
 from ..paths.relative_motion import SecurityMargins
 from ..ranges import length_of
 from ..robot import Robot
@@ -76,7 +77,11 @@ DOWN = -0.5
 """A normal whose z is less looks down: what is put on such a floor hangs from it."""
 
 
+_OF_GRAPHS = ("sample", "states", "transitions", "state", "transition", "transitions_from", "state_of", "path_problem")
+
+
 @final
+@absent({name: f"of the graph, `factory.generate().{name}`" for name in _OF_GRAPHS})
 @dataclass(frozen=True, eq=False)
 class ConstraintGraphFactory:
     """Builds the graph of all sets of grasps that the rules allow.

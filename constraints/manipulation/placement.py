@@ -115,7 +115,7 @@ def left_where_it_is(robot: Robot, joint: str) -> Foliation:
     Raises:
         UnknownJointError: lists the joints whose names come closest.
     """
-    locked = locked_joint(robot, joint, name=joint)
+    locked = locked_joint(robot, joint, robot.neutral[robot.slice_of(joint)], name=joint)
     return Foliation(joint, None, locked, locked)
 
 

@@ -17,9 +17,29 @@ from .arguments import all_of, as_owners
 from .foliation import refuse_free_rows
 
 
+class _Named:
+    """What has a name and is no text: to compare it with one raises, since it would never be equal."""
+
+    name: str
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same object.
+
+        Raises:
+            WrongObjectError: the other is text; shows how names are compared.
+        """
+        if isinstance(other, str):
+            kind = type(self).__name__
+            way = f"another {kind}; its name is text: {kind.lower()}.name == {other!r}"
+            raise WrongObjectError(f"comparison of a {kind} with {other!r}", way, "text")
+        return True if self is other else NotImplemented
+
+    __hash__ = object.__hash__
+
+
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class State:
+class State(_Named):
     """Configurations that satisfy some constraints: "free", "gripper grasps box/handle".
 
     Args:
@@ -63,7 +83,7 @@ class State:
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Transition:
+class Transition(_Named):
     """A way from one state to another: paths in a containing state, on a leaf given by complements.
 
     Args:

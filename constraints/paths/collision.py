@@ -16,6 +16,7 @@ from liegroups.arguments import as_flag, as_mapping, as_tuple, expect, is_finite
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import ConstraintError, OptionError, SpaceMismatchError, UnknownNameError
+from ..keywords import absent
 from ..ranges import whole_number
 from ..robot import Robot
 from ..robot.arguments import as_robot
@@ -56,7 +57,19 @@ class Collision(NamedTuple):
     time: float | None = None
 
 
+_NOT_HERE = {
+    **dict.fromkeys(
+        ("in_collision", "is_in_collision", "is_colliding", "check_collision", "check_collisions"),
+        "`not is_free(q)`; `collisions(q)` names what meets",
+    ),
+    **dict.fromkeys(("is_valid", "is_collision_free"), "`is_free(q)`; of a path, `first_collision(path) is None`"),
+    "sample": "`random_free(rng)`",
+}
+"""Names that people try on collision models, and how the same is said."""
+
+
 @final
+@absent(_NOT_HERE)
 class CollisionModel:
     """The shapes of a robot and of the objects around it, and which pairs must not meet. Immutable.
 

@@ -41,6 +41,20 @@ _log = logging.getLogger(__package__)
 _PLAIN = frozenset({np.ndarray, bool, float, int, str, type(None), RowTable})
 """Types of what holds no robot: most of what is in a constraint."""
 FROZEN = "frozen dofs of a problem"
+_ADD = "a new one, `Problem(robot, [a, b])`, or `problem | Problem(robot, [b])`: problems do not change"
+_PROJECT = "`Projector(problem).project(q)`"
+NOT_HERE = {
+    "add": _ADD,
+    "add_constraint": _ADD,
+    "append": _ADD,
+    "remove": "a new one, `Problem(robot, [a])`: problems do not change",
+    "project": _PROJECT,
+    "solve": _PROJECT,
+    "apply": _PROJECT,
+    "set_rhs": "`rhs = problem.rhs.replace(name, point)`, given to `project(q, rhs)`",
+}
+"""Names that people try on problems, and how the same is said."""
+OF_PROBLEM = "a constraint, or its name (of a configuration: problem.is_satisfied(q))"
 
 
 def space_of(where: object) -> tuple[Space, Robot | None]:
@@ -262,6 +276,11 @@ def _listed(names: Any, what: str) -> list[Any]:
     expected = "a sequence of joint names or Segments, or booleans (nv,)"
     if isinstance(names, str):
         raise WrongObjectError(what, expected, f"one name alone: write ['{names}']")
+    if isinstance(names, Mapping):
+        values = (
+            "a mapping: they stay where the start has them, which robot.configuration({joint: value}, start=q) sets"
+        )
+        raise WrongObjectError(what, expected, f"{values}; locked_joint(robot, joint, value) asks for a value")
     try:
         return list(names)
     except TypeError:

@@ -75,6 +75,7 @@ def describe(problem: Problem) -> str:
             lines += _details(owner, problem)
     if problem.frozen.any():
         lines.append(f"  frozen: {dof_names(problem.space, np.flatnonzero(problem.frozen).tolist())}")
+    lines += _costs(problem)
     frozen = frozen_by_bounds(problem)
     if frozen:
         lines.append(f"  {frozen}")
@@ -87,6 +88,17 @@ def describe(problem: Problem) -> str:
         whose = "the problem's robot" if problem.robot and problem.bounds is problem.robot.bounds else "the problem"
         lines.append(f"    they are those of {whose}; the robot that functions were built on has others on {others}")
     return "\n".join(lines)
+
+
+def _costs(problem: Problem) -> Iterator[str]:
+    """Costs of motion that are not one, a line a cost, the largest first."""
+    free, others = problem.weights != 1.0, np.unique(problem.weights)[::-1]
+    unlike = [cost for cost in others.tolist() if cost != 1.0]
+    for cost in unlike[:SHOWN]:
+        names = dof_names(problem.space, np.flatnonzero(free & (problem.weights == cost)).tolist())
+        yield f"  cost of motion {cost:.4g}{' (moves freely; frozen= keeps it still)' if not cost else ''}: {names}"
+    if len(unlike) > SHOWN:
+        yield f"  and {len(unlike) - SHOWN} costs of motion more"
 
 
 def errors_of(problem: Problem, q: Vector, rhs: RightHandSide | None, threshold: float) -> list[str]:

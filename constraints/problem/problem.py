@@ -15,7 +15,7 @@ from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.frozen import read_only_copy, set_fields
 
 from ..errors import EmptyProblemError
-from ..keywords import names_checked
+from ..keywords import absent, names_checked, unchanging
 from ..point import Point, as_point, place, place_alone
 from ..rows.explicit import Explicit
 from ..rows.right_hand_side import RightHandSide
@@ -24,6 +24,8 @@ from ..rows.stack import Stack
 from ..rows.stacking import Order, Rows, stack_rows
 from ..workspace import Workspace, as_workspace
 from .arguments import (
+    NOT_HERE,
+    OF_PROBLEM,
     bounds_on,
     by_level,
     costs,
@@ -43,6 +45,8 @@ if TYPE_CHECKING:
 
 
 @final
+@absent(NOT_HERE)
+@unchanging("make another one, Problem(...)", rhs="problem.rhs.replace(name, point) gives others to project(q, rhs)")
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Problem:
     """Constraints on a configuration space, by level, with bounds. Immutable; right-hand sides are arguments.
@@ -334,9 +338,10 @@ class Problem:
 
     def contains(self, constraint: object) -> bool:
         """Whether the constraint (the object, or its name) is one of this problem's."""
-        if constraint is None or isinstance(constraint, str):
+        if isinstance(constraint, str):
             return constraint in self.constraints.names
-        return isinstance(constraint, RowOwner) and any(constraint.original is o.original for o in self.constraints)
+        owner = expect(constraint, RowOwner, "what a problem may contain", OF_PROBLEM)
+        return any(owner.original is o.original for o in self.constraints)
 
     def implies(self, other: Problem) -> bool:
         """Whether every constraint of the other problem (the objects) is one of this problem's."""

@@ -58,6 +58,30 @@ _OF_POSTURES = {
     "frame_names": "`robot.frame_names`",
 }
 """Names that people try on motions and postures, and how the same is said here."""
+_AT = "of a posture: `robot.at(q).{}`"
+OF_ROBOTS = {
+    "fk": _AT.format("placement(frame)"),
+    "forward_kinematics": _AT.format("placement(frame)"),
+    "frame_placement": _AT.format("placement(frame)"),
+    "placement": _AT.format("placement(frame)"),
+    "pose": _AT.format("placement(frame)"),
+    "position": _AT.format("placement(frame).translation"),
+    "jacobian": _AT.format("jacobian(frame)"),
+    "frame_jacobian": _AT.format("jacobian(frame)"),
+    "center_of_mass": _AT.format("center_of_mass()"),
+    "com": _AT.format("center_of_mass()"),
+    "velocity": "of a motion: `robot.at(q, v).velocity(frame)`",
+    "mass_matrix": "of a motion: `robot.at(q, v).mass_matrix()`",
+    "inverse_kinematics": "`project(robot, [Implicit.equal(Pose(robot, frame), target)], q)`",
+    "ik": "`project(robot, [Implicit.equal(Pose(robot, frame), target)], q)`",
+    "home": "`reference('home')`, where the model has one",
+    "dof": "`nv`",
+    "sample": "`random(rng)`",
+    "lower": "`bounds.lower`",
+    "upper": "`bounds.upper`",
+    "joint_limits": "`bounds`",
+}
+"""Names that people try on robots, and how the same is said here."""
 
 
 @final

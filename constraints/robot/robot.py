@@ -16,7 +16,7 @@ from liegroups.arguments import as_name, expect
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import UnknownJointError, UnknownNameError
-from ..keywords import names_checked
+from ..keywords import absent, names_checked, unchanging
 from ..workspace import Workspace
 from .bounds import Bounds
 from .configuration import checked_postures, configured, merged, random_configuration
@@ -27,7 +27,7 @@ from .frame_table import FrameKind, FrameTable
 from .joints import radian_columns
 from .mimic import Mimic, as_mimics
 from .pinocchio import Model, pin
-from .posture import Motion, Posture
+from .posture import OF_ROBOTS, Motion, Posture
 from .space import RobotSpace
 from .srdf import read_srdf
 from .system import Part, join
@@ -35,6 +35,8 @@ from .urdf import Base, read_urdf
 
 
 @final
+@absent(OF_ROBOTS)
+@unchanging("with_bounds, with_references, with_frame, with_srdf give another one")
 @dataclass(frozen=True, eq=False, init=False)
 class Robot:
     """A robot: a model, its configuration space, named frames, bounds and reference postures. Immutable.
@@ -240,6 +242,7 @@ class Robot:
         """
         return self._with(_frames=self._frames.with_frame(name, self.frame(on), placement))
 
+    @names_checked("bounds are by joint, {'elbow': (lower, upper)}; all at once are Bounds(robot.space, lower, upper)")
     def with_bounds(self, bounds: Bounds | Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Self:
         """The same robot with other bounds for some joints; it shares the space.
 

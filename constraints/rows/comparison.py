@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from types import NoneType
 from typing import Any
 
 import numpy as np
 
-from liegroups.arguments import expect, real_numbers, truth_values
+from liegroups.arguments import real_numbers, truth_values
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.frozen import read_only
 
@@ -114,13 +113,18 @@ class RowTable:
             SizeError, NotFiniteError, OptionError, WrongObjectError: what is wrong, with the row.
         """
         bounded = lower is not None or upper is not None
-        one = Comparison.EQUAL_TO_ZERO if comparison is None and not bounded else comparison
-        listed = isinstance(comparison, list | tuple)
-        types: list[Any] = [*comparison] if listed else [one]
-        words = "a Comparison, or one by row (a right-hand side is rhs=, or Implicit.equal(function, rhs))"
+        types: list[Any] = []
+        if comparison is None:
+            types = [None if bounded else Comparison.EQUAL_TO_ZERO] * size
+        elif isinstance(comparison, Comparison):
+            types = [comparison] * size
+        elif isinstance(comparison, list | tuple):
+            types += comparison
+        else:
+            _refuse(what, comparison)
         for entry in types:
-            expect(entry, (Comparison, NoneType), f"comparison of '{what}'", words)
-        types = types if listed else types * size
+            if not isinstance(entry, Comparison | None):
+                _refuse(what, entry)
         if len(types) != size:
             raise SizeError(f"comparison of '{what}'", size, len(types))
         if bounded and None not in types:
@@ -164,7 +168,8 @@ def by_row(numbers: ArrayLike | None, default: float, size: int, what: str, name
     if array.shape not in ((), (size,)):
         raise SizeError(f"{name} of '{what}'", f"one number or {size}", array.shape)
     if np.isnan(array).any():
-        raise NotFiniteError(f"{name} of '{what}'", np.flatnonzero(np.isnan(np.atleast_1d(array))).tolist())
+        words = "expected numbers (where there is no limit, -inf or inf), received NaN at {}"
+        raise NotFiniteError(f"{name} of '{what}'", np.flatnonzero(np.isnan(np.atleast_1d(array))).tolist(), words)
     return np.array(np.broadcast_to(array, (size,)))
 
 

@@ -24,12 +24,13 @@ from ..functions.translation import RightTranslation, Translated
 from ..functions.twin import Twin
 from ..words import counted
 from .comparison import Comparison
-from .implicit import Implicit
+from .implicit import UNCHANGING, Implicit
 from .row_owner import RowOwner
 from .target import Target
 
 
 @final
+@UNCHANGING
 @dataclass(frozen=True, eq=False, repr=False)
 class Explicit(RowOwner):
     r"""Output variables that are a function of input variables.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -25,6 +26,8 @@ from ..robot.arguments import as_robot
 from ..robot.configuration import joint_value
 from .comparison import Comparison
 from .explicit import Explicit
+
+_log = logging.getLogger(__package__)
 
 HOLD_ROWS = (Comparison.EQUAL_TO_ZERO,) * 5 + (Comparison.EQUALITY,) * 3
 """Comparison of the rows of a hold: in contact, at a place that is chosen."""
@@ -177,7 +180,8 @@ def locked_joint(where: Robot | Space, joint: str | Segments, value: object = No
     Args:
         where: the robot; or the whole space, for extra variables.
         joint: name of the joint; or Segments, for a part of a vector joint or for extra variables.
-        value: what `robot.configuration` takes for the joint; the neutral element by default.
+        value: what `robot.configuration` takes for the joint; the neutral element by default, which a warning in the
+            log says of a robot's joint. Where it is now, `Problem(..., frozen=[joint])` holds it.
         name: name in messages.
 
     Raises:
@@ -192,6 +196,9 @@ def locked_joint(where: Robot | Space, joint: str | Segments, value: object = No
         block, label = joint, str(list(joint.v))
     else:
         block, label = where.segments(joint) if isinstance(where, Robot) else Segments.of(whole, joint), joint
+    if value is None and isinstance(where, Robot) and not isinstance(joint, Segments):
+        now = f"Problem(..., frozen=['{joint}']) holds it where the start has it"
+        _log.warning("locked '%s': no value was given, it is held at %s; %s", joint, block.space.neutral.tolist(), now)
     point = block.space.neutral if value is None else joint_value(block.space, value, f"value of locked '{label}'")
     f = Constant(point, block.space, whole, name=f"locked {label}")
     return Explicit(f, block, None, comparison=Comparison.EQUALITY, name=name or f"locked {label}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Self, final
+from typing import Any, Self, final
 
 from liegroups import Space
 from liegroups.arguments import as_name
@@ -12,7 +12,7 @@ from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import set_fields
 
 from ..functions.function import Function, as_function
-from ..keywords import names_checked
+from ..keywords import names_checked, unchanging
 from ..robot.arguments import GivenPoint
 from ..words import counted
 from .comparison import Comparison, RowTable, by_row
@@ -27,9 +27,23 @@ _WORDS = {
     "tol": "Options(threshold=...) of the projector",
 }
 """What other libraries give to a task or a constraint."""
+RHS_HERE = "rhs = problem.rhs.replace(name, point), given to project(q, rhs), is another right-hand side"
+UNCHANGING = unchanging("make another one", rhs=RHS_HERE)
+"""Of constraints that are dataclasses."""
+
+
+class _Neutral:
+    """The neutral element of the outputs, whatever they are; None is a mistake, as of a detection that found none."""
+
+    def __repr__(self) -> str:
+        return "neutral"
+
+
+_NEUTRAL: Any = _Neutral()
 
 
 @final
+@UNCHANGING
 @dataclass(frozen=True, eq=False, repr=False)
 class Implicit(RowOwner):
     r"""Rows :math:`\log(rhs^{-1}\, h(q))`, each compared to its interval: a numerical constraint.
@@ -98,13 +112,17 @@ class Implicit(RowOwner):
     def equal(
         cls,
         function: Function,
-        rhs: GivenPoint | Target | None = None,
+        rhs: GivenPoint | Target = _NEUTRAL,
         *,
         mask: ArrayLike | None = None,
         name: str = "",
     ) -> Self:
         """h(q) is the right-hand side (the neutral element by default), which may be changed later or vary in time."""
-        return cls(function, Comparison.EQUALITY, rhs, mask=mask, name=name)
+        if rhs is None:  # pyright: ignore[reportUnnecessaryComparison]
+            what = f"right-hand side of {name or as_function(function, 'function of a constraint').name}"
+            neutral = "a point, or a Target; left out, Implicit.equal(f), it is the neutral element"
+            raise WrongObjectError(what, neutral, "None")
+        return cls(function, Comparison.EQUALITY, None if rhs is _NEUTRAL else rhs, mask=mask, name=name)
 
     @classmethod
     @names_checked(**_WORDS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar, final
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, final
 
 import numpy as np
 
@@ -12,8 +12,9 @@ from liegroups.arguments import expect, finite_vector
 from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import read_only, read_only_copy
 
-from ..errors import OtherConstraintsError, WrongObjectError
+from ..errors import OperatorError, OtherConstraintsError, UnknownNameError, WrongObjectError
 from ..functions.function import Function
+from ..keywords import answered
 from ..point import Point, as_point
 from ..words import counted
 from ..workspace import Workspace
@@ -23,6 +24,12 @@ from .same_constraints import what_differs
 from .stack import Stack
 
 _T = TypeVar("_T")
+
+
+def _by_name(who: str, name: str, own: tuple[str, ...]) -> Exception:
+    """The error for a constraint that is given as an argument, replace(hand=point)."""
+    words = f"{who} has no argument '{name}': of a constraint of that name, rhs.replace('{name}', point)"
+    return UnknownNameError(f"argument of {who}", name, own, words)
 
 
 @final
@@ -146,6 +153,7 @@ class RightHandSide:
             kept.key = key
         return kept.made
 
+    @answered(_by_name, "one constraint a call: rhs.replace(name, point)")
     def replace(self, constraint: RowOwner | str | int, point: Any) -> RightHandSide:
         """The same right-hand sides but for one constraint.
 
@@ -213,6 +221,17 @@ class RightHandSide:
         from ..files import load_rhs
 
         return load_rhs(path, stack)
+
+    if not TYPE_CHECKING:
+
+        def __getitem__(self, constraint: object) -> NoReturn:
+            """Refused: `of` reads one."""
+            raise OperatorError(f"rhs[{constraint!r}]", "rhs.of(name) is the point of a constraint")
+
+        def __setitem__(self, constraint: object, point: object) -> NoReturn:
+            """Refused: they do not change."""
+            way = "right-hand sides do not change; rhs = rhs.replace(name, point) are others"
+            raise OperatorError(f"rhs[{constraint!r}] = ...", way)
 
     def __repr__(self) -> str:
         parts = (f"{o.name}: {np.array2string(self.of(o), precision=4)}" for o in self.stack)

@@ -16,6 +16,7 @@ from liegroups.segments import entries_of
 
 from ..errors import RightHandSideError, SpaceMismatchError
 from ..functions.function import Function
+from ..keywords import absent
 from ..point import MovingPoint, Point
 from ..robot.arguments import point_numbers
 from .comparison import RowTable
@@ -38,6 +39,14 @@ class Reference(NamedTuple):
     acceleration: Vector | None = None
 
 
+_RHS = "`rhs = problem.rhs.replace(name, point)`, given to `project(q, rhs)`: constraints do not change"
+_NOT_HERE: dict[str, str] = dict.fromkeys(
+    ("set_target", "set_rhs", "set_right_hand_side", "set_value", "update_target", "right_hand_side"), _RHS
+)
+"""Names that people try on constraints, and how the same is said."""
+
+
+@absent(_NOT_HERE)
 class RowOwner(ABC):
     r"""Whoever has rows to stack: an implicit or explicit constraint, a loop closure, a contact.
 

@@ -15,6 +15,7 @@ from liegroups.arguments import as_callable, real_numbers
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import NotFiniteError, OptionError, WrongObjectError
+from ..keywords import can_be_called
 from ..robot.arguments import GivenPoint, point_numbers
 from ..robot.placement import matrix_of
 
@@ -57,6 +58,9 @@ class Target:
             f = getattr(self, what)
             if f is not None or what == "value":
                 as_callable(f, f"{what} of a Target", "a function of time")
+            if f is not None and not can_be_called(f, 0.0):
+                who = getattr(f, "__name__", type(f).__name__)
+                raise WrongObjectError(f"{what} of a Target", f"a function of time, called as {what}(t)", who)
         interval: Any = self.interval
         if not hasattr(interval, "__len__") or len(interval) != 2 or not all(map(_is_number, interval)):
             raise WrongObjectError("interval of a Target", "two numbers (start, end)", repr(interval))

@@ -2,15 +2,48 @@
 
 from __future__ import annotations
 
-from enum import Enum
-from typing import NamedTuple
+from enum import Enum, EnumMeta
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from liegroups.arrays import Vector
 
-from ..errors import WrongObjectError
+from ..errors import NoAttributeError, WrongObjectError
+
+_MEANT = {
+    "SUCCESS": "CONVERGED",
+    "SUCCEEDED": "CONVERGED",
+    "SOLVED": "CONVERGED",
+    "OK": "CONVERGED",
+    "OPTIMAL": "CONVERGED",
+    "INFEASIBLE": "STATIONARY",
+    "ERROR_INCREASED": "STALLED",
+    "MAX_ITERATION_REACHED": "MAX_ITERATIONS",
+}
+"""What other libraries call the members."""
 
 
-class StatusEnum(Enum):
+class _Members(EnumMeta):
+    """Answers members that do not exist. Python asks it only for what is no attribute of the class."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(cls, name: str) -> Any:
+            """A member (Python 3.11 asks here), or a word on what there is.
+
+            Raises:
+                NoAttributeError: lists the members.
+            """
+            if name.startswith("_"):
+                raise AttributeError(name)
+            members = cls._member_map_
+            if name in members:
+                return members[name]
+            meant = _MEANT.get(name.upper(), "")
+            here = f"`{cls.__name__}.{meant}`" if meant in members else ""
+            raise NoAttributeError(cls.__name__, name, tuple(members), here)
+
+
+class StatusEnum(Enum, metaclass=_Members):
     """Why something ended: each value is a sentence for humans, and the name what containers show.
 
     A status is no text: to compare it with one raises, since it would never be equal.

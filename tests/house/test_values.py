@@ -10,8 +10,8 @@ from types import ModuleType
 import constraints
 import liegroups
 
-CHANGED = {"constraints.manipulation.walk._Walker"}
-"""One walk under way."""
+CHANGED = {"constraints.files.encoding._Node", "constraints.manipulation.walk._Walker"}
+"""Built up while a file is written; one walk under way."""
 
 
 def modules(package: ModuleType) -> Iterator[ModuleType]:

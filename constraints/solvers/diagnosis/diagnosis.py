@@ -17,6 +17,7 @@ from ...problem.problem import Problem
 from ...ranges import whole_number
 from ...robot.bounds import Violation
 from ...rows.right_hand_side import RightHandSide
+from ..newton.engine import NewtonEngine
 from ..newton.linear_step import DampedCholesky, capped
 from ..projection.projection import Projection
 from ..result import Result
@@ -82,6 +83,7 @@ class Diagnosis(Result):
         dofs: number of dofs that may move.
         trials: all projections that were made to find the conflict.
         doubtful_jacobians: unsatisfied constraints whose Jacobian disagrees with differences there, and by how much.
+        engine: what solved it, in words, where it is another one than that of the trials; else empty.
         rounding: norm of the errors that rounding alone makes here; no threshold below it can be relied on.
     """
 
@@ -101,6 +103,7 @@ class Diagnosis(Result):
     trials: tuple[Trial, ...]
     rounding: float = 0.0
     doubtful_jacobians: tuple[tuple[str, float], ...] = ()
+    engine: str = ""
 
     @property
     def is_below_rounding(self) -> bool:
@@ -175,6 +178,7 @@ def diagnose(projection: Projection, *, iterations: int = 400, trials: int = 100
         tuple(finder.trials),
         finder.rounding,
         () if projection.success else tuple(_doubtful(problem, q, rhs, involved)),
+        "" if repr(projection.engine) == repr(NewtonEngine()) else repr(projection.engine),
     )
 
 

@@ -63,7 +63,11 @@ def _by_trials(diagnosis: Diagnosis) -> Iterator[str]:
     if diagnosis.solution is not None:
         first = diagnosis.trials[0]
         if first.reached and first.tries == 1:
-            yield f"Give it more iterations: {first.iterations} more from its result satisfy all (diagnosis.solution)."
+            more = f"{first.iterations} more from its result satisfy all (diagnosis.solution)"
+            if diagnosis.engine:
+                yield f"Solve it by NewtonEngine(): of its iterations, {more}; look at the steps of {diagnosis.engine}."
+            else:
+                yield f"Give it more iterations: {more}."
         else:
             yield "Start elsewhere, or allow restarts and more iterations: a solution exists (diagnosis.solution)."
         return

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import fields
 from time import perf_counter
-from typing import Any, Never, final
+from typing import TYPE_CHECKING, Any, Never, NoReturn, final
 
 from liegroups import Space
 from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import read_only, read_only_copy
 
-from ...errors import OptionError
+from ...errors import OperatorError, OptionError
+from ...keywords import absent
 from ...problem.description import targets_without_time
 from ...problem.problem import Problem
 from ...robot import Robot
@@ -34,7 +35,17 @@ from .workers import Job
 _log = logging.getLogger(__package__)
 
 
+_NOT_HERE = {
+    **dict.fromkeys(("apply", "solve", "run", "projected", "optimize"), "`project(q)`"),
+    **dict.fromkeys(("solve_batch", "project_many", "map"), "`project_batch(Q)`"),
+    "step": "`one_step(q)`",
+    "rhs": "`problem.rhs`; others are given to `project(q, rhs)`",
+}
+"""Names that people try on projectors, and how the same is said."""
+
+
 @final
+@absent(_NOT_HERE)
 class Projector:
     """Puts configurations onto the constraints of a problem. Immutable; safe to share between threads.
 
@@ -109,6 +120,12 @@ class Projector:
         found = self.project_valid(q0, sides, workspace, reference)
         self._pool.give(workspace)
         return found
+
+    if not TYPE_CHECKING:
+
+        def __call__(self, *_: object, **__: object) -> NoReturn:
+            """Refused: the method has a name."""
+            raise OperatorError("projector(q)", "projector.project(q) puts q onto the constraints")
 
     def project_valid(
         self, q0: Vector, sides: RightHandSide, workspace: Workspace, reference: Vector | None = None
