@@ -275,10 +275,14 @@ class Function(ABC):
         """`(A @ f)(q) = A f(q)` of a matrix (m, outputs.nv) and a function into R^n; short for `Affine(A) @ f`."""
         from .affine import Affine
 
-        if not self.outputs.vector_v.size:
+        try:
+            affine = Affine(A, inputs=self.outputs)
+        except SizeError:
+            if self.outputs.vector_v.size:
+                raise
             into = f"{self.outputs.name} (of a pose, Position has the place and Orientation the angles)"
-            raise SpaceMismatchError(f"outputs of {self.name} in A @ f", "R^n", into)
-        return Affine(A, inputs=self.outputs) @ self
+            raise SpaceMismatchError(f"outputs of {self.name} in A @ f", "R^n", into) from None
+        return affine @ self
 
     @final
     def __add__(self, other: Function) -> Sum:
