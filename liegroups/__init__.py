@@ -22,6 +22,7 @@ from .errors import (
     EmptyIntervalError as EmptyIntervalError,
     NotFiniteError as NotFiniteError,
     NotNormalizedError as NotNormalizedError,
+    OperatorError as OperatorError,
     OverlapError as OverlapError,
     SizeError as SizeError,
     SpaceMismatchError as SpaceMismatchError,

@@ -13,7 +13,7 @@ from liegroups.arguments import expect, finite_vector
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import set_fields
 
-from ..errors import SpaceMismatchError
+from ..errors import SpaceMismatchError, WrongObjectError
 from ..point import MovingPoint, Point
 from ..words import signed_sum
 from .function import Function, as_function, as_functions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, Self, final
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, final
 
 import numpy as np
 
@@ -14,10 +14,10 @@ from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 from liegroups.space import as_space
 
-from ..errors import NotWrittenError, OperatorError, SizeError, SpaceMismatchError
+from ..errors import SizeError, SpaceMismatchError
 from ..point import MovingPoint, Point, motion_at, place, place_alone, place_motion
 from ..workspace import Workspace
-from .function_guard import declared, take_back, watch
+from .function_guard import Answering, declared, take_back, watch
 
 if TYPE_CHECKING:
     from .algebra import Composition, Difference, Sum
@@ -32,7 +32,7 @@ class Linearisation(NamedTuple):
     jacobian: Matrix
 
 
-class Function(ABC):
+class Function(Answering, ABC):
     r"""A differentiable function :math:`h: \mathcal{C} \to \mathcal{L}` between two spaces that are Lie groups.
 
     Its Jacobian maps tangent vectors of the inputs to tangent vectors of the outputs, both in the body frame:
@@ -67,16 +67,6 @@ class Function(ABC):
         take_back(cls, cls._of_evaluate)
         if cls.__module__.partition(".")[0] != "constraints":
             watch(cls)
-
-    def __new__(cls, *_: object, **__: object) -> Self:
-        """An object of a class that writes what it must.
-
-        Raises:
-            NotWrittenError: names the class and what it does not write.
-        """
-        if cls.__abstractmethods__:
-            raise NotWrittenError(cls.__name__, ", ".join(sorted(cls.__abstractmethods__)))
-        return super().__new__(cls)
 
     @final
     def declare(
@@ -277,10 +267,14 @@ class Function(ABC):
         """`(A @ f)(q) = A f(q)` of a matrix (m, outputs.nv) and a function into R^n; short for `Affine(A) @ f`."""
         from .affine import Affine
 
-        if not self.outputs.vector_v.size:
+        try:
+            affine = Affine(A, inputs=self.outputs)
+        except SizeError:
+            if self.outputs.vector_v.size:
+                raise
             into = f"{self.outputs.name} (of a pose, Position has the place and Orientation the angles)"
-            raise SpaceMismatchError(f"outputs of {self.name} in A @ f", "R^n", into)
-        return Affine(A, inputs=self.outputs) @ self
+            raise SpaceMismatchError(f"outputs of {self.name} in A @ f", "R^n", into) from None
+        return affine @ self
 
     @final
     def __add__(self, other: Function) -> Sum:
@@ -315,23 +309,6 @@ class Function(ABC):
     def __neg__(self) -> Sum:
         """`(-f)(q) = -f(q)`, of a function into R^n."""
         return self * -1.0
-
-    if not TYPE_CHECKING:  # what functions do not have, in words
-
-        def __getitem__(self, rows: object) -> NoReturn:
-            """Refused: rows are taken by `restricted`, or left out by the mask of a constraint."""
-            way = "f.restricted([2]) has some rows; a constraint on some of them takes mask="
-            raise OperatorError(f"{self.name}[{rows!r}]", way)
-
-        def __ge__(self, bound: object) -> NoReturn:
-            """Refused: it is a constraint, `Implicit.above`."""
-            raise OperatorError(f"{self.name} >= ...", "the constraint is Implicit.above(f, lower)")
-
-        def __le__(self, bound: object) -> NoReturn:
-            """Refused: it is a constraint, `Implicit.below`."""
-            raise OperatorError(f"{self.name} <= ...", "the constraint is Implicit.below(f, upper)")
-
-        __gt__, __lt__ = __ge__, __le__
 
     @final
     def restricted(self, rows: Segments | Sequence[int]) -> Restriction:

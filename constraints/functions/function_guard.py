@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import wraps
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from liegroups.arrays import BoolVector, Matrix, Vector
 
-from ..errors import FunctionError, NotDeclaredError
+from ..errors import FunctionError, NotDeclaredError, NotWrittenError, OperatorError
 
 _MARK = np.uint64(0x7FF8_5EED_0DD0_F00D)
 UNWRITTEN = float(_MARK.view(np.float64))
@@ -38,6 +38,37 @@ class _Declared:
 def declared() -> Any:
     """A field that `Function.declare` sets."""
     return _Declared()
+
+
+class Answering:
+    """What functions do not have, answered in words."""
+
+    if not TYPE_CHECKING:
+
+        def __new__(cls, *_: object, **__: object) -> Any:
+            """An object of a class that writes what it must.
+
+            Raises:
+                NotWrittenError: names the class and what it does not write.
+            """
+            if cls.__abstractmethods__:
+                raise NotWrittenError(cls.__name__, ", ".join(sorted(cls.__abstractmethods__)))
+            return super().__new__(cls)
+
+        def __getitem__(self, rows: object) -> NoReturn:
+            """Refused: rows are taken by `restricted`, or left out by the mask of a constraint."""
+            way = "f.restricted([2]) has some rows; a constraint on some of them takes mask="
+            raise OperatorError(f"{self.name}[{rows!r}]", way)
+
+        def __ge__(self, bound: object) -> NoReturn:
+            """Refused: it is a constraint, `Implicit.above`."""
+            raise OperatorError(f"{self.name} >= ...", "the constraint is Implicit.above(f, lower)")
+
+        def __le__(self, bound: object) -> NoReturn:
+            """Refused: it is a constraint, `Implicit.below`."""
+            raise OperatorError(f"{self.name} <= ...", "the constraint is Implicit.below(f, upper)")
+
+        __gt__, __lt__ = __ge__, __le__
 
 
 def take_back(cls: type[Any], said: Mapping[str, Any]) -> None:

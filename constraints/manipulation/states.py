@@ -9,7 +9,7 @@ from typing import Any, final
 from liegroups.arguments import as_name, expect
 from liegroups.frozen import set_fields
 
-from ..errors import GraphError
+from ..errors import GraphError, WrongObjectError
 from ..ranges import whole_number
 from ..rows.row_owner import RowOwner
 from ..words import counted

@@ -345,8 +345,7 @@ class Problem:
 
     def implies(self, other: Problem) -> bool:
         """Whether every constraint of the other problem (the objects) is one of this problem's."""
-        theirs = expect(other, Problem, "problem to be implied").constraints
-        return all(self.contains(owner) for owner in theirs)
+        return all(self.contains(owner) for owner in expect(other, Problem, "problem to be implied").constraints)
 
     @property
     def reduced_size(self) -> int:

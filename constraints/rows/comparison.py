@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
+from types import NoneType
 from typing import Any
 
 import numpy as np
 
-from liegroups.arguments import real_numbers, truth_values
+from liegroups.arguments import expect, real_numbers, truth_values
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.frozen import read_only
 
@@ -113,18 +114,13 @@ class RowTable:
             SizeError, NotFiniteError, OptionError, WrongObjectError: what is wrong, with the row.
         """
         bounded = lower is not None or upper is not None
-        types: list[Any] = []
-        if comparison is None:
-            types = [None if bounded else Comparison.EQUAL_TO_ZERO] * size
-        elif isinstance(comparison, Comparison):
-            types = [comparison] * size
-        elif isinstance(comparison, list | tuple):
-            types += comparison
-        else:
-            _refuse(what, comparison)
+        one = Comparison.EQUAL_TO_ZERO if comparison is None and not bounded else comparison
+        listed = isinstance(comparison, list | tuple)
+        types: list[Any] = [*comparison] if listed else [one]
+        words = "a Comparison, or one by row (a right-hand side is rhs=, or Implicit.equal(function, rhs))"
         for entry in types:
-            if not isinstance(entry, Comparison | None):
-                _refuse(what, entry)
+            expect(entry, (Comparison, NoneType), f"comparison of '{what}'", words)
+        types = types if listed else types * size
         if len(types) != size:
             raise SizeError(f"comparison of '{what}'", size, len(types))
         if bounded and None not in types:

@@ -11,6 +11,7 @@ from liegroups.arguments import as_name
 from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import set_fields
 
+from ..errors import WrongObjectError
 from ..functions.function import Function, as_function
 from ..keywords import names_checked, unchanging
 from ..robot.arguments import GivenPoint

@@ -87,7 +87,7 @@ def test_margins_are_zero_unless_they_are_given() -> None:
 def test_margins_are_of_two_joints_each_pair_once() -> None:
     wrong: list[Any] = [("a",), ("a", "b", "c"), ("a", 1), (1, "a"), 1]
     for pair in wrong:
-        with pytest.raises(WrongObjectError, match="pair of a margin: expected (a sequence of )?two joint names"):
+        with pytest.raises(WrongObjectError, match=r"pair of a margin: expected (a sequence of )?two joint names"):
             SecurityMargins(0.0, {pair: 0.1})
     with pytest.raises(OptionError, match="only once"):
         SecurityMargins(0.0, {("a", "b"): 0.1, ("b", "a"): 0.1})
