@@ -338,7 +338,7 @@ class Problem:
 
     def contains(self, constraint: object) -> bool:
         """Whether the constraint (the object, or its name) is one of this problem's."""
-        if isinstance(constraint, str):
+        if constraint is None or isinstance(constraint, str):
             return constraint in self.constraints.names
         owner = expect(constraint, RowOwner, "what a problem may contain", OF_PROBLEM)
         return any(owner.original is o.original for o in self.constraints)
