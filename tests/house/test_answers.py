@@ -98,7 +98,12 @@ def delete_field() -> None:
         (11, lambda: 0.3 > TOOL, OperatorError, r"Implicit.below\(f, upper\)"),
         (11, lambda: np.full(3, 0.3) <= TOOL, OperatorError, r"Implicit.above\(f, lower\)"),
         (18, Unwritten, NotWrittenError, r"Unwritten does not write evaluate; write evaluate\(self, point, value"),
-        (20, lambda: np.ones((1, 7)) @ POSE, SpaceMismatchError, r"in A @ f: expected the space R\^n.*Position"),
+        (
+            20,
+            lambda: np.ones((1, 7)) @ POSE,
+            SpaceMismatchError,
+            r"in A @ f: expected the space R\^n.*Position",
+        ),
         (21, lambda: Implicit(POSE, GOAL), WrongObjectError, r"rhs=, or Implicit.equal"),  # pyright: ignore
         (25, lambda: Implicit.equal(POSE, None), WrongObjectError, r"right-hand side of Pose\(tool\): .*got None"),  # pyright: ignore
         (30, lambda: HAND.set_target(GOAL), NoAttributeError, r"problem.rhs.replace\(name, point\)"),
@@ -118,7 +123,7 @@ def delete_field() -> None:
         (46, lambda: PROBLEM.project(HOME), NoAttributeError, r"Projector\(problem\).project\(q\)"),
         (46, lambda: PROBLEM.solve(HOME), NoAttributeError, r"Projector\(problem\).project\(q\)"),
         (47, lambda: PROBLEM.contains(HOME), WrongObjectError, r"its name \(of a configuration: problem.is_satis"),
-        (47, lambda: PROBLEM.contains(None), WrongObjectError, "a constraint, or its name"),
+        (47, lambda: PROBLEM.contains(TOOL), WrongObjectError, "a constraint, or its name"),
         (51, lambda: PROJECTOR(HOME), OperatorError, r"projector\(q\) is not defined: projector.project\(q\)"),
         (52, lambda: PROJECTOR.apply(HOME), NoAttributeError, r"a Projector has no attribute 'apply': .*project\(q\)"),
         (52, lambda: PROJECTOR.solve(HOME), NoAttributeError, r"project\(q\)"),
