@@ -278,6 +278,22 @@ def test_assemblies_are_reported_and_replayed(case: str, tmp_path: Path) -> None
     assert ("engine" in json.loads((tmp_path / "case.json").read_text())) == (case in ("costs of zero", "sparse"))
 
 
+@pytest.mark.parametrize(("is_sparse", "step"), [(True, SparseKKT), (False, LeastChange), (None, LeastChange)])
+def test_reports_that_name_a_loop_engine_are_read(is_sparse: bool | None, step: Any, tmp_path: Path) -> None:
+    """House: an engine as reports said it before engines had steps; undecided, it is sparse where that pays."""
+    bar, path = mechanisms.five_bar(), tmp_path / "case.json"
+    start = bar.posture("closed") + np.array([0.05, -0.1, 0.08, 0.02])
+    done = assemble_position(bar.constraint_set(), start, engine=NewtonEngine(step)).or_raise()
+    done.projection.report(path)
+    data = json.loads(path.read_text())
+    data["engine"] = {"type": "LoopEngine", "is_sparse": is_sparse}
+    path.write_text(json.dumps(data))
+    report = Report.load(path)
+    assert isinstance(report.engine, NewtonEngine)
+    assert report.engine.step is step
+    assert report.differences(report.reproduce()) == ()
+
+
 # What is refused
 
 

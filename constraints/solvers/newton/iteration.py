@@ -50,7 +50,7 @@ class NewtonIteration:
     """
 
     def __init__(self, problem: Problem, options: Options, step: type[LinearStep]) -> None:
-        self._options, self._space, self._optional = options, problem.space, problem.optional_last
+        self._options, self._space = options, problem.space
         self._levels = tuple(level for level in problem.levels if level.size)
         self._mandatory = sum(1 for level in problem.mandatory if level.size)
         self._place, self._integrate = placer(problem.space), problem.space.maps.integrate

@@ -89,7 +89,7 @@ class LinearStep(ABC):
 
 
 def _watched(solve: Any) -> Any:
-    """A `solve` whose result is looked at: 2 us an iteration."""
+    """A `solve` whose result is looked at."""
 
     @wraps(solve)
     def checked(self: LinearStep, e: Vector, J: Any, mu: float, root: Matrix | None = None) -> Vector:
