@@ -114,6 +114,40 @@ class LogPose(PoseMap):
 
 
 @final
+class TurnedLog(PoseMap):
+    r"""The logarithm in other axes, those of the pose itself and then others: :math:`r = C R\,\log_6 X`, by halves.
+
+    Args:
+        turn: C, (3, 3), from the axes of the reference to those of the rows.
+    """
+
+    size = 6
+    __slots__ = ("turn",)
+
+    def __init__(self, turn: Matrix) -> None:
+        self.turn = turn
+
+    def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
+        """As `PoseMap.value`."""
+        R, log = self.turn @ pose.rotation, pin.log6(pose).vector
+        out[:3], out[3:] = R @ log[:3], R @ log[3:]
+        if D is not None:
+            J = pin.Jlog6(pose)
+            J[:3, 3:] -= pin.skew(log[:3])  # the axes turn with the body: R (w x u)
+            J[3:, 3:] -= pin.skew(log[3:])
+            D[:3], D[3:] = R @ J[:3], R @ J[3:]
+
+    def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
+        """As `PoseMap.second`."""
+        R, log = self.turn @ pose.rotation, pin.log6(pose).vector
+        rate, second = pin.Jlog6(pose) @ twist, second_of_pose_log(pose, twist, acceleration)
+        w, alpha = twist[3:], acceleration[3:]
+        for half in (slice(0, 3), slice(3, 6)):
+            u, u1 = log[half], rate[half]
+            out[half] = R @ (second[half] + 2.0 * cross(w, u1) + cross(alpha, u) + cross(w, cross(w, u)))
+
+
+@final
 class Rod(PoseMap):
     r"""One row, :math:`r = \tfrac12(|p|^2 - l^2)`; :math:`D = (p^T R, 0)`.
 

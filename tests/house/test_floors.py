@@ -35,6 +35,7 @@ FLOORS = {
     "constraints.problem": 4,
     "constraints.solvers": 5,
     "constraints.loops": 6,
+    "constraints.dynamics": 6,
     "constraints.models": 7,
     "constraints.paths": 7,
     "constraints.manipulation": 7,

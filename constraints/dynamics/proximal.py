@@ -1,0 +1,223 @@
+r"""Pinocchio's constraint dynamics, where its rows span ours: contacts and closures of three or six rows.
+
+Pinocchio solves :math:`J_p a + \text{drift}_p = w`. With :math:`J = T J_p`, T regular by constraint, w and the
+multipliers are converted: :math:`w = T^{-1}\\gamma + \text{drift}_p`, :math:`\\lambda = T^{-T} \\lambda_p`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+
+from liegroups.arrays import Matrix, Vector
+from liegroups.second_order import cross
+
+from ..loops import ConstraintSet
+from ..loops.contacts import PointRates, TwistRows
+from ..loops.frame_rows import FrameRows
+from ..loops.set_rows import SetRows
+from ..robot import Motion
+from ..robot.pinocchio import pin
+from .row_space import RowSpace
+from .saddle_point import Solution, solved, unsolved
+from .status import DynamicsStatus
+from .takes import rows_of_point
+
+DAMPING, ITERATIONS, ACCURACY = 1e-6, 50, 1e-13
+"""Of the proximal loop, for redundant rows; independent ones are solved at once, without damping."""
+
+MET = 1e-8
+"""Part of the size of the accelerations by which the rows may be missed."""
+
+STEEP = 1e-10
+"""Ratio of the pivots of J M^-1 J^T below which the rows may be redundant: then the general way decides."""
+
+
+@final
+class Anchors:
+    """Pinocchio's models and data for the constraints of a set that are on, in one workspace.
+
+    Args:
+        constraint_set: whose; it is known that pinocchio has rows that span these.
+
+    Attributes:
+        model, data: pinocchio's, for these constraints alone.
+        owners: the constraints, with their rows in the set and in pinocchio's order.
+        places: of contacts: placement, joint, and whether it is a point.
+        size: rows of pinocchio.
+    """
+
+    def __init__(self, constraint_set: ConstraintSet) -> None:
+        model: Any = constraint_set.robot.model
+        self.model, self.data = model, model.createData()
+        self._models, self._datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+        self.owners: list[tuple[FrameRows, slice, slice]] = []
+        self.size = 0
+        for owner, s, on in zip(constraint_set.stack, constraint_set.stack.slices, constraint_set.active, strict=True):
+            if on and isinstance(owner, FrameRows):
+                made = _model_of(owner, model)
+                self._models.append(made)
+                self._datas.append(made.createData())
+                stop = self.size + s.stop - s.start
+                self.owners.append((owner, s, slice(self.size, stop)))
+                self.size = stop
+        pin.initConstraintDynamics(model, self.data, self._models, self._datas)
+        self.places = [(o.successor.placement, o.successor.joint, s.stop - s.start == 3) for o, _, s in self.owners]
+        self.at_once = pin.ProximalSettings(ACCURACY, ACCURACY, 0.0, 1)
+        self._whole, self._size = self.size == constraint_set.size, constraint_set.size
+
+    def accelerate(self, q: Vector, v: Vector, tau: Vector, settings: Any) -> Vector:
+        """Pinocchio's acceleration (nv,), live, with rows that stay at zero."""
+        a: Vector = pin.constraintDynamics(self.model, self.data, q, v, tau, self._models, self._datas, settings)
+        return a
+
+    def follow(self, wanted: Vector, damping: float) -> tuple[Vector, Vector]:
+        """What is added to acceleration and multipliers where the rows shall be `wanted`, by the last factorisation."""
+        n, k = self.model.nv, self.size
+        a, lam = np.zeros(n), np.zeros(k)
+        if not wanted.any():
+            return a, lam
+        right = np.zeros(k + n)
+        for _ in range(ITERATIONS if damping else 1):
+            right[:k] = wanted + damping * lam  # [-damping, J; J^T, M] [-lambda; a], lambda near the last one
+            x = self.data.constraint_chol.solve(right)
+            moved = float(np.abs(x[:k] + lam).max(initial=0.0))
+            a, lam = x[k:], -x[:k]
+            if moved <= ACCURACY * np.abs(lam).max(initial=0.0):
+                break
+        return a, lam
+
+    def convert(self, motion: Motion, gamma: Vector) -> tuple[list[Matrix], Vector]:
+        """T of each constraint, and what pinocchio's rows are to be beside their drift."""
+        turns, wanted = list[Matrix](), np.zeros(self.size)
+        for owner, s, mine in self.owners:
+            pose, twist, gained = owner.moving.relative_motion(motion)
+            k = s.stop - s.start
+            D, value = np.zeros((k, 6)), np.zeros(k)
+            owner.moving.pose_map.value(pose, value, D)
+            if owner.predecessor.joint:
+                X = pose.toActionMatrix()
+                T, own = -D @ np.linalg.inv(X), -X @ gained
+            elif k == 3:
+                T, own = D[:, :3].copy(), gained[:3] + cross(twist[3:], twist[:3])
+            else:
+                T, own = D, gained
+            turns.append(T)
+            wanted[mine] = np.linalg.solve(T, gamma[s]) + own
+        return turns, wanted
+
+    def spread(self, some: Vector) -> Vector:
+        """Multipliers of all rows of the set, zero where a constraint is off; a copy."""
+        if self._whole:
+            return np.array(some)
+        every = np.zeros(self._size)
+        for _, s, own in self.owners:
+            every[s] = some[own]
+        return every
+
+
+def fast_anchors_of(constraint_set: ConstraintSet, motion: Motion) -> Anchors | None:
+    """Those of a set of contacts with the rows that pinocchio has; None for another set. Made once a workspace."""
+    key = f"fast {constraint_set.active.tobytes().hex()}"
+    return motion.workspace.resource(constraint_set.stack, key, _only_fast, constraint_set)[0]
+
+
+def _only_fast(constraint_set: ConstraintSet) -> tuple[Anchors | None]:
+    on = [owner for owner, on in zip(constraint_set.stack, constraint_set.active, strict=True) if on]
+    fits = bool(on) and all(isinstance(owner, FrameRows) and is_its_own(owner) for owner in on)
+    return (Anchors(constraint_set) if fits else None,)
+
+
+def anchors_of(constraint_set: ConstraintSet, motion: Motion) -> Anchors:
+    """Those of a set, made once for each workspace."""
+    key = f"anchors {constraint_set.active.tobytes().hex()}"
+    return motion.workspace.resource(constraint_set.stack, key, Anchors, constraint_set)
+
+
+def solve_fast(anchors: Anchors, motion: Motion, tau: Vector) -> tuple[Vector, Vector] | None:
+    """Acceleration and multipliers of contacts whose rows are pinocchio's; None where the general way has to decide.
+
+    The acceleration is checked: it is finite, it meets the rows, and the rows are far from redundant.
+
+    Args:
+        anchors: of contacts with the rows that pinocchio has.
+        motion: the state.
+        tau: generalised forces (nv,).
+    """
+    data, v = anchors.data, motion.v
+    a = anchors.accelerate(motion.q, v, tau, anchors.at_once)
+    pin.forwardKinematics(anchors.model, data, motion.q, v, a)
+    size = 1.0 + float(v @ v) + float(np.sqrt(a @ a))
+    for place, joint, is_point in anchors.places:
+        moved = place.actInv(data.a[joint])
+        if is_point:
+            twist = place.actInv(data.v[joint])
+            off = np.array(moved.linear) + cross(twist.angular, twist.linear)
+        else:
+            off = moved.vector
+        if not abs(off).max() <= MET * size:
+            return None
+    pivots = data.constraint_chol.D[: anchors.size].tolist()
+    return (a, data.lambda_c) if max(pivots) < STEEP * min(pivots) < 0.0 else None
+
+
+def solve_proximal(
+    constraint_set: ConstraintSet, motion: Motion, force: Vector, rows: SetRows, gamma: Vector, size: float
+) -> Solution | None:
+    """Solve by pinocchio's factorisation of constraints and inertia; None where its loop does not meet the equations.
+
+    Args:
+        constraint_set: whose rows pinocchio has.
+        motion: the state.
+        force: generalised forces of actuators and external forces (nv,).
+        rows: of the set at the state.
+        gamma: what the rows are asked for (size,).
+        size: of the accelerations that gamma was computed from.
+    """
+    n, G = len(force), rows.jacobian
+    if not (np.isfinite(G).all() and np.isfinite(gamma).all() and np.isfinite(force).all()):
+        return unsolved(RowSpace(np.zeros(G.shape)), DynamicsStatus.NOT_FINITE, n)
+    space = RowSpace(G)
+    independent = space.independent(gamma, size)
+    asked = gamma if independent.is_consistent and space.is_full else space.met(gamma)
+    anchors = anchors_of(constraint_set, motion)
+    turns, wanted = anchors.convert(motion, asked)
+    damping = 0.0 if space.is_full else DAMPING
+    settings = pin.ProximalSettings(ACCURACY, ACCURACY, damping, 1 if space.is_full else ITERATIONS)
+    a = np.array(anchors.accelerate(motion.q, motion.v, force, settings))
+    lam = np.array(anchors.data.lambda_c)
+    if not np.isfinite(a).all():
+        return unsolved(space, DynamicsStatus.SINGULAR_MASS, n)
+    more, push = anchors.follow(wanted, damping)
+    a, lam = a + more, lam + push
+    own = np.zeros(len(gamma))
+    for (_, s, mine), T in zip(anchors.owners, turns, strict=True):
+        own[s] = np.linalg.solve(T.T, lam[mine])
+    generalised = own @ G
+    missed = np.abs(pin.rnea(anchors.model, anchors.data, motion.q, motion.v, a) - force - generalised).max(initial=0.0)
+    scale = max(np.abs(force).max(initial=0.0), np.abs(generalised).max(initial=0.0), np.abs(a).max(initial=0.0))
+    reach = MET * (size + float(np.sqrt(a @ a)))
+    if not (missed <= MET * scale and np.abs(G @ a - asked).max(initial=0.0) <= reach * np.abs(G).max(initial=1.0)):
+        return None
+    return solved(space, independent, a, independent.rows @ generalised if not space.is_full else space.unit(own))
+
+
+def _model_of(owner: FrameRows, model: Any) -> Any:
+    b, a = owner.successor, owner.predecessor
+    if not a.joint:
+        kind = pin.ContactType.CONTACT_3D if rows_of_point(owner) else pin.ContactType.CONTACT_6D
+        return pin.RigidConstraintModel(kind, model, b.joint, b.placement, pin.LOCAL)
+    return pin.RigidConstraintModel(
+        pin.ContactType.CONTACT_6D, model, a.joint, a.placement, b.joint, b.placement, pin.LOCAL
+    )
+
+
+def is_its_own(owner: FrameRows) -> bool:
+    """Whether the rows are pinocchio's to the letter: contacts in their own axes, spatial or classical as there."""
+    pose_map: Any = owner.moving.pose_map
+    if owner.predecessor.joint or owner.target is not None:
+        return False
+    if type(pose_map) is TwistRows:
+        return pose_map.turn is None and pose_map.spatial
+    return type(pose_map) is PointRates and bool((pose_map.directions == np.eye(3)).all())
