@@ -80,6 +80,8 @@ class ForwardDynamics(Result):
         status: how it ended.
         method: the one that solved: never AUTOMATIC.
         question: what was asked.
+        solution: rank and free motions, where the method found them.
+        solved: the system, where the method needed it; `system` has it in any case.
     """
 
     acceleration: Vector
@@ -88,6 +90,7 @@ class ForwardDynamics(Result):
     method: Method
     question: Question
     solution: Solution | None = None
+    solved: ConstrainedSystem | None = None
 
     @property
     def success(self) -> bool:
@@ -96,8 +99,8 @@ class ForwardDynamics(Result):
 
     @cached_property
     def system(self) -> ConstrainedSystem:
-        """Inertia, bias, rows, errors and rates at the state; computed again on request."""
-        return self.question.system()
+        """Inertia, bias, rows, errors and rates at the state; computed on request where the method needed none."""
+        return self.question.system() if self.solved is None else self.solved
 
     @cached_property
     def row_space(self) -> RowSpace:
@@ -272,9 +275,7 @@ def _solve(question: Question, motion: Motion, how: Method, by: Factorisation) -
         found = solve_null_space(H, G, c, gamma, by, size=size)
     elif found is None:
         found = solve_direct(H, G, c, gamma, by, size=size)
-    result = ForwardDynamics(found.acceleration, found.multipliers, found.status, how, question, found)
-    result.__dict__["system"] = system
-    return result
+    return ForwardDynamics(found.acceleration, found.multipliers, found.status, how, question, found, system)
 
 
 def _refused(question: Question, how: Method, status: DynamicsStatus) -> ForwardDynamics:

@@ -96,15 +96,14 @@ class Anchors:
             k = s.stop - s.start
             D, value = np.zeros((k, 6)), np.zeros(k)
             owner.moving.pose_map.value(pose, value, D)
+            turn, own = D, gained
             if owner.predecessor.joint:
-                X = pose.toActionMatrix()
-                T, own = -D @ np.linalg.inv(X), -X @ gained
+                X: Matrix = pose.toActionMatrix()
+                turn, own = -D @ np.linalg.inv(X), -X @ gained
             elif k == 3:
-                T, own = D[:, :3].copy(), gained[:3] + cross(twist[3:], twist[:3])
-            else:
-                T, own = D, gained
-            turns.append(T)
-            wanted[mine] = np.linalg.solve(T, gamma[s]) + own
+                turn, own = D[:, :3].copy(), gained[:3] + cross(twist[3:], twist[:3])
+            turns.append(turn)
+            wanted[mine] = np.linalg.solve(turn, gamma[s]) + own
         return turns, wanted
 
     def spread(self, some: Vector) -> Vector:

@@ -75,7 +75,8 @@ class RowSpace:
         L, failed = lapack.dpotrf(unit @ unit.T, lower=1, clean=1)
         if failed:
             return False
-        inverse, failed = lapack.dtrtri(L, lower=1)
+        inverted: tuple[Matrix, int] = lapack.dtrtri(L, lower=1)
+        inverse, failed = inverted
         return not failed and 1.0 > CLEARLY_INDEPENDENT**2 * float(np.vdot(inverse, inverse))
 
     @cached_property
@@ -114,8 +115,8 @@ class RowSpace:
         beta = wanted / self._lengths
         if self.is_full:
             return Independent(self._unit, beta, off <= CONSISTENT * (size + _norm(gamma)), off)
-        U, sizes, Vt = self._svd
-        U, sizes, Vt = U[:, : self.rank], sizes[: self.rank], Vt[: self.rank]
+        left, values, right = self._svd
+        U, sizes, Vt = left[:, : self.rank], values[: self.rank], right[: self.rank]
         all_met = self.met(gamma)
         met = (all_met if self._all else all_met[self._on]) / self._lengths
         gap = max(_norm(beta - met), off)

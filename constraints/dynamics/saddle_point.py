@@ -74,12 +74,12 @@ def solve_direct(
     def solve(space: RowSpace, rows: Independent) -> Solution:
         B, n, r = rows.rows, len(c), len(rows.rows)
         scale = _scale(H)
-        S = B * scale
-        lengths = np.sqrt(np.einsum("ij,ij->i", S, S))
-        S /= lengths[:, None]
+        scaled = B * scale
+        lengths = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
+        scaled /= lengths[:, None]
         K = np.zeros((n + r, n + r), order="F")
         K[:n, :n] = H * scale * scale[:, None]
-        K[:n, n:], K[n:, :n] = S.T, S
+        K[:n, n:], K[n:, :n] = scaled.T, scaled
         right = np.concatenate([c * scale, rows.wanted / lengths])
         x = _SQUARE[factorisation](K, right)
         if x is None:
@@ -156,9 +156,10 @@ def solve_null_space(
                 free = Z @ vectors[:, values <= SINGULAR * max(values[-1], _largest(H))]
                 if free.shape[1]:
                     return unsolved(space, DynamicsStatus.SINGULAR_SYSTEM, len(c), free)
-                z = np.linalg.solve(A, Z.T @ (c - H @ a))
+                z = np.asarray(np.linalg.solve(A, Z.T @ (c - H @ a)), dtype=np.float64)
             a = a + Z @ z
-        return solved(space, rows, a, np.linalg.solve(square.T, Y.T @ (H @ a - c)))
+        mu = np.linalg.solve(square.T, Y.T @ (H @ a - c))
+        return solved(space, rows, a, np.asarray(mu, dtype=np.float64))
 
     return _with_rows(G, gamma, size, solve)
 
@@ -172,7 +173,7 @@ def bases_of(B: Matrix) -> tuple[Matrix, Matrix]:
 def _with_rows(G: Matrix, gamma: Vector, size: float, solve: Callable[[RowSpace, Independent], Solution]) -> Solution:
     """Bring the rows to full rank, and solve."""
     if not (np.isfinite(G).all() and np.isfinite(gamma).all()):
-        return Solution(np.zeros(G.shape[1]), np.zeros(len(G)), DynamicsStatus.NOT_FINITE, RowSpace(np.zeros(G.shape)))
+        return unsolved(RowSpace(np.zeros_like(G)), DynamicsStatus.NOT_FINITE, len(G.T))
     space = RowSpace(G)
     return solve(space, space.independent(gamma, size))
 

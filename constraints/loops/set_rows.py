@@ -87,11 +87,13 @@ class TogetherRows:
             self._points.write(k, position, drift, W)
         for pose in self._poses:
             pose.write(motion, k, position, drift, W)
-        J: Matrix = W.dot(k.world_jacobian)
-        J *= self._signs
+        product: Matrix = W.dot(k.world_jacobian)
+        J = np.multiply(product, self._signs, product)
         velocity = J.dot(motion.v)
         for owner, s, full in self._targets:
-            position[s] -= sides.points[id(owner)]
+            point = sides.points[id(owner)]
+            if point is not None:
+                position[s] -= point
             if with_rates and sides.velocity is not None:
                 velocity[s] -= sides.velocity[full]
             if with_rates and sides.acceleration is not None:

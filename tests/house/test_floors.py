@@ -77,6 +77,7 @@ PINOCCHIO_ROOMS = tuple(
         "robot",
         "functions",
         "loops",
+        "dynamics",
         "models",
         "paths",
         "manipulation",
