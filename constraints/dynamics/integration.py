@@ -132,6 +132,7 @@ class _Row(NamedTuple):
     potential_energy: float
     position_drift: float
     velocity_drift: float
+    ranks: int
     dynamics: DynamicsStatus
 
 
@@ -240,7 +241,7 @@ class _Run:
         self.rows.append(
             _Row(
                 *(state.t, motion.q, motion.v, found.acceleration, found.multipliers),
-                *(*energy, errors.position, errors.velocity, found.status),
+                *(*energy, errors.position, errors.velocity, found.rank, found.status),
             )
         )
 

@@ -7,7 +7,7 @@ from typing import final
 
 import numpy as np
 
-from liegroups.arrays import Matrix, Vector
+from liegroups.arrays import Indices, Matrix, Vector
 
 from ..errors import ConstraintError
 from ..loops import ConstraintSet
@@ -61,7 +61,8 @@ class MotionRecord(Result):
             closed states only.
         position_drift: (n,) largest norm of the errors of one constraint.
         velocity_drift: (n,) largest norm of their rates.
-        dynamics: (n,) how the accelerations were found: RANK_DEFICIENT where rows repeat others, as in a singular pose.
+        dynamics: (n,) how the accelerations were found: RANK_DEFICIENT where rows repeat others.
+        ranks: (n,) how many rows are independent: less than elsewhere in a singular pose.
         events: what happened, in order.
         status: why it ended.
         reason: more words on that; empty where there are none.
@@ -78,6 +79,7 @@ class MotionRecord(Result):
     position_drift: Vector
     velocity_drift: Vector
     dynamics: tuple[DynamicsStatus, ...]
+    ranks: Indices
     events: tuple[Crossing, ...]
     status: MotionStatus
     reason: str = ""
@@ -143,6 +145,9 @@ class MotionRecord(Result):
             if status is not DynamicsStatus.SOLVED:
                 count = self.dynamics.count(status)
                 lines.append(f"  {status.name} at {count} of {counted(len(self.dynamics), 'state')}")
+        low, high = int(self.ranks.min()), int(self.ranks.max())
+        singular = counted(int((self.ranks < high).sum()), "state")
+        lines += [f"  rank {high}, and down to {low} at {singular}"] if low < high else []
         lines += [f"  event {crossing}" for crossing in self.events]
         return "\n".join(lines)
 
