@@ -47,8 +47,8 @@ class Event:
         reset: what the state becomes: (t, motion) -> a motion, or (motion, constraint set). The set is another
             switching of the one that is simulated.
         once: whether it happens at most once.
-        barrier: whether the function may never be below zero. A motion that gets below by more than 1e-6 ends with the
-            status BEYOND_BARRIER: as a ball whose bounces have become too short to be seen.
+        barrier: whether the function may never be below zero: a motion that gets below by more than 1e-6 ends with the
+            status BEYOND_BARRIER. (Bounces that become too short to be seen end with ENDLESS_EVENTS anyway.)
     """
 
     function: Callable[[float, Motion], float]
@@ -126,6 +126,7 @@ class Watch:
     def __init__(self, events: Sequence[Event], t: float, motion: Motion) -> None:
         self.events = events
         self._signs = [Sign(side_of(event.value(t, motion))) for event in events]
+        self._turned: set[int] = set()
 
     def crossed(self, i: int, value: float) -> bool:
         """Whether event i has its function beyond zero, seen from where it was."""
@@ -151,19 +152,24 @@ class Watch:
     def happened(self, i: int) -> None:
         """Look no more at an event that happens once."""
         if self.events[i].once:
-            self._signs[i] = Sign(0, on=False)
+            self._signs[i] = self._signs[i]._replace(on=False)
 
-    def restart(self, values: Sequence[float], soon: Sequence[float]) -> None:
-        """Go on after a reset: on which side a function near zero is shows where it goes.
+    def restart(self, acted: int, values: Sequence[float], soon: Sequence[float]) -> bool:
+        """Go on after a reset; whether its event, which turned the motion back before, does so no longer.
 
         Args:
-            values: at the state after the reset.
-            soon: a moment later.
+            acted: the event with the reset.
+            values: at the state after it.
+            soon: a moment later: on which side a function near zero is shows where it goes.
         """
-        for i, (value, next_value) in enumerate(zip(values, soon, strict=True)):
-            near = abs(value) <= abs(next_value - value) or abs(value) <= QUIET
-            side = side_of(next_value - value) if near else side_of(value)
-            self._signs[i] = self._signs[i]._replace(side=side)
+        before = self._signs[acted].side
+        for i, (value, later) in enumerate(zip(values, soon, strict=True)):
+            near = abs(value) <= abs(later - value) or abs(value) <= QUIET
+            self._signs[i] = self._signs[i]._replace(side=side_of(later - value) if near else side_of(value))
+        if self._signs[acted].side == before:
+            self._turned.add(acted)
+            return False
+        return acted in self._turned
 
     def beyond(self, values: Sequence[float]) -> str:
         """Name of a barrier that was passed; empty where none."""

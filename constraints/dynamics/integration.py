@@ -28,7 +28,7 @@ from .stepping import Correction, Forces, Halt, OpenStateError, Scheme, State, S
 MOMENT = 1e-6
 """How much later it shows where a function that is zero after a reset goes [s]."""
 
-MOST_RESETS = 100
+MOST_RESETS = 50
 """Resets within one step from which on they are called endless."""
 
 
@@ -115,7 +115,7 @@ def simulate(
     count = max(1, int(np.ceil(length / h - 1e-9)))
     grid = [first + min(k * h, length) for k in range(count)] + [first + length]
     run = _Run(stepper, watched, _every(every), [])
-    with reporting(progress, count, "step") as report:
+    with reporting(progress, count, "step") as report, np.errstate(over="ignore", invalid="ignore"):
         status, reason = run.over(grid, motion, report)
     return _record(constraint_set, run, status, reason)
 
@@ -194,7 +194,7 @@ class _Run:
                 return there
             resets += 1
             if resets > MOST_RESETS:
-                raise Halt(MotionStatus.TOO_MANY_EVENTS, f"It was '{event.name}' at {there.t:.9f} s")
+                raise Halt(MotionStatus.ENDLESS_EVENTS, f"It was '{event.name}' at {there.t:.9f} s")
             state = self.reset(event, there, watch)
         return state
 
@@ -216,7 +216,8 @@ class _Run:
     def reset(self, event: Event, there: State, watch: Watch) -> State:
         """The state after a reset, which is recorded with that before."""
         self.record(there)
-        motion, holds = restarted(event, there.t, there.motion, self.stepper.constraint_set)
+        before = self.stepper.constraint_set
+        motion, holds = restarted(event, there.t, there.motion, before)
         self.stepper.hold(holds)
         motion = self.stepper.closed(there.t, motion)
         last = self.crossings.pop()
@@ -228,12 +229,13 @@ class _Run:
         values, later = (
             [each.value(t, m) for each in self.events] for t, m in ((there.t, motion), (there.t + MOMENT, soon))
         )
-        watch.restart(values, later)
+        if watch.restart(self.events.index(event), values, later) and holds is before:
+            raise Halt(MotionStatus.ENDLESS_EVENTS, f"It was '{event.name}' at {there.t:.9f} s")
         return state
 
     def record(self, state: State) -> None:
-        """Keep a state, once."""
-        if self.kept is state.motion:
+        """Keep a state, once, and none from before the last one."""
+        if self.kept is state.motion or (self.rows and state.t < self.rows[-1].times):
             return
         self.kept = state.motion
         motion, found, errors = state.motion, state.dynamics, self.stepper.errors(state.t, state.motion)

@@ -28,7 +28,7 @@ class MotionStatus(StatusEnum):
     NO_ACCELERATION = "The accelerations of a state are not determined, or its rows contradict; the motion ends there."
     NOT_FINITE = "Numbers overflow: the motion ends before."
     BEYOND_BARRIER = "The function of a barrier went below zero unseen; smaller steps may see it."
-    TOO_MANY_EVENTS = "Resets follow one another without end within one step."
+    ENDLESS_EVENTS = "Resets follow one another without end, as bounces do that become ever shorter."
 
     @property
     def is_success(self) -> bool:
