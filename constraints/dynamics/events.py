@@ -154,19 +154,21 @@ class Watch:
         if self.events[i].once:
             self._signs[i] = self._signs[i]._replace(on=False)
 
-    def restart(self, acted: int, values: Sequence[float], soon: Sequence[float]) -> bool:
+    def restart(self, acted: int, value: float, later: float) -> bool:
         """Go on after a reset; whether its event, which turned the motion back before, does so no longer.
+
+        The others are as they were: one that happened at the same time is seen in the next step.
 
         Args:
             acted: the event with the reset.
-            values: at the state after it.
-            soon: a moment later: on which side a function near zero is shows where it goes.
+            value: of its function after the reset.
+            later: and a moment later: on which side a function near zero is shows where it goes.
         """
-        before = self._signs[acted].side
-        for i, (value, later) in enumerate(zip(values, soon, strict=True)):
-            near = abs(value) <= abs(later - value) or abs(value) <= QUIET
-            self._signs[i] = self._signs[i]._replace(side=side_of(later - value) if near else side_of(value))
-        if self._signs[acted].side == before:
+        sign = self._signs[acted]
+        near = abs(value) <= abs(later - value) or abs(value) <= QUIET
+        side = side_of(later - value) if near else side_of(value)
+        self._signs[acted] = sign._replace(side=side)
+        if side == sign.side:
             self._turned.add(acted)
             return False
         return acted in self._turned

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from liegroups.arguments import as_callable, as_flag, expect, finite_number, natural_number
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, Matrix, Vector
 
 from ..errors import NotFiniteError, OptionError, UndefinedError
 from ..keywords import names_checked
@@ -109,7 +109,7 @@ def simulate(
     watched = as_events(events)
     stepper = Stepper(constraint_set, forces, how, keeps, by, tolerance)
     motion = robot.at(q0, v0)
-    errors = stepper.errors(first, motion)
+    errors = stepper.errors(constraint_set.rows_at(motion, stepper.rhs(first)))
     if is_open(errors, motion.v) and not as_flag(open_start, "`open_start` of a motion"):
         raise OpenStateError(errors)
     count = max(1, int(np.ceil(length / h - 1e-9)))
@@ -225,11 +225,9 @@ class _Run:
         state = self.stepper.state(there.t, motion)
         self.record(state)
         check(state)
-        soon = self.stepper.advance(state, MOMENT)
-        values, later = (
-            [each.value(t, m) for each in self.events] for t, m in ((there.t, motion), (there.t + MOMENT, soon))
-        )
-        if watch.restart(self.events.index(event), values, later) and holds is before:
+        soon = event.value(there.t + MOMENT, self.stepper.advance(state, MOMENT))
+        ends = watch.restart(self.events.index(event), event.value(there.t, motion), soon)
+        if ends and holds is before:
             raise Halt(MotionStatus.ENDLESS_EVENTS, f"It was '{event.name}' at {there.t:.9f} s")
         return state
 
@@ -238,8 +236,9 @@ class _Run:
         if self.kept is state.motion or (self.rows and state.t < self.rows[-1].times):
             return
         self.kept = state.motion
-        motion, found, errors = state.motion, state.dynamics, self.stepper.errors(state.t, state.motion)
-        energy = (np.nan, np.nan) if is_open(errors, motion.v) else _energy(motion)
+        motion, found, system = state.motion, state.dynamics, state.dynamics.system
+        errors = self.stepper.errors(system.rows)
+        energy = (np.nan, np.nan) if is_open(errors, motion.v) else _energy(motion, system.mass_matrix)
         self.rows.append(
             _Row(
                 *(state.t, motion.q, motion.v, found.acceleration, found.multipliers),
@@ -262,12 +261,11 @@ def _record(constraint_set: ConstraintSet, run: _Run, status: MotionStatus, reas
     )
 
 
-def _energy(motion: Motion) -> tuple[float, float]:
+def _energy(motion: Motion, M: Matrix) -> tuple[float, float]:
     """Kinetic energy, rotors included, and potential energy [J]."""
     k = motion.posture.placed()
-    return 0.5 * float(motion.v @ motion.mass_matrix() @ motion.v), float(
-        pin.computePotentialEnergy(k.model, k.data, motion.q)
-    )
+    potential = float(pin.computePotentialEnergy(k.model, k.data, motion.q))
+    return 0.5 * float(motion.v @ M @ motion.v), potential
 
 
 def _positive(candidate: float, what: str) -> float:

@@ -12,6 +12,7 @@ from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import ConstraintError, NotFiniteError, UndefinedError
 from ..loops import ConstraintSet
+from ..loops.set_rows import SetRows
 from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide
 from .forward import ForwardDynamics, forward_dynamics
@@ -105,9 +106,9 @@ class Stepper:
         """Right-hand sides at a time, where some move."""
         return self.constraint_set.rhs_at(t) if self._moves else None
 
-    def errors(self, t: float, motion: Motion) -> Errors:
-        """How far a state is from the constraints."""
-        return self._projection.errors(self.constraint_set.rows_at(motion, self.rhs(t)))
+    def errors(self, rows: SetRows) -> Errors:
+        """How far a state with these rows is from the constraints."""
+        return self._projection.errors(rows)
 
     def closed(self, t: float, motion: Motion) -> Motion:
         """The state, projected where that is the correction.

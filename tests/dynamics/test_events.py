@@ -109,6 +109,29 @@ def test_landing_switches_the_contact_on() -> None:
     np.testing.assert_allclose(record.qs[-20:, 2], 0.0, atol=1e-8)
 
 
+def test_two_events_at_one_time_both_happen() -> None:
+    """Item 8: two balls that land together: each has its own reset."""
+    model = pin.Model()
+    for i in range(2):
+        model.addJoint(0, pin.JointModelPZ(), pin.SE3.Identity(), f"ball{i}")
+        model.appendBodyToJoint(i + 1, pin.Inertia(1.0, np.zeros(3), 1e-3 * np.eye(3)), pin.SE3.Identity())
+    robot = Robot(model)
+
+    def turned(i: int) -> Any:
+        sign = np.array([1.0, 1.0])
+        sign[i] = -0.5
+        return lambda t, motion: robot.at(motion.posture.q, sign * motion.v)
+
+    lands = [
+        Event(lambda t, motion, i=i: motion.posture.q[i], f"{i}", direction="falling", reset=turned(i), barrier=True)
+        for i in range(2)
+    ]
+    record = simulate(ConstraintSet(robot, []), [1.0, 1.0], [0.0, 0.0], 0.6, 0.01, events=lands).or_raise()
+    assert [crossing.name for crossing in record.events] == ["0", "1"]
+    np.testing.assert_allclose([crossing.time for crossing in record.events], FIRST, atol=3e-9)
+    np.testing.assert_allclose(record.q[0], record.q[1], atol=1e-7)
+
+
 def test_watching_does_not_change_the_motion() -> None:
     """Item 8: events that neither end nor reset leave every state as it is, bit for bit."""
     _, rows = ball()
