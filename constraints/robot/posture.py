@@ -122,6 +122,7 @@ class Kinematics:
         self._owners: dict[int, ref[object]] = {}
         self.motion: object = None
         self.velocities = self.drift = self.mass = self.bias = 0
+        self.mass_matrix: Matrix = np.zeros((0, 0))
 
     def reach(self, last: int) -> None:
         """Compute the joints up to this one from now on; what has been computed counts no more."""
@@ -330,13 +331,12 @@ class Motion(MovingPoint):
         return np.asarray(at.placement.actInv(self.with_drift().data.a[at.joint]).vector)
 
     def mass_matrix(self) -> Matrix:
-        """Joint-space inertia M(q) (nv, nv), symmetric."""
+        """Joint-space inertia M(q) (nv, nv), symmetric; a copy."""
         k = self._stages()
         if k.mass != self.point.serial:
-            pin.crba(k.model, k.data, self.point.q)
+            k.mass_matrix = pin.crba(k.model, k.data, self.point.q)  # a copy, whole; what stays in the data is half
             k.mass = self.point.serial
-        upper = np.triu(k.data.M)
-        return upper + np.triu(upper, 1).T
+        return k.mass_matrix.copy()
 
     def bias_force(self) -> Vector:
         """Coriolis, centrifugal and gravity forces h(q, v) (nv,): M a + h = tau."""
