@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
+from liegroups.segments import as_slice
 
 from ..functions.frame_function import supporting_columns
 from ..robot import Motion, Robot
@@ -186,17 +187,26 @@ class _WorldPoints:
     """
 
     def __init__(self, owners: Sequence[tuple[FrameRows, slice]]) -> None:
-        frames = [owner.successor for owner, _ in owners]
-        self._places = [(frame.joint, frame.placement, frame.placement.translation.copy()) for frame in frames]
-        rows = [(row, i) for i, (_, s) in enumerate(owners) for row in range(s.start, s.stop)]
-        first, of = rows[0][0], [i for _, i in rows]
-        run = [row for row, _ in rows] == list(range(first, first + len(rows)))
-        self._where: Any = slice(first, first + len(rows)) if run else np.array([row for row, _ in rows])
-        self._of: Any = slice(None) if of == list(range(len(owners))) else np.array(of)
+        points: dict[tuple[int, bytes], int] = {}  # several contacts may hold one point, each along its normal
+        self._places: list[tuple[int, Any, Vector]] = []
+        where, of, held, at = list[int](), list[int](), list[float](), list[Vector]()
+        for owner, s in owners:
+            frame = owner.successor
+            place = frame.placement.translation.copy()
+            point = points.setdefault((frame.joint, place.tobytes()), len(points))
+            if point == len(self._places):
+                self._places.append((frame.joint, frame.placement, place))
+            for row in range(s.start, s.stop):
+                where.append(row)
+                of.append(point)
+                held.append(float(owner.has_position))
+                at.append(owner.predecessor.placement.translation)
+        run = as_slice(where)
+        self._where: Any = np.array(where) if run is None else run
+        self._of: Any = slice(None) if of == list(range(len(points))) else np.array(of)
         self._normals = np.concatenate([_directions(owner) for owner, _ in owners])
-        held = np.array([owners[i][0].has_position for i in of], dtype=np.float64)
-        at = np.array([owners[i][0].predecessor.placement.translation for i in of])
-        self._held, self._offsets = held, held * np.einsum("ij,ij->i", self._normals, at)
+        self._held = np.array(held)
+        self._offsets = self._held * np.einsum("ij,ij->i", self._normals, np.array(at))
         self._across = np.array([-pin.skew(n) for n in self._normals])  # p x n = across p
 
     def write(self, k: Kinematics, position: Vector, drift: Vector, W: Matrix) -> None:

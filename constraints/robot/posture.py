@@ -296,28 +296,31 @@ class Motion(MovingPoint):
         return SpaceMotion(self.point.part(segments), part_vector(self.v, segments.v_slice, segments.v_indices))
 
     def _stages(self) -> Kinematics:
-        k = self.point.placed()
+        posture = self.point
+        k = posture.kinematics
+        if posture.workspace.serial != posture.serial:
+            posture.check()
         if k.motion is not self._token:  # the memory holds the stages of one motion at a time
             k.motion = self._token
             k.velocities = k.drift = k.mass = k.bias = 0
         return k
 
     def with_velocities(self) -> Kinematics:
-        """Stage: spatial velocities of the joints, each in its own frame (`data.v`)."""
+        """Stage: placements, and spatial velocities of the joints, each in its own frame (`data.v`)."""
         k = self._stages()
         serial = self.point.serial
         if k.velocities != serial:
             pin.forwardKinematics(k.model, k.data, self.point.q, self.v)
-            k.velocities = serial
+            k.velocities = k.placed = serial
         return k
 
     def with_drift(self) -> Kinematics:
-        """Stage: spatial accelerations at zero joint acceleration (`data.a`), each in its own frame."""
+        """Stage: and spatial accelerations at zero joint acceleration (`data.a`), each in its own frame."""
         k = self._stages()
         serial = self.point.serial
         if k.drift != serial:
             pin.forwardKinematics(k.model, k.data, self.point.q, self.v, self.point.space.zero_velocity)
-            k.velocities = k.drift = serial
+            k.velocities = k.drift = k.placed = serial
         return k
 
     def velocity(self, frame: Frame | str) -> Vector:
