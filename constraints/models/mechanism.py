@@ -16,6 +16,7 @@ from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import read_only_copy, set_fields
 
 from ..errors import ConstraintError, EmptyProblemError, WrongObjectError
+from ..keywords import FieldOf
 from ..linear_algebra import RANK_TOLERANCE
 from ..loops import ConstraintSet
 from ..loops.mobility import Mobility, mobility_at
@@ -138,10 +139,7 @@ class Mechanism:
         set_fields(self, closures=closures, couplers=couplers, motors=motors, stack=stack)
         set_fields(self, postures=_postures(robot, self.postures), unread=unread, cut=cut)
 
-    @property
-    def name(self) -> str:
-        """Name of the robot."""
-        return self.robot.name
+    name = FieldOf[str]("robot.name", "Name of the robot.")
 
     def posture(self, name: str) -> Vector:
         """Copy (nq,) of a posture. Raises UnknownNameError, which lists those that come closest."""
@@ -213,10 +211,7 @@ class Mechanism:
         """
         return self.judge(q, tolerance).rank
 
-    @property
-    def rows(self) -> int:
-        """Number of rows of closures and couplers; a coupler counts by its implicit twin."""
-        return self.stack.size
+    rows = FieldOf[int]("stack.size", "Number of rows of closures and couplers; a coupler counts by its implicit twin.")
 
     def describe(self, details: bool = False) -> str:
         """The mechanism in words: sizes, closures, couplers, motors, postures, what was not read.

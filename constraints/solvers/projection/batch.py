@@ -19,7 +19,7 @@ from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ...errors import MissingExtraError, OptionError, SizeError, WrongObjectError
-from ...keywords import can_be_called
+from ...keywords import FieldOf, can_be_called
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...words import counted
@@ -63,35 +63,17 @@ class ProjectionBatch(Result):
     _near: Vector | Matrix | None
     outcomes: Outcomes
 
-    @property
-    def q(self) -> Matrix:
-        """Configurations (n, nq): solutions, or iterates of least residual."""
-        return self.outcomes.q
+    q = FieldOf[Matrix]("outcomes.q", "Configurations (n, nq): solutions, or iterates of least residual.")
 
     @property
     def status(self) -> Objects:
         """Why each row ended (n,), members of `Status`; `batch.status == Status.STALLED` is a mask."""
         return self.outcomes.status
 
-    @property
-    def iterations(self) -> Indices:
-        """How many each row took (n,)."""
-        return self.outcomes.iterations
-
-    @property
-    def restarts(self) -> Indices:
-        """How often each row started again (n,)."""
-        return self.outcomes.restarts
-
-    @property
-    def residual(self) -> Vector:
-        """Largest error norm of a constraint (n,)."""
-        return self.outcomes.residual
-
-    @property
-    def seconds(self) -> Vector:
-        """How long each row took its worker (n,)."""
-        return self.outcomes.seconds
+    iterations = FieldOf[Indices]("outcomes.iterations", "How many each row took (n,).")
+    restarts = FieldOf[Indices]("outcomes.restarts", "How often each row started again (n,).")
+    residual = FieldOf[Vector]("outcomes.residual", "Largest error norm of a constraint (n,).")
+    seconds = FieldOf[Vector]("outcomes.seconds", "How long each row took its worker (n,).")
 
     @property
     def success(self) -> BoolVector:
