@@ -12,7 +12,6 @@ The form is that of example-parallel-robots:
 from __future__ import annotations
 
 import difflib
-import importlib
 import os
 import re
 from collections.abc import Iterator
@@ -22,7 +21,8 @@ from typing import Any, cast
 
 from liegroups.arguments import expect
 
-from ..errors import FileError, MissingExtraError, UnknownNameError, WrongObjectError
+from ..errors import FileError, UnknownNameError, WrongObjectError
+from ..exports import from_extra
 from .mechanism import Unread
 
 KEYS = ("closed_loop", "type", "name_mot", "joint_name", "joint_type")
@@ -117,10 +117,7 @@ def read_sidecar(source: str | os.PathLike[str]) -> Sidecar:
 
 
 def _content(path: str) -> object:
-    try:
-        yaml: Any = importlib.import_module("yaml")
-    except ModuleNotFoundError:
-        raise MissingExtraError("pyyaml", "loops") from None
+    yaml = from_extra("yaml", "loops", "pyyaml")
     try:
         if Path(path).is_dir():
             raise FileError(path, "is a folder, the YAML file of the loops was expected")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -18,7 +17,8 @@ from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 from liegroups.frozen import read_only
 
-from ...errors import MissingExtraError, OptionError, SizeError, WrongObjectError
+from ...errors import OptionError, SizeError, WrongObjectError
+from ...exports import from_extra
 from ...keywords import FieldOf, can_be_called
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
@@ -243,11 +243,7 @@ def _reporting(progress: Progress | None, total: int) -> Generator[Callable[[int
     if progress is None or progress is False:
         yield lambda _: None
     elif progress is True:
-        try:
-            tqdm: Any = importlib.import_module("tqdm")
-        except ImportError:
-            raise MissingExtraError("tqdm", "parallel") from None
-        with tqdm.tqdm(total=total, unit="row") as bar:
+        with from_extra("tqdm", "parallel").tqdm(total=total, unit="row") as bar:
             yield bar.update
     else:
         done = 0
