@@ -24,6 +24,7 @@ from ..problem.arguments import on_space
 from ..problem.problem import Problem
 from ..robot import Robot
 from ..robot.arguments import as_robot
+from ..robot.urdf_graph import Fault
 from ..rows.explicit import Explicit
 from ..rows.explicit_forms import linear_coupling
 from ..rows.implicit import Implicit
@@ -36,7 +37,7 @@ _NAMES_AND_NUMBERS = re.compile(r"'[^']*'|[-+.\w]*\d[-+.\w]*")
 
 
 @dataclass(frozen=True)
-class Unread:
+class Unread(Fault):
     """Something in a model file that was not built.
 
     Args:
@@ -46,12 +47,7 @@ class Unread:
             mechanism has no place for it, as for a sensor.
     """
 
-    what: str
-    reason: str
     is_mistake: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.what}: {self.reason}"
 
     @property
     def kind(self) -> str:
@@ -60,12 +56,12 @@ class Unread:
 
 
 @contextmanager
-def or_unread(unread: list[Unread], what: str) -> Generator[None]:
+def or_unread(unread: list[Unread], what: str, *, is_mistake: bool = False) -> Generator[None]:
     """Where something cannot be built, it goes to what was not read, with the reason."""
     try:
         yield
     except ConstraintError as error:
-        unread.append(Unread(what, str(error)))
+        unread.append(Unread(what, str(error), is_mistake))
 
 
 def grouped(unread: Iterable[Unread], details: bool = False) -> list[str]:
