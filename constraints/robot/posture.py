@@ -327,6 +327,12 @@ class Motion(MovingPoint):
             k.mass = self.point.serial
         return k.mass_matrix.copy()
 
+    def inverse_mass_matrix(self) -> Matrix:
+        r""":math:`M(q)^{-1}` (nv, nv) by articulated bodies, without M; not finite where a joint moves no mass."""
+        k = self._stages()
+        inverse: Matrix = pin.computeMinverse(k.model, k.data, self.point.q)  # a copy, whole
+        return inverse
+
     def bias_force(self) -> Vector:
         """Coriolis, centrifugal and gravity forces h(q, v) (nv,): M a + h = tau."""
         k = self._stages()
