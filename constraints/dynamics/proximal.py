@@ -47,7 +47,9 @@ class Anchors:
         model, data: pinocchio's, for these constraints alone.
         owners: the constraints, with their rows in the set and in pinocchio's order.
         places: of contacts: placement, joint, and the acceleration that pinocchio keeps at zero.
+        tree: the model up to the last joint that carries one of them, its nq and nv.
         size: rows of pinocchio.
+        at_once: settings for independent rows.
     """
 
     def __init__(self, constraint_set: ConstraintSet) -> None:
@@ -69,6 +71,10 @@ class Anchors:
             (o.successor.placement, o.successor.joint, _classical if s.stop - s.start == 3 else _spatial)
             for o, _, s in self.owners
         ]
+        _, tree = constraint_set.robot.space.tree_to(
+            max(o.successor.joint for o, _, _ in self.owners) if self.owners else 0
+        )
+        self.tree: tuple[Any, int, int] = (tree, tree.nq, tree.nv)
         self.at_once = pin.ProximalSettings(ACCURACY, ACCURACY, 0.0, 1)
         self._whole, self._size = self.size == constraint_set.size, constraint_set.size
 
@@ -151,7 +157,8 @@ def solve_fast(anchors: Anchors, motion: Motion, tau: Vector) -> tuple[Vector, V
     """
     model, data, q, v = anchors.model, anchors.data, motion.q, motion.v
     a = anchors.accelerate(q, v, tau, anchors.at_once)
-    pin.forwardKinematics(model, data, q, v, a)
+    tree, nq, nv = anchors.tree
+    pin.forwardKinematics(tree, data, q[:nq], v[:nv], a[:nv])
     missed = 0.0
     for place, joint, acceleration in anchors.places:
         moved = acceleration(model, data, joint, place, _LOCAL)
