@@ -17,6 +17,7 @@ from ..workspace import Workspace
 from .frame import Frame
 from .frame_pair import FramePair, frame_jacobian_of
 from .frame_table import FrameTable
+from .inertia import inertia_of
 from .pinocchio import Placement, pin
 
 if TYPE_CHECKING:
@@ -101,6 +102,8 @@ class Kinematics:
         tree: the model up to there, or the model; its algorithms write to the same data.
         nq: coordinates of the tree; None where it is the model.
         jacobian_on: (model, data, joint, placement on it, axes) -> Jacobian (6, nv) of that frame, a new array.
+        inertia_of: (model, data, q) -> joint-space inertia (nv, nv), of which the upper triangle counts.
+        inertia: the last one.
         oMi: live placements of the joints in the world, by joint index.
         world_jacobian: live joint Jacobians (6, nv), spatial, in the world frame.
         frames: what `relative` made, by id of an owner that lives.
@@ -111,7 +114,7 @@ class Kinematics:
         model: Any = space.model
         self.space, self.model, self.tree = space, model, model
         self.last, self.nq = 0, None
-        self.jacobian_on = frame_jacobian_of(model)
+        self.jacobian_on, self.inertia_of = frame_jacobian_of(model), inertia_of(model)
         self.data = model.createData()
         self.oMi: list[Placement] = list(self.data.oMi)  # references: they follow the data
         self.world_jacobian: Matrix = self.data.J.reshape(6, model.nv, order="F")  # one column comes as a vector
@@ -121,6 +124,7 @@ class Kinematics:
         self.frames: dict[int, FramePair] = {}
         self._owners: dict[int, ref[object]] = {}
         self.motion: object = None
+        self.inertia: Matrix = np.zeros((0, 0))
         self.velocities = self.drift = self.mass = self.bias = 0
 
     def reach(self, last: int) -> None:
@@ -333,9 +337,9 @@ class Motion(MovingPoint):
         """Joint-space inertia M(q) (nv, nv), symmetric."""
         k = self._stages()
         if k.mass != self.point.serial:
-            pin.crba(k.model, k.data, self.point.q)
+            k.inertia = k.inertia_of(k.model, k.data, self.point.q)
             k.mass = self.point.serial
-        upper = np.triu(k.data.M)
+        upper = np.triu(k.inertia)
         return upper + np.triu(upper, 1).T
 
     def bias_force(self) -> Vector:
