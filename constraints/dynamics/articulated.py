@@ -23,6 +23,10 @@ MET = 1e-8
 """Residual of the equation of motion, as a part of its largest term, up to which articulated bodies solved it."""
 
 
+REFINED = 3
+"""Times that what the rows still miss is brought to zero."""
+
+
 def solve_test_forces(
     robot: Robot, q: Vector, v: Vector, force: Vector, G: Matrix, gamma: Vector, size: float = 0.0
 ) -> Solution:
@@ -50,14 +54,15 @@ def solve_test_forces(
     B = rows.rows
     responses = np.array([accelerations(force + row) - free for row in B]).reshape(len(B), len(force))
     K = responses @ B.T
-    mu = rows.wanted - B @ free
+    mu, a, pushed = np.zeros(len(B)), free, force
     if len(B):
         L, failed = lapack.dpotrf(0.5 * (K + K.T), lower=1)
         if failed or not np.isfinite(K).all():
             return unsolved(space, DynamicsStatus.SINGULAR_MASS, len(force))
-        mu = lapack.dpotrs(L, mu, lower=1)[0]
-    pushed = force + mu @ B
-    a = accelerations(pushed)
+        for _ in range(REFINED):  # K is a difference of accelerations: one solution leaves its rounding in the rows
+            mu = mu + lapack.dpotrs(L, rows.wanted - B @ a, lower=1)[0]
+            pushed = force + mu @ B
+            a = accelerations(pushed)
     if not np.isfinite(a).all():
         return unsolved(space, DynamicsStatus.SINGULAR_MASS, len(force))
     back = pin.rnea(model, data, q, v, a)
