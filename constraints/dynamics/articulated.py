@@ -40,9 +40,9 @@ def solve_test_forces(
         gamma: what they are asked for (k,).
         size: of the accelerations that gamma was computed from.
     """
-    if not (np.isfinite(G).all() and np.isfinite(gamma).all()):
-        return unsolved(RowSpace(np.zeros(G.shape)), DynamicsStatus.NOT_FINITE, len(force))
     space = RowSpace(G)
+    if not (space.is_finite and np.isfinite(gamma).all()):
+        return unsolved(space, DynamicsStatus.NOT_FINITE, len(force))
     rows = space.independent(gamma, size)
     model: Any = robot.model
     data = model.createData()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from typing import NamedTuple, final
 
 import numpy as np
 
-from liegroups.arguments import finite_vector
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import ConstraintError
@@ -28,7 +28,7 @@ from .proximal import fast_anchors_of, solve_fast, solve_proximal
 from .row_space import RowSpace
 from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
 from .status import DynamicsStatus, Factorisation, Method, member
-from .system import ConstrainedSystem, check_state, constrained_system
+from .system import ConstrainedSystem, assembled, check_state, wanted_accelerations
 from .takes import check_method
 
 FREE = 1e-6
@@ -48,14 +48,8 @@ class Question(NamedTuple):
 
     def system(self, motion: Motion | None = None) -> ConstrainedSystem:
         """The system at that state."""
-        return constrained_system(
-            self.constraint_set,
-            self.constraint_set.robot.at(self.q, self.v) if motion is None else motion,
-            self.tau,
-            external=self.external,
-            acceleration=self.acceleration,
-            rhs=self.rhs,
-        )
+        there = self.constraint_set.robot.at(self.q, self.v) if motion is None else motion
+        return assembled(self.constraint_set, there, self.tau, self.external, self.acceleration, self.rhs)
 
 
 class NoAccelerationError(ConstraintError):
@@ -193,7 +187,7 @@ def forward_dynamics(
     tau: ArrayLike | None = None,
     *,
     method: Method | str = Method.AUTOMATIC,
-    factorisation: Factorisation | str = Factorisation.LU,
+    factorisation: Factorisation | str = Factorisation.CHOLESKY,
     external: Iterable[ExternalForce] = (),
     acceleration: ArrayLike | None = None,
     rhs: RightHandSide | None = None,
@@ -229,8 +223,10 @@ def forward_dynamics(
     how: Method = member(Method, method, "method of dynamics")
     by: Factorisation = member(Factorisation, factorisation, "factorisation")
     force = np.zeros(motion.v.size) if tau is None else np.array(motion.posture.space.check_tangent(tau, "tau"))
-    asked = None if acceleration is None else finite_vector(acceleration, constraint_set.size, "wanted acceleration")
-    question = Question(constraint_set, motion.q, motion.v, force, as_external(external), asked, rhs)
+    asked = wanted_accelerations(acceleration, constraint_set)
+    question = Question(
+        constraint_set, motion.q, motion.v, force, as_external(external) if external else (), asked, rhs
+    )
     if how is Method.AUTOMATIC:
         if asked is None and rhs is None and constraint_set.gains is None:
             found = _at_once(question, motion)
@@ -259,7 +255,7 @@ def _solve(question: Question, motion: Motion, how: Method, by: Factorisation) -
     system = question.system(motion)
     H, G, c, gamma = system.mass_matrix, system.jacobian, system.force, system.gamma
     size = float(system.v @ system.v)
-    if not (np.isfinite(H).all() and np.isfinite(c).all()):
+    if not isfinite(c @ c + H.trace()):  # the diagonal of a mass matrix bounds all of it
         return _refused(question, how, DynamicsStatus.NOT_FINITE)
     found: Solution | None = None
     if how is Method.PROXIMAL:

@@ -113,7 +113,7 @@ def impact(
     after: ArrayLike | None = None,
     restitution: float | Mapping[Any, float] = 0.0,
     method: Method | str = Method.AUTOMATIC,
-    factorisation: Factorisation | str = Factorisation.LU,
+    factorisation: Factorisation | str = Factorisation.CHOLESKY,
     rhs: RightHandSide | None = None,
 ) -> Impact:
     r"""Solve :math:`M (v^+ - v^-) = J^T \Lambda` with velocity rows after the impact.

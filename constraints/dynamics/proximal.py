@@ -31,6 +31,8 @@ DAMPING, ITERATIONS, ACCURACY = 1e-6, 50, 1e-13
 MET = 1e-9
 """Part of the size of the accelerations by which the rows may be missed."""
 
+_LOCAL: Any = pin.LOCAL
+
 STEEP = 1e-10
 """Ratio of the pivots of J M^-1 J^T below which the rows may be redundant: then the general way decides."""
 
@@ -45,7 +47,7 @@ class Anchors:
     Attributes:
         model, data: pinocchio's, for these constraints alone.
         owners: the constraints, with their rows in the set and in pinocchio's order.
-        places: of contacts: placement, joint, and whether it is a point.
+        places: of contacts: placement, joint, and the acceleration that pinocchio keeps at zero.
         size: rows of pinocchio.
     """
 
@@ -64,7 +66,10 @@ class Anchors:
                 self.owners.append((owner, s, slice(self.size, stop)))
                 self.size = stop
         pin.initConstraintDynamics(model, self.data, self._models, self._datas)
-        self.places = [(o.successor.placement, o.successor.joint, s.stop - s.start == 3) for o, _, s in self.owners]
+        self.places = [
+            (o.successor.placement, o.successor.joint, _classical if s.stop - s.start == 3 else _spatial)
+            for o, _, s in self.owners
+        ]
         self.at_once = pin.ProximalSettings(ACCURACY, ACCURACY, 0.0, 1)
         self._whole, self._size = self.size == constraint_set.size, constraint_set.size
 
@@ -146,21 +151,27 @@ def solve_fast(anchors: Anchors, motion: Motion, tau: Vector) -> tuple[Vector, V
         motion: the state.
         tau: generalised forces (nv,).
     """
-    data, v = anchors.data, motion.v
-    a = anchors.accelerate(motion.q, v, tau, anchors.at_once)
-    pin.forwardKinematics(anchors.model, data, motion.q, v, a)
-    size = 1.0 + float(v @ v) + float(np.sqrt(a @ a))
-    for place, joint, is_point in anchors.places:
-        moved = place.actInv(data.a[joint])
-        if is_point:
-            twist = place.actInv(data.v[joint])
-            off = np.array(moved.linear) + cross(twist.angular, twist.linear)
-        else:
-            off = moved.vector
-        if not abs(off).max() <= MET * size:
-            return None
+    model, data, q, v = anchors.model, anchors.data, motion.q, motion.v
+    a = anchors.accelerate(q, v, tau, anchors.at_once)
+    pin.forwardKinematics(model, data, q, v, a)
+    missed = 0.0
+    for place, joint, acceleration in anchors.places:
+        moved = acceleration(model, data, joint, place, _LOCAL)
+        missed += moved.dot(moved)
+    if not (missed <= MET**2 or missed <= (MET * (1.0 + v @ v + np.sqrt(a @ a))) ** 2):
+        return None
     pivots = data.constraint_chol.D[: anchors.size].tolist()
     return (a, data.lambda_c) if max(pivots) < STEEP * min(pivots) < 0.0 else None
+
+
+def _spatial(model: Any, data: Any, joint: int, place: Any, axes: Any) -> Vector:
+    """Acceleration (6,) of a frame."""
+    return pin.getFrameAcceleration(model, data, joint, place, axes).vector
+
+
+def _classical(model: Any, data: Any, joint: int, place: Any, axes: Any) -> Vector:
+    """Acceleration (3,) of a point."""
+    return pin.getFrameClassicalAcceleration(model, data, joint, place, axes).linear
 
 
 def solve_proximal(
@@ -177,9 +188,9 @@ def solve_proximal(
         size: of the accelerations that gamma was computed from.
     """
     n, G = len(force), rows.jacobian
-    if not (np.isfinite(G).all() and np.isfinite(gamma).all() and np.isfinite(force).all()):
-        return unsolved(RowSpace(np.zeros(G.shape)), DynamicsStatus.NOT_FINITE, n)
     space = RowSpace(G)
+    if not (space.is_finite and np.isfinite(gamma).all() and np.isfinite(force).all()):
+        return unsolved(space, DynamicsStatus.NOT_FINITE, n)
     independent = space.independent(gamma, size)
     asked = gamma if independent.is_consistent and space.is_full else space.met(gamma)
     anchors = anchors_of(constraint_set, motion)
@@ -202,7 +213,9 @@ def solve_proximal(
     off = np.abs(independent.rows @ a - independent.wanted).max(initial=0.0)  # in rows of unit length
     if not (missed <= MET * scale and off <= MET * (size + float(np.sqrt(a @ a)))):
         return None
-    return solved(space, independent, a, independent.rows @ generalised if not space.is_full else space.unit(own))
+    return solved(
+        space, independent, a, independent.rows @ generalised if not space.is_full else space.of_independent(own)
+    )
 
 
 def _model_of(owner: FrameRows, model: Any) -> Any:

@@ -29,7 +29,7 @@ def is_depth_first(model: Any) -> bool:
 
 
 def inertia_of(model: Any) -> Callable[[Any, Any, Vector], Matrix]:
-    """What writes the joint-space inertia of a model: (model, data, q) -> M (nv, nv), of which the upper half counts.
+    """What computes the joint-space inertia of a model: (model, data, q) -> M (nv, nv), a new array.
 
     It overwrites the joint Jacobians in the data, by the same numbers.
     """
@@ -37,8 +37,8 @@ def inertia_of(model: Any) -> Callable[[Any, Any, Vector], Matrix]:
 
 
 def _by_branches(model: Any, data: Any, q: Vector) -> Matrix:
-    pin.crba(model, data, q)
-    return np.array(data.M)
+    M: Matrix = pin.crba(model, data, q)  # a copy, whole; what stays in the data is half
+    return M
 
 
 def _by_bodies(model: Any, data: Any, q: Vector) -> Matrix:
