@@ -287,7 +287,7 @@ def answer_of(block: Block, i: int, exactly: bool) -> Answer:
     exact = exact_solution(truth) if exactly else None
     motion = made.robot.at(state.q, state.v)
     for k, method in enumerate(METHODS):
-        by = list(Factorisation)[(i + k) % 3]
+        by = list(Factorisation)[(i + k) % len(Factorisation)]
         try:
             result = forward_dynamics(
                 made, motion, state.tau, method=method, factorisation=by, external=state.external,

@@ -28,7 +28,7 @@ from .proximal import fast_anchors_of, solve_fast, solve_proximal
 from .row_space import RowSpace
 from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
 from .status import DynamicsStatus, Factorisation, Method, member
-from .system import ConstrainedSystem, assembled, check_state, wanted_accelerations
+from .system import ConstrainedSystem, assembled, check_state, wanted, wanted_accelerations
 from .takes import check_method
 
 FREE = 1e-6
@@ -196,7 +196,8 @@ def forward_dynamics(
 
     The state may be open: then errors and rates count where the set is stabilised, and are in `result.system`.
     AUTOMATIC takes pinocchio's constraint dynamics where the set is of contacts with its rows, without stabilisation
-    and wanted accelerations, and the result passes a check; the sparse method for long chains; else the direct one.
+    and wanted accelerations, and the result passes a check; test forces for other contacts; the sparse method for long
+    chains; else the direct one.
 
     Args:
         constraint_set: closures, contacts and other constraints, with their stabilisation.
@@ -232,6 +233,10 @@ def forward_dynamics(
             found = _at_once(question, motion)
             if found is not None:
                 return found
+        if constraint_set.is_of_contacts:
+            found = _by_test_forces(question, motion)
+            if found is not None:
+                return found
         how = Method.DIRECT
     else:
         check_method(constraint_set, how)
@@ -250,6 +255,20 @@ def _at_once(question: Question, motion: Motion) -> ForwardDynamics | None:
     return ForwardDynamics(found[0], anchors.spread(found[1]), DynamicsStatus.SOLVED, Method.PROXIMAL, question)
 
 
+def _by_test_forces(question: Question, motion: Motion) -> ForwardDynamics | None:
+    """By articulated bodies, which need no mass matrix; None where masses are so light that the residual decides."""
+    constraint_set = question.constraint_set
+    force = question.tau - motion.bias_force()
+    if question.external:
+        force += generalised(question.external, motion)
+    rows = constraint_set.rows_at(motion, question.rhs)
+    gamma = wanted(constraint_set, rows, question.acceleration)
+    found = solve_test_forces(motion, force, rows.jacobian, gamma, float(motion.v @ motion.v))
+    if not found.status.is_success:
+        return None
+    return ForwardDynamics(found.acceleration, found.multipliers, found.status, Method.TEST_FORCES, question, found)
+
+
 def _solve(question: Question, motion: Motion, how: Method, by: Factorisation) -> ForwardDynamics:
     """By one method, on the whole system."""
     system = question.system(motion)
@@ -262,8 +281,7 @@ def _solve(question: Question, motion: Motion, how: Method, by: Factorisation) -
         found = solve_proximal(question.constraint_set, motion, c + motion.bias_force(), system.rows, gamma, size)
         how = Method.PROXIMAL if found is not None else Method.DIRECT
     if how is Method.TEST_FORCES:
-        robot = question.constraint_set.robot
-        found = solve_test_forces(robot, system.q, system.v, c + motion.bias_force(), G, gamma, size)
+        found = solve_test_forces(motion, c, G, gamma, size)
     elif how is Method.RANGE_SPACE:
         branches = Branches.of(question.constraint_set.robot.model)
         found = solve_range_space(H, G, c, gamma, by, branches=branches, size=size)

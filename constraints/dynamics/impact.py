@@ -162,11 +162,10 @@ def _solve(
 ) -> tuple[Solution, Method]:
     H, G, none = motion.mass_matrix(), rows.jacobian, np.zeros(motion.v.size)
     size = float(np.sqrt(motion.v @ motion.v))
-    if how in (Method.TEST_FORCES, Method.PROXIMAL):  # at rest, with the forces that keep it there
-        robot = constraint_set.robot
-        rest = robot.at(motion.q, none)
-        if how is Method.TEST_FORCES:
-            return solve_test_forces(robot, rest.q, none, rest.bias_force(), G, jump, size), how
+    if how is Method.TEST_FORCES:
+        return solve_test_forces(motion, none, G, jump, size), how
+    if how is Method.PROXIMAL:  # at rest, with the forces that keep it there
+        rest = constraint_set.robot.at(motion.q, none)
         found = solve_proximal(constraint_set, rest, rest.bias_force(), rows, jump, size)
         if found is not None:
             return found, how

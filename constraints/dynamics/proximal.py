@@ -210,8 +210,9 @@ def solve_proximal(
     generalised = own @ G
     missed = np.abs(pin.rnea(anchors.model, anchors.data, motion.q, motion.v, a) - force - generalised).max(initial=0.0)
     scale = max(np.abs(force).max(initial=0.0), np.abs(generalised).max(initial=0.0), np.abs(a).max(initial=0.0))
-    off = np.abs(independent.rows @ a - independent.wanted).max(initial=0.0)  # in rows of unit length
-    if not (missed <= MET * scale and off <= MET * (size + float(np.sqrt(a @ a)))):
+    B = independent.rows
+    reach = MET * (size + float(np.sqrt(a @ a))) * np.sqrt(np.einsum("ij,ij->i", B, B))  # short rows like long ones
+    if not (missed <= MET * scale and (np.abs(B @ a - independent.wanted) <= reach).all()):
         return None
     return solved(
         space, independent, a, independent.rows @ generalised if not space.is_full else space.of_independent(own)

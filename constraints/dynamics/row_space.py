@@ -70,8 +70,9 @@ class RowSpace:
     def __init__(self, G: Matrix) -> None:
         gram = G @ G.T
         lengths = np.sqrt(gram.diagonal())
-        longest, shortest = float(lengths.max(initial=0.0)), float(lengths.min(initial=np.inf))
-        self.is_finite = isfinite(longest)
+        sizes: list[float] = lengths.tolist()
+        longest, shortest = max(sizes, default=0.0), min(sizes, default=0.0)
+        self.is_finite = isfinite(sum(sizes))
         self.G = G if self.is_finite else np.zeros_like(G)
         self._all = self.is_finite and shortest > NO_ROW * longest
         self._on: Any = slice(None)

@@ -38,7 +38,7 @@ SUSPECT = 1e-11
 
 
 NEAT = 1e-12
-"""Part of the acceleration by which unit rows may be missed before it is corrected."""
+"""Part of the acceleration by which rows may be missed before it is corrected."""
 
 
 class Solution(NamedTuple):
@@ -168,7 +168,7 @@ def solve_range_space(
         mu = _GRAM[factorisation](Y, rows.wanted - Y.T @ z)
         a = tree.solve(L, z + Y @ mu)
         left = rows.wanted - rows.rows @ a
-        if np.abs(left).max() > NEAT * np.abs(a).max(initial=0.0):  # Y^T Y has the square of the condition of Y
+        if np.abs(left).max() > NEAT * np.abs(a).max():  # Y^T Y has the square of the condition of Y
             more = _GRAM[factorisation](Y, left)
             mu, a = mu + more, a + tree.solve(L, Y @ more)
         return solved(space, rows, a, mu)

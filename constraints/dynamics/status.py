@@ -44,7 +44,7 @@ class Method(Enum):
     DIRECT = "one dense factorisation of the saddle point; the mass matrix may be singular"
     RANGE_SPACE = "branch-sparse factorisation of the mass matrix, dense one of J M^-1 J^T"
     NULL_SPACE = "orthogonal basis of the motions that the rows leave; the mass matrix may be singular"
-    TEST_FORCES = "Kokkevis: articulated bodies under unit forces, no mass matrix; contacts only"
+    TEST_FORCES = "Kokkevis: answers of articulated bodies to unit forces, no mass matrix; contacts only"
     PROXIMAL = "pinocchio's constraint dynamics; contacts and closures of three or six rows"
     SPARSE = "sparse factorisation in the coordinates of all bodies, for long chains with many loops"
 

@@ -82,7 +82,7 @@ class TogetherRows:
         self._points = _WorldPoints(points) if points else None
 
     def at(self, motion: Motion, sides: RightHandSide, with_rates: bool) -> SetRows:
-        """All rows at a state; those of constraints that are off are not zero yet.
+        """All rows at a state; those of constraints that are off are not zero yet, those without position are.
 
         Args:
             motion: the state.
@@ -205,9 +205,9 @@ class _WorldPoints:
                 at.append(owner.predecessor.placement.translation)
         run = as_slice(where)
         self._where: Any = np.array(where) if run is None else run
-        self._of: Any = slice(None) if of == list(range(len(points))) else np.array(of)
+        self._of = np.array(of)
         self._normals = np.concatenate([_directions(owner) for owner, _ in owners])
-        self._held = np.array(held)
+        self._held, self._any_held = np.array(held), any(held)
         self._offsets = self._held * np.einsum("ij,ij->i", self._normals, np.array(at))
         self._across = np.array([-pin.skew(n) for n in self._normals])  # p x n = across p
 
@@ -216,13 +216,13 @@ class _WorldPoints:
         model, data, oMi, n = k.model, k.data, k.oMi, self._normals
         points = [oMi[joint].act(p) for joint, _, p in self._places]
         points += [_classical(model, data, joint, placement, _ALIGNED).linear for joint, placement, _ in self._places]
-        both = np.array(points).reshape(2, -1, 3)[:, self._of]
+        both = np.array(points).reshape(2, -1, 3).take(self._of, 1)
         where = self._where
         W[where, :3] = n
         W[where, 3:] = np.matmul(self._across, both[0][:, :, None])[:, :, 0]
-        along = np.einsum("kij,ij->ki", both, n)
-        position[where] = self._held * along[0] - self._offsets
-        drift[where] = along[1]
+        drift[where] = np.einsum("ij,ij->i", both[1], n)
+        if self._any_held:
+            position[where] = self._held * np.einsum("ij,ij->i", both[0], n) - self._offsets
 
 
 def _directions(owner: FrameRows) -> Matrix:

@@ -15,7 +15,7 @@ from .pinocchio import pin
 def is_depth_first(model: Any) -> bool:
     """Whether the joints that each joint carries follow it without a gap.
 
-    `crba` and `constraintDynamics` of pinocchio take it for granted, and say nothing where it is not so: they then read
+    `crba`, `computeMinverse` and `constraintDynamics` of pinocchio take it for granted, and say nothing where it is not so: they then read
     and write the columns of other branches. Kinematics, RNEA and ABA need only parents before their children, which is
     all that `addJoint` asks for.
     """
@@ -48,4 +48,23 @@ def _by_bodies(model: Any, data: Any, q: Vector) -> Matrix:
     for j in range(1, model.njoints):
         J = np.array(pin.getJointJacobian(model, data, j, pin.LOCAL)).reshape(6, -1)
         M += J.T @ np.asarray(model.inertias[j].matrix()) @ J
+    return M
+
+
+def inverse_inertia_of(model: Any) -> Callable[[Any, Any, Vector], Matrix]:
+    """What computes the inverse of it by articulated bodies; not finite where a joint moves no mass."""
+    if is_depth_first(model):
+        return _inverse_by_branches
+    still = pin.Model(model)
+    still.gravity = pin.Motion.Zero()
+    own, rest = still.createData(), np.zeros(model.nv)
+
+    def by_forces(_: Any, __: Any, q: Vector) -> Matrix:
+        return np.array([pin.aba(still, own, q, rest, force) for force in np.eye(model.nv)]).T
+
+    return by_forces
+
+
+def _inverse_by_branches(model: Any, data: Any, q: Vector) -> Matrix:
+    M: Matrix = pin.computeMinverse(model, data, q)  # a copy, whole
     return M
