@@ -18,6 +18,7 @@ from ..loops.contacts import PointRates, TwistRows
 from ..loops.frame_rows import FrameRows
 from ..loops.set_rows import SetRows
 from ..robot import Motion
+from ..robot.inertia import is_depth_first
 from ..robot.pinocchio import pin
 from .row_space import RowSpace
 from .saddle_point import Solution, solved, unsolved
@@ -27,7 +28,7 @@ from .takes import rows_of_point
 DAMPING, ITERATIONS, ACCURACY = 1e-6, 50, 1e-13
 """Of the proximal loop, for redundant rows; independent ones are solved at once, without damping."""
 
-MET = 1e-8
+MET = 1e-9
 """Part of the size of the accelerations by which the rows may be missed."""
 
 _LOCAL: Any = pin.LOCAL
@@ -136,6 +137,7 @@ def fast_anchors_of(constraint_set: ConstraintSet, motion: Motion) -> Anchors | 
 def _only_fast(constraint_set: ConstraintSet) -> tuple[Anchors | None]:
     on = [owner for owner, on in zip(constraint_set.stack, constraint_set.active, strict=True) if on]
     fits = bool(on) and all(isinstance(owner, FrameRows) and is_its_own(owner) for owner in on)
+    fits = fits and is_depth_first(constraint_set.robot.model)
     return (Anchors(constraint_set) if fits else None,)
 
 
@@ -200,8 +202,9 @@ def solve_proximal(
     asked = gamma if independent.is_consistent and space.is_full else space.met(gamma)
     anchors = anchors_of(constraint_set, motion)
     turns, wanted = anchors.convert(motion, asked)
-    damping = 0.0 if space.is_full else DAMPING
-    settings = pin.ProximalSettings(ACCURACY, ACCURACY, damping, 1 if space.is_full else ITERATIONS)
+    is_full = space.rank == anchors.size  # rows of zeros are none of `space`, but pinocchio has them
+    damping = 0.0 if is_full else DAMPING
+    settings = pin.ProximalSettings(ACCURACY, ACCURACY, damping, 1 if is_full else ITERATIONS)
     a = np.array(anchors.accelerate(motion.q, motion.v, force, settings))
     lam = np.array(anchors.data.lambda_c)
     if not np.isfinite(a).all():
@@ -214,8 +217,9 @@ def solve_proximal(
     generalised = own @ G
     missed = np.abs(pin.rnea(anchors.model, anchors.data, motion.q, motion.v, a) - force - generalised).max(initial=0.0)
     scale = max(np.abs(force).max(initial=0.0), np.abs(generalised).max(initial=0.0), np.abs(a).max(initial=0.0))
-    reach = MET * (size + float(np.sqrt(a @ a)))
-    if not (missed <= MET * scale and np.abs(G @ a - asked).max(initial=0.0) <= reach * np.abs(G).max(initial=1.0)):
+    B = independent.rows
+    reach = MET * (size + float(np.sqrt(a @ a))) * np.sqrt(np.einsum("ij,ij->i", B, B))  # short rows like long ones
+    if not (missed <= MET * scale and (np.abs(B @ a - independent.wanted) <= reach).all()):
         return None
     return solved(
         space, independent, a, independent.rows @ generalised if not space.is_full else space.of_independent(own)

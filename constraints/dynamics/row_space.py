@@ -22,6 +22,9 @@ CLEARLY_INDEPENDENT = 1e-4
 CONSISTENT = 1e-9
 """Part of the size of the accelerations up to which what redundant rows ask for may differ."""
 
+SAME = 1e-13
+"""A singular value below this part of the largest one is rounding: the rows repeat each other to the last digit."""
+
 
 class Independent(NamedTuple):
     r"""Rows B of full rank that span those of a Jacobian, and what they ask for: :math:`B\,a = \beta`.
@@ -31,12 +34,21 @@ class Independent(NamedTuple):
         wanted: beta (rank,).
         is_consistent: whether a acceleration that meets them meets all rows.
         gap: norm of what cannot be met, in unit rows.
+        nearly: (m, nv) what the rows that are left out hold beside these, in unit rows: rounding, unless they only
+            nearly repeat others.
+        size: of the accelerations, by which that is judged.
     """
 
     rows: Matrix
     wanted: Vector
     is_consistent: bool
     gap: float
+    nearly: Matrix
+    size: float
+
+    def are_all_met_by(self, a: Vector) -> bool:
+        """Whether an acceleration (nv,) that meets these rows meets those that were left out, too."""
+        return self.is_consistent and _norm(self.nearly @ a) <= CONSISTENT * (self.size + _norm(a))
 
 
 @final
@@ -109,17 +121,20 @@ class RowSpace:
             size: size of the accelerations that gamma was computed from: their rounding is no contradiction.
         """
         if self.is_full and self._all:
-            return Independent(self.G, gamma, True, 0.0)
+            return Independent(self.G, gamma, True, 0.0, self.G[:0], size)
         wanted: Vector = gamma[self._on]
         off = float(np.abs(np.delete(gamma, self._on)).max(initial=0.0)) if not self._all else 0.0
         if self.is_full:
-            return Independent(self.G[self._on], wanted, off <= CONSISTENT * (size + _norm(gamma)), off)
+            rows: Matrix = self.G[self._on]
+            return Independent(rows, wanted, off <= CONSISTENT * (size + _norm(gamma)), off, rows[:0], size)
         left, values, right = self._svd
         U, sizes, Vt = left[:, : self.rank], values[: self.rank], right[: self.rank]
+        nearly: Matrix = values[self.rank :, None] * right[self.rank :]
         met = self.met(gamma)[self._on] / self._lengths
         beta = wanted / self._lengths
         gap = max(_norm(beta - met), off)
-        return Independent(Vt, (U.T @ met) / sizes, gap <= CONSISTENT * (size + _norm(beta)), gap)
+        size += _norm(beta)
+        return Independent(Vt, (U.T @ met) / sizes, gap <= CONSISTENT * size, gap, nearly, size)
 
     def met(self, gamma: Vector) -> Vector:
         r"""The nearest to gamma (k,) that all rows can be together: :math:`G G^+ \gamma`."""
@@ -152,8 +167,11 @@ class RowSpace:
             some = mu
         else:
             U, sizes, _ = self._svd
-            A = self._lengths[:, None] * U[:, : self.rank]
-            some = A @ np.linalg.solve(A.T @ A, mu / sizes[: self.rank])
+            kept = int((sizes > SAME * sizes[0]).sum())  # also those of rows that nearly repeat others push: not at all
+            A = self._lengths[:, None] * U[:, :kept]
+            push = np.zeros(kept)
+            push[: self.rank] = mu / sizes[: self.rank]
+            some = A @ np.linalg.solve(A.T @ A, push)
         return self._spread(some)
 
 

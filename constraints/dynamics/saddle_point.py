@@ -37,6 +37,10 @@ SUSPECT = 1e-11
 """Estimate of the reciprocal condition of the saddle point below which it is judged by its motions without rows."""
 
 
+NEAT = 1e-12
+"""Part of the acceleration by which rows may be missed before it is corrected."""
+
+
 class Solution(NamedTuple):
     """What solves a saddle point system.
 
@@ -159,8 +163,15 @@ def solve_range_space(
         if L is None:
             return unsolved(space, DynamicsStatus.SINGULAR_MASS, len(c))
         Y, z = tree.solve_transposed(L, rows.rows.T), tree.solve_transposed(L, c)
-        mu = _GRAM[factorisation](Y, rows.wanted - Y.T @ z) if len(rows.wanted) else rows.wanted
-        return solved(space, rows, tree.solve(L, z + Y @ mu), mu)
+        if not len(rows.wanted):
+            return solved(space, rows, tree.solve(L, z), rows.wanted)
+        mu = _GRAM[factorisation](Y, rows.wanted - Y.T @ z)
+        a = tree.solve(L, z + Y @ mu)
+        left = rows.wanted - rows.rows @ a
+        if np.abs(left).max() > NEAT * np.abs(a).max():  # Y^T Y has the square of the condition of Y
+            more = _GRAM[factorisation](Y, left)
+            mu, a = mu + more, a + tree.solve(L, Y @ more)
+        return solved(space, rows, a, mu)
 
     return _with_rows(G, gamma, size, solve)
 
@@ -187,21 +198,24 @@ def solve_null_space(
     """
 
     def solve(space: RowSpace, rows: Independent) -> Solution:
-        Y, Z = bases_of(rows.rows) if bases is None else bases
-        square = rows.rows @ Y
+        scale = _scale(H) if bases is None else np.ones(len(c))
+        A, B, push = H * scale * scale[:, None], rows.rows * scale, c * scale
+        Y, Z = bases_of(B) if bases is None else bases
+        square = B @ Y
         a: Vector = Y @ np.linalg.solve(square, rows.wanted)
         if Z.shape[1]:
-            A = Z.T @ H @ Z
-            z = _DEFINITE[factorisation](A, Z.T @ (c - H @ a))
+            K, right = Z.T @ A @ Z, Z.T @ (push - A @ a)
+            has_mass = _largest(K) > SINGULAR * _largest(A)
+            z = _DEFINITE[factorisation](K, right) if has_mass else None
             if z is None:
-                values, vectors = np.linalg.eigh(A)
-                free = Z @ vectors[:, values <= SINGULAR * max(values[-1], _largest(H))]
+                values, vectors = np.linalg.eigh(K)
+                free = scale[:, None] * (Z @ vectors[:, values <= SINGULAR * max(values[-1], _largest(A))])
                 if free.shape[1]:
-                    return unsolved(space, DynamicsStatus.SINGULAR_SYSTEM, len(c), free)
-                z = np.asarray(np.linalg.solve(A, Z.T @ (c - H @ a)), dtype=np.float64)
+                    return unsolved(space, DynamicsStatus.SINGULAR_SYSTEM, len(c), np.linalg.qr(free)[0])
+                z = np.linalg.solve(K, right)
             a = a + Z @ z
-        mu = np.linalg.solve(square.T, Y.T @ (H @ a - c))
-        return solved(space, rows, a, np.asarray(mu, dtype=np.float64))
+        mu = np.linalg.solve(square.T, Y.T @ (A @ a - push))
+        return solved(space, rows, a * scale, np.asarray(mu, dtype=np.float64))
 
     return _with_rows(G, gamma, size, solve)
 
@@ -224,7 +238,7 @@ def solved(space: RowSpace, rows: Independent, a: Vector, mu: Vector) -> Solutio
     """The solution of independent rows as one of all rows."""
     if not isfinite(a @ a + mu @ mu):
         return unsolved(space, DynamicsStatus.NOT_FINITE, len(a))
-    if not rows.is_consistent:
+    if not rows.are_all_met_by(a):
         status = DynamicsStatus.INCONSISTENT
     else:
         status = DynamicsStatus.SOLVED if space.is_full else DynamicsStatus.RANK_DEFICIENT

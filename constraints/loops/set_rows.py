@@ -73,6 +73,8 @@ class TogetherRows:
             chains = (supporting_columns(robot, frame.joint) for frame in (owner.successor, owner.predecessor))
             successor, predecessor = (chain.astype(np.float64) for chain in chains)
             self._signs[s] = successor - predecessor
+            if s.start == s.stop:  # a closure that leaves everything free
+                continue
             if _is_world_point(owner):
                 points.append((owner, s))
             else:

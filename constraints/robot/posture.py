@@ -17,6 +17,7 @@ from ..workspace import Workspace
 from .frame import Frame
 from .frame_pair import FramePair, frame_jacobian_of
 from .frame_table import FrameTable
+from .inertia import inertia_of, inverse_inertia_of
 from .pinocchio import Placement, pin
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class Kinematics:
         tree: the model up to there, or the model; its algorithms write to the same data.
         nq: coordinates of the tree; None where it is the model.
         jacobian_on: (model, data, joint, placement on it, axes) -> Jacobian (6, nv) of that frame, a new array.
+        inertia_of, inverse_inertia_of: (model, data, q) -> joint-space inertia (nv, nv) and its inverse, new arrays.
         oMi: live placements of the joints in the world, by joint index.
         world_jacobian: live joint Jacobians (6, nv), spatial, in the world frame.
         frames: what `relative` made, by id of an owner that lives.
@@ -98,6 +100,7 @@ class Kinematics:
         self.space, self.model, self.tree = space, model, model
         self.last, self.nq = 0, None
         self.jacobian_on = frame_jacobian_of(model)
+        self.inertia_of, self.inverse_inertia_of = inertia_of(model), inverse_inertia_of(model)
         self.data = model.createData()
         self.oMi: list[Placement] = list(self.data.oMi)  # references: they follow the data
         self.world_jacobian: Matrix = self.data.J.reshape(6, model.nv, order="F")  # one column comes as a vector
@@ -323,15 +326,14 @@ class Motion(MovingPoint):
         """Joint-space inertia M(q) (nv, nv), symmetric; a copy."""
         k = self._stages()
         if k.mass != self.point.serial:
-            k.mass_matrix = pin.crba(k.model, k.data, self.point.q)  # a copy, whole; what stays in the data is half
+            k.mass_matrix = k.inertia_of(k.model, k.data, self.point.q)
             k.mass = self.point.serial
         return k.mass_matrix.copy()
 
     def inverse_mass_matrix(self) -> Matrix:
         r""":math:`M(q)^{-1}` (nv, nv) by articulated bodies, without M; not finite where a joint moves no mass."""
         k = self._stages()
-        inverse: Matrix = pin.computeMinverse(k.model, k.data, self.point.q)  # a copy, whole
-        return inverse
+        return k.inverse_inertia_of(k.model, k.data, self.point.q)
 
     def bias_force(self) -> Vector:
         """Coriolis, centrifugal and gravity forces h(q, v) (nv,): M a + h = tau."""
