@@ -40,6 +40,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 from tests import rbdl_models  # noqa: E402
 
+ROBOTS = "package://example-robot-data/robots"
 BURST, REFERENCE = 4, 12.7
 SOLES = ("leg_left_sole_fix_joint", "leg_right_sole_fix_joint")
 RBDL = ("fivebar_planar", "fourbar_planar", "slidercrank3d", "double_pendulum_absolute")
@@ -104,12 +105,13 @@ def talos(form: Form) -> Case | None:
     """Talos on two anchored soles; None where its model is not installed."""
     if robot_data_folder() is None:
         return None
-    robot = Robot.from_urdf("package://example-robot-data/robots/talos_data/robots/talos_reduced.urdf", base=Base.FREE_FLYER)
+    robot = Robot.from_urdf(f"{ROBOTS}/talos_data/robots/talos_reduced.urdf", base=Base.FREE_FLYER)
     home = robot.space.neutral
     soles = [SurfaceContact(robot, sole, form=form, name=sole).anchored(home) for sole in SOLES]
     q = robot.space.integrate(home, 0.1 * np.random.default_rng(0).normal(size=robot.nv))
     case = Case(f"Talos, two soles, {form.name}", ConstraintSet(robot, soles), q)
-    model, data = robot.model, robot.model.createData()
+    model: Any = robot.model
+    data = model.createData()
     models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
     for sole in SOLES:
         frame = model.frames[model.getFrameId(sole)]
