@@ -240,10 +240,14 @@ def test_rounding_grows_with_distances_scales_and_right_hand_sides() -> None:
     problem = Problem(space, [small, big])
     # |J| max(1, |q|) = (3 * 10 + 4 * 10) * 2 and 2 * 10, since both numbers are one leaf
     expected = eps * np.hypot(2.0 * 70.0 + 2.0 * 7.0, 20.0 + 2.0 * 7.0)
-    assert rounding_of(problem, q, problem.rhs) == pytest.approx(expected, rel=1e-12)
-    assert rounding_of(Problem(space, [small]), q, Problem(space, [small]).rhs) == pytest.approx(eps * 70.0, rel=1e-12)
+    assert rounding_of(problem, q, problem.rhs) == pytest.approx(expected, rel=1e-12, abs=0.0)
+    assert rounding_of(Problem(space, [small]), q, Problem(space, [small]).rhs) == pytest.approx(
+        eps * 70.0, rel=1e-12, abs=0.0
+    )
     q[0] = 0.5
-    assert rounding_of(Problem(space, [small]), q, Problem(space, [small]).rhs) == pytest.approx(eps * 7.0, rel=1e-12)
+    assert rounding_of(Problem(space, [small]), q, Problem(space, [small]).rhs) == pytest.approx(
+        eps * 7.0, rel=1e-12, abs=0.0
+    )
 
 
 def root(q: np.ndarray) -> np.ndarray:
@@ -297,6 +301,23 @@ def test_dependence_of_linear_rows() -> None:
     loose = dependence(Problem(Rn(4), [[first], [second], [third]], optional_last=True), np.zeros(4), problem.rhs)
     assert loose.levels[-1] == "level 2 (optional)"
     assert not any(entry.row.constraint == "c" for entry in loose.redundant)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e6])
+def test_dependence_has_no_unit(unit: float) -> None:
+    """Rows of millimetres or of megametres: the same ranks, the same rows, whatever their lengths are to each other."""
+    J = unit * np.array([[3.0, 0.0, 0.0], [3.0, 2e-4, 0.0], [6.0, 0.0, 0.0], [1e-4, 0.0, 0.0]])
+    problem = Problem(Rn(3), [Implicit.zero(Affine(J), name="a")])
+    found = dependence(problem, np.zeros(3), problem.rhs)
+    assert found.ranks == (2,)
+    assert [(entry.row.row, entry.everywhere) for entry in found.redundant] in (
+        [(0, True), (3, True)],
+        [(1, True), (3, True)],
+    )
+    assert all(len(entry.repeats) == 1 for entry in found.redundant if entry.row.row != 1)
+    none = Problem(Rn(3), [Implicit.zero(Affine(unit * np.array([[1.0, 0, 0], [1e-8, 0, 0]])), name="a")])
+    (entry,) = dependence(none, np.zeros(3), none.rhs).redundant
+    assert (entry.row.row, entry.repeats) == (1, ())  # shorter than roundings of the others: as if it were nothing
 
 
 def test_computed_constraints_are_the_first_level() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 import types
 from concurrent.futures import Executor, Future
@@ -13,7 +14,19 @@ import numpy as np
 import pytest
 from robots import arm
 
-from constraints import Affine, Bounds, Function, Implicit, Options, Orientation, Position, Problem, Projector, Status
+from constraints import (
+    Affine,
+    Bounds,
+    Function,
+    Implicit,
+    Options,
+    Orientation,
+    Position,
+    Problem,
+    Projection,
+    Projector,
+    Status,
+)
 from constraints.errors import (
     BatchRowError,
     DtypeError,
@@ -25,6 +38,7 @@ from constraints.errors import (
     WrongObjectError,
 )
 from constraints.functions import Identity
+from constraints.solvers import diagnose
 from constraints.solvers.projection import workers
 from constraints.solvers.projection.batch import _chunk  # pyright: ignore[reportPrivateUsage]
 from constraints.solvers.projection.batch_arguments import references_of, sides_of, starts_of
@@ -256,6 +270,16 @@ def test_a_result_reads_everything_from_its_case_and_outcome() -> None:
     assert result.violations == ()
     assert result.seconds > 0.0
     assert replace(projector.options, trace=False) != projector.options
+
+
+def test_a_diagnosis_has_one_set_of_defaults() -> None:
+    """The method of a result and the function take the same, for the same."""
+    method = dict(inspect.signature(Projection.diagnose).parameters)
+    assert method.pop("self")
+    own = {name: (it.kind, it.default) for name, it in method.items()}
+    function = dict(inspect.signature(diagnose).parameters)
+    assert function.pop("projection")
+    assert own == {name: (it.kind, it.default) for name, it in function.items()}
 
 
 # Workers.
