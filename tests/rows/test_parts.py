@@ -626,8 +626,8 @@ def test_rates_of_rows_in_groups_are_differences_in_time() -> None:
         owner = Implicit(f, [EQUALITY] * 6, start, scale=[1.0, 2.0, 3.0, 1.0, 0.5, 1.0])
         stack = Stack([owner])
 
-        def error(t: float, outputs: Any = outputs, stack: Stack = stack, start: Any = start, f: Any = f) -> np.ndarray:
-            there = outputs.compose(start, outputs.exp(t * step + 0.5 * t * t * bend))
+        def error(t: float, outputs: Any = outputs, stack: Any = stack, way: Any = (start, step, bend)) -> np.ndarray:
+            there = outputs.compose(way[0], outputs.exp(t * way[1] + 0.5 * t * t * way[2]))
             return stack_rows(
                 stack, robot.at(robot.space.integrate(q, t * v)), rhs=RightHandSide(stack, there)
             ).error.copy()
