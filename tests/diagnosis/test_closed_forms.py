@@ -1,5 +1,8 @@
 """Sensitivities in closed form: circles, planes, boxes, computed and frozen dofs, bodies; what is refused."""
 
+# pyright: reportArgumentType=false
+# bounds and arguments that are wrong are given as lists
+
 from __future__ import annotations
 
 from typing import Any

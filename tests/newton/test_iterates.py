@@ -229,14 +229,17 @@ CASES: list[tuple[str, Any, Any, dict[str, Any]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "box", "weights", "options"), CASES, ids=str)
+@pytest.mark.parametrize(
+    ("name", "box", "weights", "options"), CASES, ids=[f"{case[0]} {i % 7}" for i, case in enumerate(CASES)]
+)
 def test_iterates_are_those_of_the_rules(name: str, box: Any, weights: Any, options: dict[str, Any]) -> None:
     """Every iterate, restart, figure and status, from three starts that may be outside their bounds.
 
     Held dofs keep roundings in the parts of lower levels: these once took the whole step of a level away.
     """
     levels, optional = LEVELS[name]
-    o = Options(**({"max_iterations": 40} | options), trace=True)
+    given: dict[str, Any] = {"max_iterations": 40, "trace": True} | options
+    o = Options(**given)
     space = Rn(N)
 
     def constraint(rows: Rows) -> Implicit:
@@ -252,7 +255,8 @@ def test_iterates_are_those_of_the_rules(name: str, box: Any, weights: Any, opti
     rng = np.random.default_rng(5)
     for _ in range(3):
         q0 = rng.uniform(-2.2, 2.2, N)
-        rules = Rules(levels, *box, np.ones(N) if weights is None else np.array(weights), optional, o)
+        costs = np.ones(N) if weights is None else np.array(weights)
+        rules = Rules(levels, box[0], box[1], costs, optional, o)
         q, status = rules.run(q0)
         result = projector.project(q0)
         assert result.trace is not None

@@ -279,7 +279,7 @@ def test_samples_are_as_close_as_asked(angle: float, length: float) -> None:
             assert len(interpolate(whole, q0, near).or_raise().samples) == count
     for wrong in ({"max_angle": 0.0}, {"max_length": -1.0}, {"max_angle": np.inf}):
         with pytest.raises(OptionError, match=f"{next(iter(wrong))} of an interpolation"):
-            interpolate(whole, q0, q1, **wrong)
+            interpolate(whole, q0, q1, **wrong)  # type: ignore[arg-type]
 
 
 def test_an_interpolation_that_is_not_projected_keeps_its_beginning() -> None:

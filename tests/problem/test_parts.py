@@ -1,5 +1,8 @@
 """What a problem is made of, read and put in order: whole descriptions, arguments, dependencies, tangents, merging."""
 
+# pyright: reportArgumentType=false
+# bounds and arguments that are wrong are given as lists
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,8 @@
 """Small parts of a projection: chunks of a batch, rows read one by one, effort in words, levels, what workers say."""
 
+# pyright: reportArgumentType=false
+# bounds and arguments that are wrong are given as lists
+
 from __future__ import annotations
 
 import inspect
@@ -108,10 +111,11 @@ def test_right_hand_sides_of_rows_in_every_form(form: str, pool: Executor | None
     given = forms(projector.problem)[form]
     wanted = [1.0] * 3 if form == "none" else [2.0] * 3 if form in ("one", "vector") else [2.0, 3.0, 4.0]
     batch = projector.project_batch(np.zeros((3, 2)), given, executor=pool, chunk=2)
-    for part, expected in (
+    parts: list[tuple[Any, list[float]]] = [
         (batch, wanted), (batch[1:], wanted[1:]), (batch[[2, -3]], [wanted[2], wanted[0]]),
         (batch[np.array([True, False, True])], wanted[::2]), (batch[::-1], wanted[::-1]), (batch[[]], []),
-    ):  # fmt: skip
+    ]  # fmt: skip
+    for part, expected in parts:
         assert len(part) == len(expected)
         for i, x in enumerate(expected):
             assert part.rhs(i).of(0).tolist() == [x]

@@ -54,7 +54,8 @@ def test_the_step_of_a_convex_model_is_its_least_within_the_rows(seed: int) -> N
     def model(z: np.ndarray) -> float:
         return float(c @ z + 0.5 * z @ B @ z)
 
-    found: Any = optimize.minimize(
+    minimize: Any = optimize.minimize
+    found = minimize(
         model, np.zeros(4), jac=lambda z: c + B @ z, method="SLSQP", options={"ftol": 1e-14, "maxiter": 200},
         constraints=[{"type": "ineq", "fun": lambda z: G @ z - d, "jac": lambda z: G}],
     )  # fmt: skip

@@ -95,7 +95,7 @@ def test_tables_of_all_kinds() -> None:
         ({"upper": 1.0, "comparison": [ZERO, SUPERIOR, ZERO]}, "every row has a comparison"),
     ):  # fmt: skip
         with pytest.raises(OptionError, match=said):
-            table(**wrong)
+            table(3, **wrong)  # type: ignore[arg-type]
     assert not table(lower=[0.0, INF, 0.0], mask=[1, 0, 1]).mask[1]
 
 
@@ -105,7 +105,7 @@ def test_which_tables_are_plain_and_which_rows_have_a_side() -> None:
     assert table(scale=[2.0, 1.0, 2.0], mask=[0, 1, 0]).is_plain
     for other in ({"scale": [1.0, 1.0, 2.0]}, {"comparison": [ZERO, ZERO, SUPERIOR]}, {"lower": 1.0, "upper": 1.0},
                   {"comparison": [ZERO, ZERO, INFERIOR]}):  # fmt: skip
-        assert not table(**other).is_plain
+        assert not table(3, **other).is_plain
     mixed = table(comparison=[SUPERIOR, None, ZERO], lower=1.0, upper=1.0, scale=[1.0, 2.0, 3.0])
     assert mixed.one_sided.tolist() == [True, False, False]
     bare = mixed.unclipped()
