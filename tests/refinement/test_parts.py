@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from robots import humanoid
+from robots import arm, humanoid
 from scipy import optimize
 
-from constraints import Affine, Bounds, Comparison, Explicit, Function, Implicit, Options, Position, Problem
+from constraints import Affine, Bounds, Comparison, Explicit, Function, Implicit, Options, Position, Problem, Projector
 from constraints.point import place
 from constraints.solvers.refinement.feasible_set import INSIDE, FeasibleSet, FeasibleSetAt, refined_columns
 from constraints.solvers.refinement.objective import Distance, LastLevel, NoObjective
@@ -352,6 +352,7 @@ def test_optimality_of_a_point_that_leans_on_rows_and_bounds() -> None:
     left = np.array([0.0, 0.75, -0.75])  # of (0.5, 2, 0.5) what neither the plane nor the bound explains
     assert elsewhere.stationarity == pytest.approx(np.linalg.norm(left) / np.linalg.norm([0.5, 2.0, 0.5]), rel=1e-9)
     assert optimality(view, view.at(near)).stationarity == 0.0
+    assert optimality(*at(problem, np.array([0.5, 2.0, 0.5]))).stationarity == 0.0  # nothing is minimised
 
 
 @pytest.mark.parametrize("central", [True, False])
@@ -414,3 +415,22 @@ def test_rows_inside_their_interval_do_not_move_a_restoration() -> None:
     local, worst, _ = restoration(problem).restore(view, np.array([0.0, 0.5]), 1e-10, np.array([np.nan, -1.0]))
     np.testing.assert_allclose(local.q, [0.2, -1.2], rtol=0, atol=1e-9)
     assert worst <= 1e-10
+
+
+@pytest.mark.parametrize(("turns", "expected"), [(0, 0), (1, 1), (3, 1), (-1, -1), (-4, -1)])
+def test_a_solution_is_turned_towards_its_reference_as_far_as_bounds_allow(turns: int, expected: int) -> None:
+    """A joint with room for a turn to each side: near a reference so many turns away it ends the nearest one inside."""
+    robot = arm()
+    lower, upper = np.full(7, -np.pi), np.full(7, np.pi)
+    lower[0], upper[0] = -9.0, 9.0
+    q = 0.3 * robot.random(np.random.default_rng(4))
+    q[0] = 0.5
+    hand = Implicit.equal(Position(robot, "tool"), Position(robot, "tool").value(q))
+    problem = Problem(robot, [hand], Bounds(robot.space, lower, upper))
+    assert problem.wraps[0]
+    near = q.copy()
+    near[0] += 2.0 * np.pi * turns
+    result = Projector(problem, Options(nearest=True)).project(q + 0.05, near=near)
+    assert result.success
+    end = 0.5 + 2.0 * np.pi * expected if turns == expected else 9.0 * np.sign(turns)  # or to the bound, the hand held
+    assert result.q[0] == pytest.approx(end, abs=1e-6)
