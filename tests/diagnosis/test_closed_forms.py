@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from robots import arm
 
-from constraints import Affine, Bounds, Explicit, Function, Implicit, Options, Problem, Projector, Status
+from constraints import Affine, Bounds, Explicit, Function, Implicit, Options, Position, Problem, Projector, Status
 from constraints.errors import UndefinedError
 from constraints.solvers import Diagnosis, Kind, SensitivityError, SensitivityKind, diagnose
 from liegroups import SE3, Rn, Segments, Space
@@ -324,3 +325,36 @@ def test_explicits_that_matter_are_named_in_order() -> None:
     diagnosis = made(Problem(space, [*chain, far]), np.zeros(5))
     assert diagnosis.explicits == ("one", "two")
     assert diagnosis.doubtful_jacobians == ()
+
+
+def test_where_the_budget_ended_nothing_is_undefined_because_of_a_step_that_was_not_taken() -> None:
+    """A full step from there would leave the domain; of a status that is another one nothing is said of that."""
+
+    def value(q: np.ndarray) -> Any:
+        if q[0] < 0.0:
+            raise UndefinedError("too low")
+        return [np.sqrt(q[0]) + 0.5]
+
+    f = Function.from_callable(value, Rn(1), Rn(1), lambda q: [[0.5 / np.sqrt(q[0])]], name="root")
+    result = Projector(Problem(Rn(1), [Implicit.zero(f)]), Options(max_iterations=0)).project([1.0])
+    assert result.status is Status.MAX_ITERATIONS
+    assert result.diagnose(iterations=4, trials=2).undefined == ()
+
+
+def test_joints_that_turn_are_told_near_the_middle_of_their_bounds() -> None:
+    """Solutions of trials without these bounds are shifted by whole turns to within half a turn of the middle."""
+    robot = arm()
+    lower, upper = np.full(7, -np.pi), np.full(7, np.pi)
+    lower[0], upper[0] = 3.0, 3.0 + 2.0 * np.pi
+    here, there = ([0.3, 0.2, 0.5 + dz] for dz in (0.0, 0.1))
+    rows = [Implicit.equal(Position(robot, "tool"), at, name=name) for at, name in ((here, "here"), (there, "there"))]
+    problem = Problem(robot, rows, Bounds(robot.space, lower, upper))
+    assert problem.wraps[0]
+    q = robot.neutral.copy()
+    q[0] = 4.0
+    diagnosis = made(problem, q)
+    solved = [trial.solution for trial in diagnosis.trials if trial.solution is not None]
+    assert solved
+    for q in solved:
+        assert abs(q[0] - 3.0 - np.pi) <= np.pi + 1e-9
+        assert np.abs(q[1:]).max() <= np.pi + 1e-9
