@@ -434,3 +434,19 @@ def test_a_solution_is_turned_towards_its_reference_as_far_as_bounds_allow(turns
     assert result.success
     end = 0.5 + 2.0 * np.pi * expected if turns == expected else 9.0 * np.sign(turns)  # or to the bound, the hand held
     assert result.q[0] == pytest.approx(end, abs=1e-6)
+
+
+def test_curved_rows_are_followed_in_few_steps() -> None:
+    """Twelve points nearest to a reference in a slice of an ellipsoid: 161 iterations in all when this was written."""
+    axes, spent = np.array([2.0, 1.0, 1.5]), 0
+    f = Function.from_callable(lambda q: [(q / axes) @ (q / axes)], Rn(3), Rn(1), lambda q: [2.0 * q / axes**2])
+    rows = [Implicit.below(f, 1.0), Implicit.zero(Affine([[1.0, 1.0, 1.0]], [-0.3]))]
+    projector = Projector(Problem(Rn(3), rows), Options(nearest=True, threshold=1e-9))
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        result = projector.project(rng.uniform(-0.3, 0.3, 3), near=rng.uniform(-3.0, 3.0, 3))
+        assert result.success
+        assert result.stationarity is not None
+        assert result.stationarity <= 1e-8
+        spent += result.iterations
+    assert spent <= 180
