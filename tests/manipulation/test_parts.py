@@ -324,6 +324,22 @@ def test_transitions_are_chosen_by_weight_and_found_by_length() -> None:
             Transition("whole", a, b, a, inner=inner)
 
 
+def test_leaves_are_said_by_name() -> None:
+    _, parts = corner()
+    a, b = parts["a"], parts["b"]
+    with pytest.raises(TypeError):
+        Transition("x", a, b, a, (), 1, False, (), [])  # type: ignore[misc] # pyright: ignore
+    assert Transition("x", a, b, a, (), 1, False, (), condition=[]).is_level_set
+
+
+def test_waypoints_are_drawn_unless_they_are_left_out() -> None:
+    graph, _ = corner()
+    drawn, said, bare = (
+        len(graph.plot(**given).axes[0].texts) for given in ({}, {"waypoints": True}, {"waypoints": False})
+    )
+    assert drawn == said > bare
+
+
 def test_a_state_has_what_is_within_its_threshold_to_the_last_bit() -> None:
     """A residual of the threshold itself is in; the next number is not; of two states the first asked has it."""
     graph, parts = corner()
