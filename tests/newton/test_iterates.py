@@ -257,6 +257,8 @@ def test_iterates_are_those_of_the_rules(name: str, box: Any, weights: Any, opti
         q0 = rng.uniform(-2.2, 2.2, N)
         costs = np.ones(N) if weights is None else np.array(weights)
         rules = Rules(levels, box[0], box[1], costs, optional, o)
+        one = rules.next(np.clip(q0, *box), [o.cap] * (len(levels) - 1), False)[0]
+        np.testing.assert_allclose(projector.one_step(q0), one, rtol=0, atol=1e-6)
         q, status = rules.run(q0)
         result = projector.project(q0)
         assert result.trace is not None

@@ -24,13 +24,14 @@ from constraints import (
 from constraints.errors import WrongObjectError
 from constraints.functions import Identity
 from constraints.point import place
-from constraints.solvers import NewtonEngine
+from constraints.solvers import NewtonEngine, Status
 from constraints.solvers.newton.bounds import SolverBounds
-from constraints.solvers.newton.computed_bodies import INSIDE, ComputedBodies
+from constraints.solvers.newton.computed_bodies import INSIDE, BroughtBackProgram, ComputedBodies
 from constraints.solvers.newton.free_bodies import FreeBodies, rotation, translation_size
 from constraints.solvers.newton.hierarchy import NullSpace
 from constraints.solvers.newton.least_change import LeastChange, least_change
 from constraints.solvers.newton.linear_step import DampedCholesky, capped, dof_scale, length_within, without
+from constraints.solvers.newton.program import NewtonProgram
 from constraints.solvers.newton.restarts import Restarts
 from constraints.solvers.newton.rules import into_bounds, is_stationary, next_cap
 from constraints.solvers.newton.sparse_rows import SparseRows, sparse_pays
@@ -389,3 +390,27 @@ def test_rows_bring_computed_bodies_inside_their_box() -> None:
             space.neutral, np.r_[-0.5, 0.9, np.zeros(10)]))  # fmt: skip
     assert result.success
     assert result.q[7] >= 0.0
+
+
+def test_only_solutions_out_of_bounds_are_brought_back() -> None:
+    """A failure whose computed body is outside its box stays as it is; nothing more is spent on it."""
+    space = ProductSpace([SE3, SE3], ["hand", "box"])
+    upper = np.full(14, INF)
+    upper[7] = 1.0
+    bounds = Bounds(space, np.full(14, -INF), upper)
+    carried = Explicit(
+        Identity(SE3), Segments.of(space, "box"), Segments.of(space, "hand"), whole=space, name="carried"
+    )
+    never = Function.from_callable(
+        lambda q: [(q[0] - 3.0) ** 2 + 1.0], space, Rn(1), lambda q: 2.0 * (q[0] - 3.0) * np.eye(1, 12), name="never"
+    )
+    problem, options = Problem(space, [carried, Implicit.zero(never)], bounds), Options(restarts=False)
+    computed = ComputedBodies(problem, options.threshold)
+    bare = NewtonProgram(problem, options, DampedCholesky, computed.leave)
+    q, workspace = space.neutral, Workspace()
+    found = bare.run(q, problem.rhs, workspace)
+    assert found.status not in (Status.CONVERGED, Status.OUT_OF_BOUNDS)
+    assert computed.leave(found.q)
+    again = BroughtBackProgram(bare, computed).run(q, problem.rhs, workspace)
+    assert (again.status, again.iterations, again.restarts) == (found.status, found.iterations, found.restarts)
+    np.testing.assert_array_equal(again.q, found.q)
