@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from typing import NamedTuple, final
 
 import numpy as np
 
-from liegroups.arguments import finite_vector
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import ConstraintError
@@ -21,14 +21,14 @@ from ..rows.row_owner import RowOwner
 from ..solvers.result import Result
 from ..words import counted, first_names
 from .articulated import solve_test_forces
-from .branches import Branches
+from .branches import branches_at
 from .external_force import ExternalForce, as_external, generalised
 from .multipliers import Body, pulling_contacts, wrench_of
 from .proximal import fast_anchors_of, solve_fast, solve_proximal
 from .row_space import RowSpace
 from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
 from .status import DynamicsStatus, Factorisation, Method, member
-from .system import ConstrainedSystem, check_state, constrained_system
+from .system import ConstrainedSystem, assembled, check_state, wanted, wanted_accelerations
 from .takes import check_method
 
 FREE = 1e-6
@@ -48,14 +48,8 @@ class Question(NamedTuple):
 
     def system(self, motion: Motion | None = None) -> ConstrainedSystem:
         """The system at that state."""
-        return constrained_system(
-            self.constraint_set,
-            self.constraint_set.robot.at(self.q, self.v) if motion is None else motion,
-            self.tau,
-            external=self.external,
-            acceleration=self.acceleration,
-            rhs=self.rhs,
-        )
+        there = self.constraint_set.robot.at(self.q, self.v) if motion is None else motion
+        return assembled(self.constraint_set, there, self.tau, self.external, self.acceleration, self.rhs)
 
 
 class NoAccelerationError(ConstraintError):
@@ -193,7 +187,7 @@ def forward_dynamics(
     tau: ArrayLike | None = None,
     *,
     method: Method | str = Method.AUTOMATIC,
-    factorisation: Factorisation | str = Factorisation.LU,
+    factorisation: Factorisation | str = Factorisation.CHOLESKY,
     external: Iterable[ExternalForce] = (),
     acceleration: ArrayLike | None = None,
     rhs: RightHandSide | None = None,
@@ -202,7 +196,8 @@ def forward_dynamics(
 
     The state may be open: then errors and rates count where the set is stabilised, and are in `result.system`.
     AUTOMATIC takes pinocchio's constraint dynamics where the set is of contacts with its rows, without stabilisation
-    and wanted accelerations, and the result passes a check; the sparse method for long chains; else the direct one.
+    and wanted accelerations, and the result passes a check; test forces for other contacts; the sparse method for long
+    chains; else the direct one.
 
     Args:
         constraint_set: closures, contacts and other constraints, with their stabilisation.
@@ -229,16 +224,24 @@ def forward_dynamics(
     how: Method = member(Method, method, "method of dynamics")
     by: Factorisation = member(Factorisation, factorisation, "factorisation")
     force = np.zeros(motion.v.size) if tau is None else np.array(motion.posture.space.check_tangent(tau, "tau"))
-    asked = None if acceleration is None else finite_vector(acceleration, constraint_set.size, "wanted acceleration")
-    question = Question(constraint_set, motion.q, motion.v, force, as_external(external), asked, rhs)
+    asked = wanted_accelerations(acceleration, constraint_set)
+    question = Question(
+        constraint_set, motion.q, motion.v, force, as_external(external) if external else (), asked, rhs
+    )
     if how is Method.AUTOMATIC:
         if asked is None and rhs is None and constraint_set.gains is None:
             found = _at_once(question, motion)
             if found is not None:
                 return found
+        if constraint_set.is_of_contacts:
+            found = _by_test_forces(question, motion)
+            if found.success:
+                return found
         how = Method.DIRECT
     else:
         check_method(constraint_set, how)
+        if how is Method.TEST_FORCES:
+            return _by_test_forces(question, motion)
     return _solve(question, motion, how, by)
 
 
@@ -254,23 +257,31 @@ def _at_once(question: Question, motion: Motion) -> ForwardDynamics | None:
     return ForwardDynamics(found[0], anchors.spread(found[1]), DynamicsStatus.SOLVED, Method.PROXIMAL, question)
 
 
+def _by_test_forces(question: Question, motion: Motion) -> ForwardDynamics:
+    """By articulated bodies, which need no mass matrix."""
+    constraint_set = question.constraint_set
+    force = question.tau - motion.bias_force()
+    if question.external:
+        force += generalised(question.external, motion)
+    rows = constraint_set.rows_at(motion, question.rhs)
+    gamma = wanted(constraint_set, rows, question.acceleration)
+    found = solve_test_forces(motion, force, rows.jacobian, gamma, float(motion.v @ motion.v))
+    return ForwardDynamics(found.acceleration, found.multipliers, found.status, Method.TEST_FORCES, question, found)
+
+
 def _solve(question: Question, motion: Motion, how: Method, by: Factorisation) -> ForwardDynamics:
     """By one method, on the whole system."""
     system = question.system(motion)
     H, G, c, gamma = system.mass_matrix, system.jacobian, system.force, system.gamma
     size = float(system.v @ system.v)
-    if not (np.isfinite(H).all() and np.isfinite(c).all()):
+    if not isfinite(c @ c + H.trace()):  # the diagonal of a mass matrix bounds all of it
         return _refused(question, how, DynamicsStatus.NOT_FINITE)
     found: Solution | None = None
     if how is Method.PROXIMAL:
         found = solve_proximal(question.constraint_set, motion, c + motion.bias_force(), system.rows, gamma, size)
         how = Method.PROXIMAL if found is not None else Method.DIRECT
-    if how is Method.TEST_FORCES:
-        robot = question.constraint_set.robot
-        found = solve_test_forces(robot, system.q, system.v, c + motion.bias_force(), G, gamma, size)
-    elif how is Method.RANGE_SPACE:
-        branches = Branches.of(question.constraint_set.robot.model)
-        found = solve_range_space(H, G, c, gamma, by, branches=branches, size=size)
+    if how is Method.RANGE_SPACE:
+        found = solve_range_space(H, G, c, gamma, by, branches=branches_at(motion), size=size)
     elif how is Method.NULL_SPACE:
         found = solve_null_space(H, G, c, gamma, by, size=size)
     elif found is None:

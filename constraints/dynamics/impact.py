@@ -18,7 +18,7 @@ from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..solvers.result import Result
 from .articulated import solve_test_forces
-from .branches import Branches
+from .branches import branches_at
 from .multipliers import Body, pulling_contacts, wrench_of
 from .proximal import solve_proximal
 from .row_space import RowSpace
@@ -47,7 +47,8 @@ class Impact(Result):
         status: how it ended.
         method: the one that solved.
         energy_lost: kinetic energy before, less that after, and the work of moving targets on the robot [J]: never
-            negative at restitutions in [0, 1].
+            negative where all contacts have one restitution and the closures were closed. With different ones
+            Newton's law may gain energy.
         row_space: rank and redundant rows.
         constraint_set, q: what was asked.
     """
@@ -113,7 +114,7 @@ def impact(
     after: ArrayLike | None = None,
     restitution: float | Mapping[Any, float] = 0.0,
     method: Method | str = Method.AUTOMATIC,
-    factorisation: Factorisation | str = Factorisation.LU,
+    factorisation: Factorisation | str = Factorisation.CHOLESKY,
     rhs: RightHandSide | None = None,
 ) -> Impact:
     r"""Solve :math:`M (v^+ - v^-) = J^T \Lambda` with velocity rows after the impact.
@@ -162,17 +163,16 @@ def _solve(
 ) -> tuple[Solution, Method]:
     H, G, none = motion.mass_matrix(), rows.jacobian, np.zeros(motion.v.size)
     size = float(np.sqrt(motion.v @ motion.v))
-    if how in (Method.TEST_FORCES, Method.PROXIMAL):  # at rest, with the forces that keep it there
-        robot = constraint_set.robot
-        rest = robot.at(motion.q, none)
-        if how is Method.TEST_FORCES:
-            return solve_test_forces(robot, rest.q, none, rest.bias_force(), G, jump, size), how
+    if how is Method.TEST_FORCES:
+        return solve_test_forces(motion, none, G, jump, size), how
+    if how is Method.PROXIMAL:  # at rest, with the forces that keep it there
+        rest = constraint_set.robot.at(motion.q, none)
         found = solve_proximal(constraint_set, rest, rest.bias_force(), rows, jump, size)
         if found is not None:
             return found, how
         how = Method.DIRECT
     if how is Method.RANGE_SPACE:
-        return solve_range_space(H, G, none, jump, by, branches=Branches.of(constraint_set.robot.model), size=size), how
+        return solve_range_space(H, G, none, jump, by, branches=branches_at(motion), size=size), how
     if how is Method.NULL_SPACE:
         return solve_null_space(H, G, none, jump, by, size=size), how
     return solve_direct(H, G, none, jump, by, size=size), Method.DIRECT

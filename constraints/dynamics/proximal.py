@@ -18,6 +18,7 @@ from ..loops.contacts import PointRates, TwistRows
 from ..loops.frame_rows import FrameRows
 from ..loops.set_rows import SetRows
 from ..robot import Motion
+from ..robot.inertia import is_depth_first
 from ..robot.pinocchio import pin
 from .row_space import RowSpace
 from .saddle_point import Solution, solved, unsolved
@@ -27,8 +28,10 @@ from .takes import rows_of_point
 DAMPING, ITERATIONS, ACCURACY = 1e-6, 50, 1e-13
 """Of the proximal loop, for redundant rows; independent ones are solved at once, without damping."""
 
-MET = 1e-8
+MET = 1e-9
 """Part of the size of the accelerations by which the rows may be missed."""
+
+_LOCAL: Any = pin.LOCAL
 
 STEEP = 1e-10
 """Ratio of the pivots of J M^-1 J^T below which the rows may be redundant: then the general way decides."""
@@ -44,8 +47,10 @@ class Anchors:
     Attributes:
         model, data: pinocchio's, for these constraints alone.
         owners: the constraints, with their rows in the set and in pinocchio's order.
-        places: of contacts: placement, joint, and whether it is a point.
+        places: of contacts: placement, joint, and the acceleration that pinocchio keeps at zero.
+        tree: the model up to the last joint that carries one of them, its nq and nv.
         size: rows of pinocchio.
+        at_once: settings for independent rows.
     """
 
     def __init__(self, constraint_set: ConstraintSet) -> None:
@@ -63,7 +68,14 @@ class Anchors:
                 self.owners.append((owner, s, slice(self.size, stop)))
                 self.size = stop
         pin.initConstraintDynamics(model, self.data, self._models, self._datas)
-        self.places = [(o.successor.placement, o.successor.joint, s.stop - s.start == 3) for o, _, s in self.owners]
+        self.places = [
+            (o.successor.placement, o.successor.joint, _classical if s.stop - s.start == 3 else _spatial)
+            for o, _, s in self.owners
+        ]
+        _, tree = constraint_set.robot.space.tree_to(
+            max(o.successor.joint for o, _, _ in self.owners) if self.owners else 0
+        )
+        self.tree: tuple[Any, int, int] = (tree, tree.nq, tree.nv)
         self.at_once = pin.ProximalSettings(ACCURACY, ACCURACY, 0.0, 1)
         self._whole, self._size = self.size == constraint_set.size, constraint_set.size
 
@@ -125,6 +137,7 @@ def fast_anchors_of(constraint_set: ConstraintSet, motion: Motion) -> Anchors | 
 def _only_fast(constraint_set: ConstraintSet) -> tuple[Anchors | None]:
     on = [owner for owner, on in zip(constraint_set.stack, constraint_set.active, strict=True) if on]
     fits = bool(on) and all(isinstance(owner, FrameRows) and is_its_own(owner) for owner in on)
+    fits = fits and is_depth_first(constraint_set.robot.model)
     return (Anchors(constraint_set) if fits else None,)
 
 
@@ -144,21 +157,28 @@ def solve_fast(anchors: Anchors, motion: Motion, tau: Vector) -> tuple[Vector, V
         motion: the state.
         tau: generalised forces (nv,).
     """
-    data, v = anchors.data, motion.v
-    a = anchors.accelerate(motion.q, v, tau, anchors.at_once)
-    pin.forwardKinematics(anchors.model, data, motion.q, v, a)
-    size = 1.0 + float(v @ v) + float(np.sqrt(a @ a))
-    for place, joint, is_point in anchors.places:
-        moved = place.actInv(data.a[joint])
-        if is_point:
-            twist = place.actInv(data.v[joint])
-            off = np.array(moved.linear) + cross(twist.angular, twist.linear)
-        else:
-            off = moved.vector
-        if not abs(off).max() <= MET * size:
-            return None
+    model, data, q, v = anchors.model, anchors.data, motion.q, motion.v
+    a = anchors.accelerate(q, v, tau, anchors.at_once)
+    tree, nq, nv = anchors.tree
+    pin.forwardKinematics(tree, data, q[:nq], v[:nv], a[:nv])
+    missed = 0.0
+    for place, joint, acceleration in anchors.places:
+        moved = acceleration(model, data, joint, place, _LOCAL)
+        missed += moved.dot(moved)
+    if not (missed <= MET**2 or missed <= (MET * (1.0 + v @ v + np.sqrt(a @ a))) ** 2):
+        return None
     pivots = data.constraint_chol.D[: anchors.size].tolist()
     return (a, data.lambda_c) if max(pivots) < STEEP * min(pivots) < 0.0 else None
+
+
+def _spatial(model: Any, data: Any, joint: int, place: Any, axes: Any) -> Vector:
+    """Acceleration (6,) of a frame."""
+    return pin.getFrameAcceleration(model, data, joint, place, axes).vector
+
+
+def _classical(model: Any, data: Any, joint: int, place: Any, axes: Any) -> Vector:
+    """Acceleration (3,) of a point."""
+    return pin.getFrameClassicalAcceleration(model, data, joint, place, axes).linear
 
 
 def solve_proximal(
@@ -175,15 +195,16 @@ def solve_proximal(
         size: of the accelerations that gamma was computed from.
     """
     n, G = len(force), rows.jacobian
-    if not (np.isfinite(G).all() and np.isfinite(gamma).all() and np.isfinite(force).all()):
-        return unsolved(RowSpace(np.zeros(G.shape)), DynamicsStatus.NOT_FINITE, n)
     space = RowSpace(G)
+    if not (space.is_finite and np.isfinite(gamma).all() and np.isfinite(force).all()):
+        return unsolved(space, DynamicsStatus.NOT_FINITE, n)
     independent = space.independent(gamma, size)
     asked = gamma if independent.is_consistent and space.is_full else space.met(gamma)
     anchors = anchors_of(constraint_set, motion)
     turns, wanted = anchors.convert(motion, asked)
-    damping = 0.0 if space.is_full else DAMPING
-    settings = pin.ProximalSettings(ACCURACY, ACCURACY, damping, 1 if space.is_full else ITERATIONS)
+    is_full = space.rank == anchors.size  # rows of zeros are none of `space`, but pinocchio has them
+    damping = 0.0 if is_full else DAMPING
+    settings = pin.ProximalSettings(ACCURACY, ACCURACY, damping, 1 if is_full else ITERATIONS)
     a = np.array(anchors.accelerate(motion.q, motion.v, force, settings))
     lam = np.array(anchors.data.lambda_c)
     if not np.isfinite(a).all():
@@ -196,10 +217,13 @@ def solve_proximal(
     generalised = own @ G
     missed = np.abs(pin.rnea(anchors.model, anchors.data, motion.q, motion.v, a) - force - generalised).max(initial=0.0)
     scale = max(np.abs(force).max(initial=0.0), np.abs(generalised).max(initial=0.0), np.abs(a).max(initial=0.0))
-    reach = MET * (size + float(np.sqrt(a @ a)))
-    if not (missed <= MET * scale and np.abs(G @ a - asked).max(initial=0.0) <= reach * np.abs(G).max(initial=1.0)):
+    B = independent.rows
+    reach = MET * (size + float(np.sqrt(a @ a))) * np.sqrt(np.einsum("ij,ij->i", B, B))  # short rows like long ones
+    if not (missed <= MET * scale and (np.abs(B @ a - independent.wanted) <= reach).all()):
         return None
-    return solved(space, independent, a, independent.rows @ generalised if not space.is_full else space.unit(own))
+    return solved(
+        space, independent, a, independent.rows @ generalised if not space.is_full else space.of_independent(own)
+    )
 
 
 def _model_of(owner: FrameRows, model: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from math import isfinite
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -21,21 +22,33 @@ CLEARLY_INDEPENDENT = 1e-4
 CONSISTENT = 1e-9
 """Part of the size of the accelerations up to which what redundant rows ask for may differ."""
 
+SAME = 1e-13
+"""A singular value below this part of the largest one is rounding: the rows repeat each other to the last digit."""
+
 
 class Independent(NamedTuple):
     r"""Rows B of full rank that span those of a Jacobian, and what they ask for: :math:`B\,a = \beta`.
 
     Attributes:
-        rows: B (rank, nv), unit rows, or orthonormal ones where some were redundant.
+        rows: B (rank, nv): the rows themselves, or orthonormal ones where some were redundant.
         wanted: beta (rank,).
         is_consistent: whether a acceleration that meets them meets all rows.
         gap: norm of what cannot be met, in unit rows.
+        nearly: (m, nv) what the rows that are left out hold beside these, in unit rows: rounding, unless they only
+            nearly repeat others.
+        size: of the accelerations, by which that is judged.
     """
 
     rows: Matrix
     wanted: Vector
     is_consistent: bool
     gap: float
+    nearly: Matrix
+    size: float
+
+    def are_all_met_by(self, a: Vector) -> bool:
+        """Whether an acceleration (nv,) that meets these rows meets those that were left out, too."""
+        return self.is_consistent and _norm(self.nearly @ a) <= CONSISTENT * (self.size + _norm(a))
 
 
 @final
@@ -51,41 +64,38 @@ class RowSpace:
     Attributes:
         rank: how many rows are independent.
         is_full: whether all rows are, but for those of zeros.
+        is_finite: whether G is; otherwise its rows count as zero.
     """
 
     def __init__(self, G: Matrix) -> None:
-        self.G = G
-        lengths = np.sqrt(np.einsum("ij,ij->i", G, G))
-        on = lengths > NO_ROW * lengths.max(initial=0.0)
-        self._all = bool(on.all())
-        self._on: Any = slice(None) if self._all else np.flatnonzero(on)
-        self._lengths: Vector = lengths if self._all else lengths[on]
-        rows = G if self._all else G[on]
-        self._unit: Matrix = rows / self._lengths[:, None]
-        self.is_full = self._is_clearly_full() or self._numerical_rank() == len(self._unit)
-        self.rank = len(self._unit) if self.is_full else self._numerical_rank()
+        gram = G @ G.T
+        lengths = np.sqrt(gram.diagonal())
+        sizes: list[float] = lengths.tolist()
+        longest, shortest = max(sizes, default=0.0), min(sizes, default=0.0)
+        self.is_finite = isfinite(sum(sizes))
+        self.G = G if self.is_finite else np.zeros_like(G)
+        self._all = self.is_finite and shortest > NO_ROW * longest
+        self._on: Any = slice(None)
+        self._lengths: Vector = lengths
+        self.is_full = self._all and _are_clearly_independent(gram, lengths, G.shape[1])
+        if self.is_full:
+            self.rank = len(G)
+            return
+        if not self._all:
+            self._on = np.flatnonzero(lengths > NO_ROW * longest if self.is_finite else np.zeros(len(G), np.bool_))
+            self._lengths = lengths[self._on]
+        self.rank = numerical_rank(self._svd[1])
+        self.is_full = self.rank == len(self._lengths)
 
-    def _is_clearly_full(self) -> bool:
-        """Whether the Gram matrix of the unit rows bounds their least singular value from below, far from zero."""
-        unit = self._unit
-        if not len(unit):
-            return True
-        if len(unit) > unit.shape[1]:
-            return False
-        L, failed = lapack.dpotrf(unit @ unit.T, lower=1, clean=1)
-        if failed:
-            return False
-        inverted: tuple[Matrix, int] = lapack.dtrtri(L, lower=1)
-        inverse, failed = inverted
-        return not failed and 1.0 > CLEARLY_INDEPENDENT**2 * float(np.vdot(inverse, inverse))
+    @property
+    def _unit(self) -> Matrix:
+        """Rows that are not zero, of unit length."""
+        return self.G[self._on] / self._lengths[:, None]
 
     @cached_property
     def _svd(self) -> tuple[Matrix, Vector, Matrix]:
         U, sizes, Vt = np.linalg.svd(self._unit, full_matrices=False)
         return U, sizes, Vt
-
-    def _numerical_rank(self) -> int:
-        return numerical_rank(self._svd[1])
 
     @property
     def singular_values(self) -> Vector:
@@ -110,30 +120,33 @@ class RowSpace:
             gamma: (k,), what the rows are asked to be.
             size: size of the accelerations that gamma was computed from: their rounding is no contradiction.
         """
-        wanted: Vector = gamma if self._all else gamma[self._on]
-        off = 0.0 if self._all else float(np.abs(np.delete(gamma, self._on)).max(initial=0.0))
-        beta = wanted / self._lengths
+        if self.is_full and self._all:
+            return Independent(self.G, gamma, True, 0.0, self.G[:0], size)
+        wanted: Vector = gamma[self._on]
+        off = float(np.abs(np.delete(gamma, self._on)).max(initial=0.0)) if not self._all else 0.0
         if self.is_full:
-            return Independent(self._unit, beta, off <= CONSISTENT * (size + _norm(gamma)), off)
+            rows: Matrix = self.G[self._on]
+            return Independent(rows, wanted, off <= CONSISTENT * (size + _norm(gamma)), off, rows[:0], size)
         left, values, right = self._svd
         U, sizes, Vt = left[:, : self.rank], values[: self.rank], right[: self.rank]
-        all_met = self.met(gamma)
-        met = (all_met if self._all else all_met[self._on]) / self._lengths
+        nearly: Matrix = values[self.rank :, None] * right[self.rank :]
+        met = self.met(gamma)[self._on] / self._lengths
+        beta = wanted / self._lengths
         gap = max(_norm(beta - met), off)
-        return Independent(Vt, (U.T @ met) / sizes, gap <= CONSISTENT * (size + _norm(beta)), gap)
+        size += _norm(beta)
+        return Independent(Vt, (U.T @ met) / sizes, gap <= CONSISTENT * size, gap, nearly, size)
 
     def met(self, gamma: Vector) -> Vector:
         r"""The nearest to gamma (k,) that all rows can be together: :math:`G G^+ \gamma`."""
-        if self.is_full:
-            some: Vector = gamma if self._all else gamma[self._on]
-        else:
+        some: Vector = gamma[self._on]
+        if not self.is_full:
             Q = np.linalg.qr(self._lengths[:, None] * self._svd[0][:, : self.rank])[0]
-            some = Q @ (Q.T @ (gamma if self._all else gamma[self._on]))
+            some = Q @ (Q.T @ some)
         return self._spread(some)
 
-    def unit(self, multipliers: Vector) -> Vector:
-        """Multipliers of the unit rows, where all are independent, from those of all rows (k,)."""
-        return self._lengths * (multipliers if self._all else multipliers[self._on])
+    def of_independent(self, multipliers: Vector) -> Vector:
+        """Multipliers of the independent rows, where those that are not zero are, from those of all rows (k,)."""
+        return multipliers[self._on]
 
     def _spread(self, some: Vector) -> Vector:
         if self._all:
@@ -151,12 +164,33 @@ class RowSpace:
             mu: (rank,).
         """
         if self.is_full:
-            some = mu / self._lengths
+            some = mu
         else:
             U, sizes, _ = self._svd
-            A = self._lengths[:, None] * U[:, : self.rank]
-            some = A @ np.linalg.solve(A.T @ A, mu / sizes[: self.rank])
+            kept = int((sizes > SAME * sizes[0]).sum())  # also those of rows that nearly repeat others push: not at all
+            A = self._lengths[:, None] * U[:, :kept]
+            push = np.zeros(kept)
+            push[: self.rank] = mu / sizes[: self.rank]
+            some = A @ np.linalg.solve(A.T @ A, push)
         return self._spread(some)
+
+
+def _are_clearly_independent(gram: Matrix, lengths: Vector, columns: int) -> bool:
+    r"""Whether the Gram matrix of rows bounds the least singular value of the unit rows from below, far from zero.
+
+    With :math:`\hat L` its Cholesky factor for unit rows, that value is at least :math:`1 / |\hat L^{-1}|_F`.
+    """
+    if not len(gram):
+        return True
+    if len(gram) > columns:
+        return False
+    L, failed = lapack.dpotrf(gram, lower=1, clean=1)
+    if failed:
+        return False
+    inverted: tuple[Matrix, int] = lapack.dtrtri(L, lower=1)
+    inverse, failed = inverted
+    inverse = inverse * lengths
+    return not failed and 1.0 > CLEARLY_INDEPENDENT**2 * float(np.vdot(inverse, inverse))
 
 
 def _norm(x: Vector) -> float:

@@ -11,28 +11,37 @@ Source: the three `SolveConstrainedSystem...` of RBDL, whose multipliers of the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, final
+from math import isfinite
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack
 
 from liegroups.arrays import Matrix, Vector
+from liegroups.frozen import read_only
 
 from .branches import MASSLESS, Branches, dense_branches
 from .row_space import Independent, RowSpace
 from .status import DynamicsStatus, Factorisation
 
+NO_MOTION: Matrix = read_only(np.zeros((0, 0)))
+"""Where no motion is left free."""
+
 SINGULAR = 1e-12
 """A curvature of the kinetic energy below this part of the largest one is none: the motion has no mass."""
+
+LIGHT = 1e-9
+"""A pivot below this part of its diagonal entry is too light for Cholesky to be accurate: LU does it."""
 
 SUSPECT = 1e-11
 """Estimate of the reciprocal condition of the saddle point below which it is judged by its motions without rows."""
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Solution:
+NEAT = 1e-12
+"""Part of the acceleration by which rows may be missed before it is corrected."""
+
+
+class Solution(NamedTuple):
     """What solves a saddle point system.
 
     Attributes:
@@ -48,7 +57,7 @@ class Solution:
     multipliers: Vector
     status: DynamicsStatus
     row_space: RowSpace
-    free: Matrix = field(default_factory=lambda: np.zeros((0, 0)))
+    free: Matrix = NO_MOTION
 
 
 def solve_direct(
@@ -56,7 +65,7 @@ def solve_direct(
     G: Matrix,
     c: Vector,
     gamma: Vector,
-    factorisation: Factorisation = Factorisation.LU,
+    factorisation: Factorisation = Factorisation.CHOLESKY,
     *,
     size: float = 0.0,
 ) -> Solution:
@@ -72,24 +81,61 @@ def solve_direct(
     """
 
     def solve(space: RowSpace, rows: Independent) -> Solution:
-        B, n, r = rows.rows, len(c), len(rows.rows)
-        scale = _scale(H)
-        scaled = B * scale
-        lengths = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
-        scaled /= lengths[:, None]
-        K = np.zeros((n + r, n + r), order="F")
-        K[:n, :n] = H * scale * scale[:, None]
-        K[:n, n:], K[n:, :n] = scaled.T, scaled
-        right = np.concatenate([c * scale, rows.wanted / lengths])
-        x = _SQUARE[factorisation](K, right)
-        if x is None:
-            free = _massless(H, B, scale)
-            if free.size:
-                return unsolved(space, DynamicsStatus.SINGULAR_SYSTEM, n, free)
-            return solve_null_space(H, G, c, gamma, factorisation, size=size)
-        return solved(space, rows, x[:n] * scale, -x[n:] / lengths)
+        if factorisation is Factorisation.CHOLESKY:
+            found = _by_blocks(H, rows.rows, c, rows.wanted)
+            if found is not None:
+                return solved(space, rows, *found)
+        found, free = _whole(H, rows, c, _SQUARE[factorisation])
+        if found is not None:
+            return solved(space, rows, *found)
+        if free.shape[1]:
+            return unsolved(space, DynamicsStatus.SINGULAR_SYSTEM, len(c), free)
+        return solve_null_space(H, G, c, gamma, factorisation, size=size)
 
     return _with_rows(G, gamma, size, solve)
+
+
+def _by_blocks(H: Matrix, B: Matrix, c: Vector, beta: Vector) -> tuple[Vector, Vector] | None:
+    """Acceleration and multipliers by H = L L^T and the Cholesky factor of B H^-1 B^T; None where H is too light."""
+    n, r = len(c), len(B)
+    L, failed = lapack.dpotrf(H, lower=1)
+    if failed or _lightest(L, H) <= LIGHT:
+        return None
+    right = np.empty((n, r + 1), order="F")
+    right[:, :r], right[:, r] = B.T, c
+    Y = lapack.dtrtrs(L, right, lower=1)[0]
+    K = Y.T @ Y
+    mu = beta
+    if r:
+        M, failed = lapack.dpotrf(K[:r, :r], lower=1)
+        if failed:
+            return None
+        mu = lapack.dpotrs(M, beta - K[:r, r], lower=1)[0]
+    return lapack.dtrtrs(L, Y[:, r] + Y[:, :r] @ mu, lower=1, trans=1)[0], mu
+
+
+def _lightest(L: Matrix, A: Matrix) -> float:
+    """The least pivot of a Cholesky factor, as a part of its diagonal entry."""
+    pivots = L.diagonal()
+    return float((pivots * pivots / A.diagonal()).min(initial=1.0))
+
+
+def _whole(
+    H: Matrix, rows: Independent, c: Vector, solve: Callable[[Matrix, Vector], Any]
+) -> tuple[tuple[Vector, Vector] | None, Matrix]:
+    """Acceleration and multipliers by the whole matrix, or the motions that nothing holds."""
+    B, n, r = rows.rows, len(c), len(rows.rows)
+    scale = _scale(H)
+    scaled = B * scale
+    lengths = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
+    scaled /= lengths[:, None]
+    K = np.zeros((n + r, n + r), order="F")
+    K[:n, :n] = H * scale * scale[:, None]
+    K[:n, n:], K[n:, :n] = scaled.T, scaled
+    x = solve(K, np.concatenate([c * scale, rows.wanted / lengths]))
+    if x is None:
+        return None, _massless(H, B, scale)
+    return (x[:n] * scale, -x[n:] / lengths), np.zeros((n, 0))
 
 
 def solve_range_space(
@@ -97,7 +143,7 @@ def solve_range_space(
     G: Matrix,
     c: Vector,
     gamma: Vector,
-    factorisation: Factorisation = Factorisation.LU,
+    factorisation: Factorisation = Factorisation.CHOLESKY,
     *,
     branches: Branches | None = None,
     size: float = 0.0,
@@ -107,7 +153,7 @@ def solve_range_space(
     Args:
         H: (n, n), positive definite, zero outside the branches.
         G, c, gamma, size: as of `solve_direct`.
-        factorisation: of K (LU: Cholesky), or of Y.
+        factorisation: of K, or (QR) of Y.
         branches: which entries of H may differ from zero; all by default.
     """
     tree = dense_branches(len(c)) if branches is None else branches
@@ -117,8 +163,15 @@ def solve_range_space(
         if L is None:
             return unsolved(space, DynamicsStatus.SINGULAR_MASS, len(c))
         Y, z = tree.solve_transposed(L, rows.rows.T), tree.solve_transposed(L, c)
-        mu = _GRAM[factorisation](Y, rows.wanted - Y.T @ z) if len(rows.wanted) else rows.wanted
-        return solved(space, rows, tree.solve(L, z + Y @ mu), mu)
+        if not len(rows.wanted):
+            return solved(space, rows, tree.solve(L, z), rows.wanted)
+        mu = _GRAM[factorisation](Y, rows.wanted - Y.T @ z)
+        a = tree.solve(L, z + Y @ mu)
+        left = rows.wanted - rows.rows @ a
+        if np.abs(left).max() > NEAT * np.abs(a).max():  # Y^T Y has the square of the condition of Y
+            more = _GRAM[factorisation](Y, left)
+            mu, a = mu + more, a + tree.solve(L, Y @ more)
+        return solved(space, rows, a, mu)
 
     return _with_rows(G, gamma, size, solve)
 
@@ -128,7 +181,7 @@ def solve_null_space(
     G: Matrix,
     c: Vector,
     gamma: Vector,
-    factorisation: Factorisation = Factorisation.LU,
+    factorisation: Factorisation = Factorisation.CHOLESKY,
     *,
     bases: tuple[Matrix, Matrix] | None = None,
     size: float = 0.0,
@@ -140,26 +193,29 @@ def solve_null_space(
     Args:
         H: (n, n); may be singular, but not on the motions that G leaves.
         G, c, gamma, size: as of `solve_direct`.
-        factorisation: of Z^T H Z (LU: Cholesky).
+        factorisation: of Z^T H Z.
         bases: Y (n, k) and Z (n, n - k) of one's own, for a G of full rank; orthonormal ones by QR by default.
     """
 
     def solve(space: RowSpace, rows: Independent) -> Solution:
-        Y, Z = bases_of(rows.rows) if bases is None else bases
-        square = rows.rows @ Y
+        scale = _scale(H) if bases is None else np.ones(len(c))
+        A, B, push = H * scale * scale[:, None], rows.rows * scale, c * scale
+        Y, Z = bases_of(B) if bases is None else bases
+        square = B @ Y
         a: Vector = Y @ np.linalg.solve(square, rows.wanted)
         if Z.shape[1]:
-            A = Z.T @ H @ Z
-            z = _DEFINITE[factorisation](A, Z.T @ (c - H @ a))
+            K, right = Z.T @ A @ Z, Z.T @ (push - A @ a)
+            has_mass = _largest(K) > SINGULAR * _largest(A)
+            z = _DEFINITE[factorisation](K, right) if has_mass else None
             if z is None:
-                values, vectors = np.linalg.eigh(A)
-                free = Z @ vectors[:, values <= SINGULAR * max(values[-1], _largest(H))]
+                values, vectors = np.linalg.eigh(K)
+                free = scale[:, None] * (Z @ vectors[:, values <= SINGULAR * max(values[-1], _largest(A))])
                 if free.shape[1]:
-                    return unsolved(space, DynamicsStatus.SINGULAR_SYSTEM, len(c), free)
-                z = np.asarray(np.linalg.solve(A, Z.T @ (c - H @ a)), dtype=np.float64)
+                    return unsolved(space, DynamicsStatus.SINGULAR_SYSTEM, len(c), np.linalg.qr(free)[0])
+                z = np.linalg.solve(K, right)
             a = a + Z @ z
-        mu = np.linalg.solve(square.T, Y.T @ (H @ a - c))
-        return solved(space, rows, a, np.asarray(mu, dtype=np.float64))
+        mu = np.linalg.solve(square.T, Y.T @ (A @ a - push))
+        return solved(space, rows, a * scale, np.asarray(mu, dtype=np.float64))
 
     return _with_rows(G, gamma, size, solve)
 
@@ -172,17 +228,17 @@ def bases_of(B: Matrix) -> tuple[Matrix, Matrix]:
 
 def _with_rows(G: Matrix, gamma: Vector, size: float, solve: Callable[[RowSpace, Independent], Solution]) -> Solution:
     """Bring the rows to full rank, and solve."""
-    if not (np.isfinite(G).all() and np.isfinite(gamma).all()):
-        return unsolved(RowSpace(np.zeros_like(G)), DynamicsStatus.NOT_FINITE, len(G.T))
     space = RowSpace(G)
+    if not (space.is_finite and isfinite(gamma @ gamma)):
+        return unsolved(space, DynamicsStatus.NOT_FINITE, len(G.T))
     return solve(space, space.independent(gamma, size))
 
 
 def solved(space: RowSpace, rows: Independent, a: Vector, mu: Vector) -> Solution:
     """The solution of independent rows as one of all rows."""
-    if not (np.isfinite(a).all() and np.isfinite(mu).all()):
+    if not isfinite(a @ a + mu @ mu):
         return unsolved(space, DynamicsStatus.NOT_FINITE, len(a))
-    if not rows.is_consistent:
+    if not rows.are_all_met_by(a):
         status = DynamicsStatus.INCONSISTENT
     else:
         status = DynamicsStatus.SOLVED if space.is_full else DynamicsStatus.RANK_DEFICIENT
@@ -191,8 +247,7 @@ def solved(space: RowSpace, rows: Independent, a: Vector, mu: Vector) -> Solutio
 
 def unsolved(space: RowSpace, status: DynamicsStatus, n: int, free: Matrix | None = None) -> Solution:
     """No solution: zeros, with the reason."""
-    rest = np.zeros((n, 0)) if free is None else free
-    return Solution(np.zeros(n), np.zeros(len(space.G)), status, space, rest)
+    return Solution(np.zeros(n), np.zeros(len(space.G)), status, space, NO_MOTION if free is None else free)
 
 
 def _scale(H: Matrix) -> Vector:
@@ -252,7 +307,7 @@ def _back(R: Matrix, b: Vector) -> Vector | None:
 
 def _by_cholesky(A: Matrix, b: Vector) -> Vector | None:
     L, failed = lapack.dpotrf(A, lower=1)
-    if failed or not (np.diagonal(L) ** 2 > MASSLESS * np.diagonal(A)).all():
+    if failed or _lightest(L, A) <= MASSLESS:
         return None
     return lapack.dpotrs(L, b, lower=1)[0]
 
@@ -261,6 +316,10 @@ def _gram_by_cholesky(Y: Matrix, b: Vector) -> Vector:
     K = Y.T @ Y
     L, failed = lapack.dpotrf(K, lower=1)
     return _gram_by_qr(Y, b) if failed else lapack.dpotrs(L, b, lower=1)[0]
+
+
+def _gram_by_lu(Y: Matrix, b: Vector) -> Vector:
+    return lapack.dgesv(Y.T @ Y, b)[2]
 
 
 def _gram_by_qr(Y: Matrix, b: Vector) -> Vector:
@@ -278,13 +337,15 @@ def _gram_by_pivoted_qr(Y: Matrix, b: Vector) -> Vector:
 
 
 _SQUARE: dict[Factorisation, Callable[[Matrix, Vector], Any]] = {
+    Factorisation.CHOLESKY: _by_lu,
     Factorisation.LU: _by_lu,
     Factorisation.PIVOTED_QR: _by_pivoted_qr,
     Factorisation.QR: _by_qr,
 }
-_DEFINITE = {**_SQUARE, Factorisation.LU: _by_cholesky}
+_DEFINITE = {**_SQUARE, Factorisation.CHOLESKY: _by_cholesky}
 _GRAM: dict[Factorisation, Callable[[Matrix, Vector], Vector]] = {
-    Factorisation.LU: _gram_by_cholesky,
+    Factorisation.CHOLESKY: _gram_by_cholesky,
+    Factorisation.LU: _gram_by_lu,
     Factorisation.PIVOTED_QR: _gram_by_pivoted_qr,
     Factorisation.QR: _gram_by_qr,
 }

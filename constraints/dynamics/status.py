@@ -44,7 +44,7 @@ class Method(Enum):
     DIRECT = "one dense factorisation of the saddle point; the mass matrix may be singular"
     RANGE_SPACE = "branch-sparse factorisation of the mass matrix, dense one of J M^-1 J^T"
     NULL_SPACE = "orthogonal basis of the motions that the rows leave; the mass matrix may be singular"
-    TEST_FORCES = "Kokkevis: articulated bodies under unit forces, no mass matrix; contacts only"
+    TEST_FORCES = "Kokkevis: answers of articulated bodies to unit forces, no mass matrix; contacts only"
     PROXIMAL = "pinocchio's constraint dynamics; contacts and closures of three or six rows"
     SPARSE = "sparse factorisation in the coordinates of all bodies, for long chains with many loops"
 
@@ -55,7 +55,8 @@ class Method(Enum):
 class Factorisation(Enum):
     """The dense factorisation of the methods direct, range space and null space."""
 
-    LU = "LU with partial pivoting (Cholesky for the symmetric parts of range and null space)"
+    CHOLESKY = "Cholesky; of the saddle point by blocks, and LU where its first block is singular"
+    LU = "LU with partial pivoting"
     PIVOTED_QR = "QR with column pivoting"
     QR = "QR"
 
@@ -70,6 +71,8 @@ def member(kind: Any, candidate: object, what: str) -> Any:
         UnknownNameError: text that names none.
         WrongObjectError: something else.
     """
+    if type(candidate) is kind:
+        return candidate
     if isinstance(candidate, str):
         name = candidate.upper().replace("-", "_").replace(" ", "_")
         if name not in kind.__members__:

@@ -95,33 +95,43 @@ def constrained_system(
     Source: `CalcConstrainedSystemVariables` of RBDL.
     """
     check_state(constraint_set, motion)
-    forces = as_external(external)
-    force = np.zeros(motion.v.size) if tau is None else motion.posture.space.check_tangent(tau, "tau")
+    force = np.zeros(motion.v.size) if tau is None else np.array(motion.posture.space.check_tangent(tau, "tau"))
+    asked = wanted_accelerations(acceleration, constraint_set)
+    return assembled(constraint_set, motion, force, as_external(external), asked, rhs)
+
+
+def assembled(
+    constraint_set: ConstraintSet,
+    motion: Motion,
+    tau: Vector,
+    external: tuple[ExternalForce, ...],
+    acceleration: Vector | None,
+    rhs: RightHandSide | None,
+) -> ConstrainedSystem:
+    """The system of arguments that have been checked."""
     bias = motion.bias_force()
-    if forces:
-        bias -= generalised(forces, motion)
+    if external:
+        bias -= generalised(external, motion)
     rows = constraint_set.rows_at(motion, rhs)
-    return ConstrainedSystem(
-        constraint_set,
-        motion.q,
-        motion.v,
-        np.array(force),
-        motion.mass_matrix(),
-        bias,
-        rows,
-        wanted(constraint_set, rows, acceleration),
-    )
+    gamma = wanted(constraint_set, rows, acceleration)
+    return ConstrainedSystem(constraint_set, motion.q, motion.v, tau, motion.mass_matrix(), bias, rows, gamma)
 
 
-def wanted(constraint_set: ConstraintSet, rows: SetRows, acceleration: ArrayLike | None) -> Vector:
+def wanted_accelerations(acceleration: ArrayLike | None, constraint_set: ConstraintSet) -> Vector | None:
+    """Wanted accelerations of the rows (size,), from what a user gave."""
+    if acceleration is None:
+        return None
+    return finite_vector(acceleration, constraint_set.size, "wanted acceleration of the rows")
+
+
+def wanted(constraint_set: ConstraintSet, rows: SetRows, acceleration: Vector | None) -> Vector:
     """What the rows are asked for, gamma (size,): zero where they are off, or hold on one side."""
     gamma = -rows.drift
     gains = constraint_set.gains
     if gains is not None:
         gamma -= gains[0] * rows.position + gains[1] * rows.velocity
     if acceleration is not None:
-        asked = finite_vector(acceleration, constraint_set.size, "wanted acceleration of the rows")
-        gamma += np.where(constraint_set.counts_in(rows), asked, 0.0)
+        gamma += np.where(constraint_set.counts_in(rows), acceleration, 0.0)
     return gamma
 
 

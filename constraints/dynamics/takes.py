@@ -13,8 +13,14 @@ from ..loops.contacts import LocalPoint, PointRates, TwistRows
 from ..loops.frame_rows import FrameRows
 from ..loops.hinge_rates import RelativeTwist
 from ..loops.pose_map import LogPose, Split, TurnedLog
+from ..robot.inertia import is_depth_first
 from ..rows.row_owner import RowOwner
 from .status import Method
+
+OUT_OF_ORDER = (
+    "the joints of the robot are not in depth-first order, which pinocchio's factorisation takes for granted (add the "
+    "joints of one branch after the other)"
+)
 
 
 class MethodError(ConstraintError):
@@ -44,6 +50,9 @@ def why_not(constraint_set: ConstraintSet, method: Method) -> Iterator[tuple[str
         return
     reasons = {Method.TEST_FORCES: _no_contact, Method.PROXIMAL: _not_pinocchios}
     if method not in reasons:
+        return
+    if method is Method.PROXIMAL and not is_depth_first(constraint_set.robot.model):
+        yield (*constraint_set.names, constraint_set.robot.name)[0], OUT_OF_ORDER
         return
     for owner, on in zip(constraint_set.stack, constraint_set.active, strict=True):
         reason = reasons[method](owner) if on else ""

@@ -24,6 +24,7 @@ from ..rows.stack import Stack, check_unique
 from ..rows.stacking import Order, check_sides, stack_rows
 from ..words import counted
 from .closures import Closure
+from .contacts import PointContact, SurfaceContact
 from .set_rows import SetRows, TogetherRows
 
 
@@ -71,6 +72,7 @@ class ConstraintSet:
         stack: the constraints, in order.
         active: (len(stack),) true for the constraints that are on.
         baumgarte: the stabilisation of each constraint.
+        is_of_contacts: whether all constraints are contacts, those that are off too.
         rhs: their default right-hand sides.
 
     Raises:
@@ -83,6 +85,7 @@ class ConstraintSet:
     stack: Stack
     active: BoolVector
     baumgarte: tuple[Baumgarte, ...]
+    is_of_contacts: bool
     rhs: RightHandSide
 
     def __init__(
@@ -101,6 +104,7 @@ class ConstraintSet:
         self._switch(np.ones(len(constraints), dtype=np.bool_))
         self._stabilise((Baumgarte(),) * len(constraints))
         self.rhs = RightHandSide(self.stack)
+        self.is_of_contacts = all(isinstance(owner, PointContact | SurfaceContact) for owner in constraints)
         self._together = TogetherRows(self.robot, self.stack)
         one_sided = [owner.rows.one_sided[owner.rows.mask] for owner in self.stack]
         self._one_sided = np.concatenate([*one_sided, np.zeros(0, dtype=np.bool_)])
@@ -255,9 +259,8 @@ class ConstraintSet:
             check_sides(self.stack, rhs)
         rows = self._together.at(motion, self.rhs if rhs is None else rhs, rhs is not None)
         if self._off.size:
-            rows.jacobian[self._off] = rows.velocity[self._off] = rows.drift[self._off] = 0.0
-        if self._unplaced.size:
-            rows.position[self._unplaced] = 0.0
+            for each in rows:
+                each[self._off] = 0.0
         return rows
 
     def counts_in(self, rows: SetRows) -> BoolVector:

@@ -8,10 +8,10 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups import SE3, Rn
+from liegroups import Rn
 from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.frozen import set_fields
-from liegroups.second_order import cross
+from liegroups.second_order import cross, se3_log_second
 
 from ..functions.frame_function import FrameFunction, kinematics_at
 from ..point import MovingPoint, Point
@@ -27,7 +27,7 @@ def second_of_pose_log(pose: Any, twist: Vector, acceleration: Vector) -> Vector
         pose: a placement, its rotation short of half a turn.
         twist, acceleration: its body twist (6,) and the derivative of that.
     """
-    return SE3.log_second_derivative(SE3.log(pin.SE3ToXYZQUAT(pose)), twist, acceleration)
+    return se3_log_second(pin.log6(pose).vector, twist, acceleration)
 
 
 class PoseMap(ABC):

@@ -12,16 +12,24 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from liegroups.arrays import Indices, Matrix, Vector
+from liegroups.arrays import Matrix, Vector
+from liegroups.segments import as_slice
 
 from ..functions.frame_function import supporting_columns
 from ..robot import Motion, Robot
+from ..robot.pinocchio import pin
 from ..robot.posture import Kinematics
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import Reference, RowOwner
 from ..rows.stack import Stack
 from .frame_rows import FrameRows
-from .pose_map import OfRelativePose, Split
+from .pose_map import Split
+
+_LOCAL: Any = pin.LOCAL
+_ALIGNED: Any = pin.LOCAL_WORLD_ALIGNED
+_classical: Any = pin.getFrameClassicalAcceleration
+_velocity: Any = pin.getFrameVelocity
+_acceleration: Any = pin.getFrameAcceleration
 
 
 class SetRows(NamedTuple):
@@ -65,6 +73,8 @@ class TogetherRows:
             chains = (supporting_columns(robot, frame.joint) for frame in (owner.successor, owner.predecessor))
             successor, predecessor = (chain.astype(np.float64) for chain in chains)
             self._signs[s] = successor - predecessor
+            if s.start == s.stop:  # a closure that leaves everything free
+                continue
             if _is_world_point(owner):
                 points.append((owner, s))
             else:
@@ -72,7 +82,7 @@ class TogetherRows:
         self._points = _WorldPoints(points) if points else None
 
     def at(self, motion: Motion, sides: RightHandSide, with_rates: bool) -> SetRows:
-        """All rows at a state; those of constraints that are off are not zero yet.
+        """All rows at a state; those of constraints that are off are not zero yet, those without position are.
 
         Args:
             motion: the state.
@@ -138,23 +148,24 @@ class _Pose:
         self._function, self._moving, self._rows = owner.function, owner.moving, rows
         self._has_position = owner.has_position
         self._a, self._b = owner.predecessor, owner.successor
-        self._value = np.zeros(owner.group.nv)
+        self._size = owner.group.nv
+        self._unused = np.zeros(self._size)
 
     def write(self, motion: Motion, k: Kinematics, position: Vector, drift: Vector, W: Matrix) -> None:
         """Fill the rows of this owner."""
-        function: OfRelativePose = self._moving
+        function, b, s = self._moving, self._b, self._rows
         frames = function.relative_frames(k)
-        pose, data, b, s = frames.pose, k.data, self._b, self._rows
-        twist = b.placement.actInv(data.v[b.joint])
-        acceleration = b.placement.actInv(data.a[b.joint])
+        pose, model, data = frames.pose, k.model, k.data
+        twist = _velocity(model, data, b.joint, b.placement, _LOCAL)
+        acceleration = _acceleration(model, data, b.joint, b.placement, _LOCAL)
         if self._a.joint:
             a = self._a
-            twist_a = pose.actInv(a.placement.actInv(data.v[a.joint]))
-            acceleration = acceleration - pose.actInv(a.placement.actInv(data.a[a.joint]))
+            twist_a = pose.actInv(_velocity(model, data, a.joint, a.placement, _LOCAL))
+            acceleration = acceleration - pose.actInv(_acceleration(model, data, a.joint, a.placement, _LOCAL))
             twist = twist - twist_a
             acceleration = acceleration + twist.cross(twist_a)
-        D = np.zeros((len(self._value), 6))
-        value = position[s] if function is self._function and self._has_position else self._value
+        D = np.zeros((self._size, 6))
+        value = position[s] if function is self._function else self._unused
         function.pose_map.value(pose, value, D)
         function.pose_map.second(pose, twist.vector, acceleration.vector, drift[s])
         W[s] = D.dot(frames.to_b())
@@ -178,62 +189,43 @@ class _WorldPoints:
     """
 
     def __init__(self, owners: Sequence[tuple[FrameRows, slice]]) -> None:
-        joints = sorted({owner.successor.joint for owner, _ in owners})
-        self._joints = joints
-        self._on: Indices = np.array([joints.index(owner.successor.joint) for owner, _ in owners], dtype=np.intp)
-        self._places = np.array([owner.successor.placement.translation for owner, _ in owners])
-        shift = np.zeros((len(owners), 3, 6))  # from the twist of the joint to the velocity of the point
-        for i, place in enumerate(self._places):
-            shift[i, :, :3] = np.eye(3)
-            shift[i, :, 3:] = [[0.0, place[2], -place[1]], [-place[2], 0.0, place[0]], [place[1], -place[0], 0.0]]
-        self._shift = shift
-        rows, normals, offsets, of = list[int](), list[Vector](), list[float](), list[int]()
-        for i, (owner, s) in enumerate(owners):
-            held = owner.predecessor.placement
-            for row, n in zip(range(s.start, s.stop), _directions(owner), strict=True):
-                world = held.rotation @ n
-                rows.append(row)
-                normals.append(world)
-                offsets.append(float(world @ held.translation) if owner.has_position else 0.0)
-                of.append(i)
-        self._rows, self._of = np.array(rows, dtype=np.intp), np.array(of, dtype=np.intp)
-        run = rows == list(range(rows[0], rows[0] + len(rows)))
-        self._where: Any = slice(rows[0], rows[0] + len(rows)) if run else self._rows
-        self._normals, self._offsets = np.array(normals), np.array(offsets)
-        self._held = np.array([owners[i][0].has_position for i in of], dtype=np.float64)
-        n = self._normals
-        self._across = np.zeros((len(n), 3, 3))  # p x n = across p
-        self._across[:, 0, 1], self._across[:, 0, 2] = n[:, 2], -n[:, 1]
-        self._across[:, 1, 0], self._across[:, 1, 2] = -n[:, 2], n[:, 0]
-        self._across[:, 2, 0], self._across[:, 2, 1] = n[:, 1], -n[:, 0]
+        points: dict[tuple[int, bytes], int] = {}  # several contacts may hold one point, each along its normal
+        self._places: list[tuple[int, Any, Vector]] = []
+        where, of, held, at = list[int](), list[int](), list[float](), list[Vector]()
+        for owner, s in owners:
+            frame = owner.successor
+            place = frame.placement.translation.copy()
+            point = points.setdefault((frame.joint, place.tobytes()), len(points))
+            if point == len(self._places):
+                self._places.append((frame.joint, frame.placement, place))
+            for row in range(s.start, s.stop):
+                where.append(row)
+                of.append(point)
+                held.append(float(owner.has_position))
+                at.append(owner.predecessor.placement.translation)
+        run = as_slice(where)
+        self._where: Any = np.array(where) if run is None else run
+        self._of = np.array(of)
+        self._normals = np.concatenate([_directions(owner) for owner, _ in owners])
+        self._held, self._any_held = np.array(held), any(held)
+        self._offsets = self._held * np.einsum("ij,ij->i", self._normals, np.array(at))
+        self._across = np.array([-pin.skew(n) for n in self._normals])  # p x n = across p
 
     def write(self, k: Kinematics, position: Vector, drift: Vector, W: Matrix) -> None:
         """Fill the rows of all of them."""
-        data, oMi, on = k.data, k.oMi, self._on
-        R = np.array([oMi[j].rotation for j in self._joints])
-        t = np.array([oMi[j].translation for j in self._joints])
-        moving = np.array([(data.v[j].vector, data.a[j].vector) for j in self._joints])  # (m, 2, 6)
-        rates = np.matmul(moving[on], self._shift.transpose(0, 2, 1))  # (n, 2, 3): velocity, spatial acceleration
-        velocity, acceleration = rates[:, 0], rates[:, 1]
-        w = moving[on, 0, 3:]
-        acceleration = acceleration + _cross(w, velocity)
-        turned = np.matmul(R[on], np.stack((self._places, acceleration), axis=2))  # into the axes of the world
-        points, classical = turned[:, :, 0] + t[on], turned[:, :, 1]
-        p, n = points[self._of], self._normals
-        W[self._where, :3] = n
-        W[self._where, 3:] = np.matmul(self._across, p[:, :, None])[:, :, 0]
-        position[self._where] = self._held * (np.einsum("ij,ij->i", n, p) - self._offsets)
-        drift[self._where] = np.einsum("ij,ij->i", n, classical[self._of])
+        model, data, oMi, n = k.model, k.data, k.oMi, self._normals
+        points = [oMi[joint].act(p) for joint, _, p in self._places]
+        points += [_classical(model, data, joint, placement, _ALIGNED).linear for joint, placement, _ in self._places]
+        both = np.array(points).reshape(2, -1, 3).take(self._of, 1)
+        where = self._where
+        W[where, :3] = n
+        W[where, 3:] = np.matmul(self._across, both[0][:, :, None])[:, :, 0]
+        drift[where] = np.einsum("ij,ij->i", both[1], n)
+        if self._any_held:
+            position[where] = self._held * np.einsum("ij,ij->i", both[0], n) - self._offsets
 
 
 def _directions(owner: FrameRows) -> Matrix:
+    """Directions of the rows in the axes of the world, to which the reference of a point held there is aligned."""
     pose_map: Any = owner.function.pose_map
     return pose_map.directions
-
-
-_NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
-
-
-def _cross(a: Matrix, b: Matrix) -> Matrix:
-    """Cross products of rows (n, 3)."""
-    return a.take(_NEXT, 1) * b.take(_LAST, 1) - a.take(_LAST, 1) * b.take(_NEXT, 1)
