@@ -30,7 +30,7 @@ DURATION, STEP = 2.0, 1.0 / 700.0  # [s]
 def upright() -> tuple[ConstraintSet, np.ndarray]:
     """1. The built-in five-bar, a metre high, with gravity in its plane; and its closed posture."""
     made = mechanisms.five_bar(ground=1.2, inner=1.0, outer=1.4)
-    model = made.robot.model.copy()
+    model = pin.Model(made.robot.model)
     model.gravity = pin.Motion(np.array([0.0, -9.81, 0.0]), np.zeros(3))  # along -y; the linkage turns about z
     robot = Robot(model)
     tip = Closure(robot, "left_outer_end", "right_outer_end", Hinge.pin([0, 0, 1]), name="tip")

@@ -167,7 +167,7 @@ class _Run:
         except Halt as halt:
             self.record(state)
             return halt.status, halt.reason
-        except UndefinedError as error:
+        except (UndefinedError, np.linalg.LinAlgError) as error:
             self.record(state)
             return MotionStatus.NO_ACCELERATION, str(error)
         except NotFiniteError as error:

@@ -150,7 +150,7 @@ class Stepper:
             return self._advance(state, h)
         except NotFiniteError as error:
             raise Halt(MotionStatus.NOT_FINITE, str(error)) from None
-        except UndefinedError as error:
+        except (UndefinedError, np.linalg.LinAlgError) as error:
             raise Halt(MotionStatus.NO_ACCELERATION, str(error)) from None
 
     def _euler(self, state: State, h: float) -> Motion:
