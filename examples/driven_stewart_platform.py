@@ -81,7 +81,7 @@ def draw(platform: Mechanism, record: MotionRecord, out: str) -> None:
         plot.plot(record.times, force, label=f"leg {leg}")
     plot.set(title="forces of the legs (positive pushes)", xlabel="time [s]", ylabel="[N]")
     plot.legend(ncols=2)
-    figure.savefig(out, dpi=110)
+    figure.savefig(out, dpi=80)
 
 
 def main() -> None:

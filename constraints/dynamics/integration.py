@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -114,7 +113,7 @@ def simulate(
         raise OpenStateError(errors)
     count = max(1, int(np.ceil(length / h - 1e-9)))
     grid = [first + min(k * h, length) for k in range(count)] + [first + length]
-    run = _Run(stepper, watched, _every(every), [])
+    run = _Run(stepper, watched, _every(every))
     with reporting(progress, count, "step") as report, np.errstate(over="ignore", invalid="ignore"):
         status, reason = run.over(grid, motion, report)
     return _record(constraint_set, run, status, reason)
@@ -137,16 +136,24 @@ class _Row(NamedTuple):
 
 
 @final
-@dataclass
 class _Run:
-    """A motion in the making."""
+    """A motion in the making.
 
-    stepper: Stepper
-    events: tuple[Event, ...]
-    every: int
-    crossings: list[Crossing]
-    rows: list[_Row] = field(default_factory=lambda: [])
-    kept: Motion | None = None
+    Args:
+        stepper: takes the steps.
+        events: to look for.
+        every: which steps are recorded.
+
+    Attributes:
+        rows: what is recorded of the states.
+        crossings: the events so far.
+    """
+
+    def __init__(self, stepper: Stepper, events: tuple[Event, ...], every: int) -> None:
+        self.stepper, self.events, self.every = stepper, events, every
+        self.rows: list[_Row] = []
+        self.crossings: list[Crossing] = []
+        self._kept: Motion | None = None
 
     def over(self, grid: list[float], motion: Motion, report: Any) -> tuple[MotionStatus, str]:
         """Go along the times; why it ended, and more words."""
@@ -233,9 +240,9 @@ class _Run:
 
     def record(self, state: State) -> None:
         """Keep a state, once, and none from before the last one."""
-        if self.kept is state.motion or (self.rows and state.t < self.rows[-1].times):
+        if self._kept is state.motion or (self.rows and state.t < self.rows[-1].times):
             return
-        self.kept = state.motion
+        self._kept = state.motion
         motion, found, system = state.motion, state.dynamics, state.dynamics.system
         errors = self.stepper.errors(system.rows)
         energy = (np.nan, np.nan) if is_open(errors, motion.v) else _energy(motion, system.mass_matrix)
