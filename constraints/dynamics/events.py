@@ -150,9 +150,9 @@ class Watch:
                 self._signs[i] = self._signs[i]._replace(side=side)
 
     def happened(self, i: int) -> None:
-        """Look no more at an event that happens once."""
-        if self.events[i].once:
-            self._signs[i] = self._signs[i]._replace(on=False)
+        """Go on behind an event; one that happens once is looked at no more, and one that acts has `restart`."""
+        event, sign = self.events[i], self._signs[i]
+        self._signs[i] = Sign(sign.side if event.acts else -sign.side, sign.on and not event.once)
 
     def restart(self, acted: int, value: float, later: float) -> bool:
         """Go on after a reset; whether its event, which turned the motion back before, does so no longer.

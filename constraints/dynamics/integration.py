@@ -164,10 +164,10 @@ class _Run:
             self.record(state)
             watch = Watch(self.events, grid[0], state.motion)
             for k, end in enumerate(grid[1:], 1):
-                state = self.step(state, end, watch)
-                if k % self.every == 0 or k == len(grid) - 1 or state.t < end:
+                state, is_over = self.step(state, end, watch)
+                if k % self.every == 0 or k == len(grid) - 1 or is_over:
                     self.record(state)
-                if state.t < end:
+                if is_over:
                     return MotionStatus.EVENT, f"It was {self.crossings[-1]}"
                 check(state)
                 report(1)
@@ -182,8 +182,8 @@ class _Run:
             return MotionStatus.NOT_FINITE, str(error)
         return MotionStatus.FINISHED, ""
 
-    def step(self, state: State, end: float, watch: Watch) -> State:
-        """Go to a time of the grid, over the resets on the way; earlier only where an event ends the motion."""
+    def step(self, state: State, end: float, watch: Watch) -> tuple[State, bool]:
+        """Go to a time of the grid, over the resets on the way; or to an event that ends the motion, and whether."""
         resets = 0
         while state.t < end:
             motion = self.stepper.advance(state, end - state.t)
@@ -198,12 +198,12 @@ class _Run:
                 continue
             event, there = acting
             if event.terminal:
-                return there
+                return there, True
             resets += 1
             if resets > MOST_RESETS:
                 raise Halt(MotionStatus.ENDLESS_EVENTS, f"It was '{event.name}' at {there.t:.9f} s")
             state = self.reset(event, there, watch)
-        return state
+        return state, False
 
     def locate(self, state: State, h: float, watch: Watch, found: list[int]) -> tuple[Event, State] | None:
         """Note the events of a step in order, up to the first that changes the motion; that one, with its state."""

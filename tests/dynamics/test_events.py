@@ -132,6 +132,25 @@ def test_two_events_at_one_time_both_happen() -> None:
     np.testing.assert_allclose(record.q[0], record.q[1], atol=1e-7)
 
 
+def test_events_of_one_step_happen_once_each_and_in_order() -> None:
+    """Item 8: one that is watched before a bounce in the same step is not seen again after it."""
+    _, rows = ball()
+    half = Event(lambda t, motion: height(t, motion) - 0.5, "half way", direction="falling")
+    lands = Event(height, "lands", direction="falling", reset=bounce(rows, 0.5))
+    record = simulate(rows.switched(off=["floor"]), [0, 0, 1.0], np.zeros(3), 0.8, 0.4, events=[half, lands]).or_raise()
+    assert [crossing.name for crossing in record.events] == ["half way", "lands"]
+
+
+@pytest.mark.parametrize("step", [0.1, 0.25])
+def test_terminal_event_at_the_end_of_a_step_ends_the_motion(step: float) -> None:
+    """Item 8: a function that is zero exactly where a step ends."""
+    _, rows = ball()
+    at_half = Event(lambda t, motion: t - 0.5, "time", terminal=True)
+    record = simulate(rows.switched(off=["floor"]), [0, 0, 1.0], np.zeros(3), 1.0, step, events=at_half)
+    assert record.status is MotionStatus.EVENT
+    assert record.time == pytest.approx(0.5, abs=1e-9)
+
+
 def test_watching_does_not_change_the_motion() -> None:
     """Item 8: events that neither end nor reset leave every state as it is, bit for bit."""
     _, rows = ball()
