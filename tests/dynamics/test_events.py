@@ -137,7 +137,7 @@ def test_events_of_one_step_happen_once_each_and_in_order() -> None:
     _, rows = ball()
     half = Event(lambda t, motion: height(t, motion) - 0.5, "half way", direction="falling")
     lands = Event(height, "lands", direction="falling", reset=bounce(rows, 0.5))
-    record = simulate(rows.switched(off=["floor"]), [0, 0, 1.0], np.zeros(3), 0.8, 0.4, events=[half, lands]).or_raise()
+    record = simulate(rows.switched(off=["floor"]), [0, 0, 1.0], np.zeros(3), 0.8, 0.8, events=[half, lands]).or_raise()
     assert [crossing.name for crossing in record.events] == ["half way", "lands"]
 
 

@@ -335,6 +335,17 @@ def test_start_that_cannot_be_closed_is_a_status() -> None:
     assert "energy: none" in record.describe()
 
 
+def test_rates_that_cannot_be_met_are_a_status() -> None:
+    """Item 8: one point at rest that is asked to move, too: no velocity does both."""
+    robot = body()
+    still = PointContact(robot, "base", name="still")
+    away = Target(lambda t: [t, 0.0, 0.0], lambda t: [1.0, 0.0, 0.0], lambda t: [0.0, 0.0, 0.0])
+    rows = ConstraintSet(robot, [still, PointContact(robot, "base", target=away, name="moves")])
+    record = simulate(rows, robot.neutral, np.zeros(6), 1.0, 0.1, open_start=True)
+    assert record.status is MotionStatus.NOT_PROJECTED
+    assert "its rate by 0.5" in record.reason
+
+
 # The record and its arguments.
 
 
