@@ -102,7 +102,7 @@ class Solved:
 
     @property
     def trace(self) -> tuple[Step, ...] | None:
-        """The iterates, if asked for."""
+        """The iterates; None unless they were asked for by `Options(trace=True)`."""
         return self.outcome.trace
 
     @property
