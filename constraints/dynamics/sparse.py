@@ -1,0 +1,297 @@
+"""Forward dynamics by sparsity: its cost grows with the number of bodies, not with the cube of the coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NamedTuple, final
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from liegroups.arrays import ArrayLike, BoolVector, Indices, Vector
+
+from ..errors import OptionError, SizeError
+from ..loops.constraint_set import ConstraintSet
+from ..loops.frame_rows import FrameRows
+from ..robot import Motion
+from ..rows.right_hand_side import RightHandSide
+from ..rows.stack import Stack
+from .independent_rows import (
+    Block,
+    Paths,
+    independent_in_closures,
+    independent_of_all,
+    least_norm,
+    least_norm_of_all,
+    paths_of,
+)
+from .maximal_coordinates import Bodies, Ends, MaximalSystem, Seen, seen_at
+from .relative_rows import RelativeRows, RowsOfAKind, closure_rows, rows_by_kind
+
+MET = 1e-9
+"""Rows are met, and equations are, where what is left is at most this part of the terms that they are made of."""
+TRUSTED = 1e-7
+"""Error of the solution for a known vector, relative, up to which a factorisation is one of a regular matrix."""
+
+
+class SparseStatus(Enum):
+    """How a sparse solution ended; each member carries its sentence."""
+
+    SOLVED = "solved: the rows are independent"
+    REDUNDANT = "solved: some rows follow from others, and are met too"
+    INCONSISTENT = "rows that depend on others contradict them: a dense method finds the best compromise"
+    SINGULAR = "the matrix is singular, though its rows are independent: masses are missing, or nearly so"
+    INACCURATE = "the equations are left with an error: a dense method may do better"
+    NOT_FINITE = "numbers that are not finite came in"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SparseSolution:
+    r"""Accelerations and multipliers, with what is known of them.
+
+    Attributes:
+        acceleration: of the joints (nv,); not to be used where the status is no success.
+        multipliers: (size,), least-norm; zero on rows that are off.
+        status: how it ended.
+        independent: (size,) true for the rows that were kept; their number is the rank.
+        redundant: (size,) true for rows that are on, not zero, and follow from the kept ones.
+        unmet: the largest part of the terms of a row that is left of it.
+        error: forward error of the solution for a known vector, relative: what the matrix does to rounding.
+    """
+
+    acceleration: Vector
+    multipliers: Vector
+    status: SparseStatus
+    independent: BoolVector
+    redundant: BoolVector
+    unmet: float
+    error: float
+
+    @property
+    def success(self) -> bool:
+        """Whether the acceleration is that of the constrained motion."""
+        return self.status in (SparseStatus.SOLVED, SparseStatus.REDUNDANT)
+
+    @property
+    def rank(self) -> int:
+        """Number of independent rows."""
+        return int(self.independent.sum())
+
+
+def why_not(constraint_set: ConstraintSet) -> str:
+    """Why the sparse method does not take a set, by the name of its first row that is of another kind; empty if it does.
+
+    It takes every joint that a Robot has (mimic joints it has none), and every closure, rod and contact of
+    `constraints.loops`.
+    """
+    for name, owner in zip(constraint_set.names, constraint_set.stack, strict=True):
+        if not isinstance(owner, FrameRows):
+            return (
+                f"'{name}' is of the kind {type(owner).__name__}, whose rows are functions of the whole configuration; "
+                "the sparse method takes those of one frame seen from another: closures, rods and contacts"
+            )
+    return ""
+
+
+def solve_sparse(
+    constraint_set: ConstraintSet,
+    motion: Motion,
+    tau: ArrayLike | None = None,
+    *,
+    wrenches: ArrayLike | None = None,
+    acceleration: ArrayLike | None = None,
+    rhs: RightHandSide | None = None,
+) -> SparseSolution:
+    r"""Accelerations of :math:`M a + h = \tau + J^T \lambda`, :math:`J a = \gamma`, in maximal coordinates.
+
+    With :math:`\gamma = wanted - drift - stabilisation`. Neither M nor J is made: each body has six coordinates of its
+    own (`MaximalSystem`), the rows of closures are those of relative twists, and a sparse LU decomposition solves, of a
+    cost that is proportional to the number of bodies where closures are between neighbours. Nothing is regularised.
+
+    Independent rows are chosen first: among those of each closure by pivots above 1e-6 of rows of unit length. Where the
+    matrix is singular then, closures depend on each other, and the rows are chosen among all by a dense QR, of cost
+    n^3. The rank of dense methods counts singular values of all rows above 1e-6 of the largest; where some are between
+    1e-6 and about 1e-8 of it this one is greater, since a sparse LU decomposition has no singular values.
+
+    Args:
+        constraint_set: of a kind that it takes (`why_not`).
+        motion: `robot.at(q, v)`.
+        tau: generalised forces (nv,); zero by default.
+        wrenches: external wrenches on the joints (njoints, 6), linear then angular, in the axes and at the origins of
+            the joints; none by default.
+        acceleration: wanted accelerations of rows (size,); zero by default.
+        rhs: right-hand sides with rates, `constraint_set.rhs_at(t)`.
+
+    Raises:
+        OptionError: a set that it does not take.
+        SizeError: an argument of another size.
+    """
+    structure = _structure(constraint_set)
+    robot, size = constraint_set.robot, constraint_set.size
+    given = [_sized(tau, (robot.nv,), "tau"), _sized(acceleration, (size,), "wanted accelerations of rows")]
+    forces = given[0] - motion.bias_force()
+    outside = None if wrenches is None else _sized(wrenches, (robot.model.njoints, 6), "wrenches on joints")
+    state = _state(structure, constraint_set, motion, given[1], constraint_set.rhs if rhs is None else rhs)
+    numbers = (forces, state.gamma, state.values.D, *(() if outside is None else (outside,)))
+    if not all(np.isfinite(array).all() for array in numbers):
+        nothing = np.zeros(size, dtype=np.bool_)
+        nan = np.full(robot.nv, np.nan), np.full(size, np.nan)
+        return SparseSolution(*nan, SparseStatus.NOT_FINITE, nothing, nothing, np.inf, np.inf)
+    kept = independent_in_closures(state.blocks, state.on)
+    found = _attempt(structure, state, forces, outside, kept)
+    if not found.error <= TRUSTED:
+        fewer = independent_of_all(state.blocks, kept, robot.nv) if kept.any() else kept
+        if fewer.sum() < kept.sum():
+            found = _attempt(structure, state, forces, outside, fewer)._replace(kept=fewer, spread=True)
+    return _judged(state, found)
+
+
+class _Structure(NamedTuple):
+    """What of a stack does not depend on the motion."""
+
+    kinds: list[RowsOfAKind]
+    paths: list[Paths]
+    system: MaximalSystem
+    owners: Indices
+    known: Vector
+
+
+class _State(NamedTuple):
+    """Rows at a motion."""
+
+    bodies: Bodies
+    closures: Seen
+    values: RelativeRows
+    blocks: list[Block]
+    J: Any
+    on: BoolVector
+    gamma: Vector
+    scale: float
+
+
+class _Found(NamedTuple):
+    """A solution of the sparse system: `left` is the residual of its equations, relative."""
+
+    a: Vector
+    multipliers: Vector
+    kept: BoolVector
+    error: float
+    left: float
+    spread: bool = False
+
+
+def _structure(constraint_set: ConstraintSet) -> _Structure:
+    found = _KNOWN.get(constraint_set.stack)
+    if found is not None:
+        return found
+    reason = why_not(constraint_set)
+    if reason:
+        raise OptionError(f"sparse forward dynamics: {reason}")
+    stack, model = constraint_set.stack, constraint_set.robot.model
+    owners: list[Any] = list(stack)
+    ends = Ends.of([o.predecessor for o in owners]), Ends.of([o.successor for o in owners])
+    kinds = rows_by_kind([o.function.pose_map for o in owners], stack.slices)
+    joints = [(o.predecessor.joint, o.successor.joint) for o in owners]
+    counts = [s.stop - s.start for s in stack.slices]
+    of_rows = np.repeat(np.arange(len(owners), dtype=np.intp), counts)
+    system = MaximalSystem(model, *ends, of_rows)
+    known = np.random.default_rng(0).choice([-1.0, 1.0], system.unknowns)
+    found = _KNOWN[stack] = _Structure(kinds, paths_of(joints, stack.slices, model), system, of_rows, known)
+    return found
+
+
+_KNOWN: WeakKeyDictionary[Stack, _Structure] = WeakKeyDictionary()
+"""The structure of each stack, for as long as it lives."""
+
+
+def _state(
+    structure: _Structure, constraint_set: ConstraintSet, motion: Motion, wanted: Vector, rhs: RightHandSide
+) -> _State:
+    motion.posture.with_jacobians()
+    k = motion.with_drift()
+    bodies: Bodies = motion.posture.workspace.resource(k, "bodies", Bodies, k)
+    system, owners = structure.system, structure.owners
+    closures = seen_at(bodies, system.predecessors, system.successors)
+    rows = closure_rows(structure.kinds, closures.motions, constraint_set.size)
+    blocks = [p.block(rows.D, k.world_jacobian, closures.rotation, closures.translation) for p in structure.paths]
+    on = constraint_set.active[owners]
+    drift = rows.second if rhs.acceleration is None else rows.second - rhs.acceleration
+    pull = _stabilisation(constraint_set, rows, closures, owners, rhs)
+    scale = max(float(np.abs(part[on]).max(initial=0.0)) for part in (wanted, rows.second, drift, pull))
+    gamma = np.where(on, wanted - drift - pull, 0.0)
+    return _State(bodies, closures, rows, blocks, k.world_jacobian, on, gamma, scale)
+
+
+def _stabilisation(
+    constraint_set: ConstraintSet, rows: RelativeRows, closures: Seen, owners: Indices, rhs: RightHandSide
+) -> Vector:
+    """As `ConstraintSet.stabilisation`."""
+    gains = constraint_set.baumgarte
+    kp, kd = (np.array([getattr(g, n) for g in gains])[owners] for n in ("position_gain", "velocity_gain"))
+    if not (kp.any() or kd.any()):
+        return np.zeros(owners.size)
+    rate = (rows.D * closures.motions.twist[owners]).sum(1)
+    if rhs.velocity is not None:
+        rate -= rhs.velocity
+    placed = np.array([owner.has_position for owner in constraint_set.stack])[owners]
+    return kd * rate + kp * np.where(placed, rows.value - rhs.vector, 0.0)
+
+
+def _attempt(
+    structure: _Structure, state: _State, forces: Vector, wrenches: Vector | None, kept: BoolVector
+) -> _Found:
+    """Factorise and solve, beside a vector whose solution is known."""
+    system, known = structure.system, structure.known
+    factors = system.factorised(system.values(state.bodies, state.J, state.closures, state.values.D, kept))
+    if factors is None:
+        return _Found(np.full(forces.size, np.nan), np.full(kept.size, np.nan), kept, np.inf, np.inf)
+    b = system.right_side(forces, wrenches, np.where(kept, state.gamma, 0.0))
+    x = factors.solve(np.column_stack([b, factors.times(known)]))
+    error = float(np.abs(x[:, 1] - known).max())
+    left = float(np.abs(factors.times(x[:, 0]) - b).max(initial=0.0)) / max(float(np.abs(x[:, 0]).max(initial=0.0)), 1.0)
+    return _Found(system.accelerations(x[:, 0]), system.multipliers(x[:, 0]), kept, error, left)
+
+
+def _judged(state: _State, found: _Found) -> SparseSolution:
+    """Whether all rows are met and the equations are, and the multipliers of least norm."""
+    on, kept, a = state.on, found.kept, found.a
+    multipliers, redundant = np.where(on, found.multipliers, 0.0), on & ~kept
+    unmet = np.inf
+    if not found.error <= TRUSTED or not np.isfinite(a).all():
+        status = SparseStatus.SINGULAR
+    else:
+        unmet = _unmet(state, a)
+        if unmet > MET:
+            status = SparseStatus.INCONSISTENT if redundant.any() else SparseStatus.INACCURATE
+        elif found.left > MET:
+            status = SparseStatus.INACCURATE
+        else:
+            status = SparseStatus.REDUNDANT if redundant.any() else SparseStatus.SOLVED
+            spread = least_norm_of_all if found.spread else least_norm
+            multipliers = spread(state.blocks, on, kept, multipliers)
+    return SparseSolution(a, multipliers, status, kept, redundant, unmet, found.error)
+
+
+def _unmet(state: _State, a: Vector) -> float:
+    """The largest |J a - gamma| of a row that is on, by the terms of all."""
+    left, scale = 0.0, state.scale
+    for block in state.blocks:
+        rows = block.paths.rows
+        off = ~state.on[rows]
+        scale = max(scale, float(np.where(off, 0.0, block.sizes(a)).max(initial=0.0)))
+        left = max(left, float(np.abs(np.where(off, 0.0, block.times(a) - state.gamma[rows])).max(initial=0.0)))
+    return left / scale if scale > 0.0 else 0.0
+
+
+def _sized(numbers: ArrayLike | None, shape: tuple[int, ...], what: str) -> Vector:
+    if numbers is None:
+        return np.zeros(shape)
+    array = np.asarray(numbers, dtype=np.float64)
+    if array.shape != shape:
+        raise SizeError(what, str(shape), str(array.shape))
+    return array
+
+
