@@ -257,6 +257,25 @@ class MaximalSystem:
             b[self._body[:, None] + np.arange(6)] = wrenches[1:]
         return b
 
+    def known(self) -> Vector:
+        """A vector of unknowns to try factors with: accelerations of size 1, forces of the size of inertias."""
+        masses = self._inertias[:, 0] + 0.0
+        turning = self._inertias[:, [21, 28, 35]].mean(1)
+        typical = masses.mean() if masses.any() else 1.0
+        x = np.ones(self.unknowns)
+        x[self._joint[:, None] + np.arange(3)] = masses[:, None]
+        x[self._joint[:, None] + np.arange(3, 6)] = turning[:, None]
+        ends = np.stack([end.joints[self._owners] for end in (self.predecessors, self.successors)])
+        of_ends = np.concatenate([[0.0], masses])[ends].max(0, initial=0.0)
+        x[self._rows] = np.where(of_ends > 0.0, of_ends, typical)
+        return x * np.random.default_rng(0).choice([-1.0, 1.0], self.unknowns)
+
+    def errors(self, x: Vector, known: Vector) -> tuple[float, float]:
+        """Errors of a solution for a known vector: of joint accelerations, and of multipliers, relative."""
+        off = np.abs(x - known)
+        multipliers = off[self._rows] / np.abs(known[self._rows])
+        return float(off[self._coordinates].max(initial=0.0)), float(multipliers.max(initial=0.0))
+
     def accelerations(self, x: Vector) -> Vector:
         """Joint accelerations (nv,) in a solution."""
         return x[self._coordinates]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, final
@@ -33,7 +32,9 @@ from .relative_rows import RelativeRows, RowsOfAKind, closure_rows, rows_by_kind
 MET = 1e-9
 """Rows are met, and equations are, where what is left is at most this part of the terms that they are made of."""
 TRUSTED = 1e-7
-"""Error of the solution for a known vector, relative, up to which a factorisation is one of a regular matrix."""
+"""Error of accelerations, relative, up to which factors are those of a regular matrix: found for a known vector."""
+DETERMINED = 1e-4
+"""Error of multipliers, relative, beyond which rows may depend on each other: also found for a known vector."""
 
 
 class SparseStatus(Enum):
@@ -59,7 +60,7 @@ class SparseSolution:
         independent: (size,) true for the rows that were kept; their number is the rank.
         redundant: (size,) true for rows that are on, not zero, and follow from the kept ones.
         unmet: the largest part of the terms of a row that is left of it.
-        error: forward error of the solution for a known vector, relative: what the matrix does to rounding.
+        error: relative error of accelerations for a vector that is known: what the matrix does to rounding.
     """
 
     acceleration: Vector
@@ -142,7 +143,7 @@ def solve_sparse(
         return SparseSolution(*nan, SparseStatus.NOT_FINITE, nothing, nothing, np.inf, np.inf)
     kept = independent_in_closures(state.blocks, state.on)
     found = _attempt(structure, state, forces, outside, kept)
-    if not found.error <= TRUSTED:
+    if not (found.error <= TRUSTED and found.error_of_multipliers <= DETERMINED):
         fewer = independent_of_all(state.blocks, kept, robot.nv) if kept.any() else kept
         if fewer.sum() < kept.sum():
             found = _attempt(structure, state, forces, outside, fewer)._replace(kept=fewer, spread=True)
@@ -179,6 +180,7 @@ class _Found(NamedTuple):
     multipliers: Vector
     kept: BoolVector
     error: float
+    error_of_multipliers: float
     left: float
     spread: bool = False
 
@@ -198,8 +200,8 @@ def _structure(constraint_set: ConstraintSet) -> _Structure:
     counts = [s.stop - s.start for s in stack.slices]
     of_rows = np.repeat(np.arange(len(owners), dtype=np.intp), counts)
     system = MaximalSystem(model, *ends, of_rows)
-    known = np.random.default_rng(0).choice([-1.0, 1.0], system.unknowns)
-    found = _KNOWN[stack] = _Structure(kinds, paths_of(joints, stack.slices, model), system, of_rows, known)
+    paths = paths_of(joints, stack.slices, model)
+    found = _KNOWN[stack] = _Structure(kinds, paths, system, of_rows, system.known())
     return found
 
 
@@ -247,12 +249,12 @@ def _attempt(
     system, known = structure.system, structure.known
     factors = system.factorised(system.values(state.bodies, state.J, state.closures, state.values.D, kept))
     if factors is None:
-        return _Found(np.full(forces.size, np.nan), np.full(kept.size, np.nan), kept, np.inf, np.inf)
+        return _Found(np.full(forces.size, np.nan), np.full(kept.size, np.nan), kept, np.inf, np.inf, np.inf)
     b = system.right_side(forces, wrenches, np.where(kept, state.gamma, 0.0))
     x = factors.solve(np.column_stack([b, factors.times(known)]))
-    error = float(np.abs(x[:, 1] - known).max())
+    errors = system.errors(x[:, 1], known)
     left = float(np.abs(factors.times(x[:, 0]) - b).max(initial=0.0)) / max(float(np.abs(x[:, 0]).max(initial=0.0)), 1.0)
-    return _Found(system.accelerations(x[:, 0]), system.multipliers(x[:, 0]), kept, error, left)
+    return _Found(system.accelerations(x[:, 0]), system.multipliers(x[:, 0]), kept, *errors, left)
 
 
 def _judged(state: _State, found: _Found) -> SparseSolution:
