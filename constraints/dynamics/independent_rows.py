@@ -155,7 +155,7 @@ def dense(blocks: Sequence[Block], size: int, nv: int) -> Matrix:
     return J
 
 
-def least_norm(blocks: Sequence[Block], on: BoolVector, kept: BoolVector, multipliers: Vector) -> Vector:
+def least_norm(blocks: Sequence[Block], on: BoolVector, kept: BoolVector, multipliers: Vector, nv: int) -> Vector:
     """Multipliers (size,) that make the same forces with the least norm, where closures are independent of each other.
 
     Args:
@@ -163,6 +163,7 @@ def least_norm(blocks: Sequence[Block], on: BoolVector, kept: BoolVector, multip
         on: rows that count.
         kept: rows that are independent.
         multipliers: zero on the others.
+        nv: number of columns.
     """
     out = multipliers.copy()
     for block in blocks:

@@ -272,8 +272,8 @@ def _judged(state: _State, found: _Found) -> SparseSolution:
             status = SparseStatus.INACCURATE
         else:
             status = SparseStatus.REDUNDANT if redundant.any() else SparseStatus.SOLVED
-            spread = least_norm_of_all if found.spread else least_norm
-            multipliers = spread(state.blocks, on, kept, multipliers)
+            least = least_norm_of_all if found.spread else least_norm
+            multipliers = least(state.blocks, on, kept, multipliers, a.size)
     return SparseSolution(a, multipliers, status, kept, redundant, unmet, found.error)
 
 
