@@ -321,13 +321,14 @@ class Factors:
     def __init__(self, matrix: Any, lu: Any, order: Indices) -> None:
         self._matrix, self._lu, self._order = matrix, lu, order
 
-    def solve(self, b: Vector) -> Vector:
-        """Solve, and refine once with the matrix itself: (n,) or (n, k)."""
-        y = self._lu.solve(b)
-        y += self._lu.solve(b - self._matrix @ y)
-        x = np.empty_like(y)
-        x[self._order] = y
-        return x
+    def solve(self, b: Vector, tried: Vector) -> tuple[Vector, Vector]:
+        """Solve for b (n,), refined once with the matrix itself; and for the vector `tried` (n,), as it comes."""
+        y = self._lu.solve(np.stack([b, tried], 1))
+        first = np.ascontiguousarray(y[:, 0])
+        first += self._lu.solve(b - self._matrix @ first)
+        x, other = np.empty_like(first), np.empty_like(first)
+        x[self._order], other[self._order] = first, y[:, 1]
+        return x, other
 
     def times(self, x: Vector) -> Vector:
         """The matrix times x."""

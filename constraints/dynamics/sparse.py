@@ -251,10 +251,10 @@ def _attempt(
     if factors is None:
         return _Found(np.full(forces.size, np.nan), np.full(kept.size, np.nan), kept, np.inf, np.inf, np.inf)
     b = system.right_side(forces, wrenches, np.where(kept, state.gamma, 0.0))
-    x = factors.solve(np.column_stack([b, factors.times(known)]))
-    errors = system.errors(x[:, 1], known)
-    left = float(np.abs(factors.times(x[:, 0]) - b).max(initial=0.0)) / max(float(np.abs(x[:, 0]).max(initial=0.0)), 1.0)
-    return _Found(system.accelerations(x[:, 0]), system.multipliers(x[:, 0]), kept, *errors, left)
+    x, tried = factors.solve(b, factors.times(known))
+    errors = system.errors(tried, known)
+    left = float(np.abs(factors.times(x) - b).max(initial=0.0)) / max(float(np.abs(x).max(initial=0.0)), 1.0)
+    return _Found(system.accelerations(x), system.multipliers(x), kept, *errors, left)
 
 
 def _judged(state: _State, found: _Found) -> SparseSolution:
