@@ -14,6 +14,7 @@ import json
 import math
 import statistics
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -127,7 +128,7 @@ def main() -> None:
     for key in ("median_ms", "least_ms"):
         exponents = [
             math.log(b[key] / a[key]) / math.log(b["stages"] / a["stages"])
-            for a, b in [*zip(lifts[:-1], lifts[1:], strict=True), (lifts[0], lifts[-1])]
+            for a, b in [*pairwise(lifts), (lifts[0], lifts[-1])]
         ]
         print(f"exponents by {key}:", ", ".join(f"{e:.2f}" for e in exponents), "(the last: over all)")
     if options.json:

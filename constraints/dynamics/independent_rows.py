@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+from scipy.sparse import csc_matrix
+from scipy.sparse.linalg import splu
 
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
@@ -93,7 +95,7 @@ def paths_of(ends: Sequence[tuple[int, int]], slices: Sequence[slice], model: ob
     found: list[Paths] = []
     for (count, width), members in sorts.items():
         which = np.array([i for i, _, _ in members], dtype=np.intp)
-        first = np.array([slices[i].start for i in which.tolist()], dtype=np.intp)
+        first = np.array([slices[i].start for i, _, _ in members], dtype=np.intp)
         columns_of = np.array([columns for _, columns, _ in members], dtype=np.intp).reshape(-1, width)
         signs_of = np.array([signs for _, _, signs in members]).reshape(-1, width)
         found.append(Paths(which, first[:, None] + np.arange(count), columns_of, signs_of))
@@ -115,7 +117,8 @@ def independent_in_closures(blocks: Sequence[Block], on: BoolVector) -> BoolVect
         lengths = np.sqrt((block.values**2).sum(2))
         counted = on[rows] & (lengths > block.floor)
         left = block.values * (counted / np.where(counted, lengths, 1.0))[:, :, None]
-        here, all_of = np.zeros_like(counted), np.arange(rows.shape[0])
+        here: BoolVector = np.zeros_like(counted)
+        all_of: Indices = np.arange(rows.shape[0], dtype=np.intp)
         for _ in range(min(left.shape[1:])):
             sizes = (left**2).sum(2)
             pick = sizes.argmax(1)
@@ -131,8 +134,74 @@ def independent_in_closures(blocks: Sequence[Block], on: BoolVector) -> BoolVect
     return kept
 
 
-def independent_of_all(blocks: Sequence[Block], kept: BoolVector, nv: int) -> BoolVector:
-    """Rows (size,) that are independent among all kept ones: pivots of a dense QR, of cost n^3.
+class Choice(NamedTuple):
+    """Independent rows among all.
+
+    Attributes:
+        rows: true for these rows (size,).
+        columns: as many columns of the Jacobian, which are independent too.
+    """
+
+    rows: BoolVector
+    columns: Indices
+
+
+def independent_by_elimination(blocks: Sequence[Block], kept: BoolVector) -> Choice | None:
+    """Rows that are independent among all kept ones: pivots of a Gaussian elimination that keeps rows short.
+
+    Columns are taken from the leaves of the tree, since closures between neighbours share few of them; the pivot is in
+    the shortest row that has a tenth of the largest entry. Entries up to 1e-6, in rows of unit length, are zero.
+
+    Args:
+        blocks: rows of the Jacobian.
+        kept: rows that count.
+
+    Returns:
+        None where the rows become long.
+    """
+    left = _unit_rows(blocks, kept)
+    holders: dict[int, set[int]] = {}
+    for i, row in left.items():
+        for column in row:
+            holders.setdefault(column, set()).add(i)
+    budget = LONGEST * sum(map(len, left.values()))
+    rows, columns = np.zeros_like(kept), list[int]()
+    for column in sorted(holders, reverse=True):
+        values = {i: left[i].pop(column) for i in sorted(holders[column]) if i in left and column in left[i]}
+        largest = max(map(abs, values.values()), default=0.0)
+        if largest <= RANK_TOLERANCE:
+            continue
+        pivot = min((i for i, x in values.items() if abs(x) >= 0.1 * largest), key=lambda i: len(left[i]))
+        rows[pivot], row = True, left.pop(pivot)
+        columns.append(column)
+        for i in values.keys() - {pivot}:
+            budget -= len(row) + 1
+            factor, other = values[i] / values[pivot], left[i]
+            for c, x in row.items():
+                other[c] = other.get(c, 0.0) - factor * x
+                holders[c].add(i)
+        if budget < 0:
+            return None
+    return Choice(rows, np.array(columns, dtype=np.intp))
+
+
+LONGEST = 30
+"""How many times the entries of the rows an elimination may touch: beyond, a dense decomposition is as good."""
+
+
+def _unit_rows(blocks: Sequence[Block], kept: BoolVector) -> dict[int, dict[int, float]]:
+    """The kept rows, of unit length: row -> column -> entry."""
+    found: dict[int, dict[int, float]] = {}
+    for block in blocks:
+        columns, values = block.paths.columns.tolist(), block.values
+        values = values / np.sqrt(np.maximum((values**2).sum(2), np.finfo(np.float64).tiny))[:, :, None]
+        for k, r in zip(*np.nonzero(kept[block.paths.rows]), strict=True):
+            found[int(block.paths.rows[k, r])] = dict(zip(columns[k], values[k, r].tolist(), strict=True))
+    return found
+
+
+def independent_of_all(blocks: Sequence[Block], kept: BoolVector, nv: int) -> Choice:
+    """The same by a dense QR of the rows of unit length, of cost n^3.
 
     Args:
         blocks: rows of the Jacobian.
@@ -140,11 +209,13 @@ def independent_of_all(blocks: Sequence[Block], kept: BoolVector, nv: int) -> Bo
         nv: number of columns.
     """
     chosen = np.flatnonzero(kept)
-    J = dense(blocks, kept.size, nv)[chosen]
-    order, sizes = pivots((J / np.sqrt((J**2).sum(1))[:, None]).T)
-    out = np.zeros_like(kept)
-    out[chosen[order[: numerical_rank(sizes)]]] = True
-    return out
+    rows_of: Matrix = dense(blocks, kept.size, nv)[chosen]
+    J = rows_of / np.sqrt((rows_of**2).sum(1))[:, None]
+    order, sizes = pivots(J.T)
+    rank = numerical_rank(sizes)
+    rows = np.zeros_like(kept)
+    rows[chosen[order[:rank]]] = True
+    return Choice(rows, pivots(J[order[:rank]])[0][:rank])
 
 
 def dense(blocks: Sequence[Block], size: int, nv: int) -> Matrix:
@@ -155,7 +226,7 @@ def dense(blocks: Sequence[Block], size: int, nv: int) -> Matrix:
     return J
 
 
-def least_norm(blocks: Sequence[Block], on: BoolVector, kept: BoolVector, multipliers: Vector, nv: int) -> Vector:
+def least_norm(blocks: Sequence[Block], on: BoolVector, kept: BoolVector, multipliers: Vector) -> Vector:
     """Multipliers (size,) that make the same forces with the least norm, where closures are independent of each other.
 
     Args:
@@ -163,7 +234,6 @@ def least_norm(blocks: Sequence[Block], on: BoolVector, kept: BoolVector, multip
         on: rows that count.
         kept: rows that are independent.
         multipliers: zero on the others.
-        nv: number of columns.
     """
     out = multipliers.copy()
     for block in blocks:
@@ -172,18 +242,41 @@ def least_norm(blocks: Sequence[Block], on: BoolVector, kept: BoolVector, multip
         several = np.flatnonzero((on[rows] & ~kept[rows] & (lengths > block.floor)).any(1))
         if several.size:
             own = rows[several]
-            U = np.linalg.svd(block.values[several] * on[own][:, :, None], full_matrices=False)[0]
-            U = U * (np.arange(U.shape[2]) < kept[own].sum(1)[:, None])[:, None, :]
-            out[own] = np.matmul(U, np.matmul(multipliers[own][:, None, :], U)[:, 0, :, None])[:, :, 0]
+            basis: Matrix = np.linalg.svd(block.values[several] * on[own][:, :, None], full_matrices=False)[0]
+            spanned: BoolVector = np.arange(basis.shape[2], dtype=np.intp) < kept[own].sum(1)[:, None]
+            parts: Matrix = np.matmul(multipliers[own][:, None, :], basis)[:, 0] * spanned
+            out[own] = np.matmul(basis, parts[:, :, None])[:, :, 0]
     return out
 
 
-def least_norm_of_all(
-    blocks: Sequence[Block], on: BoolVector, kept: BoolVector, multipliers: Vector, nv: int
-) -> Vector:
-    """The same where closures depend on each other: by an SVD of all rows."""
-    rows = np.flatnonzero(on)
-    U = np.linalg.svd(dense(blocks, on.size, nv)[rows], full_matrices=False)[0][:, : int(kept.sum())]
-    out = np.zeros_like(multipliers)
-    out[rows] = U @ (multipliers[rows] @ U)
-    return out
+def least_norm_of_all(blocks: Sequence[Block], on: BoolVector, choice: Choice, multipliers: Vector, nv: int) -> Vector:
+    r"""The same where closures depend on each other: the projection onto the span of independent columns J.
+
+    .. math::
+
+        \begin{pmatrix} 1 & J \\ J^T & 0 \end{pmatrix} \begin{pmatrix} \lambda - \lambda_{least} \\ y \end{pmatrix} =
+        \begin{pmatrix} \lambda \\ 0 \end{pmatrix}
+
+    Args:
+        blocks, on: as of `least_norm`.
+        choice: independent rows and columns.
+        multipliers: zero on the other rows.
+        nv: number of columns.
+    """
+    place = np.full(nv, -1, dtype=np.intp)
+    place[choice.columns] = np.arange(choice.columns.size)
+    size, parts = multipliers.size, list[tuple[Indices, Indices, Vector]]()
+    for block in blocks:
+        rows = np.broadcast_to(block.paths.rows[:, :, None], block.values.shape)
+        columns = np.broadcast_to(place[block.paths.columns][:, None, :], block.values.shape)
+        used = (columns >= 0) & on[rows]
+        parts.append((rows[used], columns[used] + size, block.values[used]))
+    i, j, x = (np.concatenate(part) for part in zip(*parts, strict=True))
+    own = np.arange(size)
+    places = np.concatenate([own, i, j]), np.concatenate([own, j, i])
+    n = size + choice.columns.size
+    matrix: Any = csc_matrix((np.concatenate([np.ones(size), x, x]), places), shape=(n, n))
+    solve: Callable[[Vector], Vector] = cast(Any, splu(matrix)).solve
+    b = np.concatenate([multipliers, np.zeros(choice.columns.size)])
+    y = solve(b)
+    return multipliers - (y + solve(b - matrix @ y))[:size]

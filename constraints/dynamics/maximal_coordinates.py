@@ -15,7 +15,8 @@ all in the axes of the bodies. With :math:`-f` and :math:`-\lambda` as unknowns 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -183,26 +184,23 @@ class MaximalSystem:
 
         def grid(rows: Indices, columns: Indices) -> tuple[Indices, Indices]:
             shape = (rows.shape[0], rows.shape[1], columns.shape[1])
-            return tuple(  # pyright: ignore[reportReturnType]
-                np.broadcast_to(x, shape).reshape(-1) for x in (rows[:, :, None], columns[:, None, :])
-            )
+            i, j = np.broadcast_to(rows[:, :, None], shape), np.broadcast_to(columns[:, None, :], shape)
+            return i.reshape(-1), j.reshape(-1)
 
-        def both(rows: Indices, columns: Indices) -> None:
-            entries = grid(rows, columns)
-            parts.extend((entries, entries[::-1]))
+        def both(i: Indices, j: Indices) -> None:
+            parts.extend(((i, j), (j, i)))
 
         parts.append(grid(a[:, None] + six, a[:, None] + six))
         parts.append((c, c))
-        same = ((f[:, None] + six).reshape(-1), (a[:, None] + six).reshape(-1))
-        parts.extend((same, same[::-1]))
-        both(f[self._column_joint][:, None] + six, c[:, None])
+        both((f[:, None] + six).reshape(-1), (a[:, None] + six).reshape(-1))
+        both(*grid(f[self._column_joint][:, None] + six, c[:, None]))
         own, on = f[self._carried], a[self._parents[self._carried] - 1]
         for i, j in ((0, 0), (3, 3), (0, 3)):
-            both(own[:, None] + i + three, on[:, None] + j + three)
+            both(*grid(own[:, None] + i + three, on[:, None] + j + three))
         for ends in (self.predecessors, self.successors):
             joints = ends.joints[self._owners]
             held = np.flatnonzero(joints)
-            both(self._rows[held][:, None], a[joints[held] - 1][:, None] + six)
+            both(*grid(self._rows[held][:, None], a[joints[held] - 1][:, None] + six))
         parts.append((self._rows, self._rows))
         self._places = np.concatenate([rows for rows, _ in parts]), np.concatenate([columns for _, columns in parts])
 
@@ -293,7 +291,7 @@ class MaximalSystem:
                 pattern = self._pattern = self._ordered(values, present)
             shape = (self.unknowns, self.unknowns)
             matrix: Any = csc_matrix((values[pattern.chosen], pattern.indices, pattern.indptr), shape=shape)
-            return Factors(matrix, _lu(matrix, "NATURAL"), pattern.order)
+            return Factors(matrix, _lu(matrix, permc_spec="NATURAL"), pattern.order)
         except RuntimeError:  # "Factor is exactly singular"
             return None
 
@@ -302,7 +300,7 @@ class MaximalSystem:
         chosen = np.flatnonzero(present)
         places = self._places[0][chosen], self._places[1][chosen]
         shape = (self.unknowns, self.unknowns)
-        order = np.argsort(_lu(csc_matrix((values[chosen], places), shape=shape), "COLAMD").perm_c)
+        order = np.argsort(_lu(csc_matrix((values[chosen], places), shape=shape), permc_spec="COLAMD").perm_c)
         numbered: Any = csc_matrix((chosen + 1.0, places), shape=shape)[:, order]
         numbered.sort_indices()
         return _Pattern(present, numbered.data.astype(np.intp) - 1, numbered.indices, numbered.indptr, order)
@@ -340,8 +338,8 @@ def turned_rows(rows: Matrix, actions: Matrix) -> Matrix:
     return np.matmul(rows[:, None, :], actions)[:, 0]
 
 
-def _lu(matrix: Any, order: str) -> Any:
-    return splu(matrix, permc_spec=order, relax=1, panel_size=1, options={"SymmetricMode": False})
+_lu: Callable[..., Any] = partial(splu, relax=1, panel_size=1)
+"""Small supernodes: the blocks of a mechanism are."""
 
 
 def _subspaces(model: Model) -> tuple[Matrix, BoolVector]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -90,7 +91,8 @@ def rows_by_kind(maps: Sequence[PoseMap], slices: Sequence[slice]) -> list[RowsO
     found: list[RowsOfAKind] = []
     for (kind, size), members in sorts.items():
         which = np.array(members, dtype=np.intp)
-        rows = np.array([slices[i].start for i in members], dtype=np.intp)[:, None] + np.arange(size)
+        first = np.array([slices[i].start for i in members], dtype=np.intp)
+        rows: Indices = first[:, None] + np.arange(size, dtype=np.intp)
         own: list[Any] = [maps[i] for i in members]
         found.append(kind(which, rows, own))
     return found
@@ -147,9 +149,9 @@ class _Pins(RowsOfAKind):
     """Rows of the translation, then of the swing of an axis: as `Split` with `Swing`."""
 
     def __init__(self, which: Indices, rows: Indices, maps: Sequence[Any]) -> None:
+        swings: list[Swing] = [split.rotation for split in maps]
         self.which, self.rows = which, rows
         self._points = _Points(which, rows[:, :-2], maps)
-        swings: list[Swing] = [split.rotation for split in maps]
         self._a, self._b = np.array([swing.a for swing in swings]), np.array([swing.b for swing in swings])
         self._across = np.array([swing.across for swing in swings])
 
@@ -159,7 +161,8 @@ class _Pins(RowsOfAKind):
         swing, slope, second = self._swing(at)
         rotations = np.zeros((*swing.shape, 6))
         rotations[:, :, 3:] = slope
-        return tuple(np.concatenate(pair, 1) for pair in ((points, swing), (D, rotations), (seconds, second)))  # pyright: ignore[reportReturnType]
+        together = partial(np.concatenate, axis=1)
+        return together((points, swing)), together((D, rotations)), together((seconds, second))
 
     def _swing(self, at: RelativeMotions) -> tuple[Vector, Matrix, Vector]:
         """The formulas of `Swing`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import Any, NamedTuple, final
 from weakref import WeakKeyDictionary
 
@@ -19,7 +20,9 @@ from ..rows.right_hand_side import RightHandSide
 from ..rows.stack import Stack
 from .independent_rows import (
     Block,
+    Choice,
     Paths,
+    independent_by_elimination,
     independent_in_closures,
     independent_of_all,
     least_norm,
@@ -83,7 +86,7 @@ class SparseSolution:
 
 
 def why_not(constraint_set: ConstraintSet) -> str:
-    """Why the sparse method does not take a set, by the name of its first row that is of another kind; empty if it does.
+    """Why the sparse method does not take a set, by the name of its first constraint of another kind; empty if it does.
 
     It takes every joint that a Robot has (mimic joints it has none), and every closure, rod and contact of
     `constraints.loops`.
@@ -112,10 +115,11 @@ def solve_sparse(
     own (`MaximalSystem`), the rows of closures are those of relative twists, and a sparse LU decomposition solves, of a
     cost that is proportional to the number of bodies where closures are between neighbours. Nothing is regularised.
 
-    Independent rows are chosen first: among those of each closure by pivots above 1e-6 of rows of unit length. Where the
-    matrix is singular then, closures depend on each other, and the rows are chosen among all by a dense QR, of cost
-    n^3. The rank of dense methods counts singular values of all rows above 1e-6 of the largest; where some are between
-    1e-6 and about 1e-8 of it this one is greater, since a sparse LU decomposition has no singular values.
+    Independent rows are chosen first: among those of each closure, by pivots above 1e-6 of rows of unit length. Where
+    the matrix is singular then, closures depend on each other, and the rows are chosen among all: by an elimination
+    that keeps rows short, or, where it cannot or was not enough, by a dense QR of cost n^3. The rank of dense methods
+    counts singular values of all rows above 1e-6 of the largest. Where some are between 1e-6 and about 1e-8 of it this
+    rank is greater, and the rows are held as they are: a sparse decomposition has no singular values.
 
     Args:
         constraint_set: of a kind that it takes (`why_not`).
@@ -143,10 +147,10 @@ def solve_sparse(
         return SparseSolution(*nan, SparseStatus.NOT_FINITE, nothing, nothing, np.inf, np.inf)
     kept = independent_in_closures(state.blocks, state.on)
     found = _attempt(structure, state, forces, outside, kept)
-    if not (found.error <= TRUSTED and found.error_of_multipliers <= DETERMINED):
-        fewer = independent_of_all(state.blocks, kept, robot.nv) if kept.any() else kept
-        if fewer.sum() < kept.sum():
-            found = _attempt(structure, state, forces, outside, fewer)._replace(kept=fewer, spread=True)
+    for choose in (independent_by_elimination, partial(independent_of_all, nv=robot.nv)):
+        choice = None if found.is_determined else choose(state.blocks, kept)
+        if choice is not None and choice.rows.sum() < kept.sum():
+            found = _attempt(structure, state, forces, outside, choice.rows)._replace(choice=choice)
     return _judged(state, found)
 
 
@@ -182,7 +186,12 @@ class _Found(NamedTuple):
     error: float
     error_of_multipliers: float
     left: float
-    spread: bool = False
+    choice: Choice | None = None
+
+    @property
+    def is_determined(self) -> bool:
+        """Whether the matrix is regular, as far as a known vector tells."""
+        return self.error <= TRUSTED and self.error_of_multipliers <= DETERMINED
 
 
 def _structure(constraint_set: ConstraintSet) -> _Structure:
@@ -242,9 +251,7 @@ def _stabilisation(
     return kd * rate + kp * np.where(placed, rows.value - rhs.vector, 0.0)
 
 
-def _attempt(
-    structure: _Structure, state: _State, forces: Vector, wrenches: Vector | None, kept: BoolVector
-) -> _Found:
+def _attempt(structure: _Structure, state: _State, forces: Vector, wrenches: Vector | None, kept: BoolVector) -> _Found:
     """Factorise and solve, beside a vector whose solution is known."""
     system, known = structure.system, structure.known
     factors = system.factorised(system.values(state.bodies, state.J, state.closures, state.values.D, kept))
@@ -272,8 +279,10 @@ def _judged(state: _State, found: _Found) -> SparseSolution:
             status = SparseStatus.INACCURATE
         else:
             status = SparseStatus.REDUNDANT if redundant.any() else SparseStatus.SOLVED
-            least = least_norm_of_all if found.spread else least_norm
-            multipliers = least(state.blocks, on, kept, multipliers, a.size)
+            if found.choice is None:
+                multipliers = least_norm(state.blocks, on, kept, multipliers)
+            else:
+                multipliers = least_norm_of_all(state.blocks, on, found.choice, multipliers, a.size)
     return SparseSolution(a, multipliers, status, kept, redundant, unmet, found.error)
 
 
@@ -295,5 +304,3 @@ def _sized(numbers: ArrayLike | None, shape: tuple[int, ...], what: str) -> Vect
     if array.shape != shape:
         raise SizeError(what, str(shape), str(array.shape))
     return array
-
-
