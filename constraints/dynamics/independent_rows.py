@@ -180,10 +180,15 @@ def independent_by_elimination(blocks: Sequence[Block], kept: BoolVector) -> Cho
             for c, x in row.items():
                 other[c] = other.get(c, 0.0) - factor * x
                 holders[c].add(i)
+                if abs(other[c]) < CANCELLED:
+                    del other[c]
         if budget < 0:
             return None
     return Choice(rows, np.array(columns, dtype=np.intp))
 
+
+CANCELLED = 1e-11
+"""An entry of a row of unit length that is less than this is what rounding left of zero."""
 
 LONGEST = 30
 """How many times the entries of the rows an elimination may touch: beyond, a dense decomposition is as good."""

@@ -174,7 +174,7 @@ class MaximalSystem:
         self._inertias = np.array([model.inertias[i].matrix() for i in range(1, n + 1)]).reshape(-1, 36)
         self._armature = np.array(tree.armature, dtype=np.float64)
         self._entries()
-        self._pattern: _Pattern | None = None
+        self._patterns: list[_Pattern] = []  # the last two: of rows chosen by closure, and among all
 
     def _entries(self) -> None:
         """Rows and columns of all entries, in the order in which `values` writes them."""
@@ -285,10 +285,9 @@ class MaximalSystem:
     def factorised(self, values: Vector) -> Factors | None:
         """The sparse LU decomposition; None where a pivot is zero."""
         present = values != 0.0
-        pattern = self._pattern
         try:
-            if pattern is None or not np.array_equal(pattern.present, present):
-                pattern = self._pattern = self._ordered(values, present)
+            known = (pattern for pattern in self._patterns if np.array_equal(pattern.present, present))
+            pattern = next(known, None) or self._ordered(values, present)
             shape = (self.unknowns, self.unknowns)
             matrix: Any = csc_matrix((values[pattern.chosen], pattern.indices, pattern.indptr), shape=shape)
             return Factors(matrix, _lu(matrix, permc_spec="NATURAL"), pattern.order)
@@ -303,7 +302,9 @@ class MaximalSystem:
         order = np.argsort(_lu(csc_matrix((values[chosen], places), shape=shape), permc_spec="COLAMD").perm_c)
         numbered: Any = csc_matrix((chosen + 1.0, places), shape=shape)[:, order]
         numbered.sort_indices()
-        return _Pattern(present, numbered.data.astype(np.intp) - 1, numbered.indices, numbered.indptr, order)
+        pattern = _Pattern(present, numbered.data.astype(np.intp) - 1, numbered.indices, numbered.indptr, order)
+        self._patterns = [pattern, *self._patterns[:1]]
+        return pattern
 
 
 @final
@@ -314,19 +315,22 @@ class Factors:
         matrix: the matrix.
         lu: its factors.
         order: which unknown each column is.
+
+    Attributes:
+        entries: how many numbers the factors have.
     """
 
     def __init__(self, matrix: Any, lu: Any, order: Indices) -> None:
         self._matrix, self._lu, self._order = matrix, lu, order
+        self.entries = int(lu.nnz)
 
-    def solve(self, b: Vector, tried: Vector) -> tuple[Vector, Vector]:
-        """Solve for b (n,), refined once with the matrix itself; and for the vector `tried` (n,), as it comes."""
-        y = self._lu.solve(np.stack([b, tried], 1))
-        first = np.ascontiguousarray(y[:, 0])
-        first += self._lu.solve(b - self._matrix @ first)
-        x, other = np.empty_like(first), np.empty_like(first)
-        x[self._order], other[self._order] = first, y[:, 1]
-        return x, other
+    def solve(self, b: Matrix) -> Matrix:
+        """Solve for columns (n, k), refined once with the matrix itself."""
+        y = self._lu.solve(b)
+        y += self._lu.solve(b - self._matrix @ y)
+        x = np.empty_like(y)
+        x[self._order] = y
+        return x
 
     def times(self, x: Vector) -> Vector:
         """The matrix times x."""

@@ -64,6 +64,7 @@ class SparseSolution:
         redundant: (size,) true for rows that are on, not zero, and follow from the kept ones.
         unmet: the largest part of the terms of a row that is left of it.
         error: relative error of accelerations for a vector that is known: what the matrix does to rounding.
+        entries: how many numbers the factors of the matrix have, to which time and memory are proportional.
     """
 
     acceleration: Vector
@@ -73,6 +74,7 @@ class SparseSolution:
     redundant: BoolVector
     unmet: float
     error: float
+    entries: int
 
     @property
     def success(self) -> bool:
@@ -144,7 +146,7 @@ def solve_sparse(
     if not all(np.isfinite(array).all() for array in numbers):
         nothing = np.zeros(size, dtype=np.bool_)
         nan = np.full(robot.nv, np.nan), np.full(size, np.nan)
-        return SparseSolution(*nan, SparseStatus.NOT_FINITE, nothing, nothing, np.inf, np.inf)
+        return SparseSolution(*nan, SparseStatus.NOT_FINITE, nothing, nothing, np.inf, np.inf, 0)
     kept = independent_in_closures(state.blocks, state.on)
     found = _attempt(structure, state, forces, outside, kept)
     for choose in (independent_by_elimination, partial(independent_of_all, nv=robot.nv)):
@@ -186,6 +188,7 @@ class _Found(NamedTuple):
     error: float
     error_of_multipliers: float
     left: float
+    entries: int = 0
     choice: Choice | None = None
 
     @property
@@ -258,10 +261,10 @@ def _attempt(structure: _Structure, state: _State, forces: Vector, wrenches: Vec
     if factors is None:
         return _Found(np.full(forces.size, np.nan), np.full(kept.size, np.nan), kept, np.inf, np.inf, np.inf)
     b = system.right_side(forces, wrenches, np.where(kept, state.gamma, 0.0))
-    x, tried = factors.solve(b, factors.times(known))
+    x, tried = factors.solve(np.column_stack([b, factors.times(known)])).T
     errors = system.errors(tried, known)
     left = float(np.abs(factors.times(x) - b).max(initial=0.0)) / max(float(np.abs(x).max(initial=0.0)), 1.0)
-    return _Found(system.accelerations(x), system.multipliers(x), kept, *errors, left)
+    return _Found(system.accelerations(x), system.multipliers(x), kept, *errors, left, factors.entries)
 
 
 def _judged(state: _State, found: _Found) -> SparseSolution:
@@ -283,7 +286,7 @@ def _judged(state: _State, found: _Found) -> SparseSolution:
                 multipliers = least_norm(state.blocks, on, kept, multipliers)
             else:
                 multipliers = least_norm_of_all(state.blocks, on, found.choice, multipliers, a.size)
-    return SparseSolution(a, multipliers, status, kept, redundant, unmet, found.error)
+    return SparseSolution(a, multipliers, status, kept, redundant, unmet, found.error, found.entries)
 
 
 def _unmet(state: _State, a: Vector) -> float:
