@@ -12,7 +12,7 @@ from scipy.sparse.linalg import splu
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ..linear_algebra import RANK_TOLERANCE, numerical_rank, pivots
-from .relative_rows import crossed
+from .many_vectors import crossed
 
 ZERO_ROW = 1e-11
 """A row shorter than this part of what its closure and its joints could make of it is rounding: it is zero."""

@@ -28,7 +28,8 @@ from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 from ..robot.joints import type_name
 from ..robot.pinocchio import Model, pin
 from ..robot.posture import Kinematics
-from .relative_rows import RelativeMotions, crossed, inverse_actions, skews, turned, turned_back
+from .many_vectors import crossed, inverse_actions, skews, turned, turned_back, turned_rows
+from .relative_rows import RelativeMotions
 
 MOVING_SUBSPACES = ("SphericalZYX", "Universal", "Ellipsoid", "Composite")
 """Types of joints whose motion subspace depends on their coordinates."""
@@ -335,11 +336,6 @@ class Factors:
     def times(self, x: Vector) -> Vector:
         """The matrix times x."""
         return self._matrix @ x[self._order]
-
-
-def turned_rows(rows: Matrix, actions: Matrix) -> Matrix:
-    """Rows (k, 6) times matrices (k, 6, 6), by entry."""
-    return np.matmul(rows[:, None, :], actions)[:, 0]
 
 
 _lu: Callable[..., Any] = partial(splu, relax=1, panel_size=1)

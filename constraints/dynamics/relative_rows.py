@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from liegroups.arrays import Indices, Matrix, Vector
 
-from ..loops.pose_map import PoseMap, Rod, Split
-from ..loops.rotation_rows import NEAR_HALF_TURN, Swing
+from ..loops.pose_map import LogPose, PoseMap, Rod, Split
+from ..loops.rotation_rows import NEAR_HALF_TURN, Swing, Turn
 from ..robot.pinocchio import pin
+from .many_vectors import FAR_TURN, crossed, pose_logs, turned, turned_back
 
 
 class RelativeMotions(NamedTuple):
@@ -79,7 +79,7 @@ def closure_rows(kinds: Sequence[RowsOfAKind], at: RelativeMotions, size: int) -
 
 
 def rows_by_kind(maps: Sequence[PoseMap], slices: Sequence[slice]) -> list[RowsOfAKind]:
-    """Sort the pose maps of closures by what computes them: translations with or without a swing, rods, the others.
+    """Sort the pose maps of closures by what computes them: translations with or without rotations, rods, poses, others.
 
     Args:
         maps: of the closures, in order.
@@ -107,6 +107,10 @@ def _kind(pose_map: PoseMap) -> tuple[type[Any], int]:
             return _Points, size
         if isinstance(pose_map.rotation, Swing):
             return _Pins, size
+        if isinstance(pose_map.rotation, Turn):
+            return _Sliders, size
+    if isinstance(pose_map, LogPose):
+        return _Locked, size
     return _OneByOne, size
 
 
@@ -161,8 +165,7 @@ class _Pins(RowsOfAKind):
         swing, slope, second = self._swing(at)
         rotations = np.zeros((*swing.shape, 6))
         rotations[:, :, 3:] = slope
-        together = partial(np.concatenate, axis=1)
-        return together((points, swing)), together((D, rotations)), together((seconds, second))
+        return _both(points, swing), _both(D, rotations), _both(seconds, second)
 
     def _swing(self, at: RelativeMotions) -> tuple[Vector, Matrix, Vector]:
         """The formulas of `Swing`."""
@@ -185,6 +188,40 @@ class _Pins(RowsOfAKind):
 
 
 @final
+class _Sliders(RowsOfAKind):
+    """Rows of the translation, then the rotation vector: as `Split` with `Turn`."""
+
+    def __init__(self, which: Indices, rows: Indices, maps: Sequence[Any]) -> None:
+        turns: list[Turn] = [split.rotation for split in maps]
+        self.which, self.rows = which, rows
+        self._points, self._one_by_one = _Points(which, rows[:, :-3], maps), _OneByOne(which, rows, maps)
+        self._axes = np.array([np.eye(3) if turn.axes is None else turn.axes for turn in turns])
+
+    def evaluate(self, at: RelativeMotions) -> tuple[Vector, Matrix, Vector]:
+        """As `RowsOfAKind.evaluate`."""
+        if turns_far(at.rotation):
+            return self._one_by_one.evaluate(at)
+        points, D, seconds = self._points.evaluate(at)
+        log, slope, second = pose_logs(at.rotation, np.zeros_like(at.translation), at.twist, at.acceleration)
+        rotations = np.zeros((points.shape[0], 3, 6))
+        rotations[:, :, 3:] = self._axes @ slope[:, 3:, 3:]
+        value, second = turned(self._axes, log[:, 3:]), turned(self._axes, second[:, 3:])
+        return _both(points, value), _both(D, rotations), _both(seconds, second)
+
+
+@final
+class _Locked(RowsOfAKind):
+    """The logarithms of poses: as `LogPose`."""
+
+    def __init__(self, which: Indices, rows: Indices, maps: Sequence[PoseMap]) -> None:
+        self.which, self.rows, self._one_by_one = which, rows, _OneByOne(which, rows, maps)
+
+    def evaluate(self, at: RelativeMotions) -> tuple[Vector, Matrix, Vector]:
+        """As `RowsOfAKind.evaluate`."""
+        return self._one_by_one.evaluate(at) if turns_far(at.rotation) else pose_logs(*at)
+
+
+@final
 class _OneByOne(RowsOfAKind):
     """Kinds that have no formula for many: their own, one after the other."""
 
@@ -202,47 +239,19 @@ class _OneByOne(RowsOfAKind):
         return value, D, second
 
 
+def _both(points: Matrix, rotations: Matrix) -> Matrix:
+    """Rows of translations, then those of rotations."""
+    return np.concatenate([points, rotations], 1)
+
+
+def turns_far(R: Matrix) -> bool:
+    """Whether a rotation is by more than `FAR_TURN`."""
+    return bool((np.trace(R, axis1=1, axis2=2) < 1.0 + 2.0 * np.cos(FAR_TURN)).any())
+
+
 def _change(at: RelativeMotions) -> Vector:
     """Classical accelerations of the origins, in the axes of the successors."""
     return at.acceleration[:, :3] + crossed(at.twist[:, 3:], at.twist[:, :3])
-
-
-# Short vectors by the many.
-
-
-def turned(A: Matrix, x: Vector) -> Vector:
-    """A x, by entry: (k, r, n) and (k, n) -> (k, r)."""
-    return np.matmul(A, x[:, :, None])[:, :, 0]
-
-
-def turned_back(R: Matrix, x: Vector) -> Vector:
-    """The transpose of R times x, by entry."""
-    return np.matmul(x[:, None, :], R)[:, 0]
-
-
-def crossed(a: Vector, b: Vector) -> Vector:
-    """Cross products along the last axis."""
-    out = np.empty(np.broadcast_shapes(a.shape, b.shape))
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        out[..., i] = a[..., j] * b[..., k] - a[..., k] * b[..., j]
-    return out
-
-
-def skews(p: Vector) -> Matrix:
-    """The matrices (k, 3, 3) of cross products with vectors (k, 3)."""
-    out = np.zeros((p.shape[0], 3, 3))
-    out[:, 2, 1], out[:, 0, 2], out[:, 1, 0] = p.T
-    out[:, 1, 2], out[:, 2, 0], out[:, 0, 1] = -p.T
-    return out
-
-
-def inverse_actions(R: Matrix, p: Vector) -> Matrix:
-    """The matrices (k, 6, 6) that take twists from outside into frames of pose (R, p)."""
-    out = np.zeros((R.shape[0], 6, 6))
-    back = R.transpose(0, 2, 1)
-    out[:, :3, :3] = out[:, 3:, 3:] = back
-    out[:, :3, 3:] = -(back @ skews(p))
-    return out
 
 
 _TERMS = np.cumprod([1.0, *((n + 1.0) / (n + 1.5) * 0.5 for n in range(14))])

@@ -61,7 +61,7 @@ class SparseSolution:
         multipliers: (size,), least-norm; zero on rows that are off.
         status: how it ended.
         independent: (size,) true for the rows that were kept; their number is the rank.
-        redundant: (size,) true for rows that are on, not zero, and follow from the kept ones.
+        redundant: (size,) true for the other rows that are on: they follow from the kept ones, or nothing moves them.
         unmet: the largest part of the terms of a row that is left of it.
         error: relative error of accelerations for a vector that is known: what the matrix does to rounding.
         entries: how many numbers the factors of the matrix have, to which time and memory are proportional.

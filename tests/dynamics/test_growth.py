@@ -6,6 +6,7 @@ import importlib
 import json
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -129,7 +130,8 @@ def test_the_lift_moves_as_its_closed_form(growth: Any, stages: int, speed: floa
     """Issue 14, growth: an error of at most 1e-8 at every n, with gravity and velocity (n = 300: the benchmark)."""
     s, q = growth.lift(stages)
     v, a = growth.closed_form(stages, float(q[1]), speed, 2.0)
-    assert np.abs(s.velocity_error(q, v)).max() < 1e-9 if stages <= 10 else True
+    if stages <= 10:
+        assert np.abs(s.velocity_error(q, v)).max() < 1e-12
     tau = np.zeros(s.robot.nv)
     tau[0] = 2.0
     found = solve_sparse(s, s.robot.at(q, v), tau)
@@ -324,7 +326,7 @@ def test_rows_of_many_are_those_of_one(open_by: float) -> None:
     owners += [PointClosure(robot, a, b), RodClosure(robot, a, b, 0.3)]
     maps = [owner.function.pose_map for owner in owners]
     counts = np.cumsum([0, *(m.size for m in maps)]).tolist()
-    slices = [slice(i, j) for i, j in zip(counts[:-1], counts[1:], strict=True)]
+    slices = [slice(i, j) for i, j in pairwise(counts)]
     across = np.cross(axis, rng.normal(size=3))
     turn = pin.exp3(open_by * across / np.linalg.norm(across)) @ pin.exp3(0.4 * axis)
     pose = pin.SE3(turn, open_by * rng.normal(size=3))
@@ -332,13 +334,14 @@ def test_rows_of_many_are_those_of_one(open_by: float) -> None:
     one = (pose.rotation, pose.translation, twist, acceleration)
     at = RelativeMotions(*(np.array([x] * len(maps)) for x in one))
     rows = closure_rows(rows_by_kind(maps, slices), at, counts[-1])
+    close = 1e-11 if open_by < 2.0 else 1e-7  # near half a turn derivatives grow without bound, and rounding with them
     for pose_map, s in zip(maps, slices, strict=True):
         value, D, second = np.zeros(pose_map.size), np.zeros((pose_map.size, 6)), np.zeros(pose_map.size)
         pose_map.value(pose, value, D)
         pose_map.second(pose, twist, acceleration, second)
         assert apart(rows.value[s], value) < 1e-12
-        assert apart(rows.D[s], D) < 1e-12
-        assert apart(rows.second[s], second) < 1e-9
+        assert apart(rows.D[s], D) < close
+        assert apart(rows.second[s], second) < close
 
 
 def test_targets_and_wanted_accelerations() -> None:
@@ -351,14 +354,13 @@ def test_targets_and_wanted_accelerations() -> None:
     s = ConstraintSet(robot, [*platform.closures, rod]).stabilised(0.2)
     rhs, v, wanted = s.rhs_at(0.3), rng.normal(size=robot.nv), np.zeros(s.size)
     wanted[-1] = 0.7
-    open_set = s.switched([rod])  # at this velocity the rows of the pin contradict each other
-    for these in (open_set, s):
-        found = solve_sparse(these, robot.at(q, v), acceleration=wanted, rhs=rhs)
-        d = dense(these, q, v, None, wanted, rhs)
-        if found.success:
-            assert apart(d.J @ found.acceleration, d.gamma) < 1e-9
-            assert apart(found.acceleration, solved(d, np.zeros(robot.nv))[0]) < 1e-9
-    assert solve_sparse(open_set, robot.at(q, v), acceleration=wanted, rhs=rhs).status is SparseStatus.SOLVED
+    loose = s.switched([rod])  # any velocity will do
+    for these, motion in ((loose, v), (s, legal_velocity(s, q, rng))):
+        found = solve_sparse(these, robot.at(q, motion), acceleration=wanted, rhs=rhs)
+        a, multipliers, _ = solved(dense(these, q, motion, None, wanted, rhs), np.zeros(robot.nv))
+        assert found.success
+        assert apart(found.acceleration, a) < 1e-9
+        assert apart(found.multipliers, multipliers) < 1e-8
 
 
 def test_no_constraint_and_all_off(growth: Any) -> None:
