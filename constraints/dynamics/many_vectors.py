@@ -64,9 +64,10 @@ def rotation_vectors(R: Matrix) -> Vector:
     s = 0.5 * np.stack([R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]], 1)
     sine = np.sqrt((s * s).sum(1))
     angle = np.arctan2(sine, 0.5 * (np.trace(R, axis1=1, axis2=2) - 1.0))
-    small = sine < 1e-4  # the angle over its sine, to 1e-17
-    ratio: Vector = np.where(small, 1.0 + sine * sine / 6.0, angle / np.where(small, 1.0, sine))
-    return np.multiply(s, ratio[:, None])
+    ratio = 1.0 + sine * sine / 6.0  # the angle over its sine
+    large = sine > 1e-4
+    ratio[large] = angle[large] / sine[large]
+    return s * ratio[:, None]
 
 
 def pose_logs(R: Matrix, p: Vector, twist: Vector, acceleration: Vector) -> tuple[Vector, Matrix, Vector]:

@@ -79,7 +79,7 @@ def closure_rows(kinds: Sequence[RowsOfAKind], at: RelativeMotions, size: int) -
 
 
 def rows_by_kind(maps: Sequence[PoseMap], slices: Sequence[slice]) -> list[RowsOfAKind]:
-    """Sort the pose maps of closures by what computes them: translations with or without rotations, rods, poses, others.
+    """Sort the pose maps of closures by what computes them: points, pins, sliders, rods, locked ones, and the others.
 
     Args:
         maps: of the closures, in order.
