@@ -64,6 +64,11 @@ class Block(NamedTuple):
     values: Matrix
     floor: Vector
 
+    @property
+    def lengths(self) -> Vector:
+        """Norms of the rows (k, r)."""
+        return np.sqrt((self.values**2).sum(2))
+
     def times(self, a: Vector) -> Vector:
         """Their rows times joint accelerations or velocities (nv,): (k, r)."""
         return np.matmul(self.values, a[self.paths.columns][:, :, None])[:, :, 0]
@@ -114,7 +119,7 @@ def independent_in_closures(blocks: Sequence[Block], on: BoolVector) -> BoolVect
     kept = np.zeros_like(on)
     for block in blocks:
         rows = block.paths.rows
-        lengths = np.sqrt((block.values**2).sum(2))
+        lengths = block.lengths
         counted = on[rows] & (lengths > block.floor)
         left = block.values * (counted / np.where(counted, lengths, 1.0))[:, :, None]
         here: BoolVector = np.zeros_like(counted)
@@ -243,7 +248,7 @@ def least_norm(blocks: Sequence[Block], on: BoolVector, kept: BoolVector, multip
     out = multipliers.copy()
     for block in blocks:
         rows = block.paths.rows
-        lengths = np.sqrt((block.values**2).sum(2))
+        lengths = block.lengths
         several = np.flatnonzero((on[rows] & ~kept[rows] & (lengths > block.floor)).any(1))
         if several.size:
             own = rows[several]

@@ -212,7 +212,7 @@ class MaximalSystem:
             bodies: where.
             J: joint Jacobians (6, nv), spatial, in the world frame.
             closures: at the motion.
-            D: rows on the relative twists (size, 6).
+            D: rows on the relative twists (size, 6); zero where one does not count.
             kept: rows that count; the multiplier of another one is zero.
         """
         R, p = bodies.matrices("local R")[1:][self._carried], bodies.vectors("local p")[1:][self._carried]
@@ -221,9 +221,8 @@ class MaximalSystem:
         S = -self._subspaces_at(bodies, J).reshape(-1)
         ones = np.ones(6 * self._parents.size)
         owners = self._owners
-        on = D * kept[:, None]
-        to_successor = turned_rows(on, self.successors.actions[owners])
-        to_predecessor = -turned_rows(turned_rows(on, closures.actions[owners]), self.predecessors.actions[owners])
+        to_successor = turned_rows(D, self.successors.actions[owners])
+        to_predecessor = -turned_rows(turned_rows(D, closures.actions[owners]), self.predecessors.actions[owners])
         ends = (to_predecessor[self.predecessors.joints[owners] > 0], to_successor[self.successors.joints[owners] > 0])
         turns, shifts = -back.reshape(-1), shifted.reshape(-1)
         parts = [self._inertias.reshape(-1), self._armature, ones, ones, S, S, turns, turns, turns, turns]

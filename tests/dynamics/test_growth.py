@@ -158,6 +158,16 @@ def test_factors_grow_with_the_number_of_stages(growth: Any) -> None:
     assert entries[1] < 4.0**1.1 * entries[0]
 
 
+def test_the_benchmark_runs(
+    growth: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "growth.json"
+    monkeypatch.setattr(sys, "argv", ["growth", "--stages", "2", "4", "--repeat", "2", "--json", str(file)])
+    growth.main()
+    assert [entry["rank"] for entry in json.loads(file.read_text())] == [4, 8]
+    assert "exponents by median_ms" in capsys.readouterr().out
+
+
 def doubled(s: ConstraintSet) -> ConstraintSet:
     """The set with each pin a second time, shifted along its axis: closures that depend on each other."""
     up = pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.1]))
