@@ -10,9 +10,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Vector
 
-from ..errors import OptionError, SizeError
+from ..errors import OptionError, RobotMismatchError, SizeError
 from ..loops.constraint_set import ConstraintSet
 from ..loops.frame_rows import FrameRows
 from ..robot import Motion
@@ -136,13 +137,19 @@ def solve_sparse(
     Raises:
         OptionError: a set that it does not take.
         SizeError: an argument of another size.
+        WrongObjectError, RobotMismatchError: no motion, or one of another robot.
+        OtherConstraintsError: right-hand sides of other constraints.
     """
     structure = _structure(constraint_set)
     robot, size = constraint_set.robot, constraint_set.size
+    expect(motion, Motion, "motion of sparse forward dynamics", "a motion, robot.at(q, v)")
+    if not robot.space.same_robot(motion.posture.space):
+        raise RobotMismatchError("motion of sparse forward dynamics: it is of another robot than the constraints")
+    sides = constraint_set.rhs if rhs is None else rhs.on(constraint_set.stack)
     given = [_sized(tau, (robot.nv,), "tau"), _sized(acceleration, (size,), "wanted accelerations of rows")]
     forces = given[0] - motion.bias_force()
     outside = None if wrenches is None else _sized(wrenches, (robot.model.njoints, 6), "wrenches on joints")
-    state = _state(structure, constraint_set, motion, given[1], constraint_set.rhs if rhs is None else rhs)
+    state = _state(structure, constraint_set, motion, given[1], sides)
     numbers = (forces, state.gamma, state.values.D, *(() if outside is None else (outside,)))
     if not all(np.isfinite(array).all() for array in numbers):
         nothing = np.zeros(size, dtype=np.bool_)

@@ -18,7 +18,7 @@ import rbdl_models
 from constraints import Frame, Implicit, Position, Robot, Target
 from constraints.dynamics.relative_rows import RelativeMotions, closure_rows, rows_by_kind
 from constraints.dynamics.sparse import SparseSolution, SparseStatus, solve_sparse, why_not
-from constraints.errors import OptionError, SizeError
+from constraints.errors import OptionError, OtherConstraintsError, RobotMismatchError, SizeError, WrongObjectError
 from constraints.loops import (
     Axes,
     Baumgarte,
@@ -440,4 +440,11 @@ def test_arguments() -> None:
         solve_sparse(s, motion, acceleration=np.zeros(4))
     with pytest.raises(SizeError, match="wrenches"):
         solve_sparse(s, motion, wrenches=np.zeros(6))
+    with pytest.raises(WrongObjectError, match="motion"):
+        solve_sparse(s, s.robot.at(np.zeros(s.robot.nq)))  # pyright: ignore[reportArgumentType]
+    other = mechanisms.five_bar(0.2).constraint_set()
+    with pytest.raises(RobotMismatchError, match="another robot"):
+        solve_sparse(s, other.robot.at(np.zeros(other.robot.nq), np.zeros(other.robot.nv)))
+    with pytest.raises(OtherConstraintsError):
+        solve_sparse(s, motion, rhs=mechanisms.four_bar().constraint_set().rhs)
     assert solve_sparse(s, motion, np.full(s.robot.nv, np.nan)).status is SparseStatus.NOT_FINITE
