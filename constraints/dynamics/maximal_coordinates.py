@@ -257,7 +257,7 @@ class MaximalSystem:
 
     def known(self) -> Vector:
         """A vector of unknowns to try factors with: accelerations of size 1, forces of the size of inertias."""
-        masses = self._inertias[:, 0] + 0.0
+        masses = self._inertias[:, 0]
         turning = self._inertias[:, [21, 28, 35]].mean(1)
         typical = masses.mean() if masses.any() else 1.0
         x = np.ones(self.unknowns)
@@ -273,6 +273,12 @@ class MaximalSystem:
         off = np.abs(x - known)
         multipliers = off[self._rows] / np.abs(known[self._rows])
         return float(off[self._coordinates].max(initial=0.0)), float(multipliers.max(initial=0.0))
+
+    def load(self, x: Vector) -> float:
+        """The largest force that a joint transmits in a solution, by the mean mass [m/s2]."""
+        masses = self._inertias[:, 0]
+        forces = np.abs(x[self._joint[:, None] + np.arange(3)]).max(initial=0.0)
+        return float(forces / masses.mean()) if masses.any() else 0.0
 
     def accelerations(self, x: Vector) -> Vector:
         """Joint accelerations (nv,) in a solution."""

@@ -35,6 +35,8 @@ from .relative_rows import RelativeRows, RowsOfAKind, closure_rows, rows_by_kind
 
 MET = 1e-9
 """Rows are met, and equations are, where what is left is at most this part of the terms that they are made of."""
+BALANCED = 1e-6
+"""Accelerations below this part of what loads would do without each other are in balance: what is left is rounding."""
 TRUSTED = 1e-7
 """Error of accelerations, relative, up to which factors are those of a regular matrix: found for a known vector."""
 DETERMINED = 1e-4
@@ -196,6 +198,7 @@ class _Found(NamedTuple):
     error: float
     error_of_multipliers: float
     left: float
+    load: float = 0.0
     entries: int = 0
     choice: Choice | None = None
 
@@ -277,7 +280,9 @@ def _attempt(structure: _Structure, state: _State, forces: Vector, wrenches: Vec
     x, tried = factors.solve(np.column_stack([b, factors.times(known)])).T
     errors = system.errors(tried, known)
     left = float(np.abs(factors.times(x) - b).max(initial=0.0)) / max(float(np.abs(x).max(initial=0.0)), 1.0)
-    return _Found(system.accelerations(x), unit * system.multipliers(x), kept, *errors, left, factors.entries)
+    return _Found(
+        system.accelerations(x), unit * system.multipliers(x), kept, *errors, left, system.load(x), factors.entries
+    )
 
 
 def _judged(state: _State, found: _Found) -> SparseSolution:
@@ -285,10 +290,10 @@ def _judged(state: _State, found: _Found) -> SparseSolution:
     on, kept, a = state.on, found.kept, found.a
     multipliers, redundant = np.where(on, found.multipliers, 0.0), on & ~kept
     unmet = np.inf
-    if not found.error <= TRUSTED or not np.isfinite(a).all():
+    if not (found.is_determined and np.isfinite(a).all()):
         status = SparseStatus.SINGULAR
     else:
-        unmet = _unmet(state, a)
+        unmet = _unmet(state, a, BALANCED * found.load)
         if unmet > MET:
             status = SparseStatus.INCONSISTENT if redundant.any() else SparseStatus.INACCURATE
         elif found.left > MET:
@@ -302,9 +307,9 @@ def _judged(state: _State, found: _Found) -> SparseSolution:
     return SparseSolution(a, multipliers, status, kept, redundant, unmet, found.error, found.entries)
 
 
-def _unmet(state: _State, a: Vector) -> float:
-    """The largest |J a - gamma| of a row that is on, by the terms of all."""
-    left, scale = 0.0, state.scale
+def _unmet(state: _State, a: Vector, least: float) -> float:
+    """The largest |J a - gamma| of a row that is on, by the terms of all, or by `least` where these are less."""
+    left, scale = 0.0, max(state.scale, least)
     for block in state.blocks:
         rows = block.paths.rows
         off = ~state.on[rows]

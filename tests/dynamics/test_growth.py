@@ -149,6 +149,20 @@ def test_the_lift_agrees_with_the_dense_system(growth: Any, stages: int) -> None
     compared(s.stabilised(0.1), s.robot.space.integrate(q, 1e-3 * legal_velocity(s, q, rng)), np.zeros(q.size), rng)
 
 
+@pytest.mark.parametrize("stages", [3, 100])
+def test_a_lift_in_balance_is_not_inconsistent(growth: Any, stages: int) -> None:
+    """Loads of 1e5 N that balance leave accelerations that are rounding: rows are not judged by those."""
+    s, q = growth.lift(stages)
+    v, a = growth.closed_form(stages, float(q[1]), 0.0, 0.0)
+    pushed = growth.closed_form(stages, float(q[1]), 0.0, 1.0)[1]
+    tau = np.zeros(v.size)
+    tau[0] = a[1] / (a[1] - pushed[1])
+    found = solve_sparse(s, s.robot.at(q, v), tau)
+    assert found.status is SparseStatus.REDUNDANT
+    assert np.abs(found.acceleration).max() < 1e-9
+    assert abs(tau[0]) > 1e2
+
+
 def test_factors_grow_with_the_number_of_stages(growth: Any) -> None:
     """Issue 14, growth: what time is proportional to, without a clock: the exponent is below 1.1."""
     entries: list[int] = []
