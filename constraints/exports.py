@@ -1,11 +1,13 @@
-"""Doors of packages whose names are imported on use."""
+"""What is imported on use: names of packages, and libraries that an extra brings."""
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import Any
+
+from .errors import MissingExtraError
 
 
 def on_use(package: str, rooms: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -15,16 +17,37 @@ def on_use(package: str, rooms: Mapping[str, str]) -> tuple[Callable[[str], Any]
 
     Args:
         package: its `__name__`.
-        rooms: module, relative to the package -> the names that are taken from it, with blanks between them.
+        rooms: module, relative to the package (with a dot before it, to the one the package is in) -> the names that
+            are taken from it, with blanks between them.
     """
     homes = {name: module for module, names in rooms.items() for name in names.split()}
 
     def get(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module '{package}' has no attribute '{name}'")
-        return getattr(import_module(f".{homes[name]}", package), name)
+        return getattr(importlib.import_module(f".{homes[name]}", package), name)
 
     def names() -> list[str]:
         return sorted({*vars(sys.modules[package]), *homes})
 
     return get, names
+
+
+def from_extra(module: str, extra: str, library: str = "") -> Any:
+    """A module that comes with an extra of the distribution.
+
+    Args:
+        module: its name, with the package it is in.
+        extra: which brings it.
+        library: what is to be installed, where it is called otherwise than the package.
+
+    Raises:
+        MissingExtraError: the library is not installed. What it lacks itself is an error of its own.
+    """
+    package = module.partition(".")[0]
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != package:
+            raise
+        raise MissingExtraError(library or package, extra) from None

@@ -1,11 +1,12 @@
-"""Calls and names that do not exist: a typed error with what there is, and how the same is said here."""
+"""Names that do not exist: a typed error with what there is, and how it is said here; names of a part's fields."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, ParamSpec, TypeVar, final
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, ParamSpec, TypeVar, final
 
 from .errors import CallError, FrozenValueError, NoAttributeError, UnknownNameError
 
@@ -93,6 +94,24 @@ def can_be_called(function: Callable[..., object], *args: object) -> bool:
     except ValueError:  # written in C, without a signature
         return True
     return True
+
+
+@final
+class FieldOf(property, Generic[_T]):
+    """A property that is a field of a part: `nq = FieldOf[int]("space.nq", "Size of a configuration.")`.
+
+    Args:
+        path: of the field, from the whole.
+        doc: what it is.
+    """
+
+    def __init__(self, path: str, doc: str) -> None:
+        super().__init__(attrgetter(path))
+        self.__doc__ = doc
+
+    if TYPE_CHECKING:
+
+        def __get__(self, instance: object, owner: type | None = None, /) -> _T: ...  # pyright: ignore[reportIncompatibleMethodOverride]
 
 
 class NamesChecked:

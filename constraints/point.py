@@ -16,6 +16,7 @@ from liegroups.arrays import ArrayLike, BoolVector, Indices, Vector
 from liegroups.frozen import read_only_copy
 
 from .errors import StalePostureError, WrongObjectError
+from .keywords import FieldOf
 from .workspace import Workspace
 
 _T = TypeVar("_T")
@@ -100,20 +101,9 @@ class MovingPoint(ABC):
     def __init__(self, point: Point, v: Vector) -> None:
         self.point, self.v = point, v
 
-    @property
-    def q(self) -> Vector:
-        """Configuration (nq,)."""
-        return self.point.q
-
-    @property
-    def space(self) -> Space:
-        """The space it moves in."""
-        return self.point.space
-
-    @property
-    def workspace(self) -> Workspace:
-        """Memory of the evaluation."""
-        return self.point.workspace
+    q = FieldOf[Vector]("point.q", "Configuration (nq,).")
+    space = FieldOf[Space]("point.space", "The space it moves in.")
+    workspace = FieldOf[Workspace]("point.workspace", "Memory of the evaluation.")
 
     @abstractmethod
     def part(self, segments: Segments) -> MovingPoint:

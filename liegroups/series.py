@@ -12,7 +12,10 @@ They are polynomials in t, so that one function serves plain floats and arrays. 
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from math import factorial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,79 +35,52 @@ LOG_SWITCH = 1.5
 TINY = 1e-8
 
 
-def c_value(t: Real) -> Real:
-    """Return (theta - sin theta) / theta^3, for t below `EXP_SWITCH`."""
-    s = 1 / 1307674368000 + t * (-1 / 355687428096000)
-    s = -1 / 6227020800 + t * s
-    s = 1 / 39916800 + t * s
-    s = -1 / 362880 + t * s
-    s = 1 / 5040 + t * s
-    s = -1 / 120 + t * s
-    return 1 / 6 + t * s
+def _polynomial(coefficients: Sequence[Fraction]) -> Callable[[Real], Real]:
+    """The polynomial in t with these coefficients, that of t^0 first; each is rounded once."""
+    last, *others = map(float, reversed(coefficients))
+
+    def value(t: Real) -> Any:
+        s = last
+        for coefficient in others:
+            s = coefficient + t * s
+        return s
+
+    return value
 
 
-def b_prime(t: Real) -> Real:
-    """Return 2 db/dt, for t below `EXP_SWITCH`."""
-    s = -1 / 1494484992000 + t * (1 / 400148356608000)
-    s = 1 / 7264857600 + t * s
-    s = -1 / 47900160 + t * s
-    s = 1 / 453600 + t * s
-    s = -1 / 6720 + t * s
-    s = 1 / 180 + t * s
-    return -1 / 12 + t * s
+def _slope(coefficients: Sequence[Fraction]) -> list[Fraction]:
+    """Coefficients of 2 d/dt of a series."""
+    return [2 * n * coefficient for n, coefficient in enumerate(coefficients)][1:]
 
 
-def c_prime(t: Real) -> Real:
-    """Return 2 dc/dt, for t below `EXP_SWITCH`."""
-    s = -1 / 25406244864000 + t * (1 / 7602818775552000)
-    s = 1 / 108972864000 + t * s
-    s = -1 / 622702080 + t * s
-    s = 1 / 4989600 + t * s
-    s = -1 / 60480 + t * s
-    s = 1 / 1260 + t * s
-    return -1 / 60 + t * s
+def _alternating(first: int, count: int) -> list[Fraction]:
+    """Coefficients (-1)^n / (2 n + first)!: those of a sine or a cosine, from some term on."""
+    return [Fraction((-1) ** n, factorial(2 * n + first)) for n in range(count)]
 
 
-def k_value(t: Real) -> Real:
-    """Return (1 - h cot h) / theta^2, for t below `LOG_SWITCH`."""
-    s = 77683 / 14101100039391805440000 + t * (236364091 / 1693824136731743669452800000)
-    s = 174611 / 802857662698291200000 + t * s
-    s = 43867 / 5109094217170944000 + t * s
-    s = 3617 / 10670622842880000 + t * s
-    s = 1 / 74724249600 + t * s
-    s = 691 / 1307674368000 + t * s
-    s = 1 / 47900160 + t * s
-    s = 1 / 1209600 + t * s
-    s = 1 / 30240 + t * s
-    s = 1 / 720 + t * s
-    return 1 / 12 + t * s
+def _of_cotangent(count: int) -> list[Fraction]:
+    """Coefficients of k, order by order from (1 - t k) sin(h) / h = cos h, where t = 4 h^2."""
+    sine, cosine = ([a / 4**n for n, a in enumerate(_alternating(first, count + 1))] for first in (1, 0))
+    found: list[Fraction] = []
+    for n in range(1, count + 1):
+        found.append(sine[n] - cosine[n] - sum(k * sine[n - 1 - j] for j, k in enumerate(found)))
+    return found
 
 
-def k_prime(t: Real) -> Real:
-    """Return 2 dk/dt, for t below `LOG_SWITCH`."""
-    s = 236364091 / 76992006215079257702400000 + t * (657931 / 7755605021665492992000000)
-    s = 77683 / 705055001969590272000 + t * s
-    s = 174611 / 44603203483238400000 + t * s
-    s = 43867 / 319318388573184000 + t * s
-    s = 3617 / 762187345920000 + t * s
-    s = 1 / 6227020800 + t * s
-    s = 691 / 130767436800 + t * s
-    s = 1 / 5987520 + t * s
-    s = 1 / 201600 + t * s
-    s = 1 / 7560 + t * s
-    return 1 / 360 + t * s
+c_value = _polynomial(_alternating(3, 8))
+"""(theta - sin theta) / theta^3, for t below `EXP_SWITCH`."""
 
+b_prime = _polynomial(_slope(_alternating(2, 9)))
+"""2 db/dt, for t below `EXP_SWITCH`."""
 
-def k_second(t: Real) -> Real:
-    """Return 4 d2k/dt2, for t below `LOG_SWITCH`."""
-    s = 657931 / 352527500984795136000000 + t * (3392780147 / 60726387319640810127360000000)
-    s = 236364091 / 3849600310753962885120000 + t * s
-    s = 77683 / 39169722331643904000 + t * s
-    s = 174611 / 2787700217702400000 + t * s
-    s = 43867 / 22808456326656000 + t * s
-    s = 3617 / 63515612160000 + t * s
-    s = 1 / 622702080 + t * s
-    s = 691 / 16345929600 + t * s
-    s = 1 / 997920 + t * s
-    s = 1 / 50400 + t * s
-    return 1 / 3780 + t * s
+c_prime = _polynomial(_slope(_alternating(3, 9)))
+"""2 dc/dt, for t below `EXP_SWITCH`."""
+
+k_value = _polynomial(_of_cotangent(12))
+"""(1 - h cot h) / theta^2, for t below `LOG_SWITCH`."""
+
+k_prime = _polynomial(_slope(_of_cotangent(13)))
+"""2 dk/dt, for t below `LOG_SWITCH`."""
+
+k_second = _polynomial(_slope(_slope(_of_cotangent(14))))
+"""4 d2k/dt2, for t below `LOG_SWITCH`."""

@@ -11,18 +11,33 @@ import numpy as np
 import pinocchio as pin
 
 from constraints import Frame, Function, Implicit, Robot, Rotation
-from constraints.loops import Closure, ConstraintSet, Hinge, PointClosure
+from constraints.loops import Closure, ConstraintSet, Hinge, PointClosure, PointContact
 from constraints.rows import RowOwner
 from liegroups import SO3, Rn
 
-__all__ = ["LINKAGE_CLOSED", "data", "linkage", "model_of", "robot_of", "set_of"]
+__all__ = ["LINKAGE_CLOSED", "contacts_of", "data", "dynamics", "linkage", "model_of", "robot_of", "set_of"]
 
 DATA = Path(__file__).parent / "data" / "rbdl.json"
+DYNAMICS = DATA.with_name("rbdl_dynamics.json")
 
 
 @functools.cache
 def data() -> Any:
     return json.loads(DATA.read_text())
+
+
+@functools.cache
+def dynamics() -> Any:
+    """Reference results of dynamics: made by `data/rbdl_dynamics.py`."""
+    return json.loads(DYNAMICS.read_text())
+
+
+def entry(name: str) -> Any:
+    """A file, with its model."""
+    for part in (data()["models"], data()["loops"], dynamics()):
+        if name in part:
+            return part[name]
+    raise KeyError(name)
 
 
 def placement(d: Any) -> pin.SE3:
@@ -54,8 +69,7 @@ def model_of(d: Any) -> Any:
 
 @functools.cache
 def robot_of(name: str) -> Robot:
-    d = data()["models"][name] if name in data()["models"] else data()["loops"][name]
-    return Robot(model_of(d["model"]), name)
+    return Robot(model_of(entry(name)["model"]), name)
 
 
 def frames_of(robot: Robot, row: Any) -> tuple[Frame, Frame]:
@@ -90,7 +104,7 @@ class SineRow:
 def set_of(name: str) -> ConstraintSet:
     """The loops of a model: closures where the rows leave a hinge; one rotation row alone is a row of one's own."""
     robot = robot_of(name)
-    d = data()["models"][name] if name in data()["models"] else data()["loops"][name]
+    d = entry(name)
     groups: dict[Any, list[Any]] = {}
     for row in d["model"]["constraint_rows"]:
         groups.setdefault((row["predecessor"], row["successor"]), []).append(row)
@@ -109,6 +123,17 @@ def set_of(name: str) -> ConstraintSet:
             owners.append(Implicit.zero(rotation, name=f"{label} rotation"))
         else:
             owners.append(Closure.along(robot, a, b, axes, name=label))
+    return ConstraintSet(robot, owners)
+
+
+def contacts_of(name: str) -> ConstraintSet:
+    """The contacts of a model, one for each row, in order."""
+    robot = robot_of(name)
+    owners: list[RowOwner] = []
+    for i, row in enumerate(entry(name)["model"]["constraint_rows"]):
+        j = row["body"] + 1
+        point = Frame(row["name"], j, pin.SE3(np.eye(3), np.array(row["point"])), robot.model.names[j])
+        owners.append(PointContact(robot, point, np.array(row["normal_world"], dtype=float), name=f"{row['name']} {i}"))
     return ConstraintSet(robot, owners)
 
 

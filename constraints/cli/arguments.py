@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import importlib.util
 import io
 import os
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FileError, MissingExtraError
+from ..exports import from_extra
 from ..files.writing import write_file
 
 ALL_WELL, NOT_ALL = 0, 1
@@ -114,14 +114,10 @@ def _is_device(path: str | os.PathLike[str]) -> bool:
 def _drawable(path: str, *, is_wanted: bool) -> None:
     """Refuse a picture that matplotlib, or nobody, can draw."""
     try:
-        if importlib.util.find_spec("matplotlib") is None:
-            raise ModuleNotFoundError("no matplotlib", name="matplotlib")
-        module: Any = importlib.import_module("matplotlib.backend_bases")
-    except ModuleNotFoundError as error:
-        if error.name is None or not error.name.startswith("matplotlib"):
-            raise
+        module = from_extra("matplotlib.backend_bases", "plot")
+    except MissingExtraError:
         if is_wanted:
-            raise MissingExtraError("matplotlib", "plot") from None
+            raise
         return
     formats = module.FigureCanvasBase.get_supported_filetypes()
     ending = Path(path).suffix.removeprefix(".").lower()

@@ -6,7 +6,7 @@ import argparse
 import importlib.metadata
 import re
 
-from ..files.environment import environment
+from ..files.environment import environment, version_of
 from .arguments import ALL_WELL
 
 _DISTRIBUTION = "lie-constraints"
@@ -43,12 +43,5 @@ def extras() -> dict[str, list[str]]:
     for requirement in requirements:
         match = _REQUIREMENT.match(requirement)
         if match and match[2] not in _NOT_FOR_USERS and match[1] != _DISTRIBUTION:
-            found.setdefault(match[2], []).append(f"{match[1]} {_installed(match[1])}")
+            found.setdefault(match[2], []).append(f"{match[1]} {version_of(match[1], '(absent)')}")
     return found
-
-
-def _installed(distribution: str) -> str:
-    try:
-        return importlib.metadata.version(distribution)
-    except importlib.metadata.PackageNotFoundError:
-        return "(absent)"

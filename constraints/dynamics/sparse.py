@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
@@ -10,12 +11,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from liegroups.arguments import expect
+from liegroups.arguments import real_numbers
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Vector
 
-from ..errors import OptionError, RobotMismatchError, SizeError
+from ..errors import SizeError
 from ..loops.constraint_set import ConstraintSet
 from ..loops.frame_rows import FrameRows
+from ..loops.pose_map import PoseMap
 from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide
 from ..rows.stack import Stack
@@ -32,6 +34,9 @@ from .independent_rows import (
 )
 from .maximal_coordinates import Bodies, Ends, MaximalSystem, Seen, seen_at
 from .relative_rows import RelativeRows, RowsOfAKind, closure_rows, rows_by_kind
+from .status import Method
+from .system import check_state, wanted_accelerations
+from .takes import MethodError
 
 MET = 1e-9
 """Rows are met, and equations are, where what is left is at most this part of the terms that they are made of."""
@@ -90,19 +95,14 @@ class SparseSolution:
         return int(self.independent.sum())
 
 
-def why_not(constraint_set: ConstraintSet) -> str:
-    """Why the sparse method does not take a set, by the name of its first constraint of another kind; empty if it does.
+def why_not(constraint_set: ConstraintSet) -> Iterator[tuple[str, str]]:
+    """Constraints of the set, on or off, that the sparse method does not take, each with the reason.
 
-    It takes every joint that a Robot has (mimic joints it has none), and every closure, rod and contact of
-    `constraints.loops`.
+    It takes every joint that a Robot has, and every closure, rod and contact of `constraints.loops`.
     """
     for name, owner in zip(constraint_set.names, constraint_set.stack, strict=True):
         if not isinstance(owner, FrameRows):
-            return (
-                f"'{name}' is of the kind {type(owner).__name__}, whose rows are functions of the whole configuration; "
-                "the sparse method takes those of one frame seen from another: closures, rods and contacts"
-            )
-    return ""
+            yield name, "its rows are functions of the whole configuration, not of one frame seen from another"
 
 
 def solve_sparse(
@@ -128,7 +128,7 @@ def solve_sparse(
     can be trusted is found with a vector that is known: joint accelerations to 1e-7, or the status is SINGULAR.
 
     Args:
-        constraint_set: of a kind that it takes (`why_not`).
+        constraint_set: of a kind that it takes (`why_not` names what it does not).
         motion: `robot.at(q, v)`.
         tau: generalised forces (nv,); zero by default.
         wrenches: external wrenches on the joints (njoints, 6), linear then angular, in the axes and at the origins of
@@ -137,39 +137,47 @@ def solve_sparse(
         rhs: right-hand sides with rates, `constraint_set.rhs_at(t)`.
 
     Raises:
-        OptionError: a set that it does not take.
-        SizeError: an argument of another size.
+        MethodError: a set that it does not take.
+        SizeError, NotFiniteError: what is wrong with an argument.
         WrongObjectError, RobotMismatchError: no motion, or one of another robot.
         OtherConstraintsError: right-hand sides of other constraints.
     """
+    check_state(constraint_set, motion)
     structure = _structure(constraint_set)
     robot, size = constraint_set.robot, constraint_set.size
-    expect(motion, Motion, "motion of sparse forward dynamics", "a motion, robot.at(q, v)")
-    if not robot.space.same_robot(motion.posture.space):
-        raise RobotMismatchError("motion of sparse forward dynamics: it is of another robot than the constraints")
+    forces = (np.zeros(robot.nv) if tau is None else robot.space.check_tangent(tau, "tau")) - motion.bias_force()
+    outside = None if wrenches is None else _wrenches(wrenches, robot.model.njoints)
     sides = constraint_set.rhs if rhs is None else rhs.on(constraint_set.stack)
-    given = [_sized(tau, (robot.nv,), "tau"), _sized(acceleration, (size,), "wanted accelerations of rows")]
-    forces = given[0] - motion.bias_force()
-    outside = None if wrenches is None else _sized(wrenches, (robot.model.njoints, 6), "wrenches on joints")
-    state = _state(structure, constraint_set, motion, given[1], sides)
-    numbers = (forces, state.gamma, state.values.D, *(() if outside is None else (outside,)))
-    if not all(np.isfinite(array).all() for array in numbers):
-        nothing = np.zeros(size, dtype=np.bool_)
-        nan = np.full(robot.nv, np.nan), np.full(size, np.nan)
-        return SparseSolution(*nan, SparseStatus.NOT_FINITE, nothing, nothing, np.inf, np.inf, 0)
+    asked = wanted_accelerations(acceleration, constraint_set)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite has a status
+        state = _state(structure, constraint_set, motion, asked, sides)
+        if not all(np.isfinite(array).all() for array in (forces, state.gamma, state.values.D)):
+            return _not_finite(robot.nv, size)
+        return _judged(state, _found(structure, state, forces, outside))
+
+
+def _not_finite(nv: int, size: int) -> SparseSolution:
+    none = np.zeros(size, dtype=np.bool_)
+    status = SparseStatus.NOT_FINITE
+    return SparseSolution(np.full(nv, np.nan), np.full(size, np.nan), status, none, none, np.inf, np.inf, 0)
+
+
+def _found(structure: _Structure, state: _State, forces: Vector, wrenches: Vector | None) -> _Found:
+    """Choose independent rows and solve: again with fewer, where the matrix turns out to be singular."""
     kept = independent_in_closures(state.blocks, state.on)
-    found = _attempt(structure, state, forces, outside, kept)
-    for choose in (independent_by_elimination, partial(independent_of_all, nv=robot.nv)):
+    found = _attempt(structure, state, forces, wrenches, kept)
+    for choose in (independent_by_elimination, partial(independent_of_all, nv=forces.size)):
         choice = None if found.is_determined else choose(state.blocks, kept)
         if choice is not None and choice.rows.sum() < kept.sum():
-            found = _attempt(structure, state, forces, outside, choice.rows)._replace(choice=choice)
-    return _judged(state, found)
+            found = _attempt(structure, state, forces, wrenches, choice.rows)._replace(choice=choice)
+    return found
 
 
 class _Structure(NamedTuple):
-    """What of a stack does not depend on the motion."""
+    """What of a stack does not depend on the motion; `placed` are position rows, where velocity rows are others."""
 
     kinds: list[RowsOfAKind]
+    placed: list[RowsOfAKind] | None
     paths: list[Paths]
     system: MaximalSystem
     owners: Indices
@@ -212,19 +220,20 @@ def _structure(constraint_set: ConstraintSet) -> _Structure:
     found = _KNOWN.get(constraint_set.stack)
     if found is not None:
         return found
-    reason = why_not(constraint_set)
-    if reason:
-        raise OptionError(f"sparse forward dynamics: {reason}")
+    for name, reason in why_not(constraint_set):
+        raise MethodError(Method.SPARSE, name, reason)
     stack, model = constraint_set.stack, constraint_set.robot.model
     owners: list[Any] = list(stack)
     ends = Ends.of([o.predecessor for o in owners]), Ends.of([o.successor for o in owners])
-    kinds = rows_by_kind([o.function.pose_map for o in owners], stack.slices)
+    kinds = rows_by_kind([o.moving.pose_map for o in owners], stack.slices)
+    places: list[PoseMap] = [o.function.pose_map for o in owners]
+    placed = None if all(o.moving is o.function for o in owners) else rows_by_kind(places, stack.slices)
     joints = [(o.predecessor.joint, o.successor.joint) for o in owners]
     counts = [s.stop - s.start for s in stack.slices]
     of_rows = np.repeat(np.arange(len(owners), dtype=np.intp), counts)
     system = MaximalSystem(model, *ends, of_rows)
     paths = paths_of(joints, stack.slices, model)
-    found = _KNOWN[stack] = _Structure(kinds, paths, system, of_rows, system.known())
+    found = _KNOWN[stack] = _Structure(kinds, placed, paths, system, of_rows, system.known())
     return found
 
 
@@ -233,7 +242,7 @@ _KNOWN: WeakKeyDictionary[Stack, _Structure] = WeakKeyDictionary()
 
 
 def _state(
-    structure: _Structure, constraint_set: ConstraintSet, motion: Motion, wanted: Vector, rhs: RightHandSide
+    structure: _Structure, constraint_set: ConstraintSet, motion: Motion, asked: Vector | None, rhs: RightHandSide
 ) -> _State:
     motion.posture.with_jacobians()
     k = motion.with_drift()
@@ -241,6 +250,9 @@ def _state(
     system, owners = structure.system, structure.owners
     closures = seen_at(bodies, system.predecessors, system.successors)
     rows = closure_rows(structure.kinds, closures.motions, constraint_set.size)
+    if structure.placed is not None:
+        rows = rows._replace(value=closure_rows(structure.placed, closures.motions, constraint_set.size).value)
+    wanted = np.zeros(constraint_set.size) if asked is None else asked
     blocks = [p.block(rows.D, k.world_jacobian, closures.rotation, closures.translation) for p in structure.paths]
     on = constraint_set.active[owners]
     drift = rows.second if rhs.acceleration is None else rows.second - rhs.acceleration
@@ -254,15 +266,14 @@ def _stabilisation(
     constraint_set: ConstraintSet, rows: RelativeRows, closures: Seen, owners: Indices, rhs: RightHandSide
 ) -> Vector:
     """As `ConstraintSet.stabilisation`."""
-    gains = constraint_set.baumgarte
-    kp, kd = (np.array([getattr(g, n) for g in gains])[owners] for n in ("position_gain", "velocity_gain"))
-    if not (kp.any() or kd.any()):
+    gains = constraint_set.gains
+    if gains is None:
         return np.zeros(owners.size)
     rate = (rows.D * closures.motions.twist[owners]).sum(1)
     if rhs.velocity is not None:
         rate -= rhs.velocity
     placed = np.array([owner.has_position for owner in constraint_set.stack])[owners]
-    return kd * rate + kp * np.where(placed, rows.value - rhs.vector, 0.0)
+    return gains[0] * np.where(placed, rows.value - rhs.vector, 0.0) + gains[1] * rate
 
 
 def _attempt(structure: _Structure, state: _State, forces: Vector, wrenches: Vector | None, kept: BoolVector) -> _Found:
@@ -290,8 +301,10 @@ def _judged(state: _State, found: _Found) -> SparseSolution:
     on, kept, a = state.on, found.kept, found.a
     multipliers, redundant = np.where(on, found.multipliers, 0.0), on & ~kept
     unmet = np.inf
-    if not (found.is_determined and np.isfinite(a).all()):
+    if not found.is_determined:
         status = SparseStatus.SINGULAR
+    elif not np.isfinite(a).all():
+        status = SparseStatus.NOT_FINITE
     else:
         unmet = _unmet(state, a, BALANCED * found.load)
         if unmet > MET:
@@ -318,10 +331,8 @@ def _unmet(state: _State, a: Vector, least: float) -> float:
     return left / scale if scale > 0.0 else 0.0
 
 
-def _sized(numbers: ArrayLike | None, shape: tuple[int, ...], what: str) -> Vector:
-    if numbers is None:
-        return np.zeros(shape)
-    array = np.asarray(numbers, dtype=np.float64)
-    if array.shape != shape:
-        raise SizeError(what, str(shape), str(array.shape))
+def _wrenches(wrenches: ArrayLike, joints: int) -> Vector:
+    array = real_numbers(wrenches, "wrenches on joints", finite=True)
+    if array.shape != (joints, 6):
+        raise SizeError("wrenches on joints", f"({joints}, 6)", array.shape)
     return array

@@ -22,8 +22,8 @@ def environment() -> dict[str, str]:
         "python": platform.python_version(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,
-        "pin": _version("pin"),
-        "networkx": _version("networkx"),
+        "pin": version_of("pin"),
+        "networkx": version_of("networkx"),
         "blas of numpy": _blas(np),
         "blas of scipy": _blas(scipy),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
@@ -33,12 +33,18 @@ def environment() -> dict[str, str]:
     return words | ({"blas in use": loaded} if loaded else {})
 
 
-def _version(distribution: str) -> str:
+def version_of(distribution: str, unknown: str = "unknown") -> str:
+    """Version of a distribution, or of the module that stands for it.
+
+    Args:
+        distribution: its name.
+        unknown: what to say where there is neither.
+    """
     try:
         return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:
         module = sys.modules.get({"pin": "pinocchio"}.get(distribution, distribution))
-        return str(getattr(module, "__version__", "unknown"))
+        return str(getattr(module, "__version__", unknown))
 
 
 def _blas(library: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,7 +15,8 @@ from liegroups.arguments import as_tolerance, expect, finite_vector
 from liegroups.arrays import Matrix, Vector
 from liegroups.frozen import set_fields
 
-from ..errors import MissingExtraError, OptionError, RobotMismatchError, WrongObjectError
+from ..errors import OptionError, RobotMismatchError, WrongObjectError
+from ..exports import from_extra
 from ..functions.function import Function
 from ..point import Point
 from ..robot import Robot
@@ -73,10 +73,7 @@ def as_pink_task(
 
 
 def _tasks() -> Any:
-    try:
-        return importlib.import_module("pink")
-    except ImportError:
-        raise MissingExtraError("pink", "pink") from None
+    return from_extra("pink", "pink")
 
 
 @cache

@@ -14,6 +14,7 @@ from .closures import (
 )
 from .constraint_set import Baumgarte as Baumgarte, ConstraintSet as ConstraintSet
 from .contacts import Axes as Axes, PointContact as PointContact, SurfaceContact as SurfaceContact
+from .frame_rows import Form as Form
 from .hinge import Hinge as Hinge, HingeError as HingeError, HingeKind as HingeKind, HingeTypeError as HingeTypeError
 from .hinge_fit import HingeMotion as HingeMotion
 from .physical_joint import NotAJointError as NotAJointError, PhysicalJoint as PhysicalJoint, to_joint as to_joint

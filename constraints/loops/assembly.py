@@ -15,7 +15,7 @@ from liegroups.arguments import as_tolerance, expect, is_finite_number
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import OptionError, UndefinedError
-from ..keywords import names_checked
+from ..keywords import FieldOf, names_checked
 from ..linear_algebra import RANK_TOLERANCE
 from ..problem.arguments import costs, frozen_columns
 from ..problem.problem import Problem
@@ -80,25 +80,15 @@ class Assembly(Result):
     status: Status
     branch: Branch | None = None
 
-    @property
-    def q(self) -> Vector:
-        """Configuration (nq,), read-only: closed, or the iterate of least residual."""
-        return self.projection.q
+    q = FieldOf[Vector]("projection.q", "Configuration (nq,), read-only: closed, or the iterate of least residual.")
 
     @property
     def success(self) -> bool:
         """Whether q is closed, and on the branch of the start where that was asked for."""
         return self.status is Status.CONVERGED
 
-    @property
-    def iterations(self) -> int:
-        """Jacobians with their steps."""
-        return self.projection.iterations
-
-    @property
-    def residual(self) -> float:
-        """Largest norm of the errors of one constraint at q."""
-        return self.projection.residual
+    iterations = FieldOf[int]("projection.iterations", "Jacobians with their steps.")
+    residual = FieldOf[float]("projection.residual", "Largest norm of the errors of one constraint at q.")
 
     @property
     def iterates(self) -> tuple[Vector, ...]:

@@ -19,9 +19,10 @@ from ..robot.arguments import as_robot
 from ..robot.pinocchio import Placement, pin
 from ..rows.target import Target
 from .axes import hinge_of_axes, hinge_of_mask
-from .frame_rows import FrameRows
+from .frame_rows import Form, FrameRows
 from .hinge import Hinge
 from .hinge_fit import HingeMotion, fitted, hinge_rows
+from .hinge_rates import hinge_rates
 from .pose_map import Rod, Split, second_of_pose_log
 
 
@@ -55,11 +56,13 @@ class Closure(FrameRows):
             world itself).
         hinge: what is free; axes in the predecessor's frame.
         target: a `Target` in the space of the rows, for a closure that is driven; zero by default.
+        form: DERIVATIVE or RATES, of velocity and acceleration rows (`hinge_rates`).
         name: name in messages.
 
     Raises:
         UnknownFrameError: lists the frames whose names come closest.
         FixedClosureError: both frames are on one joint.
+        HingeTypeError: a custom hinge in the form RATES.
 
     Example:
         >>> from constraints.loops import Closure, Hinge
@@ -76,13 +79,16 @@ class Closure(FrameRows):
     successor: Any
     hinge: Hinge = field(default_factory=Hinge.locked)
     target: Target | None = field(default=None, kw_only=True)
+    form: Form = field(default=Form.DERIVATIVE, kw_only=True)
     name: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         """Check everything once."""
         robot, a, b, name = _frames(self, "closure")
         expect(self.hinge, Hinge, f"hinge of '{name}'")
-        self.bind(robot, a, b, hinge_rows(self.hinge), self.target, name)
+        expect(self.form, Form, f"form of '{name}'", "Form.DERIVATIVE or Form.RATES")
+        rates = hinge_rates(self.hinge, name) if self.form is Form.RATES else None
+        self.bind(robot, a, b, hinge_rows(self.hinge), self.target, name, rates)
 
     @classmethod
     def masked(cls, robot: Robot, predecessor: Any, successor: Any, mask: Sequence[bool], *, name: str = "") -> Self:

@@ -16,14 +16,16 @@ from liegroups.frozen import read_only
 from ..errors import DuplicateNameError, EmptyProblemError, WrongObjectError
 from ..problem.arguments import on_space
 from ..problem.problem import Problem
-from ..robot import Motion, Posture, Robot
+from ..robot import Motion, Robot
 from ..robot.arguments import as_robot
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..rows.stack import Stack, check_unique
-from ..rows.stacking import Order, stack_rows
+from ..rows.stacking import Order, check_sides, stack_rows
 from ..words import counted
 from .closures import Closure
+from .contacts import PointContact, SurfaceContact
+from .set_rows import SetRows, TogetherRows
 
 
 @final
@@ -70,6 +72,7 @@ class ConstraintSet:
         stack: the constraints, in order.
         active: (len(stack),) true for the constraints that are on.
         baumgarte: the stabilisation of each constraint.
+        is_of_contacts: whether all constraints are contacts, those that are off too.
         rhs: their default right-hand sides.
 
     Raises:
@@ -82,6 +85,7 @@ class ConstraintSet:
     stack: Stack
     active: BoolVector
     baumgarte: tuple[Baumgarte, ...]
+    is_of_contacts: bool
     rhs: RightHandSide
 
     def __init__(
@@ -98,11 +102,18 @@ class ConstraintSet:
             if name in names[:i]:
                 raise DuplicateNameError("constraint of the set", name)
         self._switch(np.ones(len(constraints), dtype=np.bool_))
-        self.baumgarte = (Baumgarte(),) * len(constraints)
+        self._stabilise((Baumgarte(),) * len(constraints))
         self.rhs = RightHandSide(self.stack)
+        self.is_of_contacts = all(isinstance(owner, PointContact | SurfaceContact) for owner in constraints)
+        self._together = TogetherRows(self.robot, self.stack)
+        one_sided = [owner.rows.one_sided[owner.rows.mask] for owner in self.stack]
+        self._one_sided = np.concatenate([*one_sided, np.zeros(0, dtype=np.bool_)])
         stabilisations: dict[Any, Baumgarte] = {} if baumgarte is None else {**baumgarte}
         for which, gains in stabilisations.items():
-            self.baumgarte = self.stabilised(gains, which).baumgarte
+            self._stabilise(self.stabilised(gains, which).baumgarte)
+
+    def _by_row(self, numbers: Sequence[float]) -> Vector:
+        return np.repeat(np.array(numbers, dtype=np.float64), [s.stop - s.start for s in self.stack.slices])
 
     def _switch(self, active: BoolVector) -> None:
         self.active = read_only(active)
@@ -179,7 +190,7 @@ class ConstraintSet:
         new = gains if isinstance(gains, Baumgarte) else Baumgarte.settling(gains)
         chosen = None if which is None else self.stack.index(which)
         other = copy.copy(self)
-        other.baumgarte = tuple(new if chosen is None or i == chosen else old for i, old in enumerate(self.baumgarte))
+        other._stabilise(tuple(new if chosen is None or i == chosen else old for i, old in enumerate(self.baumgarte)))
         return other
 
     # Rows.
@@ -195,17 +206,17 @@ class ConstraintSet:
             q: configuration (nq,).
             rhs: right-hand sides, as of `rhs_at(t)`; the default ones if absent.
         """
-        return self._cleared(self._rows(self.robot.at(q), Order.POSITION, rhs)[0])
+        error = stack_rows(self.stack, self.robot.at(q), Order.POSITION, rhs, jacobian=False).error.copy()
+        error[self._unplaced] = 0.0
+        return error
 
     def jacobian(self, q: ArrayLike, rhs: RightHandSide | None = None) -> Matrix:
-        """Jacobian J (size, nv) of the errors, and of the velocities of contacts without anchor.
+        """Jacobian J (size, nv) of the errors; of the velocity rows, for contacts without anchor and the form RATES.
 
         Args:
             q, rhs: as of `position_error`.
         """
-        J = self._rows(self.robot.at(q, np.zeros(self.robot.nv)), Order.VELOCITY, rhs)[1]
-        J[self._off] = 0.0
-        return J
+        return self.rows_at(self.robot.at(q, np.zeros(self.robot.nv)), rhs).jacobian
 
     def velocity_error(self, q: ArrayLike, v: ArrayLike, rhs: RightHandSide | None = None) -> Vector:
         """Time derivative of the errors (size,): J v less the velocity of the targets.
@@ -214,7 +225,7 @@ class ConstraintSet:
             q, v: configuration (nq,) and velocity (nv,).
             rhs: right-hand sides, as of `rhs_at(t)`.
         """
-        return self._cleared(self._rows(self.robot.at(q, v), Order.VELOCITY, rhs)[0], velocity=True)
+        return self.rows_at(self.robot.at(q, v), rhs).velocity
 
     def drift(self, q: ArrayLike, v: ArrayLike, rhs: RightHandSide | None = None) -> Vector:
         r"""Second time derivative of the errors (size,) at zero joint acceleration.
@@ -224,7 +235,7 @@ class ConstraintSet:
         Args:
             q, v, rhs: as of `velocity_error`.
         """
-        return self._cleared(self._rows(self.robot.at(q, v), Order.ACCELERATION, rhs)[0], velocity=True)
+        return self.rows_at(self.robot.at(q, v), rhs).drift
 
     def stabilisation(self, q: ArrayLike, v: ArrayLike, rhs: RightHandSide | None = None) -> Vector:
         r""":math:`k_d\,\dot e + k_p\,e` (size,), which stabilised accelerations subtract: J a = -drift - stabilisation.
@@ -232,10 +243,47 @@ class ConstraintSet:
         Args:
             q, v, rhs: as of `velocity_error`.
         """
-        counts = [s.stop - s.start for s in self.stack.slices]
-        kp = np.repeat([gains.position_gain for gains in self.baumgarte], counts)
-        kd = np.repeat([gains.velocity_gain for gains in self.baumgarte], counts)
-        return kd * self.velocity_error(q, v, rhs) + kp * self.position_error(q, rhs)
+        rows = self.rows_at(self.robot.at(q, v), rhs)
+        return (
+            np.zeros(self.size) if self.gains is None else self.gains[0] * rows.position + self.gains[1] * rows.velocity
+        )
+
+    def rows_at(self, motion: Motion, rhs: RightHandSide | None = None) -> SetRows:
+        """Errors, their rates, Jacobian and drift of all rows at a state, evaluated together; zero for what is off.
+
+        Args:
+            motion: the state, `robot.at(q, v)`.
+            rhs: right-hand sides, as of `rhs_at(t)`; the default ones, at rest, if absent.
+        """
+        if rhs is not None:
+            check_sides(self.stack, rhs)
+        rows = self._together.at(motion, self.rhs if rhs is None else rhs, rhs is not None)
+        if self._off.size:
+            for each in rows:
+                each[self._off] = 0.0
+        return rows
+
+    def counts_in(self, rows: SetRows) -> BoolVector:
+        """Which rows count at a state (size,): not those that are off, nor those of one side that hold.
+
+        Args:
+            rows: at the state.
+        """
+        holds = self._one_sided & (rows.position == 0.0) & ~rows.jacobian.any(axis=1)
+        counts = ~holds
+        counts[self._off] = False
+        return counts
+
+    @property
+    def gains(self) -> tuple[Vector, Vector] | None:
+        """Position and velocity gains of the stabilisation by row (size,) each; None where all are zero."""
+        return self._gains
+
+    def _stabilise(self, baumgarte: tuple[Baumgarte, ...]) -> None:
+        self.baumgarte = baumgarte
+        kp = self._by_row([each.position_gain for each in baumgarte])
+        kd = self._by_row([each.velocity_gain for each in baumgarte])
+        self._gains = (kp, kd) if kp.any() or kd.any() else None
 
     def problem(self, **options: Any) -> Problem:
         """The constraints that are on and have position rows, as a Problem on the robot.
@@ -258,14 +306,6 @@ class ConstraintSet:
     def anchored(self) -> list[RowOwner]:
         """The constraints that are on and have position rows."""
         return [owner for owner, on in zip(self.stack, self.active, strict=True) if on and owner.has_position]
-
-    def _rows(self, point: Posture | Motion, order: Order, rhs: RightHandSide | None) -> tuple[Vector, Matrix]:
-        rows = stack_rows(self.stack, point, order, self.rhs if rhs is None else rhs)
-        return rows.error.copy(), rows.jacobian.copy()
-
-    def _cleared(self, error: Vector, velocity: bool = False) -> Vector:
-        error[self._off if velocity else self._unplaced] = 0.0
-        return error
 
     def __repr__(self) -> str:
         off = int((~self.active).sum())

@@ -18,8 +18,8 @@ from ..robot import Frame, Robot, as_placement
 from ..robot.arguments import as_robot
 from ..robot.pinocchio import Placement, pin
 from ..rows.target import Target
-from .frame_rows import FrameRows
-from .pose_map import LogPose, PoseMap, Split
+from .frame_rows import Form, FrameRows
+from .pose_map import LogPose, PoseMap, Split, TurnedLog
 from .rotation_rows import Turn
 from .subhinge import unit_axis
 
@@ -40,12 +40,16 @@ class PointContact(FrameRows):
     velocity and acceleration rows are the derivatives. Without, there is no position row, and velocity rows are
     :math:`n^T \dot p` (LOCAL: of the velocity in the contact frame).
 
+    In the form RATES the velocity rows in LOCAL axes are :math:`n^T R^T \dot p` with or without an anchor, and the
+    acceleration rows :math:`n^T R^T \ddot p`; in world axes both forms are the same.
+
     Args:
         robot: the robot.
         frame: frame name or Frame; the point is its origin.
         normal: unit (3,), for one row along it, in the axes of `axes`; None for three rows.
         anchor: where the point is held (3,) [m]; None for none, or "here" by `anchored(q)`.
         axes: of the rows.
+        form: DERIVATIVE or RATES.
         target: what the rows follow in time, a `Target` of one or three numbers.
         name: name in messages.
 
@@ -57,6 +61,7 @@ class PointContact(FrameRows):
     normal: ArrayLike | None = None
     anchor: ArrayLike | None = None
     axes: Axes = field(default=Axes.LOCAL_WORLD_ALIGNED, kw_only=True)
+    form: Form = field(default=Form.DERIVATIVE, kw_only=True)
     target: Target | None = field(default=None, kw_only=True)
     name: str = field(default="", kw_only=True)
 
@@ -66,9 +71,13 @@ class PointContact(FrameRows):
         what = f"normal of '{name}' (a direction; anchor= is the place)"
         N = np.eye(3) if self.normal is None else unit_axis(self.normal, what)[None, :]
         at = None if self.anchor is None else np.array(finite_vector(self.anchor, 3, f"anchor of '{name}'"))
-        world = self.axes is not Axes.LOCAL
-        pose_map: PoseMap = Split(N, None) if world else LocalPoint(N, at is not None)
-        _hold(self, frame, None if at is None else pin.SE3(np.eye(3), at), pose_map, name)
+        rates: PoseMap | None = None
+        if self.axes is not Axes.LOCAL:
+            pose_map: PoseMap = Split(N, None)
+        else:
+            pose_map = LocalPoint(N, at is not None)
+            rates = PointRates(N) if self.form is Form.RATES else None
+        _hold(self, frame, None if at is None else pin.SE3(np.eye(3), at), pose_map, name, rates)
 
     def anchored(self, q: ArrayLike) -> Self:
         """The same contact, held where it is at q."""
@@ -85,11 +94,15 @@ class SurfaceContact(FrameRows):
     :math:`(p - p_0,\; \log_3(R R_0^T))`. Without, velocity rows are the twist of the frame, in its axes or in those of
     the world.
 
+    In the form RATES these are the velocity rows with an anchor too, the acceleration rows are the spatial acceleration
+    of the frame in the same axes, and the position error is :math:`\log_6(M_0^{-1}\,{}^oM_f)`, turned into them.
+
     Args:
         robot: the robot.
         frame: frame name or Frame.
         anchor: placement where it is held (`pinocchio.SE3`, 4 x 4, or seven numbers); None for none.
         axes: of the rows.
+        form: DERIVATIVE or RATES.
         target: what the rows follow in time, a `Target` of six numbers.
         name: name in messages.
     """
@@ -98,6 +111,7 @@ class SurfaceContact(FrameRows):
     frame: Frame | str
     anchor: Placement | ArrayLike | None = None
     axes: Axes = field(default=Axes.LOCAL, kw_only=True)
+    form: Form = field(default=Form.DERIVATIVE, kw_only=True)
     target: Target | None = field(default=None, kw_only=True)
     name: str = field(default="", kw_only=True)
 
@@ -105,12 +119,16 @@ class SurfaceContact(FrameRows):
         """Check everything once."""
         frame, name = _frame(self)
         at = None if self.anchor is None else as_placement(self.anchor, f"anchor of '{name}'")
-        local = self.axes is Axes.LOCAL
+        local, as_rates = self.axes is Axes.LOCAL, self.form is Form.RATES
+        turn = None if local else np.eye(3) if at is None else at.rotation.copy()
+        rates = TwistRows(turn, spatial=local or as_rates)
         if at is None:
-            pose_map: PoseMap = TwistRows(local)
+            pose_map: PoseMap = rates
+        elif turn is None:
+            pose_map = LogPose()
         else:
-            pose_map = LogPose() if local else Split(at.rotation.copy(), Turn(at.rotation.copy()))
-        _hold(self, frame, at, pose_map, name)
+            pose_map = TurnedLog(turn) if as_rates else Split(turn, Turn(turn))
+        _hold(self, frame, at, pose_map, name, rates if as_rates else None)
 
     def anchored(self, q: ArrayLike) -> Self:
         """The same contact, held where it is at q."""
@@ -124,13 +142,19 @@ def _frame(contact: PointContact | SurfaceContact) -> tuple[Frame, str]:
 
 
 def _hold(
-    contact: PointContact | SurfaceContact, frame: Frame, anchor: Placement | None, pose_map: PoseMap, name: str
+    contact: PointContact | SurfaceContact,
+    frame: Frame,
+    anchor: Placement | None,
+    pose_map: PoseMap,
+    name: str,
+    rates: PoseMap | None,
 ) -> None:
     """Make the rows: seen from the anchor, or from the world."""
     expect(contact.axes, Axes, f"axes of '{name}'", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED")
+    expect(contact.form, Form, f"form of '{name}'", "Form.DERIVATIVE or Form.RATES")
     set_fields(contact, has_position=anchor is not None)
     reference = Frame("world", 0, anchor, "universe") if anchor is not None else Frame("world", 0)
-    contact.bind(contact.robot, reference, frame, pose_map, contact.target, name)
+    contact.bind(contact.robot, reference, frame, pose_map, contact.target, name, rates)
 
 
 @final
@@ -168,29 +192,55 @@ class LocalPoint(PoseMap):
 
 
 @final
-class TwistRows(PoseMap):
-    """Rates of a frame without position rows: its twist, in its own axes or in those of the world.
+class PointRates(PoseMap):
+    r"""Velocity of the origin along directions of the body, :math:`N v`, and its classical acceleration.
 
     Args:
-        local: in its own axes.
+        directions: N, (k, 3), in the axes of the body.
     """
 
-    size = 6
-    __slots__ = ("_local",)
+    __slots__ = ("directions", "size")
 
-    def __init__(self, local: bool) -> None:
-        self._local = as_flag(local, "local of twist rows")
+    def __init__(self, directions: Matrix) -> None:
+        self.directions, self.size = directions, directions.shape[0]
 
     def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
         """As `PoseMap.value`."""
         out[:] = 0.0
         if D is not None:
-            D[:3, :3] = D[3:, 3:] = np.eye(3) if self._local else pose.rotation
+            D[:, :3] = self.directions
 
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
         """As `PoseMap.second`."""
-        if self._local:
-            out[:] = acceleration
+        out[:] = self.directions @ (acceleration[:3] + cross(twist[3:], twist[:3]))
+
+
+@final
+class TwistRows(PoseMap):
+    """Rates of a frame without position rows: its twist, in its own axes or in those of the world.
+
+    Args:
+        turn: from the axes of the reference to those of the world; None for rows in the frame's own axes.
+        spatial: whether the acceleration is the spatial one; else its linear part is that of the point.
+    """
+
+    size = 6
+    __slots__ = ("spatial", "turn")
+
+    def __init__(self, turn: Matrix | None, spatial: bool) -> None:
+        self.turn, self.spatial = turn, as_flag(spatial, "spatial of twist rows")
+
+    def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
+        """As `PoseMap.value`."""
+        out[:] = 0.0
+        if D is not None:
+            D[:3, :3] = D[3:, 3:] = np.eye(3) if self.turn is None else self.turn @ pose.rotation
+
+    def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
+        """As `PoseMap.second`."""
+        linear = acceleration[:3] if self.spatial else acceleration[:3] + cross(twist[3:], twist[:3])
+        if self.turn is None:
+            out[:3], out[3:] = linear, acceleration[3:]
         else:
-            out[:3] = pose.rotation @ (acceleration[:3] + cross(twist[3:], twist[:3]))
-            out[3:] = pose.rotation @ acceleration[3:]
+            R = self.turn @ pose.rotation
+            out[:3], out[3:] = R @ linear, R @ acceleration[3:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,19 @@ from ..words import counted
 from .pose_map import OfRelativePose, PoseMap
 
 
+class Form(Enum):
+    """What the velocity and acceleration rows of a contact or a closure are."""
+
+    DERIVATIVE = "first and second time derivative of the position rows"
+    RATES = (
+        "velocity and acceleration of the frame, as pinocchio, Crocoddyl and TSID have them: spatial accelerations in "
+        "six rows, classical ones of points; the position error serves stabilisation only"
+    )
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 class FrameRows(RowOwner):
     """Rows of the pose of one frame, the successor, seen from another, the predecessor: a `PoseMap` of that pose.
 
@@ -27,14 +41,25 @@ class FrameRows(RowOwner):
         robot: the robot.
         predecessor, successor: the two frames; joint 0 is the world.
         function: the rows as a function of the robot's configuration.
+        rate_function: in the form RATES, what velocity and acceleration rows are of.
     """
 
     robot: Robot
     predecessor: Frame
     successor: Frame
     function: OfRelativePose
+    _rates: OfRelativePose | None = None
 
-    def bind(self, robot: Robot, a: Frame, b: Frame, pose_map: PoseMap, target: Target | None, name: str) -> None:
+    def bind(
+        self,
+        robot: Robot,
+        a: Frame,
+        b: Frame,
+        pose_map: PoseMap,
+        target: Target | None,
+        name: str,
+        rates: PoseMap | None = None,
+    ) -> None:
         """Make the rows (from the constructor).
 
         Args:
@@ -42,18 +67,29 @@ class FrameRows(RowOwner):
             pose_map: what is measured.
             target: what the rows follow in time; zero, for good, by default.
             name: name in messages.
+            rates: what velocity and acceleration rows measure, where they are not derivatives of the position rows.
         """
         if target is not None:
             expect(target, Target, f"target of '{name}'")
         function = OfRelativePose(robot, a, b, pose_map, name=name)
         comparison = Comparison.EQUAL_TO_ZERO if target is None else Comparison.EQUALITY
         rows = RowTable.of(function.outputs.nv, name, comparison, None, None, 0.0, None, None)
+        moving = None if rates is None else OfRelativePose(robot, a, b, rates, name=name)
         set_fields(self, name=name, robot=robot, predecessor=a, successor=b, function=function)
+        set_fields(self, _rates=moving, rate_function=moving)
         self.take_rows(function, rows, target)
 
     def on(self, space: Space) -> Self:
         """As `RowOwner.on`."""
-        return self.copy_on(self.function_on(self.measured, space))
+        other = self.copy_on(self.function_on(self.measured, space))
+        if self.rate_function is not None:
+            set_fields(other, rate_function=self.function_on(self.rate_function, space))
+        return other
+
+    @property
+    def moving(self) -> OfRelativePose:
+        """What velocity and acceleration rows are of, as a function of the robot's configuration."""
+        return self.function if self._rates is None else self._rates
 
     def pose(self, q: ArrayLike) -> Placement:
         """Successor seen from predecessor at q (nq,)."""
@@ -65,14 +101,14 @@ class FrameRows(RowOwner):
         return self.function.value(q) if self.has_position else np.zeros(self.group.nv)
 
     def residual_rate(self, q: ArrayLike, v: ArrayLike) -> Vector:
-        """First time derivative of the rows (k,)."""
-        return self.function.jacobian(q) @ self.robot.space.check_tangent(v, "v")
+        """Velocity rows (k,): the first time derivative of the rows, in the form DERIVATIVE."""
+        return self.moving.jacobian(q) @ self.robot.space.check_tangent(v, "v")
 
     def residual_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike | None = None) -> Vector:
-        """Second time derivative of the rows (k,) at joint accelerations a; zero by default."""
+        """Acceleration rows (k,) at joint accelerations a, zero by default."""
         out = np.zeros(self.group.nv)
-        self.function.drift(self.robot.at(q, v), out)
-        return out if a is None else out + self.function.jacobian(q) @ self.robot.space.check_tangent(a, "a")
+        self.moving.drift(self.robot.at(q, v), out)
+        return out if a is None else out + self.moving.jacobian(q) @ self.robot.space.check_tangent(a, "a")
 
     def motion(
         self, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None
@@ -92,7 +128,7 @@ class FrameRows(RowOwner):
         return pose, twist, gamma
 
     def constraint_matrices(self, q: ArrayLike) -> tuple[Matrix, Matrix]:
-        r"""Matrices on the body twists of the two frames: :math:`\dot r = Q_p\,\nu_p + Q_s\,\nu_s`.
+        r"""Matrices on the body twists of the two frames: velocity rows are :math:`Q_p\,\nu_p + Q_s\,\nu_s`.
 
         Args:
             q: configuration (nq,).
@@ -102,7 +138,7 @@ class FrameRows(RowOwner):
         """
         X = self.pose(q)
         D, value = np.zeros((self.group.nv, 6)), np.zeros(self.group.nv)
-        self.function.pose_map.value(X, value, D)
+        self.moving.pose_map.value(X, value, D)
         return -D @ X.toActionMatrixInverse(), D
 
     def __repr__(self) -> str:

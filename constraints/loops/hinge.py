@@ -43,17 +43,11 @@ class HingeKind(Enum):
     CUSTOM = "a sequence of sub-hinges"
 
 
-_PIN, _SLIDER, _BALL = "`Hinge.pin(axis)`", "`Hinge.slider(axis)`", "`Hinge.ball()`"
 _NOT_HERE = {
-    "revolute": _PIN,
-    "continuous": _PIN,
-    "rotational": _PIN,
-    "hinge": _PIN,
-    "prismatic": _SLIDER,
-    "sliding": _SLIDER,
-    "spherical": _BALL,
-    "fixed": "`Hinge.locked()`",
-    "weld": "`Hinge.locked()`",
+    **dict.fromkeys(("revolute", "continuous", "rotational", "hinge"), "`Hinge.pin(axis)`"),
+    **dict.fromkeys(("prismatic", "sliding"), "`Hinge.slider(axis)`"),
+    **dict.fromkeys(("fixed", "weld"), "`Hinge.locked()`"),
+    "spherical": "`Hinge.ball()`",
     "screw": "`Hinge.helical(axis, pitch)`",
     "cylinder": "`Hinge.cylindrical(axis)`",
     "cardan": "`Hinge.universal(first, second)`",

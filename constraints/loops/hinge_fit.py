@@ -46,7 +46,7 @@ def hinge_rows(hinge: Hinge) -> PoseMap:
         return LogPose()
     if kind is HingeKind.CUSTOM:
         return CustomRows(hinge)
-    pins, sliders = _parts(hinge)
+    pins, sliders = hinge_parts(hinge)
     if kind is HingeKind.HELICAL:
         return ScrewRows(pins[0])
     rotation: RotationRows | None = None
@@ -56,7 +56,7 @@ def hinge_rows(hinge: Hinge) -> PoseMap:
         rotation = Swing(pins[0].axis)
     elif len(pins) == 2:
         rotation = Cross(pins[0].axis, pins[1].axis)
-    return Split(_complement(sliders), rotation)
+    return Split(kept_translations(sliders), rotation)
 
 
 def fitted(hinge: Hinge, pose: Any, twist: Vector, acceleration: Vector) -> HingeMotion:
@@ -70,7 +70,7 @@ def fitted(hinge: Hinge, pose: Any, twist: Vector, acceleration: Vector) -> Hing
     if hinge.kind is HingeKind.CUSTOM:
         return HingeMotion(*CustomRows(hinge).motion(pose, twist, acceleration))
     R, p = pose.rotation, pose.translation
-    pins, sliders = _parts(hinge)
+    pins, sliders = hinge_parts(hinge)
     velocity = R @ twist[:3]
     change = R @ (acceleration[:3] + cross(twist[3:], twist[:3]))
     q, v, a = sliders @ p, sliders @ velocity, sliders @ change
@@ -177,14 +177,14 @@ def _three_pins(
     return angles, rates, accelerations, kept
 
 
-def _parts(hinge: Hinge) -> tuple[list[Subhinge], Matrix]:
+def hinge_parts(hinge: Hinge) -> tuple[list[Subhinge], Matrix]:
     """The steps that turn, and the directions (k, 3) of the sliders before them."""
     turning = [sub for sub in hinge.subhinges if sub.turns]
     sliding = [sub.axis for sub in hinge.subhinges if not sub.turns]
     return turning, np.array(sliding).reshape(-1, 3)
 
 
-def _complement(directions: Matrix) -> Matrix:
+def kept_translations(directions: Matrix) -> Matrix:
     """Unit directions (3 - k, 3) across the given ones; the axes of the frame themselves where those do."""
     if len(directions) == 0:
         return np.eye(3)

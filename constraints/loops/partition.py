@@ -9,6 +9,7 @@ import numpy as np
 
 from liegroups.arrays import BoolVector, Indices, Matrix
 
+from ..keywords import FieldOf
 from ..linear_algebra import RANK_TOLERANCE, numerical_rank, pivots, singular_values
 
 
@@ -34,10 +35,7 @@ class Partition(NamedTuple):
     rows: Indices
     redundant: Indices
 
-    @property
-    def rank(self) -> int:
-        """Of the columns that are not driven."""
-        return self.dependent.size
+    rank = FieldOf[int]("dependent.size", "Of the columns that are not driven.")
 
 
 def partition(

@@ -8,10 +8,10 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups import SE3, Rn
+from liegroups import Rn
 from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.frozen import set_fields
-from liegroups.second_order import cross
+from liegroups.second_order import cross, se3_log_second
 
 from ..functions.frame_function import FrameFunction, kinematics_at
 from ..point import MovingPoint, Point
@@ -27,7 +27,7 @@ def second_of_pose_log(pose: Any, twist: Vector, acceleration: Vector) -> Vector
         pose: a placement, its rotation short of half a turn.
         twist, acceleration: its body twist (6,) and the derivative of that.
     """
-    return SE3.log_second_derivative(SE3.log(pin.SE3ToXYZQUAT(pose)), twist, acceleration)
+    return se3_log_second(pin.log6(pose).vector, twist, acceleration)
 
 
 class PoseMap(ABC):
@@ -111,6 +111,40 @@ class LogPose(PoseMap):
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
         """As `PoseMap.second`."""
         out[:] = second_of_pose_log(pose, twist, acceleration)
+
+
+@final
+class TurnedLog(PoseMap):
+    r"""The logarithm in other axes, those of the pose itself and then others: :math:`r = C R\,\log_6 X`, by halves.
+
+    Args:
+        turn: C, (3, 3), from the axes of the reference to those of the rows.
+    """
+
+    size = 6
+    __slots__ = ("turn",)
+
+    def __init__(self, turn: Matrix) -> None:
+        self.turn = turn
+
+    def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
+        """As `PoseMap.value`."""
+        R, log = self.turn @ pose.rotation, pin.log6(pose).vector
+        out[:3], out[3:] = R @ log[:3], R @ log[3:]
+        if D is not None:
+            J = pin.Jlog6(pose)
+            J[:3, 3:] -= pin.skew(log[:3])  # the axes turn with the body: R (w x u)
+            J[3:, 3:] -= pin.skew(log[3:])
+            D[:3], D[3:] = R @ J[:3], R @ J[3:]
+
+    def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
+        """As `PoseMap.second`."""
+        R, log = self.turn @ pose.rotation, pin.log6(pose).vector
+        rate, second = pin.Jlog6(pose) @ twist, second_of_pose_log(pose, twist, acceleration)
+        w, alpha = twist[3:], acceleration[3:]
+        for half in (slice(0, 3), slice(3, 6)):
+            u, u1 = log[half], rate[half]
+            out[half] = R @ (second[half] + 2.0 * cross(w, u1) + cross(alpha, u) + cross(w, cross(w, u)))
 
 
 @final

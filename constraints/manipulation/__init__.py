@@ -1,7 +1,8 @@
 """Manipulation: grasps, placements, graphs of the constraints they make, and paths on these."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ..exports import on_use as _on_use
 from ..paths.collision import (
     Collision as Collision,
     CollisionModel as CollisionModel,
@@ -42,13 +43,4 @@ if TYPE_CHECKING:
     from ..files import Scene as Scene, read_scene as read_scene
     from ..pictures import animate as animate, plot_path as plot_path
 
-
-def __getattr__(name: str) -> Any:
-    """Scenes are read, and paths drawn, by the rooms above: imported on use."""
-    if name in ("Scene", "read_scene"):
-        from .. import files as home
-    elif name in ("animate", "plot_path"):
-        from .. import pictures as home
-    else:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    return getattr(home, name)
+__getattr__, __dir__ = _on_use(__name__, {".files": "Scene read_scene", ".pictures": "animate plot_path"})

@@ -208,7 +208,7 @@ class ConstraintGraphFactory:
             GraphError: the rules allow nothing.
         """
         names = [gripper.name for gripper in self.grippers]
-        parts = Parts.of(self)
+        parts = Parts(self)
         sets = [s for s in _grasp_sets(len(names), len(parts.handles)) if is_allowed(self.rules, names, parts.held(s))]
         if not sets:
             raise GraphError("the rules allow no set of grasps, not even that nothing is held")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, final
 
 from ..rows.implicit import Implicit
@@ -21,9 +20,11 @@ GraspSet = frozenset[Grasp]
 
 
 @final
-@dataclass(frozen=True, eq=False)
 class Parts:
-    """What the states and transitions of one graph are made of.
+    """What the states and transitions of one graph are made of: all constraints that may be needed.
+
+    Args:
+        factory: that of the graph.
 
     Attributes:
         grippers, handles: names; handles of all objects.
@@ -34,43 +35,28 @@ class Parts:
         preplace_guide, empty_level_sets: options of the factory.
     """
 
-    grippers: tuple[str, ...]
-    handles: tuple[str, ...]
-    object_of: tuple[int, ...]
-    placements: tuple[Foliation, ...]
-    preplacements: tuple[Implicit | None, ...]
-    grasps: Mapping[Grasp, Foliation]
-    pregrasps: Mapping[Grasp, Implicit]
-    preplace_guide: bool
-    empty_level_sets: bool
-
-    @staticmethod
-    def of(factory: ConstraintGraphFactory) -> Parts:
-        """All constraints that may be needed."""
+    def __init__(self, factory: ConstraintGraphFactory) -> None:
         robot, floors, margin = factory.robot, factory.floors, factory.margin
-        placements: list[Foliation] = []
-        preplacements: list[Implicit | None] = []
+        handles = [(i, handle) for i, thing in enumerate(factory.objects) for handle in thing.handles]
+        pairs = [(g, h) for g in range(len(factory.grippers)) for h in range(len(handles))]
+        self.grippers = [gripper.name for gripper in factory.grippers]
+        self.handles = [handle.name for _, handle in handles]
+        self.object_of = [i for i, _ in handles]
+        self.placements: list[Foliation] = []
+        self.preplacements: list[Implicit | None] = []
         for thing in factory.objects:
             if thing.surfaces:
                 name, distance = f"place_{thing.name}", factory.preplacement_distance
-                placements.append(placement(robot, name, thing.surfaces, floors, margin))
-                preplacements.append(preplacement(robot, f"pre{name}", thing.surfaces, floors, distance, margin))
+                self.placements.append(placement(robot, name, thing.surfaces, floors, margin))
+                above = preplacement(robot, f"pre{name}", thing.surfaces, floors, distance, margin)
+                self.preplacements.append(above)
             else:
-                placements.append(left_where_it_is(robot, robot.joint_names[thing.joint - 1]))
-                preplacements.append(None)
-        handles = [(i, handle) for i, thing in enumerate(factory.objects) for handle in thing.handles]
-        pairs = [(g, h) for g in range(len(factory.grippers)) for h in range(len(handles))]
-        return Parts(
-            tuple(gripper.name for gripper in factory.grippers),
-            tuple(handle.name for _, handle in handles),
-            tuple(i for i, _ in handles),
-            tuple(placements),
-            tuple(preplacements),
-            {(g, h): grasp(robot, factory.grippers[g], handles[h][1]) for g, h in pairs},
-            {(g, h): pregrasp(robot, factory.grippers[g], handles[h][1]) for g, h in pairs},
-            factory.preplace_guide,
-            factory.empty_level_sets,
-        )
+                self.placements.append(left_where_it_is(robot, robot.joint_names[thing.joint - 1]))
+                self.preplacements.append(None)
+        self.grasps = {(g, h): grasp(robot, factory.grippers[g], handles[h][1]) for g, h in pairs}
+        self.pregrasps = {(g, h): pregrasp(robot, factory.grippers[g], handles[h][1]) for g, h in pairs}
+        self.preplace_guide = factory.preplace_guide
+        self.empty_level_sets = factory.empty_level_sets
 
     @property
     def foliations(self) -> tuple[Foliation, ...]:

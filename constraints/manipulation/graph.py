@@ -13,6 +13,7 @@ from liegroups.arguments import as_name, expect
 from liegroups.arrays import ArrayLike
 
 from ..errors import GraphError
+from ..keywords import FieldOf
 from ..paths.relative_motion import CollisionPair, RelativeMotion, SecurityMargins, collision_pairs, relative_motion
 from ..problem.problem import Problem
 from ..ranges import whole_number
@@ -105,10 +106,7 @@ class ConstraintGraph:
 
     # Looking up.
 
-    @property
-    def threshold(self) -> float:
-        """Largest error norm of a constraint in a state."""
-        return self.options.threshold
+    threshold = FieldOf[float]("options.threshold", "Largest error norm of a constraint in a state.")
 
     @property
     def path_options(self) -> Options:

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
-import numpy as np
-
 from liegroups.arrays import Vector
 
 from ..problem.problem import Problem
@@ -70,9 +68,5 @@ def graph_errors(graph: ConstraintGraph, q: Vector, q_start: Vector) -> GraphErr
 
 
 def _norms(problem: Problem, q: Vector, rhs: RightHandSide) -> dict[str, float]:
-    error, stack = problem.error(q, rhs=rhs), problem.constraints
-    return {
-        owner.name: float(np.sqrt(error[rows] @ error[rows]))
-        for owner, rows in zip(stack, stack.slices, strict=True)
-        if owner.name != NOTHING
-    }
+    norms = problem.constraints.norms(problem.error(q, rhs=rhs))
+    return {name: norm for name, norm in norms if name != NOTHING}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from liegroups.arguments import as_tuple
 
@@ -51,19 +51,19 @@ def placement(
     Source: placement constraints of hpp-manipulation (`createPlacementConstraint`).
     """
     _check_moves(name, objects)
-    function = ConvexShapeContact(robot, floors, objects, margin, name=name)
-    constraint = Implicit.zero(function, name=name)
-    if len(function.pairs) == 1:
-        return _of_pair(robot, name, objects, floors, function, constraint, function.pairs[0])
-    whole = ConvexShapeContactComplement(robot, floors, objects, margin, name=f"{name}/complement")
-    both = ConvexShapeContactHold(robot, floors, objects, margin, name=f"{name}/hold")
-    variants: dict[SurfacePair, Foliation] = {}
-    for pair in function.pairs:
-        only = ConvexShapeContact(robot, floors, objects, margin, pair, name=name)
-        named = Implicit.zero(only, name=name)
-        variants[pair] = _of_pair(robot, name, objects, floors, only, named, pair)
-    hold = Implicit(both, HOLD_ROWS, name=f"{name}/hold")
-    return Foliation(name, constraint, Implicit.equal(whole, name=f"{name}/complement"), hold, variants)
+
+    def leaves(pair: SurfacePair | None, variants: Mapping[SurfacePair, Foliation]) -> Foliation:
+        """The foliation of one pair of surfaces, or of the nearest one."""
+        place = (robot, floors, objects, margin, pair)
+        touches = ConvexShapeContact(*place, name=name)
+        complement = ConvexShapeContactComplement(*place, name=f"{name}/complement")
+        both = ConvexShapeContactHold(*place, name=f"{name}/hold")
+        is_computed = pair is not None and is_free_object(robot, both.surfaces_of(pair)[1].joint)
+        hold = explicit_contact(both) if is_computed else Implicit(both, HOLD_ROWS)
+        return Foliation(name, Implicit.zero(touches), Implicit.equal(complement), hold, variants, pair)
+
+    pairs = ConvexShapeContact(robot, floors, objects, margin, name=name).pairs
+    return leaves(pairs[0], {}) if len(pairs) == 1 else leaves(None, {pair: leaves(pair, {}) for pair in pairs})
 
 
 def preplacement(
@@ -117,23 +117,3 @@ def left_where_it_is(robot: Robot, joint: str) -> Foliation:
     """
     locked = locked_joint(robot, joint, robot.neutral[robot.slice_of(joint)], name=joint)
     return Foliation(joint, None, locked, locked)
-
-
-def _of_pair(
-    robot: Robot,
-    name: str,
-    objects: Surface | Sequence[Surface],
-    floors: Surface | Sequence[Surface],
-    contact: ConvexShapeContact,
-    constraint: Implicit,
-    pair: SurfacePair,
-) -> Foliation:
-    """The foliation of one pair of surfaces."""
-    complement = ConvexShapeContactComplement(robot, floors, objects, contact.margin, pair, name=f"{name}/complement")
-    both = ConvexShapeContactHold(robot, floors, objects, contact.margin, pair, name=f"{name}/hold")
-    _, surface = contact.surfaces_of(pair)
-    if is_free_object(robot, surface.joint):
-        hold = explicit_contact(both)
-    else:
-        hold = Implicit(both, HOLD_ROWS, name=f"{name}/hold")
-    return Foliation(name, constraint, Implicit.equal(complement, name=f"{name}/complement"), hold, {}, pair)

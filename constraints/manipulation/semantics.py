@@ -7,22 +7,21 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from liegroups.arguments import as_name
 from liegroups.arrays import Matrix
 
-from ..errors import ConstraintError, FileError, UnknownFrameError
+from ..errors import FileError, UnknownFrameError
 from ..functions.contact.contact_surface import Surface
 from ..robot import Frame, Robot
 from ..robot.arguments import as_robot
 from ..robot.frame_table import FrameKind
 from ..robot.pinocchio import Placement, pin
 from ..robot.srdf import MANIPULATION_TAGS, SRDF_TAGS, refuse_misspelt
-from ..robot.xml import has_xacro, numbers, read_xml
-from ..words import counted
+from ..robot.xml import has_xacro, in_file, numbers, read_xml
 from .gripper import Gripper, Handle
 from .polygon_repair import repaired
 
@@ -124,17 +123,13 @@ def read_semantics(
         if name in ({"gripper": grippers, "handle": handles, "contact": surfaces}[tag.tag]):
             raise FileError(file, f"{what}: there is another one of that name, and names must be unique")
         reader.check(tag, what)
-        try:
+        with in_file(file, f"{what}: "):
             if tag.tag == "gripper":
                 grippers[name] = Gripper(name, *reader.frame(tag, what))
             elif tag.tag == "handle":
                 handles[name] = reader.handle(tag, name, what)
             else:
                 surfaces[name] = reader.surfaces(tag, name, what)
-        except FileError:
-            raise
-        except ConstraintError as error:
-            raise FileError(file, f"{what}: {error}") from error
     return Semantics(grippers, handles, surfaces, reader.told())
 
 
@@ -188,23 +183,16 @@ class _Reader:
                     self.passed[f"attribute '{attribute}' of <{element.tag}>"] += 1
                 elif attribute not in ATTRIBUTES.get(element.tag, ()):
                     known = ", ".join(ATTRIBUTES.get(element.tag, ())) or "none"
-                    raise FileError(
-                        self.file,
-                        f"{what}: attribute '{attribute}' of <{element.tag}> is not understood; expected {known}",
-                    )
+                    self.refuse(what, f"attribute '{attribute}' of <{element.tag}> is not understood; expected {known}")
+
+    def refuse(self, what: str, reason: str) -> NoReturn:
+        raise FileError(self.file, f"{what}: {reason}")
 
     def one(self, tag: Element, part: str, what: str, needed: bool = True) -> Element | None:
         found = tag.findall(part)
         if len(found) > 1 or (needed and not found):
-            raise FileError(self.file, f"{what}: expected one <{part}>, there are {len(found)}")
+            self.refuse(what, f"expected one <{part}>, there are {len(found)}")
         return found[0] if found else None
-
-    def count(self, text: str | None, n: int, what: str, name: str) -> list[float]:
-        """So many numbers of a part, or of an attribute, of some name."""
-        values = numbers(text, self.file, f"{what}, {name}")
-        if len(values) != n:
-            raise FileError(self.file, f"{what}: {name} takes {counted(n, 'number')}, there are {len(values)}")
-        return values
 
     def link(self, tag: Element, what: str) -> Frame:
         link = self.one(tag, "link", what)
@@ -215,13 +203,11 @@ class _Reader:
                 return self.robot.frame(name, kind=kind)
             except UnknownFrameError:
                 continue
-        raise FileError(self.file, f"{what}: {UnknownFrameError(name, self.robot.frame_names)}")
+        self.refuse(what, f"{UnknownFrameError(name, self.robot.frame_names)}")
 
     def frame(self, tag: Element, what: str) -> tuple[Frame, float]:
         """Frame and clearance of a gripper or handle."""
-        clearance = numbers(tag.get("clearance", "0"), self.file, f"clearance of {what}")
-        if len(clearance) != 1:
-            raise FileError(self.file, f"clearance of {what}: expected one number, there are {len(clearance)}")
+        (clearance,) = numbers(tag.get("clearance", "0"), self.file, f"clearance of {what}", 1)
         old = next((old for old in OLD_POSITIONS if tag.find(old) is not None and tag.find("position") is None), None)
         if old is not None:
             self.repairs.append(f"{what}: <{old}> is read as <position>")
@@ -229,7 +215,7 @@ class _Reader:
         link = self.link(tag, what)
         placement = pin.SE3.Identity() if position is None else self.position(position, what)
         name = self.prefix + str(tag.get("name"))
-        return Frame(name, link.joint, link.placement * placement, link.joint_name), clearance[0]
+        return Frame(name, link.joint, link.placement * placement, link.joint_name), clearance
 
     def position(self, element: Element, what: str) -> Placement:
         """A placement, from seven numbers or from attributes that say their order."""
@@ -237,17 +223,17 @@ class _Reader:
         values = numbers(element.text, self.file, where)
         turns = [order for order in ("xyzw", "wxyz", "rpy") if order in element.attrib]
         if values and (turns or "xyz" in element.attrib):
-            raise FileError(self.file, f"{where}: expected seven numbers or attributes, there are both")
+            self.refuse(where, "expected seven numbers or attributes, there are both")
         if len(turns) > 1:
-            raise FileError(self.file, f"{where}: only one of {', '.join(turns)} may be given")
+            self.refuse(where, f"only one of {', '.join(turns)} may be given")
         if values and len(values) != 7:
-            raise FileError(self.file, f"{where}: expected seven numbers, x y z and w x y z, there are {len(values)}")
+            self.refuse(where, f"expected seven numbers, x y z and w x y z, there are {len(values)}")
         if values:
             return self._pose(values[:3], values[4:] + values[3:4], where)
-        xyz = self.count(element.get("xyz"), 3, where, "xyz") if "xyz" in element.attrib else [0.0, 0.0, 0.0]
+        xyz = numbers(element.get("xyz", "0 0 0"), self.file, f"{where}, xyz", 3)
         if not turns:
             return self._pose(xyz, [0.0, 0.0, 0.0, 1.0], where)
-        turn = self.count(element.get(turns[0]), 3 if turns[0] == "rpy" else 4, where, turns[0])
+        turn = numbers(element.get(turns[0]), self.file, f"{where}, {turns[0]}", 3 if turns[0] == "rpy" else 4)
         if turns[0] == "rpy":
             return pin.SE3(pin.rpy.rpyToMatrix(*turn), np.array(xyz))
         return self._pose(xyz, turn if turns[0] == "xyzw" else turn[1:] + turn[:1], where)
@@ -255,7 +241,7 @@ class _Reader:
     def _pose(self, xyz: list[float], xyzw: list[float], where: str) -> Placement:
         norm = float(np.linalg.norm(xyzw))
         if abs(norm - 1.0) > 1e-3:  # files have few digits
-            raise FileError(self.file, f"{where}: the quaternion has norm {norm:.4g}, it must be 1")
+            self.refuse(where, f"the quaternion has norm {norm:.4g}, it must be 1")
         return pin.XYZQUATToSE3(np.r_[xyz, np.array(xyzw) / norm])
 
     def handle(self, tag: Element, name: str, what: str) -> Handle:
@@ -269,11 +255,9 @@ class _Reader:
         name = "approaching_direction"
         part, attribute = self.one(tag, name, what, False), tag.get(name)
         if part is not None and attribute is not None:
-            raise FileError(self.file, f"{what}: approaching_direction must be given only once: it is a tag, and an "
-                                       "attribute")  # fmt: skip
-        if attribute is not None:
-            return self.count(attribute, 3, what, name)
-        return [1.0, 0.0, 0.0] if part is None else self.count(part.text, 3, what, f"<{name}>")
+            self.refuse(what, "approaching_direction must be given only once: it is a tag, and an attribute")
+        text = ("1 0 0" if attribute is None else attribute) if part is None else part.text
+        return numbers(text, self.file, f"{what}, {name if part is None else f'<{name}>'}", 3)
 
     def mask(self, element: Element | None, what: str) -> list[bool] | None:
         """Six truth values, as 0 and 1 or in words; None where the part is missing."""
@@ -282,33 +266,29 @@ class _Reader:
         words = (element.text or "").lower().split()
         for word in words:
             if word not in TRUTH:
-                raise FileError(
-                    self.file,
-                    f"{what}, <{element.tag}>: '{word}' is no truth value; expected one of {', '.join(TRUTH)}",
-                )
+                known = ", ".join(TRUTH)
+                self.refuse(f"{what}, <{element.tag}>", f"'{word}' is no truth value; expected one of {known}")
         if len(words) != 6:
-            raise FileError(self.file, f"{what}: <{element.tag}> takes 6 truth values, there are {len(words)}")
+            self.refuse(what, f"<{element.tag}> takes 6 truth values, there are {len(words)}")
         return [TRUTH[word] for word in words]
 
     def surfaces(self, tag: Element, name: str, what: str) -> tuple[Surface, ...]:
         """The polygons of a contact tag."""
         link, points = self.link(tag, what), numbers(getattr(self.one(tag, "point", what), "text", ""), self.file, what)
         if len(points) % 3 or not points:
-            raise FileError(self.file, f"{what}: <point> takes three numbers a vertex, there are {len(points)}")
+            self.refuse(what, f"<point> takes three numbers a vertex, there are {len(points)}")
         vertices = np.array(points).reshape(-1, 3)
         shapes = [shape for element in tag.findall("shape") for shape in self.shapes(element, what)]
         for element in tag.findall("triangle"):
             corners = self.indices(element, what)
             if len(corners) % 3:
-                raise FileError(self.file, f"{what}: <triangle> takes three indices each, there are {len(corners)}")
+                self.refuse(what, f"<triangle> takes three indices each, there are {len(corners)}")
             shapes += [corners[i : i + 3] for i in range(0, len(corners), 3)]
         if not shapes:
-            raise FileError(self.file, f"{what}: expected a <shape> or <triangle>, there is none")
+            self.refuse(what, "expected a <shape> or <triangle>, there is none")
         for i in (i for shape in shapes for i in shape):
             if i >= len(vertices):
-                raise FileError(
-                    self.file, f"{what}: vertex {i} is not there, expected indices up to {len(vertices) - 1}"
-                )
+                self.refuse(what, f"vertex {i} is not there, expected indices up to {len(vertices) - 1}")
         names = [name] if len(shapes) == 1 else [f"{name} {i}" for i in range(len(shapes))]
         return tuple(
             Surface(label, link, self.polygon(vertices[shape], label))
@@ -327,7 +307,7 @@ class _Reader:
         while values:
             n, values = values[0], values[1:]
             if n > len(values):
-                raise FileError(self.file, f"{what}: a shape of {n} vertices has only {len(values)} indices")
+                self.refuse(what, f"a shape of {n} vertices has only {len(values)} indices")
             out.append(values[:n])
             values = values[n:]
         return out
@@ -335,5 +315,5 @@ class _Reader:
     def indices(self, element: Element, what: str) -> list[int]:
         values = numbers(element.text, self.file, f"{what}, <{element.tag}>")
         if any(value < 0 or value != int(value) for value in values):
-            raise FileError(self.file, f"{what}: <{element.tag}> takes whole numbers from 0")
+            self.refuse(what, f"<{element.tag}> takes whole numbers from 0")
         return [int(value) for value in values]

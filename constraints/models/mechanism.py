@@ -16,6 +16,7 @@ from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import read_only_copy, set_fields
 
 from ..errors import ConstraintError, EmptyProblemError, WrongObjectError
+from ..keywords import FieldOf
 from ..linear_algebra import RANK_TOLERANCE
 from ..loops import ConstraintSet
 from ..loops.mobility import Mobility, mobility_at
@@ -23,6 +24,7 @@ from ..problem.arguments import on_space
 from ..problem.problem import Problem
 from ..robot import Robot
 from ..robot.arguments import as_robot
+from ..robot.urdf_graph import Fault
 from ..rows.explicit import Explicit
 from ..rows.explicit_forms import linear_coupling
 from ..rows.implicit import Implicit
@@ -35,7 +37,7 @@ _NAMES_AND_NUMBERS = re.compile(r"'[^']*'|[-+.\w]*\d[-+.\w]*")
 
 
 @dataclass(frozen=True)
-class Unread:
+class Unread(Fault):
     """Something in a model file that was not built.
 
     Args:
@@ -45,12 +47,7 @@ class Unread:
             mechanism has no place for it, as for a sensor.
     """
 
-    what: str
-    reason: str
     is_mistake: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.what}: {self.reason}"
 
     @property
     def kind(self) -> str:
@@ -59,12 +56,12 @@ class Unread:
 
 
 @contextmanager
-def or_unread(unread: list[Unread], what: str) -> Generator[None]:
+def or_unread(unread: list[Unread], what: str, *, is_mistake: bool = False) -> Generator[None]:
     """Where something cannot be built, it goes to what was not read, with the reason."""
     try:
         yield
     except ConstraintError as error:
-        unread.append(Unread(what, str(error)))
+        unread.append(Unread(what, str(error), is_mistake))
 
 
 def grouped(unread: Iterable[Unread], details: bool = False) -> list[str]:
@@ -138,10 +135,7 @@ class Mechanism:
         set_fields(self, closures=closures, couplers=couplers, motors=motors, stack=stack)
         set_fields(self, postures=_postures(robot, self.postures), unread=unread, cut=cut)
 
-    @property
-    def name(self) -> str:
-        """Name of the robot."""
-        return self.robot.name
+    name = FieldOf[str]("robot.name", "Name of the robot.")
 
     def posture(self, name: str) -> Vector:
         """Copy (nq,) of a posture. Raises UnknownNameError, which lists those that come closest."""
@@ -213,10 +207,7 @@ class Mechanism:
         """
         return self.judge(q, tolerance).rank
 
-    @property
-    def rows(self) -> int:
-        """Number of rows of closures and couplers; a coupler counts by its implicit twin."""
-        return self.stack.size
+    rows = FieldOf[int]("stack.size", "Number of rows of closures and couplers; a coupler counts by its implicit twin.")
 
     def describe(self, details: bool = False) -> str:
         """The mechanism in words: sizes, closures, couplers, motors, postures, what was not read.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import os
 import threading
@@ -13,7 +12,8 @@ import numpy as np
 
 from liegroups.arrays import Vector
 
-from ..errors import FileError, MissingExtraError
+from ..errors import FileError
+from ..exports import from_extra
 from ..robot import Robot
 from ..robot.xml import read_xml
 from .mechanism import Mechanism, Unread, or_unread
@@ -74,12 +74,7 @@ def mechanism_from_mjcf(
 
 
 def _compiled(source: Any, path: str) -> Any:
-    try:
-        mujoco: Any = importlib.import_module("mujoco")
-    except ModuleNotFoundError as error:
-        if error.name != "mujoco":
-            raise
-        raise MissingExtraError("mujoco", "mjcf") from None
+    mujoco = from_extra("mujoco", "mjcf")
 
     def remark(said: str) -> None:
         _log.warning("%s: %s", path, said)

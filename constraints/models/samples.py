@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,8 +10,7 @@ from ..robot.pinocchio import Placement, pin
 from ..robot.robot import Robot
 
 
-@dataclass(frozen=True)
-class _Link:
+class _Link(NamedTuple):
     """A joint of the sample arm and the link it carries.
 
     Attributes:
@@ -20,7 +18,8 @@ class _Link:
         axis: axis of rotation.
         start: place of the joint on the link before, along its z [m].
         lower, upper: bounds [rad].
-        home: value in the reference posture [rad].
+        home: value in the reference posture of the arm alone [rad].
+        front: value in that of the left one of two arms: its hand is at about (0.5, 0.2, 1.0) m, pointing forwards.
         mass: of the link [kg].
         length: of the link [m].
     """
@@ -31,31 +30,21 @@ class _Link:
     lower: float
     upper: float
     home: float
+    front: float
     mass: float
     length: float
 
 
 _ARM = (
-    _Link("shoulder_yaw", "z", 0.16, -2.9, 2.9, 0.0, 3.0, 0.17),
-    _Link("shoulder_pitch", "y", 0.17, -2.0, 2.0, 0.5, 3.0, 0.20),
-    _Link("shoulder_roll", "z", 0.20, -2.9, 2.9, 0.0, 2.5, 0.20),
-    _Link("elbow", "y", 0.20, -0.1, 2.6, 1.2, 2.0, 0.20),
-    _Link("forearm_roll", "z", 0.20, -2.9, 2.9, 0.0, 1.5, 0.20),
-    _Link("wrist_pitch", "y", 0.20, -2.0, 2.0, 0.8, 1.0, 0.08),
-    _Link("wrist_roll", "z", 0.08, -2.9, 2.9, 0.0, 0.5, 0.10),
+    _Link("shoulder_yaw", "z", 0.16, -2.9, 2.9, 0.0, 0.57, 3.0, 0.17),
+    _Link("shoulder_pitch", "y", 0.17, -2.0, 2.0, 0.5, 1.38, 3.0, 0.20),
+    _Link("shoulder_roll", "z", 0.20, -2.9, 2.9, 0.0, -0.12, 2.5, 0.20),
+    _Link("elbow", "y", 0.20, -0.1, 2.6, 1.2, 1.82, 2.0, 0.20),
+    _Link("forearm_roll", "z", 0.20, -2.9, 2.9, 0.0, 0.78, 1.5, 0.20),
+    _Link("wrist_pitch", "y", 0.20, -2.0, 2.0, 0.8, -1.4, 1.0, 0.08),
+    _Link("wrist_roll", "z", 0.08, -2.9, 2.9, 0.0, 1.04, 0.5, 0.10),
 )
 """Stretched straight up where all angles are 0; 0.8 m from the shoulder to the wrist."""
-
-_IN_FRONT = {
-    "shoulder_yaw": 0.57,
-    "shoulder_pitch": 1.38,
-    "shoulder_roll": -0.12,
-    "elbow": 1.82,
-    "forearm_roll": 0.78,
-    "wrist_pitch": -1.4,
-    "wrist_roll": 1.04,
-}
-"""Left arm of the two-armed sample: its hand at about (0.5, 0.2, 1.0) m, pointing forwards."""
 
 
 def sample_arm() -> Robot:
@@ -89,26 +78,15 @@ def sample_two_arms() -> Robot:
     """
     model: Any = pin.Model()
     model.name = "sample_two_arms"
-    torso = model.addJoint(
-        0,
-        pin.JointModelRZ(),
-        pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.5])),
-        "torso",
-        np.array([200.0]),
-        np.array([2.0]),
-        np.array([-1.5]),
-        np.array([1.5]),
-    )
-    model.addJointFrame(torso)
+    torso = _add_joint(model, 0, "z", _up(0.5), "torso", (200.0, 2.0, -1.5, 1.5))
     _add_body(model, torso, "torso_link", 12.0, 0.6)
     for side, sign in (("left", 1.0), ("right", -1.0)):
         tilt = pin.utils.rotate("x", -sign * np.pi / 3)
         _add_arm(model, torso, pin.SE3(tilt, np.array([0.0, 0.15 * sign, 0.6])), f"{side}_")
     robot = Robot(model)
-    hands = {f"left_{joint}": angle for joint, angle in _IN_FRONT.items()}
+    hands = {f"left_{link.name}": link.front for link in _ARM}
     # The right arm is the mirror image: angles about axes in the plane of symmetry change sign.
-    hands |= {f"right_{joint}": angle if "pitch" in joint or "elbow" in joint else -angle
-              for joint, angle in _IN_FRONT.items()}  # fmt: skip
+    hands |= {f"right_{link.name}": link.front if link.axis == "y" else -link.front for link in _ARM}
     return robot.with_references({"home": robot.configuration(hands)})
 
 
@@ -131,21 +109,30 @@ def sample_humanoid() -> Robot:
 
 def _add_arm(model: Any, joint: int, placement: Placement, prefix: str) -> None:
     """Add the seven joints with their bodies, and the frame `prefix + "tool"`."""
-    kinds = {"y": pin.JointModelRY, "z": pin.JointModelRZ}
     for link in _ARM:
-        along = placement * pin.SE3(np.eye(3), np.array([0.0, 0.0, link.start]))
-        limits = (np.array([x]) for x in (100.0, 3.0, link.lower, link.upper))
-        joint = model.addJoint(joint, kinds[link.axis](), along, prefix + link.name, *limits)
-        model.addJointFrame(joint)
+        limits = (100.0, 3.0, link.lower, link.upper)
+        joint = _add_joint(model, joint, link.axis, placement * _up(link.start), prefix + link.name, limits)
         _add_body(model, joint, f"{prefix}{link.name}_link", link.mass, link.length)
         placement = pin.SE3.Identity()
-    end = pin.SE3(np.eye(3), np.array([0.0, 0.0, _ARM[-1].length]))
     parent = model.getFrameId(f"{prefix}{_ARM[-1].name}_link")
-    model.addFrame(pin.Frame(f"{prefix}tool", joint, parent, end, pin.FrameType.OP_FRAME))
+    model.addFrame(pin.Frame(f"{prefix}tool", joint, parent, _up(_ARM[-1].length), pin.FrameType.OP_FRAME))
+
+
+def _add_joint(
+    model: Any, parent: int, axis: str, placement: Placement, name: str, limits: tuple[float, float, float, float]
+) -> int:
+    """Add a revolute joint with its frame; limits of effort [N m], of speed [rad/s], lower and upper [rad]."""
+    kind = {"y": pin.JointModelRY, "z": pin.JointModelRZ}[axis]
+    joint = int(model.addJoint(parent, kind(), placement, name, *(np.array([x]) for x in limits)))
+    model.addJointFrame(joint)
+    return joint
+
+
+def _up(height: float) -> Placement:
+    return pin.SE3(np.eye(3), np.array([0.0, 0.0, height]))
 
 
 def _add_body(model: Any, joint: int, name: str, mass: float, length: float) -> None:
     """Add a cylinder of 5 cm radius along z."""
-    middle = pin.SE3(np.eye(3), np.array([0.0, 0.0, length / 2]))
-    model.appendBodyToJoint(joint, pin.Inertia.FromCylinder(mass, 0.05, length), middle)
+    model.appendBodyToJoint(joint, pin.Inertia.FromCylinder(mass, 0.05, length), _up(length / 2))
     model.addBodyFrame(name, joint, pin.SE3.Identity(), model.getFrameId(model.names[joint]))

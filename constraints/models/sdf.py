@@ -11,12 +11,13 @@ import numpy as np
 
 from liegroups.arrays import Vector
 
-from ..errors import ConstraintError, FileError, OptionError, UnknownNameError
+from ..errors import OptionError, UnknownNameError
 from ..loops import Closure, PointClosure
 from ..robot import Base, Frame, Robot, pose_vector
 from ..robot.mimic import Mimic
 from ..robot.pinocchio import pin
 from ..robot.urdf import as_base
+from ..robot.xml import in_file
 from ..rows.explicit import Explicit
 from ..rows.explicit_forms import linear_coupling
 from ..rows.row_owner import RowOwner
@@ -65,10 +66,8 @@ def mechanism_from_sdf(
     _check_base(base, sdf, [b.joint.name for b in branches if b.near == "world" and b.joint is not None])
     places, tree, postures = _tree(sdf, branches, sdf.is_static or base is Base.FIXED)
     unread = [*sdf.unread, *loose(cuts, joints)]
-    try:
+    with in_file(sdf.path):
         robot = Robot(tree.model, mimics=_mimics(sdf, tree, unread))
-    except ConstraintError as error:
-        raise FileError(sdf.path, str(error)) from error
     for new, wanted in tree.renamed.items():
         unread.append(Unread(f"name of joint '{wanted}'", f"it is taken: called '{new}' here"))
     q = robot.neutral

@@ -261,10 +261,7 @@ def _number(
         return default
     if may_be_infinite and text.strip().lower().lstrip("+-") in ("inf", "infinity"):
         return -inf if text.strip().startswith("-") else inf
-    values = numbers(text, path, f"{tag} of {what}")
-    if len(values) != 1:
-        raise FileError(path, f"{tag} of {what}: expected one number, it has {len(values)}")
-    return values[0]
+    return numbers(text, path, f"{tag} of {what}", 1)[0]
 
 
 def _link(places: _Places, name: str, element: Element) -> SdfLink:

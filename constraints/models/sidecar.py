@@ -12,7 +12,6 @@ The form is that of example-parallel-robots:
 from __future__ import annotations
 
 import difflib
-import importlib
 import os
 import re
 from collections.abc import Iterator
@@ -22,7 +21,8 @@ from typing import Any, cast
 
 from liegroups.arguments import expect
 
-from ..errors import FileError, MissingExtraError, UnknownNameError, WrongObjectError
+from ..errors import FileError, UnknownNameError, WrongObjectError
+from ..exports import from_extra
 from .mechanism import Unread
 
 KEYS = ("closed_loop", "type", "name_mot", "joint_name", "joint_type")
@@ -117,20 +117,13 @@ def read_sidecar(source: str | os.PathLike[str]) -> Sidecar:
 
 
 def _content(path: str) -> object:
+    yaml = from_extra("yaml", "loops", "pyyaml")
+    if Path(path).is_dir():
+        raise FileError(path, "is a folder, the YAML file of the loops was expected")
     try:
-        yaml: Any = importlib.import_module("yaml")
-    except ModuleNotFoundError:
-        raise MissingExtraError("pyyaml", "loops") from None
-    try:
-        if Path(path).is_dir():
-            raise FileError(path, "is a folder, the YAML file of the loops was expected")
         text = Path(path).read_text(encoding="utf-8")
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(path, f"cannot be read: {error.strerror or error}") from None
-    except ValueError as error:  # not UTF-8, or a path with a null byte
-        raise FileError(path, f"cannot be read: {error}") from None
+    except (OSError, ValueError) as error:  # no such file, not UTF-8, or a path with a null byte
+        raise FileError(path, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
     try:
         top = yaml.compose(text, Loader=yaml.SafeLoader)
         keys = [key.value for key, _ in top.value] if isinstance(top, yaml.MappingNode) else []

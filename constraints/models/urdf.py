@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ConstraintError, FileError, UnknownJointError, UnknownNameError
+from ..errors import ConstraintError, UnknownJointError, UnknownNameError
 from ..loops import Closure, PointClosure
 from ..robot import Base, Robot
 from ..robot.frame_table import AmbiguousFrameError
@@ -17,9 +17,9 @@ from ..robot.joints import copied_joint
 from ..robot.pinocchio import Model, pin
 from ..robot.urdf import urdf_model
 from ..robot.urdf_graph import misspelt, urdf_graph
-from ..robot.xml import read_xml
+from ..robot.xml import in_file, read_xml
 from ..rows.row_owner import RowOwner
-from .mechanism import Mechanism, Unread, couplers_of_mimics
+from .mechanism import Mechanism, Unread, couplers_of_mimics, or_unread
 from .sidecar import Sidecar, misspelt_beside, read_sidecar, sidecar_beside
 from .urdf_extras import elements_beside, mimics_of_loops, without_wrong_mimics, wrong_mimics
 from .urdf_loops import closures_of_cuts, cut_to_tree
@@ -68,14 +68,10 @@ def mechanism_from_urdf(
     unread += tree.unread
     model, mimics = urdf_model(tree.root, path, base)
     sidecar = _sidecar(loops, path, unread)
-    try:
+    with in_file(path):
         model = _with_replaced_joints(model, sidecar, unread)
         names = set(model.names)
         robot = Robot(model, mimics=[m for m in mimics if m.joint in names and m.source in names])
-    except FileError:
-        raise
-    except ConstraintError as error:
-        raise FileError(path, str(error)) from error
     unread += mimics_of_loops(graph, {joint.name for joint in tree.cuts})
     gone = [m for m in mimics if m not in robot.mimics]
     unread += [Unread(f"mimic tag of joint '{m.joint}'", "one of its joints is fixed by the sidecar") for m in gone]
@@ -98,27 +94,23 @@ def _sidecar(loops: Any, path: str, unread: list[Unread]) -> Sidecar:
 
 def _closures(robot: Robot, sidecar: Sidecar, unread: list[Unread]) -> tuple[RowOwner, ...]:
     closures: list[RowOwner] = []
-    seen: set[frozenset[str]] = set()
+    seen: list[set[str]] = []
     for a, b, kind in sidecar.loops:
-        reason, pair = "", frozenset((a, b))
-        if kind.lower() not in LOOP_TYPES:
-            reason = str(UnknownNameError("type of loop", kind, LOOP_TYPES))
-        elif a == b:
-            reason = "a frame that is closed to itself holds nothing: give two frames"
-        elif pair in seen:
-            reason = "this pair of frames is there twice"
-        else:
+        with or_unread(unread, f"closed loop ('{a}', '{b}') of {sidecar.path}", is_mistake=True):
+            if kind.lower() not in LOOP_TYPES:
+                raise UnknownNameError("type of loop", kind, LOOP_TYPES)
+            if a == b:
+                raise ConstraintError("a frame that is closed to itself holds nothing: give two frames")
+            if {a, b} in seen:
+                raise ConstraintError("this pair of frames is there twice")
             make = Closure if kind.lower() == "6d" else PointClosure
             try:
                 closures.append(make(robot, robot.frame(a), robot.frame(b), name=f"{a} to {b}"))
-                seen.add(pair)
             except AmbiguousFrameError as error:
                 kinds = ", ".join(kind.value for kind in error.kinds)
                 reason = f"'{error.name}' is the name of several things ({kinds}) at different places: rename one"
-            except ConstraintError as error:
-                reason = str(error)
-        if reason:
-            unread.append(Unread(f"closed loop ('{a}', '{b}') of {sidecar.path}", reason, is_mistake=True))
+                raise ConstraintError(reason) from error
+            seen.append({a, b})
     return tuple(closures)
 
 
@@ -126,16 +118,13 @@ def _motors(robot: Robot, sidecar: Sidecar, unread: list[Unread]) -> tuple[str, 
     motors: dict[str, None] = {}
     replaced = {joint: kind for joint, kind in sidecar.replaced}
     for motor in sidecar.motors:
-        if motor in motors:
-            reason = "this motor is there twice"
-        elif motor in robot.joint_names:
+        with or_unread(unread, f"motor '{motor}' of {sidecar.path}", is_mistake=True):
+            if motor in motors:
+                raise ConstraintError("this motor is there twice")
+            if motor not in robot.joint_names and replaced.get(motor, "").upper() == "FIXED":
+                raise ConstraintError("the joint is fixed by the sidecar (joint_type), so that nothing can drive it")
+            robot.joint_index(motor)
             motors[motor] = None
-            continue
-        elif replaced.get(motor, "").upper() == "FIXED":
-            reason = "the joint is fixed by the sidecar (joint_type), so that nothing can drive it"
-        else:
-            reason = str(UnknownJointError(motor, robot.joint_names))
-        unread.append(Unread(f"motor '{motor}' of {sidecar.path}", reason, is_mistake=True))
     return tuple(motors)
 
 
@@ -146,24 +135,22 @@ def _with_replaced_joints(model: Model, sidecar: Sidecar, unread: list[Unread]) 
     other: dict[str, Any] = {}
     seen: set[str] = set()
     for joint, kind in sidecar.replaced:
-        reason, word = "", kind.upper()
-        if joint not in names:
-            reason = str(UnknownJointError(joint, names))
-        elif joint in seen:
-            reason = "this joint is there twice, and only the first type counts"
-        elif word == "FIXED":
-            fixed.append(names.index(joint) + 1)
-        elif word == "SPHERICAL":
-            other[joint] = pin.JointModelSpherical()
-        elif word in _UNIVERSAL:
-            first, second = (np.array(_AXES[letter]) for letter in _UNIVERSAL[word])
-            other[joint] = pin.JointModelUniversal(first, second)
-        else:
-            reason = str(UnknownNameError("type of joint", kind, JOINT_TYPES))
-        seen.add(joint)
-        if reason:
-            what = f"replacement of joint '{joint}' by {kind} of {sidecar.path}"
-            unread.append(Unread(what, reason, is_mistake=True))
+        with or_unread(unread, f"replacement of joint '{joint}' by {kind} of {sidecar.path}", is_mistake=True):
+            if joint not in names:
+                raise UnknownJointError(joint, names)
+            if joint in seen:
+                raise ConstraintError("this joint is there twice, and only the first type counts")
+            seen.add(joint)
+            word = kind.upper()
+            if word == "FIXED":
+                fixed.append(names.index(joint) + 1)
+            elif word == "SPHERICAL":
+                other[joint] = pin.JointModelSpherical()
+            elif word in _UNIVERSAL:
+                first, second = (np.array(_AXES[letter]) for letter in _UNIVERSAL[word])
+                other[joint] = pin.JointModelUniversal(first, second)
+            else:
+                raise UnknownNameError("type of joint", kind, JOINT_TYPES)
     if fixed:
         model = pin.buildReducedModel(model, sorted(set(fixed)), pin.neutral(model))
     return _rebuilt(model, other) if other else model

@@ -141,14 +141,8 @@ def _place(joint: Element, placement: Any) -> None:
 def _vector(joint: UrdfJoint, tag: str, attribute: str, default: tuple[float, ...], path: str) -> Vector:
     element = joint.element.find(tag)
     text = None if element is None else element.get(attribute)
-    if text is None:
-        return np.array(default)
-    values = numbers(text, path, f"joint '{joint.name}', {attribute} of its {tag}")
-    if len(values) != 3:
-        raise FileError(
-            path, f"joint '{joint.name}', {attribute} of its {tag}: expected 3 numbers, it has {len(values)}"
-        )
-    return np.array(values)
+    what = f"joint '{joint.name}', {attribute} of its {tag}"
+    return np.array(default if text is None else numbers(text, path, what, 3))
 
 
 def _origin(joint: UrdfJoint, path: str) -> Any:

@@ -28,13 +28,10 @@ _AT_A_TIME = ("at", "eval", "evaluate", "value", "q", "sample", "position", "con
 MEANT = {
     **dict.fromkeys(_AT_A_TIME, "`path(time)`, the configuration at a time in seconds"),
     "length": "`duration` [s], or `max_jump()` between samples",
-    "waypoints": "`samples`",
-    "configurations": "`samples`",
+    **dict.fromkeys(("waypoints", "configurations"), "`samples`"),
     "reverse": "`reversed()`",
-    "concatenate": "`path + other`",
-    "append": "`path + other`",
-    "success": "that of the interpolation; a Path is whole",
-    "or_raise": "that of the interpolation; a Path is whole",
+    **dict.fromkeys(("concatenate", "append"), "`path + other`"),
+    **dict.fromkeys(("success", "or_raise"), "that of the interpolation; a Path is whole"),
 }
 """Names that people try on paths, and how the same is said here."""
 

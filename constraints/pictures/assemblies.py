@@ -142,9 +142,7 @@ def _errors(mechanism: Mechanism, q: Vector) -> dict[str, float]:
     """The error norm of each closure and coupler, by name."""
     if not mechanism.rows:
         return {}
-    error = stack_rows(mechanism.stack, mechanism.robot.at(q), jacobian=False).error
-    parts = zip(mechanism.stack, mechanism.stack.slices, strict=True)
-    return {owner.name: float(np.sqrt(error[s] @ error[s])) for owner, s in parts}
+    return dict(mechanism.stack.norms(stack_rows(mechanism.stack, mechanism.robot.at(q), jacobian=False).error))
 
 
 def _pairs(owners: Iterable[RowOwner]) -> list[_Pair]:

@@ -15,7 +15,8 @@ import numpy as np
 from liegroups.arguments import expect
 from liegroups.arrays import Vector
 
-from ..errors import FileError, MissingExtraError, WrongObjectError
+from ..errors import FileError, WrongObjectError
+from ..exports import from_extra
 from ..files.writing import as_path, write_file
 
 
@@ -82,13 +83,7 @@ def new_figure(width: float, height: float, layout: str = "constrained") -> Any:
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    try:
-        module = importlib.import_module("matplotlib.figure")
-    except ModuleNotFoundError as error:
-        if error.name is None or not error.name.startswith("matplotlib"):
-            raise
-        raise MissingExtraError("matplotlib", "plot") from None
-    return module.Figure(figsize=(width, height), layout=layout)
+    return from_extra("matplotlib.figure", "plot").Figure(figsize=(width, height), layout=layout)
 
 
 def check_place(ax: object, path: object) -> None:

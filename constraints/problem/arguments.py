@@ -42,15 +42,10 @@ _PLAIN = frozenset({np.ndarray, bool, float, int, str, type(None), RowTable})
 """Types of what holds no robot: most of what is in a constraint."""
 FROZEN = "frozen dofs of a problem"
 _ADD = "a new one, `Problem(robot, [a, b])`, or `problem | Problem(robot, [b])`: problems do not change"
-_PROJECT = "`Projector(problem).project(q)`"
 NOT_HERE = {
-    "add": _ADD,
-    "add_constraint": _ADD,
-    "append": _ADD,
+    **dict.fromkeys(("add", "add_constraint", "append"), _ADD),
     "remove": "a new one, `Problem(robot, [a])`: problems do not change",
-    "project": _PROJECT,
-    "solve": _PROJECT,
-    "apply": _PROJECT,
+    **dict.fromkeys(("project", "solve", "apply"), "`Projector(problem).project(q)`"),
     "set_rhs": "`rhs = problem.rhs.replace(name, point)`, given to `project(q, rhs)`",
 }
 """Names that people try on problems, and how the same is said."""

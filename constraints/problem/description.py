@@ -115,8 +115,7 @@ def errors_of(problem: Problem, q: Vector, rhs: RightHandSide | None, threshold:
     """
     lines, stack, error = list[str](), problem.constraints, problem.error(q, rhs=rhs)
     optional = problem.levels[-1].owners if problem.optional_last else ()
-    for owner, rows, label in zip(stack, stack.slices, stack.labels, strict=True):
-        norm = float(np.sqrt(error[rows] @ error[rows]))
+    for owner, label, (_, norm) in zip(stack, stack.labels, stack.norms(error), strict=True):
         left = " (optional, not satisfied)" if owner in optional and norm > threshold else ""
         lines.append(f"{label}: error {norm:.3g}{left}")
     return [*lines, *active_bounds(problem, q)]

@@ -18,7 +18,6 @@ class HasMatrix(Protocol):
 
     def as_matrix(self) -> Any:
         """The matrix, (3, 3) or (4, 4)."""
-        ...
 
 
 _PLACEMENT = "a pinocchio.SE3, a 4 x 4 matrix, seven numbers (translation, quaternion xyzw) or rigid_transform(...)"

@@ -17,6 +17,7 @@ from ..workspace import Workspace
 from .frame import Frame
 from .frame_pair import FramePair, frame_jacobian_of
 from .frame_table import FrameTable
+from .inertia import inertia_of, inverse_inertia_of
 from .pinocchio import Placement, pin
 
 if TYPE_CHECKING:
@@ -29,51 +30,37 @@ _MOVING = "of a motion, `robot.at(q, v)`: `{}`"
 _OF_MOTIONS = {
     "twist": "`velocity(frame)`",
     "acceleration": "`drift_acceleration(frame)`, at zero joint acceleration",
-    "M": "`mass_matrix()`",
-    "mass": "`mass_matrix()`",
-    "nle": "`bias_force()`",
-    "bias": "`bias_force()`",
+    **dict.fromkeys(("M", "mass"), "`mass_matrix()`"),
+    **dict.fromkeys(("nle", "bias"), "`bias_force()`"),
     "placement": "`posture.placement(frame)`",
     "jacobian": "`posture.jacobian(frame)`",
     "center_of_mass": "`posture.center_of_mass()`",
 }
 _OF_POSTURES = {
     "v": _MOVING.format("v"),
-    "velocity": _MOVING.format("velocity(frame)"),
-    "twist": _MOVING.format("velocity(frame)"),
-    "acceleration": _MOVING.format("drift_acceleration(frame)"),
-    "drift_acceleration": _MOVING.format("drift_acceleration(frame)"),
+    **dict.fromkeys(("velocity", "twist"), _MOVING.format("velocity(frame)")),
+    **dict.fromkeys(("acceleration", "drift_acceleration"), _MOVING.format("drift_acceleration(frame)")),
     "mass_matrix": _MOVING.format("mass_matrix()"),
     "bias_force": _MOVING.format("bias_force()"),
-    "pose": "`placement(frame)`",
-    "fk": "`placement(frame)`",
-    "forward_kinematics": "`placement(frame)`",
-    "position": "`placement(frame).translation`",
-    "translation": "`placement(frame).translation`",
-    "rotation": "`placement(frame).rotation`",
-    "orientation": "`placement(frame).rotation`",
-    "J": "`jacobian(frame)`",
-    "frame_jacobian": "`jacobian(frame)`",
+    **dict.fromkeys(("pose", "fk", "forward_kinematics"), "`placement(frame)`"),
+    **dict.fromkeys(("position", "translation"), "`placement(frame).translation`"),
+    **dict.fromkeys(("rotation", "orientation"), "`placement(frame).rotation`"),
+    **dict.fromkeys(("J", "frame_jacobian"), "`jacobian(frame)`"),
     "com": "`center_of_mass()`",
     "frame_names": "`robot.frame_names`",
 }
 """Names that people try on motions and postures, and how the same is said here."""
 _AT = "of a posture: `robot.at(q).{}`"
+_PLACES = ("fk", "forward_kinematics", "frame_placement", "placement", "pose")
+_PROJECTION = "`project(robot, [Implicit.equal(Pose(robot, frame), target)], q)`"
 OF_ROBOTS = {
-    "fk": _AT.format("placement(frame)"),
-    "forward_kinematics": _AT.format("placement(frame)"),
-    "frame_placement": _AT.format("placement(frame)"),
-    "placement": _AT.format("placement(frame)"),
-    "pose": _AT.format("placement(frame)"),
+    **dict.fromkeys(_PLACES, _AT.format("placement(frame)")),
     "position": _AT.format("placement(frame).translation"),
-    "jacobian": _AT.format("jacobian(frame)"),
-    "frame_jacobian": _AT.format("jacobian(frame)"),
-    "center_of_mass": _AT.format("center_of_mass()"),
-    "com": _AT.format("center_of_mass()"),
+    **dict.fromkeys(("jacobian", "frame_jacobian"), _AT.format("jacobian(frame)")),
+    **dict.fromkeys(("center_of_mass", "com"), _AT.format("center_of_mass()")),
     "velocity": "of a motion: `robot.at(q, v).velocity(frame)`",
     "mass_matrix": "of a motion: `robot.at(q, v).mass_matrix()`",
-    "inverse_kinematics": "`project(robot, [Implicit.equal(Pose(robot, frame), target)], q)`",
-    "ik": "`project(robot, [Implicit.equal(Pose(robot, frame), target)], q)`",
+    **dict.fromkeys(("inverse_kinematics", "ik"), _PROJECTION),
     "home": "`reference('home')`, where the model has one",
     "dof": "`nv`",
     "sample": "`random(rng)`",
@@ -101,6 +88,7 @@ class Kinematics:
         tree: the model up to there, or the model; its algorithms write to the same data.
         nq: coordinates of the tree; None where it is the model.
         jacobian_on: (model, data, joint, placement on it, axes) -> Jacobian (6, nv) of that frame, a new array.
+        inertia_of, inverse_inertia_of: (model, data, q) -> joint-space inertia (nv, nv) and its inverse, new arrays.
         oMi: live placements of the joints in the world, by joint index.
         world_jacobian: live joint Jacobians (6, nv), spatial, in the world frame.
         frames: what `relative` made, by id of an owner that lives.
@@ -112,6 +100,7 @@ class Kinematics:
         self.space, self.model, self.tree = space, model, model
         self.last, self.nq = 0, None
         self.jacobian_on = frame_jacobian_of(model)
+        self.inertia_of, self.inverse_inertia_of = inertia_of(model), inverse_inertia_of(model)
         self.data = model.createData()
         self.oMi: list[Placement] = list(self.data.oMi)  # references: they follow the data
         self.world_jacobian: Matrix = self.data.J.reshape(6, model.nv, order="F")  # one column comes as a vector
@@ -122,6 +111,7 @@ class Kinematics:
         self._owners: dict[int, ref[object]] = {}
         self.motion: object = None
         self.velocities = self.drift = self.mass = self.bias = 0
+        self.mass_matrix: Matrix = np.zeros((0, 0))
 
     def reach(self, last: int) -> None:
         """Compute the joints up to this one from now on; what has been computed counts no more."""
@@ -295,28 +285,31 @@ class Motion(MovingPoint):
         return SpaceMotion(self.point.part(segments), part_vector(self.v, segments.v_slice, segments.v_indices))
 
     def _stages(self) -> Kinematics:
-        k = self.point.placed()
+        posture = self.point
+        k = posture.kinematics
+        if posture.workspace.serial != posture.serial:
+            posture.check()
         if k.motion is not self._token:  # the memory holds the stages of one motion at a time
             k.motion = self._token
             k.velocities = k.drift = k.mass = k.bias = 0
         return k
 
     def with_velocities(self) -> Kinematics:
-        """Stage: spatial velocities of the joints, each in its own frame (`data.v`)."""
+        """Stage: placements, and spatial velocities of the joints, each in its own frame (`data.v`)."""
         k = self._stages()
         serial = self.point.serial
         if k.velocities != serial:
             pin.forwardKinematics(k.model, k.data, self.point.q, self.v)
-            k.velocities = serial
+            k.velocities = k.placed = serial
         return k
 
     def with_drift(self) -> Kinematics:
-        """Stage: spatial accelerations at zero joint acceleration (`data.a`), each in its own frame."""
+        """Stage: and spatial accelerations at zero joint acceleration (`data.a`), each in its own frame."""
         k = self._stages()
         serial = self.point.serial
         if k.drift != serial:
             pin.forwardKinematics(k.model, k.data, self.point.q, self.v, self.point.space.zero_velocity)
-            k.velocities = k.drift = serial
+            k.velocities = k.drift = k.placed = serial
         return k
 
     def velocity(self, frame: Frame | str) -> Vector:
@@ -330,13 +323,17 @@ class Motion(MovingPoint):
         return np.asarray(at.placement.actInv(self.with_drift().data.a[at.joint]).vector)
 
     def mass_matrix(self) -> Matrix:
-        """Joint-space inertia M(q) (nv, nv), symmetric."""
+        """Joint-space inertia M(q) (nv, nv), symmetric; a copy."""
         k = self._stages()
         if k.mass != self.point.serial:
-            pin.crba(k.model, k.data, self.point.q)
+            k.mass_matrix = k.inertia_of(k.model, k.data, self.point.q)
             k.mass = self.point.serial
-        upper = np.triu(k.data.M)
-        return upper + np.triu(upper, 1).T
+        return k.mass_matrix.copy()
+
+    def inverse_mass_matrix(self) -> Matrix:
+        r""":math:`M(q)^{-1}` (nv, nv) by articulated bodies, without M; not finite where a joint moves no mass."""
+        k = self._stages()
+        return k.inverse_inertia_of(k.model, k.data, self.point.q)
 
     def bias_force(self) -> Vector:
         """Coriolis, centrifugal and gravity forces h(q, v) (nv,): M a + h = tau."""

@@ -16,7 +16,7 @@ from liegroups.arguments import as_name, expect
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import UnknownJointError, UnknownNameError
-from ..keywords import absent, names_checked, unchanging
+from ..keywords import FieldOf, absent, names_checked, unchanging
 from ..workspace import Workspace
 from .bounds import Bounds
 from .configuration import checked_postures, configured, merged, random_configuration
@@ -175,25 +175,15 @@ class Robot:
 
     # Sizes and names
 
-    @property
-    def model(self) -> Model:
-        """The robot's own copy of the model. Not to be written to."""
-        return self.space.model
+    model = FieldOf[Model]("space.model", "The robot's own copy of the model. Not to be written to.")
 
     @property
     def added_frames(self) -> tuple[Frame, ...]:
         """The frames that `with_frame` has added, in order; the model does not have them."""
         return self._frames.added
 
-    @property
-    def nq(self) -> int:
-        """Number of entries of a configuration."""
-        return self.space.nq
-
-    @property
-    def nv(self) -> int:
-        """Number of degrees of freedom: entries of a tangent vector."""
-        return self.space.nv
+    nq = FieldOf[int]("space.nq", "Number of entries of a configuration.")
+    nv = FieldOf[int]("space.nv", "Number of degrees of freedom: entries of a tangent vector.")
 
     @property
     def neutral(self) -> Vector:
@@ -205,10 +195,9 @@ class Robot:
         """Names of the joints in the order of q, without the universe."""
         return tuple(self.model.names)[1:]
 
-    @property
-    def frame_names(self) -> tuple[str, ...]:
-        """Names of all frames and joints, the world's ("universe") first."""
-        return self._frames.names
+    frame_names = FieldOf[tuple[str, ...]](
+        "_frames.names", 'Names of all frames and joints, the world\'s ("universe") first.'
+    )
 
     # Frames
 

@@ -14,11 +14,11 @@ import numpy as np
 from liegroups.arrays import Vector
 from liegroups.errors import UnknownNameError
 
-from ..errors import ConstraintError, FileError
+from ..errors import FileError
 from .configuration import joint_value
 from .disabled_collisions import DisabledCollision, link_names
 from .space import RobotSpace
-from .xml import numbers, read_xml
+from .xml import in_file, numbers, read_xml
 
 _log = logging.getLogger(__package__)
 
@@ -152,10 +152,8 @@ def _references(root: ElementTree.Element, name: str, space: RobotSpace) -> dict
                 _log.warning("%s: group_state '%s' is given more than once, and differs in joint '%s': the later value "
                              "counts", name, posture, joint)  # fmt: skip
             factor = factors[joint]
-            try:
+            with in_file(name):
                 q[factor.q] = joint_value(factor.space, value[0] if len(value) == 1 else value, what)
-            except ConstraintError as error:
-                raise FileError(name, str(error)) from None
     if unknown:
         _log.warning("%s: the robot has no joint %s: left out of the reference postures", name, ", ".join(unknown))
     return postures

@@ -184,11 +184,11 @@ def _mimics(root: ElementTree.Element, name: str, model: Model) -> tuple[Mimic, 
             continue
         if source == joint:
             raise FileError(name, f"joint '{joint}' mimics itself")
-        values = [numbers(tag.get(key, default), name, f"joint '{joint}', {key} of its mimic")
-                  for key, default in (("multiplier", "1"), ("offset", "0"))]  # fmt: skip
-        if any(len(value) != 1 for value in values):
-            raise FileError(name, f"joint '{joint}': multiplier and offset of its mimic must be one number each")
-        mimics.append(Mimic(joint, source, values[0][0], values[1][0]))
+        (multiplier,), (offset,) = (
+            numbers(tag.get(key, default), name, f"joint '{joint}', {key} of its mimic", 1)
+            for key, default in (("multiplier", "1"), ("offset", "0"))
+        )
+        mimics.append(Mimic(joint, source, multiplier, offset))
     if mimics:
         names = ", ".join(mimic.joint for mimic in mimics)
         _log.info("%s: mimic tags are not enforced, these joints are independent: %s", name, names)

@@ -12,12 +12,14 @@ import os
 import re
 import xml.etree.ElementTree as ElementTree
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from xml.parsers import expat
 
 from liegroups.arguments import as_path
 
-from ..errors import FileError, WrongObjectError
+from ..errors import ConstraintError, FileError, WrongObjectError
+from ..words import counted
 from .packages import find_resource
 
 _log = logging.getLogger(__package__)
@@ -171,11 +173,33 @@ def has_xacro(root: ElementTree.Element) -> bool:
     return any(element.tag.split(":")[0] in prefixes for element in root.iter() if ":" in element.tag)
 
 
-def numbers(text: str | None, name: str, what: str) -> list[float]:
+@contextmanager
+def in_file(name: str, where: str = "") -> Generator[None]:
+    """What is wrong with things made of a file is wrong with the file: a `FileError` says so.
+
+    Args:
+        name: how messages call the file.
+        where: what of the file it is, before the message.
+    """
+    try:
+        yield
+    except FileError:
+        raise
+    except ConstraintError as error:
+        raise FileError(name, f"{where}{error}") from error
+
+
+def numbers(text: str | None, name: str, what: str, count: int | None = None) -> list[float]:
     """Finite numbers separated by blanks.
 
+    Args:
+        text: what the file has.
+        name: how messages call the file.
+        what: which numbers of it.
+        count: how many there must be; None where it may be any number.
+
     Raises:
-        FileError: one of them is no finite number.
+        FileError: one of them is no finite number, or there are more or fewer.
     """
     out: list[float] = []
     for word in (text or "").split():
@@ -186,4 +210,6 @@ def numbers(text: str | None, name: str, what: str) -> list[float]:
         if not abs(value) < float("inf"):
             raise FileError(name, f"{what}: '{word}' is no finite number")
         out.append(value)
+    if count is not None and len(out) != count:
+        raise FileError(name, f"{what} takes {counted(count, 'number')}, there are {len(out)}")
     return out

@@ -24,8 +24,7 @@ _WORDS = {
     "weight": "Implicit(..., scale=) scales rows, and levels of a Problem put constraints in order",
     "gain": "Implicit(..., scale=) scales rows",
     "priority": "levels of a Problem put constraints in order",
-    "tolerance": "Options(threshold=...) of the projector",
-    "tol": "Options(threshold=...) of the projector",
+    **dict.fromkeys(("tolerance", "tol"), "Options(threshold=...) of the projector"),
 }
 """What other libraries give to a task or a constraint."""
 RHS_HERE = "rhs = problem.rhs.replace(name, point), given to project(q, rhs), is another right-hand side"

@@ -64,6 +64,8 @@ class RowOwner(ABC):
         default_rhs: (group.nq,) right-hand side used where none is given.
         target: what moves the right-hand side in time, or None.
         has_position: False for rows of velocity alone (a contact without anchor): no position error, and no Problem.
+        rate_function: what velocity and acceleration rows are of, where they are not derivatives of the position rows:
+            its Jacobian and drift (into a flat group, equalities alone). None elsewhere.
         wrapped_rotation_vectors: blocks of rows that are rotation vectors of which any of the same rotation will do.
         plain_function: h where the errors are its value less the right-hand side, and nothing else, so that
             `stack_rows` evaluates it straight into the stack. None elsewhere.
@@ -81,6 +83,7 @@ class RowOwner(ABC):
     default_rhs: Vector
     target: Target | None = None
     has_position: bool = True
+    rate_function: Function | None = None
     wrapped_rotation_vectors: Sequence[slice] = ()
     plain_function: Function | None = None
     step_rows: StepRows | GroupStepRows | None = None
@@ -252,6 +255,12 @@ class RowOwner(ABC):
             error: (group.nv,) to be filled.
             jacobian: (group.nv, space.nv) to be filled.
         """
+        if self.rate_function is not None:
+            self.rate_function.evaluate(motion.point, error, jacobian)
+            np.dot(jacobian, motion.v, error)
+            if reference.velocity is not None:
+                error -= reference.velocity
+            return
         rhs, velocity, _ = self._shorter(reference)
         self._write(motion.point, rhs, error, jacobian)
         inside = self.rows.one_sided & (error == 0.0)
@@ -278,6 +287,12 @@ class RowOwner(ABC):
             error: (group.nv,) to be filled.
             jacobian: (group.nv, space.nv) to be filled.
         """
+        if self.rate_function is not None:
+            self.rate_function.evaluate(motion.point, error, jacobian)
+            self.rate_function.drift(motion, error)
+            if reference.acceleration is not None:
+                error -= reference.acceleration
+            return
         rhs, velocity, acceleration = self._shorter(reference)
         group, drift = self.group, np.empty(self.group.nv)
         self.measured.drift(motion, drift)

@@ -328,8 +328,12 @@ def _check_arguments(stack: Stack, point: object, rhs: object) -> None:
     numbers: tuple[type[Any], ...] = (np.ndarray, list, tuple) if stack.owners else ()
     words = "a point or a motion (robot.at), or a configuration"
     expect(point, (Point, MovingPoint, *numbers), "point of stacked rows", words)
-    if rhs is None:
-        return
+    if rhs is not None:
+        check_sides(stack, rhs)
+
+
+def check_sides(stack: Stack, rhs: object) -> None:
+    """Refuse right-hand sides that are none, or lack constraints of the stack."""
     rhs = expect(rhs, RightHandSide, "right-hand side of stacked rows", "a RightHandSide (problem.rhs)")
     if not all(id(owner) in rhs.points for owner in stack):
         raise SpaceMismatchError("right-hand side of other constraints", str(stack), str(rhs.stack))

@@ -32,7 +32,6 @@ class StepRows(Protocol):
 
     def evaluate_for_step(self, point: Point, error: Vector, jacobian: Matrix | None = None) -> None:
         """Write T h (outputs.nv,), and T J where a Jacobian is given, as `Function.evaluate` has it."""
-        ...
 
 
 @final

@@ -14,13 +14,10 @@ from ..errors import TruthValueError
 from ..keywords import NamesChecked
 
 MEANT = {
-    "x": "`q`",
-    "solution": "`q`",
-    "configuration": "`q`",
+    **dict.fromkeys(("x", "solution", "configuration"), "`q`"),
     "converged": "`success`",
     "message": "`status`",
-    "fun": "`residual`",
-    "cost": "`residual`",
+    **dict.fromkeys(("fun", "cost"), "`residual`"),
     "nit": "`iterations`",
     "save": "`report(path)`",
     "diagnose": "of one row, `batch[i].diagnose()`",

@@ -10,11 +10,7 @@ from liegroups.arrays import Vector
 from ..errors import NoAttributeError, WrongObjectError
 
 _MEANT = {
-    "SUCCESS": "CONVERGED",
-    "SUCCEEDED": "CONVERGED",
-    "SOLVED": "CONVERGED",
-    "OK": "CONVERGED",
-    "OPTIMAL": "CONVERGED",
+    **dict.fromkeys(("SUCCESS", "SUCCEEDED", "SOLVED", "OK", "OPTIMAL"), "CONVERGED"),
     "INFEASIBLE": "STATIONARY",
     "ERROR_INCREASED": "STALLED",
     "MAX_ITERATION_REACHED": "MAX_ITERATIONS",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+import pickle
+from typing import Any, TypeVar
 
 import numpy as np
 
 from liegroups.arrays import Vector
+
+_T = TypeVar("_T")
 
 
 class CheckFailed(AssertionError):
@@ -47,6 +51,19 @@ def require(law: str, holds: bool, mend: str, seen: str = "", **where: Any) -> N
     """Raise CheckFailed unless it holds; `seen` says in words what does not."""
     if not holds:
         raise CheckFailed(law, where, None, 0.0, mend, seen)
+
+
+def copies_of(thing: _T, kind: str, name: str, pickles: bool) -> dict[str, _T]:
+    """A deep copy and a pickled one, by what they are called; CheckFailed where there is none."""
+    copies = {"a deep copy": copy.deepcopy(thing)}
+    if pickles:
+        try:
+            copies["a pickled copy"] = pickle.loads(pickle.dumps(thing))
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            mend = "hold data and functions with a name at the top of a module; for lambdas pass pickles=False"
+            seen = f"{name} cannot be pickled ({error})"
+            raise CheckFailed(f"a {kind} can be pickled", {}, None, 0.0, mend, seen) from error
+    return copies
 
 
 def largest(array: Vector) -> float:

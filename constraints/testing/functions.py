@@ -8,8 +8,6 @@ r"""The laws that any differentiable function must keep, run on random configura
 
 from __future__ import annotations
 
-import copy
-import pickle
 from collections.abc import Iterator
 
 import numpy as np
@@ -24,7 +22,7 @@ from ..robot import Robot
 from ..robot.space import RobotSpace
 from ..workspace import Workspace
 from .derivatives import check_drift, check_drift_derivatives, check_jacobian
-from .failure import CheckFailed, largest, require, within
+from .failure import CheckFailed, copies_of, largest, require, within
 from .places import column_name, evaluated, turning_entries
 from .shortcuts import check_frames, check_step_rows
 
@@ -217,15 +215,7 @@ def _check_turns(f: Function, q: Vector) -> None:
 
 def _check_copies(f: Function, q: Vector, pickles: bool) -> None:
     expected = f.linearise(q)
-    twins: dict[str, Function] = {"a deep copy": copy.deepcopy(f)}
-    if pickles:
-        try:
-            twins["a pickled copy"] = pickle.loads(pickle.dumps(f))
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
-            mend = "hold data, frames and functions with a name at the top of a module; for lambdas pass pickles=False"
-            seen = f"{f.name} cannot be pickled ({error})"
-            raise CheckFailed("a function can be pickled", {}, None, 0.0, mend, seen) from error
-    for what, twin in twins.items():
+    for what, twin in copies_of(f, "function", f.name, pickles).items():
         value, jacobian = twin.linearise(q)
         holds = _same(value, expected.value) and _same(jacobian, expected.jacobian)
         seen = f"{what} of {f.name} gives other bits"

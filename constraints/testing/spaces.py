@@ -7,8 +7,6 @@ r"""The laws that any space must keep, run on random and on nearly equal points.
 
 from __future__ import annotations
 
-import copy
-import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +18,7 @@ from liegroups.arrays import Vector
 from liegroups.frozen import read_only
 from liegroups.space import as_space
 
-from .failure import CheckFailed, largest, require, within
+from .failure import CheckFailed, copies_of, largest, require, within
 
 
 @dataclass(frozen=True)
@@ -127,18 +125,11 @@ def _check_structure(space: Space) -> None:
 
 
 def _check_copies(space: Space, pickles: bool) -> None:
-    twins = {"deepcopy": copy.deepcopy(space)}
-    if pickles:
-        try:
-            twins["pickle"] = pickle.loads(pickle.dumps(space))
-        except (pickle.PicklingError, AttributeError, TypeError) as error:
-            mend = "make it of functions with a name at the top of a module; for lambdas pass pickles=False"
-            raise CheckFailed("a space can be pickled", {"error": error}, None, 0.0, mend) from error
-    for how, twin in twins.items():
+    for how, twin in copies_of(space, "space", space.name, pickles).items():
         same = twin == space and hash(twin) == hash(space) and twin.name == space.name
-        require(f"a {how} is the same space", same, "__reduce__, or attributes that do not pickle", copy=twin)
+        require(f"{how} is the same space", same, "__reduce__, or attributes that do not pickle", copy=twin)
         frozen = not (twin.neutral.flags.writeable or twin.vector_q.flags.writeable)
-        require(f"arrays of a {how} are read-only", frozen, "call super().__init__ with the Layout when rebuilding")
+        require(f"arrays of {how} are read-only", frozen, "call super().__init__ with the Layout when rebuilding")
 
 
 def _check_group(space: Space, s: _Sample) -> None:
@@ -181,36 +172,28 @@ def _check_moves(space: Space, s: _Sample) -> None:
     within(law, _apart(space, space.integrate(q, 0.5 * v), half[0]), 1e-11, "maps.difference, batch_maps", q=q, v=v)
 
 
+_JACOBIANS = {
+    "integrate_dq": ("q (+) v by q", "maps.adjoint: integrate_dq is the adjoint of exp(-v)"),
+    "integrate_dv": ("q (+) v by v", "maps.exp_jacobian"),
+    "difference_dq0": ("p (-) q by q", "maps.log_jacobian: difference_dq0 is -log_jacobian(-d)"),
+    "difference_dq1": ("p (-) q by p", "maps.log_jacobian"),
+}
+"""Of what each map is the derivative, and what to mend."""
+
+
 def _check_jacobians(space: Space, s: _Sample) -> None:
     q, p, v = s.q, s.p, s.v
-    zero = np.zeros(space.nv)
-    laws: list[tuple[str, Vector, Callable[[Vector], Vector], str]] = [
-        (
-            "integrate_dq is the derivative of q (+) v by q",
-            space.integrate_dq(q, v),
-            lambda e: space.difference(p, space.integrate(space.integrate(q, e), v)),
-            "maps.adjoint: integrate_dq is the adjoint of exp(-v)",
-        ),
-        (
-            "integrate_dv is the derivative of q (+) v by v",
-            space.integrate_dv(q, v),
-            lambda e: space.difference(p, space.integrate(q, v + e)),
-            "maps.exp_jacobian",
-        ),
-        (
-            "difference_dq0 is the derivative of p (-) q by q",
-            space.difference_dq0(q, p),
-            lambda e: space.difference(space.integrate(q, e), p),
-            "maps.log_jacobian: difference_dq0 is -log_jacobian(-d)",
-        ),
-        (
-            "difference_dq1 is the derivative of p (-) q by p",
-            space.difference_dq1(q, p),
-            lambda e: space.difference(q, space.integrate(p, e)),
-            "maps.log_jacobian",
-        ),
-    ]
-    for law, jacobian, move, mend in laws:
+    zero, plus, minus = np.zeros(space.nv), space.integrate, space.difference
+    moves: dict[str, Callable[[Vector], Vector]] = {
+        "integrate_dq": lambda e: minus(p, plus(plus(q, e), v)),
+        "integrate_dv": lambda e: minus(p, plus(q, v + e)),
+        "difference_dq0": lambda e: minus(plus(q, e), p),
+        "difference_dq1": lambda e: minus(q, plus(p, e)),
+    }
+    for name, move in moves.items():
+        of, mend = _JACOBIANS[name]
+        law = f"{name} is the derivative of {of}"
+        jacobian = getattr(space, name)(q, p if name.startswith("difference") else v)
         require(law, jacobian.shape == (space.nv, space.nv), f"{mend}: shape", shape=jacobian.shape)
         errors = {
             h: largest(_central(move, zero, h) - jacobian) / (1.0 + largest(jacobian)) for h in (4e-2, 4e-3, 1e-5)

@@ -263,10 +263,14 @@ def test_a_picture_that_nothing_can_draw_is_refused_before_the_work(
     given: str, file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Command line: `--plot` without matplotlib is refused before the file is read, so that no work is lost."""
-    found = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name, package=None: None if name == "matplotlib" else found(name, package)
-    )
+    found = importlib.import_module
+
+    def import_module(name: str, package: str | None = None) -> Any:
+        if name.startswith("matplotlib"):
+            raise ModuleNotFoundError(f"No module named '{name}'", name=name)
+        return found(name, package)
+
+    monkeypatch.setattr(importlib, "import_module", import_module)
     assert main([given, "no_such_file", "--plot", str(tmp_path / "x.png")]) == 2
     said = capsys.readouterr()
     assert not said.out

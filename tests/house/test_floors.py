@@ -57,7 +57,7 @@ COMFORT = {
     "constraints.solvers.projection.projection": ("report", "plot", "diagnose", "sensitivity"),
     "constraints.loops.assembly": ("plot_iterates",),
     "constraints.manipulation.graph": ("plot",),
-    "constraints.manipulation": ("__getattr__", "TYPE_CHECKING"),
+    "constraints.manipulation": ("TYPE_CHECKING",),
 }
 COMFORT_DOORS = ("constraints.files", "constraints.pictures", "constraints.solvers.diagnosis")
 
@@ -148,7 +148,7 @@ class Imports(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if called in ("import_module", "__import__") and node.args:
+        if called in ("import_module", "__import__", "from_extra") and node.args:
             first = node.args[0]
             if isinstance(first, ast.Constant) and isinstance(first.value, str):
                 name = first.value.lstrip(".")
@@ -159,7 +159,9 @@ class Imports(ast.NodeVisitor):
         elif called == "_on_use":  # a door's table of names that are imported on use
             for home in node.args[1].keys if isinstance(node.args[1], ast.Dict) else [node]:
                 if isinstance(home, ast.Constant):
-                    self.found.append(Import(f"{self.package}.{home.value}", "", home.lineno, True, "TYPE_CHECKING"))
+                    name = str(home.value).lstrip(".")
+                    module = self.absolute(name, 1 + len(str(home.value)) - len(name))
+                    self.found.append(Import(module, "", home.lineno, True, "TYPE_CHECKING"))
                 else:
                     self.computed.append(node.lineno)
         self.generic_visit(node)

@@ -13,6 +13,7 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
 from ...errors import ModelError, SizeError
+from ...keywords import FieldOf
 from ...robot import Frame
 from ...robot.pinocchio import Placement, pin
 from ...words import counted
@@ -89,10 +90,7 @@ class Surface:
 
     _edges: tuple[tuple[float, float, float, float, float], ...] = field(init=False, repr=False)
 
-    @property
-    def joint(self) -> int:
-        """Index of the joint that carries it; 0 is the world."""
-        return self.frame.joint
+    joint = FieldOf[int]("frame.joint", "Index of the joint that carries it; 0 is the world.")
 
     @property
     def normal(self) -> Vector:

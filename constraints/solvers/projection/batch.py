@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -18,8 +17,9 @@ from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 from liegroups.frozen import read_only
 
-from ...errors import MissingExtraError, OptionError, SizeError, WrongObjectError
-from ...keywords import can_be_called
+from ...errors import OptionError, SizeError, WrongObjectError
+from ...exports import from_extra
+from ...keywords import FieldOf, can_be_called
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...words import counted
@@ -63,35 +63,17 @@ class ProjectionBatch(Result):
     _near: Vector | Matrix | None
     outcomes: Outcomes
 
-    @property
-    def q(self) -> Matrix:
-        """Configurations (n, nq): solutions, or iterates of least residual."""
-        return self.outcomes.q
+    q = FieldOf[Matrix]("outcomes.q", "Configurations (n, nq): solutions, or iterates of least residual.")
 
     @property
     def status(self) -> Objects:
         """Why each row ended (n,), members of `Status`; `batch.status == Status.STALLED` is a mask."""
         return self.outcomes.status
 
-    @property
-    def iterations(self) -> Indices:
-        """How many each row took (n,)."""
-        return self.outcomes.iterations
-
-    @property
-    def restarts(self) -> Indices:
-        """How often each row started again (n,)."""
-        return self.outcomes.restarts
-
-    @property
-    def residual(self) -> Vector:
-        """Largest error norm of a constraint (n,)."""
-        return self.outcomes.residual
-
-    @property
-    def seconds(self) -> Vector:
-        """How long each row took its worker (n,)."""
-        return self.outcomes.seconds
+    iterations = FieldOf[Indices]("outcomes.iterations", "How many each row took (n,).")
+    restarts = FieldOf[Indices]("outcomes.restarts", "How often each row started again (n,).")
+    residual = FieldOf[Vector]("outcomes.residual", "Largest error norm of a constraint (n,).")
+    seconds = FieldOf[Vector]("outcomes.seconds", "How long each row took its worker (n,).")
 
     @property
     def success(self) -> BoolVector:
@@ -261,11 +243,7 @@ def _reporting(progress: Progress | None, total: int) -> Generator[Callable[[int
     if progress is None or progress is False:
         yield lambda _: None
     elif progress is True:
-        try:
-            tqdm: Any = importlib.import_module("tqdm")
-        except ImportError:
-            raise MissingExtraError("tqdm", "parallel") from None
-        with tqdm.tqdm(total=total, unit="row") as bar:
+        with from_extra("tqdm", "parallel").tqdm(total=total, unit="row") as bar:
             yield bar.update
     else:
         done = 0

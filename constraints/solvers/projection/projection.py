@@ -11,6 +11,7 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 
 from ...errors import ConstraintError, WrongObjectError
+from ...keywords import FieldOf
 from ...problem.description import (
     MISSED,
     active_bounds,
@@ -75,70 +76,29 @@ class Solved:
     case: Case
     outcome: Outcome
 
-    @property
-    def q(self) -> Vector:
-        """Configuration (nq,), read-only: the solution, or the iterate of least residual."""
-        return self.outcome.q
-
-    @property
-    def status(self) -> Status:
-        """Why it ended."""
-        return self.outcome.status
-
-    @property
-    def iterations(self) -> int:
-        """Jacobians with their steps, and restart draws."""
-        return self.outcome.iterations
-
-    @property
-    def restarts(self) -> int:
-        """How often it started again."""
-        return self.outcome.restarts
-
-    @property
-    def residual(self) -> float:
-        """Largest error norm of a constraint at q."""
-        return self.outcome.residual
-
-    @property
-    def trace(self) -> tuple[Step, ...] | None:
-        """The iterates, if asked for."""
-        return self.outcome.trace
+    q = FieldOf[Vector]("outcome.q", "Configuration (nq,), read-only: the solution, or the iterate of least residual.")
+    status = FieldOf[Status]("outcome.status", "Why it ended.")
+    iterations = FieldOf[int]("outcome.iterations", "Jacobians with their steps, and restart draws.")
+    restarts = FieldOf[int]("outcome.restarts", "How often it started again.")
+    residual = FieldOf[float]("outcome.residual", "Largest error norm of a constraint at q.")
+    trace = FieldOf[tuple[Step, ...] | None]("outcome.trace", "The iterates, if asked for.")
 
     @property
     def refined(self) -> Refined | None:
         """How the solution was refined; None without `nearest` and `optimise_last`, and on failure."""
         return self.outcome.refined
 
-    @property
-    def problem(self) -> Problem:
-        """What was solved."""
-        return self.case.problem
-
-    @property
-    def rhs(self) -> RightHandSide:
-        """Right-hand sides of its constraints."""
-        return self.case.rhs
-
-    @property
-    def options(self) -> Options:
-        """How it was solved."""
-        return self.case.options
-
-    @property
-    def start(self) -> Vector:
-        """Configuration (nq,) that was given."""
-        return self.case.start
+    problem = FieldOf[Problem]("case.problem", "What was solved.")
+    rhs = FieldOf[RightHandSide]("case.rhs", "Right-hand sides of its constraints.")
+    options = FieldOf[Options]("case.options", "How it was solved.")
+    start = FieldOf[Vector]("case.start", "Configuration (nq,) that was given.")
 
     @property
     def near(self) -> Vector | None:
         """The reference (nq,) that was given; None where it was the start, or none was wanted."""
         return self.case.near
 
-    @property
-    def engine(self) -> Engine:
-        """What solved it."""
-        return self.case.engine
+    engine = FieldOf[Engine]("case.engine", "What solved it.")
 
 
 @final

@@ -1,0 +1,346 @@
+"""What `dynamics_soundness.py` knows of a state without the library's solvers: its equations, ranks, exact solutions.
+
+Inertia and bias are pinocchio's, the rows come from the plain stacking code, ranks from an SVD, and the exact solution
+from Gaussian elimination with 50 digits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import mpmath
+import numpy as np
+import pinocchio as pin
+from dynamics_blocks import Block, State, plain_inertia
+from numpy.typing import NDArray
+from scipy.linalg import qr
+
+from constraints.dynamics import (
+    DynamicsStatus,
+    Factorisation,
+    ForwardDynamics,
+    Method,
+    MethodError,
+    forward_dynamics,
+    impact,
+)
+from constraints.loops import ConstraintSet, PointContact, SurfaceContact
+from constraints.rows import Order, stack_rows
+
+Vector = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+
+RANK, ROUNDING, EPS = 1e-6, 1e-12, float(np.finfo(float).eps)
+TOLERANCE = 1e-9
+"""Of both equations, as a part of their terms."""
+
+EXACT = 1e3
+"""Error against the exact solution, in units of eps times the condition."""
+
+METHODS = [m for m in Method if m is not Method.SPARSE]
+
+
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """The equations of one state, and what an SVD says of them.
+
+    Attributes:
+        H, f, G, gamma: H a = f + G^T lambda, G a = gamma.
+        unit, beta: rows that are not zero, of unit length, and what they ask for.
+        scale: of the unknowns, such that H has a diagonal of ones.
+        rank: of the rows.
+        near: singular values between 1e-9 and 1e-5 of the largest.
+        dropped: the largest singular value that does not count, as a part of the largest.
+        gap: norm of the part of beta out of reach of the rows.
+        size: of the accelerations in gamma.
+        free: of the acceleration without constraints, which their forces cancel.
+        lightest: least curvature of the kinetic energy, as a part of the largest, all scaled; of all motions.
+        lightest_free: of the motions that the rows leave.
+    """
+
+    H: Matrix
+    f: Vector
+    G: Matrix
+    gamma: Vector
+    unit: Matrix
+    beta: Vector
+    scale: Vector
+    rank: int
+    near: Vector
+    dropped: float
+    gap: float
+    size: float
+    free: float
+    lightest: float
+    lightest_free: float
+
+    @staticmethod
+    def of(made: ConstraintSet, state: State) -> Truth:
+        """That of a state."""
+        model, n = made.robot.model, made.robot.nv
+        data = model.createData()
+        H = plain_inertia(model, state.q)
+        f = state.tau - np.array(pin.nonLinearEffects(model, data, state.q, state.v))
+        for force in state.external:
+            f += plain_force(made, state.q, force)
+        G, gamma = plain_rows(made, state)
+        lengths = np.sqrt((G * G).sum(axis=1))
+        on = lengths > ROUNDING * lengths.max(initial=0.0)
+        unit, beta = G[on] / lengths[on, None], gamma[on] / lengths[on]
+        U, s, Vt = np.linalg.svd(unit) if len(unit) else (np.eye(0), np.zeros(0), np.eye(n))
+        part = s / s.max(initial=1e-300)
+        rank = int((part > RANK).sum())
+        U = U[:, :rank]
+        out = beta - U @ (U.T @ beta)
+        far = float(np.sqrt(out @ out)) + float(np.abs(gamma[~on]).max(initial=0.0))
+        diagonal = np.diagonal(H)
+        heavy = diagonal > 1e-12 * diagonal.max(initial=0.0)
+        scale = 1.0 / np.sqrt(np.where(heavy, diagonal, diagonal.max(initial=0.0) or 1.0))
+        Hs = H * scale * scale[:, None]
+        Z = np.linalg.svd(unit * scale)[2][rank:].T if len(unit) else np.eye(n)
+        every, free = np.linalg.eigvalsh(Hs), np.linalg.eigvalsh(Z.T @ Hs @ Z) if Z.shape[1] else np.ones(1)
+        unheld = scale * np.linalg.lstsq(Hs, scale * f, rcond=1e-12)[0]
+        return Truth(
+            H, f, G, gamma, unit, beta, scale, rank, part[(part > 1e-9) & (part < 1e-5)],
+            float(part[rank:].max(initial=0.0)), far, float(state.v @ state.v), float(np.abs(unheld).max(initial=0.0)), float(every[0] / every[-1]),
+            float(free[0] / max(every[-1], 1e-300)),
+        )  # fmt: skip
+
+
+def plain_force(made: ConstraintSet, q: Vector, force: Any) -> Vector:
+    """Generalised force of an external one, by plain pinocchio."""
+    model, frame = made.robot.model, force.frame
+    data = model.createData()
+    pin.computeJointJacobians(model, data, q)
+    wrench = pin.Force(np.array(force.wrench))
+    if force.axes.name != "LOCAL":
+        turn = (data.oMi[frame.joint] * frame.placement).rotation.T
+        wrench = pin.Force(turn @ wrench.linear, turn @ wrench.angular)
+    at_joint = frame.placement.act(wrench).vector
+    return np.array(pin.getJointJacobian(model, data, frame.joint, pin.LOCAL).T @ at_joint)
+
+
+def plain_rows(made: ConstraintSet, state: State) -> tuple[Matrix, Vector]:
+    """G and gamma by the plain stacking code."""
+    motion = made.robot.at(state.q, state.v)
+    rows = stack_rows(made.stack, motion, Order.ACCELERATION)
+    G, drift = rows.jacobian.copy(), rows.error.copy()
+    rate = stack_rows(made.stack, motion, Order.VELOCITY).error.copy()
+    error = made.position_error(state.q)
+    counts = np.ones(made.size, dtype=np.bool_)
+    for owner, s, on in zip(made.stack, made.stack.slices, made.active, strict=True):
+        if not on:
+            counts[s] = False
+        elif owner.rows.one_sided.any():
+            counts[s] &= error[s] != 0.0
+    gamma = -drift if state.acceleration is None else state.acceleration - drift
+    for (kp, kd), s in zip(
+        [(b.position_gain, b.velocity_gain) for b in made.baumgarte], made.stack.slices, strict=True
+    ):
+        gamma[s] -= kp * error[s] + kd * rate[s]
+    return np.where(counts[:, None], G, 0.0), np.where(counts, gamma, 0.0)
+
+
+# Checks of one answer.
+
+
+def faults_of(truth: Truth, result: ForwardDynamics) -> list[str]:
+    """What is wrong with an answer, in words."""
+    a, lam, status = result.acceleration, result.multipliers, result.status
+    if not (np.isfinite(a).all() and np.isfinite(lam).all()):
+        return ["a number that is none"]
+    T = truth
+    found: list[str] = []
+    clear = not len(T.near) and not 0.5 < T.dropped / RANK
+    if status is DynamicsStatus.SINGULAR_MASS:
+        return [] if T.lightest < 1e-9 else [f"SINGULAR_MASS where the least curvature is {T.lightest:.2g}"]
+    if status is DynamicsStatus.SINGULAR_SYSTEM:
+        return [] if T.lightest_free < 1e-9 else [f"SINGULAR_SYSTEM where it is {T.lightest_free:.2g}"]
+    if status is DynamicsStatus.NOT_FINITE:
+        return ["NOT_FINITE for finite numbers"]
+    if clear and result.rank != T.rank:
+        found.append(f"rank {result.rank}, {T.rank} by SVD")
+    if clear and (status is DynamicsStatus.SOLVED) != (
+        T.rank == len(T.unit) and status is not DynamicsStatus.INCONSISTENT
+    ):
+        found.append(f"{status.name} where {T.rank} of {len(T.unit)} rows are independent")
+    off = motion_residual(T, a, lam)
+    if off > TOLERANCE:
+        found.append(f"{status.name}: the equation of motion is missed by {off:.2g}")
+    missed = T.unit @ a - T.beta
+    asked = T.size + np.abs(T.beta).max(initial=0.0)
+    size = asked + np.abs(a).max(initial=0.0) + T.free
+    if status is DynamicsStatus.INCONSISTENT:
+        gap = T.gap + T.dropped * float(np.sqrt(a @ a))
+        if gap <= 0.1 * TOLERANCE * asked:
+            found.append(f"INCONSISTENT where the gap is {gap:.2g} of {asked:.2g}")
+        U = np.linalg.svd(T.unit)[0][:, : T.rank] if len(T.unit) else np.eye(0)
+        D = np.sqrt((T.G * T.G).sum(axis=1))
+        D = D[D > ROUNDING * D.max(initial=0.0)]
+        Q = np.linalg.qr(D[:, None] * U)[0] if len(U) else U
+        rest = np.abs(Q.T @ (D * missed)).max(initial=0.0) / (D.max(initial=1e-300) * size)
+        if clear and rest > TOLERANCE:
+            found.append(f"INCONSISTENT: not the least squares optimum by {rest:.2g}")
+        return found
+    off = np.abs(missed).max(initial=0.0) / max(size, 1e-300)
+    if off > TOLERANCE:
+        found.append(f"{status.name}: the rows are missed by {off:.2g}")
+    return found
+
+
+def motion_residual(T: Truth, a: Vector, lam: Vector) -> float:
+    """What is left of the equation of motion, in scaled coordinates, as a part of its largest term."""
+    terms = np.abs(T.H) @ np.abs(a) + np.abs(T.f) + np.abs(T.G.T) @ np.abs(lam)
+    left = T.H @ a - T.f - T.G.T @ lam
+    return float(np.abs(left * T.scale).max(initial=0.0) / max((terms * T.scale).max(initial=0.0), 1e-300))
+
+
+# Fifty digits.
+
+
+@dataclass(frozen=True, eq=False)
+class Exact:
+    """The solution with 50 digits, in scaled unknowns, and the condition of the scaled saddle point."""
+
+    a: Vector
+    push: Vector
+    norm: float
+    condition: float
+
+    def error_of(self, truth: Truth, result: ForwardDynamics) -> float:
+        """Error of an answer: of a and of the joint forces of the constraints, in units of eps times the condition."""
+        wrong = (result.acceleration - self.a) / truth.scale
+        push = (truth.G.T @ result.multipliers - self.push) * truth.scale
+        size = self.norm + truth.size * float((1.0 / truth.scale).max())
+        return float(np.sqrt(wrong @ wrong + push @ push)) / (EPS * self.condition * max(size, 1e-300))
+
+
+def exact_solution(T: Truth) -> Exact | None:
+    """With rows chosen by pivoted QR where some repeat others; None where that is not the same question."""
+    if T.rank < len(T.unit) and (T.dropped > 1e-13 or T.gap > 1e-12 * (T.size + np.abs(T.beta).max(initial=0.0))):
+        return None
+    n, r = len(T.f), T.rank
+    chosen = np.sort(qr(T.unit.T, mode="r", pivoting=True)[1][:r]) if r < len(T.unit) else np.arange(r)
+    S = T.unit[chosen] * T.scale
+    lengths = np.sqrt((S * S).sum(axis=1))
+    S = S / lengths[:, None]
+    K = np.zeros((n + r, n + r))
+    K[:n, :n], K[:n, n:], K[n:, :n] = T.H * T.scale * T.scale[:, None], S.T, S
+    values = np.linalg.svd(K, compute_uv=False)
+    condition = float(values[0] / max(values[-1], 1e-300))
+    if condition > 1e14:
+        return None
+    with mpmath.workdps(50):
+        B = [[mpmath.mpf(x) for x in row] for row in T.unit[chosen].tolist()]
+        A = [[mpmath.mpf(x) for x in row] + [-B[k][i] for k in range(r)] for i, row in enumerate(T.H.tolist())]
+        A += [row + [mpmath.mpf(0)] * r for row in B]
+        x = solve_exactly(A, [mpmath.mpf(y) for y in (*T.f.tolist(), *T.beta[chosen].tolist())])
+        a = np.array([float(y) for y in x[:n]])
+        push = np.array([float(mpmath.fdot(zip(x[n:], [B[k][i] for k in range(r)], strict=True))) for i in range(n)])
+        mu = np.array([float(y) for y in x[n:]])
+    scaled = np.concatenate([a / T.scale, mu * lengths])
+    return Exact(a, push, float(np.sqrt(scaled @ scaled)), condition)
+
+
+def solve_exactly(A: list[list[Any]], b: list[Any]) -> list[Any]:
+    """Gaussian elimination with row exchanges, in whatever numbers it is given; A and b are destroyed."""
+    n = len(b)
+    for k in range(n):
+        p = max(range(k, n), key=lambda i: abs(A[i][k]))
+        A[k], A[p], b[k], b[p] = A[p], A[k], b[p], b[k]
+        pivot, top = A[k][k], A[k]
+        for i in range(k + 1, n):
+            row = A[i]
+            if row[k]:
+                m = row[k] / pivot
+                for j in range(k + 1, n):
+                    if top[j]:
+                        row[j] -= m * top[j]
+                b[i] -= m * b[k]
+    for k in range(n - 1, -1, -1):
+        for j in range(k + 1, n):
+            b[k] -= A[k][j] * b[j]
+        b[k] /= A[k][k]
+    return b
+
+
+# One state.
+
+
+@dataclass
+class Answer:
+    """What was found at one state."""
+
+    statuses: dict[str, str] = field(default_factory=dict)
+    near: bool = False
+    faults: list[str] = field(default_factory=list)
+    near_faults: list[str] = field(default_factory=list)
+    errors: dict[str, float] = field(default_factory=dict)
+
+
+def answer_of(block: Block, i: int, exactly: bool) -> Answer:
+    """Solve one state by all methods, and check each."""
+    state, made, out = block.states[i], block.constraint_set, Answer()
+    truth = Truth.of(made, state)
+    out.near = bool(len(truth.near))
+    exact = exact_solution(truth) if exactly else None
+    motion = made.robot.at(state.q, state.v)
+    for k, method in enumerate(METHODS):
+        by = list(Factorisation)[(i + k) % len(Factorisation)]
+        try:
+            result = forward_dynamics(
+                made, motion, state.tau, method=method, factorisation=by, external=state.external,
+                acceleration=state.acceleration,
+            )  # fmt: skip
+        except MethodError:
+            continue
+        word = f"{method.name} ({by.name})"
+        out.statuses[method.name] = result.status.name
+        found = [f"{word}: {what}" for what in faults_of(truth, result)]
+        if exact is not None and result.success:
+            error = exact.error_of(truth, result)
+            out.errors[method.name] = error
+            if error > EXACT:
+                found.append(f"{word}: error {error:.2g} eps x condition {exact.condition:.2g} from the exact solution")
+        (out.near_faults if out.near else out.faults).extend(found)
+    if len({status for name, status in out.statuses.items() if name in ("DIRECT", "NULL_SPACE")}) > 1:
+        (out.near_faults if out.near else out.faults).append(f"DIRECT and NULL_SPACE differ: {out.statuses}")
+    out.faults += impact_faults(block, state, truth, i)
+    return out
+
+
+def impact_faults(block: Block, state: State, truth: Truth, i: int) -> list[str]:
+    """What is wrong with an impact at a state, by one of the methods."""
+    made, method = block.constraint_set, METHODS[i % len(METHODS)]
+    e = [0.0, 0.5, 1.0][i % 3]
+    try:
+        result = impact(made, made.robot.at(state.q, state.v), restitution=e, method=method)
+    except MethodError:
+        return []
+    if not (np.isfinite(result.velocity).all() and np.isfinite(result.impulses).all()):
+        return [f"impact {method.name}: a number that is none"]
+    if not result.success or truth.lightest < 1e-9 or len(truth.near):
+        return []
+    if not state.v.any():
+        return [] if np.abs(result.velocity).max() < TOLERANCE else [f"impact {method.name}: at rest, it moves"]
+    found: list[str] = []
+    left = truth.H @ (result.velocity - state.v) - truth.G.T @ result.impulses
+    terms = np.abs(truth.H) @ (np.abs(state.v) + np.abs(result.velocity)) * truth.scale
+    off = float(np.abs(left * truth.scale).max() / terms.max())
+    if off > TOLERANCE:
+        found.append(f"impact {method.name}: momentum is missed by {off:.2g}")
+    coefficients = np.zeros(made.size)
+    for owner, s in zip(made.stack, made.stack.slices, strict=True):
+        coefficients[s] = e if isinstance(owner, PointContact | SurfaceContact) else 0.0
+    before, after = truth.G @ state.v, truth.G @ result.velocity
+    size = np.abs(truth.G).max(initial=1.0) * (
+        np.abs(state.v).max(initial=0.0) + np.abs(result.velocity).max(initial=0.0)
+    )
+    missed = np.abs(after + coefficients * before).max(initial=0.0) / max(size, 1e-300)
+    if missed > TOLERANCE:
+        found.append(f"impact {method.name}: the rows are missed by {missed:.2g}")
+    T0, T1 = (0.5 * float(x @ truth.H @ x) for x in (state.v, result.velocity))
+    if abs(T0 - T1 - result.energy_lost) > 1e-9 * (T0 + T1):
+        found.append(f"impact {method.name}: energy lost {result.energy_lost:.6g}, {T0 - T1:.6g} by velocities")
+    return found

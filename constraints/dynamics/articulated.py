@@ -1,0 +1,70 @@
+r"""Test forces (Kokkevis): :math:`J M^{-1} J^T` from articulated bodies, without a mass matrix.
+
+The answer of the robot to a unit test force on a row is :math:`M^{-1} J_i^T`. Pinocchio's articulated bodies give the
+answers to unit forces on all joints in one run, so that those of the rows are one product.
+
+Source: E. Kokkevis, Practical physics for articulated characters, 2004; `ForwardDynamicsContactsKokkevis` of RBDL,
+which takes neither external forces nor stabilisation, and runs the articulated bodies once for each row.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from scipy.linalg import lapack
+
+from liegroups.arrays import Matrix, Vector
+
+from ..robot import Motion
+from .row_space import RowSpace
+from .saddle_point import Solution, solved, unsolved
+from .status import DynamicsStatus
+
+MET = 1e-8
+"""Residual of the equation of motion, as a part of its largest term, up to which articulated bodies solved it."""
+
+LIGHT = 1e9
+"""Answer to a unit force [1/kg, 1/(kg m^2)] from which on a joint may be without mass: then the residual decides."""
+
+
+def solve_test_forces(motion: Motion, force: Vector, G: Matrix, gamma: Vector, size: float = 0.0) -> Solution:
+    """Solve with one run of articulated bodies, and a factorisation of as many rows as are independent.
+
+    Args:
+        motion: the state.
+        force: what accelerates the robot without constraints (nv,): forces less Coriolis, gravity and so on.
+        G: rows of contacts (k, nv).
+        gamma: what they are asked for (k,).
+        size: of the accelerations that gamma was computed from.
+    """
+    space, n = RowSpace(G), len(force)
+    if not (space.is_finite and isfinite(gamma @ gamma)):
+        return unsolved(space, DynamicsStatus.NOT_FINITE, n)
+    rows = space.independent(gamma, size)
+    B, k = rows.rows, len(rows.rows)
+    answers = motion.inverse_mass_matrix()
+    asked = np.empty((n, k + 1), order="F")
+    asked[:, :k], asked[:, k] = B.T, force
+    moved = answers @ asked
+    mu = rows.wanted
+    if k:
+        K = B @ moved
+        L, failed = lapack.dpotrf(K[:, :k], lower=1)
+        if failed:
+            return unsolved(space, DynamicsStatus.SINGULAR_MASS, n)
+        mu = lapack.dpotrs(L, rows.wanted - K[:, k], lower=1)[0]
+    a: Vector = moved[:, k] + moved[:, :k] @ mu
+    if not answers.diagonal().max(initial=0.0) < LIGHT and not _is_met(motion, a, force + mu @ B):
+        return unsolved(space, DynamicsStatus.SINGULAR_MASS, n)
+    return solved(space, rows, a, mu)
+
+
+def _is_met(motion: Motion, a: Vector, force: Vector) -> bool:
+    """Whether an acceleration needs the force that it was computed from."""
+    if not np.isfinite(a).all():
+        return False
+    M: Any = motion.mass_matrix()
+    missed = np.abs(M @ a - force).max(initial=0.0)
+    return bool(missed <= MET * max(np.abs(M).max(initial=0.0) * np.abs(a).max(initial=0.0), np.abs(force).max()))

@@ -1,0 +1,294 @@
+"""Forward dynamics with constraints: accelerations and multipliers, by one of several methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
+from typing import NamedTuple, final
+
+import numpy as np
+
+from liegroups.arrays import ArrayLike, Vector
+
+from ..errors import ConstraintError
+from ..loops import Axes, ConstraintSet
+from ..loops.mobility import coordinate_names
+from ..robot import Frame, Motion
+from ..rows.right_hand_side import RightHandSide
+from ..rows.row_owner import RowOwner
+from ..solvers.result import Result
+from ..words import counted, first_names
+from .articulated import solve_test_forces
+from .branches import branches_at
+from .external_force import ExternalForce, as_external, generalised
+from .multipliers import Body, pulling_contacts, wrench_of
+from .proximal import fast_anchors_of, solve_fast, solve_proximal
+from .row_space import RowSpace
+from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
+from .status import DynamicsStatus, Factorisation, Method, member
+from .system import ConstrainedSystem, assembled, check_state, wanted, wanted_accelerations
+from .takes import check_method
+
+FREE = 1e-6
+"""Part of a motion that is left free, of norm 1, from which on a coordinate takes part in it."""
+
+
+class Question(NamedTuple):
+    """What was asked: a state with its forces, from which everything else can be computed again."""
+
+    constraint_set: ConstraintSet
+    q: Vector
+    v: Vector
+    tau: Vector
+    external: tuple[ExternalForce, ...]
+    acceleration: Vector | None
+    rhs: RightHandSide | None
+
+    def system(self, motion: Motion | None = None) -> ConstrainedSystem:
+        """The system at that state."""
+        there = self.constraint_set.robot.at(self.q, self.v) if motion is None else motion
+        return assembled(self.constraint_set, there, self.tau, self.external, self.acceleration, self.rhs)
+
+
+class NoAccelerationError(ConstraintError):
+    """Constrained dynamics were not solved; carries the result: `result`."""
+
+    def __init__(self, result: ForwardDynamics) -> None:
+        self.result = result
+        super().__init__(result.describe())
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class ForwardDynamics(Result):
+    r"""Accelerations and multipliers: :math:`M a + h = \tau + J^T \lambda`, :math:`J a = \gamma`.
+
+    It is neither true nor false (`if result:` raises): `success` says whether both equations hold.
+
+    Attributes:
+        acceleration: a (nv,) [m/s2, rad/s2]; where the status is INCONSISTENT, what meets the rows best; zero where
+            there is none.
+        multipliers: lambda (size,), on the successors (on the robot, for contacts); zero where a constraint is off.
+        status: how it ended.
+        method: the one that solved: never AUTOMATIC.
+        question: what was asked.
+        solution: rank and free motions, where the method found them.
+        solved: the system, where the method needed it; `system` has it in any case.
+    """
+
+    acceleration: Vector
+    multipliers: Vector
+    status: DynamicsStatus
+    method: Method
+    question: Question
+    solution: Solution | None = None
+    solved: ConstrainedSystem | None = None
+
+    @property
+    def success(self) -> bool:
+        """Whether acceleration and multipliers solve both equations."""
+        return self.status.is_success
+
+    @cached_property
+    def system(self) -> ConstrainedSystem:
+        """Inertia, bias, rows, errors and rates at the state; computed on request where the method needed none."""
+        return self.question.system() if self.solved is None else self.solved
+
+    @cached_property
+    def row_space(self) -> RowSpace:
+        """The rows brought to unit length, with rank and singular values."""
+        return RowSpace(self.system.jacobian) if self.solution is None else self.solution.row_space
+
+    @property
+    def rank(self) -> int:
+        """How many rows are independent."""
+        return self.row_space.rank
+
+    @property
+    def redundant_rows(self) -> tuple[str, ...]:
+        """Names of rows that repeat others, as many as the rank lacks: "elbow[2]"."""
+        return tuple(self.question.constraint_set.row_name(int(i)) for i in self.row_space.redundant)
+
+    @property
+    def free_motions(self) -> tuple[str, ...]:
+        """Names of coordinates that neither mass nor rows hold, where the status is SINGULAR_SYSTEM."""
+        if self.solution is None or not self.solution.free.size:
+            return ()
+        names = coordinate_names(self.question.constraint_set.robot)
+        part = np.abs(self.solution.free).max(axis=1)
+        return tuple(name for name, p in zip(names, part.tolist(), strict=True) if p > FREE)
+
+    @property
+    def pulling(self) -> tuple[str, ...]:
+        """Names of contacts with one normal whose force is negative: one that pushes only would let go there."""
+        return pulling_contacts(self.question.constraint_set, self.multipliers)
+
+    def multipliers_of(self, which: RowOwner | str | int) -> Vector:
+        """Multipliers (k,) of one constraint: the object, its position, or its name."""
+        return self.multipliers[self.question.constraint_set.slice_of(which)]
+
+    def generalised_force(self, which: RowOwner | str | int) -> Vector:
+        r"""Joint forces (nv,) of one constraint, :math:`J_i^T \lambda_i`."""
+        s = self.question.constraint_set.slice_of(which)
+        return self.multipliers[s] @ self.system.jacobian[s]
+
+    def wrench(
+        self,
+        which: RowOwner | str | int,
+        on: Body = "successor",
+        axes: Axes = Axes.LOCAL,
+        frame: Frame | str | None = None,
+    ) -> Vector:
+        """Wrench (6,) of a contact or closure on one of its bodies: force then moment [N, N m].
+
+        Args:
+            which: the object, its position, or its name.
+            on: "successor", or "predecessor" with the opposite wrench.
+            axes: LOCAL, those of the frame, or LOCAL_WORLD_ALIGNED.
+            frame: at the origin of which frame, and in whose axes; that of the body by default.
+
+        Raises:
+            NoWrenchError: the constraint is neither a contact nor a closure.
+        """
+        asked = self.question
+        return wrench_of(asked.constraint_set, which, asked.q, self.multipliers, on, axes, frame)
+
+    def or_raise(self) -> ForwardDynamics:
+        """The result itself if both equations hold.
+
+        Raises:
+            NoAccelerationError: they do not; the error carries the result.
+        """
+        if not self.success:
+            raise NoAccelerationError(self)
+        return self
+
+    def describe(self) -> str:
+        """The result in words: status, method, rank, redundant rows and free motions."""
+        lines = [str(self)]
+        space = self.row_space
+        lines.append(f"  {counted(len(space.G), 'row')}, rank {space.rank}")
+        lines += [f"  redundant: {first_names(self.redundant_rows)}"] if self.redundant_rows else []
+        lines += [f"  left free: {first_names(self.free_motions)}"] if self.free_motions else []
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return f"{self.status} (method {self.method.name})"
+
+    def __repr__(self) -> str:
+        return f"ForwardDynamics({self.status.name}, {self.method.name})"
+
+
+def forward_dynamics(
+    constraint_set: ConstraintSet,
+    motion: Motion,
+    tau: ArrayLike | None = None,
+    *,
+    method: Method | str = Method.AUTOMATIC,
+    factorisation: Factorisation | str = Factorisation.CHOLESKY,
+    external: Iterable[ExternalForce] = (),
+    acceleration: ArrayLike | None = None,
+    rhs: RightHandSide | None = None,
+) -> ForwardDynamics:
+    r"""Solve :math:`M a + h = \tau + J^T \lambda`, :math:`J a = \gamma` for accelerations and multipliers.
+
+    The state may be open: then errors and rates count where the set is stabilised, and are in `result.system`.
+    AUTOMATIC takes pinocchio's constraint dynamics where the set is of contacts with its rows, without stabilisation
+    and wanted accelerations, and the result passes a check; test forces for other contacts; the sparse method for long
+    chains; else the direct one.
+
+    Args:
+        constraint_set: closures, contacts and other constraints, with their stabilisation.
+        motion: the state, `robot.at(q, v)`.
+        tau: generalised forces of the actuators (nv,) [N, N m]; zero by default.
+        method: how; a `Method`, or its name.
+        factorisation: of direct, range space and null space.
+        external: wrenches on bodies.
+        acceleration: wanted second derivative of each row (size,); zero by default; those of targets come on top.
+        rhs: right-hand sides with their rates, as of `constraint_set.rhs_at(t)`.
+
+    Returns:
+        A value; failure is a status, never an exception.
+
+    Raises:
+        MethodError: a method that does not take the set; names the constraint, and why.
+        RobotMismatchError: the motion is of another robot.
+        UnknownNameError, WrongObjectError, SizeError, NotFiniteError: what is wrong with an argument.
+
+    Source: `ForwardDynamicsConstraintsDirect`, `...RangeSpaceSparse`, `...NullSpace`, `ForwardDynamicsContactsKokkevis`
+    of RBDL.
+    """
+    check_state(constraint_set, motion)
+    how: Method = member(Method, method, "method of dynamics")
+    by: Factorisation = member(Factorisation, factorisation, "factorisation")
+    force = np.zeros(motion.v.size) if tau is None else np.array(motion.posture.space.check_tangent(tau, "tau"))
+    asked = wanted_accelerations(acceleration, constraint_set)
+    question = Question(
+        constraint_set, motion.q, motion.v, force, as_external(external) if external else (), asked, rhs
+    )
+    if how is Method.AUTOMATIC:
+        if asked is None and rhs is None and constraint_set.gains is None:
+            found = _at_once(question, motion)
+            if found is not None:
+                return found
+        if constraint_set.is_of_contacts:
+            found = _by_test_forces(question, motion)
+            if found.success:
+                return found
+        how = Method.DIRECT
+    else:
+        check_method(constraint_set, how)
+        if how is Method.TEST_FORCES:
+            return _by_test_forces(question, motion)
+    return _solve(question, motion, how, by)
+
+
+def _at_once(question: Question, motion: Motion) -> ForwardDynamics | None:
+    """By pinocchio's constraint dynamics, where it takes the set as it is and its result passes the check."""
+    anchors = fast_anchors_of(question.constraint_set, motion)
+    if anchors is None:
+        return None
+    force = question.tau + generalised(question.external, motion) if question.external else question.tau
+    found = solve_fast(anchors, motion, force)
+    if found is None:
+        return None
+    return ForwardDynamics(found[0], anchors.spread(found[1]), DynamicsStatus.SOLVED, Method.PROXIMAL, question)
+
+
+def _by_test_forces(question: Question, motion: Motion) -> ForwardDynamics:
+    """By articulated bodies, which need no mass matrix."""
+    constraint_set = question.constraint_set
+    force = question.tau - motion.bias_force()
+    if question.external:
+        force += generalised(question.external, motion)
+    rows = constraint_set.rows_at(motion, question.rhs)
+    gamma = wanted(constraint_set, rows, question.acceleration)
+    found = solve_test_forces(motion, force, rows.jacobian, gamma, float(motion.v @ motion.v))
+    return ForwardDynamics(found.acceleration, found.multipliers, found.status, Method.TEST_FORCES, question, found)
+
+
+def _solve(question: Question, motion: Motion, how: Method, by: Factorisation) -> ForwardDynamics:
+    """By one method, on the whole system."""
+    system = question.system(motion)
+    H, G, c, gamma = system.mass_matrix, system.jacobian, system.force, system.gamma
+    size = float(system.v @ system.v)
+    if not isfinite(c @ c + H.trace()):  # the diagonal of a mass matrix bounds all of it
+        return _refused(question, how, DynamicsStatus.NOT_FINITE)
+    found: Solution | None = None
+    if how is Method.PROXIMAL:
+        found = solve_proximal(question.constraint_set, motion, c + motion.bias_force(), system.rows, gamma, size)
+        how = Method.PROXIMAL if found is not None else Method.DIRECT
+    if how is Method.RANGE_SPACE:
+        found = solve_range_space(H, G, c, gamma, by, branches=branches_at(motion), size=size)
+    elif how is Method.NULL_SPACE:
+        found = solve_null_space(H, G, c, gamma, by, size=size)
+    elif found is None:
+        found = solve_direct(H, G, c, gamma, by, size=size)
+    return ForwardDynamics(found.acceleration, found.multipliers, found.status, how, question, found, system)
+
+
+def _refused(question: Question, how: Method, status: DynamicsStatus) -> ForwardDynamics:
+    n, k = question.v.size, question.constraint_set.size
+    return ForwardDynamics(np.zeros(n), np.zeros(k), status, how, question)

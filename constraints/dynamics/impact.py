@@ -1,0 +1,202 @@
+"""Impacts: jumps of the velocity by impulses of constraints, by the methods of forward dynamics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from liegroups.arguments import finite_number, finite_vector
+from liegroups.arrays import ArrayLike, Vector
+
+from ..errors import ConstraintError, OptionError
+from ..loops import Axes, ConstraintSet, PointContact, SurfaceContact
+from ..robot import Frame, Motion
+from ..rows.right_hand_side import RightHandSide
+from ..rows.row_owner import RowOwner
+from ..solvers.result import Result
+from .articulated import solve_test_forces
+from .branches import branches_at
+from .multipliers import Body, pulling_contacts, wrench_of
+from .proximal import solve_proximal
+from .row_space import RowSpace
+from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
+from .status import DynamicsStatus, Factorisation, Method, member
+from .system import check_state
+from .takes import check_method
+
+
+class NoImpactError(ConstraintError):
+    """An impact was not solved; carries the result: `result`."""
+
+    def __init__(self, result: Impact) -> None:
+        self.result = result
+        super().__init__(str(result))
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Impact(Result):
+    r"""A jump of the velocity: :math:`M (v^+ - v^-) = J^T \Lambda`.
+
+    Attributes:
+        velocity: v+ (nv,); that before where there is none.
+        impulses: Lambda (size,) [N s, N m s], on the successors (on the robot, for contacts).
+        status: how it ended.
+        method: the one that solved.
+        energy_lost: kinetic energy before, less that after, and the work of moving targets on the robot [J]: never
+            negative where all contacts have one restitution and the closures were closed. With different ones
+            Newton's law may gain energy.
+        row_space: rank and redundant rows.
+        constraint_set, q: what was asked.
+    """
+
+    velocity: Vector
+    impulses: Vector
+    status: DynamicsStatus
+    method: Method
+    energy_lost: float
+    row_space: RowSpace
+    constraint_set: ConstraintSet
+    q: Vector
+
+    @property
+    def success(self) -> bool:
+        """Whether velocity and impulses solve both equations."""
+        return self.status.is_success
+
+    @property
+    def pulling(self) -> tuple[str, ...]:
+        """Names of contacts with one normal whose impulse is negative: one that pushes only would let go there."""
+        return pulling_contacts(self.constraint_set, self.impulses)
+
+    def impulses_of(self, which: RowOwner | str | int) -> Vector:
+        """Impulses (k,) of one constraint: the object, its position, or its name."""
+        return self.impulses[self.constraint_set.slice_of(which)]
+
+    def wrench(
+        self,
+        which: RowOwner | str | int,
+        on: Body = "successor",
+        axes: Axes = Axes.LOCAL,
+        frame: Frame | str | None = None,
+    ) -> Vector:
+        """Impulsive wrench (6,) of a contact or closure on one of its bodies [N s, N m s]; as `ForwardDynamics.wrench`.
+
+        Raises:
+            NoWrenchError: the constraint is neither a contact nor a closure.
+        """
+        return wrench_of(self.constraint_set, which, self.q, self.impulses, on, axes, frame)
+
+    def or_raise(self) -> Impact:
+        """The result itself if both equations hold.
+
+        Raises:
+            NoImpactError: they do not; the error carries the result.
+        """
+        if not self.success:
+            raise NoImpactError(self)
+        return self
+
+    def __str__(self) -> str:
+        return f"{self.status} (method {self.method.name}, energy lost {self.energy_lost:.3g} J)"
+
+    def __repr__(self) -> str:
+        return f"Impact({self.status.name}, {self.method.name})"
+
+
+def impact(
+    constraint_set: ConstraintSet,
+    motion: Motion,
+    *,
+    after: ArrayLike | None = None,
+    restitution: float | Mapping[Any, float] = 0.0,
+    method: Method | str = Method.AUTOMATIC,
+    factorisation: Factorisation | str = Factorisation.CHOLESKY,
+    rhs: RightHandSide | None = None,
+) -> Impact:
+    r"""Solve :math:`M (v^+ - v^-) = J^T \Lambda` with velocity rows after the impact.
+
+    By row :math:`J v^+ = v_{plus}`, or :math:`J v^+ - u = -e\,(J v^- - u)` with u the velocity of the target.
+
+    Args:
+        constraint_set: what holds after the impact; rows that are off have no part in it.
+        motion: the state before, `robot.at(q, v)`.
+        after: v_plus (size,), the velocity of each row after the impact; by restitution if absent.
+        restitution: e in [0, 1] of contacts, one number or by contact (as the key the object, its position, or its
+            name); closures and other constraints have 0.
+        method, factorisation: as of `forward_dynamics`.
+        rhs: right-hand sides with their rates, for targets that move.
+
+    Raises:
+        OptionError: a restitution out of [0, 1], or of a constraint that is no contact; both `after` and one.
+        MethodError: a method that does not take the set.
+
+    Source: `ComputeConstraintImpulses...` of RBDL, whose sign depends on the method; `impulseDynamics` of pinocchio.
+    """
+    check_state(constraint_set, motion)
+    how: Method = member(Method, method, "method of dynamics")
+    by: Factorisation = member(Factorisation, factorisation, "factorisation")
+    if how is Method.AUTOMATIC:
+        how = Method.DIRECT
+    check_method(constraint_set, how)
+    rows, v = constraint_set.rows_at(motion, rhs), motion.v
+    seen = rows.jacobian @ v
+    target = seen - rows.velocity
+    if after is None:
+        wished = target - _restitutions(constraint_set, restitution) * rows.velocity
+    else:
+        if restitution != 0.0:
+            raise OptionError("impact: `after` says the velocities of the rows; leave `restitution` out")
+        target = wished = finite_vector(after, constraint_set.size, "velocity of the rows after an impact")
+    wished = np.where(constraint_set.counts_in(rows), wished, 0.0)
+    found, how = _solve(constraint_set, motion, rows, wished - np.where(rows.jacobian.any(axis=1), seen, 0.0), how, by)
+    new = v + found.acceleration
+    lost = -0.5 * float(found.multipliers @ ((rows.jacobian @ new - target) + (seen - target)))
+    return Impact(new, found.multipliers, found.status, how, lost, found.row_space, constraint_set, motion.q)
+
+
+def _solve(
+    constraint_set: ConstraintSet, motion: Motion, rows: Any, jump: Vector, how: Method, by: Factorisation
+) -> tuple[Solution, Method]:
+    H, G, none = motion.mass_matrix(), rows.jacobian, np.zeros(motion.v.size)
+    size = float(np.sqrt(motion.v @ motion.v))
+    if how is Method.TEST_FORCES:
+        return solve_test_forces(motion, none, G, jump, size), how
+    if how is Method.PROXIMAL:  # at rest, with the forces that keep it there
+        rest = constraint_set.robot.at(motion.q, none)
+        found = solve_proximal(constraint_set, rest, rest.bias_force(), rows, jump, size)
+        if found is not None:
+            return found, how
+        how = Method.DIRECT
+    if how is Method.RANGE_SPACE:
+        return solve_range_space(H, G, none, jump, by, branches=branches_at(motion), size=size), how
+    if how is Method.NULL_SPACE:
+        return solve_null_space(H, G, none, jump, by, size=size), how
+    return solve_direct(H, G, none, jump, by, size=size), Method.DIRECT
+
+
+def _restitutions(constraint_set: ConstraintSet, restitution: float | Mapping[Any, float]) -> Vector:
+    """Coefficient of each row (size,)."""
+    e = np.zeros(constraint_set.size)
+    if isinstance(restitution, Mapping):
+        for which, number in restitution.items():
+            owner = constraint_set[which]
+            if not isinstance(owner, PointContact | SurfaceContact) and number != 0.0:
+                raise OptionError(f"restitution of '{owner.name}': expected 0 (it is no contact), got {number}")
+            e[constraint_set.slice_of(which)] = _coefficient(number, owner.name)
+        return e
+    number = _coefficient(restitution, "contacts")
+    for owner, s in zip(constraint_set.stack, constraint_set.stack.slices, strict=True):
+        if isinstance(owner, PointContact | SurfaceContact):
+            e[s] = number
+    return e
+
+
+def _coefficient(candidate: float, name: str) -> float:
+    number = finite_number(candidate, f"restitution of '{name}'")
+    if not 0.0 <= number <= 1.0:
+        raise OptionError(f"restitution of '{name}': expected a number in [0, 1], got {number}")
+    return number

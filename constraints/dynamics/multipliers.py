@@ -1,0 +1,88 @@
+"""Multipliers of constraints as forces: wrenches on the bodies, in any axes."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from liegroups.arrays import Vector
+
+from ..errors import ConstraintError, UnknownNameError
+from ..loops import Axes, ConstraintSet, PointContact
+from ..loops.frame_rows import FrameRows
+from ..robot import Frame
+from ..robot.pinocchio import pin
+from ..rows.row_owner import RowOwner
+
+Body = Literal["successor", "predecessor"]
+"""The two bodies of a contact or closure; the predecessor of a contact is the world."""
+
+
+class NoWrenchError(ConstraintError):
+    """A constraint that is no contact and no closure: its force is not a wrench between two frames."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(
+            f"'{name}' is neither a contact nor a closure: its force is no wrench between two frames; "
+            "`generalised_force(name)` gives it as joint forces"
+        )
+
+
+def wrench_of(
+    constraint_set: ConstraintSet,
+    which: RowOwner | str | int,
+    q: Vector,
+    multipliers: Vector,
+    on: Body = "successor",
+    axes: Axes = Axes.LOCAL,
+    frame: Frame | str | None = None,
+) -> Vector:
+    r"""Wrench (6,) of a contact or closure on one of its bodies: force then moment [N, N m], or impulses of them.
+
+    Args:
+        constraint_set: with the constraint.
+        which: the object, its position, or its name.
+        q: configuration (nq,).
+        multipliers: of all rows (size,).
+        on: the body it acts on: the successor, or the predecessor with the opposite wrench.
+        axes: LOCAL, those of the frame, or LOCAL_WORLD_ALIGNED, those of the world.
+        frame: at the origin of which frame, and in whose axes; that of the body by default.
+
+    Raises:
+        NoWrenchError: the constraint is neither a contact nor a closure.
+        UnknownNameError: another word than "successor" or "predecessor".
+    """
+    if on not in ("successor", "predecessor"):
+        raise UnknownNameError("body of a constraint", str(on), ("successor", "predecessor"))
+    owner = constraint_set[which]
+    if not isinstance(owner, FrameRows):
+        raise NoWrenchError(owner.name)
+    some = multipliers[constraint_set.slice_of(which)]
+    posture = constraint_set.robot.at(q)
+    Q_p, Q_s = owner.constraint_matrices(q)
+    body, D = (owner.successor, Q_s) if on == "successor" else (owner.predecessor, Q_p)
+    force = pin.Force(np.asarray(some @ D))
+    seen: Any = posture.placement(body)
+    if frame is not None:
+        to: Any = posture.placement(frame)
+        force = to.actInv(seen.act(force))
+        seen = to
+    if axes is Axes.LOCAL_WORLD_ALIGNED:
+        force = pin.SE3(seen.rotation, np.zeros(3)).act(force)
+    return np.array(force.vector)
+
+
+def pulling_contacts(constraint_set: ConstraintSet, multipliers: Vector) -> tuple[str, ...]:
+    """Names of contacts with one normal whose multiplier is negative: they pull, which a contact that pushes cannot.
+
+    Args:
+        constraint_set: whose.
+        multipliers: of all rows (size,).
+    """
+    return tuple(
+        owner.name
+        for owner, s in zip(constraint_set.stack, constraint_set.stack.slices, strict=True)
+        if isinstance(owner, PointContact) and s.stop - s.start == 1 and multipliers[s.start] < 0.0
+    )

@@ -1,0 +1,246 @@
+r"""Pinocchio's constraint dynamics, where its rows span ours: contacts and closures of three or six rows.
+
+Pinocchio solves :math:`J_p a + \text{drift}_p = w`. With :math:`J = T J_p`, T regular by constraint, w and the
+multipliers are converted: :math:`w = T^{-1}\\gamma + \text{drift}_p`, :math:`\\lambda = T^{-T} \\lambda_p`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+
+from liegroups.arrays import Matrix, Vector
+from liegroups.second_order import cross
+
+from ..loops import ConstraintSet
+from ..loops.contacts import PointRates, TwistRows
+from ..loops.frame_rows import FrameRows
+from ..loops.set_rows import SetRows
+from ..robot import Motion
+from ..robot.inertia import is_depth_first
+from ..robot.pinocchio import pin
+from .row_space import RowSpace
+from .saddle_point import Solution, solved, unsolved
+from .status import DynamicsStatus
+from .takes import rows_of_point
+
+DAMPING, ITERATIONS, ACCURACY = 1e-6, 50, 1e-13
+"""Of the proximal loop, for redundant rows; independent ones are solved at once, without damping."""
+
+MET = 1e-9
+"""Part of the size of the accelerations by which the rows may be missed."""
+
+_LOCAL: Any = pin.LOCAL
+
+STEEP = 1e-10
+"""Ratio of the pivots of J M^-1 J^T below which the rows may be redundant: then the general way decides."""
+
+
+@final
+class Anchors:
+    """Pinocchio's models and data for the constraints of a set that are on, in one workspace.
+
+    Args:
+        constraint_set: whose; it is known that pinocchio has rows that span these.
+
+    Attributes:
+        model, data: pinocchio's, for these constraints alone.
+        owners: the constraints, with their rows in the set and in pinocchio's order.
+        places: of contacts: placement, joint, and the acceleration that pinocchio keeps at zero.
+        tree: the model up to the last joint that carries one of them, its nq and nv.
+        size: rows of pinocchio.
+        at_once: settings for independent rows.
+    """
+
+    def __init__(self, constraint_set: ConstraintSet) -> None:
+        model: Any = constraint_set.robot.model
+        self.model, self.data = model, model.createData()
+        self._models, self._datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+        self.owners: list[tuple[FrameRows, slice, slice]] = []
+        self.size = 0
+        for owner, s, on in zip(constraint_set.stack, constraint_set.stack.slices, constraint_set.active, strict=True):
+            if on and isinstance(owner, FrameRows):
+                made = _model_of(owner, model)
+                self._models.append(made)
+                self._datas.append(made.createData())
+                stop = self.size + s.stop - s.start
+                self.owners.append((owner, s, slice(self.size, stop)))
+                self.size = stop
+        pin.initConstraintDynamics(model, self.data, self._models, self._datas)
+        self.places = [
+            (o.successor.placement, o.successor.joint, _classical if s.stop - s.start == 3 else _spatial)
+            for o, _, s in self.owners
+        ]
+        _, tree = constraint_set.robot.space.tree_to(
+            max(o.successor.joint for o, _, _ in self.owners) if self.owners else 0
+        )
+        self.tree: tuple[Any, int, int] = (tree, tree.nq, tree.nv)
+        self.at_once = pin.ProximalSettings(ACCURACY, ACCURACY, 0.0, 1)
+        self._whole, self._size = self.size == constraint_set.size, constraint_set.size
+
+    def accelerate(self, q: Vector, v: Vector, tau: Vector, settings: Any) -> Vector:
+        """Pinocchio's acceleration (nv,), live, with rows that stay at zero."""
+        a: Vector = pin.constraintDynamics(self.model, self.data, q, v, tau, self._models, self._datas, settings)
+        return a
+
+    def follow(self, wanted: Vector, damping: float) -> tuple[Vector, Vector]:
+        """What is added to acceleration and multipliers where the rows shall be `wanted`, by the last factorisation."""
+        n, k = self.model.nv, self.size
+        a, lam = np.zeros(n), np.zeros(k)
+        if not wanted.any():
+            return a, lam
+        right = np.zeros(k + n)
+        for _ in range(ITERATIONS if damping else 1):
+            right[:k] = wanted + damping * lam  # [-damping, J; J^T, M] [-lambda; a], lambda near the last one
+            x = self.data.constraint_chol.solve(right)
+            moved = float(np.abs(x[:k] + lam).max(initial=0.0))
+            a, lam = x[k:], -x[:k]
+            if moved <= ACCURACY * np.abs(lam).max(initial=0.0):
+                break
+        return a, lam
+
+    def convert(self, motion: Motion, gamma: Vector) -> tuple[list[Matrix], Vector]:
+        """T of each constraint, and what pinocchio's rows are to be beside their drift."""
+        turns, wanted = list[Matrix](), np.zeros(self.size)
+        for owner, s, mine in self.owners:
+            pose, twist, gained = owner.moving.relative_motion(motion)
+            k = s.stop - s.start
+            D, value = np.zeros((k, 6)), np.zeros(k)
+            owner.moving.pose_map.value(pose, value, D)
+            turn, own = D, gained
+            if owner.predecessor.joint:
+                X: Matrix = pose.toActionMatrix()
+                turn, own = -D @ np.linalg.inv(X), -X @ gained
+            elif k == 3:
+                turn, own = D[:, :3].copy(), gained[:3] + cross(twist[3:], twist[:3])
+            turns.append(turn)
+            wanted[mine] = np.linalg.solve(turn, gamma[s]) + own
+        return turns, wanted
+
+    def spread(self, some: Vector) -> Vector:
+        """Multipliers of all rows of the set, zero where a constraint is off; a copy."""
+        if self._whole:
+            return np.array(some)
+        every = np.zeros(self._size)
+        for _, s, own in self.owners:
+            every[s] = some[own]
+        return every
+
+
+def fast_anchors_of(constraint_set: ConstraintSet, motion: Motion) -> Anchors | None:
+    """Those of a set of contacts with the rows that pinocchio has; None for another set. Made once a workspace."""
+    key = f"fast {constraint_set.active.tobytes().hex()}"
+    return motion.workspace.resource(constraint_set.stack, key, _only_fast, constraint_set)[0]
+
+
+def _only_fast(constraint_set: ConstraintSet) -> tuple[Anchors | None]:
+    on = [owner for owner, on in zip(constraint_set.stack, constraint_set.active, strict=True) if on]
+    fits = bool(on) and all(isinstance(owner, FrameRows) and is_its_own(owner) for owner in on)
+    fits = fits and is_depth_first(constraint_set.robot.model)
+    return (Anchors(constraint_set) if fits else None,)
+
+
+def anchors_of(constraint_set: ConstraintSet, motion: Motion) -> Anchors:
+    """Those of a set, made once for each workspace."""
+    key = f"anchors {constraint_set.active.tobytes().hex()}"
+    return motion.workspace.resource(constraint_set.stack, key, Anchors, constraint_set)
+
+
+def solve_fast(anchors: Anchors, motion: Motion, tau: Vector) -> tuple[Vector, Vector] | None:
+    """Acceleration and multipliers of contacts whose rows are pinocchio's; None where the general way has to decide.
+
+    The acceleration is checked: it is finite, it meets the rows, and the rows are far from redundant.
+
+    Args:
+        anchors: of contacts with the rows that pinocchio has.
+        motion: the state.
+        tau: generalised forces (nv,).
+    """
+    model, data, q, v = anchors.model, anchors.data, motion.q, motion.v
+    a = anchors.accelerate(q, v, tau, anchors.at_once)
+    tree, nq, nv = anchors.tree
+    pin.forwardKinematics(tree, data, q[:nq], v[:nv], a[:nv])
+    missed = 0.0
+    for place, joint, acceleration in anchors.places:
+        moved = acceleration(model, data, joint, place, _LOCAL)
+        missed += moved.dot(moved)
+    if not (missed <= MET**2 or missed <= (MET * (1.0 + v @ v + np.sqrt(a @ a))) ** 2):
+        return None
+    pivots = data.constraint_chol.D[: anchors.size].tolist()
+    return (a, data.lambda_c) if max(pivots) < STEEP * min(pivots) < 0.0 else None
+
+
+def _spatial(model: Any, data: Any, joint: int, place: Any, axes: Any) -> Vector:
+    """Acceleration (6,) of a frame."""
+    return pin.getFrameAcceleration(model, data, joint, place, axes).vector
+
+
+def _classical(model: Any, data: Any, joint: int, place: Any, axes: Any) -> Vector:
+    """Acceleration (3,) of a point."""
+    return pin.getFrameClassicalAcceleration(model, data, joint, place, axes).linear
+
+
+def solve_proximal(
+    constraint_set: ConstraintSet, motion: Motion, force: Vector, rows: SetRows, gamma: Vector, size: float
+) -> Solution | None:
+    """Solve by pinocchio's factorisation of constraints and inertia; None where its loop does not meet the equations.
+
+    Args:
+        constraint_set: whose rows pinocchio has.
+        motion: the state.
+        force: generalised forces of actuators and external forces (nv,).
+        rows: of the set at the state.
+        gamma: what the rows are asked for (size,).
+        size: of the accelerations that gamma was computed from.
+    """
+    n, G = len(force), rows.jacobian
+    space = RowSpace(G)
+    if not (space.is_finite and np.isfinite(gamma).all() and np.isfinite(force).all()):
+        return unsolved(space, DynamicsStatus.NOT_FINITE, n)
+    independent = space.independent(gamma, size)
+    asked = gamma if independent.is_consistent and space.is_full else space.met(gamma)
+    anchors = anchors_of(constraint_set, motion)
+    turns, wanted = anchors.convert(motion, asked)
+    is_full = space.rank == anchors.size  # rows of zeros are none of `space`, but pinocchio has them
+    damping = 0.0 if is_full else DAMPING
+    settings = pin.ProximalSettings(ACCURACY, ACCURACY, damping, 1 if is_full else ITERATIONS)
+    a = np.array(anchors.accelerate(motion.q, motion.v, force, settings))
+    lam = np.array(anchors.data.lambda_c)
+    if not np.isfinite(a).all():
+        return unsolved(space, DynamicsStatus.SINGULAR_MASS, n)
+    more, push = anchors.follow(wanted, damping)
+    a, lam = a + more, lam + push
+    own = np.zeros(len(gamma))
+    for (_, s, mine), T in zip(anchors.owners, turns, strict=True):
+        own[s] = np.linalg.solve(T.T, lam[mine])
+    generalised = own @ G
+    missed = np.abs(pin.rnea(anchors.model, anchors.data, motion.q, motion.v, a) - force - generalised).max(initial=0.0)
+    scale = max(np.abs(force).max(initial=0.0), np.abs(generalised).max(initial=0.0), np.abs(a).max(initial=0.0))
+    B = independent.rows
+    reach = MET * (size + float(np.sqrt(a @ a))) * np.sqrt(np.einsum("ij,ij->i", B, B))  # short rows like long ones
+    if not (missed <= MET * scale and (np.abs(B @ a - independent.wanted) <= reach).all()):
+        return None
+    return solved(
+        space, independent, a, independent.rows @ generalised if not space.is_full else space.of_independent(own)
+    )
+
+
+def _model_of(owner: FrameRows, model: Any) -> Any:
+    b, a = owner.successor, owner.predecessor
+    if not a.joint:
+        kind = pin.ContactType.CONTACT_3D if rows_of_point(owner) else pin.ContactType.CONTACT_6D
+        return pin.RigidConstraintModel(kind, model, b.joint, b.placement, pin.LOCAL)
+    return pin.RigidConstraintModel(
+        pin.ContactType.CONTACT_6D, model, a.joint, a.placement, b.joint, b.placement, pin.LOCAL
+    )
+
+
+def is_its_own(owner: FrameRows) -> bool:
+    """Whether the rows are pinocchio's to the letter: contacts in their own axes, spatial or classical as there."""
+    pose_map: Any = owner.moving.pose_map
+    if owner.predecessor.joint or owner.target is not None:
+        return False
+    if type(pose_map) is TwistRows:
+        return pose_map.turn is None and pose_map.spatial
+    return type(pose_map) is PointRates and bool((pose_map.directions == np.eye(3)).all())

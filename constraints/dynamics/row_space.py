@@ -1,0 +1,197 @@
+"""What a set of acceleration rows asks for: rank, what can be met of it, and multipliers of least norm."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import isfinite
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from scipy.linalg import lapack
+
+from liegroups.arrays import Indices, Matrix, Vector
+
+from ..linear_algebra import numerical_rank, pivots
+
+NO_ROW = 1e-12
+"""Rows below this part of the longest one are rounding: they count as rows of zeros."""
+
+CLEARLY_INDEPENDENT = 1e-4
+"""A lower bound of the least singular value of unit rows from which on no decomposition is asked for their rank."""
+
+CONSISTENT = 1e-9
+"""Part of the size of the accelerations up to which what redundant rows ask for may differ."""
+
+SAME = 1e-13
+"""A singular value below this part of the largest one is rounding: the rows repeat each other to the last digit."""
+
+
+class Independent(NamedTuple):
+    r"""Rows B of full rank that span those of a Jacobian, and what they ask for: :math:`B\,a = \beta`.
+
+    Attributes:
+        rows: B (rank, nv): the rows themselves, or orthonormal ones where some were redundant.
+        wanted: beta (rank,).
+        is_consistent: whether a acceleration that meets them meets all rows.
+        gap: norm of what cannot be met, in unit rows.
+        nearly: (m, nv) what the rows that are left out hold beside these, in unit rows: rounding, unless they only
+            nearly repeat others.
+        size: of the accelerations, by which that is judged.
+    """
+
+    rows: Matrix
+    wanted: Vector
+    is_consistent: bool
+    gap: float
+    nearly: Matrix
+    size: float
+
+    def are_all_met_by(self, a: Vector) -> bool:
+        """Whether an acceleration (nv,) that meets these rows meets those that were left out, too."""
+        return self.is_consistent and _norm(self.nearly @ a) <= CONSISTENT * (self.size + _norm(a))
+
+
+@final
+class RowSpace:
+    r"""The rows of a Jacobian G (k, nv), brought to unit length: their rank, and what they can meet together.
+
+    With :math:`G = D\,\hat G`, D the lengths of the rows, and :math:`\hat G = U S V^T`: singular values above 1e-6 of
+    the largest count (`numerical_rank`). Rows of zeros (constraints that are off) have no part in it.
+
+    Args:
+        G: (k, nv).
+
+    Attributes:
+        rank: how many rows are independent.
+        is_full: whether all rows are, but for those of zeros.
+        is_finite: whether G is; otherwise its rows count as zero.
+    """
+
+    def __init__(self, G: Matrix) -> None:
+        gram = G @ G.T
+        lengths = np.sqrt(gram.diagonal())
+        sizes: list[float] = lengths.tolist()
+        longest, shortest = max(sizes, default=0.0), min(sizes, default=0.0)
+        self.is_finite = isfinite(sum(sizes))
+        self.G = G if self.is_finite else np.zeros_like(G)
+        self._all = self.is_finite and shortest > NO_ROW * longest
+        self._on: Any = slice(None)
+        self._lengths: Vector = lengths
+        self.is_full = self._all and _are_clearly_independent(gram, lengths, G.shape[1])
+        if self.is_full:
+            self.rank = len(G)
+            return
+        if not self._all:
+            self._on = np.flatnonzero(lengths > NO_ROW * longest if self.is_finite else np.zeros(len(G), np.bool_))
+            self._lengths = lengths[self._on]
+        self.rank = numerical_rank(self._svd[1])
+        self.is_full = self.rank == len(self._lengths)
+
+    @property
+    def _unit(self) -> Matrix:
+        """Rows that are not zero, of unit length."""
+        return self.G[self._on] / self._lengths[:, None]
+
+    @cached_property
+    def _svd(self) -> tuple[Matrix, Vector, Matrix]:
+        U, sizes, Vt = np.linalg.svd(self._unit, full_matrices=False)
+        return U, sizes, Vt
+
+    @property
+    def singular_values(self) -> Vector:
+        """Those of the unit rows, largest first."""
+        return self._svd[1]
+
+    @cached_property
+    def redundant(self) -> Indices:
+        """Rows (indices) that repeat others, as many as the rank lacks, in order."""
+        if self.is_full:
+            return np.zeros(0, dtype=np.intp)
+        order = pivots(self._unit.T)[0]
+        where = np.arange(len(self.G), dtype=np.intp)[self._on]
+        return np.sort(where[order[self.rank :]])
+
+    def independent(self, gamma: Vector, size: float = 0.0) -> Independent:
+        r"""Rows of full rank that ask for the same, where all rows together can be met.
+
+        Otherwise they ask for the least squares optimum of :math:`G\,a = \gamma`.
+
+        Args:
+            gamma: (k,), what the rows are asked to be.
+            size: size of the accelerations that gamma was computed from: their rounding is no contradiction.
+        """
+        if self.is_full and self._all:
+            return Independent(self.G, gamma, True, 0.0, self.G[:0], size)
+        wanted: Vector = gamma[self._on]
+        off = float(np.abs(np.delete(gamma, self._on)).max(initial=0.0)) if not self._all else 0.0
+        if self.is_full:
+            rows: Matrix = self.G[self._on]
+            return Independent(rows, wanted, off <= CONSISTENT * (size + _norm(gamma)), off, rows[:0], size)
+        left, values, right = self._svd
+        U, sizes, Vt = left[:, : self.rank], values[: self.rank], right[: self.rank]
+        nearly: Matrix = values[self.rank :, None] * right[self.rank :]
+        met = self.met(gamma)[self._on] / self._lengths
+        beta = wanted / self._lengths
+        gap = max(_norm(beta - met), off)
+        size += _norm(beta)
+        return Independent(Vt, (U.T @ met) / sizes, gap <= CONSISTENT * size, gap, nearly, size)
+
+    def met(self, gamma: Vector) -> Vector:
+        r"""The nearest to gamma (k,) that all rows can be together: :math:`G G^+ \gamma`."""
+        some: Vector = gamma[self._on]
+        if not self.is_full:
+            Q = np.linalg.qr(self._lengths[:, None] * self._svd[0][:, : self.rank])[0]
+            some = Q @ (Q.T @ some)
+        return self._spread(some)
+
+    def of_independent(self, multipliers: Vector) -> Vector:
+        """Multipliers of the independent rows, where those that are not zero are, from those of all rows (k,)."""
+        return multipliers[self._on]
+
+    def _spread(self, some: Vector) -> Vector:
+        if self._all:
+            return some
+        every = np.zeros(len(self.G))
+        every[self._on] = some
+        return every
+
+    def multipliers(self, mu: Vector) -> Vector:
+        r"""Multipliers (k,) of all rows from those of the independent ones, :math:`G^T \lambda = B^T \mu`.
+
+        Where rows are redundant there are many: those of least norm.
+
+        Args:
+            mu: (rank,).
+        """
+        if self.is_full:
+            some = mu
+        else:
+            U, sizes, _ = self._svd
+            kept = int((sizes > SAME * sizes[0]).sum())  # also those of rows that nearly repeat others push: not at all
+            A = self._lengths[:, None] * U[:, :kept]
+            push = np.zeros(kept)
+            push[: self.rank] = mu / sizes[: self.rank]
+            some = A @ np.linalg.solve(A.T @ A, push)
+        return self._spread(some)
+
+
+def _are_clearly_independent(gram: Matrix, lengths: Vector, columns: int) -> bool:
+    r"""Whether the Gram matrix of rows bounds the least singular value of the unit rows from below, far from zero.
+
+    With :math:`\hat L` its Cholesky factor for unit rows, that value is at least :math:`1 / |\hat L^{-1}|_F`.
+    """
+    if not len(gram):
+        return True
+    if len(gram) > columns:
+        return False
+    L, failed = lapack.dpotrf(gram, lower=1, clean=1)
+    if failed:
+        return False
+    inverted: tuple[Matrix, int] = lapack.dtrtri(L, lower=1)
+    inverse, failed = inverted
+    inverse = inverse * lengths
+    return not failed and 1.0 > CLEARLY_INDEPENDENT**2 * float(np.vdot(inverse, inverse))
+
+
+def _norm(x: Vector) -> float:
+    return float(np.sqrt(x @ x))

@@ -1,0 +1,351 @@
+r"""The linear algebra of constrained dynamics, on matrices of one's own.
+
+.. math:: H\,a = c + G^T \lambda, \qquad G\,a = \gamma
+
+H (n, n) is symmetric, and positive definite at least on the motions that G leaves. Redundant rows are left out by the
+same rule in all methods (`RowSpace`); they differ in what they factorise.
+
+Source: the three `SolveConstrainedSystem...` of RBDL, whose multipliers of the null space method are wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import lapack
+
+from liegroups.arrays import Matrix, Vector
+from liegroups.frozen import read_only
+
+from .branches import MASSLESS, Branches, dense_branches
+from .row_space import Independent, RowSpace
+from .status import DynamicsStatus, Factorisation
+
+NO_MOTION: Matrix = read_only(np.zeros((0, 0)))
+"""Where no motion is left free."""
+
+SINGULAR = 1e-12
+"""A curvature of the kinetic energy below this part of the largest one is none: the motion has no mass."""
+
+LIGHT = 1e-9
+"""A pivot below this part of its diagonal entry is too light for Cholesky to be accurate: LU does it."""
+
+SUSPECT = 1e-11
+"""Estimate of the reciprocal condition of the saddle point below which it is judged by its motions without rows."""
+
+
+NEAT = 1e-12
+"""Part of the acceleration by which rows may be missed before it is corrected."""
+
+
+class Solution(NamedTuple):
+    """What solves a saddle point system.
+
+    Attributes:
+        acceleration: a (n,).
+        multipliers: lambda (k,), of least norm where rows are redundant.
+        status: whether both equations hold.
+        row_space: rank and redundant rows.
+        free: (n, m) an orthonormal basis of the motions that neither mass nor rows hold, where the status is
+            SINGULAR_SYSTEM.
+    """
+
+    acceleration: Vector
+    multipliers: Vector
+    status: DynamicsStatus
+    row_space: RowSpace
+    free: Matrix = NO_MOTION
+
+
+def solve_direct(
+    H: Matrix,
+    G: Matrix,
+    c: Vector,
+    gamma: Vector,
+    factorisation: Factorisation = Factorisation.CHOLESKY,
+    *,
+    size: float = 0.0,
+) -> Solution:
+    r"""Solve by one factorisation of the whole saddle point (n + rank unknowns).
+
+    Args:
+        H: (n, n); may be singular.
+        G: (k, n).
+        c: (n,).
+        gamma: (k,).
+        factorisation: of the saddle point.
+        size: size of the accelerations that gamma was computed from, by which rounding is judged.
+    """
+
+    def solve(space: RowSpace, rows: Independent) -> Solution:
+        if factorisation is Factorisation.CHOLESKY:
+            found = _by_blocks(H, rows.rows, c, rows.wanted)
+            if found is not None:
+                return solved(space, rows, *found)
+        found, free = _whole(H, rows, c, _SQUARE[factorisation])
+        if found is not None:
+            return solved(space, rows, *found)
+        if free.shape[1]:
+            return unsolved(space, DynamicsStatus.SINGULAR_SYSTEM, len(c), free)
+        return solve_null_space(H, G, c, gamma, factorisation, size=size)
+
+    return _with_rows(G, gamma, size, solve)
+
+
+def _by_blocks(H: Matrix, B: Matrix, c: Vector, beta: Vector) -> tuple[Vector, Vector] | None:
+    """Acceleration and multipliers by H = L L^T and the Cholesky factor of B H^-1 B^T; None where H is too light."""
+    n, r = len(c), len(B)
+    L, failed = lapack.dpotrf(H, lower=1)
+    if failed or _lightest(L, H) <= LIGHT:
+        return None
+    right = np.empty((n, r + 1), order="F")
+    right[:, :r], right[:, r] = B.T, c
+    Y = lapack.dtrtrs(L, right, lower=1)[0]
+    K = Y.T @ Y
+    mu = beta
+    if r:
+        M, failed = lapack.dpotrf(K[:r, :r], lower=1)
+        if failed:
+            return None
+        mu = lapack.dpotrs(M, beta - K[:r, r], lower=1)[0]
+    return lapack.dtrtrs(L, Y[:, r] + Y[:, :r] @ mu, lower=1, trans=1)[0], mu
+
+
+def _lightest(L: Matrix, A: Matrix) -> float:
+    """The least pivot of a Cholesky factor, as a part of its diagonal entry."""
+    pivots = L.diagonal()
+    return float((pivots * pivots / A.diagonal()).min(initial=1.0))
+
+
+def _whole(
+    H: Matrix, rows: Independent, c: Vector, solve: Callable[[Matrix, Vector], Any]
+) -> tuple[tuple[Vector, Vector] | None, Matrix]:
+    """Acceleration and multipliers by the whole matrix, or the motions that nothing holds."""
+    B, n, r = rows.rows, len(c), len(rows.rows)
+    scale = _scale(H)
+    scaled = B * scale
+    lengths = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
+    scaled /= lengths[:, None]
+    K = np.zeros((n + r, n + r), order="F")
+    K[:n, :n] = H * scale * scale[:, None]
+    K[:n, n:], K[n:, :n] = scaled.T, scaled
+    x = solve(K, np.concatenate([c * scale, rows.wanted / lengths]))
+    if x is None:
+        return None, _massless(H, B, scale)
+    return (x[:n] * scale, -x[n:] / lengths), np.zeros((n, 0))
+
+
+def solve_range_space(
+    H: Matrix,
+    G: Matrix,
+    c: Vector,
+    gamma: Vector,
+    factorisation: Factorisation = Factorisation.CHOLESKY,
+    *,
+    branches: Branches | None = None,
+    size: float = 0.0,
+) -> Solution:
+    r"""Solve by :math:`H = L^T L` along the branches, and :math:`K = Y^T Y` with :math:`Y = L^{-T} G^T`, k x k.
+
+    Args:
+        H: (n, n), positive definite, zero outside the branches.
+        G, c, gamma, size: as of `solve_direct`.
+        factorisation: of K, or (QR) of Y.
+        branches: which entries of H may differ from zero; all by default.
+    """
+    tree = dense_branches(len(c)) if branches is None else branches
+
+    def solve(space: RowSpace, rows: Independent) -> Solution:
+        L = tree.factor(H)
+        if L is None:
+            return unsolved(space, DynamicsStatus.SINGULAR_MASS, len(c))
+        Y, z = tree.solve_transposed(L, rows.rows.T), tree.solve_transposed(L, c)
+        if not len(rows.wanted):
+            return solved(space, rows, tree.solve(L, z), rows.wanted)
+        mu = _GRAM[factorisation](Y, rows.wanted - Y.T @ z)
+        a = tree.solve(L, z + Y @ mu)
+        left = rows.wanted - rows.rows @ a
+        if np.abs(left).max() > NEAT * np.abs(a).max():  # Y^T Y has the square of the condition of Y
+            more = _GRAM[factorisation](Y, left)
+            mu, a = mu + more, a + tree.solve(L, Y @ more)
+        return solved(space, rows, a, mu)
+
+    return _with_rows(G, gamma, size, solve)
+
+
+def solve_null_space(
+    H: Matrix,
+    G: Matrix,
+    c: Vector,
+    gamma: Vector,
+    factorisation: Factorisation = Factorisation.CHOLESKY,
+    *,
+    bases: tuple[Matrix, Matrix] | None = None,
+    size: float = 0.0,
+) -> Solution:
+    r"""Solve by :math:`a = Y y + Z z`, with Y a basis of the rows and Z one of what they leave.
+
+    .. math:: (G Y)\,y = \gamma, \quad (Z^T H Z)\,z = Z^T (c - H Y y), \quad (G Y)^T \lambda = Y^T (H a - c)
+
+    Args:
+        H: (n, n); may be singular, but not on the motions that G leaves.
+        G, c, gamma, size: as of `solve_direct`.
+        factorisation: of Z^T H Z.
+        bases: Y (n, k) and Z (n, n - k) of one's own, for a G of full rank; orthonormal ones by QR by default.
+    """
+
+    def solve(space: RowSpace, rows: Independent) -> Solution:
+        scale = _scale(H) if bases is None else np.ones(len(c))
+        A, B, push = H * scale * scale[:, None], rows.rows * scale, c * scale
+        Y, Z = bases_of(B) if bases is None else bases
+        square = B @ Y
+        a: Vector = Y @ np.linalg.solve(square, rows.wanted)
+        if Z.shape[1]:
+            K, right = Z.T @ A @ Z, Z.T @ (push - A @ a)
+            has_mass = _largest(K) > SINGULAR * _largest(A)
+            z = _DEFINITE[factorisation](K, right) if has_mass else None
+            if z is None:
+                values, vectors = np.linalg.eigh(K)
+                free = scale[:, None] * (Z @ vectors[:, values <= SINGULAR * max(values[-1], _largest(A))])
+                if free.shape[1]:
+                    return unsolved(space, DynamicsStatus.SINGULAR_SYSTEM, len(c), np.linalg.qr(free)[0])
+                z = np.linalg.solve(K, right)
+            a = a + Z @ z
+        mu = np.linalg.solve(square.T, Y.T @ (A @ a - push))
+        return solved(space, rows, a * scale, np.asarray(mu, dtype=np.float64))
+
+    return _with_rows(G, gamma, size, solve)
+
+
+def bases_of(B: Matrix) -> tuple[Matrix, Matrix]:
+    """Orthonormal bases Y (n, k) of the rows of B (k, n), which has full rank, and Z (n, n - k) of what they leave."""
+    Q = np.linalg.qr(B.T, mode="complete")[0] if len(B) else np.eye(B.shape[1])
+    return Q[:, : len(B)], Q[:, len(B) :]
+
+
+def _with_rows(G: Matrix, gamma: Vector, size: float, solve: Callable[[RowSpace, Independent], Solution]) -> Solution:
+    """Bring the rows to full rank, and solve."""
+    space = RowSpace(G)
+    if not (space.is_finite and isfinite(gamma @ gamma)):
+        return unsolved(space, DynamicsStatus.NOT_FINITE, len(G.T))
+    return solve(space, space.independent(gamma, size))
+
+
+def solved(space: RowSpace, rows: Independent, a: Vector, mu: Vector) -> Solution:
+    """The solution of independent rows as one of all rows."""
+    if not isfinite(a @ a + mu @ mu):
+        return unsolved(space, DynamicsStatus.NOT_FINITE, len(a))
+    if not rows.are_all_met_by(a):
+        status = DynamicsStatus.INCONSISTENT
+    else:
+        status = DynamicsStatus.SOLVED if space.is_full else DynamicsStatus.RANK_DEFICIENT
+    return Solution(a, space.multipliers(mu), status, space)
+
+
+def unsolved(space: RowSpace, status: DynamicsStatus, n: int, free: Matrix | None = None) -> Solution:
+    """No solution: zeros, with the reason."""
+    return Solution(np.zeros(n), np.zeros(len(space.G)), status, space, NO_MOTION if free is None else free)
+
+
+def _scale(H: Matrix) -> Vector:
+    """Factors of the unknowns that bring the diagonal of H to one where it is not zero."""
+    diagonal = np.diagonal(H)
+    heavy = diagonal > SINGULAR * diagonal.max(initial=0.0)
+    return 1.0 / np.sqrt(np.where(heavy, diagonal, diagonal.max(initial=0.0) or 1.0))
+
+
+def _massless(H: Matrix, B: Matrix, scale: Vector) -> Matrix:
+    """Orthonormal basis (n, m) of the motions that B leaves and that have no mass."""
+    _, Z = bases_of(B * scale)
+    if not Z.shape[1]:
+        return np.zeros((len(scale), 0))
+    values, vectors = np.linalg.eigh(Z.T @ (H * scale * scale[:, None]) @ Z)
+    free = scale[:, None] * (Z @ vectors[:, values <= SINGULAR * max(values[-1], 1.0)])
+    return np.linalg.qr(free)[0] if free.shape[1] else free
+
+
+def _largest(H: Matrix) -> float:
+    return float(np.diagonal(H).max(initial=0.0))
+
+
+# Dense factorisations: A x = b, or None where A is nearly singular.
+
+
+def _by_lu(A: Matrix, b: Vector) -> Vector | None:
+    norm = float(np.abs(A).sum(axis=0).max(initial=0.0))
+    LU, pivots, failed = lapack.dgetrf(A)
+    if failed or not lapack.dgecon(LU, norm)[0] > SUSPECT:
+        return None
+    return lapack.dgetrs(LU, pivots, b)[0]
+
+
+def _by_qr(A: Matrix, b: Vector) -> Vector | None:
+    Q, R = np.linalg.qr(A)
+    return _back(R, Q.T @ b)
+
+
+def _by_pivoted_qr(A: Matrix, b: Vector) -> Vector | None:
+    packed, order, tau, _, _ = lapack.dgeqp3(A)
+    right, _, _ = lapack.dormqr("L", "T", packed, tau, b[:, None], max(64, 32 * len(b)))
+    x = _back(packed, right[:, 0])
+    if x is None:
+        return None
+    out = np.empty_like(x)
+    out[order - 1] = x
+    return out
+
+
+def _back(R: Matrix, b: Vector) -> Vector | None:
+    """Back substitution, unless the triangle is nearly singular."""
+    if not lapack.dtrcon(R)[0] > SUSPECT:
+        return None
+    return lapack.dtrtrs(R, b)[0]
+
+
+def _by_cholesky(A: Matrix, b: Vector) -> Vector | None:
+    L, failed = lapack.dpotrf(A, lower=1)
+    if failed or _lightest(L, A) <= MASSLESS:
+        return None
+    return lapack.dpotrs(L, b, lower=1)[0]
+
+
+def _gram_by_cholesky(Y: Matrix, b: Vector) -> Vector:
+    K = Y.T @ Y
+    L, failed = lapack.dpotrf(K, lower=1)
+    return _gram_by_qr(Y, b) if failed else lapack.dpotrs(L, b, lower=1)[0]
+
+
+def _gram_by_lu(Y: Matrix, b: Vector) -> Vector:
+    return lapack.dgesv(Y.T @ Y, b)[2]
+
+
+def _gram_by_qr(Y: Matrix, b: Vector) -> Vector:
+    R = np.linalg.qr(Y, mode="r")
+    return lapack.dtrtrs(R, lapack.dtrtrs(R, b, trans=1)[0])[0]
+
+
+def _gram_by_pivoted_qr(Y: Matrix, b: Vector) -> Vector:
+    packed, order, _, _, _ = lapack.dgeqp3(np.asfortranarray(Y))
+    order, k = order - 1, len(b)
+    R = packed[:k]
+    out = np.empty(k)
+    out[order] = lapack.dtrtrs(R, lapack.dtrtrs(R, b[order], trans=1)[0])[0]
+    return out
+
+
+_SQUARE: dict[Factorisation, Callable[[Matrix, Vector], Any]] = {
+    Factorisation.CHOLESKY: _by_lu,
+    Factorisation.LU: _by_lu,
+    Factorisation.PIVOTED_QR: _by_pivoted_qr,
+    Factorisation.QR: _by_qr,
+}
+_DEFINITE = {**_SQUARE, Factorisation.CHOLESKY: _by_cholesky}
+_GRAM: dict[Factorisation, Callable[[Matrix, Vector], Vector]] = {
+    Factorisation.CHOLESKY: _gram_by_cholesky,
+    Factorisation.LU: _gram_by_lu,
+    Factorisation.PIVOTED_QR: _gram_by_pivoted_qr,
+    Factorisation.QR: _gram_by_qr,
+}

@@ -1,0 +1,143 @@
+"""The system of constrained dynamics: inertia, bias, rows and what they ask for, as one value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from liegroups.arguments import expect, finite_vector
+from liegroups.arrays import ArrayLike, Matrix, Vector
+
+from ..errors import RobotMismatchError
+from ..loops import ConstraintSet
+from ..loops.set_rows import SetRows
+from ..robot import Motion
+from ..rows.right_hand_side import RightHandSide
+from .external_force import ExternalForce, as_external, generalised
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ConstrainedSystem:
+    r"""Equations of motion with constraints at one state.
+
+    .. math:: H\,a + C = \tau + G^T \lambda, \qquad G\,a = \gamma
+
+    with :math:`\gamma` = wanted accelerations - drift - stabilisation, and lambda acting on the successors (on the
+    robot, for contacts).
+
+    Attributes:
+        constraint_set: whose rows.
+        q, v: the state.
+        tau: generalised forces of the actuators (nv,) [N, N m].
+        mass_matrix: H (nv, nv), joint-space inertia.
+        bias: C (nv,): Coriolis, centrifugal and gravity forces, less the external forces.
+        rows: G, errors, rates and drift of the constraints.
+        gamma: (size,), what the rows are asked for.
+    """
+
+    constraint_set: ConstraintSet
+    q: Vector
+    v: Vector
+    tau: Vector
+    mass_matrix: Matrix
+    bias: Vector
+    rows: SetRows
+    gamma: Vector
+
+    @property
+    def jacobian(self) -> Matrix:
+        """G (size, nv); rows of zeros where a constraint is off."""
+        return self.rows.jacobian
+
+    @property
+    def position_error(self) -> Vector:
+        """Errors of the constraints (size,) at q."""
+        return self.rows.position
+
+    @property
+    def velocity_error(self) -> Vector:
+        """Their rates (size,)."""
+        return self.rows.velocity
+
+    @property
+    def force(self) -> Vector:
+        """Tau - C (nv,): what accelerates the robot without constraints."""
+        return self.tau - self.bias
+
+
+def constrained_system(
+    constraint_set: ConstraintSet,
+    motion: Motion,
+    tau: ArrayLike | None = None,
+    *,
+    external: Iterable[ExternalForce] = (),
+    acceleration: ArrayLike | None = None,
+    rhs: RightHandSide | None = None,
+) -> ConstrainedSystem:
+    r"""Inertia, bias, rows and right-hand sides of constrained dynamics at one state.
+
+    Args:
+        constraint_set: closures, contacts and other constraints, with their stabilisation.
+        motion: the state, `robot.at(q, v)`; it need not satisfy the constraints.
+        tau: generalised forces of the actuators (nv,) [N, N m]; zero by default.
+        external: wrenches on bodies.
+        acceleration: wanted second derivative of each row (size,); zero by default; those of targets come on top.
+        rhs: right-hand sides with their rates, as of `constraint_set.rhs_at(t)`; constant default ones if absent.
+
+    Raises:
+        RobotMismatchError: the motion is of another robot.
+        WrongObjectError, SizeError, NotFiniteError: what is wrong with an argument.
+
+    Source: `CalcConstrainedSystemVariables` of RBDL.
+    """
+    check_state(constraint_set, motion)
+    force = np.zeros(motion.v.size) if tau is None else np.array(motion.posture.space.check_tangent(tau, "tau"))
+    asked = wanted_accelerations(acceleration, constraint_set)
+    return assembled(constraint_set, motion, force, as_external(external), asked, rhs)
+
+
+def assembled(
+    constraint_set: ConstraintSet,
+    motion: Motion,
+    tau: Vector,
+    external: tuple[ExternalForce, ...],
+    acceleration: Vector | None,
+    rhs: RightHandSide | None,
+) -> ConstrainedSystem:
+    """The system of arguments that have been checked."""
+    bias = motion.bias_force()
+    if external:
+        bias -= generalised(external, motion)
+    rows = constraint_set.rows_at(motion, rhs)
+    gamma = wanted(constraint_set, rows, acceleration)
+    return ConstrainedSystem(constraint_set, motion.q, motion.v, tau, motion.mass_matrix(), bias, rows, gamma)
+
+
+def wanted_accelerations(acceleration: ArrayLike | None, constraint_set: ConstraintSet) -> Vector | None:
+    """Wanted accelerations of the rows (size,), from what a user gave."""
+    if acceleration is None:
+        return None
+    return finite_vector(acceleration, constraint_set.size, "wanted acceleration of the rows")
+
+
+def wanted(constraint_set: ConstraintSet, rows: SetRows, acceleration: Vector | None) -> Vector:
+    """What the rows are asked for, gamma (size,): zero where they are off, or hold on one side."""
+    gamma = -rows.drift
+    gains = constraint_set.gains
+    if gains is not None:
+        gamma -= gains[0] * rows.position + gains[1] * rows.velocity
+    if acceleration is not None:
+        gamma += np.where(constraint_set.counts_in(rows), acceleration, 0.0)
+    return gamma
+
+
+def check_state(constraint_set: object, motion: object) -> None:
+    """Refuse what is no constraint set, no motion, or of two robots."""
+    whole = expect(constraint_set, ConstraintSet, "constraint set of dynamics")
+    state = expect(motion, Motion, "state of dynamics", "a Motion: robot.at(q, v)")
+    if not whole.robot.space.same_robot(state.posture.space):
+        raise RobotMismatchError("motion of another robot than the constraint set")

@@ -1,0 +1,70 @@
+"""Joint-space inertia, in whatever order the joints of a model are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from liegroups.arrays import Matrix, Vector
+
+from .pinocchio import pin
+
+
+def is_depth_first(model: Any) -> bool:
+    """Whether the joints that each joint carries follow it without a gap.
+
+    `crba`, `computeMinverse` and `constraintDynamics` of pinocchio take it for granted, and say nothing where it is not
+    so: they then read and write the columns of other branches. Kinematics, RNEA and ABA need only parents before their
+    children, which is all that `addJoint` asks for.
+    """
+    for j in range(1, model.njoints):
+        before = j - 1
+        while before != model.parents[j]:
+            if before < model.parents[j]:
+                return False
+            before = model.parents[before]
+    return True
+
+
+def inertia_of(model: Any) -> Callable[[Any, Any, Vector], Matrix]:
+    """What computes the joint-space inertia of a model: (model, data, q) -> M (nv, nv), a new array.
+
+    It overwrites the joint Jacobians in the data, by the same numbers.
+    """
+    return _by_branches if is_depth_first(model) else _by_bodies
+
+
+def _by_branches(model: Any, data: Any, q: Vector) -> Matrix:
+    M: Matrix = pin.crba(model, data, q)  # a copy, whole; what stays in the data is half
+    return M
+
+
+def _by_bodies(model: Any, data: Any, q: Vector) -> Matrix:
+    """The sum of J^T I J over all bodies, and the armatures."""
+    pin.computeJointJacobians(model, data, q)
+    M = np.diag(np.array(model.armature, dtype=np.float64).reshape(-1))
+    for j in range(1, model.njoints):
+        J = np.array(pin.getJointJacobian(model, data, j, pin.LOCAL)).reshape(6, -1)
+        M += J.T @ np.asarray(model.inertias[j].matrix()) @ J
+    return M
+
+
+def inverse_inertia_of(model: Any) -> Callable[[Any, Any, Vector], Matrix]:
+    """What computes the inverse of it by articulated bodies; not finite where a joint moves no mass."""
+    if is_depth_first(model):
+        return _inverse_by_branches
+    still = pin.Model(model)
+    still.gravity = pin.Motion.Zero()
+    own, rest = still.createData(), np.zeros(model.nv)
+
+    def by_forces(_: Any, __: Any, q: Vector) -> Matrix:
+        return np.array([pin.aba(still, own, q, rest, force) for force in np.eye(model.nv)]).T
+
+    return by_forces
+
+
+def _inverse_by_branches(model: Any, data: Any, q: Vector) -> Matrix:
+    M: Matrix = pin.computeMinverse(model, data, q)  # a copy, whole
+    return M
