@@ -27,9 +27,13 @@ from .multipliers import Body, pulling_contacts, wrench_of
 from .proximal import fast_anchors_of, solve_fast, solve_proximal
 from .row_space import RowSpace
 from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
+from .sparse import SparseStatus, solve_sparse, sparse_pays
 from .status import DynamicsStatus, Factorisation, Method, member
 from .system import ConstrainedSystem, assembled, check_state, wanted, wanted_accelerations
 from .takes import check_method
+
+LONG = 45
+"""Degrees of freedom from which on the sparse method is quicker than the direct one, on chains with as many loops."""
 
 FREE = 1e-6
 """Part of a motion that is left free, of norm 1, from which on a coordinate takes part in it."""
@@ -237,11 +241,17 @@ def forward_dynamics(
             found = _by_test_forces(question, motion)
             if found.success:
                 return found
+        elif motion.v.size >= LONG and sparse_pays(constraint_set):
+            found = _by_bodies(question, motion)
+            if found.success:
+                return found
         how = Method.DIRECT
     else:
         check_method(constraint_set, how)
         if how is Method.TEST_FORCES:
             return _by_test_forces(question, motion)
+        if how is Method.SPARSE:
+            return _by_bodies(question, motion)
     return _solve(question, motion, how, by)
 
 
@@ -267,6 +277,27 @@ def _by_test_forces(question: Question, motion: Motion) -> ForwardDynamics:
     gamma = wanted(constraint_set, rows, question.acceleration)
     found = solve_test_forces(motion, force, rows.jacobian, gamma, float(motion.v @ motion.v))
     return ForwardDynamics(found.acceleration, found.multipliers, found.status, Method.TEST_FORCES, question, found)
+
+
+def _by_bodies(question: Question, motion: Motion) -> ForwardDynamics:
+    """By the sparse matrix of all bodies."""
+    force = question.tau + generalised(question.external, motion) if question.external else question.tau
+    constraint_set = question.constraint_set
+    found = solve_sparse(constraint_set, motion, force, acceleration=question.acceleration, rhs=question.rhs)
+    status = _OF_SPARSE[found.status]
+    if not found.success:
+        return _refused(question, Method.SPARSE, status)
+    return ForwardDynamics(found.acceleration, found.multipliers, status, Method.SPARSE, question)
+
+
+_OF_SPARSE = {
+    SparseStatus.SOLVED: DynamicsStatus.SOLVED,
+    SparseStatus.REDUNDANT: DynamicsStatus.RANK_DEFICIENT,
+    SparseStatus.INCONSISTENT: DynamicsStatus.INCONSISTENT,
+    SparseStatus.SINGULAR: DynamicsStatus.SINGULAR_SPARSE,
+    SparseStatus.INACCURATE: DynamicsStatus.SINGULAR_SPARSE,
+    SparseStatus.NOT_FINITE: DynamicsStatus.NOT_FINITE,
+}
 
 
 def _solve(question: Question, motion: Motion, how: Method, by: Factorisation) -> ForwardDynamics:

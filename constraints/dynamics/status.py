@@ -26,6 +26,10 @@ class DynamicsStatus(StatusEnum):
         "The mass matrix is singular and this method factorises it: Method.DIRECT and Method.NULL_SPACE do not, and "
         "solve where the constraints hold the massless motions."
     )
+    SINGULAR_SPARSE = (
+        "The sparse matrix of all bodies is singular or nearly so: masses are missing, or rows are little more than "
+        "rounding; Method.DIRECT judges them."
+    )
     SINGULAR_SYSTEM = "The acceleration is not unique: a motion without mass is held by no constraint."
     NOT_FINITE = "Numbers overflow: a configuration, velocity or force is too large to compute with."
 

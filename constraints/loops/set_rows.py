@@ -226,6 +226,6 @@ class _WorldPoints:
 
 
 def _directions(owner: FrameRows) -> Matrix:
-    """Directions of the rows in the axes of the world, to which the reference of a point held there is aligned."""
+    """Directions of the rows (k, 3) in the axes of the world, in which the predecessor may stand turned."""
     pose_map: Any = owner.function.pose_map
-    return pose_map.directions
+    return pose_map.directions @ owner.predecessor.placement.rotation.T
