@@ -232,6 +232,19 @@ def test_targets_are_followed_in_all_three_orders() -> None:
     assert record.multipliers_of("tip").shape == (21, 3)
 
 
+def test_contact_without_anchor_follows_the_rate_of_its_target_alone() -> None:
+    """Item 8: it has no position: stabilisation has nothing to pull at, though the target is far away."""
+    robot = body()
+    away = Target(lambda t: [t + 3.0, 0.0, 0.0], lambda t: [1.0, 0.0, 0.0], lambda t: [0.0, 0.0, 0.0])
+    rows = ConstraintSet(robot, [PointContact(robot, "base", target=away, name="moves")]).stabilised(0.1)
+    v = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    motion = robot.at(robot.neutral, v)
+    np.testing.assert_array_equal(rows.rows_at(motion, rows.rhs_at(0.5)).position, 0.0)
+    for correction in ("projection", "baumgarte"):
+        record = simulate(rows, robot.neutral, v, 1.0, 0.1, correction=correction).or_raise()
+        np.testing.assert_allclose(record.q[:3], [1.0, 0.0, 0.0], atol=1e-12)
+
+
 # What ends a motion early.
 
 
