@@ -149,6 +149,7 @@ def test_terminal_event_at_the_end_of_a_step_ends_the_motion(step: float) -> Non
     record = simulate(rows.switched(off=["floor"]), [0, 0, 1.0], np.zeros(3), 1.0, step, events=at_half)
     assert record.status is MotionStatus.EVENT
     assert record.time == pytest.approx(0.5, abs=1e-9)
+    assert len(record.events) == 1
 
 
 def test_watching_does_not_change_the_motion() -> None:
