@@ -22,7 +22,7 @@ from .events import Crossing, Event, Watch, as_events, bisected, restarted
 from .metric_projection import Errors
 from .motion_record import MotionRecord, MotionStatus
 from .status import DynamicsStatus, Method, member
-from .stepping import Correction, Forces, Halt, OpenStateError, Scheme, State, Stepper, check
+from .stepping import Correction, Forces, Halt, OpenStateError, Scheme, State, Stepper
 
 MOMENT = 1e-6
 """How much later it shows where a function that is zero after a reset goes [s]."""
@@ -160,7 +160,7 @@ class _Run:
         state = self.stepper.state(grid[0], motion)
         try:
             state = self.stepper.state(grid[0], self.stepper.closed(grid[0], motion))
-            check(state)
+            self.stepper.check(state)
             self.record(state)
             watch = Watch(self.events, grid[0], state.motion)
             for k, end in enumerate(grid[1:], 1):
@@ -169,7 +169,7 @@ class _Run:
                     self.record(state)
                 if is_over:
                     return MotionStatus.EVENT, f"It was {self.crossings[-1]}"
-                check(state)
+                self.stepper.check(state)
                 report(1)
         except Halt as halt:
             self.record(state)
@@ -231,7 +231,7 @@ class _Run:
         self.crossings.append(Crossing(last.name, last.time, last.q, last.v, (motion.q, motion.v)))
         state = self.stepper.state(there.t, motion)
         self.record(state)
-        check(state)
+        self.stepper.check(state)
         soon = event.value(there.t + MOMENT, self.stepper.advance(state, MOMENT))
         ends = watch.restart(self.events.index(event), event.value(there.t, motion), soon)
         if ends and holds is before:

@@ -20,8 +20,8 @@ from .metric_projection import Errors, MetricProjection
 from .motion_record import MotionStatus
 from .status import DynamicsStatus, Method
 
-AGREEMENT = 1e-6
-"""Part of the size of the accelerations up to which rows may contradict each other in a motion."""
+AGREEMENT = 1e-3
+"""Part of the size of the accelerations up to which rows of a motion that is not projected may contradict each other."""
 
 Forces = Callable[[float, Motion], ArrayLike | None]
 """Generalised forces in time: (t, motion) -> tau (nv,), or None for none."""
@@ -136,6 +136,31 @@ class Stepper:
             t, motion, forward_dynamics(self.constraint_set, motion, tau, method=self._method, rhs=self.rhs(t))
         )
 
+    def check(self, state: State) -> None:
+        """Refuse accelerations that are none.
+
+        Rows that repeat others contradict each other by the errors of a state, in a singular pose by much, and no
+        acceleration meets them all. Where states are projected, projection judges the step that comes of it.
+
+        Raises:
+            Halt: they are not determined, or the rows contradict.
+        """
+        found = state.dynamics
+        if found.success:
+            return
+        reason = f"At {state.t:.6g} s: {found.status.name}, {found.status.value}"
+        if found.status is DynamicsStatus.INCONSISTENT:
+            if self._projects:
+                return
+            system = found.system
+            gap = float(np.abs(system.jacobian @ found.acceleration - system.gamma).max(initial=0.0))
+            size = 1.0 + float(system.v @ system.v) + float(np.abs(system.gamma).max(initial=0.0))
+            if gap <= AGREEMENT * size:
+                return
+            reason += f" They are off by {gap:.3g}"
+        overflow = found.status is DynamicsStatus.NOT_FINITE
+        raise Halt(MotionStatus.NOT_FINITE if overflow else MotionStatus.NO_ACCELERATION, reason.rstrip("."))
+
     def advance(self, state: State, h: float) -> Motion:
         """The motion a time h later.
 
@@ -172,36 +197,13 @@ class Stepper:
             q = space.integrate(q0, part * h * u_rates[-1])
             motion = closed(later, self.robot.at(q, v0 + part * h * v_rates[-1]))
             there = self.state(later, motion)
-            check(there)
+            self.check(there)
             rate, moved = motion.v.copy()[:, None], np.zeros(space.nv)
             space.error(q0, motion.q, moved, rate)
             u_rates.append(rate[:, 0])
             v_rates.append(there.dynamics.acceleration)
         q = space.integrate(q0, h * _mean(u_rates))
         return self.closed(t + h, self.robot.at(q, v0 + h * _mean(v_rates)))
-
-
-def check(state: State) -> None:
-    """Refuse accelerations that are none.
-
-    Rows that repeat others contradict each other by the errors of the configuration: those are no reason to stop.
-
-    Raises:
-        Halt: they are not determined, or the rows contradict by more.
-    """
-    found = state.dynamics
-    if found.success:
-        return
-    reason = f"At {state.t:.6g} s: {found.status.name}, {found.status.value}"
-    if found.status is DynamicsStatus.INCONSISTENT:
-        system = found.system
-        gap = float(np.abs(system.jacobian @ found.acceleration - system.gamma).max(initial=0.0))
-        size = 1.0 + float(system.v @ system.v) + float(np.abs(system.gamma).max(initial=0.0))
-        if gap <= AGREEMENT * size:
-            return
-        reason += f" They are off by {gap:.3g}"
-    overflow = found.status is DynamicsStatus.NOT_FINITE
-    raise Halt(MotionStatus.NOT_FINITE if overflow else MotionStatus.NO_ACCELERATION, reason.rstrip("."))
 
 
 def _mean(k: list[Vector]) -> Vector:

@@ -289,7 +289,11 @@ def test_rows_that_contradict_are_a_status() -> None:
     still = PointContact(robot, "base", name="still")
     away = Target(lambda t: [0.5 * t**2, 0.0, 0.0], lambda t: [t, 0.0, 0.0], lambda t: [1.0, 0.0, 0.0])
     pulled = PointContact(robot, "base", target=away, name="pulled")
-    record = simulate(ConstraintSet(robot, [still, pulled]), robot.neutral, np.zeros(6), 1.0, 0.1)
+    rows = ConstraintSet(robot, [still, pulled])
+    record = simulate(rows, robot.neutral, np.zeros(6), 1.0, 0.1)
+    assert record.status is MotionStatus.NOT_PROJECTED  # what projection makes of the first step
+    assert record.dynamics == (DynamicsStatus.INCONSISTENT,)
+    record = simulate(rows, robot.neutral, np.zeros(6), 1.0, 0.1, correction="baumgarte")
     assert record.status is MotionStatus.NO_ACCELERATION
     assert record.dynamics == (DynamicsStatus.INCONSISTENT,)
     assert "INCONSISTENT" in str(record)

@@ -81,6 +81,18 @@ def test_windows_in_the_flat_pose_have_a_lower_rank_and_go_on() -> None:
     np.testing.assert_allclose(record.q[cranks], record.q[cranks[0]], atol=1e-9)  # it stays a parallelogram
 
 
+def test_windows_go_on_from_a_reset_in_the_flat_pose() -> None:
+    """Published figures: A02 stopped within 1e-9 s of each flat pose, where its rows contradict: a status, and on."""
+    a = four_bar_windows()
+    flat = Event(lambda t, motion: np.sin(motion.posture.q[0]), "flat", reset=lambda t, motion: motion)
+    record = simulate(a.constraint_set, a.q, a.v, 1.4, 0.01, events=flat).or_raise()
+    there = np.flatnonzero(record.ranks < 4)
+    np.testing.assert_allclose(np.unique(record.times[there]), [c.time for c in record.events])
+    assert "rank 4, and down to 2 at 4 states" in record.describe()  # before and after each reset
+    assert record.energy_drift < 1e-5 * record.kinetic_energy.max()
+    assert record.q[0] == pytest.approx(windows_motion(1.4)[0], abs=1e-5)
+
+
 def test_bricard_moves_with_its_redundant_row() -> None:
     """Published figures: A04, mobility 1 though Gruebler counts 0; against the closed form of the linkage."""
     b = bricard()
