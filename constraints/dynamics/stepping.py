@@ -21,7 +21,7 @@ from .motion_record import MotionStatus
 from .status import DynamicsStatus, Method
 
 AGREEMENT = 1e-3
-"""Part of the size of the accelerations up to which rows of a motion that is not projected may contradict each other."""
+"""Part of the size of the accelerations up to which rows may contradict each other, without projection."""
 
 Forces = Callable[[float, Motion], ArrayLike | None]
 """Generalised forces in time: (t, motion) -> tau (nv,), or None for none."""
