@@ -188,7 +188,7 @@ class _Run:
         while state.t < end:
             motion = self.stepper.advance(state, end - state.t)
             values = [event.value(end, motion) for event in self.events]
-            acting = self.locate(state, end - state.t, watch, watch.found(values))
+            acting = self.locate(state, motion, end - state.t, watch, watch.found(values))
             if acting is None:
                 state = self.stepper.state(end, motion)
                 beyond = watch.beyond(values)
@@ -205,19 +205,27 @@ class _Run:
             state = self.reset(event, there, watch)
         return state, False
 
-    def locate(self, state: State, h: float, watch: Watch, found: list[int]) -> tuple[Event, State] | None:
+    def locate(
+        self, state: State, motion: Motion, h: float, watch: Watch, found: list[int]
+    ) -> tuple[Event, State] | None:
         """Note the events of a step in order, up to the first that changes the motion; that one, with its state."""
 
+        def at(s: float) -> Motion:
+            try:
+                return self.stepper.advance(state, s)
+            except Halt:  # the whole step went well
+                return self.stepper.between(state, motion, h, s)
+
         def crossed(i: int, s: float) -> bool:
-            return watch.crossed(i, self.events[i].value(state.t + s, self.stepper.advance(state, s)))
+            return watch.crossed(i, self.events[i].value(state.t + s, at(s)))
 
         times = sorted((bisected(lambda s, i=i: crossed(i, s), h), i) for i in found)
         for s, i in times:
-            event, motion = self.events[i], self.stepper.advance(state, s)
+            event, there = self.events[i], at(s)
             watch.happened(i)
-            self.crossings.append(Crossing(event.name, state.t + s, motion.q, motion.v))
+            self.crossings.append(Crossing(event.name, state.t + s, there.q, there.v))
             if event.acts:
-                return event, self.stepper.state(state.t + s, motion)
+                return event, self.stepper.state(state.t + s, there)
         return None
 
     def reset(self, event: Event, there: State, watch: Watch) -> State:

@@ -17,9 +17,10 @@ from .saddle_point import solve_direct
 MOST_STEPS = 20
 """Newton steps of one projection. A step of an integrator takes one or two."""
 
-RATES = 10.0
-"""How much more than the tolerance rates may be off, relative to the size of the velocity: rows that repeat others do
-so only up to the errors of the configuration, and no velocity meets all of them better than that."""
+RATES, LEAST_RATE = 10.0, 1e-7
+"""How much more than the tolerance rates may be off, and by how much in any case, relative to the size of the velocity.
+
+Rows that repeat others do so only up to the errors of the configuration, and rows of rounding are not projected."""
 
 ROUNDING = 1e-14
 """Rates below this part of the size of the velocity are rounding, and left alone."""
@@ -110,7 +111,7 @@ class MetricProjection:
         dv = _least(motion.mass_matrix(), rows.jacobian, self._none, -rows.velocity)
         left = rows._replace(velocity=rows.velocity + rows.jacobian @ dv)
         errors = self.errors(left)
-        if not errors.velocity <= RATES * self._tolerance * size:
+        if not errors.velocity <= max(RATES * self._tolerance, LEAST_RATE) * size:
             return errors
         return self._set.robot.at(motion.q, motion.v + dv)
 

@@ -178,6 +178,25 @@ class Stepper:
         except (UndefinedError, np.linalg.LinAlgError) as error:
             raise Halt(MotionStatus.NO_ACCELERATION, str(error)) from None
 
+    def between(self, state: State, later: Motion, h: float, s: float) -> Motion:
+        """The motion a time s after a state, from what it is at h: where a step ends in a singular pose, and fails.
+
+        Velocities are quadratic in time, with the acceleration of the state, and the configuration follows them.
+
+        Args:
+            state: at 0.
+            later: at h.
+            h, s: [s], s at most h.
+        """
+        space, part = self.robot.space, s / h
+        v, a = state.motion.v, state.dynamics.acceleration
+        bend = later.v - v - h * a
+        behind = s * (v + s * (0.5 * a + part * bend / (3.0 * h)))
+        whole = h * (v + h * (0.5 * a + bend / (3.0 * h)))
+        left = space.difference(space.integrate(state.motion.q, whole), later.q)  # what the cubic lacks at h
+        q = space.integrate(space.integrate(state.motion.q, behind), part**3 * (4.0 - 3.0 * part) * left)
+        return self.robot.at(q, v + s * a + part**2 * bend)
+
     def _euler(self, state: State, h: float) -> Motion:
         v = state.motion.v + h * state.dynamics.acceleration
         q = self.robot.space.integrate(state.motion.q, h * v)

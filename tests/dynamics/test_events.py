@@ -10,6 +10,7 @@ import pytest
 
 from constraints import Robot
 from constraints.dynamics import Event, MotionRecord, MotionStatus, impact, simulate
+from constraints.dynamics.stepping import Halt, State, Stepper
 from constraints.errors import DuplicateNameError, UnknownNameError, WrongObjectError
 from constraints.loops import ConstraintSet, PointContact
 from constraints.robot import Motion
@@ -166,6 +167,37 @@ def test_watching_does_not_change_the_motion() -> None:
     for crossing in seen:
         assert crossing.time == pytest.approx(expected[int(crossing.name)], abs=1e-9)
     assert {crossing.name for crossing in seen} == {str(i) for i in range(10) if 0.3 < expected[i] < 0.8}
+
+
+def test_watching_does_not_end_a_motion_where_parts_of_a_step_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Item 8: a shorter step that ends in a singular pose may fail; the time is then that of a cubic, of order 4."""
+    model = pin.Model()
+    model.addJoint(0, pin.JointModelSpherical(), pin.SE3.Identity(), "ball")
+    model.addJointFrame(1)
+    model.appendBodyToJoint(
+        1, pin.Inertia(1.0, np.array([0.1, 0.0, -0.5]), np.diag([0.1, 0.2, 0.3])), pin.SE3.Identity()
+    )
+    robot = Robot(model)
+    level = Event(lambda t, motion: motion.posture.placement("ball").rotation[0, 2] - 0.2, "level")
+    whole = Stepper.advance
+
+    def only_whole(self: Stepper, state: State, h: float) -> Motion:
+        if h < 0.99 * step:
+            raise Halt(MotionStatus.NOT_PROJECTED)
+        return whole(self, state, h)
+
+    errors: list[float] = []
+    for step in (0.02, 0.01):
+        given: Any = (ConstraintSet(robot, []), robot.neutral, [1.0, 2.0, 3.0], 0.4, step)
+        right = simulate(*given, events=level).or_raise()
+        with monkeypatch.context() as patch:
+            patch.setattr(Stepper, "advance", only_whole)
+            seen = simulate(*given, events=level).or_raise()
+        np.testing.assert_array_equal(seen.q, right.q)
+        assert len(seen.events) == len(right.events) > 0
+        errors.append(abs(seen.events[0].time - right.events[0].time))
+    assert errors[0] < 1e-5
+    assert errors[1] < 0.3 * errors[0]
 
 
 @pytest.mark.parametrize(("direction", "count"), [("rising", 1), ("falling", 1), ("any", 2)])
