@@ -250,7 +250,8 @@ def _back(R: Matrix, b: Vector) -> Vector | None:
     return lapack.dtrtrs(R, b)[0]
 
 
-def _by_cholesky(A: Matrix, b: Vector) -> Vector | None:
+def by_cholesky(A: Matrix, b: Vector) -> Vector | None:
+    """Solve A x = b for an A that is positive definite; None where it is nearly singular."""
     L, failed = lapack.dpotrf(A, lower=1)
     if failed or not (np.diagonal(L) ** 2 > MASSLESS * np.diagonal(A)).all():
         return None
@@ -282,7 +283,7 @@ _SQUARE: dict[Factorisation, Callable[[Matrix, Vector], Any]] = {
     Factorisation.PIVOTED_QR: _by_pivoted_qr,
     Factorisation.QR: _by_qr,
 }
-_DEFINITE = {**_SQUARE, Factorisation.LU: _by_cholesky}
+_DEFINITE = {**_SQUARE, Factorisation.LU: by_cholesky}
 _GRAM: dict[Factorisation, Callable[[Matrix, Vector], Vector]] = {
     Factorisation.LU: _gram_by_cholesky,
     Factorisation.PIVOTED_QR: _gram_by_pivoted_qr,
