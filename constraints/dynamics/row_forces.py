@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import final
 
 from liegroups.arguments import expect
-from liegroups.arrays import Vector
+from liegroups.arrays import BoolVector, Vector
 
 from ..loops import Axes, Closure
 from ..loops.frame_rows import FrameRows
@@ -69,18 +69,19 @@ class RowForces(Result):
     @property
     @final
     def undetermined_rows(self) -> tuple[str, ...]:
-        """Names of rows whose multiplier is not unique, since other rows can stand for them: "elbow[2]".
+        """Names of rows whose multiplier is not unique: "elbow[2]".
 
-        Of these multipliers the result has those of least norm; how such a force is shared in a mechanism of stiff
-        bodies depends on how stiff they are.
+        Other rows can stand for them, or no motion of the robot meets them (those across the plane of a planar
+        linkage). Of these multipliers the result has the ones of least norm; how such forces are shared in a real
+        mechanism depends on how stiff its bodies are. Rows that are off have the multiplier zero, which is unique.
         """
-        where = (~self.row_space.determined).nonzero()[0]
+        where = (~self._determined).nonzero()[0]
         return tuple(self.question.constraint_set.row_name(int(i)) for i in where)
 
     @final
     def is_determined(self, which: RowOwner | str | int) -> bool:
         """Whether all multipliers of a constraint are unique: the object, its position, or its name."""
-        return bool(self.row_space.determined[self.question.constraint_set.slice_of(which)].all())
+        return bool(self._determined[self.question.constraint_set.slice_of(which)].all())
 
     # Forces.
 
@@ -168,6 +169,11 @@ class RowForces(Result):
         """
         owner = expect(self.question.constraint_set[which], Closure, "constraint with a hinge", "a Closure")
         return self._across(owner) @ motion_subspace(owner, owner.pose(self.question.q))
+
+    @cached_property
+    def _determined(self) -> BoolVector:
+        """Rows (size,) whose multiplier is unique."""
+        return self.row_space.determined | ~self.question.constraint_set.counts_in(self.system.rows)
 
     def _across(self, owner: FrameRows) -> Vector:
         """The whole wrench on the successor, in its frame."""

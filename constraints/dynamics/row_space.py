@@ -108,10 +108,11 @@ class RowSpace:
     def determined(self) -> BoolVector:
         """Rows (k,) whose multiplier is unique: those that no combination of the others can stand for.
 
-        A row that has a part above 1e-6 in the combinations of unit rows that vanish is not one of them. Rows of zeros
-        have the multiplier zero.
+        A row that has a part above 1e-6 in the combinations of unit rows that vanish is not one of them, nor is a row
+        of zeros.
         """
-        kept = np.ones(len(self.G), dtype=np.bool_)
+        kept = np.zeros(len(self.G), dtype=np.bool_)
+        kept[self._on] = True
         if not self.is_full:
             U = self._svd[0][:, : self.rank]
             kept[self._on] = 1.0 - np.einsum("ij,ij->i", U, U) <= UNIQUE
