@@ -21,6 +21,9 @@ from .hinge_forces import HingeForce, check_robot, relative_jacobian
 Actuated: TypeAlias = "Iterable[str | Segments | Closure] | Segments | Closure"
 """What is actuated: names of joints and closures, Segments, closures."""
 
+STILL = 1e-12
+"""Rates of a hinge by joint velocities of 1 below this [m/s, rad/s] are rounding: no joint turns it."""
+
 _WORDS = "names of joints or closures, Segments, or closures"
 
 
@@ -136,7 +139,9 @@ def _of_closure(closure: Closure, motion: Motion) -> tuple[Closure, list[str], M
     check_robot(closure, motion)
     n = closure.hinge.dofs
     labels = [closure.name] if n == 1 else [f"{closure.name}[{i}]" for i in range(n)]
-    return closure, labels, relative_jacobian(closure, motion.posture).T
+    rates = relative_jacobian(closure, motion.posture)
+    still = np.abs(rates).max(axis=1, initial=0.0) < STILL
+    return closure, labels, np.where(still[:, None], 0.0, rates).T
 
 
 def _name(owner: str | Closure) -> str:

@@ -24,7 +24,7 @@ import numpy as np
 from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ..linear_algebra import numerical_rank
-from .row_space import Independent, RowSpace
+from .row_space import NO_ROW, Independent, RowSpace
 from .saddle_point import SINGULAR, Solution, bases_of, by_cholesky, solved, unsolved
 from .status import DynamicsStatus
 
@@ -144,9 +144,13 @@ def _nearest(H: Matrix, Hz: Matrix, N: Matrix, wanted: Vector) -> Vector:
 
 
 def _directions(N: Matrix, B: Matrix) -> tuple[Matrix, Matrix]:
-    """Orthonormal bases of the directions of z that u drives, and of the others; columns of B brought to length 1."""
+    """Orthonormal bases of the directions of z that u drives, and of the others; columns of B brought to length 1.
+
+    Columns that are rounding beside the longest one drive nothing.
+    """
     lengths = np.sqrt(np.einsum("ij,ij->j", B, B))
-    A = N.T @ (B / np.where(lengths > 0.0, lengths, 1.0))
+    drives = lengths > NO_ROW * lengths.max(initial=0.0)
+    A = N.T @ np.where(drives, B / np.where(drives, lengths, 1.0), 0.0)
     U, sizes, _ = np.linalg.svd(A)
     rank = numerical_rank(sizes, max(1.0, float(sizes.max(initial=0.0))))
     return U[:, :rank], U[:, rank:]

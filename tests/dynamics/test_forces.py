@@ -396,8 +396,8 @@ class FourBar:
             body = pin.Inertia.FromBox(1.0 + BARS.index(bar), 0.3, 0.1, 0.2)
             model.appendBodyToJoint(index[bar], body, seen[bar] * placement(55 + BARS.index(bar)))
         self.robot = Robot(model, f"cut at {cut}").without_bounds()
-        sides = [Frame(bar, index[bar], seen[bar] * PINS[bar][cut]) for bar in SIDES[cut]]
-        self.closure = Closure(self.robot, *sides, Hinge.pin(), name="cut")
+        a, b = (Frame(bar, index[bar], seen[bar] * PINS[bar][cut]) for bar in SIDES[cut])
+        self.closure = Closure(self.robot, a, b, Hinge.pin(), name="cut")
         self.rows = ConstraintSet(self.robot, [self.closure])
         self.cut, self.chain = cut, CHAINS[cut]
 
@@ -458,7 +458,8 @@ def test_the_maps_from_hinge_forces_to_wrenches(name: str) -> None:
     on_s, on_p, S_ = maps.successor(cut.q), maps.predecessor(cut.q), maps.subspace(cut.q)
     assert on_s.shape == on_p.shape == (6, hinge.dofs) == (6, maps.dofs)
     assert np.abs(S_.T @ on_s - np.eye(hinge.dofs)).max(initial=0.0) < 1e-9
-    back = np.linalg.inv(cut.closure.pose(cut.q).toActionMatrix()).T @ on_s
+    pose: Any = cut.closure.pose(cut.q)
+    back = np.linalg.inv(pose.toActionMatrix()).T @ on_s
     assert np.abs(on_p + back).max(initial=0.0) < 1e-12
     rates = maps.rates(cut.q)
     assert np.abs(rates @ cut.v - cut.closure.hinge_motion(cut.q, cut.v).rates).max(initial=0.0) < 1e-10
@@ -568,8 +569,9 @@ def test_forces_of_ones_own() -> None:
         (3, WrongObjectError, "external force 1"),
     )
     for force, kind, said in wrong:
+        forces: list[Any] = [Friction(), force]
         with pytest.raises(kind, match=said):
-            forward_dynamics(rows, motion, external=[Friction(), force])
+            forward_dynamics(rows, motion, external=forces)
 
 
 # Springs.

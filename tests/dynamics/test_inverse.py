@@ -613,3 +613,100 @@ def test_numbers_that_overflow_are_a_status() -> None:
     assert found.status is DynamicsStatus.NOT_FINITE
     assert not found.success
     assert not found.is_fully_actuated
+
+
+# Random robots.
+
+JOINTS = (
+    pin.JointModelRX, pin.JointModelRY, pin.JointModelPZ, pin.JointModelSpherical, pin.JointModelFreeFlyer,
+    pin.JointModelPlanar, pin.JointModelTranslation, pin.JointModelRUBX, pin.JointModelSphericalZYX,
+)  # fmt: skip
+
+
+def random_robot(rng: np.random.Generator) -> Robot:
+    """A tree of 3 to 8 joints of any type."""
+    model, chain = pin.Model(), [0]
+    for i in range(int(rng.integers(3, 9))):
+        if rng.random() < 0.5:
+            chain = chain[: int(rng.integers(1, len(chain) + 1))]
+        kind = JOINTS[int(rng.integers(len(JOINTS)))]
+        chain.append(model.addJoint(chain[-1], kind(), placement(int(rng.integers(10**6))), f"j{i}"))
+        body = pin.Inertia.FromBox(rng.uniform(0.3, 3.0), *rng.uniform(0.1, 0.5, 3))
+        model.appendBodyToJoint(chain[-1], body, placement(int(rng.integers(10**6))))
+    return Robot(model, "random").without_bounds()
+
+
+def random_rows(robot: Robot, rng: np.random.Generator) -> ConstraintSet:
+    """Up to two closures or contacts, and sometimes one of them twice."""
+    owners: list[Any] = []
+    for k in range(int(rng.integers(0, 3))):
+        a, b = (int(i) for i in rng.choice(len(robot.joint_names) + 1, 2, replace=False))
+        ends = [Frame(str(i), i, placement(int(rng.integers(10**6)))) for i in (a, b)]
+        hinge = HINGES[rng.choice([name for name in HINGES if name != "free"])]
+        kind = rng.random()
+        if kind < 0.7:
+            owners.append(Closure(robot, ends[0], ends[1], hinge, name=f"c{k}"))
+        elif kind < 0.85 or not b:
+            owners.append(PointClosure(robot, ends[0], ends[1], name=f"p{k}"))
+        else:
+            owners.append(PointContact(robot, ends[1], name=f"k{k}"))
+    if owners and isinstance(owners[0], Closure) and rng.random() < 0.3:
+        owners.append(PointClosure(robot, owners[0].predecessor, owners[0].successor, name="again"))
+    return ConstraintSet(robot, owners)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_robots_meet_both_equations_and_the_condition_of_the_minimum(seed: int) -> None:
+    """RBDL 18: random trees, closures, contacts, actuators and targets, open and closed: equations and optimality."""
+    rng = np.random.default_rng(seed)
+    robot = random_robot(rng)
+    rows = random_rows(robot, rng)
+    motion = robot.at(robot.random(rng), rng.standard_normal(robot.nv))
+    names: list[Any] = [name for name in robot.joint_names if rng.random() < 0.6]
+    names += [owner for owner in rows.stack if isinstance(owner, Closure) and rng.random() < 0.5]
+    wanted = rng.standard_normal(robot.nv) if rng.random() < 0.3 else on_rows(rows, motion, seed)
+    found = inverse_dynamics(rows, motion, wanted, actuated=names)
+    assert found.describe()
+    M, h = plain(rows, motion)
+    J, drift, B, a = rows.jacobian(motion.q), rows.drift(motion.q, motion.v), found.actuators.matrix, found.acceleration
+    forces = [M @ a, h, B @ found.effort, J.T @ found.multipliers]
+    size = 1.0 + max(np.abs(force).max() for force in forces)
+    assert np.abs(forces[0] + forces[1] - forces[2] - forces[3]).max() < 1e-11 * size
+    if found.status is DynamicsStatus.INCONSISTENT:
+        best = np.linalg.lstsq(J, -drift, rcond=1e-9)[0]
+        assert np.linalg.norm(J @ best + drift) > 1e-9 * np.linalg.norm(drift)
+    else:
+        assert np.abs(J @ a + drift).max(initial=0.0) < 1e-10 * (1.0 + np.abs(a).max())
+    N = np.linalg.svd(J)[2][np.linalg.matrix_rank(J, 1e-9) if J.size else 0 :].T
+    U, sizes, _ = np.linalg.svd(N.T @ B)
+    left = U[:, int((sizes > 1e-8).sum()) :]
+    assert found.is_fully_actuated == (left.shape[1] == 0)
+    K = left.T @ N.T @ M @ N
+    moves = N @ np.linalg.svd(K)[2][len(K) :].T  # what actuators can change
+    gap = np.abs(moves.T @ M @ (a - wanted)).max(initial=0.0)
+    assert gap < 1e-9 * (1.0 + np.abs(M).max() * np.abs(a - wanted).max())
+
+
+def test_what_turns_no_joint_drives_nothing() -> None:
+    """RBDL 18: columns that are rounding are no actuators: the slide across a tilted linkage, and of a matrix."""
+    flat = mechanisms.four_bar()
+    model = pin.Model(flat.robot.model)
+    for i in (1, 3):
+        model.jointPlacements[i] = placement(9) * model.jointPlacements[i]
+    robot = Robot(model, "tilted")
+    loop: Any = flat.closures[0]
+    rows = ConstraintSet(robot, [Closure(robot, loop.predecessor, loop.successor, Hinge.cylindrical(), name="cut")])
+    motion = state(rows, np.array(flat.postures["closed"]))
+    slide = Closure(robot, loop.predecessor, loop.successor, Hinge.slider([0.0, 0.0, 1.0]), name="slide")
+    wanted = on_rows(rows, motion, 1)
+    found = inverse_dynamics(rows, motion, wanted, actuated=[slide])
+    assert found.status is DynamicsStatus.UNDERACTUATED
+    assert not found.is_fully_actuated
+    assert not np.any(found.effort)
+    both = inverse_dynamics(rows, motion, wanted, actuated=["cut"]).or_raise()
+    assert both.surplus == 1
+    assert both.effort[0] == 0.0
+    H, B = np.diag([1.0, 2.0]), np.array([[1.0, 0.0], [0.0, 1e-16]])
+    own = solve_inverse(H, np.zeros((0, 2)), np.zeros(2), np.zeros(0), B, np.ones(2))
+    assert own.solution.status is DynamicsStatus.UNDERACTUATED
+    assert own.effort == pytest.approx([1.0, 0.0])
