@@ -152,14 +152,16 @@ def check_robot(closure: Closure, motion: Motion) -> None:
 
 
 def same_cut(one: Closure, other: Closure) -> bool:
-    """Whether two closures are one: the object, or a copy of it."""
+    """Whether two closures are one cut: the same frames and the same hinge, whatever their names."""
     if one is other:
         return True
     frames = ((one.predecessor, other.predecessor), (one.successor, other.successor))
+    steps, others = one.hinge.subhinges, other.hinge.subhinges
     return (
-        one.name == other.name
-        and one.hinge.kind is other.hinge.kind
+        one.hinge.kind is other.hinge.kind
         and all(a.joint == b.joint and a.placement == b.placement for a, b in frames)
+        and len(steps) == len(others)
+        and all(a.pitch == b.pitch and (a.axis == b.axis).all() for a, b in zip(steps, others, strict=True))
     )
 
 

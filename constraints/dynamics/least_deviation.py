@@ -122,9 +122,6 @@ def completed(G: Matrix, gamma: Vector, named: BoolVector, values: Vector, size:
     U, sizes, Vt = np.linalg.svd(N[named])
     rank = numerical_rank(sizes, 1.0)
     a = a + N @ (Vt[:rank].T @ ((U[:, :rank].T @ (values - a[named])) / sizes[:rank]))
-    rest = N @ Vt[rank:].T
-    if rest.shape[1]:
-        a = a - rest @ np.linalg.lstsq(rest[~named], a[~named], rcond=None)[0]
     a[named] = values
     return a
 

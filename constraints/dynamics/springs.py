@@ -239,8 +239,6 @@ def _line(link: PointSpring, posture: Posture) -> _Line:
 
 def _point_velocity(frame: Frame, motion: Motion) -> Vector:
     """Velocity of the origin of a frame in world axes (3,)."""
-    if not frame.joint:
-        return np.zeros(3)
     return motion.posture.placement(frame).rotation @ motion.velocity(frame)[:3]
 
 

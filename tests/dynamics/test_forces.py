@@ -504,8 +504,24 @@ def test_hinge_forces_add_or_replace() -> None:
     assert np.abs(kept - sum_of).max() > 1e-3
     after = acceleration(HingeForce(cut, 9.0, replace=True), HingeForce(cut, 2.0))
     assert after == pytest.approx(acceleration(HingeForce(cut, 11.0)), rel=1e-10)
+    shared = forward_dynamics(rows, motion, external=[HingeForce(other, 5.0), HingeForce(cut, 3.0)]).or_raise()
+    assert shared.hinge_force("cut") == pytest.approx([3.0], rel=1e-9)  # what acts at another cut does not count
     taken = forward_dynamics(rows, motion, external=[*before, HingeForce(cut, 3.0, replace=True)]).or_raise()
     assert taken.hinge_force("cut") == pytest.approx([3.0], rel=1e-9)
+
+
+def test_a_cut_is_known_by_its_frames_and_hinge() -> None:
+    """Karana: T on another Closure object of the same cut counts at the cut; on another hinge there it does not."""
+    rows, closed = upright("five_bar")
+    motion = moving(rows, closed)
+    cut: Any = rows["cut"]
+    again = Closure(rows.robot, cut.predecessor, cut.successor, Hinge.pin())
+    found = forward_dynamics(rows, motion, external=[HingeForce(again, 3.0)]).or_raise()
+    assert found.hinge_force("cut") == pytest.approx([3.0], rel=1e-9)
+    for hinge in (Hinge.pin([0.0, 0.0, -1.0]), Hinge.slider([0.0, 0.0, 1.0])):
+        apart = Closure(rows.robot, cut.predecessor, cut.successor, hinge, name="cut")
+        found = forward_dynamics(rows, motion, external=[HingeForce(apart, 3.0)]).or_raise()
+        assert found.hinge_force("cut") == pytest.approx([0.0], abs=1e-9)
 
 
 @pytest.mark.parametrize("method", ["direct", "null space", "range space"])

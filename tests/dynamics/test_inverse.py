@@ -380,6 +380,10 @@ def test_a_target_by_joint_is_completed_by_the_rows() -> None:
     assert one.acceleration[0] == pytest.approx(1.5)
     N = scipy.linalg.null_space(np.vstack([J, [1.0, 0.0, 0.0, 0.0]]), rcond=1e-8)
     assert np.abs(N.T @ one.acceleration).max() < 1e-10  # the rest is as small as can be
+    four = dict(zip(rows.robot.joint_names, (1.0, 2.0, 3.0, 4.0), strict=True))
+    against = inverse_dynamics(rows, motion, {k: four[k] for k in list(four)[:3]}, actuated=rows.robot.joint_names)
+    assert against.status is DynamicsStatus.OFF_CONSTRAINTS
+    assert against.target[:3] == pytest.approx([1.0, 2.0, 3.0])
     with pytest.raises(UnknownJointError, match="left_inner"):
         inverse_dynamics(rows, motion, {"left_iner": 1.0}, actuated=motors)
 
@@ -500,6 +504,12 @@ def test_bodies_without_mass() -> None:
     target = np.arange(1.0, 6.0)
     driven = inverse_dynamics(free, moving, target, actuated=robot.joint_names).or_raise()
     assert driven.tau == pytest.approx(np.array(pin.rnea(robot.model, robot.model.createData(), q, motion.v, target)))
+    sliding = ConstraintSet(robot, [PointContact(robot, "j1", [0.0, 1.0, 0.0], name="slide")])
+    off = inverse_dynamics(sliding, moving, target, actuated=robot.joint_names)
+    assert off.status is DynamicsStatus.OFF_CONSTRAINTS
+    M, _ = plain(sliding, moving)
+    pull = scipy.linalg.null_space(sliding.jacobian(q)).T @ M @ off.deviation
+    assert np.abs(pull).max() < 1e-10 * (1.0 + np.abs(off.deviation).max())
     loose = inverse_dynamics(free, moving, target, actuated=["j0", "j1", "j2", "j3"])
     assert loose.status is DynamicsStatus.SINGULAR_SYSTEM
     assert not loose.success
@@ -710,3 +720,8 @@ def test_what_turns_no_joint_drives_nothing() -> None:
     own = solve_inverse(H, np.zeros((0, 2)), np.zeros(2), np.zeros(0), B, np.ones(2))
     assert own.solution.status is DynamicsStatus.UNDERACTUATED
     assert own.effort == pytest.approx([1.0, 0.0])
+    held = solve_inverse(H, np.array([[1.0, 0.0]]), np.zeros(2), np.zeros(1), np.array([[1.0], [1e-9]]), np.ones(2))
+    assert held.solution.status is DynamicsStatus.UNDERACTUATED
+    assert not held.effort.any()
+    lost = solve_inverse(H, np.zeros((0, 2)), np.zeros(2), np.zeros(0), np.full((2, 1), np.nan), np.ones(2))
+    assert lost.solution.status is DynamicsStatus.NOT_FINITE
