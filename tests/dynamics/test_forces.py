@@ -522,6 +522,8 @@ def test_a_cut_is_known_by_its_frames_and_hinge() -> None:
         apart = Closure(rows.robot, cut.predecessor, cut.successor, hinge, name="cut")
         found = forward_dynamics(rows, motion, external=[HingeForce(apart, 3.0)]).or_raise()
         assert found.hinge_force("cut") == pytest.approx([0.0], abs=1e-9)
+        across = found.inter_body_force("cut")
+        assert across == pytest.approx(-found.wrench("cut", "predecessor"), abs=1e-9)
 
 
 @pytest.mark.parametrize("method", ["direct", "null space", "range space"])
