@@ -305,7 +305,8 @@ def _back(R: Matrix, b: Vector) -> Vector | None:
     return lapack.dtrtrs(R, b)[0]
 
 
-def _by_cholesky(A: Matrix, b: Vector) -> Vector | None:
+def by_cholesky(A: Matrix, b: Vector) -> Vector | None:
+    """Solve A x = b for an A that is positive definite; None where it is nearly singular."""
     L, failed = lapack.dpotrf(A, lower=1)
     if failed or _lightest(L, A) <= MASSLESS:
         return None
@@ -342,7 +343,7 @@ _SQUARE: dict[Factorisation, Callable[[Matrix, Vector], Any]] = {
     Factorisation.PIVOTED_QR: _by_pivoted_qr,
     Factorisation.QR: _by_qr,
 }
-_DEFINITE = {**_SQUARE, Factorisation.CHOLESKY: _by_cholesky}
+_DEFINITE = {**_SQUARE, Factorisation.CHOLESKY: by_cholesky}
 _GRAM: dict[Factorisation, Callable[[Matrix, Vector], Vector]] = {
     Factorisation.CHOLESKY: _gram_by_cholesky,
     Factorisation.LU: _gram_by_lu,
