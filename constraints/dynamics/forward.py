@@ -21,7 +21,7 @@ from ..rows.row_owner import RowOwner
 from ..solvers.result import Result
 from ..words import counted, first_names
 from .articulated import solve_test_forces
-from .branches import Branches
+from .branches import branches_at
 from .external_force import ExternalForce, as_external, generalised
 from .multipliers import Body, pulling_contacts, wrench_of
 from .proximal import fast_anchors_of, solve_fast, solve_proximal
@@ -235,11 +235,13 @@ def forward_dynamics(
                 return found
         if constraint_set.is_of_contacts:
             found = _by_test_forces(question, motion)
-            if found is not None:
+            if found.success:
                 return found
         how = Method.DIRECT
     else:
         check_method(constraint_set, how)
+        if how is Method.TEST_FORCES:
+            return _by_test_forces(question, motion)
     return _solve(question, motion, how, by)
 
 
@@ -255,8 +257,8 @@ def _at_once(question: Question, motion: Motion) -> ForwardDynamics | None:
     return ForwardDynamics(found[0], anchors.spread(found[1]), DynamicsStatus.SOLVED, Method.PROXIMAL, question)
 
 
-def _by_test_forces(question: Question, motion: Motion) -> ForwardDynamics | None:
-    """By articulated bodies, which need no mass matrix; None where masses are so light that the residual decides."""
+def _by_test_forces(question: Question, motion: Motion) -> ForwardDynamics:
+    """By articulated bodies, which need no mass matrix."""
     constraint_set = question.constraint_set
     force = question.tau - motion.bias_force()
     if question.external:
@@ -264,8 +266,6 @@ def _by_test_forces(question: Question, motion: Motion) -> ForwardDynamics | Non
     rows = constraint_set.rows_at(motion, question.rhs)
     gamma = wanted(constraint_set, rows, question.acceleration)
     found = solve_test_forces(motion, force, rows.jacobian, gamma, float(motion.v @ motion.v))
-    if not found.status.is_success:
-        return None
     return ForwardDynamics(found.acceleration, found.multipliers, found.status, Method.TEST_FORCES, question, found)
 
 
@@ -280,11 +280,8 @@ def _solve(question: Question, motion: Motion, how: Method, by: Factorisation) -
     if how is Method.PROXIMAL:
         found = solve_proximal(question.constraint_set, motion, c + motion.bias_force(), system.rows, gamma, size)
         how = Method.PROXIMAL if found is not None else Method.DIRECT
-    if how is Method.TEST_FORCES:
-        found = solve_test_forces(motion, c, G, gamma, size)
-    elif how is Method.RANGE_SPACE:
-        branches = Branches.of(question.constraint_set.robot.model)
-        found = solve_range_space(H, G, c, gamma, by, branches=branches, size=size)
+    if how is Method.RANGE_SPACE:
+        found = solve_range_space(H, G, c, gamma, by, branches=branches_at(motion), size=size)
     elif how is Method.NULL_SPACE:
         found = solve_null_space(H, G, c, gamma, by, size=size)
     elif found is None:

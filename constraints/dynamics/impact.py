@@ -18,7 +18,7 @@ from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..solvers.result import Result
 from .articulated import solve_test_forces
-from .branches import Branches
+from .branches import branches_at
 from .multipliers import Body, pulling_contacts, wrench_of
 from .proximal import solve_proximal
 from .row_space import RowSpace
@@ -171,7 +171,7 @@ def _solve(
             return found, how
         how = Method.DIRECT
     if how is Method.RANGE_SPACE:
-        return solve_range_space(H, G, none, jump, by, branches=Branches.of(constraint_set.robot.model), size=size), how
+        return solve_range_space(H, G, none, jump, by, branches=branches_at(motion), size=size), how
     if how is Method.NULL_SPACE:
         return solve_null_space(H, G, none, jump, by, size=size), how
     return solve_direct(H, G, none, jump, by, size=size), Method.DIRECT

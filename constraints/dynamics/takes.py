@@ -17,7 +17,6 @@ from ..robot.inertia import is_depth_first
 from ..rows.row_owner import RowOwner
 from .status import Method
 
-
 OUT_OF_ORDER = (
     "the joints of the robot are not in depth-first order, which pinocchio's factorisation takes for granted (add the "
     "joints of one branch after the other)"

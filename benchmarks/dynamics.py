@@ -1,0 +1,231 @@
+"""Constrained dynamics: forward dynamics by method, impulses and inverse dynamics, beside pinocchio's own calls.
+
+    python benchmarks/dynamics.py [--json FILE] [--repeats N]
+    python benchmarks/dynamics.py --check
+
+Models: those of RBDL's reference results (`tests/data/rbdl.json`), Cassie as MuJoCo's menagerie has it, and, where
+example-robot-data is installed, Talos on its two soles. Every call is timed in short bursts that go round, and its
+time is the least of its bursts: other programs only add to it. A call of ours makes the motion (`robot.at(q, v)`) and
+checks its arguments; "given a motion" leaves the making out. "rows" is the Jacobian with the drift, from the motion on.
+
+The clock of Talos is `pin.constraintDynamics`, that of the humanoid `pin.forwardDynamics` given J and gamma: both are
+timed in the same rounds. Limits: rows at most 40 us (where `pin.constraintDynamics` takes 12.7 us on Talos: the limit
+is scaled with it), Talos at most 2 times its clock on the fast path and 6 times on the general one, the
+humanoid at most 5.4 times its clock.
+
+`--check` is quick: every method on the humanoid and on Cassie gives one acceleration.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from constraints import Base, Robot
+from constraints.dynamics import Method, MethodError, forward_dynamics, impact
+from constraints.loops import ConstraintSet, Form, PointContact, SurfaceContact
+from constraints.models import load
+from constraints.robot.packages import robot_data_folder
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+from tests import rbdl_models  # noqa: E402
+
+ROBOTS = "package://example-robot-data/robots"
+BURST, REFERENCE = 4, 12.7
+SOLES = ("leg_left_sole_fix_joint", "leg_right_sole_fix_joint")
+RBDL = ("fivebar_planar", "fourbar_planar", "slidercrank3d", "double_pendulum_absolute")
+
+
+class Case:
+    """A set at a state, with the calls that are timed on it.
+
+    Args:
+        name: of the model.
+        constraint_set: its constraints.
+        seed: of the state, near a closed one.
+    """
+
+    def __init__(self, name: str, constraint_set: ConstraintSet, q: Any, seed: int = 0) -> None:
+        self.name, self.constraint_set, self.robot = name, constraint_set, constraint_set.robot
+        rng = np.random.default_rng(seed)
+        self.q, self.v, self.tau = q, rng.normal(size=self.robot.nv), rng.normal(size=self.robot.nv)
+        self.calls: dict[str, Callable[[], Any]] = {"rows": self.rows}
+        for method in Method:
+            try:
+                self.forward(method)
+            except MethodError:
+                continue
+            self.calls[f"forward {method.name.lower()}"] = lambda method=method: self.forward(method)
+        self.motion = self.robot.at(self.q, self.v)
+        self.calls["forward automatic, given a motion"] = lambda: forward_dynamics(
+            constraint_set, self.motion, self.tau
+        )
+        self.calls["impact"] = lambda: impact(constraint_set, self.robot.at(self.q, self.v))
+        self.calls |= self.pinocchio()
+
+    def rows(self) -> Any:
+        return self.constraint_set.rows_at(self.robot.at(self.q, self.v))
+
+    def forward(self, method: Method) -> Any:
+        return forward_dynamics(self.constraint_set, self.robot.at(self.q, self.v), self.tau, method=method)
+
+    def pinocchio(self) -> dict[str, Callable[[], Any]]:
+        """Pinocchio's calls, given J and gamma: a clock, that knows nothing of redundant rows."""
+        model, q, v, tau = self.robot.model, self.q, self.v, self.tau
+        rows = self.rows()
+        J, data = rows.jacobian.copy(), model.createData()
+        return {
+            "pin.forwardDynamics given J, gamma": lambda: pin.forwardDynamics(
+                model, data, q, v, tau, J, rows.drift, 1e-12
+            ),
+            "pin.impulseDynamics given J": lambda: pin.impulseDynamics(model, data, q, v, J, 0.0, 1e-12),
+            "pin.aba, no constraints": lambda: pin.aba(model, data, q, v, tau),
+        }
+
+
+def humanoid() -> Case:
+    """RBDL's humanoid on ten contact rows."""
+    contacts = rbdl_models.contacts_of("humanoid_4contacts")
+    space = contacts.robot.space
+    q = space.integrate(space.neutral, 0.2 * np.random.default_rng(1).normal(size=space.nv))
+    return Case("humanoid, 10 contact rows", contacts, q)
+
+
+def talos(form: Form) -> Case | None:
+    """Talos on two anchored soles; None where its model is not installed."""
+    if robot_data_folder() is None:
+        return None
+    robot = Robot.from_urdf(f"{ROBOTS}/talos_data/robots/talos_reduced.urdf", base=Base.FREE_FLYER)
+    home = robot.space.neutral
+    soles = [SurfaceContact(robot, sole, form=form, name=sole).anchored(home) for sole in SOLES]
+    q = robot.space.integrate(home, 0.1 * np.random.default_rng(0).normal(size=robot.nv))
+    case = Case(f"Talos, two soles, {form.name}", ConstraintSet(robot, soles), q)
+    model: Any = robot.model
+    data = model.createData()
+    models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    for sole in SOLES:
+        frame = model.frames[model.getFrameId(sole)]
+        made = pin.RigidConstraintModel(
+            pin.ContactType.CONTACT_6D, model, frame.parentJoint, frame.placement, pin.LOCAL
+        )
+        models.append(made)
+        datas.append(made.createData())
+    pin.initConstraintDynamics(model, data, models, datas)
+    settings = pin.ProximalSettings(1e-12, 1e-12, 0.0, 1)
+    case.calls["pin.constraintDynamics"] = lambda: pin.constraintDynamics(
+        model, data, case.q, case.v, case.tau, models, datas, settings
+    )
+    return case
+
+
+def cassie() -> Case:
+    """Cassie with its four connects and a foot on the ground."""
+    mechanism = load(ROOT / "tests" / "data" / "mechanisms" / "cassie_mjcf" / "cassie_mjcf.xml")
+    robot = mechanism.robot
+    foot = PointContact(robot, "left-foot", name="foot")
+    return Case(
+        "Cassie, four connects and a foot",
+        ConstraintSet(robot, [*mechanism.constraint_set().stack.owners, foot]),
+        mechanism.postures["home"],
+    )
+
+
+def cases() -> list[Case]:
+    """All that can be made here."""
+    found = [humanoid(), talos(Form.RATES), talos(Form.DERIVATIVE), cassie()]
+    for name in RBDL:
+        rows = rbdl_models.set_of(name)
+        state = rbdl_models.data()["models"][name]["states"][0]
+        found.append(Case(name, rows, np.array(state["q_inplace"], dtype=float)))
+    return [case for case in found if case is not None]
+
+
+def least_times(case: Case, repeats: int) -> dict[str, float]:
+    """Least time of each call [us], over bursts that go round."""
+    best = dict.fromkeys(case.calls, np.inf)
+    for call in case.calls.values():
+        call()
+    for _ in range(repeats):
+        for name, call in case.calls.items():
+            start = time.perf_counter()
+            for _ in range(BURST):
+                call()
+            best[name] = min(best[name], (time.perf_counter() - start) / BURST * 1e6)
+    return best
+
+
+def report(name: str, times: dict[str, float]) -> None:
+    """A table of one model."""
+    print(f"\n{name}")
+    for call, micros in times.items():
+        print(f"  {call:38s} {micros:9.1f} us")
+
+
+def limits(results: dict[str, dict[str, float]]) -> list[tuple[str, float, float]]:
+    """What is asked for: what, reached, limit."""
+    found = list[tuple[str, float, float]]()
+    for name, times in results.items():
+        clock = times.get("pin.constraintDynamics")
+        if clock is not None:
+            scale = REFERENCE / clock
+            found.append((f"{name}: rows, scaled [us]", times["rows"] * scale, 40.0))
+            if "RATES" in name:
+                given = times["forward automatic, given a motion"] / clock
+                found.append((f"{name}: fast path / pin.constraintDynamics", given, 2.0))
+                found.append((f"{name}: the same, motion made", times["forward automatic"] / clock, np.inf))
+                found.append((f"{name}: general path / the same", times["forward test_forces"] / clock, 6.0))
+            else:
+                found.append((f"{name}: general path / the same", times["forward automatic"] / clock, np.inf))
+        if name.startswith("humanoid"):
+            clock = times["pin.forwardDynamics given J, gamma"]
+            found.append((f"{name}: forward / pin.forwardDynamics", times["forward automatic"] / clock, 5.4))
+    return found
+
+
+def check() -> None:
+    """Quick: every method gives one acceleration."""
+    for case in (humanoid(), cassie()):
+        first = case.forward(Method.NULL_SPACE).acceleration
+        for method in Method:
+            try:
+                found = case.forward(method).or_raise()
+            except MethodError:
+                continue
+            assert np.abs(found.acceleration - first).max() <= 1e-8 * np.abs(first).max(), (case.name, method)
+    print("every method that takes the set gives one acceleration")
+
+
+def main() -> None:
+    """Time all, print tables and limits."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--repeats", type=int, default=300)
+    parser.add_argument("--check", action="store_true")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore", DeprecationWarning)
+    if arguments.check:
+        check()
+        return
+    results = {case.name: least_times(case, arguments.repeats) for case in cases()}
+    for name, times in results.items():
+        report(name, times)
+    print()
+    for what, reached, limit in limits(results):
+        verdict = "" if not np.isfinite(limit) else f"limit {limit:g}{'' if reached <= limit else '  MISSED'}"
+        print(f"{what:70s} {reached:7.2f}  {verdict}")
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()
