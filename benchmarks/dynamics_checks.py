@@ -237,7 +237,7 @@ def exact_solution(T: Truth) -> Exact | None:
         A += [row + [mpmath.mpf(0)] * r for row in B]
         x = solve_exactly(A, [mpmath.mpf(y) for y in (*T.f.tolist(), *T.beta[chosen].tolist())])
         a = np.array([float(y) for y in x[:n]])
-        push = np.array([float(mpmath.fdot(zip(x[n:], [B[k][i] for k in range(r)], strict=True))) for i in range(n)])
+        push = np.array([float(sum((x[n + k] * B[k][i] for k in range(r)), mpmath.mpf(0))) for i in range(n)])
         mu = np.array([float(y) for y in x[n:]])
     scaled = np.concatenate([a / T.scale, mu * lengths])
     return Exact(a, push, float(np.sqrt(scaled @ scaled)), condition)
