@@ -47,7 +47,8 @@ class Impact(Result):
         status: how it ended.
         method: the one that solved.
         energy_lost: kinetic energy before, less that after, and the work of moving targets on the robot [J]: never
-            negative at restitutions in [0, 1].
+            negative where all contacts have one restitution and the closures were closed. With different ones
+            Newton's law may gain energy.
         row_space: rank and redundant rows.
         constraint_set, q: what was asked.
     """

@@ -5,8 +5,9 @@
 ROOM is a folder of the library (`rows`, `solvers/newton`, `functions`, `liegroups`, ...); `solvers` is its own files
 and those of all its rooms. Its tests are the folder of the same name under `tests/`. Everything happens in a copy of
 the tree. Operators, comparisons, signs, and/or, `not`, numbers and True/False are changed; never names, texts, types
-or docstrings, nor what is a choice and no behaviour: the size of a constant that a docstring explains, and keywords
-that make a call quicker or stricter (`SPARED`).
+or docstrings, nor what is a choice and no behaviour: the size of constants that a docstring explains, and keywords
+that make a call quicker or stricter (`SPARED`); nor `init=` of a record that has its own `__init__`, which `dataclass`
+leaves alone whatever is said.
 
 The room's tests are run once, with the lines that each of them runs. A mutant is judged by the tests that run its
 line: the `FIRST` quickest, then the others, until one fails. Each of these two runs is a fork of a process that has
@@ -149,6 +150,13 @@ class Places(ast.NodeVisitor):
             if not (explained and isinstance(statement, ast.Assign | ast.AnnAssign) and is_number(statement.value)):
                 self.visit(statement)
 
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        own = any(isinstance(child, ast.FunctionDef) and child.name == "__init__" for child in node.body)
+        calls = [d for d in node.decorator_list if isinstance(d, ast.Call)]
+        for call in calls if own else ():
+            call.keywords = [keyword for keyword in call.keywords if keyword.arg != "init"]
+        self.generic_visit(node)
+
     def visit_keyword(self, node: ast.keyword) -> None:
         if not (node.arg in SPARED and isinstance(node.value, ast.Constant)):
             self.visit(node.value)
@@ -180,8 +188,8 @@ def is_text(node: ast.expr) -> bool:
 
 
 def is_number(node: ast.expr | None) -> bool:
-    """Is this a number, or arithmetic of nothing but numbers?"""
-    kinds = ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop
+    """Is this a number, several, or arithmetic of nothing but numbers?"""
+    kinds = ast.Constant | ast.BinOp | ast.UnaryOp | ast.operator | ast.unaryop | ast.Tuple | ast.expr_context
     return node is not None and all(isinstance(part, kinds) for part in ast.walk(node))
 
 

@@ -48,10 +48,16 @@ SPARED = '''
 TOLERANCE = 1e-9
 """A number that a docstring explains."""
 BARE = 3.5
+NEAR, FAR = 1e-3, -2.0 * 50.0
+"""Two numbers that a docstring explains."""
 
 @dataclass(frozen=True, slots=True)
 class A:
     x: int | None
+
+@dataclass(eq=False, init=False)
+class B:
+    def __init__(self): self.x = 7
 
 def f(a):
     print("more than " + str(a + 1))
@@ -61,7 +67,7 @@ def f(a):
 
 def test_choices_that_are_no_behaviour_are_left_alone() -> None:
     changes = {(m.line, SPARED[m.start : m.stop], m.new) for m in mutants.places("x.py", SPARED)}
-    assert changes == {(4, "3.5", "6.25"), (6, "True", "False")}
+    assert changes == {(4, "3.5", "6.25"), (8, "True", "False"), (12, "False", "True"), (14, "7", "8")}
 
 
 def judge(tmp_path: Path) -> mutants.Judge:

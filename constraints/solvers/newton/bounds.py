@@ -15,6 +15,8 @@ from .rules import into_bounds
 
 FEW = 6
 """So many coordinates are compared one by one in the time of a comparison of vectors."""
+NOTHING = 1e-12
+"""A dof that moves by less than this part of the longest in a step does not move."""
 
 
 @final
@@ -129,15 +131,18 @@ class SolverBounds:
         if self.is_open:
             return None
         target = (q if self._same else q.take(self.coordinate)) + step + part
-        outside = ((target < self.lower) | (target > self.upper)) & (part != 0.0)
+        sizes = np.abs(part)  # of held dofs there are roundings left, which hold nothing up
+        outside = ((target < self.lower) | (target > self.upper)) & (sizes > NOTHING * sizes.max())
         return outside if outside.any() else None
 
     def fraction(self, q: Vector, step: Vector, part: Vector) -> float:
         """How much of `part` can be added to `step` within bounds, in [0, 1]."""
+        leaving = self.leaving(q, step, part)
+        if leaving is None:
+            return 1.0
         x = (q if self._same else q.take(self.coordinate)) + step
-        with np.errstate(divide="ignore", invalid="ignore"):
-            room = np.where(part > 0.0, (self.upper - x) / part, np.where(part < 0.0, (self.lower - x) / part, np.inf))
-        return float(np.clip(room.min(), 0.0, 1.0))
+        end = np.where(part > 0.0, self.upper, self.lower)
+        return float(np.clip(((end - x)[leaving] / part[leaving]).min(), 0.0, 1.0))
 
     def projected(self, q: Vector, gradient: Vector) -> Vector:
         """A gradient (nv,) without the components whose descent would leave the bounds."""

@@ -1,0 +1,126 @@
+"""Functions that other rooms use, in this one too: products with constants, twins, poses from rows, polynomials."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from explicit_samples import GROUPS, Swing
+from robots import arm
+
+from constraints import Affine, Function, Pose
+from constraints.errors import OperatorError, OptionError, SizeError, SpaceMismatchError
+from constraints.functions import Identity
+from constraints.functions.polynomial import Polynomial
+from constraints.functions.pose_from_rows import PoseFromRows
+from constraints.functions.translation import RightTranslation, Translated
+from constraints.functions.twin import Twin
+from constraints.point import place, place_motion
+from constraints.testing import check_function
+from constraints.workspace import Workspace
+from liegroups import SE3, SO3, Rn, Space
+
+
+@pytest.mark.parametrize("group", GROUPS.values(), ids=GROUPS)
+def test_products_with_a_constant(group: Space) -> None:
+    """q c, f(q) c and g(f(q) c): value, Jacobian and drift, with and without a Jacobian, one workspace for all."""
+    rng = np.random.default_rng(1)
+    c, f = group.random(rng), Swing(group)
+    right = RightTranslation(group, c)
+    plain = Translated(f, c)
+    through = Translated(f, c, right)
+    q, workspace = f.inputs.random(rng), Workspace()
+    for function, value in (
+        (plain, group.compose(f.value(q), c)), (through, group.compose(group.compose(f.value(q), c), c)),
+    ):  # fmt: skip
+        check_function(function, samples=2)
+        bare = np.zeros(group.nq)
+        function.evaluate(place(f.inputs, q, workspace), bare)
+        np.testing.assert_allclose(group.difference(value, bare), 0.0, atol=1e-13)
+        np.testing.assert_allclose(group.difference(value, function.value(q)), 0.0, atol=1e-13)
+    check_function(right, samples=2)
+    one = group.compose(q_of := group.random(rng), c)
+    np.testing.assert_array_equal(right.value(q_of), one)
+    np.testing.assert_allclose(group.difference(right.inverted().value(one), q_of), 0.0, atol=1e-13)
+    assert plain.name == f"{f.name} times a constant"
+    assert through.name == f"{right.name} @ {f.name}"
+    with pytest.raises(SpaceMismatchError):
+        Translated(f, c, Identity(group * Rn(1)))
+    with pytest.raises(SizeError):
+        Translated(f, np.zeros(group.nq + 1))
+
+
+@pytest.mark.parametrize("group", GROUPS.values(), ids=GROUPS)
+def test_twins_compare_two_functions(group: Space) -> None:
+    """f^-1 g: value, Jacobian and drift; of one function with itself the neutral element."""
+    f, g = Swing(group), Translated(Swing(group), group.random(np.random.default_rng(2)))
+    twin = Twin(f, g)
+    check_function(twin, samples=2)
+    rng = np.random.default_rng(3)
+    q = f.inputs.random(rng)
+    value = group.compose(group.inverse(f.value(q)), g.value(q))
+    np.testing.assert_allclose(group.difference(value, twin.value(q)), 0.0, atol=1e-13)
+    same = Twin(f, f)
+    np.testing.assert_allclose(group.log(same.value(q)), 0.0, atol=1e-13)
+    drift = np.ones(group.nv)
+    same.drift(place_motion(f.inputs, q, rng.normal(size=f.inputs.nv), Workspace()), drift)
+    np.testing.assert_allclose(drift, 0.0, atol=1e-12)
+    assert twin.name == f"twin of {f.name}"
+    with pytest.raises(SpaceMismatchError):
+        Twin(f, Identity(Rn(1) * group))
+
+
+def test_poses_from_rows() -> None:
+    """(t, exp w): what a transformation takes apart."""
+    f = PoseFromRows()
+    check_function(f, samples=4)
+    t, w = np.array([1.0, 2.0, 3.0]), np.array([0.3, -0.2, 0.5])
+    placed = pin.XYZQUATToSE3(f.value(np.r_[t, w]))
+    np.testing.assert_allclose(placed.translation, t)
+    np.testing.assert_allclose(pin.log3(placed.rotation), w, atol=1e-12)
+    assert (f.inputs, f.outputs) == (Rn(6), SE3)
+
+
+@pytest.mark.parametrize("coefficients", [[2.0], [1.0, -3.0], [0.5, 0.0, 2.0], [1.0, 2.0, 0.0, -1.0, 0.25]], ids=str)
+def test_polynomials_and_their_two_derivatives(coefficients: list[float]) -> None:
+    """Against numpy's: value, slope and second derivative along a motion."""
+    w, b = np.array([2.0, 0.0, -1.0]), 0.3
+    f = Polynomial(coefficients, w, b)
+    p = np.polynomial.Polynomial(coefficients)
+    rng = np.random.default_rng(4)
+    for _ in range(4):
+        q, v = rng.normal(size=3), rng.normal(size=3)
+        s = w @ q + b
+        assert f.value(q)[0] == pytest.approx(p(s))
+        np.testing.assert_allclose(f.jacobian(q)[0], p.deriv()(s) * w)
+        drift = np.zeros(1)
+        f.drift(place_motion(Rn(3), q, v, Workspace()), drift)
+        assert drift[0] == pytest.approx(p.deriv(2)(s) * (w @ v) ** 2)
+    assert f.columns.tolist() == [len(coefficients) > 1, False, len(coefficients) > 1]
+    check_function(f, samples=2)
+
+
+def test_polynomials_are_written_out() -> None:
+    name = Rn(2).leaves()[0].name
+    said = Polynomial([2.0, 0.0, -1.0, 0.5], [1.0, -2.0], 0.25).formula
+    assert said == f"2 - s^2 + 0.5 s^3, s = {name}[0] - 2 {name}[1] + 0.25"
+    joint = Polynomial([0.0, 1.0], np.eye(1, 7, 2)[0], inputs=arm().space)
+    assert joint.formula == f"s, s = {arm().joint_names[2]}"
+    assert repr(joint).startswith("Polynomial(")
+    for wrong, kind in (([], SizeError), ([[1.0]], SizeError)):
+        with pytest.raises(kind):
+            Polynomial(wrong, [1.0])
+    with pytest.raises(OptionError):
+        Polynomial([0.0, 1.0], [1.0, 0.0, 0.0], inputs=SO3)
+
+
+def test_signs_that_are_no_functions_are_answered() -> None:
+    f: Any = Affine(np.eye(2))
+    for use, said in ((lambda: f[0], "restricted"), (lambda: f >= 0.0, "Implicit.above"),
+                      (lambda: f > 0.0, "Implicit.above"),
+                      (lambda: f <= 0.0, "Implicit.below"), (lambda: f < 0.0, "Implicit.below")):  # fmt: skip
+        with pytest.raises(OperatorError, match=said):
+            use()
+    assert isinstance(Pose(arm(), "tool"), Function)
