@@ -28,7 +28,7 @@ from .proximal import fast_anchors_of, solve_fast, solve_proximal
 from .row_space import RowSpace
 from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
 from .status import DynamicsStatus, Factorisation, Method, member
-from .system import ConstrainedSystem, assembled, check_state, wanted, wanted_accelerations
+from .system import ConstrainedSystem, assembled, check_state, status_of, vanished, wanted, wanted_accelerations
 from .takes import check_method
 
 FREE = 1e-6
@@ -108,8 +108,10 @@ class ForwardDynamics(Result):
 
     @property
     def redundant_rows(self) -> tuple[str, ...]:
-        """Names of rows that repeat others, as many as the rank lacks: "elbow[2]"."""
-        return tuple(self.question.constraint_set.row_name(int(i)) for i in self.row_space.redundant)
+        """Names of rows that repeat others, or that nothing moves, as many as the rank lacks: "elbow[2]"."""
+        asked = self.question.constraint_set
+        rows = [*self.row_space.redundant, *vanished(asked, self.system.rows, self.row_space)]
+        return tuple(asked.row_name(int(i)) for i in sorted(rows))
 
     @property
     def free_motions(self) -> tuple[str, ...]:
@@ -266,7 +268,8 @@ def _by_test_forces(question: Question, motion: Motion) -> ForwardDynamics:
     rows = constraint_set.rows_at(motion, question.rhs)
     gamma = wanted(constraint_set, rows, question.acceleration)
     found = solve_test_forces(motion, force, rows.jacobian, gamma, float(motion.v @ motion.v))
-    return ForwardDynamics(found.acceleration, found.multipliers, found.status, Method.TEST_FORCES, question, found)
+    status = status_of(found, constraint_set, rows)
+    return ForwardDynamics(found.acceleration, found.multipliers, status, Method.TEST_FORCES, question, found)
 
 
 def _solve(question: Question, motion: Motion, how: Method, by: Factorisation) -> ForwardDynamics:
@@ -286,7 +289,8 @@ def _solve(question: Question, motion: Motion, how: Method, by: Factorisation) -
         found = solve_null_space(H, G, c, gamma, by, size=size)
     elif found is None:
         found = solve_direct(H, G, c, gamma, by, size=size)
-    return ForwardDynamics(found.acceleration, found.multipliers, found.status, how, question, found, system)
+    status = status_of(found, question.constraint_set, system.rows)
+    return ForwardDynamics(found.acceleration, found.multipliers, status, how, question, found, system)
 
 
 def _refused(question: Question, how: Method, status: DynamicsStatus) -> ForwardDynamics:

@@ -111,6 +111,12 @@ class RowSpace:
         where = np.arange(len(self.G), dtype=np.intp)[self._on]
         return np.sort(where[order[self.rank :]])
 
+    @property
+    def zero_rows(self) -> Indices:
+        """Rows (indices) of zeros."""
+        every = np.arange(len(self.G), dtype=np.intp)
+        return every[:0] if self._all else np.delete(every, self._on)
+
     def independent(self, gamma: Vector, size: float = 0.0) -> Independent:
         r"""Rows of full rank that ask for the same, where all rows together can be met.
 
