@@ -145,11 +145,17 @@ class NotWrittenError(FunctionError, TypeError):
 
 
 class TruthValueError(ConstraintError):
-    """A result was asked whether it is true: `kind` is its type. A failed result is one too; `success` tells."""
+    """A result, or its status, was asked whether it is true. That of a failure would be, too; `success` tells.
 
-    def __init__(self, kind: str, advice: str) -> None:
-        self.kind = kind
-        super().__init__(f"a {kind} is neither true nor false, because a failed one is a result too: ask for {advice}")
+    Args:
+        kind: its class.
+        advice: what to ask for.
+        reason: why it is neither true nor false.
+    """
+
+    def __init__(self, kind: str, advice: str, reason: str = "a failed one is a result too") -> None:
+        self.kind, self.advice, self.reason = kind, advice, reason
+        super().__init__(f"a {kind} is neither true nor false, because {reason}: ask for {advice}")
 
 
 class OtherConstraintsError(SpaceMismatchError):

@@ -8,7 +8,7 @@ from inspect import Parameter, signature
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NoReturn, ParamSpec, TypeVar, final
 
-from .errors import CallError, FrozenValueError, NoAttributeError, UnknownNameError
+from .errors import CallError, FrozenValueError, NoAttributeError, OperatorError, UnknownNameError
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -166,15 +166,25 @@ class Absent:
         raise NoAttributeError(owner.__name__, self._name, valid, self._words)
 
 
+def _no_sum(words: str) -> Callable[[object, object], NoReturn]:
+    def refuse(self: object, other: object) -> NoReturn:
+        raise OperatorError(f"{type(self).__name__} + {type(other).__name__}", words)
+
+    return refuse
+
+
 def absent(words: Mapping[str, str]) -> Callable[[type[_T]], type[_T]]:
-    """A class that answers some names that it does not have.
+    """A class that answers some names, and the operator +, that it does not have.
 
     Args:
-        words: such a name -> how the same is said.
+        words: such a name, or "+" -> how the same is said.
     """
 
     def decorate(cls: type[_T]) -> type[_T]:
         for name, said in words.items():
+            if name == "+":
+                cls.__add__ = _no_sum(said)  # pyright: ignore[reportAttributeAccessIssue]
+                continue
             what = Absent(said)
             what.__set_name__(cls, name)
             setattr(cls, name, what)

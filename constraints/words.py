@@ -31,6 +31,15 @@ def first_names(names: Sequence[str], shown: int = 8) -> str:
     return ", ".join(names[:shown]) + more
 
 
+def bracketed(name: str) -> str:
+    """A name as a factor of a product is written: "(f - g)" where it is more than a word, "f" where it is one.
+
+    Args:
+        name: of a function.
+    """
+    return f"({name})" if " " in name else name
+
+
 def one_line(text: str) -> str:
     """A text with its line breaks and control characters escaped, as repr does; the rest is as it was.
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .arguments import expect
 from .arrays import Vector
-from .errors import SpaceMismatchError
+from .errors import OperatorError, SpaceMismatchError
 from .frozen import read_only, set_fields
 from .space import Space, as_space
 
@@ -54,7 +54,14 @@ class Element:
         return Element, (self.q, self.space)
 
     def __add__(self, v: ArrayLike) -> Element:
-        """Move along the tangent vector v (nv,)."""
+        """Move along the tangent vector v (nv,).
+
+        Raises:
+            OperatorError: v is an Element; names their product.
+        """
+        if isinstance(v, Element):  # pyright: ignore[reportUnnecessaryIsInstance]
+            moved = f"a + v moves a along a tangent vector v ({self.space.nv},)"
+            raise OperatorError("a + b of two Elements", f"a * b is their product, and {moved}")
         return Element(self.space.integrate(self.q, self.space.check_tangent(v)), self.space)
 
     def __sub__(self, other: Element) -> Vector:

@@ -15,8 +15,9 @@ from liegroups.frozen import set_fields
 
 from ..errors import SpaceMismatchError, WrongObjectError
 from ..point import MovingPoint, Point
-from ..words import signed_sum
+from ..words import bracketed, signed_sum
 from .function import Function, as_function, as_functions
+from .function_guard import APPLIED
 from .lifted import common_inputs
 
 
@@ -196,7 +197,10 @@ class Sum(Function):
     @staticmethod
     def scaled(factor: object, f: Function) -> Sum:
         """`factor * f`."""
-        number = float(expect(factor, Real, f"factor of {f.name}", f"a number (for a matrix, A @ {f.name})"))
+        way = f"for a matrix, A @ {bracketed(f.name)}"
+        if isinstance(factor, Function):
+            way = f"functions have no product and no norm; {APPLIED}"
+        number = float(expect(factor, Real, f"factor of {f.name}", f"a number ({way})"))
         functions, factors = Sum._terms(f)
         return Sum(functions, [number * c for c in factors])
 

@@ -76,7 +76,7 @@ class ComBetweenFeet(MassFunction):
         Jc = None if jacobian is None else self.center_jacobian(k)
         c = self.center(k) if Jc is None else k.center
         oMi = k.oMi
-        oML, oMR, oMr = (oMi[f.joint] * f.placement for f in self._frames)
+        oML, oMR, oMr = (oMi[f.joint].act(f.placement) for f in self._frames)
         xL, xR, R = oML.translation, oMR.translation, oMr.rotation
         u, lever = xR - xL, c - 0.5 * (xL + xR)
         moment = cross(lever, u)

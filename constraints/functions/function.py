@@ -260,8 +260,6 @@ class Function(Answering, ABC):
 
         return Difference(self, other)
 
-    __array_ufunc__ = None  # a numpy array on the left leaves its operators to those below
-
     @final
     def __rmatmul__(self, A: ArrayLike) -> Composition:
         """`(A @ f)(q) = A f(q)` of a matrix (m, outputs.nv) and a function into R^n; short for `Affine(A) @ f`."""

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
+import numpy as np
+
 from liegroups.arguments import as_flag, as_name, expect
 from liegroups.frozen import set_fields
 
@@ -75,6 +77,8 @@ class MovableObject:
 
 DOWN = -0.5
 """A normal whose z is less looks down: what is put on such a floor hangs from it."""
+SAME_SIDE = 1e-6
+"""A surface looks into an object whose middle is in front of it by more [m]."""
 
 
 _OF_GRAPHS = ("sample", "states", "transitions", "state", "transition", "transitions_from", "state_of", "path_problem")
@@ -95,7 +99,8 @@ class ConstraintGraphFactory:
     Args:
         robot: robots and objects as one robot.
         grippers: what grasps.
-        objects: what is moved.
+        objects: what is moved. A surface whose normal points to the side on which the object's centre of mass is (its
+            origin, where it has no mass) looks into the object: it is named by a warning in the log.
         floors: surfaces on which objects may stand (environment contacts). One that is fixed in the world and looks
             down (`floor.describe()` says where its normal points) is named by a warning in the log.
         rules: the first that is about a set of grasps says whether it is allowed; where none is, it is refused. Without
@@ -153,13 +158,27 @@ class ConstraintGraphFactory:
                 )
             if thing.surfaces and not self.floors:
                 raise GraphError(f"object '{thing.name}' has surfaces, but there are no floors on which they are put")
+        self._say_which_look_wrong()
+        check_rules(self.rules, [gripper.name for gripper in self.grippers], handles)
+
+    def _say_which_look_wrong(self) -> None:
+        """A warning for each floor that looks down, and each surface of an object that looks into it."""
         for floor in self.floors:
             if floor.joint == 0 and floor.normal[2] < DOWN:
                 _log.warning(
                     "%s: it looks down, so that objects hang below it; seen from above the vertices of a table go "
                     "counter-clockwise", floor.describe(),
                 )  # fmt: skip
-        check_rules(self.rules, [gripper.name for gripper in self.grippers], handles)
+        for thing in self.objects:
+            inertia = self.robot.model.inertias[thing.joint]
+            middle = np.array(inertia.lever) if inertia.mass > 0.0 else np.zeros(3)
+            for surface in thing.surfaces:
+                if surface.normal @ (surface.outward.translation - middle) < -SAME_SIDE:
+                    _log.warning(
+                        "%s: it looks into object '%s', whose %s is on that side, so that the object stands on its "
+                        "head; seen from outside the vertices go counter-clockwise", surface.describe(), thing.name,
+                        "centre of mass" if inertia.mass > 0.0 else "origin",
+                    )  # fmt: skip
 
     @classmethod
     def from_semantics(

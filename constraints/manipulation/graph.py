@@ -65,6 +65,7 @@ class ConstraintGraph:
     Raises:
         DuplicateNameError: two states or transitions of one name.
         GraphError: a transition between states that are not among these, or two placements of one object.
+        UnknownJointError: margins of a joint that the robot does not have.
         WrongObjectError, OptionError: what else is wrong.
 
     Source: `Graph` of hpp-manipulation.
@@ -91,7 +92,10 @@ class ConstraintGraph:
             Options() if options is None else expect(options, Options, "options of a constraint graph", "Options")
         )
         self.attempts = whole_number(attempts, "attempts of a constraint graph", 1)
-        self.margins = SecurityMargins() if margins is None else margins
+        distances = SecurityMargins() if margins is None else margins
+        self.margins = expect(distances, SecurityMargins, "margins of a constraint graph").of_joints(
+            self.robot.joint_names
+        )
         every = all_of(states, State, "states of a constraint graph")
         self.transitions = all_of(transitions, Transition, "transitions of a constraint graph")
         self._network = Network(every, self.transitions)

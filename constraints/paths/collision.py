@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,6 +28,8 @@ from .collision_pairs import LeftOut, LeftOutReason, Verdict, in_words, left_out
 from .collision_shapes import Shape, solids_of
 from .path import Path, StepSize
 from .relative_motion import CollisionPair, two_names
+
+_log = logging.getLogger(__package__)
 
 SAMPLES = 200
 """Random configurations in which a pair must meet to be said to meet always."""
@@ -75,7 +78,8 @@ class CollisionModel:
 
     Looked at are all pairs of shapes on different joints, but for those of a joint and the one it hangs on (neighbours
     touch; in the world only the base of the same robot is one) and those of links whose collisions the robot's SRDF
-    disables, less what `without` leaves out.
+    disables, less what `without` leaves out. A model that looks at no pair, for which every configuration is free, says
+    so and why by a warning in the log, when it is made.
 
     Args:
         robot: the robot, or the system of robots and objects.
@@ -129,6 +133,8 @@ class CollisionModel:
             pairs = as_tuple(ignored, "ignored pairs of a collision model", "pairs of names of shapes")
             chosen = self.without(*pairs).with_margins({} if margins is None else margins)
             self._take_pairs(geometry, chosen._margins, chosen._out)
+        else:
+            self._say_if_empty()
 
     def _take_pairs(
         self, geometry: Any, margins: dict[tuple[int, int], float], out: dict[tuple[int, int], Verdict]
@@ -151,7 +157,9 @@ class CollisionModel:
         for a, b in (two_names(pair, "pair of shapes", "two names") for pair in pairs):
             left |= {frozenset((i, j)) for i in self._called(a) for j in self._called(b)}
         kept = {pair: margin for pair, margin in self._margins.items() if frozenset(pair) not in left}
-        return self._with(kept, LeftOutReason.BY_HAND)
+        other = self._with(kept, LeftOutReason.BY_HAND)
+        other._say_if_empty()
+        return other
 
     def with_margins(self, margins: Mapping[tuple[str, str], float]) -> CollisionModel:
         """The same model with other margins [m] for pairs of shapes."""
@@ -178,6 +186,17 @@ class CollisionModel:
     def joint_pairs(self) -> tuple[tuple[str, str], ...]:
         """Pairs of joints that carry shapes that are looked at, each once."""
         return tuple(dict.fromkeys((self.joints[i], self.joints[j]) for i, j in self._margins))
+
+    def _say_if_empty(self) -> None:
+        """A warning where no pair is looked at."""
+        if self.pairs:
+            return
+        why = f"left out: {in_words(self._out.values(), True)}; `left_out` names them"
+        if len(self.names) < 2:
+            has = f"only one shape, '{self.names[0]}'" if self.names else "no shape"
+            why = f"it has {has}; a Robot brings none, they are given by shapes= and urdfs="
+        words = "collision model of %s: no pair of shapes is looked at, so that every configuration is free (%s)"
+        _log.warning(words, self.robot.name, why)
 
     def _called(self, pattern: str) -> list[int]:
         names = enumerate(self.names)

@@ -114,6 +114,20 @@ class SecurityMargins:
             found[key] = float(finite_vector([margin], 1, f"margin of {key}")[0])
         set_fields(self, pairs=MappingProxyType(found))
 
+    def of_joints(self, names: Sequence[str]) -> SecurityMargins:
+        """These margins, if all that they name are joints of a robot.
+
+        Args:
+            names: of its joints; "universe", the world, need not be among them.
+
+        Raises:
+            UnknownJointError: lists the names that come closest.
+        """
+        known = ("universe", *names)
+        for name in dict.fromkeys(name for pair in self.pairs for name in pair):
+            _index(known, name)
+        return self
+
     def between(self, a: str, b: str) -> float:
         """Distance that the bodies of two joints keep [m]."""
         return self.pairs.get((min(a, b), max(a, b)), self.default)

@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from liegroups.arguments import as_mapping, finite_vector
+from liegroups.arguments import as_mapping, as_tuple, finite_vector
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import WrongObjectError
 from ..robot import Frame, Robot, as_placement
+from ..robot.pinocchio import Placement
+from ..robot.placement import has_matrix, shape_of
 from .figures import Cube, new_figure, save_figure, show_cube
 
 _AXIS_COLOURS = ("#d62728", "#2ca02c", "#1f77b4")
@@ -34,7 +36,7 @@ def stick_figure(robot: Robot, q: ArrayLike, tips: Sequence[str | Frame] = ()) -
         SizeError, NotFiniteError, NotNormalizedError, DtypeError: what is wrong with q.
         UnknownFrameError: a tip is no frame of the robot; lists the names that come closest.
     """
-    posture, model = robot.at(q), robot.model
+    posture, model, tips = robot.at(q), robot.model, as_tuple(tips, "tips", "frames")
     origins: list[Vector] = [np.array(oMi.translation) for oMi in posture.placed().oMi]
     sticks: list[tuple[Vector, Vector]] = []
     for joint in range(1, model.njoints):
@@ -108,11 +110,12 @@ def plot_configurations(
         the matplotlib figure.
 
     Raises:
-        WrongObjectError: no groups, or one without configurations.
+        WrongObjectError: no groups, or one without configurations; one tip, or one placement, that is in no sequence.
         SizeError, NotFiniteError, NotNormalizedError, DtypeError, UnknownFrameError: as `stick_figure`.
         MissingExtraError: matplotlib is not installed.
         FileError: the file cannot be written.
     """
+    tips, frames = as_tuple(tips, "tips", "frames"), _placements(placements)
     drawn = {
         title: [robot.check(q, f"configuration {i} of '{title}'") for i, q in enumerate(np.atleast_2d(np.asarray(Q)))]
         for title, Q in as_mapping(groups, "groups of configurations", "title -> configurations").items()
@@ -120,7 +123,7 @@ def plot_configurations(
     if not drawn or not all(drawn.values()):
         raise WrongObjectError("groups of configurations", "at least one, with configurations in each", groups)
     ends = [end for Q in drawn.values() for q in Q for stick in stick_figure(robot, q, tips) for end in stick]
-    ends += [np.asarray(as_placement(placement).translation) for placement in placements]
+    ends += [np.asarray(frame.translation) for frame in frames]
     cube = Cube.around(ends)
     figure = new_figure(4.2 * len(drawn), 4.4, layout="none")
     figure.text(0.5, 0.02, f"grid {cube.grid:g} m", ha="center", fontsize=9, color="#808080")
@@ -129,11 +132,20 @@ def plot_configurations(
         figure.text((column - 0.5) * width, 0.93, title, ha="center", fontsize=13)
         axes = figure.add_axes(((column - 1) * width, 0.05, width, 0.88), projection="3d", computed_zorder=False)
         show_cube(axes, cube, cube.grid, zoom=1.15)
-        for placement in placements:
-            draw_frame(axes, placement, 0.3 * cube.reach)
+        for frame in frames:
+            draw_frame(axes, frame, 0.3 * cube.reach)
         for i, q in enumerate(Q, start=1):
             draw_configuration(axes, robot, q, tips=tips, alpha=0.15 + 0.85 * (i / len(Q)) ** 3)
     return save_figure(figure, path)
+
+
+def _placements(placements: Any) -> list[Placement]:
+    """Placements to be drawn, or a typed error where one stands in place of a sequence of them."""
+    several = "a sequence of placements, [placement]"
+    if has_matrix(placements, 4) or shape_of(placements) == (7,):
+        raise WrongObjectError("placements", several, "one placement")
+    given = as_tuple(placements, "placements", several.removeprefix("a sequence of "))
+    return [as_placement(placement, f"placement {i}") for i, placement in enumerate(given)]
 
 
 def draw_frame(axes: Any, placement: object, length: float = 0.2, width: float = 3.0) -> None:

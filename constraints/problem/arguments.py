@@ -24,6 +24,7 @@ from ..errors import (
     UnknownJointError,
     WrongObjectError,
 )
+from ..functions.affine import Constant
 from ..functions.function import Function
 from ..functions.lifted import robots_of, same_space
 from ..point import PlacedSpace
@@ -44,11 +45,14 @@ FROZEN = "frozen dofs of a problem"
 _ADD = "a new one, `Problem(robot, [a, b])`, or `problem | Problem(robot, [b])`: problems do not change"
 NOT_HERE = {
     **dict.fromkeys(("add", "add_constraint", "append"), _ADD),
+    "+": "a | b, or a.merged(b), asks for all that both ask for",
     "remove": "a new one, `Problem(robot, [a])`: problems do not change",
     **dict.fromkeys(("project", "solve", "apply"), "`Projector(problem).project(q)`"),
     "set_rhs": "`rhs = problem.rhs.replace(name, point)`, given to `project(q, rhs)`",
 }
 """Names that people try on problems, and how the same is said."""
+UNMOVED = "no dof moves it: it is satisfied everywhere or nowhere"
+"""What is said of a constraint whose function depends on no column."""
 OF_PROBLEM = "a constraint, or its name (of a configuration: problem.is_satisfied(q))"
 
 
@@ -142,7 +146,15 @@ def by_level(constraints: Any) -> list[list[RowOwner]]:
                     f"constraint {j} of level {i}", what, f"{constraint.name!r}, rows of velocity alone"
                 )
     check_unique(owner for level in levels for owner in level)
+    _say_which_stand_still(levels)
     return levels
+
+
+def _say_which_stand_still(levels: list[list[RowOwner]]) -> None:
+    """A warning for each constraint that no dof moves, unless it is one on a constant on purpose."""
+    for owner in (owner for level in levels for owner in level if not isinstance(owner, Explicit)):
+        if not owner.columns.any() and not isinstance(owner.measured, Constant):
+            _log.warning("constraint %r: %s", owner.name, UNMOVED)
 
 
 def _levels(entries: list[Any]) -> list[list[Any]]:

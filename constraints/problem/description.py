@@ -21,7 +21,7 @@ from ..rows.implicit import Implicit
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..words import counted, one_line
-from .arguments import other_bounds
+from .arguments import UNMOVED, other_bounds
 from .resolution import dof_names
 
 if TYPE_CHECKING:
@@ -212,6 +212,8 @@ def _details(owner: RowOwner, problem: Problem) -> Iterator[str]:
     formula = getattr(_function(owner), "formula", "")
     if formula:
         yield f"    value {formula}"
+    if not owner.columns.any():
+        yield f"    {UNMOVED}"
     kinds: dict[str, list[int]] = {}
     for row, word in enumerate(table.words):
         kinds.setdefault(_kind(table, row, word), []).append(row)

@@ -22,6 +22,7 @@ from .placement import (
     shape_of,
     way_from,
 )
+from .posture import Posture
 from .robot import Robot
 
 GivenPoint = ArrayLike | Element | Placement | HasMatrix
@@ -41,6 +42,24 @@ def robot_for(candidate: object) -> str:
     return "a Robot, Robot.from_urdf(path)" if isinstance(candidate, str | os.PathLike) else ""
 
 
+def refuse_posture(candidate: object, what: str, space: Space | None = None) -> None:
+    """Refuse a posture, whose q is no value of a function, where a value is asked for.
+
+    Args:
+        candidate: what came.
+        what: how an error message names it.
+        space: of the value, where it is known.
+
+    Raises:
+        WrongObjectError: it is a posture; says what has the value.
+    """
+    if isinstance(candidate, Posture):
+        part = "" if space is None or space in _POSES or space == SO3 else ".translation"
+        expected = "a point" if space is None else f"{space.nq} numbers"
+        ways = f"posture.placement('tool'){part}, or function(posture.q)"
+        raise WrongObjectError(what, f"{expected} (as {ways})", "a Posture")
+
+
 def point_numbers(candidate: Any, space: Space, what: str = "point") -> Any:
     """A point of a space as numbers, which the door of the space has yet to check.
 
@@ -51,7 +70,7 @@ def point_numbers(candidate: Any, space: Space, what: str = "point") -> Any:
         what: how an error message names it.
 
     Raises:
-        WrongObjectError: a rotation where a pose is asked for, or either where the space has none.
+        WrongObjectError: a rotation where a pose is asked for, or either where the space has none; a posture.
         SpaceMismatchError: an Element of another space.
         SizeError, DtypeError, NotFiniteError, NotNormalizedError: what else is wrong with a placement or rotation.
     """
@@ -59,6 +78,7 @@ def point_numbers(candidate: Any, space: Space, what: str = "point") -> Any:
         if candidate.space != space and not (candidate.space in _POSES and space in _POSES):
             raise SpaceMismatchError(what, space.name, candidate.space.name)
         return candidate.q
+    refuse_posture(candidate, what, space)
     turns, moves = has_matrix(candidate, 3), has_matrix(candidate, 4)
     if space in _POSES and moves:
         return pose_vector(as_placement(candidate, what))

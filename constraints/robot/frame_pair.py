@@ -49,7 +49,7 @@ class FramePair:
         self._frame_jacobian = frame_jacobian_of(model)
         self.memory: Any = self._anchors.createData()
         self.update: Any = self._anchors.calc
-        self.placement_a, self.placement_b = a.placement, b.placement
+        self.placement_a, self.placement_b = a.placement.copy(), b.placement.copy()
         self.live_b: Any = self._anchors.joint2_placement
         self._moved: Any = a.placement.copy()
         self._oMa: Placement = self.memory.oMc1

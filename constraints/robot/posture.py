@@ -234,6 +234,7 @@ class Posture(Point):
             table = self.frames = FrameTable.of(self.space.model)
         return table.find(frame)
 
+    @names_checked("the pose of one frame seen from another is the value of Pose(robot, frame, reference=other)")
     def placement(self, frame: Frame | str) -> Placement:
         r"""Placement :math:`{}^oM_f` of a frame in the world.
 
@@ -241,7 +242,7 @@ class Posture(Point):
             frame: a frame of the robot, or its name.
         """
         at = self.frame(frame)
-        return self.placed().oMi[at.joint] * at.placement
+        return self.placed().oMi[at.joint].act(at.placement)
 
     @names_checked(
         "its rows are in the axes of the frame, which `placement(frame).rotation` turns into those of the world"

@@ -132,6 +132,7 @@ class RowTable:
             raise OptionError(f"'{what}': scale must be positive and finite, got {scales.tolist()}")
         if not (np.isfinite(margins) & (margins >= 0.0)).all():
             raise OptionError(f"'{what}': margin must not be negative, got {margins.tolist()}")
+        _refuse_margins_of_equalities(types, margins, np.ndim(margin) == 0, what)
         counts = np.array(_mask(mask, size, what))
         free, names = np.zeros(size, dtype=np.bool_), list[str]()
         for i, entry in enumerate(types):
@@ -152,6 +153,15 @@ class RowTable:
         low[~counts], high[~counts] = -np.inf, np.inf
         counts &= (low > -np.inf) | (high < np.inf)
         return RowTable(low, high, scales, free, counts, tuple(names))
+
+
+def _refuse_margins_of_equalities(types: list[Any], margins: Vector, one: bool, what: str) -> None:
+    """Refuse a margin where it has no meaning; one number for all rows is that of the rows that are none."""
+    equal = np.array([entry in (Comparison.EQUALITY, Comparison.EQUAL_TO_ZERO) for entry in types], dtype=np.bool_)
+    wrong = np.flatnonzero(equal & (margins > 0.0))
+    if wrong.size and (equal.all() or not one):
+        way = "Implicit.between(f, lower, upper) leaves room, and Options(threshold=...) is how exactly one is solved"
+        raise OptionError(f"'{what}': row {wrong[0]} is {types[wrong[0]].name} and has no margin; {way}")
 
 
 def by_row(numbers: ArrayLike | None, default: float, size: int, what: str, name: str) -> Vector:

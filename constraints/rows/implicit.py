@@ -60,7 +60,7 @@ class Implicit(RowOwner):
         mask: by row, true for the rows that count; all by default.
         scale: factor of each row's error (to weigh metres against radians), 1 by default.
         margin: how far inside SUPERIOR and INFERIOR rows must end, 0 by default; at least the solver's threshold makes
-            sure that the value ends on the right side of zero.
+            sure that the value ends on the right side of zero. Equalities have none.
         lower, upper: intervals of the rows without comparison.
         name: name in messages; the function's by default.
 

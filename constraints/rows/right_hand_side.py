@@ -71,6 +71,9 @@ class RightHandSide:
                 raise WrongObjectError(
                     "right-hand side", f"{counted(stack.rhs_size, 'number')} or a RightHandSide", by_name
                 )
+            if isinstance(vector, Point):
+                read = "one that it satisfies: problem.rhs_from(posture.q), a RightHandSide"
+                raise WrongObjectError("right-hand side", read, f"a {type(vector).__name__}")
             numbers = _vector(vector, stack.rhs_size, "right-hand side")
             parts = [owner.check_rhs(numbers[s]) for owner, s in zip(stack, stack.rhs_slices, strict=True)]
         self.stack, self.vector = stack, read_only(np.concatenate([np.zeros(0), *parts]))

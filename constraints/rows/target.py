@@ -16,7 +16,7 @@ from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import NotFiniteError, OptionError, WrongObjectError
 from ..keywords import can_be_called
-from ..robot.arguments import GivenPoint, point_numbers
+from ..robot.arguments import GivenPoint, point_numbers, refuse_posture
 from ..robot.placement import matrix_of
 
 _log = logging.getLogger(__package__)
@@ -76,8 +76,9 @@ class Target:
     def at(self, t: float) -> Vector:
         """The point at time t, unchecked."""
         self._check_time(t)
-        point = real_numbers(matrix_of(self.value(t)), f"value of a target at t = {t:g}")
-        return np.array(np.atleast_1d(point))
+        value, what = self.value(t), f"value of a target at t = {t:g}"
+        refuse_posture(value, what)
+        return np.array(np.atleast_1d(real_numbers(matrix_of(value), what)))
 
     def velocity_at(self, t: float, space: Space) -> Vector:
         """Body velocity (space.nv,) at time t."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from enum import Enum, EnumMeta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from liegroups.arrays import Vector
 
-from ..errors import NoAttributeError, WrongObjectError
+from ..errors import NoAttributeError, TruthValueError, WrongObjectError
 
 _MEANT = {
     **dict.fromkeys(("SUCCESS", "SUCCEEDED", "SOLVED", "OK", "OPTIMAL"), "CONVERGED"),
@@ -42,7 +42,8 @@ class _Members(EnumMeta):
 class StatusEnum(Enum, metaclass=_Members):
     """Why something ended: each value is a sentence for humans, and the name what containers show.
 
-    A status is no text: to compare it with one raises, since it would never be equal.
+    A status is no text: to compare it with one raises, since it would never be equal. It is neither true nor false:
+    `if result.status:` would pass for a failure too. The first member is that of success.
     """
 
     def __eq__(self, other: object) -> bool:
@@ -58,6 +59,16 @@ class StatusEnum(Enum, metaclass=_Members):
         return True if self is other else NotImplemented
 
     __hash__ = Enum.__hash__
+
+    def __bool__(self) -> NoReturn:
+        """Refuse to be true or false.
+
+        Raises:
+            TruthValueError: names `success`, and the member to compare with.
+        """
+        kind = type(self).__name__
+        advice = f"`success` of the result, or `status is {kind}.{next(iter(type(self))).name}`"
+        raise TruthValueError(kind, advice, "that of a failure would be true too")
 
     @classmethod
     def _member_meant(cls, text: str) -> str:

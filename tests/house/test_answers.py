@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import pickle
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pinocchio
 import pytest
 
-from constraints import Function, Implicit, Pose, Position, Problem, Projector, Robot, Status, Target, locked_joint
+from constraints import (
+    Base,
+    Comparison,
+    Function,
+    Implicit,
+    Part,
+    Pose,
+    Position,
+    Problem,
+    Projector,
+    Robot,
+    Rotation,
+    Status,
+    Surface,
+    Target,
+    locked_joint,
+)
 from constraints.errors import (
     CallError,
     ConstraintError,
@@ -20,17 +38,32 @@ from constraints.errors import (
     NotNormalizedError,
     NotWrittenError,
     OperatorError,
+    OptionError,
     SpaceMismatchError,
+    TruthValueError,
+    UnknownJointError,
     UnknownNameError,
     WrongObjectError,
 )
+from constraints.functions import Constant
 from constraints.loops import Hinge, assemble_position
-from constraints.manipulation import CollisionModel, ConstraintGraphFactory, PathStatus, Shape
+from constraints.manipulation import (
+    CollisionModel,
+    ConstraintGraphFactory,
+    Gripper,
+    Handle,
+    MovableObject,
+    PathStatus,
+    SecurityMargins,
+    Shape,
+    interpolate,
+)
 from constraints.manipulation.states import State, Transition
 from constraints.models import mechanisms, sample_arm
+from constraints.pictures import plot_configurations
 from constraints.solvers import LinearStep, NewtonEngine
 from constraints.testing import CheckFailed, check_space
-from liegroups import SE3, Group, GroupMaps, Layout, R3xSO3, Rn
+from liegroups import SE3, Element, Group, GroupMaps, Layout, R3xSO3, Rn
 
 ARM: Any = sample_arm()
 HOME = ARM.reference("home")
@@ -52,6 +85,12 @@ COLLISIONS: Any = CollisionModel(ARM, [Shape("hand", "Sphere", (0.06,), "tool")]
 FOUR: Any = mechanisms.four_bar()
 GROUP: Any = SE3
 MAPS: Any = GroupMaps
+APART: Any = TOOL - Position(ARM, "elbow")
+ROTATION: Any = Rotation(ARM, "tool")
+POSTURE: Any = ARM.at(HOME)
+FAR = RHS.replace("hand", [2.0, *GOAL[1:]])
+PLACE: Any = Element(GOAL, SE3)
+ON_TOOL: Any = ARM.frame("tool").placement
 
 
 def untimed() -> list[float]:
@@ -267,3 +306,262 @@ def test_what_is_frozen_still_copies_and_pickles() -> None:
     again: Any = pickle.loads(pickle.dumps(Robot(ARM.model)))
     assert again.joint_names == ARM.joint_names
     assert pickle.loads(pickle.dumps(PROBLEM)).rhs.same_as(RHS)
+
+
+# The sixth list.
+
+
+@pytest.mark.parametrize(
+    ("number", "ask", "kind", "said"),
+    [
+        (23, lambda: POSTURE.placement("tool", "elbow"), CallError, r"Posture.placement\(frame\).*reference=other"),
+        (28, lambda: np.linalg.norm(APART), WrongObjectError, r"factor of .*no norm; g @ f .*Function.from_callable"),
+        (28, lambda: TOOL * TOOL, WrongObjectError, "functions have no product"),
+        (28, lambda: APART * np.eye(3), WrongObjectError, r"A @ \(Position\(tool\) - Position\(elbow\)\)"),
+        (28, lambda: np.eye(3) * TOOL, WrongObjectError, r"for a matrix, A @ Position\(tool\)"),
+        (28, lambda: abs(APART), OperatorError, r"abs\(Position\(tool\) - Position.*from_callable"),
+        (
+            38,
+            lambda: Implicit(TOOL, Comparison.EQUALITY, margin=0.01),
+            OptionError,
+            "row 0 is EQUALITY and has no margin",
+        ),
+        (38, lambda: Implicit(TOOL, margin=0.01), OptionError, "row 0 is EQUAL_TO_ZERO and has no margin"),
+        (
+            38,
+            lambda: Implicit(TOOL, [Comparison.SUPERIOR, *2 * [Comparison.EQUALITY]], margin=[0.1, 0.0, 0.1]),
+            OptionError,
+            r"row 2 is EQUALITY .*Implicit.between\(f, lower, upper\)",
+        ),
+        (
+            47,
+            lambda: Implicit.equal(POSE, POSTURE),
+            WrongObjectError,
+            r"of 'Pose\(tool\)'.*posture.placement\('tool'\), ",
+        ),
+        (47, lambda: Implicit.equal(ROTATION, POSTURE), WrongObjectError, r"posture.placement\('tool'\), or function"),
+        (47, lambda: Implicit.equal(TOOL, POSTURE), WrongObjectError, r"posture.placement\('tool'\).translation, or"),
+        (47, lambda: RHS.replace("hand", POSTURE), WrongObjectError, r"posture.placement\('tool'\)"),
+        (47, lambda: Implicit.equal(POSE, Target(lambda t: POSTURE)), WrongObjectError, r"posture.placement\('tool'\)"),
+        (47, lambda: PROJECTOR.project(HOME, POSTURE), WrongObjectError, r"problem.rhs_from\(posture.q\)"),
+        (79, lambda: bool(PROJECTOR.project(HOME, FAR).status), TruthValueError, "`success`.* is Status.CONVERGED`"),
+        (97, lambda: HINGE.pin(0, 0, 1), CallError, r"Hinge.pin\(axis\): .*one argument, \[0, 0, 1\]"),
+        (97, lambda: HINGE.slider(0, 0, 1), CallError, r"Hinge.slider\(axis\): .*one argument"),
+        (119, lambda: PLACE + PLACE, OperatorError, r"a \* b is their product, and a \+ v .*tangent vector v \(6,\)"),
+        (
+            122,
+            set_field(ON_TOOL, "translation"),
+            FrozenValueError,
+            r"'translation'.*robot.with_frame.*placement.copy\(\)",
+        ),
+        (122, set_field(ON_TOOL, "rotation"), FrozenValueError, "a FixedPlacement does not change"),
+        (122, lambda: ON_TOOL.setIdentity(), FrozenValueError, "'setIdentity'"),
+        (122, lambda: ON_TOOL.setRandom(), FrozenValueError, "'setRandom'"),
+        (122, set_field(ARM.frame("tool"), "placement"), FrozenValueError, "a Frame does not change; robot.with_frame"),
+        (137, lambda: PROBLEM + PROBLEM, OperatorError, r"Problem \+ Problem is not defined: a \| b, or a.merged\(b\)"),
+        (163, lambda: APART**2, OperatorError, r"\(Position.*elbow\)\) \*\* 2 is not defined: g @ f .*from_callable"),
+        (164, lambda: np.sqrt(TOOL), OperatorError, r"np.sqrt\(Position\(tool\)\) is not defined: .*from_callable"),
+        (164, lambda: np.ones(3) - TOOL, OperatorError, r"np.subtract\(Position\(tool\)\)"),
+        (
+            200,
+            lambda: plot_configurations(ARM, {"home": HOME}, tips="tool"),
+            WrongObjectError,
+            "tips: .*sequence.*got text",
+        ),
+        (201, lambda: plot_configurations(ARM, {"home": HOME}, placements=GOAL), WrongObjectError, "got one placement"),
+        (
+            201,
+            lambda: plot_configurations(ARM, {"home": HOME}, placements=pinocchio.SE3.Identity()),  # pyright: ignore
+            WrongObjectError,
+            r"placements: expected a sequence of placements, \[placement\]",
+        ),
+        (234, lambda: bool(PATH_STATUS.START), TruthValueError, "a PathStatus .*`status is PathStatus.COMPLETE`"),
+        (
+            235,
+            lambda: all(PROJECTOR.project_batch([HOME, HOME], FAR).status),
+            TruthValueError,
+            "`success` of the result",
+        ),
+    ],
+)
+def test_a_mistake_of_the_sixth_list_is_answered(
+    number: int, ask: Callable[[], object], kind: type[Exception], said: str
+) -> None:
+    """Mend: the sixth list of mistakes, each by its number."""
+    test_a_mistake_is_answered(number, ask, kind, said)
+
+
+def test_a_status_is_compared_kept_and_sent() -> None:
+    """Mend: the sixth list, numbers 79, 234, 235: only its truth is refused."""
+    batch = PROJECTOR.project_batch([HOME, HOME], FAR)
+    assert (batch.status == Status.STALLED).sum() + (batch.status != Status.STALLED).sum() == 2
+    assert Status.CONVERGED in [Status.STALLED, Status.CONVERGED]
+    assert {Status.CONVERGED: 1}[Status.CONVERGED] == 1
+    assert pickle.loads(pickle.dumps(Status.STALLED)) is Status.STALLED
+    assert [status for status in Status if status is not Status.CONVERGED] == list(Status)[1:]
+    assert PROJECTOR.project(HOME).status is Status.CONVERGED
+    assert interpolate(PROBLEM, HOME, HOME).status is PathStatus.START
+
+
+@pytest.mark.parametrize(
+    ("shapes", "why"),
+    [
+        ([], "it has no shape; a Robot brings none, they are given by shapes= and urdfs="),
+        ([Shape("hand", "Sphere", (0.1,), "tool")], "only one shape, 'hand'; a Robot brings none"),
+        (
+            [Shape("hand", "Sphere", (0.1,), "tool"), Shape("wrist", "Sphere", (0.1,), "wrist_roll")],
+            "left out: 1 on one joint; `left_out` names them",
+        ),
+    ],
+)
+def test_a_collision_model_that_looks_at_nothing_says_so(
+    shapes: list[Shape], why: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Mend: the sixth list, numbers 93, 189: once, when it is made, so that no check and no walk passes in silence."""
+    model = CollisionModel(ARM, shapes)
+    [said] = caplog.messages
+    assert said.startswith("collision model of sample_arm: no pair of shapes is looked at, so that every configuration")
+    assert why in said
+    assert model.is_free(HOME)
+    assert len(caplog.messages) == 1
+
+
+def test_a_collision_model_emptied_by_hand_says_so_and_its_parts_do_not(caplog: pytest.LogCaptureFixture) -> None:
+    """Mend: the sixth list, numbers 93, 189: of a state in which nothing moves against the other no pair is left."""
+    shapes = [Shape("hand", "Sphere", (0.1,), "tool"), Shape("post", "Sphere", (0.1,), "universe")]
+    model = CollisionModel(ARM, shapes)
+    assert not model.among([]).pairs
+    assert not model.with_margins({("hand", "post"): 0.01}).among([]).pairs
+    assert not caplog.messages
+    assert not model.without(("hand", "post")).pairs
+    assert "left out: 1 left out by hand" in caplog.messages[0]
+    CollisionModel(ARM, shapes, ignored=[("hand", "post")])
+    assert len(caplog.messages) == 2
+
+
+def test_the_placement_of_a_frame_is_not_written_to() -> None:
+    """Mend: the sixth list, number 122: against the robot's own model, and with what is made of the placement."""
+    robot: Any = sample_arm()
+    frame, before = robot.frame("tool"), Pose(robot, "tool")
+    truth = robot.model.frames[robot.model.getFrameId("tool")].placement
+    for write in (frame.placement.translation, frame.placement.rotation[0]):
+        with pytest.raises(ValueError, match="read-only"):
+            write += 0.1
+    assert frame.placement.homogeneous.tobytes() == truth.homogeneous.tobytes()
+    np.testing.assert_array_equal(before(HOME), POSE(HOME))
+    other = frame.placement.copy()
+    other.translation[2] += 0.1
+    assert type(other) is type(frame.placement * other) is type(frame.placement.inverse()) is pinocchio.SE3
+    longer = robot.with_frame("pen", frame.joint_name, other).at(HOME).placement("pen")
+    reached = robot.at(HOME).placement("tool")
+    np.testing.assert_allclose(reached.actInv(longer).translation, frame.placement.rotation.T[:, 2] * 0.1, atol=1e-15)
+    with pytest.raises(FrozenValueError):
+        copy.deepcopy(frame).placement.translation = np.zeros(3)
+    again = pickle.loads(pickle.dumps(frame))
+    assert again.placement.homogeneous.tobytes() == truth.homogeneous.tobytes()
+    with pytest.raises(FrozenValueError):
+        again.placement.translation = np.zeros(3)
+    assert isinstance(again.placement, pinocchio.SE3)
+
+
+def test_a_posture_places_as_pinocchio_does() -> None:
+    """Mend: the sixth list, number 122: bit for bit the product of the joint's placement and the frame's."""
+    for q in ARM.random(np.random.default_rng(0), 20):
+        data = ARM.model.createData()
+        pinocchio.framesForwardKinematics(ARM.model, data, q)  # pyright: ignore
+        truth = data.oMf[ARM.model.getFrameId("tool")]
+        np.testing.assert_array_equal(ARM.at(q).placement("tool").homogeneous, truth.homogeneous)
+
+
+def scene() -> tuple[Any, Any, list[Handle], Surface]:
+    box = Robot.from_urdf("<robot name='box'><link name='middle'/></robot>", base=Base.FREE_FLYER)
+    robot = Robot.system([Part("arm", sample_arm()), Part("box", box)])
+    floor = Surface("table", robot.frame("universe"), [[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [0.0, 1.0, 0.0]])
+    return robot, Gripper("hand", robot.frame("arm/tool")), [Handle("top", robot.frame("box/middle"))], floor
+
+
+BOTTOM = [[-0.1, -0.1, -0.05], [-0.1, 0.1, -0.05], [0.1, 0.1, -0.05], [0.1, -0.1, -0.05]]
+
+
+def test_a_surface_that_looks_into_its_object_is_named(caplog: pytest.LogCaptureFixture) -> None:
+    """Mend: the sixth list, number 178."""
+    robot, gripper, handles, floor = scene()
+
+    def made(points: Any) -> None:
+        thing = MovableObject("box", handles, [Surface("box/bottom", robot.frame("box/middle"), points)])
+        ConstraintGraphFactory(robot, [gripper], [thing], [floor])
+
+    made(BOTTOM)
+    made([[x, y, 0.0] for x, y, _ in BOTTOM])  # through the origin: it looks neither in nor out
+    assert not caplog.messages
+    made(BOTTOM[::-1])
+    [said] = caplog.messages
+    assert said.startswith(
+        "surface 'box/bottom' on joint 'box/root_joint': 4 vertices, normal [0, 0, 1]: it looks into"
+    )
+    assert "object 'box', whose origin is on that side" in said
+
+
+def test_a_surface_that_looks_at_the_mass_of_its_object_is_named(caplog: pytest.LogCaptureFixture) -> None:
+    """Mend: the sixth list, number 178: the centre of mass is in the object, wherever the file has its origin."""
+    mass = "<inertial><mass value='1'/><origin xyz='0 0 {}'/><inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/>"
+    for height, said in (("-0.1", "whose centre of mass is on that side"), ("0", "")):
+        text = f"<robot name='box'><link name='middle'>{mass.format(height)}</inertial></link></robot>"
+        box = Robot.from_urdf(text, base=Base.FREE_FLYER)
+        robot = Robot.system([Part("arm", sample_arm()), Part("box", box)])
+        _, _, _, floor = scene()
+        bottom = Surface("bottom", robot.frame("box/middle"), BOTTOM)
+        thing = MovableObject("box", [Handle("top", robot.frame("box/middle"))], [bottom])
+        caplog.clear()
+        ConstraintGraphFactory(robot, [Gripper("hand", robot.frame("arm/tool"))], [thing], [floor])
+        assert [said in message for message in caplog.messages] == ([True] if said else [])
+
+
+def test_margins_of_a_joint_that_does_not_exist() -> None:
+    """Mend: the sixth list, number 219."""
+    robot, gripper, handles, floor = scene()
+    things = [MovableObject("box", handles, [Surface("bottom", robot.frame("box/middle"), BOTTOM)])]
+
+    def asked(name: str) -> Any:
+        margins = SecurityMargins(0.0, {("box/root_joint", name): 0.05})
+        graph = ConstraintGraphFactory(robot, [gripper], things, [floor], margins=margins).generate()
+        return graph.collision_pairs("free", [("box/root_joint", "universe")])
+
+    with pytest.raises(UnknownJointError, match="'unverse'; the nearest names are universe"):
+        asked("unverse")
+    assert asked("universe")[0].margin == 0.05
+
+
+def test_a_constraint_that_no_dof_moves_is_named(caplog: pytest.LogCaptureFixture) -> None:
+    """Mend: the sixth list, number 21."""
+    same = Implicit.equal(Position(ARM, "tool", reference="tool"), [0.0, 0.0, 0.0], name="hand at hand")
+    problem = Problem(ARM, [same, HAND])
+    said = "no dof moves it: it is satisfied everywhere or nowhere"
+    assert caplog.messages == [f"constraint 'hand at hand': {said}"]
+    lines = problem.describe().splitlines()
+    [found] = [i for i, line in enumerate(lines) if said in line]
+    assert " hand at hand " in lines[found - 1].replace("'", " ")
+    assert said not in PROBLEM.describe()
+    caplog.clear()
+    Problem(ARM, [Implicit.between(Constant([0.0], Rn(1), ARM.space), -1.0, 1.0), locked_joint(ARM, "elbow", 1.0)])
+    assert not caplog.messages  # on a constant on purpose, and computed
+
+
+def test_a_margin_of_all_rows_is_that_of_the_inequalities() -> None:
+    """Mend: the sixth list, number 38: one number for rows of which some are equalities is no mistake."""
+    rows = Implicit(TOOL, [Comparison.SUPERIOR, Comparison.EQUALITY, Comparison.EQUALITY], margin=0.1).rows
+    assert rows.lower.tolist() == [0.1, 0.0, 0.0]
+    assert Implicit(TOOL, Comparison.EQUALITY, margin=0.0).rows.upper.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_a_function_on_the_right_of_an_array_is_asked() -> None:
+    """Mend: the sixth list, number 164: what numpy leaves to the function is what it was."""
+    A = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal((A @ TOOL)(HOME), A @ TOOL(HOME))
+    for two in (2.0, 2, np.float64(2.0), np.int64(2), np.array(2.0)[()]):
+        np.testing.assert_array_equal((two * TOOL)(HOME), 2.0 * TOOL(HOME))
+        np.testing.assert_array_equal((TOOL * two)(HOME), 2.0 * TOOL(HOME))
+    assert not (A == TOOL)
+    assert A != TOOL
+    with pytest.raises(OperatorError, match=r"Implicit\.below"):
+        _ = np.ones(3) >= TOOL

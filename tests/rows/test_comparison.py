@@ -48,7 +48,9 @@ def combination(rng):
     mask = rng.random(6) < 0.7
     log = np.where([t is EQUALITY for t in types], rng.uniform(-0.6, 0.6, 6), 0.0)
     rhs = np.r_[log[:3], pin.Quaternion(pin.exp3(log[3:])).coeffs()]
-    return types, mask, rng.uniform(0.2, 3.0, 6), rng.uniform(0.0, 0.3, 6), rhs
+    scale = rng.uniform(0.2, 3.0, 6)
+    margin = np.where([t in (SUPERIOR, INFERIOR) for t in types], rng.uniform(0.0, 0.3, 6), 0.0)  # equalities have none
+    return types, mask, scale, margin, rhs
 
 
 def test_combinations_of_comparison_and_mask():

@@ -132,7 +132,7 @@ class AttachedBodies:
         k = kinematics_at(point, None, 0)
         for given, carried in self._seen:
             a, b = (
-                on[frame.joint] * frame.placement if frame.joint in on else frame.placement
+                on[frame.joint].act(frame.placement) if frame.joint in on else frame.placement
                 for frame in (given.frame_a, given.frame_b)
             )
             k.relative(carried, carried.frame_a, carried.frame_b).anchor(a, b)
