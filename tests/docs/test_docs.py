@@ -208,6 +208,7 @@ def homes() -> list[object]:
     modules = [constraints, Projector]
     for name in (
         "errors",
+        "dynamics",
         "functions",
         "rows",
         "interop",

@@ -81,7 +81,7 @@ class Solved:
     iterations = FieldOf[int]("outcome.iterations", "Jacobians with their steps, and restart draws.")
     restarts = FieldOf[int]("outcome.restarts", "How often it started again.")
     residual = FieldOf[float]("outcome.residual", "Largest error norm of a constraint at q.")
-    trace = FieldOf[tuple[Step, ...] | None]("outcome.trace", "The iterates; None unless they were asked for by `Options(trace=True)`.")
+    trace = FieldOf[tuple[Step, ...] | None]("outcome.trace", "The iterates; None without `Options(trace=True)`.")
 
     @property
     def refined(self) -> Refined | None:
