@@ -12,6 +12,7 @@ import numpy as np
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import ConstraintError
+from ..linear_algebra import is_finite
 from ..loops import ConstraintSet
 from ..loops.mobility import coordinate_names
 from ..robot import Motion
@@ -25,7 +26,7 @@ from .row_forces import RowForces
 from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
 from .sparse import SparseStatus, solve_sparse, sparse_pays
 from .status import DynamicsStatus, Factorisation, Method, member
-from .system import ConstrainedSystem, Question, check_state, wanted, wanted_accelerations
+from .system import ConstrainedSystem, Question, check_state, status_of, wanted, wanted_accelerations
 from .takes import check_method
 
 LONG = 45
@@ -205,7 +206,8 @@ def _by_test_forces(question: Question, motion: Motion) -> ForwardDynamics:
     rows = constraint_set.rows_at(motion, question.rhs)
     gamma = wanted(constraint_set, rows, question.acceleration)
     found = solve_test_forces(motion, force, rows.jacobian, gamma, float(motion.v @ motion.v))
-    return ForwardDynamics(found.acceleration, found.multipliers, found.status, Method.TEST_FORCES, question, found)
+    status = status_of(found, constraint_set, rows)
+    return ForwardDynamics(found.acceleration, found.multipliers, status, Method.TEST_FORCES, question, found)
 
 
 def _by_bodies(question: Question, motion: Motion) -> ForwardDynamics:
@@ -234,7 +236,7 @@ def _solve(question: Question, motion: Motion, how: Method, by: Factorisation) -
     system = question.system(motion)
     H, G, c, gamma = system.mass_matrix, system.jacobian, system.force, system.gamma
     size = float(system.v @ system.v)
-    if not isfinite(c @ c + H.trace()):  # the diagonal of a mass matrix bounds all of it
+    if not (is_finite(c) and isfinite(H.trace())):  # the diagonal of a mass matrix bounds all of it
         return _refused(question, how, DynamicsStatus.NOT_FINITE)
     found: Solution | None = None
     if how is Method.PROXIMAL:
@@ -246,7 +248,8 @@ def _solve(question: Question, motion: Motion, how: Method, by: Factorisation) -
         found = solve_null_space(H, G, c, gamma, by, size=size)
     elif found is None:
         found = solve_direct(H, G, c, gamma, by, size=size)
-    return ForwardDynamics(found.acceleration, found.multipliers, found.status, how, question, found, system)
+    status = status_of(found, question.constraint_set, system.rows)
+    return ForwardDynamics(found.acceleration, found.multipliers, status, how, question, found, system)
 
 
 def _refused(question: Question, how: Method, status: DynamicsStatus) -> ForwardDynamics:

@@ -16,6 +16,9 @@ from ..robot import Frame, Posture
 from ..robot.pinocchio import pin
 from ..rows.row_owner import RowOwner
 
+ROUNDING = 1e-12
+"""Part of the largest multiplier below which a negative one is zero."""
+
 Body = Literal["successor", "predecessor"]
 """The two bodies of a contact or closure; the predecessor of a contact is the world."""
 
@@ -95,8 +98,9 @@ def pulling_contacts(constraint_set: ConstraintSet, multipliers: Vector) -> tupl
         constraint_set: whose.
         multipliers: of all rows (size,).
     """
+    least = -ROUNDING * float(np.abs(multipliers).max(initial=0.0))
     return tuple(
         owner.name
         for owner, s in zip(constraint_set.stack, constraint_set.stack.slices, strict=True)
-        if isinstance(owner, PointContact) and s.stop - s.start == 1 and multipliers[s.start] < 0.0
+        if isinstance(owner, PointContact) and s.stop - s.start == 1 and multipliers[s.start] < least
     )

@@ -19,7 +19,7 @@ from .hinge_forces import motion_subspace, on_predecessor, wrench_at
 from .multipliers import Body, NoWrenchError, pulling_contacts, seen_at, wrench_of
 from .row_space import RowSpace
 from .saddle_point import Solution
-from .system import ConstrainedSystem, Question
+from .system import ConstrainedSystem, Question, vanished
 
 
 class RowForces(Result):
@@ -63,8 +63,10 @@ class RowForces(Result):
     @property
     @final
     def redundant_rows(self) -> tuple[str, ...]:
-        """Names of rows that repeat others, as many as the rank lacks: "elbow[2]"."""
-        return tuple(self.question.constraint_set.row_name(int(i)) for i in self.row_space.redundant)
+        """Names of rows that repeat others, or that nothing moves, as many as the rank lacks: "elbow[2]"."""
+        asked = self.question.constraint_set
+        rows = [*self.row_space.redundant, *vanished(asked, self.system.rows, self.row_space)]
+        return tuple(asked.row_name(int(i)) for i in sorted(rows))
 
     @property
     @final

@@ -11,7 +11,7 @@ from scipy.linalg import lapack
 
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
-from ..linear_algebra import numerical_rank, pivots
+from ..linear_algebra import norm, numerical_rank, pivots
 
 NO_ROW = 1e-12
 """Rows below this part of the longest one are rounding: they count as rows of zeros."""
@@ -128,6 +128,12 @@ class RowSpace:
             kept[self._on] = 1.0 - np.einsum("ij,ij->i", U, U) <= UNIQUE
         return kept
 
+    @property
+    def zero_rows(self) -> Indices:
+        """Rows (indices) of zeros."""
+        every = np.arange(len(self.G), dtype=np.intp)
+        return every[:0] if self._all else np.delete(every, self._on)
+
     def independent(self, gamma: Vector, size: float = 0.0) -> Independent:
         r"""Rows of full rank that ask for the same, where all rows together can be met.
 
@@ -211,4 +217,4 @@ def _are_clearly_independent(gram: Matrix, lengths: Vector, columns: int) -> boo
 
 
 def _norm(x: Vector) -> float:
-    return float(np.sqrt(x @ x))
+    return norm(x) if x.size else 0.0

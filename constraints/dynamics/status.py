@@ -16,7 +16,8 @@ class DynamicsStatus(StatusEnum):
 
     SOLVED = "Both equations hold; all rows are independent."
     RANK_DEFICIENT = (
-        "Both equations hold; some rows repeat others, and the multipliers are those of least norm that give the force."
+        "Both equations hold; some rows repeat others, or nothing moves them, and the multipliers are those of least "
+        "norm that give the force."
     )
     INCONSISTENT = (
         "Redundant rows ask for accelerations that contradict each other: the equation of motion holds, and the rows "

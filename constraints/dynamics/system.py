@@ -9,7 +9,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from liegroups.arguments import expect, finite_vector
-from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 
 from ..errors import RobotMismatchError
 from ..loops import ConstraintSet
@@ -17,6 +17,9 @@ from ..loops.set_rows import SetRows
 from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide
 from .external_force import Force, as_external, generalised
+from .row_space import RowSpace
+from .saddle_point import Solution
+from .status import DynamicsStatus
 
 
 @final
@@ -150,6 +153,19 @@ def wanted(constraint_set: ConstraintSet, rows: SetRows, acceleration: Vector | 
     if acceleration is not None:
         gamma += np.where(constraint_set.counts_in(rows), acceleration, 0.0)
     return gamma
+
+
+def vanished(constraint_set: ConstraintSet, rows: SetRows, space: RowSpace) -> Indices:
+    """Rows (indices) that are zero though they count: no joint moves them, always or at this pose."""
+    zero = space.zero_rows
+    return zero[constraint_set.counts_in(rows)[zero]] if zero.size else zero
+
+
+def status_of(found: Solution, constraint_set: ConstraintSet, rows: SetRows) -> DynamicsStatus:
+    """The status of a solution, where rows that nothing moves are redundant."""
+    if found.status is DynamicsStatus.SOLVED and vanished(constraint_set, rows, found.row_space).size:
+        return DynamicsStatus.RANK_DEFICIENT
+    return found.status
 
 
 def check_state(constraint_set: object, motion: object) -> None:
