@@ -102,7 +102,7 @@ class TogetherRows:
         velocity = J.dot(motion.v)
         for owner, s, full in self._targets:
             point = sides.points[id(owner)]
-            if point is not None:
+            if point is not None and owner.has_position:
                 position[s] -= point
             if with_rates and sides.velocity is not None:
                 velocity[s] -= sides.velocity[full]
