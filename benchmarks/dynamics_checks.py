@@ -50,6 +50,7 @@ class Truth:
         unit, beta: rows that are not zero, of unit length, and what they ask for.
         scale: of the unknowns, such that H has a diagonal of ones.
         rank: of the rows.
+        counted: rows that count, those of zeros included.
         near: singular values between 1e-9 and 1e-5 of the largest.
         dropped: the largest singular value that does not count, as a part of the largest.
         gap: norm of the part of beta out of reach of the rows.
@@ -67,6 +68,7 @@ class Truth:
     beta: Vector
     scale: Vector
     rank: int
+    counted: int
     near: Vector
     dropped: float
     gap: float
@@ -84,11 +86,11 @@ class Truth:
         f = state.tau - np.array(pin.nonLinearEffects(model, data, state.q, state.v))
         for force in state.external:
             f += plain_force(made, state.q, force)
-        G, gamma = plain_rows(made, state)
+        G, gamma, counts = plain_rows(made, state)
         lengths = np.sqrt((G * G).sum(axis=1))
         on = lengths > ROUNDING * lengths.max(initial=0.0)
         unit, beta = G[on] / lengths[on, None], gamma[on] / lengths[on]
-        U, s, Vt = np.linalg.svd(unit) if len(unit) else (np.eye(0), np.zeros(0), np.eye(n))
+        U, s, _ = np.linalg.svd(unit) if len(unit) else (np.eye(0), np.zeros(0), np.eye(n))
         part = s / s.max(initial=1e-300)
         rank = int((part > RANK).sum())
         U = U[:, :rank]
@@ -102,7 +104,7 @@ class Truth:
         every, free = np.linalg.eigvalsh(Hs), np.linalg.eigvalsh(Z.T @ Hs @ Z) if Z.shape[1] else np.ones(1)
         unheld = scale * np.linalg.lstsq(Hs, scale * f, rcond=1e-12)[0]
         return Truth(
-            H, f, G, gamma, unit, beta, scale, rank, part[(part > 1e-9) & (part < 1e-5)],
+            H, f, G, gamma, unit, beta, scale, rank, int(counts.sum()), part[(part > 1e-9) & (part < 1e-5)],
             float(part[rank:].max(initial=0.0)), far, float(state.v @ state.v), float(np.abs(unheld).max(initial=0.0)), float(every[0] / every[-1]),
             float(free[0] / max(every[-1], 1e-300)),
         )  # fmt: skip
@@ -121,8 +123,8 @@ def plain_force(made: ConstraintSet, q: Vector, force: Any) -> Vector:
     return np.array(pin.getJointJacobian(model, data, frame.joint, pin.LOCAL).T @ at_joint)
 
 
-def plain_rows(made: ConstraintSet, state: State) -> tuple[Matrix, Vector]:
-    """G and gamma by the plain stacking code."""
+def plain_rows(made: ConstraintSet, state: State) -> tuple[Matrix, Vector, Any]:
+    """G, gamma and which rows count, by the plain stacking code."""
     motion = made.robot.at(state.q, state.v)
     rows = stack_rows(made.stack, motion, Order.ACCELERATION)
     G, drift = rows.jacobian.copy(), rows.error.copy()
@@ -139,7 +141,7 @@ def plain_rows(made: ConstraintSet, state: State) -> tuple[Matrix, Vector]:
         [(b.position_gain, b.velocity_gain) for b in made.baumgarte], made.stack.slices, strict=True
     ):
         gamma[s] -= kp * error[s] + kd * rate[s]
-    return np.where(counts[:, None], G, 0.0), np.where(counts, gamma, 0.0)
+    return np.where(counts[:, None], G, 0.0), np.where(counts, gamma, 0.0), counts
 
 
 # Checks of one answer.
@@ -162,9 +164,9 @@ def faults_of(truth: Truth, result: ForwardDynamics) -> list[str]:
     if clear and result.rank != T.rank:
         found.append(f"rank {result.rank}, {T.rank} by SVD")
     if clear and (status is DynamicsStatus.SOLVED) != (
-        T.rank == len(T.unit) and status is not DynamicsStatus.INCONSISTENT
+        T.rank == T.counted and status is not DynamicsStatus.INCONSISTENT
     ):
-        found.append(f"{status.name} where {T.rank} of {len(T.unit)} rows are independent")
+        found.append(f"{status.name} where {T.rank} of {T.counted} rows are independent")
     off = motion_residual(T, a, lam)
     if off > TOLERANCE:
         found.append(f"{status.name}: the equation of motion is missed by {off:.2g}")
@@ -237,7 +239,7 @@ def exact_solution(T: Truth) -> Exact | None:
         A += [row + [mpmath.mpf(0)] * r for row in B]
         x = solve_exactly(A, [mpmath.mpf(y) for y in (*T.f.tolist(), *T.beta[chosen].tolist())])
         a = np.array([float(y) for y in x[:n]])
-        push = np.array([float(mpmath.fdot(zip(x[n:], [B[k][i] for k in range(r)], strict=True))) for i in range(n)])
+        push = np.array([float(sum((x[n + k] * B[k][i] for k in range(r)), mpmath.mpf(0))) for i in range(n)])
         mu = np.array([float(y) for y in x[n:]])
     scaled = np.concatenate([a / T.scale, mu * lengths])
     return Exact(a, push, float(np.sqrt(scaled @ scaled)), condition)

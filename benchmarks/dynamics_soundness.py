@@ -133,7 +133,7 @@ def states(options: argparse.Namespace) -> tuple[list[tuple[int, str]], dict[str
     worst = ", ".join(f"{method} {size:.3g}" for method, size in errors.items())
     print(f"error against 50 digits at {exact} states, in eps x condition: {worst}")
     print(f"near a loss of rank: {len(missed)} answers miss what is asked of the others")
-    for index, what in missed[:SHOWN] if options.near else []:
+    for index, what in missed[: options.shown] if options.near else []:
         print(f"NEAR {what} (repeat: --seed {options.seed} --case {index})")
     seconds = time.perf_counter() - began
     print(
@@ -172,6 +172,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--bad", type=int, metavar="N", help="try N bad inputs")
     parser.add_argument("--case", type=int, metavar="INDEX", help="repeat one state, and say all about it")
     parser.add_argument("--near", action="store_true", help="list what is missed near a loss of rank")
+    parser.add_argument("--shown", type=int, default=SHOWN, metavar="N", help="findings in full (%(default)s)")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of everything that is random (%(default)s)")
     parser.add_argument("--processes", type=int, default=1, metavar="P", help="that share the work (%(default)s)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
@@ -198,7 +199,7 @@ def main() -> int:
         if wanted is None:
             continue
         findings, some = run(options)
-        for index, what in findings[:SHOWN]:
+        for index, what in findings[: options.shown]:
             print(f"FOUND {what} (repeat: --seed {options.seed} {flag} {index})")
         figures.append(some)
         count += len(findings)

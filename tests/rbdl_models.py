@@ -132,7 +132,7 @@ def contacts_of(name: str) -> ConstraintSet:
     owners: list[RowOwner] = []
     for i, row in enumerate(entry(name)["model"]["constraint_rows"]):
         j = row["body"] + 1
-        point = Frame(row["name"], j, pin.SE3(np.eye(3), np.array(row["point"])), robot.model.names[j])
+        point = Frame(row["name"], j, pin.SE3(np.eye(3), np.array(row["point"])), str(robot.model.names[j]))
         owners.append(PointContact(robot, point, np.array(row["normal_world"], dtype=float), name=f"{row['name']} {i}"))
     return ConstraintSet(robot, owners)
 

@@ -13,6 +13,7 @@ from scipy.linalg import lapack
 
 from liegroups.arrays import Indices, Matrix, Vector
 
+from ..errors import OptionError
 from ..robot import Motion
 from ..robot.inertia import is_depth_first
 from ..robot.pinocchio import pin
@@ -38,9 +39,9 @@ class Branches:
         self.nv = len(parents)
         chains: list[list[int]] = []
         for i, parent in enumerate(parents.tolist()):
+            if not -1 <= parent < i:
+                raise OptionError(f"parent of degree of freedom {i}: expected -1 or an index below it, got {parent}")
             chains.append([] if parent < 0 else [*chains[parent], parent])
-            if parent >= i:
-                raise ValueError(f"parent of degree of freedom {i}: expected an index below it, got {parent}")
         self.ancestors: list[Indices] = [np.array(chain, dtype=np.intp) for chain in chains]
 
     @classmethod

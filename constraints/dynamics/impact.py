@@ -24,7 +24,7 @@ from .proximal import solve_proximal
 from .row_space import RowSpace
 from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
 from .status import DynamicsStatus, Factorisation, Method, member
-from .system import check_state
+from .system import check_state, status_of
 from .takes import check_method
 
 
@@ -155,7 +155,8 @@ def impact(
     found, how = _solve(constraint_set, motion, rows, wished - np.where(rows.jacobian.any(axis=1), seen, 0.0), how, by)
     new = v + found.acceleration
     lost = -0.5 * float(found.multipliers @ ((rows.jacobian @ new - target) + (seen - target)))
-    return Impact(new, found.multipliers, found.status, how, lost, found.row_space, constraint_set, motion.q)
+    status = status_of(found, constraint_set, rows)
+    return Impact(new, found.multipliers, status, how, lost, found.row_space, constraint_set, motion.q)
 
 
 def _solve(

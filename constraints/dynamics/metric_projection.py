@@ -12,6 +12,7 @@ from ..loops import ConstraintSet
 from ..loops.set_rows import SetRows
 from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide
+from .row_space import NO_ROW
 from .saddle_point import solve_direct
 
 MOST_STEPS = 20
@@ -109,7 +110,9 @@ class MetricProjection:
         if float(np.abs(rows.velocity).max(initial=0.0)) <= ROUNDING * size:
             return motion
         dv = _least(motion.mass_matrix(), rows.jacobian, self._none, -rows.velocity)
-        left = rows._replace(velocity=rows.velocity + rows.jacobian @ dv)
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows.jacobian, rows.jacobian))
+        holds = lengths > NO_ROW * lengths.max()  # the others are rows of zeros to the dynamics, too
+        left = rows._replace(velocity=np.where(holds, rows.velocity + rows.jacobian @ dv, 0.0))
         errors = self.errors(left)
         if not errors.velocity <= max(RATES * self._tolerance, LEAST_RATE) * size:
             return errors

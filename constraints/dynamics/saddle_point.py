@@ -11,7 +11,6 @@ Source: the three `SolveConstrainedSystem...` of RBDL, whose multipliers of the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,10 @@ from scipy.linalg import lapack
 from liegroups.arrays import Matrix, Vector
 from liegroups.frozen import read_only
 
+from ..errors import SizeError
+from ..linear_algebra import is_finite
 from .branches import MASSLESS, Branches, dense_branches
+from .matrices import fitting, own_bases
 from .row_space import Independent, RowSpace
 from .status import DynamicsStatus, Factorisation
 
@@ -80,7 +82,7 @@ def solve_direct(
         size: size of the accelerations that gamma was computed from, by which rounding is judged.
     """
 
-    def solve(space: RowSpace, rows: Independent) -> Solution:
+    def solve(H: Matrix, c: Vector, space: RowSpace, rows: Independent) -> Solution:
         if factorisation is Factorisation.CHOLESKY:
             found = _by_blocks(H, rows.rows, c, rows.wanted)
             if found is not None:
@@ -92,19 +94,21 @@ def solve_direct(
             return unsolved(space, DynamicsStatus.SINGULAR_SYSTEM, len(c), free)
         return solve_null_space(H, G, c, gamma, factorisation, size=size)
 
-    return _with_rows(G, gamma, size, solve)
+    return _with_rows(H, G, c, gamma, size, solve)
 
 
 def _by_blocks(H: Matrix, B: Matrix, c: Vector, beta: Vector) -> tuple[Vector, Vector] | None:
     """Acceleration and multipliers by H = L L^T and the Cholesky factor of B H^-1 B^T; None where H is too light."""
     n, r = len(c), len(B)
+    if _lacks_mass(H):
+        return None
     L, failed = lapack.dpotrf(H, lower=1)
     if failed or _lightest(L, H) <= LIGHT:
         return None
     right = np.empty((n, r + 1), order="F")
     right[:, :r], right[:, r] = B.T, c
     Y = lapack.dtrtrs(L, right, lower=1)[0]
-    K = Y.T @ Y
+    K = Y[:, :r].T @ Y
     mu = beta
     if r:
         M, failed = lapack.dpotrf(K[:r, :r], lower=1)
@@ -158,8 +162,10 @@ def solve_range_space(
     """
     tree = dense_branches(len(c)) if branches is None else branches
 
-    def solve(space: RowSpace, rows: Independent) -> Solution:
-        L = tree.factor(H)
+    def solve(H: Matrix, c: Vector, space: RowSpace, rows: Independent) -> Solution:
+        if tree.nv != len(c):
+            raise SizeError("branches of a mass matrix", len(c), tree.nv, "degrees of freedom")
+        L = None if _lacks_mass(H) else tree.factor(H)
         if L is None:
             return unsolved(space, DynamicsStatus.SINGULAR_MASS, len(c))
         Y, z = tree.solve_transposed(L, rows.rows.T), tree.solve_transposed(L, c)
@@ -173,7 +179,7 @@ def solve_range_space(
             mu, a = mu + more, a + tree.solve(L, Y @ more)
         return solved(space, rows, a, mu)
 
-    return _with_rows(G, gamma, size, solve)
+    return _with_rows(H, G, c, gamma, size, solve)
 
 
 def solve_null_space(
@@ -197,10 +203,10 @@ def solve_null_space(
         bases: Y (n, k) and Z (n, n - k) of one's own, for a G of full rank; orthonormal ones by QR by default.
     """
 
-    def solve(space: RowSpace, rows: Independent) -> Solution:
+    def solve(H: Matrix, c: Vector, space: RowSpace, rows: Independent) -> Solution:
         scale = _scale(H) if bases is None else np.ones(len(c))
         A, B, push = H * scale * scale[:, None], rows.rows * scale, c * scale
-        Y, Z = bases_of(B) if bases is None else bases
+        Y, Z = bases_of(B) if bases is None else own_bases(bases, space, len(c))
         square = B @ Y
         a: Vector = Y @ np.linalg.solve(square, rows.wanted)
         if Z.shape[1]:
@@ -217,7 +223,7 @@ def solve_null_space(
         mu = np.linalg.solve(square.T, Y.T @ (A @ a - push))
         return solved(space, rows, a * scale, np.asarray(mu, dtype=np.float64))
 
-    return _with_rows(G, gamma, size, solve)
+    return _with_rows(H, G, c, gamma, size, solve)
 
 
 def bases_of(B: Matrix) -> tuple[Matrix, Matrix]:
@@ -226,17 +232,25 @@ def bases_of(B: Matrix) -> tuple[Matrix, Matrix]:
     return Q[:, : len(B)], Q[:, len(B) :]
 
 
-def _with_rows(G: Matrix, gamma: Vector, size: float, solve: Callable[[RowSpace, Independent], Solution]) -> Solution:
+def _with_rows(
+    H: Matrix,
+    G: Matrix,
+    c: Vector,
+    gamma: Vector,
+    size: float,
+    solve: Callable[[Matrix, Vector, RowSpace, Independent], Solution],
+) -> Solution:
     """Bring the rows to full rank, and solve."""
-    space = RowSpace(G)
-    if not (space.is_finite and isfinite(gamma @ gamma)):
-        return unsolved(space, DynamicsStatus.NOT_FINITE, len(G.T))
-    return solve(space, space.independent(gamma, size))
+    mass, rows, force, asked = fitting(H, G, c, gamma)
+    space = RowSpace(rows)
+    if not (space.is_finite and is_finite(asked) and is_finite(force) and is_finite(mass.ravel(order="K"))):
+        return unsolved(space, DynamicsStatus.NOT_FINITE, len(force))
+    return solve(mass, force, space, space.independent(asked, size))
 
 
 def solved(space: RowSpace, rows: Independent, a: Vector, mu: Vector) -> Solution:
     """The solution of independent rows as one of all rows."""
-    if not isfinite(a @ a + mu @ mu):
+    if not (is_finite(a) and is_finite(mu)):
         return unsolved(space, DynamicsStatus.NOT_FINITE, len(a))
     if not rows.are_all_met_by(a):
         status = DynamicsStatus.INCONSISTENT
@@ -265,6 +279,12 @@ def _massless(H: Matrix, B: Matrix, scale: Vector) -> Matrix:
     values, vectors = np.linalg.eigh(Z.T @ (H * scale * scale[:, None]) @ Z)
     free = scale[:, None] * (Z @ vectors[:, values <= SINGULAR * max(values[-1], 1.0)])
     return np.linalg.qr(free)[0] if free.shape[1] else free
+
+
+def _lacks_mass(H: Matrix) -> bool:
+    """Whether a motion of one coordinate has none, beside the heaviest."""
+    diagonal = H.diagonal()
+    return bool(diagonal.min(initial=np.inf) <= SINGULAR * diagonal.max(initial=0.0))
 
 
 def _largest(H: Matrix) -> float:
@@ -305,7 +325,8 @@ def _back(R: Matrix, b: Vector) -> Vector | None:
     return lapack.dtrtrs(R, b)[0]
 
 
-def _by_cholesky(A: Matrix, b: Vector) -> Vector | None:
+def by_cholesky(A: Matrix, b: Vector) -> Vector | None:
+    """Solve A x = b for an A that is positive definite; None where it is nearly singular."""
     L, failed = lapack.dpotrf(A, lower=1)
     if failed or _lightest(L, A) <= MASSLESS:
         return None
@@ -342,7 +363,7 @@ _SQUARE: dict[Factorisation, Callable[[Matrix, Vector], Any]] = {
     Factorisation.PIVOTED_QR: _by_pivoted_qr,
     Factorisation.QR: _by_qr,
 }
-_DEFINITE = {**_SQUARE, Factorisation.CHOLESKY: _by_cholesky}
+_DEFINITE = {**_SQUARE, Factorisation.CHOLESKY: by_cholesky}
 _GRAM: dict[Factorisation, Callable[[Matrix, Vector], Vector]] = {
     Factorisation.CHOLESKY: _gram_by_cholesky,
     Factorisation.LU: _gram_by_lu,

@@ -16,7 +16,8 @@ class DynamicsStatus(StatusEnum):
 
     SOLVED = "Both equations hold; all rows are independent."
     RANK_DEFICIENT = (
-        "Both equations hold; some rows repeat others, and the multipliers are those of least norm that give the force."
+        "Both equations hold; some rows repeat others, or nothing moves them, and the multipliers are those of least "
+        "norm that give the force."
     )
     INCONSISTENT = (
         "Redundant rows ask for accelerations that contradict each other: the equation of motion holds, and the rows "
@@ -31,11 +32,19 @@ class DynamicsStatus(StatusEnum):
         "rounding; Method.DIRECT judges them."
     )
     SINGULAR_SYSTEM = "The acceleration is not unique: a motion without mass is held by no constraint."
+    UNDERACTUATED = (
+        "Both equations hold, but the actuators cannot give the wanted acceleration: it is the nearest one that they "
+        "can give, in the metric of the mass matrix."
+    )
+    OFF_CONSTRAINTS = (
+        "Both equations hold, but the wanted acceleration contradicts the constraints: it is the nearest one that "
+        "meets them, in the metric of the mass matrix."
+    )
     NOT_FINITE = "Numbers overflow: a configuration, velocity or force is too large to compute with."
 
     @property
     def is_success(self) -> bool:
-        """Whether acceleration and multipliers solve both equations."""
+        """Whether both equations are solved, of inverse dynamics for the acceleration that was wanted."""
         return self is DynamicsStatus.SOLVED or self is DynamicsStatus.RANK_DEFICIENT
 
 

@@ -44,11 +44,11 @@ def _by_branches(model: Any, data: Any, q: Vector) -> Matrix:
 def _by_bodies(model: Any, data: Any, q: Vector) -> Matrix:
     """The sum of J^T I J over all bodies, and the armatures."""
     pin.computeJointJacobians(model, data, q)
-    M = np.diag(np.array(model.armature, dtype=np.float64).reshape(-1))
+    total = np.diag(np.array(model.armature, dtype=np.float64).reshape(-1))
     for j in range(1, model.njoints):
         J = np.array(pin.getJointJacobian(model, data, j, pin.LOCAL)).reshape(6, -1)
-        M += J.T @ np.asarray(model.inertias[j].matrix()) @ J
-    return M
+        total += J.T @ np.asarray(model.inertias[j].matrix()) @ J
+    return total
 
 
 def inverse_inertia_of(model: Any) -> Callable[[Any, Any, Vector], Matrix]:

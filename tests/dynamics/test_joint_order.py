@@ -23,9 +23,11 @@ def two_arms(in_turn: bool) -> Any:
     for name in ("a", "b", "aa", "bb") if in_turn else ("a", "aa", "b", "bb"):
         joint = pin.JointModelRY() if name in ("a", "bb") else pin.JointModelRZ()
         index[name] = model.addJoint(index[name[1:]], joint, step, name)
-    for j in index.values():
-        model.appendBodyToJoint(j, pin.Inertia.FromBox(1.0 + j, 0.1, 0.2, 0.3), step)
-    model.armature = np.linspace(0.1, 0.5, model.nv)
+    armature = np.zeros(5)
+    for i, name in enumerate(("", "a", "aa", "b", "bb")):
+        model.appendBodyToJoint(index[name], pin.Inertia.FromBox(1.0 + i, 0.1, 0.2, 0.3), step)
+        armature[index[name] - 1] = 0.1 * (1 + i)
+    model.armature = armature
     model.lowerPositionLimit, model.upperPositionLimit = np.full(5, -np.inf), np.full(5, np.inf)
     return model
 

@@ -9,6 +9,7 @@ import pinocchio as pin
 import pytest
 from rbdl_models import contacts_of, dynamics, placement, robot_of, set_of
 
+from constraints import Frame
 from constraints.dynamics import (
     DynamicsStatus,
     ExternalForce,
@@ -129,7 +130,7 @@ def test_hinges_of_five_rows_hold_what_those_of_rbdl_hold(name: str, state: Any)
 
 @pytest.mark.parametrize(("name", "state"), states(("slidercrank3d",), "on_manifold"))
 def test_one_angular_row_of_rbdl_is_no_derivative_of_its_error(name: str, state: Any) -> None:
-    """RBDL defect 4: with one rotation row and two free ones, the row spaces differ even on the manifold: 5 of 4 + 4."""
+    """RBDL defect 4: with one rotation row and two free ones, row spaces differ on the manifold: 5 of 4 + 4."""
     rows = made(name)
     system = constrained_system(rows, motion_of(rows, state))
     both = np.vstack([system.jacobian, array(state["G"])])
@@ -169,7 +170,7 @@ def compared(name: str, state: Any, stored: Any, **options: Any) -> None:
 @pytest.mark.parametrize(("name", "state"), states(LINEAR, "on_manifold"))
 @pytest.mark.parametrize("solver", ["direct", "range_space_sparse"])
 def test_accelerations_and_forces_are_those_of_rbdl(name: str, state: Any, solver: str) -> None:
-    """RBDL 2: qdd and lambda of every method and factorisation; kokkevis is its own method in RBDL, TEST_FORCES here."""
+    """RBDL 2: qdd and lambda of every method and factorisation; kokkevis is TEST_FORCES here."""
     compared(name, state, state["fd"][solver])
     if "kokkevis" in state["fd"]:
         compared(name, state, state["fd"]["kokkevis"])
@@ -187,8 +188,9 @@ def test_accelerations_under_external_forces_are_those_of_rbdl(name: str, state:
     stored = state["fd_external_force"]
     robot, w = robot_of(name), array(stored["wrench_base_ang_lin"])
     joint = stored["body"] + 1
-    at = robot.at(array(state["q_inplace"])).placement(robot.model.names[joint])
-    frame = robot.with_frame("world on body", robot.model.names[joint], at.inverse()).frame("world on body")
+    name_of = str(robot.model.names[joint])
+    at = robot.at(array(state["q_inplace"])).placement(name_of)
+    frame = Frame("world on body", joint, at.inverse(), name_of)
     force = ExternalForce(frame, np.concatenate([w[3:], w[:3]]))
     compared(name, state, stored["direct"], external=[force])
 

@@ -1,0 +1,171 @@
+"""Redundant and singular sets: RBDL's models of rank 10 and 2, its linkage with a massless body, and contradictions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from rbdl_models import LINKAGE_CLOSED, contacts_of, dynamics, frames_of, linkage, robot_of, set_of
+
+from constraints import Implicit, Position
+from constraints.dynamics import DynamicsStatus, Factorisation, Method, MethodError, forward_dynamics, impact
+from constraints.loops import Closure, ConstraintSet, Hinge
+
+ANY = (Method.AUTOMATIC, Method.DIRECT, Method.RANGE_SPACE, Method.NULL_SPACE)
+CONTACTS = (*ANY, Method.TEST_FORCES)
+
+
+def solved(rows: ConstraintSet, state: Any, method: Method, by: Factorisation = Factorisation.LU) -> Any:
+    motion = rows.robot.at(np.array(state["q_inplace"]), np.array(state["qdot"]))
+    return forward_dynamics(rows, motion, state["tau"], method=method, factorisation=by)
+
+
+def assert_good(result: Any, stored: Any, rank: int) -> None:
+    """RANK_DEFICIENT, with the acceleration of RBDL's direct method, both equations met and lambda of least norm."""
+    system = result.system
+    G, H = system.jacobian, system.mass_matrix
+    assert result.status is DynamicsStatus.RANK_DEFICIENT
+    assert result.rank == rank
+    assert len(result.redundant_rows) == len(G) - rank
+    if stored is not None:
+        a = np.array(stored["qdd"])
+        assert np.abs(result.acceleration - a).max() < 1e-8 * np.abs(a).max()
+    assert np.abs(G @ result.acceleration - system.gamma).max() < 1e-9 * max(1.0, np.abs(result.acceleration).max())
+    force = H @ result.acceleration - system.force
+    assert np.abs(force - G.T @ result.multipliers).max() < 1e-9 * np.abs(system.force).max()
+    least = np.linalg.pinv(G.T, 1e-8) @ force
+    assert np.abs(result.multipliers - least).max() < 1e-8 * np.abs(least).max()
+
+
+@pytest.mark.parametrize("by", Factorisation)
+@pytest.mark.parametrize("method", CONTACTS)
+def test_twelve_contact_rows_of_rank_ten(method: Method, by: Factorisation) -> None:
+    """RBDL 14: no method is silently wrong; RBDL's range space misses the rows by 26.5, its null space qdd by 20."""
+    name = "humanoid_4contacts_redundant"
+    state = dynamics()[name]["singular"][0]
+    direct, range_space, null_space = state["results"][:3]
+    result = solved(contacts_of(name), state, method, by)
+    assert_good(result, direct, 10)
+    feet = {row.split()[0] for row in result.redundant_rows}
+    assert len(feet) == 2  # one row of either foot
+    assert range_space["residual_constraint"] > 26.0
+    assert abs(null_space["qdd_norm"] - float(np.linalg.norm(result.acceleration))) > 20.0
+
+
+@pytest.mark.parametrize("by", Factorisation)
+@pytest.mark.parametrize("method", ANY)
+def test_a_planar_four_bar_with_a_row_out_of_its_plane(method: Method, by: Factorisation) -> None:
+    """RBDL 14: rank 2 of 3, the third row named; RBDL's null space has a wrong qdd (norm 0.11 for 43.4)."""
+    name = "fourbar_redundant_rows"
+    state = dynamics()[name]["singular"][0]
+    result = solved(set_of(name), state, method, by)
+    assert_good(result, state["results"][0], 2)
+    assert result.redundant_rows == ("loop 0[2]",)
+    assert state["results"][2]["qdd_norm"] < 0.2 < 40.0 < float(np.linalg.norm(result.acceleration))
+
+
+@pytest.mark.parametrize("method", ANY)
+def test_five_rows_on_three_degrees_of_freedom(method: Method) -> None:
+    """RBDL 14: more rows than degrees of freedom, which RBDL cannot bind: rank 2, the same acceleration."""
+    name = "fourbar_redundant_rows"
+    robot = robot_of(name)
+    a, b = frames_of(robot, dynamics()[name]["model"]["constraint_rows"][0])
+    pin_joint = Closure(robot, a, b, Hinge.pin("z"), name="pin")
+    state = dynamics()[name]["singular"][0]
+    assert_good(solved(ConstraintSet(robot, [pin_joint]), state, method), state["results"][0], 2)
+
+
+@pytest.mark.parametrize("pose", ["closed", "stretched"])
+@pytest.mark.parametrize("method", [Method.AUTOMATIC, Method.DIRECT, Method.NULL_SPACE])
+def test_a_massless_body_that_the_loop_holds(method: Method, pose: str) -> None:
+    """RBDL 15: mass matrix singular, and sigma_min = 0 stretched: the one acceleration there is, by a dense KKT."""
+    rows = linkage()
+    q = LINKAGE_CLOSED if pose == "closed" else np.zeros(5)
+    assert np.abs(rows.position_error(q)).max() < 1e-12
+    tau = np.array([1.0, -2.0, 3.0, -5.0, 7.0])
+    result = forward_dynamics(rows, rows.robot.at(q, np.zeros(5)), tau, method=method)
+    system = result.system
+    H, G = system.mass_matrix, system.jacobian
+    assert np.linalg.matrix_rank(H, 1e-10) == 4
+    K = np.block([[H, G.T], [G, np.zeros((5, 5))]])
+    x = np.linalg.lstsq(K, np.concatenate([system.force, system.gamma]), rcond=1e-10)[0]
+    assert result.status is DynamicsStatus.RANK_DEFICIENT  # two rows out of the plane; stretched, one row along it
+    assert result.rank == (3 if pose == "closed" else 2)
+    assert ("loop[0]" in result.redundant_rows) is (pose == "stretched")
+    assert np.abs(result.acceleration - x[:5]).max() < 1e-8
+    assert np.abs(result.multipliers + x[5:]).max() < 1e-8 * max(1.0, np.abs(x[5:]).max())
+
+
+@pytest.mark.parametrize("pose", ["closed", "stretched"])
+def test_range_space_says_that_the_mass_matrix_is_singular(pose: str) -> None:
+    """RBDL 15: where RBDL divides by zero."""
+    rows = linkage()
+    q = LINKAGE_CLOSED if pose == "closed" else np.zeros(5)
+    result = forward_dynamics(rows, rows.robot.at(q, np.zeros(5)), method=Method.RANGE_SPACE)
+    assert result.status is DynamicsStatus.SINGULAR_MASS
+    assert not result.success
+    assert not result.acceleration.any()
+
+
+@pytest.mark.parametrize("method", [Method.AUTOMATIC, Method.DIRECT, Method.NULL_SPACE])
+def test_a_massless_body_that_nothing_holds(method: Method) -> None:
+    """RBDL 15: SINGULAR_SYSTEM only where the acceleration is not unique, with the motion left free."""
+    rows = linkage().switched(off=["loop"])
+    result = forward_dynamics(rows, rows.robot.at(LINKAGE_CLOSED, np.zeros(5)), method=method)
+    assert result.status is DynamicsStatus.SINGULAR_SYSTEM
+    assert "j4" in result.free_motions
+
+
+@pytest.mark.parametrize("v_plus", [0.0, 1.0])
+@pytest.mark.parametrize("method", [Method.AUTOMATIC, Method.DIRECT, Method.NULL_SPACE])
+def test_impacts_on_the_linkage_reach_their_velocity(method: Method, v_plus: float) -> None:
+    """RBDL 3, 15: impulses on a set with a massless body reach v_plus."""
+    rows = linkage()
+    after = np.array([v_plus, 2.0 * v_plus, 0.0, 0.0, 3.0 * v_plus])
+    motion = rows.robot.at(LINKAGE_CLOSED, [1.0, -1.0, 0.5, 0.2, 0.7])
+    result = impact(rows, motion, after=after, method=method)
+    assert result.success
+    assert np.abs(rows.jacobian(LINKAGE_CLOSED) @ result.velocity - after).max() < 1e-10
+    jump = motion.mass_matrix() @ (result.velocity - motion.v)
+    assert np.abs(jump - rows.jacobian(LINKAGE_CLOSED).T @ result.impulses).max() < 1e-9
+
+
+@pytest.mark.parametrize("method", CONTACTS)
+def test_contradicting_rows_are_inconsistent(method: Method) -> None:
+    """RBDL 14: two rows of one foot asked apart: the equation of motion holds, the rows as well as can be."""
+    name = "humanoid_4contacts_redundant"
+    rows, state = contacts_of(name), dynamics()[name]["singular"][0]
+    motion = rows.robot.at(np.array(state["q_inplace"]), np.array(state["qdot"]))
+    asked = np.linspace(-1.0, 1.0, 12)
+    result = forward_dynamics(rows, motion, state["tau"], method=method, acceleration=asked)
+    system = result.system
+    assert result.status is DynamicsStatus.INCONSISTENT
+    assert not result.success
+    G = system.jacobian
+    force = system.mass_matrix @ result.acceleration - system.force
+    assert np.abs(force - G.T @ result.multipliers).max() < 1e-9 * np.abs(system.force).max()
+    best = np.linalg.lstsq(G, system.gamma, rcond=1e-8)[0]
+    assert np.abs(G @ result.acceleration - G @ best).max() < 1e-9
+    assert np.abs(G @ best - system.gamma).max() > 0.01
+
+
+def test_inequalities_act_where_they_are_violated() -> None:
+    """Closed loop 22: rows of one side have no force where they hold, and push where they are violated."""
+    rows = contacts_of("humanoid_4contacts")
+    robot, state = rows.robot, dynamics()["humanoid_4contacts"]["states"][0]
+    q, v = np.array(state["q_inplace"]), np.zeros(25)
+    high = float(robot.at(q).placement("head").translation[2])
+    for limit, acts in ((high - 0.1, False), (high + 0.1, True)):
+        head = Implicit.above(Position(robot, "head"), limit, mask=[False, False, True], name="head up")
+        both = ConstraintSet(robot, [*rows.stack, head]).stabilised(0.2, "head up")
+        for method in (Method.AUTOMATIC, Method.DIRECT, Method.RANGE_SPACE, Method.NULL_SPACE):
+            result = forward_dynamics(both, robot.at(q, v), state["tau"], method=method)
+            assert result.status is DynamicsStatus.SOLVED
+            assert result.rank == 10 + acts
+            assert bool(result.multipliers_of("head up").any()) is acts
+            if acts:
+                J = both.jacobian(q)[-1]
+                assert abs(J @ result.acceleration + both.drift(q, v)[-1] - 0.1 / 0.2**2) < 1e-8
+        with pytest.raises(MethodError, match="head up"):
+            forward_dynamics(both, robot.at(q, v), method=Method.TEST_FORCES)
