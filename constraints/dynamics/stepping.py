@@ -208,7 +208,9 @@ class Stepper:
         Intermediate states are off the constraints by the square of the step, enough for rows that repeat others to
         contradict them: where there are such rows, and states are projected, the intermediate ones are too.
         """
-        closed = self._as_it_is if state.dynamics.status is DynamicsStatus.SOLVED else self.closed
+        found = state.dynamics
+        is_full = found.status is DynamicsStatus.SOLVED or found.row_space.is_full  # but for rows of zeros
+        closed = self._as_it_is if is_full else self.closed
         q0, v0, t, space = state.motion.q, state.motion.v, state.t, self.robot.space
         u_rates, v_rates = [v0], [state.dynamics.acceleration]
         for part in (0.5, 0.5, 1.0):
