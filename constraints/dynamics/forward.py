@@ -216,7 +216,7 @@ def _by_bodies(question: Question, motion: Motion) -> ForwardDynamics:
     constraint_set = question.constraint_set
     found = solve_sparse(constraint_set, motion, force, acceleration=question.acceleration, rhs=question.rhs)
     status = _OF_SPARSE[found.status]
-    if not found.success:
+    if not found.is_solved:
         return _refused(question, Method.SPARSE, status)
     return ForwardDynamics(found.acceleration, found.multipliers, status, Method.SPARSE, question)
 

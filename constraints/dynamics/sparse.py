@@ -85,7 +85,7 @@ class SparseSolution:
     entries: int
 
     @property
-    def success(self) -> bool:
+    def is_solved(self) -> bool:
         """Whether the acceleration is that of the constrained motion."""
         return self.status in (SparseStatus.SOLVED, SparseStatus.REDUNDANT)
 

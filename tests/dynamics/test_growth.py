@@ -116,7 +116,7 @@ def compared(s: ConstraintSet, q: Any, v: Any, rng: np.random.Generator, close: 
     wrenches[0] = 0.0
     found = solve_sparse(s, s.robot.at(q, v), tau, wrenches=wrenches)
     a, multipliers, rank = solved(dense(s, q, v, wrenches), tau)
-    assert found.success, found.status.value
+    assert found.is_solved, found.status.value
     assert found.rank == rank
     assert apart(found.acceleration, a) < close
     assert apart(found.multipliers, multipliers) < 10 * close
@@ -336,8 +336,8 @@ def test_random_trees_and_rows(trees: Any, seed: int) -> None:
     a, multipliers, rank = solved(d, tau)
     assert found.rank == rank
     if meets:
-        assert found.success
-    if found.success:
+        assert found.is_solved
+    if found.is_solved:
         assert apart(d.J @ found.acceleration, d.gamma) < 1e-9
         assert apart(d.M @ found.acceleration + d.h - tau, d.J.T @ found.multipliers) < 1e-9
         assert apart(found.acceleration, a) < 1e-8
@@ -390,7 +390,7 @@ def test_targets_and_wanted_accelerations() -> None:
     for these, motion in ((loose, v), (s, legal_velocity(s, q, rng))):
         found = solve_sparse(these, robot.at(q, motion), acceleration=wanted, rhs=rhs)
         a, multipliers, _ = solved(dense(these, q, motion, None, wanted, rhs), np.zeros(robot.nv))
-        assert found.success
+        assert found.is_solved
         assert apart(found.acceleration, a) < 1e-9
         assert apart(found.multipliers, multipliers) < 1e-8
 
@@ -418,7 +418,7 @@ def test_flat_poses_have_a_status() -> None:
     assert compared(s, q, np.zeros(3), rng).rank == 1
     moving = solve_sparse(s, s.robot.at(q, legal_velocity(s, q, rng)))
     assert moving.status is SparseStatus.INCONSISTENT
-    assert not moving.success
+    assert not moving.is_solved
 
 
 def test_rows_that_contradict_each_other(growth: Any) -> None:

@@ -15,8 +15,7 @@ CHANGED = {"constraints.files.encoding._Node", "constraints.manipulation.walk._W
 
 BY_VALUE = {
     "Backtracking", "Baumgarte", "ConstantStep", "Entry", "ErrorNormBased", "Factor", "Fault", "FixedSequence",
-    "FullSteps", "GroupMaps", "Mimic", "Options", "Rule", "SdfMimic", "Segments", "Sidecar", "Unread", "_HalfSquare",
-    "_Link", "_Sample", "_Shifted",
+    "FullSteps", "GroupMaps", "Mimic", "Options", "Rule", "SdfMimic", "Segments", "Sidecar", "Unread", "_HalfSquare", "_Sample", "_Shifted",
 }  # fmt: skip
 """Equal where their fields are; all others hold arrays or functions, and are equal to themselves alone."""
 
