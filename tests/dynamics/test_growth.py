@@ -439,7 +439,7 @@ def test_massless_bodies() -> None:
     assert found.rank == 3
     free = solve_sparse(s.switched([]), s.robot.at(rbdl_models.LINKAGE_CLOSED, np.zeros(5)), np.ones(5))
     assert free.status is SparseStatus.SINGULAR
-    assert not free.success
+    assert not free.is_solved
 
 
 def test_what_it_does_not_take() -> None:
