@@ -97,7 +97,7 @@ def forces_of(c: Chaos, f: Callable[..., Any]) -> Made:
     if way == "acceleration":
         return call("acceleration", f, rows(), motion(), acceleration=c.vector(rows().size))
     if way == "external":
-        return call("external force", f, rows(), motion(), external=c.say("no forces", c.pick(3, None, 1.5, print)))
+        return call("external force", f, rows(), motion(), external=c.say("no forces", c.pick(3, 1.5, print, 1j)))
     if way == "external force":
         return call("external force", f, rows(), motion(), external=[c.thing(ExternalForce)])
     unknown = ExternalForce(c.name(["left_tool"]), np.ones(6))
@@ -132,7 +132,8 @@ def strike(c: Chaos) -> Made:
     if way == "after":
         return call(("velocity", "after"), impact, rows(), motion(), after=c.vector(rows().size))
     if way == "restitution":
-        return call("restitution", impact, rows(), motion(), restitution=c.number())
+        wrong = c.say("no number", c.pick("x", None, [], [0.5, 0.5], np.nan, np.inf, print, 1j, b"1"))
+        return call("restitution", impact, rows(), motion(), restitution=wrong)
     number = c.say("out of [0, 1]", c.pick(-0.1, 1.1, -1e-9, 2, -5))
     if way == "range":
         return call("restitution", impact, rows(), motion(), restitution=number)
@@ -165,7 +166,8 @@ def answers(c: Chaos) -> Made:
         return call("body", result.wrench, "hands", wrong)
     if way == "axes":
         return call("axes", result.wrench, "hands", axes=c.thing(Axes))
-    return call(("frame", "left_tool"), result.wrench, "hands", frame=c.pick(c.name(["left_tool"]), c.thing(type(None), str)))
+    wrong = c.name(["left_tool"]) if c.rng.random() < 0.5 else c.thing(type(None), str)
+    return call(("frame", "left_tool"), result.wrench, "hands", frame=wrong)
 
 
 def forms(c: Chaos) -> Made:
@@ -188,12 +190,14 @@ def subsets(c: Chaos) -> Made:
     if way == "which":
         return call(("constraint", "hands"), rows().stabilised, 0.1, c.name(["hands"]))
     if way == "gains":
-        return call(("gain", "time", "stabilisation"), rows().stabilised, c.number())
+        wrong = c.say("no gains", c.pick("x", None, [], [1.0, 2.0], np.nan, print, 1j, {}))
+        return call(("gain", "time", "stabilisation"), rows().stabilised, wrong)
     if way == "time":
-        return call(("time",), rows().stabilised, c.say("no time", c.pick(0.0, -0.1, -5, np.nan, np.inf)))
+        return call(("time",), rows().stabilised, c.say("no time", c.pick(0.0, -0.1, -5, np.nan)))
     if way == "position":
         return call(("constraint", "position"), rows().switched, off=[c.say("no position", c.pick(2, 7, -9))])
-    return call("gain", Baumgarte, *c.pick((c.number(), 1.0), (1.0, c.number()), (c.say("negative", -1.0), 0.0)))
+    wrong = c.say("no gain", c.pick(-1.0, np.nan, np.inf, -np.inf, "x", "1", None, [], print, 1j))
+    return call("gain", Baumgarte, *c.pick((wrong, 1.0), (1.0, wrong)))
 
 
 def algebra(c: Chaos) -> Made:
@@ -214,7 +218,9 @@ def algebra(c: Chaos) -> Made:
     if way == "branches":
         wrong = c.say("of another tree", Branches(np.arange(c.pick(1, 2, 4, 9)) - 1))
         return call("branches", solve_range_space, H, G, f, gamma, branches=wrong)
-    bases = c.say("no bases", c.pick((np.eye(3), np.eye(3)), (np.ones((3, 1)), np.ones((3, 1))), (np.ones(3), np.eye(3))))
+    bases = c.say(
+        "no bases", c.pick((np.eye(3), np.eye(3)), (np.ones((3, 1)), np.ones((3, 1))), (np.ones(3), np.eye(3)))
+    )
     return call(("basis", "bases"), solve_null_space, H, G, f, gamma, bases=bases)
 
 

@@ -1,13 +1,21 @@
 """Constrained dynamics: forward and inverse, impacts, and the forces of constraints."""
 
-from .external_force import ExternalForce as ExternalForce
+from .actuation import Actuation as Actuation
+from .external_force import ExternalForce as ExternalForce, Force as Force
 from .forward import (
     ForwardDynamics as ForwardDynamics,
     NoAccelerationError as NoAccelerationError,
     forward_dynamics as forward_dynamics,
 )
+from .hinge_forces import HingeForce as HingeForce, HingeMaps as HingeMaps
 from .impact import Impact as Impact, NoImpactError as NoImpactError, impact as impact
+from .inverse import (
+    InverseDynamics as InverseDynamics,
+    NoActuationError as NoActuationError,
+    inverse_dynamics as inverse_dynamics,
+)
 from .multipliers import NoWrenchError as NoWrenchError
+from .springs import HingeSpring as HingeSpring, PointSpring as PointSpring
 from .status import DynamicsStatus as DynamicsStatus, Factorisation as Factorisation, Method as Method
 from .system import ConstrainedSystem as ConstrainedSystem, constrained_system as constrained_system
 from .takes import MethodError as MethodError

@@ -1,19 +1,29 @@
-"""Wrenches that act on bodies of a robot from outside."""
+"""What acts on a robot besides its actuators and constraints: wrenches on bodies, forces at hinges, springs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import final
+from typing import Any, Protocol, final
 
 import numpy as np
 
-from liegroups.arguments import as_tuple, expect, finite_vector
+from liegroups.arguments import as_tuple, expect, finite_vector, real_numbers
 from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import read_only, set_fields
 
+from ..errors import SizeError, WrongObjectError
 from ..loops import Axes
 from ..robot import Frame, Motion
+from .hinge_forces import AtHinge, HingeForce, same_cut
+
+
+class Force(Protocol):
+    """Anything that acts on a robot: `ExternalForce`, `HingeForce`, `HingeSpring`, `PointSpring`, or one's own."""
+
+    def generalised(self, motion: Motion) -> Vector:
+        """Its generalised force (nv,) [N, N m] at a state."""
+        ...
 
 
 @final
@@ -44,19 +54,41 @@ class ExternalForce:
         R = motion.posture.placement(frame).rotation
         return frame, np.concatenate([wrench[:3] @ R, wrench[3:] @ R])
 
+    def generalised(self, motion: Motion) -> Vector:
+        r"""Joint forces (nv,): :math:`J_f^T w`."""
+        frame, wrench = self.in_frame(motion)
+        return wrench @ motion.posture.jacobian(frame)
 
-def as_external(forces: Iterable[ExternalForce]) -> tuple[ExternalForce, ...]:
-    """External forces, from what a user gave."""
-    given = as_tuple(forces, "external forces", "ExternalForce")
+
+def as_external(forces: Iterable[Force]) -> tuple[Force, ...]:
+    """What acts, from what a user gave; without what a `HingeForce` with `replace` takes the place of.
+
+    Raises:
+        WrongObjectError: something that has no `generalised(motion)`.
+    """
+    given = as_tuple(forces, "external forces", "ExternalForce, HingeForce and springs")
+    acting: list[Force] = []
     for i, force in enumerate(given):
-        expect(force, ExternalForce, f"external force {i}", "an ExternalForce(frame, wrench)")
-    return given
+        candidate: Any = force
+        if isinstance(candidate, type) or not callable(getattr(candidate, "generalised", None)):
+            words = "an ExternalForce(frame, wrench), a HingeForce, a spring, or what has generalised(motion)"
+            raise WrongObjectError(f"external force {i}", words, candidate)
+        if isinstance(force, HingeForce) and force.replace:
+            acting = [f for f in acting if not (isinstance(f, AtHinge) and same_cut(f.closure, force.closure))]
+        acting.append(force)
+    return tuple(acting)
 
 
-def generalised(forces: Iterable[ExternalForce], motion: Motion) -> Vector:
-    r"""Generalised force (nv,) of external forces: the sum of :math:`J_f^T w`."""
+def generalised(forces: Iterable[Force], motion: Motion) -> Vector:
+    r"""Generalised force (nv,) of all that acts: for wrenches on bodies the sum of :math:`J_f^T w`.
+
+    Raises:
+        SizeError, DtypeError: what one of them gives is not (nv,).
+    """
     total = np.zeros(motion.posture.space.nv)
-    for force in forces:
-        frame, wrench = force.in_frame(motion)
-        total += wrench @ motion.posture.jacobian(frame)
+    for i, force in enumerate(forces):
+        one = real_numbers(force.generalised(motion), f"generalised force of external force {i}")
+        if one.shape != total.shape:
+            raise SizeError(f"generalised force of external force {i} ({type(force).__name__})", total.size, one.shape)
+        total += one
     return total

@@ -4,52 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from math import isfinite
-from typing import NamedTuple, final
+from typing import final
 
 import numpy as np
 
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import ConstraintError
-from ..loops import Axes, ConstraintSet
+from ..loops import ConstraintSet
 from ..loops.mobility import coordinate_names
-from ..robot import Frame, Motion
+from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide
-from ..rows.row_owner import RowOwner
-from ..solvers.result import Result
 from ..words import counted, first_names
 from .articulated import solve_test_forces
 from .branches import branches_at
-from .external_force import ExternalForce, as_external, generalised
-from .multipliers import Body, pulling_contacts, wrench_of
+from .external_force import Force, as_external, generalised
 from .proximal import fast_anchors_of, solve_fast, solve_proximal
-from .row_space import RowSpace
+from .row_forces import RowForces
 from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
+from .sparse import SparseStatus, solve_sparse, sparse_pays
 from .status import DynamicsStatus, Factorisation, Method, member
-from .system import ConstrainedSystem, assembled, check_state, status_of, vanished, wanted, wanted_accelerations
+from .system import ConstrainedSystem, Question, check_state, status_of, wanted, wanted_accelerations
 from .takes import check_method
+
+LONG = 45
+"""Degrees of freedom from which on the sparse method is quicker than the direct one, on chains with as many loops."""
 
 FREE = 1e-6
 """Part of a motion that is left free, of norm 1, from which on a coordinate takes part in it."""
-
-
-class Question(NamedTuple):
-    """What was asked: a state with its forces, from which everything else can be computed again."""
-
-    constraint_set: ConstraintSet
-    q: Vector
-    v: Vector
-    tau: Vector
-    external: tuple[ExternalForce, ...]
-    acceleration: Vector | None
-    rhs: RightHandSide | None
-
-    def system(self, motion: Motion | None = None) -> ConstrainedSystem:
-        """The system at that state."""
-        there = self.constraint_set.robot.at(self.q, self.v) if motion is None else motion
-        return assembled(self.constraint_set, there, self.tau, self.external, self.acceleration, self.rhs)
 
 
 class NoAccelerationError(ConstraintError):
@@ -62,7 +45,7 @@ class NoAccelerationError(ConstraintError):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class ForwardDynamics(Result):
+class ForwardDynamics(RowForces):
     r"""Accelerations and multipliers: :math:`M a + h = \tau + J^T \lambda`, :math:`J a = \gamma`.
 
     It is neither true nor false (`if result:` raises): `success` says whether both equations hold.
@@ -91,27 +74,10 @@ class ForwardDynamics(Result):
         """Whether acceleration and multipliers solve both equations."""
         return self.status.is_success
 
-    @cached_property
-    def system(self) -> ConstrainedSystem:
-        """Inertia, bias, rows, errors and rates at the state; computed on request where the method needed none."""
-        return self.question.system() if self.solved is None else self.solved
-
-    @cached_property
-    def row_space(self) -> RowSpace:
-        """The rows brought to unit length, with rank and singular values."""
-        return RowSpace(self.system.jacobian) if self.solution is None else self.solution.row_space
-
     @property
-    def rank(self) -> int:
-        """How many rows are independent."""
-        return self.row_space.rank
-
-    @property
-    def redundant_rows(self) -> tuple[str, ...]:
-        """Names of rows that repeat others, or that nothing moves, as many as the rank lacks: "elbow[2]"."""
-        asked = self.question.constraint_set
-        rows = [*self.row_space.redundant, *vanished(asked, self.system.rows, self.row_space)]
-        return tuple(asked.row_name(int(i)) for i in sorted(rows))
+    def acting(self) -> tuple[Force, ...]:
+        """What acts besides tau and the constraints: the external forces of the question."""
+        return self.question.external
 
     @property
     def free_motions(self) -> tuple[str, ...]:
@@ -121,41 +87,6 @@ class ForwardDynamics(Result):
         names = coordinate_names(self.question.constraint_set.robot)
         part = np.abs(self.solution.free).max(axis=1)
         return tuple(name for name, p in zip(names, part.tolist(), strict=True) if p > FREE)
-
-    @property
-    def pulling(self) -> tuple[str, ...]:
-        """Names of contacts with one normal whose force is negative: one that pushes only would let go there."""
-        return pulling_contacts(self.question.constraint_set, self.multipliers)
-
-    def multipliers_of(self, which: RowOwner | str | int) -> Vector:
-        """Multipliers (k,) of one constraint: the object, its position, or its name."""
-        return self.multipliers[self.question.constraint_set.slice_of(which)]
-
-    def generalised_force(self, which: RowOwner | str | int) -> Vector:
-        r"""Joint forces (nv,) of one constraint, :math:`J_i^T \lambda_i`."""
-        s = self.question.constraint_set.slice_of(which)
-        return self.multipliers[s] @ self.system.jacobian[s]
-
-    def wrench(
-        self,
-        which: RowOwner | str | int,
-        on: Body = "successor",
-        axes: Axes = Axes.LOCAL,
-        frame: Frame | str | None = None,
-    ) -> Vector:
-        """Wrench (6,) of a contact or closure on one of its bodies: force then moment [N, N m].
-
-        Args:
-            which: the object, its position, or its name.
-            on: "successor", or "predecessor" with the opposite wrench.
-            axes: LOCAL, those of the frame, or LOCAL_WORLD_ALIGNED.
-            frame: at the origin of which frame, and in whose axes; that of the body by default.
-
-        Raises:
-            NoWrenchError: the constraint is neither a contact nor a closure.
-        """
-        asked = self.question
-        return wrench_of(asked.constraint_set, which, asked.q, self.multipliers, on, axes, frame)
 
     def or_raise(self) -> ForwardDynamics:
         """The result itself if both equations hold.
@@ -190,7 +121,7 @@ def forward_dynamics(
     *,
     method: Method | str = Method.AUTOMATIC,
     factorisation: Factorisation | str = Factorisation.CHOLESKY,
-    external: Iterable[ExternalForce] = (),
+    external: Iterable[Force] = (),
     acceleration: ArrayLike | None = None,
     rhs: RightHandSide | None = None,
 ) -> ForwardDynamics:
@@ -207,7 +138,7 @@ def forward_dynamics(
         tau: generalised forces of the actuators (nv,) [N, N m]; zero by default.
         method: how; a `Method`, or its name.
         factorisation: of direct, range space and null space.
-        external: wrenches on bodies.
+        external: what else acts: wrenches on bodies, forces at hinges, springs.
         acceleration: wanted second derivative of each row (size,); zero by default; those of targets come on top.
         rhs: right-hand sides with their rates, as of `constraint_set.rhs_at(t)`.
 
@@ -239,11 +170,17 @@ def forward_dynamics(
             found = _by_test_forces(question, motion)
             if found.success:
                 return found
+        elif motion.v.size >= LONG and sparse_pays(constraint_set):
+            found = _by_bodies(question, motion)
+            if found.success:
+                return found
         how = Method.DIRECT
     else:
         check_method(constraint_set, how)
         if how is Method.TEST_FORCES:
             return _by_test_forces(question, motion)
+        if how is Method.SPARSE:
+            return _by_bodies(question, motion)
     return _solve(question, motion, how, by)
 
 
@@ -270,6 +207,27 @@ def _by_test_forces(question: Question, motion: Motion) -> ForwardDynamics:
     found = solve_test_forces(motion, force, rows.jacobian, gamma, float(motion.v @ motion.v))
     status = status_of(found, constraint_set, rows)
     return ForwardDynamics(found.acceleration, found.multipliers, status, Method.TEST_FORCES, question, found)
+
+
+def _by_bodies(question: Question, motion: Motion) -> ForwardDynamics:
+    """By the sparse matrix of all bodies."""
+    force = question.tau + generalised(question.external, motion) if question.external else question.tau
+    constraint_set = question.constraint_set
+    found = solve_sparse(constraint_set, motion, force, acceleration=question.acceleration, rhs=question.rhs)
+    status = _OF_SPARSE[found.status]
+    if not found.success:
+        return _refused(question, Method.SPARSE, status)
+    return ForwardDynamics(found.acceleration, found.multipliers, status, Method.SPARSE, question)
+
+
+_OF_SPARSE = {
+    SparseStatus.SOLVED: DynamicsStatus.SOLVED,
+    SparseStatus.REDUNDANT: DynamicsStatus.RANK_DEFICIENT,
+    SparseStatus.INCONSISTENT: DynamicsStatus.INCONSISTENT,
+    SparseStatus.SINGULAR: DynamicsStatus.SINGULAR_SPARSE,
+    SparseStatus.INACCURATE: DynamicsStatus.SINGULAR_SPARSE,
+    SparseStatus.NOT_FINITE: DynamicsStatus.NOT_FINITE,
+}
 
 
 def _solve(question: Question, motion: Motion, how: Method, by: Factorisation) -> ForwardDynamics:

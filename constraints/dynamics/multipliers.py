@@ -6,12 +6,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from liegroups.arguments import expect
 from liegroups.arrays import Vector
 
 from ..errors import ConstraintError, UnknownNameError
 from ..loops import Axes, ConstraintSet, PointContact
 from ..loops.frame_rows import FrameRows
-from ..robot import Frame
+from ..robot import Frame, Posture
 from ..robot.pinocchio import pin
 from ..rows.row_owner import RowOwner
 
@@ -59,14 +60,28 @@ def wrench_of(
     """
     if on not in ("successor", "predecessor"):
         raise UnknownNameError("body of a constraint", str(on), ("successor", "predecessor"))
+    expect(axes, Axes, "axes of a wrench", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED")
     owner = constraint_set[which]
     if not isinstance(owner, FrameRows):
         raise NoWrenchError(owner.name)
     some = multipliers[constraint_set.slice_of(which)]
-    posture = constraint_set.robot.at(q)
     Q_p, Q_s = owner.constraint_matrices(q)
     body, D = (owner.successor, Q_s) if on == "successor" else (owner.predecessor, Q_p)
-    force = pin.Force(np.asarray(some @ D))
+    return seen_at(constraint_set.robot.at(q), some @ D, body, axes, frame)
+
+
+def seen_at(posture: Posture, wrench: Vector, body: Frame, axes: Axes, frame: Frame | str | None = None) -> Vector:
+    """A wrench (6,) on a body, moved to another frame and other axes.
+
+    Args:
+        posture: where the robot is.
+        wrench: at the origin and in the axes of the body's frame.
+        body: that frame.
+        axes: LOCAL, those of the frame it is moved to, or LOCAL_WORLD_ALIGNED.
+        frame: where it is moved to; that of the body by default.
+    """
+    expect(axes, Axes, "axes of a wrench", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED")
+    force = pin.Force(np.asarray(wrench))
     seen: Any = posture.placement(body)
     if frame is not None:
         to: Any = posture.placement(frame)

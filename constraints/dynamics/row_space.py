@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from scipy.linalg import lapack
 
-from liegroups.arrays import Indices, Matrix, Vector
+from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ..linear_algebra import numerical_rank, pivots
 
@@ -18,6 +18,9 @@ NO_ROW = 1e-12
 
 CLEARLY_INDEPENDENT = 1e-4
 """A lower bound of the least singular value of unit rows from which on no decomposition is asked for their rank."""
+
+UNIQUE = 1e-12
+"""Square of the part of a unit row in vanishing combinations of rows, above which its multiplier is not unique."""
 
 CONSISTENT = 1e-9
 """Part of the size of the accelerations up to which what redundant rows ask for may differ."""
@@ -116,6 +119,20 @@ class RowSpace:
         """Rows (indices) of zeros."""
         every = np.arange(len(self.G), dtype=np.intp)
         return every[:0] if self._all else np.delete(every, self._on)
+
+    @cached_property
+    def determined(self) -> BoolVector:
+        """Rows (k,) whose multiplier is unique: those that no combination of the others can stand for.
+
+        A row that has a part above 1e-6 in the combinations of unit rows that vanish is not one of them, nor is a row
+        of zeros.
+        """
+        kept = np.zeros(len(self.G), dtype=np.bool_)
+        kept[self._on] = True
+        if not self.is_full:
+            U = self._svd[0][:, : self.rank]
+            kept[self._on] = 1.0 - np.einsum("ij,ij->i", U, U) <= UNIQUE
+        return kept
 
     def independent(self, gamma: Vector, size: float = 0.0) -> Independent:
         r"""Rows of full rank that ask for the same, where all rows together can be met.

@@ -27,12 +27,24 @@ class DynamicsStatus(StatusEnum):
         "The mass matrix is singular and this method factorises it: Method.DIRECT and Method.NULL_SPACE do not, and "
         "solve where the constraints hold the massless motions."
     )
+    SINGULAR_SPARSE = (
+        "The sparse matrix of all bodies is singular or nearly so: masses are missing, or rows are little more than "
+        "rounding; Method.DIRECT judges them."
+    )
     SINGULAR_SYSTEM = "The acceleration is not unique: a motion without mass is held by no constraint."
+    UNDERACTUATED = (
+        "Both equations hold, but the actuators cannot give the wanted acceleration: it is the nearest one that they "
+        "can give, in the metric of the mass matrix."
+    )
+    OFF_CONSTRAINTS = (
+        "Both equations hold, but the wanted acceleration contradicts the constraints: it is the nearest one that "
+        "meets them, in the metric of the mass matrix."
+    )
     NOT_FINITE = "Numbers overflow: a configuration, velocity or force is too large to compute with."
 
     @property
     def is_success(self) -> bool:
-        """Whether acceleration and multipliers solve both equations."""
+        """Whether both equations are solved, of inverse dynamics for the acceleration that was wanted."""
         return self is DynamicsStatus.SOLVED or self is DynamicsStatus.RANK_DEFICIENT
 
 

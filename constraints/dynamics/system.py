@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ..loops import ConstraintSet
 from ..loops.set_rows import SetRows
 from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide
-from .external_force import ExternalForce, as_external, generalised
+from .external_force import Force, as_external, generalised
 from .row_space import RowSpace
 from .saddle_point import Solution
 from .status import DynamicsStatus
@@ -77,7 +77,7 @@ def constrained_system(
     motion: Motion,
     tau: ArrayLike | None = None,
     *,
-    external: Iterable[ExternalForce] = (),
+    external: Iterable[Force] = (),
     acceleration: ArrayLike | None = None,
     rhs: RightHandSide | None = None,
 ) -> ConstrainedSystem:
@@ -87,7 +87,7 @@ def constrained_system(
         constraint_set: closures, contacts and other constraints, with their stabilisation.
         motion: the state, `robot.at(q, v)`; it need not satisfy the constraints.
         tau: generalised forces of the actuators (nv,) [N, N m]; zero by default.
-        external: wrenches on bodies.
+        external: what else acts: wrenches on bodies, forces at hinges, springs.
         acceleration: wanted second derivative of each row (size,); zero by default; those of targets come on top.
         rhs: right-hand sides with their rates, as of `constraint_set.rhs_at(t)`; constant default ones if absent.
 
@@ -107,7 +107,7 @@ def assembled(
     constraint_set: ConstraintSet,
     motion: Motion,
     tau: Vector,
-    external: tuple[ExternalForce, ...],
+    external: tuple[Force, ...],
     acceleration: Vector | None,
     rhs: RightHandSide | None,
 ) -> ConstrainedSystem:
@@ -125,6 +125,23 @@ def wanted_accelerations(acceleration: ArrayLike | None, constraint_set: Constra
     if acceleration is None:
         return None
     return finite_vector(acceleration, constraint_set.size, "wanted acceleration of the rows")
+
+
+class Question(NamedTuple):
+    """What was asked: a state with its forces, from which everything else can be computed again."""
+
+    constraint_set: ConstraintSet
+    q: Vector
+    v: Vector
+    tau: Vector
+    external: tuple[Force, ...]
+    acceleration: Vector | None
+    rhs: RightHandSide | None
+
+    def system(self, motion: Motion | None = None) -> ConstrainedSystem:
+        """The system at that state."""
+        there = self.constraint_set.robot.at(self.q, self.v) if motion is None else motion
+        return assembled(self.constraint_set, there, self.tau, self.external, self.acceleration, self.rhs)
 
 
 def wanted(constraint_set: ConstraintSet, rows: SetRows, acceleration: Vector | None) -> Vector:
@@ -156,4 +173,6 @@ def check_state(constraint_set: object, motion: object) -> None:
     whole = expect(constraint_set, ConstraintSet, "constraint set of dynamics")
     state = expect(motion, Motion, "state of dynamics", "a Motion: robot.at(q, v)")
     if not whole.robot.space.same_robot(state.posture.space):
-        raise RobotMismatchError("motion of another robot than the constraint set")
+        raise RobotMismatchError(
+            "motion of another robot than the constraint set; give one of its own, `constraint_set.robot.at(q, v)`"
+        )

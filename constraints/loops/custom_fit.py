@@ -73,6 +73,12 @@ class CustomRows(PoseMap):
         theta, E, S, held, _ = self._fit(pose)
         return (theta, *self._moving(theta, E, S, held, twist, acceleration)[:2])
 
+    def rate_matrix(self, pose: Any) -> Matrix:
+        """What the fitted coordinates change by with the body twist of the pose (dofs, 6)."""
+        _, E, S, held, _ = self._fit(pose)
+        _, G = _coordinates(E)
+        return _solve((G @ (E.toActionMatrixInverse() @ S))[held], G[held])
+
     def _moving(
         self, theta: Vector, E: Any, S: Matrix, held: Indices, twist: Vector, acceleration: Vector
     ) -> tuple[Vector, Vector, Vector]:

@@ -89,6 +89,33 @@ def fitted(hinge: Hinge, pose: Any, twist: Vector, acceleration: Vector) -> Hing
     return HingeMotion(np.r_[q, angles[kept]], np.r_[v, rates[kept]], np.r_[a, accelerations[kept]])
 
 
+def rate_matrix(hinge: Hinge, pose: Any) -> Matrix:
+    r"""What the fitted coordinates change by: :math:`\dot\theta = F(X)\,\nu`, F (dofs, 6).
+
+    It is the derivative of the coordinates of `fitted`, so that a force T on them does the work
+    :math:`T^T \dot\theta = (F^T T)^T \nu`, on open poses too.
+
+    Args:
+        hinge: the hinge.
+        pose: X, successor seen from predecessor, with the body twist :math:`\nu` (linear, then angular).
+    """
+    if hinge.kind is HingeKind.CUSTOM:
+        return CustomRows(hinge).rate_matrix(pose)
+    pins, sliders = hinge_parts(hinge)
+    F, k = np.zeros((hinge.dofs, 6)), len(sliders)
+    F[:k, :3] = sliders @ pose.rotation
+    if not pins:
+        return F
+    if pins[0].is_ball:
+        F[k:, 3:] = np.eye(3)
+    elif len(pins) == 1:
+        F[k, 3:] = twist_angle(pose.rotation, pins[0].axis)[1]
+    else:
+        angles, whole, kept = _pin_angles(pins, pose.rotation)
+        F[k:, 3:] = np.linalg.pinv(whole.subspace(angles)[3:], rcond=1e-9)[kept]
+    return F
+
+
 @final
 class ScrewRows(PoseMap):
     """Rows of a helical hinge: across the axis (2), along it less what the turns explain (1), swing (2)."""
@@ -160,21 +187,24 @@ def _three_pins(
     pins: list[Subhinge], R: Matrix, omega: Vector, alpha: Vector
 ) -> tuple[Vector, Vector, Vector, list[int]]:
     """Angles, rates, accelerations of three pins that make R; of two, with the angle between them that is left."""
-    if len(pins) == 3:  # about x, y, z
-        angles = np.array([atan2(-R[1, 2], R[2, 2]), asin(min(max(R[0, 2], -1.0), 1.0)), atan2(-R[0, 1], R[0, 0])])
-        whole, kept = chain(*pins), [0, 1, 2]
-    else:
-        a, last = pins
-        b = last.axis if last.turn is None else last.turn @ last.axis
-        B = np.column_stack([a.axis, b, cross(a.axis, b)])
-        Q = B.T @ (R if last.turn is None else R @ last.turn.T) @ B
-        middle = -asin(min(max(Q[0, 1], -1.0), 1.0))
-        angles = np.array([atan2(Q[2, 1], Q[1, 1]), middle, atan2(Q[0, 2], Q[0, 0])])
-        whole, kept = chain(a, Subhinge(a.motion, B[:, 2]), last), [0, 2]
+    angles, whole, kept = _pin_angles(pins, R)
     S = whole.subspace(angles)
     rates = least(S[3:], omega)
     accelerations = least(S[3:], alpha - whole.drift(angles, rates)[3:])
     return angles, rates, accelerations, kept
+
+
+def _pin_angles(pins: list[Subhinge], R: Matrix) -> tuple[Vector, Hinge, list[int]]:
+    """Angles of three pins that make R, the hinge of these three, and which of them are those given."""
+    if len(pins) == 3:  # about x, y, z
+        angles = np.array([atan2(-R[1, 2], R[2, 2]), asin(min(max(R[0, 2], -1.0), 1.0)), atan2(-R[0, 1], R[0, 0])])
+        return angles, chain(*pins), [0, 1, 2]
+    a, last = pins
+    b = last.axis if last.turn is None else last.turn @ last.axis
+    B = np.column_stack([a.axis, b, cross(a.axis, b)])
+    Q = B.T @ (R if last.turn is None else R @ last.turn.T) @ B
+    angles = np.array([atan2(Q[2, 1], Q[1, 1]), -asin(min(max(Q[0, 1], -1.0), 1.0)), atan2(Q[0, 2], Q[0, 0])])
+    return angles, chain(a, Subhinge(a.motion, B[:, 2]), last), [0, 2]
 
 
 def hinge_parts(hinge: Hinge) -> tuple[list[Subhinge], Matrix]:

@@ -226,7 +226,6 @@ class _WorldPoints:
 
 
 def _directions(owner: FrameRows) -> Matrix:
-    """Directions of the rows in the axes of the world; those of a closure are in a frame held there."""
+    """Directions of the rows (k, 3) in the axes of the world, in which the predecessor may stand turned."""
     pose_map: Any = owner.function.pose_map
-    turned: Matrix = pose_map.directions @ owner.predecessor.placement.rotation.T
-    return turned
+    return pose_map.directions @ owner.predecessor.placement.rotation.T

@@ -90,7 +90,7 @@ def test_a_hanging_pendulum_weighs_on_its_hinge(method: Method) -> None:
 
 
 @pytest.mark.parametrize("tilt", [0.0, 0.4, np.pi / 3.0, 2.0])
-@pytest.mark.parametrize("method", (*ANY, Method.TEST_FORCES))
+@pytest.mark.parametrize("method", [*ANY, Method.TEST_FORCES])
 def test_a_box_stands_on_two_corners(tilt: float, method: Method) -> None:
     """RBDL 5: a planar box on two corners of its base: m g / 2 each at any tilt of the ground."""
     n, along = np.array([-np.sin(tilt), np.cos(tilt), 0.0]), np.array([np.cos(tilt), np.sin(tilt), 0.0])

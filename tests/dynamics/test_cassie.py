@@ -27,7 +27,7 @@ def cassie() -> tuple[ConstraintSet, Any, Any, Any]:
     robot, loops = mechanism.robot, mechanism.constraint_set()
     start = np.array(mechanism.postures["home" if "home" in mechanism.postures else "qpos0"])
     q = assemble_position(loops, start, tolerance=1e-13, max_iterations=50).or_raise().q
-    joint = robot.model.getJointId("left-foot")
+    joint = list(robot.model.names).index("left-foot")
     sole = Frame("sole", joint, pin.SE3(np.eye(3), np.array([0.01, 0.08, 0.02])), "left-foot")
     rows = ConstraintSet(robot, [*loops.stack, PointContact(robot, sole, name="sole").anchored(q)])
     rng = np.random.default_rng(3)
@@ -46,9 +46,7 @@ def by_pinocchio() -> tuple[Any, list[Any]]:
         a: Any = owner.predecessor  # type: ignore[attr-defined]
         b: Any = owner.successor  # type: ignore[attr-defined]
         if a.joint:
-            models.append(
-                pin.RigidConstraintModel(kinds, model, a.joint, a.placement, b.joint, b.placement, pin.LOCAL)
-            )
+            models.append(pin.RigidConstraintModel(kinds, model, a.joint, a.placement, b.joint, b.placement, pin.LOCAL))
         else:
             models.append(pin.RigidConstraintModel(kinds, model, b.joint, b.placement, pin.LOCAL))
     data, datas = model.createData(), [m.createData() for m in models]

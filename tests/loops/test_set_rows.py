@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 from constraints import Implicit, Position, Target
@@ -47,6 +48,9 @@ def every_kind(rng: Any) -> ConstraintSet:
         Closure(ROBOT, HAND, RIGHT, Hinge.pin("x"), form=Form.RATES, name="pin rates"),
         PointClosure(ROBOT, None, HAND, target=moving(3), name="ball"),
         RodClosure(ROBOT, LEFT, RIGHT, 0.7, name="rod"),
+        PointClosure(ROBOT, pin.SE3.Random(), HAND, name="ball in the world"),
+        Closure(ROBOT, pin.SE3.Random(), HAND, Hinge.cylindrical("y"), name="cylinder in the world"),
+        Closure(ROBOT, pin.SE3.Random(), HAND, Hinge.ball(), name="ball hinge in the world"),
         Implicit.zero(Position(ROBOT, HAND), mask=[True, False, True], name="masked"),
         Implicit.above(Position(ROBOT, HAND), [-9.0, -9.0, 9.0], name="one-sided"),
         Implicit.equal(Position(ROBOT, LEFT), moving(3), name="goal"),

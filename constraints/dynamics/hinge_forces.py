@@ -1,0 +1,198 @@
+"""Forces on the free coordinates of a cut hinge: equal and opposite wrenches on the two bodies of a closure."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from liegroups.arguments import as_flag, expect, finite_vector
+from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.frozen import read_only, set_fields
+
+from ..errors import RobotMismatchError
+from ..loops import Closure
+from ..loops.hinge_fit import fitted, rate_matrix
+from ..robot import Motion, Posture
+
+CLOSURE = "a Closure, the cut that a hinge types"
+"""What the closure of a hinge force is, in messages."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class HingeMaps:
+    r"""The linear maps from a generalised force T at a cut hinge to wrenches and joint forces, as functions of q.
+
+    With :math:`\theta` the coordinates of the hinge that is fitted to the closure, and :math:`\nu` the body twist of
+    the successor relative to the predecessor, in the successor's axes,
+
+    .. math:: \dot\theta = F\,\nu, \qquad w_s = F^T T, \qquad w_p = -\,{}^pX_s^*\,F^T T
+
+    so that T does the work :math:`T^T \dot\theta`, on open closures too. On closed ones :math:`F S = 1` and
+    :math:`S^T w_s = T`, with S the motion subspace of the hinge. A wrench is in the axes and at the origin of its own
+    frame: force, then moment.
+
+    Args:
+        closure: a `Closure`.
+
+    Source: `constraintSpForceTToTarget` (target: the successor) and `constraintSpForceTToSource` of Karana kdFlex.
+    """
+
+    closure: Closure
+
+    def __post_init__(self) -> None:
+        """Check the closure."""
+        expect(self.closure, Closure, "closure of hinge maps", CLOSURE)
+
+    @property
+    def dofs(self) -> int:
+        """Numbers of T: degrees of freedom of the hinge."""
+        return self.closure.hinge.dofs
+
+    def successor(self, q: ArrayLike) -> Matrix:
+        """Wrench on the successor (6, dofs), in its frame, of a unit T of each coordinate [N, N m]."""
+        return np.array(rate_matrix(self.closure.hinge, self.closure.pose(q)).T)
+
+    def predecessor(self, q: ArrayLike) -> Matrix:
+        """Wrench on the predecessor (6, dofs), in its frame, of a unit T of each coordinate: the opposite one."""
+        pose = self.closure.pose(q)
+        return -on_predecessor(pose, rate_matrix(self.closure.hinge, pose).T)
+
+    def rates(self, q: ArrayLike) -> Matrix:
+        r"""Rates of the hinge (dofs, nv) by joint velocities, :math:`\dot\theta = J_h v`; its transpose maps T to tau.
+
+        Its transpose are the columns of an actuation matrix whose forces are T.
+        """
+        return relative_jacobian(self.closure, self.closure.robot.at(q))
+
+    def subspace(self, q: ArrayLike) -> Matrix:
+        """Motion subspace S (6, dofs) of the hinge at its fitted coordinates, moved to the successor's frame."""
+        return motion_subspace(self.closure, self.closure.pose(q))
+
+
+class AtHinge(ABC):
+    """A force T on the free coordinates of a closure.
+
+    Attributes:
+        closure: the closure.
+    """
+
+    closure: Closure
+
+    @abstractmethod
+    def hinge_force(self, motion: Motion) -> Vector:
+        """T (dofs,) [N, N m] at a state."""
+
+    @final
+    def generalised(self, motion: Motion) -> Vector:
+        r"""Joint forces (nv,): :math:`J_h^T T`, the work of equal and opposite wrenches on the two bodies."""
+        check_robot(self.closure, motion)
+        return self.hinge_force(motion) @ relative_jacobian(self.closure, motion.posture)
+
+    @final
+    def on_successor(self, motion: Motion) -> Vector:
+        """Wrench (6,) on the successor, in its frame."""
+        check_robot(self.closure, motion)
+        pose = self.closure.function.relative_placement(motion.posture.placed()).copy()
+        return self.hinge_force(motion) @ rate_matrix(self.closure.hinge, pose)
+
+    @final
+    def on_predecessor(self, motion: Motion) -> Vector:
+        """Wrench (6,) on the predecessor, in its frame: the opposite of that on the successor."""
+        wrench = self.on_successor(motion)
+        pose = self.closure.function.relative_placement(motion.posture.placed())
+        return -on_predecessor(pose, wrench)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class HingeForce(AtHinge):
+    r"""A generalised force at a cut hinge, given on its free coordinates.
+
+    Once a joint is cut, its force is in the equations of the tree no more: it enters as equal and opposite wrenches on
+    the two bodies (`HingeMaps`). Several of one closure add; one with `replace` takes the place of the forces and
+    springs of that closure that come before it in `external=`.
+
+    Args:
+        closure: a `Closure`.
+        force: T (dofs,) [N along sliders, N m about pins], in the order of the hinge's rates; a plain number for one.
+        replace: whether it takes the place of what came before.
+
+    Raises:
+        WrongObjectError: no `Closure`.
+        SizeError, DtypeError, NotFiniteError: what is wrong with T.
+
+    Source: `spExternalForceFromT` of Karana kdFlex (`no_accumulate` is `replace`).
+    """
+
+    closure: Closure
+    force: ArrayLike
+    replace: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        closure = expect(self.closure, Closure, "closure of a hinge force", CLOSURE)
+        given: Any = [self.force] if np.ndim(self.force) == 0 else self.force
+        force = finite_vector(given, closure.hinge.dofs, f"force at the hinge of '{closure.name}'")
+        set_fields(self, force=read_only(np.array(force)), replace=as_flag(self.replace, "replace of a hinge force"))
+
+    def hinge_force(self, motion: Motion) -> Vector:
+        """T (dofs,), the same at all states."""
+        return np.asarray(self.force)
+
+
+def check_robot(closure: Closure, motion: Motion) -> None:
+    """Refuse a state of another robot."""
+    if not closure.robot.space.same_robot(motion.posture.space):
+        raise RobotMismatchError(f"'{closure.name}' is on another robot than the motion")
+
+
+def same_cut(one: Closure, other: Closure) -> bool:
+    """Whether two closures are one cut: the same frames and the same hinge, whatever their names."""
+    if one is other:
+        return True
+    frames = ((one.predecessor, other.predecessor), (one.successor, other.successor))
+    steps, others = one.hinge.subhinges, other.hinge.subhinges
+    return (
+        one.hinge.kind is other.hinge.kind
+        and all(a.joint == b.joint and a.placement == b.placement for a, b in frames)
+        and len(steps) == len(others)
+        and all(a.pitch == b.pitch and (a.axis == b.axis).all() for a, b in zip(steps, others, strict=True))
+    )
+
+
+def wrench_at(forces: Iterable[object], closure: Closure, motion: Motion) -> Vector:
+    """Wrench (6,) on the successor of a closure, in its frame, of all forces on its free coordinates."""
+    total = np.zeros(6)
+    for force in forces:
+        if isinstance(force, AtHinge) and same_cut(force.closure, closure):
+            total += force.on_successor(motion)
+    return total
+
+
+def relative_jacobian(closure: Closure, posture: Posture) -> Matrix:
+    """Rates of the fitted hinge by joint velocities (dofs, nv)."""
+    pose = closure.function.relative_placement(posture.placed()).copy()
+    F = rate_matrix(closure.hinge, pose)
+    rates = np.zeros((len(F), posture.space.nv))
+    if closure.successor.joint:
+        rates += F @ posture.jacobian(closure.successor)
+    if closure.predecessor.joint:
+        rates -= F @ pose.toActionMatrixInverse() @ posture.jacobian(closure.predecessor)
+    return rates
+
+
+def motion_subspace(closure: Closure, pose: Any) -> Matrix:
+    """Motion subspace (6, dofs) of the hinge that fits a pose, moved from its outer frame to the successor's."""
+    at = fitted(closure.hinge, pose, np.zeros(6), np.zeros(6)).coordinates
+    H, S = closure.hinge.kinematics(at)
+    return np.asarray(H.actInv(pose).toActionMatrixInverse() @ S)
+
+
+def on_predecessor(pose: Any, wrenches: Matrix) -> Matrix:
+    """Wrenches (6,) or (6, k) in the successor's frame, moved to that of the predecessor."""
+    return np.asarray(pose.toActionMatrixInverse().T @ wrenches)

@@ -1,0 +1,242 @@
+"""Inverse dynamics with constraints: the forces of actuators for a wanted acceleration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from liegroups.arguments import as_tolerance, finite_vector
+from liegroups.arrays import ArrayLike, Vector
+
+from ..errors import ConstraintError
+from ..loops import Closure, ConstraintSet
+from ..loops.mobility import coordinate_names
+from ..robot import Motion
+from ..rows.right_hand_side import RightHandSide
+from ..words import counted, first_names
+from .actuation import Actuated, Actuation, actuation_at
+from .external_force import Force, as_external
+from .least_deviation import completed, solve_inverse
+from .row_forces import RowForces
+from .saddle_point import Solution
+from .status import DynamicsStatus
+from .system import ConstrainedSystem, Question, check_state
+
+TAKES_PART = 1e-6
+"""Part of a motion that nothing drives, of norm 1, from which on a coordinate takes part in it."""
+
+TARGET = "wanted acceleration of inverse dynamics"
+
+
+class NoActuationError(ConstraintError):
+    """The wanted acceleration was not met; carries the result: `result`."""
+
+    def __init__(self, result: InverseDynamics) -> None:
+        self.result = result
+        super().__init__(result.describe())
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class InverseDynamics(RowForces):
+    r"""Forces of actuators: :math:`M a + h = \tau + B u + J^T \lambda`, :math:`J a = \gamma`, a near :math:`a^*`.
+
+    It is neither true nor false (`if result:` raises): `success` says whether both equations hold and a is the target.
+    Where the target cannot be met (UNDERACTUATED, OFF_CONSTRAINTS) it holds a consistent triple (a, u, lambda) of the
+    acceleration nearest to it, and `deviation` says how far that is.
+
+    Attributes:
+        acceleration: a (nv,) [m/s2, rad/s2], what u gives; zero where there is none.
+        effort: u (na,) [N, N m]; of least norm where several give the same.
+        multipliers: lambda (size,), of least norm where rows are redundant.
+        status: how it ended.
+        target: a* (nv,), completed where it was given by joint.
+        nearest: (nv,) the acceleration on the rows nearest to the target, whatever is actuated.
+        actuators: B with the names of its columns.
+        is_fully_actuated: whether any acceleration on the rows can be given: rank of [B, J^T] is nv.
+        surplus: numbers of u less the directions that it drives: above 0 u is not unique.
+        question: what was asked.
+        solution, solved: what the linear algebra gave, and the system.
+    """
+
+    acceleration: Vector
+    effort: Vector
+    multipliers: Vector
+    status: DynamicsStatus
+    target: Vector
+    nearest: Vector
+    actuators: Actuation
+    is_fully_actuated: bool
+    surplus: int
+    unactuated: tuple[str, ...]
+    question: Question
+    solution: Solution | None
+    solved: ConstrainedSystem | None
+
+    @property
+    def success(self) -> bool:
+        """Whether both equations hold and the acceleration is the wanted one."""
+        return self.status.is_success
+
+    @property
+    def tau(self) -> Vector:
+        """Joint forces of the actuators (nv,), B u: what `forward_dynamics` takes to give the acceleration back."""
+        return self.actuators.matrix @ self.effort
+
+    @property
+    def deviation(self) -> Vector:
+        """A - a* (nv,): how far the acceleration is from the wanted one; zero to rounding where that was met."""
+        return self.acceleration - self.target
+
+    @property
+    def distance(self) -> float:
+        r"""Kinetic distance from the target, :math:`|a - a^*|_M = \sqrt{(a - a^*)^T M (a - a^*)}`, which is least."""
+        gap = self.deviation
+        return float(np.sqrt(max(gap @ self.system.mass_matrix @ gap, 0.0)))
+
+    @property
+    def acting(self) -> tuple[Force, ...]:
+        """What acts besides joint forces and constraints: the external forces, and those of actuated closures."""
+        return (*self.question.external, *self.actuators.hinge_forces(self.effort))
+
+    def effort_of(self, which: Closure | str) -> Vector:
+        """Numbers (k,) of u of one actuated joint, or closure: the object, or its name.
+
+        Raises:
+            UnknownNameError: it is not actuated; lists what is.
+        """
+        return self.effort[self.actuators.slice_of(which)]
+
+    def or_raise(self) -> InverseDynamics:
+        """The result itself if the wanted acceleration was met.
+
+        Raises:
+            NoActuationError: it was not; the error carries the result.
+        """
+        if not self.success:
+            raise NoActuationError(self)
+        return self
+
+    def describe(self) -> str:
+        """The result in words: status, actuation, deviation, and what is left without an actuator."""
+        full = "full on the constraints" if self.is_fully_actuated else "not full on the constraints"
+        lines = [str(self.status), f"  actuation: {counted(len(self.effort), 'number')}, {full}"]
+        lines += [f"  without actuator: {first_names(self.unactuated)}"] if self.unactuated else []
+        lines += [f"  {self.surplus} more than needed: effort of least norm"] if self.surplus else []
+        lines += [f"  {counted(len(self.multipliers), 'row')}, rank {self.rank}"]
+        lines += [f"  redundant: {first_names(self.redundant_rows)}"] if self.redundant_rows else []
+        far = np.linalg.norm(self.deviation)
+        if self.status in (DynamicsStatus.UNDERACTUATED, DynamicsStatus.OFF_CONSTRAINTS):
+            off = np.linalg.norm(self.nearest - self.target)
+            lines += [f"  deviation: norm {far:.3g}, of which {off:.3g} since the target contradicts the constraints"]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return str(self.status)
+
+    def __repr__(self) -> str:
+        return f"InverseDynamics({self.status.name}, {counted(len(self.effort), 'number')})"
+
+
+def inverse_dynamics(
+    constraint_set: ConstraintSet,
+    motion: Motion,
+    acceleration: ArrayLike | Mapping[str, ArrayLike],
+    *,
+    actuated: Actuated | None = None,
+    actuation: ArrayLike | None = None,
+    tau: ArrayLike | None = None,
+    external: Iterable[Force] = (),
+    row_acceleration: ArrayLike | None = None,
+    rhs: RightHandSide | None = None,
+    tolerance: float = 1e-6,
+) -> InverseDynamics:
+    r"""Forces u of actuators for a wanted acceleration a*, with the multipliers of the constraints.
+
+    .. math:: \min_{a, u, \lambda} |a - a^*|_M \quad \text{such that} \quad
+        M a + h = \tau + B u + J^T \lambda, \qquad J a = \gamma
+
+    Where B reaches every motion that the rows leave (`is_fully_actuated`), any target on the rows is met exactly; so is
+    one that can be met otherwise. Else the nearest acceleration is taken, in the metric of M (the kinetic energy of the
+    difference), and the status says so. Forces that give the same are told apart by their norm: the least effort u, in
+    the units of its entries, and the multipliers of least norm.
+
+    Args:
+        constraint_set: closures, contacts and other constraints, with their stabilisation.
+        motion: the state, `robot.at(q, v)`.
+        acceleration: a* (nv,) [m/s2, rad/s2]; or by joint, {"elbow": 1.0}: those that are not named follow from the
+            rows, and what is then still open is as small as can be.
+        actuated: names of joints, Segments, or closures (objects of any, names of those in the set) whose cut hinge is
+            driven: u is then T on its free coordinates.
+        actuation: or B (nv, na), of one's own.
+        tau: other joint forces (nv,), as of passive springs; zero by default.
+        external: what else acts: wrenches on bodies, forces at hinges, springs.
+        row_acceleration: wanted second derivative of each row (size,), as `acceleration` of `forward_dynamics`.
+        rhs: right-hand sides with their rates, as of `constraint_set.rhs_at(t)`.
+        tolerance: the target counts as met up to a deviation of this part of 1 + |a*|.
+
+    Returns:
+        A value; failure is a status, never an exception.
+
+    Raises:
+        OptionError: both or none of `actuated` and `actuation`; something actuated twice.
+        UnknownNameError, UnknownJointError: no such joint or closure.
+        RobotMismatchError: the motion is of another robot.
+        WrongObjectError, SizeError, DtypeError, NotFiniteError: what is wrong with an argument.
+
+    Source: `InverseDynamicsConstraints` and its relaxed variant of RBDL; cut joints of Karana kdFlex; `invdynared` of
+    Robotran.
+    """
+    check_state(constraint_set, motion)
+    space = motion.posture.space
+    close = as_tolerance(tolerance, "tolerance of inverse dynamics")
+    named, values = _wanted(constraint_set, acceleration)
+    actuators = actuation_at(constraint_set, motion, actuated, actuation)
+    other = np.zeros(space.nv) if tau is None else np.array(space.check_tangent(tau, "tau"))
+    size = constraint_set.size
+    asked = row_acceleration
+    rows = None if asked is None else finite_vector(asked, size, "wanted acceleration of the rows")
+    question = Question(constraint_set, motion.q, motion.v, other, as_external(external), rows, rhs)
+    system = question.system(motion)
+    G, gamma, speed = system.jacobian, system.gamma, float(system.v @ system.v)
+    target = values if named.all() or not np.isfinite(gamma).all() else completed(G, gamma, named, values[named], speed)
+    found = solve_inverse(
+        system.mass_matrix, G, system.force, gamma, actuators.matrix, target, size=speed, tolerance=close
+    )
+    is_full = not found.unactuated.shape[1] and found.solution.status is not DynamicsStatus.NOT_FINITE
+    moving = np.abs(found.unactuated).max(axis=1, initial=0.0) > TAKES_PART
+    names = coordinate_names(constraint_set.robot)
+    return InverseDynamics(
+        found.solution.acceleration,
+        found.effort,
+        found.solution.multipliers,
+        found.solution.status,
+        target,
+        found.nearest,
+        actuators,
+        is_full,
+        found.surplus,
+        tuple(name for name, part in zip(names, moving.tolist(), strict=True) if part),
+        question,
+        found.solution,
+        system,
+    )
+
+
+def _wanted(constraint_set: ConstraintSet, acceleration: Any) -> tuple[Any, Vector]:
+    """Which entries of the target are given (nv,), and their values (nv,)."""
+    robot = constraint_set.robot
+    if not isinstance(acceleration, Mapping):
+        given = robot.space.check_tangent(acceleration, TARGET)
+        return np.ones(robot.nv, dtype=np.bool_), np.array(given)
+    named, values = np.zeros(robot.nv, dtype=np.bool_), np.zeros(robot.nv)
+    entries: dict[str, Any] = {**acceleration}
+    for joint, value in entries.items():
+        s = robot.velocity_slice_of(joint)
+        numbers = [value] if np.ndim(value) == 0 else value
+        values[s] = finite_vector(numbers, s.stop - s.start, f"{TARGET}, '{joint}'")
+        named[s] = True
+    return named, values

@@ -1,0 +1,186 @@
+"""The multipliers of constraints as forces: what the results of forward and inverse dynamics share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from functools import cached_property
+from typing import final
+
+from liegroups.arguments import expect
+from liegroups.arrays import BoolVector, Vector
+
+from ..loops import Axes, Closure
+from ..loops.frame_rows import FrameRows
+from ..robot import Frame
+from ..rows.row_owner import RowOwner
+from ..solvers.result import Result
+from .external_force import Force
+from .hinge_forces import motion_subspace, on_predecessor, wrench_at
+from .multipliers import Body, NoWrenchError, pulling_contacts, seen_at, wrench_of
+from .row_space import RowSpace
+from .saddle_point import Solution
+from .system import ConstrainedSystem, Question, vanished
+
+
+class RowForces(Result):
+    r"""A result with multipliers: :math:`M a + h = \ldots + J^T \lambda`.
+
+    Attributes:
+        multipliers: lambda (size,), on the successors (on the robot, for contacts); zero where a constraint is off.
+        question: what was asked.
+        solution: rank and free motions, where the method found them.
+        solved: the system, where the method needed it; `system` has it in any case.
+    """
+
+    multipliers: Vector
+    question: Question
+    solution: Solution | None
+    solved: ConstrainedSystem | None
+
+    @property
+    @abstractmethod
+    def acting(self) -> tuple[Force, ...]:
+        """What acts besides joint forces and the constraints, forces at hinges among it."""
+
+    @cached_property
+    def system(self) -> ConstrainedSystem:
+        """Inertia, bias, rows, errors and rates at the state; computed on request where the method needed none."""
+        return self.question.system() if self.solved is None else self.solved
+
+    @cached_property
+    def row_space(self) -> RowSpace:
+        """The rows brought to unit length, with rank and singular values."""
+        return RowSpace(self.system.jacobian) if self.solution is None else self.solution.row_space
+
+    # Rank.
+
+    @property
+    @final
+    def rank(self) -> int:
+        """How many rows are independent."""
+        return self.row_space.rank
+
+    @property
+    @final
+    def redundant_rows(self) -> tuple[str, ...]:
+        """Names of rows that repeat others, or that nothing moves, as many as the rank lacks: "elbow[2]"."""
+        asked = self.question.constraint_set
+        rows = [*self.row_space.redundant, *vanished(asked, self.system.rows, self.row_space)]
+        return tuple(asked.row_name(int(i)) for i in sorted(rows))
+
+    @property
+    @final
+    def undetermined_rows(self) -> tuple[str, ...]:
+        """Names of rows whose multiplier is not unique: "elbow[2]".
+
+        Other rows can stand for them, or no motion of the robot meets them (those across the plane of a planar
+        linkage). Of these multipliers the result has the ones of least norm; how such forces are shared in a real
+        mechanism depends on how stiff its bodies are. Rows that are off have the multiplier zero, which is unique.
+        """
+        where = (~self._determined).nonzero()[0]
+        return tuple(self.question.constraint_set.row_name(int(i)) for i in where)
+
+    @final
+    def is_determined(self, which: RowOwner | str | int) -> bool:
+        """Whether all multipliers of a constraint are unique: the object, its position, or its name."""
+        return bool(self._determined[self.question.constraint_set.slice_of(which)].all())
+
+    # Forces.
+
+    @property
+    @final
+    def pulling(self) -> tuple[str, ...]:
+        """Names of contacts with one normal whose force is negative: one that pushes only would let go there."""
+        return pulling_contacts(self.question.constraint_set, self.multipliers)
+
+    @final
+    def multipliers_of(self, which: RowOwner | str | int) -> Vector:
+        """Multipliers (k,) of one constraint: the object, its position, or its name."""
+        return self.multipliers[self.question.constraint_set.slice_of(which)]
+
+    @final
+    def generalised_force(self, which: RowOwner | str | int) -> Vector:
+        r"""Joint forces (nv,) of one constraint, :math:`J_i^T \lambda_i`."""
+        s = self.question.constraint_set.slice_of(which)
+        return self.multipliers[s] @ self.system.jacobian[s]
+
+    @final
+    def wrench(
+        self,
+        which: RowOwner | str | int,
+        on: Body = "successor",
+        axes: Axes = Axes.LOCAL,
+        frame: Frame | str | None = None,
+    ) -> Vector:
+        """Wrench (6,) of a contact or closure on one of its bodies: force then moment [N, N m].
+
+        It is that of the constraint alone; what acts on the free coordinates of its hinge is in `inter_body_force`.
+        Where rows are redundant it may have components that are not unique (`is_determined`).
+
+        Args:
+            which: the object, its position, or its name.
+            on: "successor", or "predecessor" with the opposite wrench.
+            axes: LOCAL, those of the frame, or LOCAL_WORLD_ALIGNED.
+            frame: at the origin of which frame, and in whose axes; that of the body by default.
+
+        Raises:
+            NoWrenchError: the constraint is neither a contact nor a closure.
+        """
+        asked = self.question
+        return wrench_of(asked.constraint_set, which, asked.q, self.multipliers, on, axes, frame)
+
+    @final
+    def inter_body_force(
+        self, which: RowOwner | str | int, axes: Axes = Axes.LOCAL, frame: Frame | str | None = None
+    ) -> Vector:
+        """The whole wrench (6,) across a cut, as it acts on the successor, reported at the predecessor's frame.
+
+        Constraint wrench and all that acts on the free coordinates of the hinge (`HingeForce`, `HingeSpring`, actuated
+        closures of inverse dynamics): what a joint in the place of the cut would transmit.
+
+        Args:
+            which: the closure or contact: the object, its position, or its name.
+            axes: LOCAL, those of the frame, or LOCAL_WORLD_ALIGNED.
+            frame: at the origin of which frame, and in whose axes; that of the predecessor by default.
+
+        Raises:
+            NoWrenchError: the constraint is neither a contact nor a closure.
+
+        Source: `getInterBodyForceTAFwdDyn` of Karana kdFlex: at the source, with the sign as if acting on the target.
+        """
+        owner = self.question.constraint_set[which]
+        if not isinstance(owner, FrameRows):
+            raise NoWrenchError(owner.name)
+        seen = on_predecessor(owner.pose(self.question.q), self._across(owner))
+        return seen_at(self.question.constraint_set.robot.at(self.question.q), seen, owner.predecessor, axes, frame)
+
+    @final
+    def hinge_force(self, which: Closure | str | int) -> Vector:
+        r"""Generalised force T (dofs,) that crosses a cut hinge along its free coordinates [N, N m].
+
+        It is recovered from the whole wrench on the successor by the motion subspace of the hinge,
+        :math:`T = S^T w_s`. The wrench of an ideal closure does no work on what the hinge leaves free, so T is what
+        acts there besides: hinge forces and springs, and the forces of actuated closures. At open states it is right to
+        the first order in the error of the closure.
+
+        Args:
+            which: a `Closure` of the set: the object, its position, or its name.
+
+        Raises:
+            WrongObjectError: a constraint that no hinge types.
+        """
+        owner = expect(self.question.constraint_set[which], Closure, "constraint with a hinge", "a Closure")
+        return self._across(owner) @ motion_subspace(owner, owner.pose(self.question.q))
+
+    @cached_property
+    def _determined(self) -> BoolVector:
+        """Rows (size,) whose multiplier is unique."""
+        return self.row_space.determined | ~self.question.constraint_set.counts_in(self.system.rows)
+
+    def _across(self, owner: FrameRows) -> Vector:
+        """The whole wrench on the successor, in its frame."""
+        asked = self.question
+        wrench = wrench_of(asked.constraint_set, owner, asked.q, self.multipliers)
+        if isinstance(owner, Closure):
+            wrench += wrench_at(self.acting, owner, asked.constraint_set.robot.at(asked.q, asked.v))
+        return wrench
