@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isfinite
 from typing import Any, final
 
 import numpy as np
@@ -15,6 +16,12 @@ dot: Callable[[Vector, Vector], float] = blas.ddot
 
 norm: Callable[[Vector], float] = blas.dnrm2
 """Norm of a contiguous vector that is not empty, also where its square would overflow."""
+
+
+def is_finite(x: Vector) -> bool:
+    """Whether a contiguous vector is: by one call of BLAS, without a warning where squares overflow."""
+    return not x.size or isfinite(norm(x))
+
 
 RANK_TOLERANCE = 1e-6
 """Singular values and pivots of a Jacobian that are not above this part of the largest one count as zero."""

@@ -9,13 +9,12 @@ which takes neither external forces nor stabilisation, and runs the articulated 
 
 from __future__ import annotations
 
-from math import isfinite
-
 import numpy as np
 from scipy.linalg import lapack
 
 from liegroups.arrays import Matrix, Vector
 
+from ..linear_algebra import is_finite
 from ..robot import Motion
 from .row_space import RowSpace
 from .saddle_point import Solution, solved, unsolved
@@ -42,7 +41,7 @@ def solve_test_forces(motion: Motion, force: Vector, G: Matrix, gamma: Vector, s
         size: of the accelerations that gamma was computed from.
     """
     space, n = RowSpace(G), len(force)
-    if not (space.is_finite and isfinite(gamma @ gamma)):
+    if not (space.is_finite and is_finite(gamma)):
         return unsolved(space, DynamicsStatus.NOT_FINITE, n)
     rows = space.independent(gamma, size)
     B, k = rows.rows, len(rows.rows)

@@ -12,6 +12,7 @@ import numpy as np
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import ConstraintError
+from ..linear_algebra import is_finite
 from ..loops import ConstraintSet
 from ..loops.mobility import coordinate_names
 from ..robot import Motion
@@ -235,7 +236,7 @@ def _solve(question: Question, motion: Motion, how: Method, by: Factorisation) -
     system = question.system(motion)
     H, G, c, gamma = system.mass_matrix, system.jacobian, system.force, system.gamma
     size = float(system.v @ system.v)
-    if not isfinite(c @ c + H.trace()):  # the diagonal of a mass matrix bounds all of it
+    if not (is_finite(c) and isfinite(H.trace())):  # the diagonal of a mass matrix bounds all of it
         return _refused(question, how, DynamicsStatus.NOT_FINITE)
     found: Solution | None = None
     if how is Method.PROXIMAL:

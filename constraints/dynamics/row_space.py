@@ -11,10 +11,11 @@ from scipy.linalg import lapack
 
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
-from ..linear_algebra import numerical_rank, pivots
+from ..linear_algebra import norm, numerical_rank, pivots
 
-NO_ROW = 1e-12
-"""Rows below this part of the longest one are rounding: they count as rows of zeros."""
+NO_ROW = 1e-8
+"""Rows below this part of the longest one are rounding: they count as rows of zeros. A loop that is planar but for the
+digits of its file, as Cassie's, has rows of 1e-12 to 1e-10 across the plane; at unit length they would hold noise."""
 
 CLEARLY_INDEPENDENT = 1e-4
 """A lower bound of the least singular value of unit rows from which on no decomposition is asked for their rank."""
@@ -114,12 +115,6 @@ class RowSpace:
         where = np.arange(len(self.G), dtype=np.intp)[self._on]
         return np.sort(where[order[self.rank :]])
 
-    @property
-    def zero_rows(self) -> Indices:
-        """Rows (indices) of zeros."""
-        every = np.arange(len(self.G), dtype=np.intp)
-        return every[:0] if self._all else np.delete(every, self._on)
-
     @cached_property
     def determined(self) -> BoolVector:
         """Rows (k,) whose multiplier is unique: those that no combination of the others can stand for.
@@ -133,6 +128,12 @@ class RowSpace:
             U = self._svd[0][:, : self.rank]
             kept[self._on] = 1.0 - np.einsum("ij,ij->i", U, U) <= UNIQUE
         return kept
+
+    @property
+    def zero_rows(self) -> Indices:
+        """Rows (indices) of zeros."""
+        every = np.arange(len(self.G), dtype=np.intp)
+        return every[:0] if self._all else np.delete(every, self._on)
 
     def independent(self, gamma: Vector, size: float = 0.0) -> Independent:
         r"""Rows of full rank that ask for the same, where all rows together can be met.
@@ -217,4 +218,4 @@ def _are_clearly_independent(gram: Matrix, lengths: Vector, columns: int) -> boo
 
 
 def _norm(x: Vector) -> float:
-    return float(np.sqrt(x @ x))
+    return norm(x) if x.size else 0.0

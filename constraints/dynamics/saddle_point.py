@@ -11,7 +11,6 @@ Source: the three `SolveConstrainedSystem...` of RBDL, whose multipliers of the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ from liegroups.arrays import Matrix, Vector
 from liegroups.frozen import read_only
 
 from ..errors import OptionError, SizeError
+from ..linear_algebra import is_finite
 from .branches import Branches, dense_branches
 from .dense import DEFINITE, GRAM, SQUARE, lightest
 from .matrices import fitting, own_bases
@@ -109,7 +109,7 @@ def _by_blocks(H: Matrix, B: Matrix, c: Vector, beta: Vector) -> tuple[Vector, V
     right = np.empty((n, r + 1), order="F")
     right[:, :r], right[:, r] = B.T, c
     Y = lapack.dtrtrs(L, right, lower=1)[0]
-    K = Y.T @ Y
+    K = Y[:, :r].T @ Y
     if not r:
         return lapack.dtrtrs(L, Y[:, r], lower=1, trans=1)[0], beta
     M, failed = lapack.dpotrf(K[:r, :r], lower=1)
@@ -271,14 +271,14 @@ def _with_rows(
     mass, rows, force, asked = fitting(H, G, c, gamma)
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is NOT_FINITE
         space = RowSpace(rows)
-        if not (space.is_finite and isfinite(asked @ asked + force @ force + mass.sum())):
+        if not (space.is_finite and is_finite(asked) and is_finite(force) and is_finite(mass.ravel(order="K"))):
             return unsolved(space, DynamicsStatus.NOT_FINITE, len(force))
         return solve(mass, force, space, space.independent(asked, size))
 
 
 def solved(space: RowSpace, rows: Independent, a: Vector, mu: Vector) -> Solution:
     """The solution of independent rows as one of all rows."""
-    if not isfinite(a @ a + mu @ mu):
+    if not (is_finite(a) and is_finite(mu)):
         return unsolved(space, DynamicsStatus.NOT_FINITE, len(a))
     if not rows.are_all_met_by(a):
         status = DynamicsStatus.INCONSISTENT

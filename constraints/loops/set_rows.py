@@ -102,7 +102,7 @@ class TogetherRows:
         velocity = J.dot(motion.v)
         for owner, s, full in self._targets:
             point = sides.points[id(owner)]
-            if point is not None:
+            if point is not None and owner.has_position:
                 position[s] -= point
             if with_rates and sides.velocity is not None:
                 velocity[s] -= sides.velocity[full]
@@ -226,6 +226,7 @@ class _WorldPoints:
 
 
 def _directions(owner: FrameRows) -> Matrix:
-    """Directions of the rows (k, 3) in the axes of the world, in which the predecessor may stand turned."""
+    """Directions of the rows in the axes of the world; those of a closure are in a frame held there."""
     pose_map: Any = owner.function.pose_map
-    return pose_map.directions @ owner.predecessor.placement.rotation.T
+    turned: Matrix = pose_map.directions @ owner.predecessor.placement.rotation.T
+    return turned

@@ -481,7 +481,7 @@ def test_redundant_rows_are_no_failure() -> None:
     assert found.success
     assert found.is_fully_actuated
     assert found.rank == 2
-    assert len(found.redundant_rows) == 4  # two of either point, one of them out of the plane
+    assert len(found.redundant_rows) == 4  # two rows twice, and two across the plane
     J = rows.jacobian(closed)
     assert np.abs(scipy.linalg.null_space(J.T, rcond=1e-8).T @ found.multipliers).max() < 1e-10
     alone = inverse_dynamics(plane, motion, found.target, actuated=["left_inner", "right_inner"]).or_raise()

@@ -193,7 +193,7 @@ def project_batch(
     references = None if near is None else references_of(problem.space, near, n)
     size = _chunk(chunk, n, executor, progress)
     found = Outcomes.empty(n, problem.space.nq)
-    with _reporting(progress, n) as report:
+    with reporting(progress, n) as report:
 
         def take(part: Chunk) -> None:
             found.take(part.start, part.outcomes)
@@ -238,12 +238,12 @@ def _chunk(chunk: int | None, n: int, executor: Executor | None, progress: Progr
 
 
 @contextmanager
-def _reporting(progress: Progress | None, total: int) -> Generator[Callable[[int], None]]:
+def reporting(progress: Progress | None, total: int, unit: str = "row") -> Generator[Callable[[int], None]]:
     """Who is told that some more rows are done."""
     if progress is None or progress is False:
         yield lambda _: None
     elif progress is True:
-        with from_extra("tqdm", "parallel").tqdm(total=total, unit="row") as bar:
+        with from_extra("tqdm", "parallel").tqdm(total=total, unit=unit) as bar:
             yield bar.update
     else:
         done = 0

@@ -1,0 +1,237 @@
+"""Events of a motion: where a function of the state changes its sign."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple, cast, final, get_args
+
+from liegroups.arguments import as_callable, as_flag, as_name, as_tuple, expect, finite_number
+from liegroups.arrays import Vector
+from liegroups.frozen import set_fields
+
+from ..errors import DuplicateNameError, UnknownNameError, WrongObjectError
+from ..loops import ConstraintSet
+from ..robot import Motion
+from .system import check_state
+
+TIME = 1e-9
+"""How well the time of an event is known [s]."""
+
+QUIET = 1e-12
+"""Values of an event function up to this size have no sign."""
+
+BEYOND = 1e-6
+"""How far the function of a barrier may be below zero."""
+
+Direction = Literal["falling", "rising", "any"]
+"""Which changes of sign count: from above zero, from below, or both."""
+
+Reset = Callable[[float, Motion], Motion | tuple[Motion, ConstraintSet]]
+"""What a state becomes at an event: (t, motion) -> motion, or the motion and what holds from then on."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Event:
+    """Something that happens in a motion where a function of the state changes its sign.
+
+    A change is seen at the end of a step of the integrator, and then located by bisection: a function that changes its
+    sign twice within one step is not seen. Events that neither end nor reset a motion do not change it.
+
+    Args:
+        function: (t, motion) -> number, continuous.
+        name: in the record; "event" and its number by default.
+        direction: "falling", "rising", or "any" (the default).
+        terminal: whether the motion ends there.
+        reset: what the state becomes: (t, motion) -> a motion, or (motion, constraint set). The set is another
+            switching of the one that is simulated.
+        once: whether it happens at most once.
+        barrier: whether the function may never be below zero: a motion that gets below by more than 1e-6 ends with the
+            status BEYOND_BARRIER. (Bounces that become too short to be seen end with ENDLESS_EVENTS anyway.)
+    """
+
+    function: Callable[[float, Motion], float]
+    name: str = ""
+    direction: Direction = "any"
+    terminal: bool = False
+    reset: Reset | None = None
+    once: bool = False
+    barrier: bool = False
+
+    def __post_init__(self) -> None:
+        """Check everything once."""
+        as_callable(self.function, "function of an event", "a function (t, motion) -> number")
+        if self.reset is not None:
+            as_callable(self.reset, "reset of an event", "a function (t, motion) -> motion")
+        for flag in ("terminal", "once", "barrier"):
+            as_flag(getattr(self, flag), f"`{flag}` of an event")
+        set_fields(self, name=as_name(self.name, "name of an event"))
+        if self.direction not in get_args(Direction):
+            raise UnknownNameError("direction of an event", str(self.direction), get_args(Direction))
+        if self.terminal and self.reset is not None:
+            raise WrongObjectError(f"event '{self.name}'", "an end of the motion or a reset, not both", "both")
+
+    @property
+    def acts(self) -> bool:
+        """Whether it changes the motion."""
+        return self.terminal or self.reset is not None
+
+    def value(self, t: float, motion: Motion) -> float:
+        """The function at a state.
+
+        Raises:
+            WrongObjectError, NotFiniteError: it gave no number, or an infinite one.
+        """
+        return finite_number(self.function(t, motion), f"value of the event '{self.name}'")
+
+
+@dataclass(frozen=True, eq=False)
+class Crossing:
+    """An event that happened.
+
+    Attributes:
+        name: of the event.
+        time: when [s], to 1e-9.
+        q, v: the state there, just behind the change of sign.
+        after: (q, v) to which it was reset; None without.
+    """
+
+    name: str
+    time: float
+    q: Vector
+    v: Vector
+    after: tuple[Vector, Vector] | None = None
+
+    def __str__(self) -> str:
+        return f"'{self.name}' at {self.time:.9f} s"
+
+
+class Sign(NamedTuple):
+    """What is known of an event: on which side of zero its function was seen, and whether it is looked at."""
+
+    side: int
+    on: bool = True
+
+
+@final
+class Watch:
+    """The signs of some events along a motion.
+
+    Args:
+        events: what to look for.
+        t, motion: the start.
+    """
+
+    def __init__(self, events: Sequence[Event], t: float, motion: Motion) -> None:
+        self.events = events
+        self._signs = [Sign(side_of(event.value(t, motion))) for event in events]
+        self._turned: set[int] = set()
+
+    def crossed(self, i: int, value: float) -> bool:
+        """Whether event i has its function beyond zero, seen from where it was."""
+        sign = self._signs[i]
+        return sign.on and sign.side * value <= 0.0 and sign.side != 0
+
+    def found(self, values: Sequence[float]) -> list[int]:
+        """The events that happened between the state seen last and one with these values."""
+        wanted = {"falling": (1,), "rising": (-1,), "any": (1, -1)}
+        return [
+            i
+            for i, (event, value) in enumerate(zip(self.events, values, strict=True))
+            if self.crossed(i, value) and self._signs[i].side in wanted[event.direction]
+        ]
+
+    def saw(self, values: Sequence[float]) -> None:
+        """Go on from a state with these values."""
+        for i, value in enumerate(values):
+            side = side_of(value)
+            if side or self.crossed(i, value):
+                self._signs[i] = self._signs[i]._replace(side=side)
+
+    def happened(self, i: int) -> None:
+        """Go on behind an event; one that happens once is looked at no more, and one that acts has `restart`."""
+        event, sign = self.events[i], self._signs[i]
+        self._signs[i] = Sign(sign.side if event.acts else -sign.side, sign.on and not event.once)
+
+    def restart(self, acted: int, value: float, later: float) -> bool:
+        """Go on after a reset; whether its event, which turned the motion back before, does so no longer.
+
+        The others are as they were: one that happened at the same time is seen in the next step.
+
+        Args:
+            acted: the event with the reset.
+            value: of its function after the reset.
+            later: and a moment later: on which side a function near zero is shows where it goes.
+        """
+        sign = self._signs[acted]
+        near = abs(value) <= abs(later - value) or abs(value) <= QUIET
+        side = side_of(later - value) if near else side_of(value)
+        self._signs[acted] = sign._replace(side=side)
+        if side == sign.side:
+            self._turned.add(acted)
+            return False
+        return acted in self._turned
+
+    def beyond(self, values: Sequence[float]) -> str:
+        """Name of a barrier that was passed; empty where none."""
+        for event, sign, value in zip(self.events, self._signs, values, strict=True):
+            if event.barrier and sign.on and value < -BEYOND:
+                return event.name
+        return ""
+
+
+def side_of(value: float) -> int:
+    """Sign of a value: 1, -1, or 0 where it has none."""
+    return 0 if not abs(value) > QUIET else (1 if value > 0.0 else -1)
+
+
+def bisected(crossed: Callable[[float], bool], end: float) -> float:
+    """The first time in (0, end] at which something has happened, to 1e-9; it has not at 0, and it has at `end`."""
+    before, after = 0.0, end
+    while after - before > TIME:
+        middle = 0.5 * (before + after)
+        if not before < middle < after:
+            break
+        if crossed(middle):
+            after = middle
+        else:
+            before = middle
+    return after
+
+
+def as_events(events: Sequence[Event] | Event) -> tuple[Event, ...]:
+    """Events with names, from what a user gave."""
+    given = (events,) if isinstance(events, Event) else as_tuple(events, "events of a motion", "Event")
+    named: list[Event] = []
+    for i, event in enumerate(given):
+        expect(event, Event, f"event {i} of a motion", "an Event(function)")
+        own = replace(event, name=event.name or f"event {i}")
+        if own.name in [other.name for other in named]:
+            raise DuplicateNameError("event of the motion", own.name)
+        named.append(own)
+    return tuple(named)
+
+
+def restarted(event: Event, t: float, motion: Motion, constraint_set: ConstraintSet) -> tuple[Motion, ConstraintSet]:
+    """State and set after an event with a reset.
+
+    Raises:
+        WrongObjectError: the reset gave neither a motion nor a pair; or a set with other constraints.
+    """
+    reset = cast(Reset, event.reset)
+    given: Any = reset(t, motion)
+    words = f"what the reset of '{event.name}' gives"
+    right = "a motion, robot.at(q, v), or (motion, constraint set)"
+    state, holds = (given, constraint_set) if isinstance(given, Motion) else _pair(given, words, right)
+    if holds.stack is not constraint_set.stack:
+        raise WrongObjectError(words, "another switching of the set that is simulated (set.switched)", repr(holds))
+    check_state(holds, state)
+    return state, holds
+
+
+def _pair(given: Any, words: str, right: str) -> tuple[Motion, ConstraintSet]:
+    if not isinstance(given, tuple) or len(cast(Sequence[Any], given)) != 2:
+        raise WrongObjectError(words, right, repr(cast(object, given)))
+    pair = cast(Sequence[Any], given)
+    return expect(pair[0], Motion, words, right), expect(pair[1], ConstraintSet, words, right)

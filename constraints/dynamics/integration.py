@@ -1,0 +1,289 @@
+"""Motions in time, on the manifold: for examples and tests, not a simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from liegroups.arguments import as_callable, as_flag, expect, finite_number, natural_number
+from liegroups.arrays import ArrayLike, Matrix, Vector
+
+from ..errors import NotFiniteError, OptionError, UndefinedError
+from ..keywords import names_checked
+from ..loops import ConstraintSet
+from ..loops.assembly import OPEN
+from ..robot import Motion
+from ..robot.pinocchio import pin
+from ..solvers.options import LEAST_THRESHOLD, below_rounding
+from ..solvers.projection.batch import Progress, reporting
+from .events import Crossing, Event, Watch, as_events, bisected, restarted
+from .metric_projection import Errors
+from .motion_record import MotionRecord, MotionStatus
+from .status import DynamicsStatus, Method, member
+from .stepping import Correction, Forces, Halt, OpenStateError, Scheme, State, Stepper
+
+MOMENT = 1e-6
+"""How much later it shows where a function that is zero after a reset goes [s]."""
+
+MOST_RESETS = 50
+"""Resets within one step from which on they are called endless."""
+
+
+@names_checked("options are named: forces=, scheme=, correction=, events=, ...", tau="forces=lambda t, motion: tau")
+def simulate(
+    constraint_set: ConstraintSet,
+    q0: ArrayLike,
+    v0: ArrayLike,
+    duration: float,
+    step: float,
+    *,
+    forces: Forces | None = None,
+    scheme: Scheme | str = Scheme.RK4,
+    correction: Correction | str = Correction.PROJECTION,
+    events: Sequence[Event] | Event = (),
+    method: Method | str = Method.AUTOMATIC,
+    tolerance: float = 1e-10,
+    start: float = 0.0,
+    every: int = 1,
+    open_start: bool = False,
+    progress: Progress | None = None,
+) -> MotionRecord:
+    r"""Integrate :math:`M a + h = \tau + J^T \lambda`, :math:`J a = \gamma` in time, in steps of one size.
+
+    Order 4 (RK4) or 1 (SEMI_IMPLICIT_EULER), on rotations and placements as on vectors, with constraints as without.
+    PROJECTION brings each state back to the constraints by the least motion in the metric of the mass matrix:
+    the configuration on the rows that have a position (a contact without anchor has none), then the velocity. It is
+    what an ideal constraint does, and takes no energy to the order of the scheme. Of targets that move, positions,
+    velocities and accelerations are followed.
+
+    Contacts stick, and may pull (`forward_dynamics` says which do); nothing is found to touch that no event looks for.
+
+    Args:
+        constraint_set: closures, contacts and other constraints.
+        q0, v0: the start (nq,), (nv,), closed.
+        duration: [s].
+        step: of the scheme [s]; the last one is shorter where the duration is no multiple of it.
+        forces: (t, motion) -> generalised forces (nv,), or None for none.
+        scheme: a `Scheme`, or its name.
+        correction: a `Correction`, or its name.
+        events: what to look for; see `Event`.
+        method: of `forward_dynamics`.
+        tolerance: largest error norm of a constraint after a projection.
+        start: time of the start [s].
+        every: which steps are recorded; the start, the end and what events reset always are.
+        open_start: whether the start may be open (a constraint off by more than 1e-4, or its rate by more than that
+            part of the velocity). It is closed first by PROJECTION. By BAUMGARTE it settles, and there is no energy
+            while it is open.
+        progress: True for a bar by tqdm (extra `parallel`), or a function of (steps done, all steps).
+
+    Returns:
+        The motion as far as it went; what ends it early is a status, never an exception.
+
+    Raises:
+        OpenStateError: the start is open; names the constraint.
+        OptionError: a duration or step that is not positive.
+        MethodError: a method that does not take the set.
+        UnknownNameError, WrongObjectError, SizeError, NotFiniteError: what is wrong with an argument, or with what
+            forces and events give.
+
+    Example:
+        >>> from constraints.models import mechanisms
+        >>> linkage = mechanisms.five_bar()
+        >>> record = simulate(linkage.constraint_set(), linkage.posture("closed"), [0, 0, 0, 0], 0.1, 0.005)
+        >>> record.status.name, len(record.times), record.energy_drift < 1e-6
+        ('FINISHED', 21, True)
+    """
+    robot = expect(constraint_set, ConstraintSet, "constraint set of a motion", "a ConstraintSet").robot
+    length, h = (_positive(x, f"{w} of a motion") for x, w in ((duration, "duration"), (step, "step")))
+    first = finite_number(start, "start of a motion")
+    if forces is not None:
+        as_callable(forces, "forces of a motion", "a function (t, motion) -> tau (nv,)")
+    if not 0.0 < LEAST_THRESHOLD <= finite_number(tolerance, "tolerance of a motion"):
+        raise OptionError(below_rounding("tolerance of a motion", tolerance))
+    how: Scheme = member(Scheme, scheme, "scheme of integration")
+    keeps: Correction = member(Correction, correction, "correction of a motion")
+    by: Method = member(Method, method, "method of dynamics")
+    watched = as_events(events)
+    stepper = Stepper(constraint_set, forces, how, keeps, by, tolerance)
+    motion = robot.at(q0, v0)
+    errors = stepper.errors(constraint_set.rows_at(motion, stepper.rhs(first)))
+    if is_open(errors, motion.v) and not as_flag(open_start, "`open_start` of a motion"):
+        raise OpenStateError(errors)
+    count = max(1, int(np.ceil(length / h - 1e-9)))
+    grid = [first + min(k * h, length) for k in range(count)] + [first + length]
+    run = _Run(stepper, watched, _every(every))
+    with reporting(progress, count, "step") as report, np.errstate(over="ignore", invalid="ignore"):
+        status, reason = run.over(grid, motion, report)
+    return _record(constraint_set, run, status, reason)
+
+
+class _Row(NamedTuple):
+    """What is kept of a state, under the names of `MotionRecord`: numbers, without its memory."""
+
+    times: float
+    qs: Vector
+    vs: Vector
+    accelerations: Vector
+    multipliers: Vector
+    kinetic_energy: float
+    potential_energy: float
+    position_drift: float
+    velocity_drift: float
+    ranks: int
+    dynamics: DynamicsStatus
+
+
+@final
+class _Run:
+    """A motion in the making.
+
+    Args:
+        stepper: takes the steps.
+        events: to look for.
+        every: which steps are recorded.
+
+    Attributes:
+        rows: what is recorded of the states.
+        crossings: the events so far.
+    """
+
+    def __init__(self, stepper: Stepper, events: tuple[Event, ...], every: int) -> None:
+        self.stepper, self.events, self.every = stepper, events, every
+        self.rows: list[_Row] = []
+        self.crossings: list[Crossing] = []
+        self._kept: Motion | None = None
+
+    def over(self, grid: list[float], motion: Motion, report: Any) -> tuple[MotionStatus, str]:
+        """Go along the times; why it ended, and more words."""
+        state = self.stepper.state(grid[0], motion)
+        try:
+            state = self.stepper.state(grid[0], self.stepper.closed(grid[0], motion))
+            self.stepper.check(state)
+            self.record(state)
+            watch = Watch(self.events, grid[0], state.motion)
+            for k, end in enumerate(grid[1:], 1):
+                state, is_over = self.step(state, end, watch)
+                if k % self.every == 0 or k == len(grid) - 1 or is_over:
+                    self.record(state)
+                if is_over:
+                    return MotionStatus.EVENT, f"It was {self.crossings[-1]}"
+                self.stepper.check(state)
+                report(1)
+        except Halt as halt:
+            self.record(state)
+            return halt.status, halt.reason
+        except (UndefinedError, np.linalg.LinAlgError) as error:
+            self.record(state)
+            return MotionStatus.NO_ACCELERATION, str(error)
+        except NotFiniteError as error:
+            self.record(state)
+            return MotionStatus.NOT_FINITE, str(error)
+        return MotionStatus.FINISHED, ""
+
+    def step(self, state: State, end: float, watch: Watch) -> tuple[State, bool]:
+        """Go to a time of the grid, over the resets on the way; or to an event that ends the motion, and whether."""
+        resets = 0
+        while state.t < end:
+            motion = self.stepper.advance(state, end - state.t)
+            values = [event.value(end, motion) for event in self.events]
+            acting = self.locate(state, end - state.t, watch, watch.found(values))
+            if acting is None:
+                state = self.stepper.state(end, motion)
+                beyond = watch.beyond(values)
+                watch.saw(values)
+                if beyond:
+                    raise Halt(MotionStatus.BEYOND_BARRIER, f"At {end:.6g} s it was that of '{beyond}'")
+                continue
+            event, there = acting
+            if event.terminal:
+                return there, True
+            resets += 1
+            if resets > MOST_RESETS:
+                raise Halt(MotionStatus.ENDLESS_EVENTS, f"It was '{event.name}' at {there.t:.9f} s")
+            state = self.reset(event, there, watch)
+        return state, False
+
+    def locate(self, state: State, h: float, watch: Watch, found: list[int]) -> tuple[Event, State] | None:
+        """Note the events of a step in order, up to the first that changes the motion; that one, with its state."""
+
+        def crossed(i: int, s: float) -> bool:
+            return watch.crossed(i, self.events[i].value(state.t + s, self.stepper.advance(state, s)))
+
+        times = sorted((bisected(lambda s, i=i: crossed(i, s), h), i) for i in found)
+        for s, i in times:
+            event, motion = self.events[i], self.stepper.advance(state, s)
+            watch.happened(i)
+            self.crossings.append(Crossing(event.name, state.t + s, motion.q, motion.v))
+            if event.acts:
+                return event, self.stepper.state(state.t + s, motion)
+        return None
+
+    def reset(self, event: Event, there: State, watch: Watch) -> State:
+        """The state after a reset, which is recorded with that before."""
+        self.record(there)
+        before = self.stepper.constraint_set
+        motion, holds = restarted(event, there.t, there.motion, before)
+        self.stepper.hold(holds)
+        motion = self.stepper.closed(there.t, motion)
+        last = self.crossings.pop()
+        self.crossings.append(Crossing(last.name, last.time, last.q, last.v, (motion.q, motion.v)))
+        state = self.stepper.state(there.t, motion)
+        self.record(state)
+        self.stepper.check(state)
+        soon = event.value(there.t + MOMENT, self.stepper.advance(state, MOMENT))
+        ends = watch.restart(self.events.index(event), event.value(there.t, motion), soon)
+        if ends and holds is before:
+            raise Halt(MotionStatus.ENDLESS_EVENTS, f"It was '{event.name}' at {there.t:.9f} s")
+        return state
+
+    def record(self, state: State) -> None:
+        """Keep a state, once, and none from before the last one."""
+        if self._kept is state.motion or (self.rows and state.t < self.rows[-1].times):
+            return
+        self._kept = state.motion
+        motion, found, system = state.motion, state.dynamics, state.dynamics.system
+        errors = self.stepper.errors(system.rows)
+        energy = (np.nan, np.nan) if is_open(errors, motion.v) else _energy(motion, system.mass_matrix)
+        self.rows.append(
+            _Row(
+                *(state.t, motion.q, motion.v, found.acceleration, found.multipliers),
+                *(*energy, errors.position, errors.velocity, found.rank, found.status),
+            )
+        )
+
+
+def is_open(errors: Errors, v: Vector) -> bool:
+    """Whether a mechanism is open: positions by more than 1e-4, or rates by more than that part of the velocity."""
+    size = 1.0 + float(np.abs(v).max(initial=0.0))
+    return not (errors.position <= OPEN and errors.velocity <= OPEN * size)
+
+
+def _record(constraint_set: ConstraintSet, run: _Run, status: MotionStatus, reason: str) -> MotionRecord:
+    columns: dict[str, Any] = {name: np.array([getattr(row, name) for row in run.rows]) for name in _Row._fields[:-1]}
+    statuses = tuple(row.dynamics for row in run.rows)
+    return MotionRecord(
+        constraint_set, **columns, dynamics=statuses, events=tuple(run.crossings), status=status, reason=reason
+    )
+
+
+def _energy(motion: Motion, M: Matrix) -> tuple[float, float]:
+    """Kinetic energy, rotors included, and potential energy [J]."""
+    k = motion.posture.placed()
+    potential = float(pin.computePotentialEnergy(k.model, k.data, motion.q))
+    return 0.5 * float(motion.v @ M @ motion.v), potential
+
+
+def _positive(candidate: float, what: str) -> float:
+    number = finite_number(candidate, what)
+    if number <= 0.0:
+        raise OptionError(f"{what}: expected a positive time [s], got {number:g}")
+    return number
+
+
+def _every(candidate: int) -> int:
+    every = natural_number(candidate, "every of a motion")
+    if every < 1:
+        raise OptionError(f"every of a motion: expected at least 1, got {every}")
+    return every

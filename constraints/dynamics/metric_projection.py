@@ -1,0 +1,127 @@
+"""Projection of a state onto constraints, in the metric of the mass matrix."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from liegroups.arrays import Matrix, Vector
+
+from ..loops import ConstraintSet
+from ..loops.set_rows import SetRows
+from ..robot import Motion
+from ..rows.right_hand_side import RightHandSide
+from .row_space import NO_ROW
+from .saddle_point import solve_direct
+
+MOST_STEPS = 20
+"""Newton steps of one projection. A step of an integrator takes one or two."""
+
+RATES = 10.0
+"""How much more than the tolerance rates may be off, relative to the size of the velocity: rows that repeat others do
+so only up to the errors of the configuration, and no velocity meets all of them better than that."""
+
+ROUNDING = 1e-14
+"""Rates below this part of the size of the velocity are rounding, and left alone."""
+
+
+class Errors(NamedTuple):
+    """How far a state is from its constraints.
+
+    Attributes:
+        position: largest norm of the errors of one constraint.
+        velocity: largest norm of their rates.
+        worst: name of the constraint that is farthest off.
+    """
+
+    position: float
+    velocity: float
+    worst: str
+
+
+@final
+class MetricProjection:
+    r"""The nearest state that satisfies the constraints, where distance is kinetic energy.
+
+    Newton steps of the configuration, each the least in the metric of the mass matrix at its start,
+
+    .. math:: \min_{dq} \tfrac12\, dq^T M\, dq \quad \text{such that} \quad J\, dq = -e
+
+    on the rows that have a position, then the velocity exactly, :math:`\min_w \tfrac12 (w - v)^T M (w - v)` such that
+    :math:`J w = \dot y`: what an impact without restitution does. Redundant rows and massless bodies are no special
+    case. A state that satisfies the constraints comes back as it is.
+
+    Args:
+        constraint_set: what is on in it holds.
+        tolerance: largest error norm of a constraint.
+    """
+
+    def __init__(self, constraint_set: ConstraintSet, tolerance: float) -> None:
+        self._set, self._tolerance = constraint_set, tolerance
+        stack, robot = constraint_set.stack, constraint_set.robot
+        self._slices = [
+            (name, s) for name, s, on in zip(stack.names, stack.slices, constraint_set.active, strict=True) if on
+        ]
+        placed = [
+            np.arange(s.start, s.stop, dtype=np.intp)
+            for owner, s, on in zip(stack, stack.slices, constraint_set.active, strict=True)
+            if on and owner.has_position
+        ]
+        self._placed = np.concatenate([np.zeros(0, dtype=np.intp), *placed])
+        self._none = np.zeros(robot.nv)
+
+    def errors(self, rows: SetRows) -> Errors:
+        """How far a state is from the constraints, from its rows."""
+        position = {name: _norm(rows.position[s]) for name, s in self._slices}
+        velocity = {name: _norm(rows.velocity[s]) for name, s in self._slices}
+        both = {name: max(position[name], velocity[name]) for name in position}
+        worst = max(both, key=lambda name: both[name], default="")
+        return Errors(max(position.values(), default=0.0), max(velocity.values(), default=0.0), worst)
+
+    def project(self, motion: Motion, rhs: RightHandSide | None) -> Motion | Errors:
+        """The nearest state on the constraints; or, where there is none, how far off the best one is.
+
+        Args:
+            motion: the state.
+            rhs: right-hand sides with their rates, for targets that move.
+        """
+        robot, v = self._set.robot, motion.v
+        rows, last = self._set.rows_at(motion, rhs), np.inf
+        for _ in range(MOST_STEPS):
+            errors = self.errors(rows)
+            if errors.position <= self._tolerance:
+                return self._with_velocity(motion, rows, rhs)
+            if not errors.position < last:  # not a number, or no progress
+                return errors
+            last = errors.position
+            M, J = motion.mass_matrix(), rows.jacobian[self._placed]
+            dq = _least(M, J, self._none, -rows.position[self._placed])
+            if not np.isfinite(dq).all():
+                return errors
+            motion = robot.at(robot.space.integrate(motion.q, dq), v)
+            rows = self._set.rows_at(motion, rhs)
+        return self.errors(rows)
+
+    def _with_velocity(self, motion: Motion, rows: SetRows, rhs: RightHandSide | None) -> Motion | Errors:
+        """The state with the nearest velocity that keeps the rows."""
+        size = 1.0 + float(np.abs(motion.v).max(initial=0.0))
+        if float(np.abs(rows.velocity).max(initial=0.0)) <= ROUNDING * size:
+            return motion
+        dv = _least(motion.mass_matrix(), rows.jacobian, self._none, -rows.velocity)
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows.jacobian, rows.jacobian))
+        holds = lengths > NO_ROW * lengths.max()  # the others are rows of zeros to the dynamics, too
+        left = rows._replace(velocity=np.where(holds, rows.velocity + rows.jacobian @ dv, 0.0))
+        errors = self.errors(left)
+        if not errors.velocity <= RATES * self._tolerance * size:
+            return errors
+        return self._set.robot.at(motion.q, motion.v + dv)
+
+
+def _least(M: Matrix, J: Matrix, none: Vector, wanted: Vector) -> Vector:
+    """The least motion in the metric M with J x = wanted; what the rows cannot meet, by least squares."""
+    return solve_direct(M, J, none, wanted).acceleration
+
+
+def _norm(x: Any) -> float:
+    return float(np.sqrt(x @ x))

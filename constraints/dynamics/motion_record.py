@@ -1,0 +1,159 @@
+"""What a simulation gave: the motion, with its energy, how well it kept the constraints, and its events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from liegroups.arrays import Indices, Matrix, Vector
+
+from ..errors import ConstraintError
+from ..loops import ConstraintSet
+from ..rows.row_owner import RowOwner
+from ..solvers.result import Result
+from ..solvers.status import StatusEnum
+from ..words import counted
+from .events import Crossing
+from .status import DynamicsStatus
+
+
+class MotionStatus(StatusEnum):
+    """Why a simulation ended: each value is a sentence for humans."""
+
+    FINISHED = "The motion was integrated over the whole duration."
+    EVENT = "A terminal event ended the motion."
+    NOT_PROJECTED = "A step could not be projected back onto the constraints; the motion ends before it."
+    NO_ACCELERATION = "The accelerations of a state are not determined, or its rows contradict; the motion ends there."
+    NOT_FINITE = "Numbers overflow: the motion ends before."
+    BEYOND_BARRIER = "The function of a barrier went below zero unseen; smaller steps may see it."
+    ENDLESS_EVENTS = "Resets follow one another without end, as bounces do that become ever shorter."
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the motion went as far as it was meant to."""
+        return self is MotionStatus.FINISHED or self is MotionStatus.EVENT
+
+
+class NoMotionError(ConstraintError):
+    """A simulation ended early; carries the record of the motion so far: `record`."""
+
+    def __init__(self, record: MotionRecord) -> None:
+        self.record = record
+        super().__init__(str(record))
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class MotionRecord(Result):
+    """A motion at n times, as far as it went. At a reset two states have one time: before and after.
+
+    It is neither true nor false (`if record:` raises): `success` says whether it went as far as it was meant to.
+
+    Attributes:
+        constraint_set: what was simulated, as it was at the start.
+        times: (n,) [s].
+        qs, vs: configurations (n, nq) and velocities (n, nv).
+        accelerations: (n, nv).
+        multipliers: (n, size), of all rows.
+        kinetic_energy, potential_energy: (n,) [J]; not a number where a constraint is open, for these are results of
+            closed states only.
+        position_drift: (n,) largest norm of the errors of one constraint.
+        velocity_drift: (n,) largest norm of their rates.
+        dynamics: (n,) how the accelerations were found: RANK_DEFICIENT where rows repeat others.
+        ranks: (n,) how many rows are independent: less than elsewhere in a singular pose.
+        events: what happened, in order.
+        status: why it ended.
+        reason: more words on that; empty where there are none.
+    """
+
+    constraint_set: ConstraintSet
+    times: Vector
+    qs: Matrix
+    vs: Matrix
+    accelerations: Matrix
+    multipliers: Matrix
+    kinetic_energy: Vector
+    potential_energy: Vector
+    position_drift: Vector
+    velocity_drift: Vector
+    dynamics: tuple[DynamicsStatus, ...]
+    ranks: Indices
+    events: tuple[Crossing, ...]
+    status: MotionStatus
+    reason: str = ""
+
+    @property
+    def success(self) -> bool:
+        """Whether the motion went as far as it was meant to: to its end, or to a terminal event."""
+        return self.status.is_success
+
+    @property
+    def time(self) -> float:
+        """Last time [s]."""
+        return float(self.times[-1])
+
+    @property
+    def q(self) -> Vector:
+        """Last configuration (nq,)."""
+        return self.qs[-1]
+
+    @property
+    def v(self) -> Vector:
+        """Last velocity (nv,)."""
+        return self.vs[-1]
+
+    @property
+    def energy(self) -> Vector:
+        """Kinetic and potential energy (n,) [J]; not a number where a constraint is open."""
+        return self.kinetic_energy + self.potential_energy
+
+    @property
+    def energy_drift(self) -> float:
+        """Largest change of the energy since the start [J], states that are open left out; meant for free motions."""
+        energy = self.energy[np.isfinite(self.energy)]
+        return float(np.abs(energy - energy[0]).max()) if energy.size else float("nan")
+
+    def multipliers_of(self, which: RowOwner | str | int) -> Matrix:
+        """Multipliers (n, k) of one constraint: the object, its position, or its name."""
+        return self.multipliers[:, self.constraint_set.slice_of(which)]
+
+    def or_raise(self) -> MotionRecord:
+        """The record itself if the motion went as far as it was meant to.
+
+        Raises:
+            NoMotionError: it did not; the error carries the record.
+        """
+        if not self.success:
+            raise NoMotionError(self)
+        return self
+
+    def describe(self) -> str:
+        """The motion in words: status, energy, drift, singular poses and events."""
+        closed, lines = np.isfinite(self.energy), [str(self)]
+        if closed.any():
+            most = f"kinetic up to {np.nanmax(self.kinetic_energy):.3g} J"
+            lines.append(f"  energy: within {self.energy_drift:.3g} J of its start; {most}")
+        else:
+            lines.append("  energy: none, the constraints are open throughout")
+        opened = int((~closed).sum())
+        lines += [f"  open at {opened} of {counted(len(closed), 'state')}: no energy there"] if opened else []
+        drifts = f"errors up to {self.position_drift.max():.3g}, rates up to {self.velocity_drift.max():.3g}"
+        lines.append(f"  constraints: {drifts}")
+        for status in dict.fromkeys(self.dynamics):
+            if status is not DynamicsStatus.SOLVED:
+                count = self.dynamics.count(status)
+                lines.append(f"  {status.name} at {count} of {counted(len(self.dynamics), 'state')}")
+        low, high = int(self.ranks.min()), int(self.ranks.max())
+        singular = counted(int((self.ranks < high).sum()), "state")
+        lines += [f"  rank {high}, and down to {low} at {singular}"] if low < high else []
+        lines += [f"  event {crossing}" for crossing in self.events]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        why = f" {self.reason}." if self.reason else ""
+        return f"{self.status}{why} ({counted(len(self.times), 'state')} to {self.time:.6g} s)"
+
+    def __repr__(self) -> str:
+        return f"MotionRecord({self.status.name}, {counted(len(self.times), 'state')} to {self.time:.6g} s)"
