@@ -31,7 +31,7 @@ from constraints.rows import Order, stack_rows
 Vector = NDArray[np.float64]
 Matrix = NDArray[np.float64]
 
-RANK, ROUNDING, EPS = 1e-6, 1e-12, float(np.finfo(float).eps)
+RANK, ROUNDING, EPS = 1e-6, 1e-8, float(np.finfo(float).eps)
 TOLERANCE = 1e-9
 """Of both equations, as a part of their terms."""
 
@@ -51,7 +51,7 @@ class Truth:
         scale: of the unknowns, such that H has a diagonal of ones.
         rank: of the rows.
         counted: rows that count, those of zeros included.
-        near: singular values between 1e-9 and 1e-5 of the largest.
+        near: singular values between 1e-9 and 1e-5 of the largest, and lengths of rows that are dropped for it.
         dropped: the largest singular value that does not count, as a part of the largest.
         gap: norm of the part of beta out of reach of the rows.
         silent: what rows of zeros are asked for, at most, as a part of what all are.
@@ -94,6 +94,7 @@ class Truth:
         unit, beta = G[on] / lengths[on, None], gamma[on] / lengths[on]
         U, s, _ = np.linalg.svd(unit) if len(unit) else (np.eye(0), np.zeros(0), np.eye(n))
         part = s / s.max(initial=1e-300)
+        short = lengths[~on] / lengths.max(initial=1e-300)  # rows that count as rows of zeros, but are none
         rank = int((part > RANK).sum())
         U = U[:, :rank]
         out = beta - U @ (U.T @ beta)
@@ -105,10 +106,12 @@ class Truth:
         Z = np.linalg.svd(unit * scale)[2][rank:].T if len(unit) else np.eye(n)
         every, free = np.linalg.eigvalsh(Hs), np.linalg.eigvalsh(Z.T @ Hs @ Z) if Z.shape[1] else np.ones(1)
         unheld = scale * np.linalg.lstsq(Hs, scale * f, rcond=1e-12)[0]
+        every_part = np.concatenate([part, short])
+        near = every_part[(every_part > 1e-9) & (every_part < 1e-5)]
         size, biggest = float(state.v @ state.v), max(float(every[-1]), 1e-300)
         silent /= max(size + float(np.abs(gamma).max(initial=0.0)), 1e-300)
         return Truth(
-            H, f, G, gamma, unit, beta, scale, rank, int(counts.sum()), part[(part > 1e-9) & (part < 1e-5)],
+            H, f, G, gamma, unit, beta, scale, rank, int(counts.sum()), near,
             float(part[rank:].max(initial=0.0)), far, silent, size,
             float(np.abs(unheld).max(initial=0.0)), float(every[0]) / biggest, float(free[0]) / biggest,
         )  # fmt: skip
