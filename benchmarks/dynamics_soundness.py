@@ -5,7 +5,7 @@
     python benchmarks/dynamics_soundness.py --case INDEX [--seed S]
 
 `--states` solves forward dynamics at random states by every method that takes the set, and an impact by one of them:
-random trees of every joint type, some without mass and some with their branches mixed up; closures of every hinge, rods,
+random trees of every joint type, some without mass, some with their branches mixed up; closures of every hinge, rods,
 contacts in both forms and axes, the centre of mass, one-sided places; repeated and contradicting rows; chains stretched
 up to a straight line; stabilisation, external forces, wanted accelerations, constraints that are off
 (`dynamics_blocks.py`). A finding is: a success that misses one of the two equations by more than 1e-9 of its terms; a

@@ -61,10 +61,11 @@ def solve_test_forces(motion: Motion, force: Vector, G: Matrix, gamma: Vector, s
     for _ in range(REFINED):
         missed = force + mu @ B - M @ a
         terms = np.abs(M) @ np.abs(a) + np.abs(force)
-        if (np.abs(missed) <= NEAT * terms).all():
+        off = rows.wanted - B @ a
+        if (np.abs(missed) <= NEAT * terms).all() and (np.abs(off) <= NEAT * (np.abs(B) @ np.abs(a))).all():
             break
         more = answers @ missed
-        push = lapack.dpotrs(factor, rows.wanted - B @ (a + more), lower=1)[0] if k else mu
+        push = lapack.dpotrs(factor, off - B @ more, lower=1)[0] if k else mu
         mu, a = mu + push, a + more + moved[:, :k] @ push
     if not (np.abs(missed) <= MET * terms.max(initial=0.0)).all():
         return unsolved(space, DynamicsStatus.SINGULAR_MASS, n)

@@ -24,8 +24,9 @@ import numpy as np
 from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ..linear_algebra import numerical_rank
+from .dense import by_cholesky
 from .row_space import NO_ROW, Independent, RowSpace
-from .saddle_point import SINGULAR, Solution, bases_of, by_cholesky, solved, unsolved
+from .saddle_point import SINGULAR, Solution, bases_of, solved, unsolved
 from .status import DynamicsStatus
 
 

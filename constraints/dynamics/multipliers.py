@@ -60,6 +60,7 @@ def wrench_of(
     """
     if on not in ("successor", "predecessor"):
         raise UnknownNameError("body of a constraint", str(on), ("successor", "predecessor"))
+    expect(axes, Axes, "axes of a wrench", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED")
     owner = constraint_set[which]
     if not isinstance(owner, FrameRows):
         raise NoWrenchError(owner.name)

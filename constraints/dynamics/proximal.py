@@ -219,7 +219,7 @@ def solve_proximal(
     scale = max(np.abs(force).max(initial=0.0), np.abs(generalised).max(initial=0.0), np.abs(a).max(initial=0.0))
     B = independent.rows
     reach = MET * (size + float(np.sqrt(a @ a))) * np.sqrt(np.einsum("ij,ij->i", B, B))  # short rows like long ones
-    if not (missed <= MET * scale and (np.abs(B @ a - independent.wanted) <= reach).all()):
+    if not (missed <= 0.1 * MET * scale and (np.abs(B @ a - independent.wanted) <= reach).all()):
         return None
     return solved(
         space, independent, a, independent.rows @ generalised if not space.is_full else space.of_independent(own)

@@ -19,9 +19,10 @@ from scipy.linalg import lapack
 from liegroups.arrays import Matrix, Vector
 from liegroups.frozen import read_only
 
-from ..errors import SizeError
+from ..errors import OptionError, SizeError
 from ..linear_algebra import is_finite
-from .branches import MASSLESS, Branches, dense_branches
+from .branches import Branches, dense_branches
+from .dense import DEFINITE, GRAM, SQUARE, lightest
 from .matrices import fitting, own_bases
 from .row_space import Independent, RowSpace
 from .status import DynamicsStatus, Factorisation
@@ -35,12 +36,11 @@ SINGULAR = 1e-12
 LIGHT = 1e-9
 """A pivot below this part of its diagonal entry is too light for Cholesky to be accurate: LU does it."""
 
-SUSPECT = 1e-11
-"""Estimate of the reciprocal condition of the saddle point below which it is judged by its motions without rows."""
+NEAT = 1e-13
+"""Part of its terms by which an equation may be missed before it is corrected."""
 
-
-NEAT = 1e-12
-"""Part of the acceleration by which rows may be missed before it is corrected."""
+EVEN = 1e-3
+"""Least pivot, as a part of its diagonal entry, from which on nothing needs to be corrected."""
 
 
 class Solution(NamedTuple):
@@ -87,7 +87,7 @@ def solve_direct(
             found = _by_blocks(H, rows.rows, c, rows.wanted)
             if found is not None:
                 return solved(space, rows, *found)
-        found, free = _whole(H, rows, c, _SQUARE[factorisation])
+        found, free = _whole(H, rows, c, SQUARE[factorisation])
         if found is not None:
             return solved(space, rows, *found)
         if free.shape[1]:
@@ -103,25 +103,47 @@ def _by_blocks(H: Matrix, B: Matrix, c: Vector, beta: Vector) -> tuple[Vector, V
     if _lacks_mass(H):
         return None
     L, failed = lapack.dpotrf(H, lower=1)
-    if failed or _lightest(L, H) <= LIGHT:
+    least = 0.0 if failed else lightest(L, H)
+    if least <= LIGHT:
         return None
     right = np.empty((n, r + 1), order="F")
     right[:, :r], right[:, r] = B.T, c
     Y = lapack.dtrtrs(L, right, lower=1)[0]
     K = Y[:, :r].T @ Y
-    mu = beta
-    if r:
-        M, failed = lapack.dpotrf(K[:r, :r], lower=1)
-        if failed:
-            return None
-        mu = lapack.dpotrs(M, beta - K[:r, r], lower=1)[0]
-    return lapack.dtrtrs(L, Y[:, r] + Y[:, :r] @ mu, lower=1, trans=1)[0], mu
+    if not r:
+        return lapack.dtrtrs(L, Y[:, r], lower=1, trans=1)[0], beta
+    M, failed = lapack.dpotrf(K[:r, :r], lower=1)
+    if failed:
+        return None
+
+    def solve(z: Vector, asked: Vector) -> tuple[Vector, Vector]:
+        mu = lapack.dpotrs(M, asked - z @ Y[:, :r], lower=1)[0]
+        return lapack.dtrtrs(L, z + Y[:, :r] @ mu, lower=1, trans=1)[0], mu
+
+    found = solve(Y[:, r], beta)
+    if min(least, lightest(M, K[:r, :r])) > EVEN:
+        return found
+    return _corrected(H, B, c, beta, found, lambda f, g: solve(lapack.dtrtrs(L, f, lower=1)[0], g))
 
 
-def _lightest(L: Matrix, A: Matrix) -> float:
-    """The least pivot of a Cholesky factor, as a part of its diagonal entry."""
-    pivots = L.diagonal()
-    return float((pivots * pivots / A.diagonal()).min(initial=1.0))
+def _corrected(
+    H: Matrix,
+    B: Matrix,
+    c: Vector,
+    beta: Vector,
+    found: tuple[Vector, Vector],
+    solve: Callable[[Vector, Vector], tuple[Vector, Vector]],
+) -> tuple[Vector, Vector]:
+    """What both equations still miss is solved for again: the factors have the square of the condition of B."""
+    a, mu = found
+    for _ in range(2):
+        force, rows = c + mu @ B - H @ a, beta - B @ a
+        size = np.abs(a)
+        if (np.abs(force) <= NEAT * (np.abs(H) @ size)).all() and (np.abs(rows) <= NEAT * (np.abs(B) @ size)).all():
+            break
+        more, push = solve(force, rows)
+        a, mu = a + more, mu + push
+    return a, mu
 
 
 def _whole(
@@ -160,24 +182,29 @@ def solve_range_space(
         factorisation: of K, or (QR) of Y.
         branches: which entries of H may differ from zero; all by default.
     """
-    tree = dense_branches(len(c)) if branches is None else branches
 
     def solve(H: Matrix, c: Vector, space: RowSpace, rows: Independent) -> Solution:
+        tree = dense_branches(len(c)) if branches is None else branches
         if tree.nv != len(c):
             raise SizeError("branches of a mass matrix", len(c), tree.nv, "degrees of freedom")
+        if type(branches) is Branches and not branches.is_zero_outside(H):
+            raise OptionError("H of a saddle point: expected zeros outside the given branches")
         L = None if _lacks_mass(H) else tree.factor(H)
         if L is None:
             return unsolved(space, DynamicsStatus.SINGULAR_MASS, len(c))
         Y, z = tree.solve_transposed(L, rows.rows.T), tree.solve_transposed(L, c)
         if not len(rows.wanted):
             return solved(space, rows, tree.solve(L, z), rows.wanted)
-        mu = _GRAM[factorisation](Y, rows.wanted - Y.T @ z)
-        a = tree.solve(L, z + Y @ mu)
-        left = rows.wanted - rows.rows @ a
-        if np.abs(left).max() > NEAT * np.abs(a).max():  # Y^T Y has the square of the condition of Y
-            more = _GRAM[factorisation](Y, left)
-            mu, a = mu + more, a + tree.solve(L, Y @ more)
-        return solved(space, rows, a, mu)
+
+        def by_factors(z: Vector, asked: Vector) -> tuple[Vector, Vector]:
+            mu = GRAM[factorisation](Y, asked - Y.T @ z)
+            return tree.solve(L, z + Y @ mu), mu
+
+        def again(f: Vector, g: Vector) -> tuple[Vector, Vector]:
+            return by_factors(tree.solve_transposed(L, f), g)
+
+        found = by_factors(z, rows.wanted)
+        return solved(space, rows, *_corrected(H, rows.rows, c, rows.wanted, found, again))
 
     return _with_rows(H, G, c, gamma, size, solve)
 
@@ -212,7 +239,7 @@ def solve_null_space(
         if Z.shape[1]:
             K, right = Z.T @ A @ Z, Z.T @ (push - A @ a)
             has_mass = _largest(K) > SINGULAR * _largest(A)
-            z = _DEFINITE[factorisation](K, right) if has_mass else None
+            z = DEFINITE[factorisation](K, right) if has_mass else None
             if z is None:
                 values, vectors = np.linalg.eigh(K)
                 free = scale[:, None] * (Z @ vectors[:, values <= SINGULAR * max(values[-1], _largest(A))])
@@ -242,10 +269,11 @@ def _with_rows(
 ) -> Solution:
     """Bring the rows to full rank, and solve."""
     mass, rows, force, asked = fitting(H, G, c, gamma)
-    space = RowSpace(rows)
-    if not (space.is_finite and is_finite(asked) and is_finite(force) and is_finite(mass.ravel(order="K"))):
-        return unsolved(space, DynamicsStatus.NOT_FINITE, len(force))
-    return solve(mass, force, space, space.independent(asked, size))
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is NOT_FINITE
+        space = RowSpace(rows)
+        if not (space.is_finite and is_finite(asked) and is_finite(force) and is_finite(mass.ravel(order="K"))):
+            return unsolved(space, DynamicsStatus.NOT_FINITE, len(force))
+        return solve(mass, force, space, space.independent(asked, size))
 
 
 def solved(space: RowSpace, rows: Independent, a: Vector, mu: Vector) -> Solution:
@@ -289,84 +317,3 @@ def _lacks_mass(H: Matrix) -> bool:
 
 def _largest(H: Matrix) -> float:
     return float(np.diagonal(H).max(initial=0.0))
-
-
-# Dense factorisations: A x = b, or None where A is nearly singular.
-
-
-def _by_lu(A: Matrix, b: Vector) -> Vector | None:
-    norm = float(np.abs(A).sum(axis=0).max(initial=0.0))
-    LU, pivots, failed = lapack.dgetrf(A)
-    if failed or not lapack.dgecon(LU, norm)[0] > SUSPECT:
-        return None
-    return lapack.dgetrs(LU, pivots, b)[0]
-
-
-def _by_qr(A: Matrix, b: Vector) -> Vector | None:
-    Q, R = np.linalg.qr(A)
-    return _back(R, Q.T @ b)
-
-
-def _by_pivoted_qr(A: Matrix, b: Vector) -> Vector | None:
-    packed, order, tau, _, _ = lapack.dgeqp3(A)
-    right, _, _ = lapack.dormqr("L", "T", packed, tau, b[:, None], max(64, 32 * len(b)))
-    x = _back(packed, right[:, 0])
-    if x is None:
-        return None
-    out = np.empty_like(x)
-    out[order - 1] = x
-    return out
-
-
-def _back(R: Matrix, b: Vector) -> Vector | None:
-    """Back substitution, unless the triangle is nearly singular."""
-    if not lapack.dtrcon(R)[0] > SUSPECT:
-        return None
-    return lapack.dtrtrs(R, b)[0]
-
-
-def by_cholesky(A: Matrix, b: Vector) -> Vector | None:
-    """Solve A x = b for an A that is positive definite; None where it is nearly singular."""
-    L, failed = lapack.dpotrf(A, lower=1)
-    if failed or _lightest(L, A) <= MASSLESS:
-        return None
-    return lapack.dpotrs(L, b, lower=1)[0]
-
-
-def _gram_by_cholesky(Y: Matrix, b: Vector) -> Vector:
-    K = Y.T @ Y
-    L, failed = lapack.dpotrf(K, lower=1)
-    return _gram_by_qr(Y, b) if failed else lapack.dpotrs(L, b, lower=1)[0]
-
-
-def _gram_by_lu(Y: Matrix, b: Vector) -> Vector:
-    return lapack.dgesv(Y.T @ Y, b)[2]
-
-
-def _gram_by_qr(Y: Matrix, b: Vector) -> Vector:
-    R = np.linalg.qr(Y, mode="r")
-    return lapack.dtrtrs(R, lapack.dtrtrs(R, b, trans=1)[0])[0]
-
-
-def _gram_by_pivoted_qr(Y: Matrix, b: Vector) -> Vector:
-    packed, order, _, _, _ = lapack.dgeqp3(np.asfortranarray(Y))
-    order, k = order - 1, len(b)
-    R = packed[:k]
-    out = np.empty(k)
-    out[order] = lapack.dtrtrs(R, lapack.dtrtrs(R, b[order], trans=1)[0])[0]
-    return out
-
-
-_SQUARE: dict[Factorisation, Callable[[Matrix, Vector], Any]] = {
-    Factorisation.CHOLESKY: _by_lu,
-    Factorisation.LU: _by_lu,
-    Factorisation.PIVOTED_QR: _by_pivoted_qr,
-    Factorisation.QR: _by_qr,
-}
-_DEFINITE = {**_SQUARE, Factorisation.CHOLESKY: by_cholesky}
-_GRAM: dict[Factorisation, Callable[[Matrix, Vector], Vector]] = {
-    Factorisation.CHOLESKY: _gram_by_cholesky,
-    Factorisation.LU: _gram_by_lu,
-    Factorisation.PIVOTED_QR: _gram_by_pivoted_qr,
-    Factorisation.QR: _gram_by_qr,
-}

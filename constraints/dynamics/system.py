@@ -173,4 +173,6 @@ def check_state(constraint_set: object, motion: object) -> None:
     whole = expect(constraint_set, ConstraintSet, "constraint set of dynamics")
     state = expect(motion, Motion, "state of dynamics", "a Motion: robot.at(q, v)")
     if not whole.robot.space.same_robot(state.posture.space):
-        raise RobotMismatchError("motion of another robot than the constraint set")
+        raise RobotMismatchError(
+            "motion of another robot than the constraint set; give one of its own, `constraint_set.robot.at(q, v)`"
+        )

@@ -43,8 +43,9 @@ class Baumgarte:
 
     def __post_init__(self) -> None:
         """Check the ranges."""
-        as_tolerance(self.position_gain, "position gain of a stabilisation")
-        as_tolerance(self.velocity_gain, "velocity gain of a stabilisation")
+        for gain, name in ((self.position_gain, "position"), (self.velocity_gain, "velocity")):
+            if as_tolerance(gain, f"{name} gain of a stabilisation") == np.inf:
+                raise WrongObjectError(f"{name} gain of a stabilisation", "a finite number", "inf")
 
     @classmethod
     def settling(cls, time: float) -> Baumgarte:

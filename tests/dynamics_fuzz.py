@@ -1,0 +1,238 @@
+"""Bad inputs to constrained dynamics, one after the other, each with the culprit that the error must name."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from fuzz import BadInput, Chaos
+
+from constraints import Robot
+from constraints.dynamics import (
+    ExternalForce,
+    Factorisation,
+    ForwardDynamics,
+    Impact,
+    Method,
+    constrained_system,
+    forward_dynamics,
+    impact,
+)
+from constraints.dynamics.branches import Branches
+from constraints.dynamics.saddle_point import solve_direct, solve_null_space, solve_range_space
+from constraints.loops import (
+    Axes,
+    Baumgarte,
+    Closure,
+    ConstraintSet,
+    Form,
+    Hinge,
+    PointClosure,
+    PointContact,
+    SurfaceContact,
+)
+from constraints.models import sample_arm, sample_two_arms
+
+__all__ = ["MAKERS", "bad_input"]
+
+Made = tuple[Callable[[], object], tuple[str, ...]]
+
+
+@functools.cache
+def robot() -> Robot:
+    return sample_two_arms()
+
+
+@functools.cache
+def rows() -> ConstraintSet:
+    hands = PointClosure(robot(), "left_tool", "right_tool", name="hands")
+    return ConstraintSet(robot(), [hands, PointContact(robot(), "left_tool", [0.0, 0.0, 1.0], name="floor")])
+
+
+@functools.cache
+def other() -> Robot:
+    return sample_arm()
+
+
+def motion() -> Any:
+    return robot().at(robot().neutral, np.full(robot().nv, 0.1))
+
+
+@functools.cache
+def solved() -> ForwardDynamics:
+    return forward_dynamics(rows(), motion())
+
+
+@functools.cache
+def struck() -> Impact:
+    return impact(rows(), motion())
+
+
+def call(culprits: str | tuple[str, ...], f: Callable[..., Any], *values: Any, **named: Any) -> Made:
+    return lambda: f(*values, **named), (culprits,) if isinstance(culprits, str) else culprits
+
+
+def state_of(c: Chaos, f: Callable[..., Any]) -> Made:
+    """What `constrained_system`, `forward_dynamics` and `impact` share: a set, a motion."""
+    way = c.pick("set", "motion", "posture", "foreign motion", "rhs")
+    if way == "set":
+        return call("constraint set", f, c.thing(ConstraintSet), motion())
+    if way == "motion":
+        return call("motion", f, rows(), c.thing())
+    if way == "posture":
+        return call("motion", f, rows(), c.say("a posture", robot().at(robot().neutral)))
+    if way == "foreign motion":
+        foreign = other().at(other().neutral, np.zeros(other().nv))
+        return call(("robot", "motion"), f, rows(), c.say("motion of another robot", foreign))
+    return call("right-hand side", f, rows(), motion(), rhs=c.thing(type(None)))
+
+
+def forces_of(c: Chaos, f: Callable[..., Any]) -> Made:
+    """What the first two share: forces, wanted accelerations."""
+    way = c.pick("tau", "tau", "external", "external force", "frame", "acceleration", "acceleration")
+    if way == "tau":
+        return call("tau", f, rows(), motion(), c.vector(robot().nv))
+    if way == "acceleration":
+        return call("acceleration", f, rows(), motion(), acceleration=c.vector(rows().size))
+    if way == "external":
+        return call("external force", f, rows(), motion(), external=c.say("no forces", c.pick(3, 1.5, print, 1j)))
+    if way == "external force":
+        return call("external force", f, rows(), motion(), external=[c.thing(ExternalForce)])
+    unknown = ExternalForce(c.name(["left_tool"]), np.ones(6))
+    return call(("frame", "left_tool"), f, rows(), motion(), external=[unknown])
+
+
+def method_of(c: Chaos, f: Callable[..., Any]) -> Made:
+    """What the last two share: method and factorisation."""
+    way = c.pick("method", "name", "factorisation", "contacts only")
+    if way == "method":
+        return call("method", f, rows(), motion(), method=c.thing(Method))
+    if way == "name":
+        return call("method", f, rows(), motion(), method=c.say("a typo", c.pick("dircet", "", "null-spaces", "?")))
+    if way == "factorisation":
+        return call("factorisation", f, rows(), motion(), factorisation=c.thing(Factorisation))
+    taken = c.say("a method that does not take it", c.pick("test forces", "proximal", Method.TEST_FORCES))
+    return call("hands", f, rows(), motion(), method=taken)
+
+
+def system(c: Chaos) -> Made:
+    return c.pick(state_of, forces_of)(c, constrained_system)
+
+
+def forward(c: Chaos) -> Made:
+    return c.pick(state_of, forces_of, method_of)(c, forward_dynamics)
+
+
+def strike(c: Chaos) -> Made:
+    way = c.pick("state", "method", "after", "restitution", "range", "by contact", "of a closure", "name", "both")
+    if way in ("state", "method"):
+        return (state_of if way == "state" else method_of)(c, impact)
+    if way == "after":
+        return call(("velocity", "after"), impact, rows(), motion(), after=c.vector(rows().size))
+    if way == "restitution":
+        wrong = c.say("no number", c.pick("x", None, [], [0.5, 0.5], np.nan, np.inf, print, 1j, b"1"))
+        return call("restitution", impact, rows(), motion(), restitution=wrong)
+    number = c.say("out of [0, 1]", c.pick(-0.1, 1.1, -1e-9, 2, -5))
+    if way == "range":
+        return call("restitution", impact, rows(), motion(), restitution=number)
+    if way == "by contact":
+        return call("floor", impact, rows(), motion(), restitution={"floor": c.pick(number, c.number())})
+    if way == "of a closure":
+        return call("hands", impact, rows(), motion(), restitution={"hands": c.say("a closure", 0.5)})
+    if way == "name":
+        return call(("constraint", "floor"), impact, rows(), motion(), restitution={c.name(["floor"]): 0.5})
+    return call("restitution", impact, rows(), motion(), after=np.zeros(4), restitution=c.say("and after", 0.5))
+
+
+def external(c: Chaos) -> Made:
+    way = c.pick("wrench", "wrench", "axes")
+    if way == "wrench":
+        return call("wrench", ExternalForce, "left_tool", c.vector(6))
+    return call("axes", ExternalForce, "left_tool", np.ones(6), c.thing(Axes))
+
+
+def answers(c: Chaos) -> Made:
+    result = c.pick(solved(), struck())
+    of = "multipliers_of" if result is solved() else "impulses_of"
+    way = c.pick("which", "wrench", "on", "axes", "frame")
+    if way == "which":
+        return call(("constraint", "hands"), getattr(result, of), c.name(["hands"]))
+    if way == "wrench":
+        return call(("constraint", "hands"), result.wrench, c.name(["hands"]))
+    if way == "on":
+        wrong = c.say("no body", c.pick("sucessor", "", "world", 3, None))
+        return call("body", result.wrench, "hands", wrong)
+    if way == "axes":
+        return call("axes", result.wrench, "hands", axes=c.thing(Axes))
+    wrong = c.name(["left_tool"]) if c.rng.random() < 0.5 else c.thing(type(None), str)
+    return call(("frame", "left_tool"), result.wrench, "hands", frame=wrong)
+
+
+def forms(c: Chaos) -> Made:
+    way = c.pick("form", "axes", "custom")
+    if way == "custom":
+        hinge = c.say("rates of a custom hinge", Hinge.custom([Hinge.pin(), Hinge.slider()]))
+        return call("own", Closure, robot(), "left_tool", "right_tool", hinge, form=Form.RATES, name="own")
+    kind = c.pick(PointContact, SurfaceContact)
+    if way == "axes":
+        return call("axes", kind, robot(), "left_tool", axes=c.thing(Axes))
+    if c.rng.random() < 0.5:
+        return call("form", Closure, robot(), "left_tool", "right_tool", form=c.thing(Form))
+    return call("form", kind, robot(), "left_tool", form=c.thing(Form))
+
+
+def subsets(c: Chaos) -> Made:
+    way = c.pick("on", "off", "which", "gains", "time", "gain", "position")
+    if way in ("on", "off"):
+        return call(("constraint", "hands"), rows().switched, **{way: [c.name(["hands"])]})
+    if way == "which":
+        return call(("constraint", "hands"), rows().stabilised, 0.1, c.name(["hands"]))
+    if way == "gains":
+        wrong = c.say("no gains", c.pick("x", None, [], [1.0, 2.0], np.nan, print, 1j, {}))
+        return call(("gain", "time", "stabilisation"), rows().stabilised, wrong)
+    if way == "time":
+        return call(("time",), rows().stabilised, c.say("no time", c.pick(0.0, -0.1, -5, np.nan)))
+    if way == "position":
+        return call(("constraint", "position"), rows().switched, off=[c.say("no position", c.pick(2, 7, -9))])
+    wrong = c.say("no gain", c.pick(-1.0, np.nan, np.inf, -np.inf, "x", "1", None, [], print, 1j))
+    return call("gain", Baumgarte, *c.pick((wrong, 1.0), (1.0, wrong)))
+
+
+def algebra(c: Chaos) -> Made:
+    H, G, f, gamma = np.diag([1.0, 2.0, 3.0]), np.ones((1, 3)), np.ones(3), np.ones(1)
+    solve = c.pick(solve_direct, solve_range_space, solve_null_space)
+    way = c.pick("H", "G", "c", "gamma", "parents", "branches", "bases")
+    wrong = c.say("no matrix", c.pick(np.ones((3, 2)), np.ones((2, 3, 3)), "x", None, {}, np.ones((4, 4)) + 1j, print))
+    if way == "H":
+        return call("H of", solve, wrong, G, f, gamma)
+    if way == "G":
+        return call("G of", solve, H, wrong, f, gamma)
+    if way == "c":
+        return call("c of", solve, H, G, wrong, gamma)
+    if way == "gamma":
+        return call("gamma of", solve, H, G, f, wrong)
+    if way == "parents":
+        return call("parent", Branches, np.array(c.say("a later parent", c.pick([0], [-1, 1, 0], [-1, 0, 5], [-3]))))
+    if way == "branches":
+        wrong = c.say("of another tree", Branches(np.arange(c.pick(1, 2, 4, 9)) - 1))
+        return call("branches", solve_range_space, H, G, f, gamma, branches=wrong)
+    bases = c.say(
+        "no bases", c.pick((np.eye(3), np.eye(3)), (np.ones((3, 1)), np.ones((3, 1))), (np.ones(3), np.eye(3)))
+    )
+    return call(("basis", "bases"), solve_null_space, H, G, f, gamma, bases=bases)
+
+
+MAKERS: dict[str, Callable[[Chaos], Made]] = {
+    "constrained_system": system, "forward_dynamics": forward, "impact": strike, "ExternalForce": external,
+    "results": answers, "forms": forms, "subsets": subsets, "algebra": algebra,
+}  # fmt: skip
+
+
+def bad_input(seed: int, number: int) -> BadInput:
+    """One of them; the same for the same seed."""
+    entry = tuple(MAKERS)[number % len(MAKERS)]
+    chaos = Chaos(np.random.default_rng([seed, number, 77]))
+    made, culprits = MAKERS[entry](chaos)
+    return BadInput(entry, chaos.kind, made, culprits, seed, number)
