@@ -70,7 +70,7 @@ def _refuse(
     own = {name: each for name, each in whole.parameters.items() if name not in ("self", "cls")}
     who: str = getattr(function, "__qualname__", "function").removesuffix(".__init__")
     for name in kwargs:
-        if name not in own:
+        if name not in own and not any(each.kind is Parameter.VAR_KEYWORD for each in own.values()):
             raise unknown(who, name, tuple(own)) from None
     try:
         whole.bind(*args, **kwargs)

@@ -31,6 +31,22 @@ def first_names(names: Sequence[str], shown: int = 8) -> str:
     return ", ".join(names[:shown]) + more
 
 
+def row_numbers(rows: Sequence[int]) -> str:
+    """Rows in words, "rows 0-2, 5".
+
+    Args:
+        rows: their numbers, in order.
+    """
+    runs: list[list[int]] = []
+    for row in rows:
+        if runs and row == runs[-1][-1] + 1:
+            runs[-1].append(row)
+        else:
+            runs.append([row])
+    said = ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
+    return f"rows {said}" if len(rows) > 1 else f"row {said}"
+
+
 def bracketed(name: str) -> str:
     """A name as a factor of a product is written: "(f - g)" where it is more than a word, "f" where it is one.
 

@@ -194,11 +194,20 @@ def truth_values(values: object, what: str, words: str) -> BoolVector:
     """Read truth values, also as 0 and 1.
 
     Raises:
-        WrongObjectError: anything else; the words say what is expected.
+        WrongObjectError: anything else; the words say what is expected, a number that is none is named.
     """
-    array = np.asarray(values)
-    if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):
+        raise WrongObjectError(what, words, values) from None
+    kind = array.dtype.kind
+    if kind not in "biuf" or (kind == "f" and not array.size):
         raise WrongObjectError(what, words, values)
+    wrong = ~np.isin(array, (0, 1))
+    if wrong.any() or kind == "f":
+        where = np.unravel_index(np.argmax(wrong), array.shape)  # the first one, of floats alone too
+        at = f" at {', '.join(map(str, where))}" if where else ""
+        raise WrongObjectError(what, words, f"{array[where].item()!r}{at}")
     return array.astype(np.bool_)
 
 

@@ -128,7 +128,7 @@ def mobility_at(
         UnknownJointError: lists the joints whose names come closest.
     """
     tolerance = as_tolerance(tolerance, "tolerance of a rank")
-    held = frozen_columns(robot.space, driven)
+    held = frozen_columns(robot.space, driven, "driven joints")
     point = robot.at(q)  # held until all is copied
     rows = stack_rows(stack, point)
     J, r, residual = rows.jacobian.copy(), rows.error.copy(), rows.residual

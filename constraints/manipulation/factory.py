@@ -64,15 +64,24 @@ class MovableObject:
             raise GraphError(f"object '{who}' needs at least one handle")
         for part in (*self.handles, *self.surfaces):
             if part.frame.joint != self.joint:
+                mine, other = self.handles[0].frame.joint_name, part.frame.joint_name
                 raise GraphError(
-                    f"object '{who}': '{part.name}' is on joint '{part.frame.joint_name}', "
-                    f"expected '{self.handles[0].frame.joint_name}' as its first handle"
+                    f"object '{who}': '{part.name}' is on joint '{other}', expected '{mine}' as its first handle "
+                    f"'{self.handles[0].name}'{_of_a_part_alone(mine, other)}"
                 )
 
     @property
     def joint(self) -> int:
         """Index of the joint of the object."""
         return self.handles[0].frame.joint
+
+
+def _of_a_part_alone(a: str, b: str) -> str:
+    """What is said where one of two joints has the name of the other without the prefix of a part of a system."""
+    short, long = sorted((a, b), key=len)
+    if not long.endswith(f"/{short}"):
+        return ""
+    return f": joint '{short}' is that of a part alone, frames are of the robot of the whole scene, which has '{long}'"
 
 
 DOWN = -0.5

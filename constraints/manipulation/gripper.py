@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from liegroups.arguments import as_name, expect, finite_vector
+from liegroups.arguments import as_name, expect, finite_vector, truth_values
 from liegroups.arrays import ArrayLike, BoolVector, Vector
 from liegroups.frozen import read_only, set_fields
 
-from ..errors import OptionError, SizeError, WrongObjectError
+from ..errors import OptionError, SizeError
 from ..ranges import length_of
 from ..robot import Frame
 
@@ -101,12 +101,7 @@ def _clearance(frame: object, clearance: Any, who: str) -> float:
 
 
 def _mask(mask: ArrayLike, what: str) -> BoolVector:
-    try:
-        array = np.asarray(mask)
-    except (TypeError, ValueError):
-        raise WrongObjectError(what, "six truth values", mask) from None
-    if array.dtype.kind not in "biu" or not np.isin(array, (0, 1)).all():
-        raise WrongObjectError(what, "six truth values", mask)
+    array = truth_values(mask, what, "six truth values")
     if array.shape != (6,):
         raise SizeError(what, 6, array.shape)
-    return array.astype(np.bool_)
+    return array

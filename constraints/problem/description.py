@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,14 +13,13 @@ from ..errors import NotFiniteError, NotNormalizedError, UndefinedError
 from ..functions.affine import Constant
 from ..functions.function import Function
 from ..functions.lifted import Lifted
-from ..functions.orientation import Orientation
-from ..functions.transformation import Transformation
+from ..rows.angle_limits import idle_limits, rotation_rows
 from ..rows.comparison import INTERVAL, RowTable
 from ..rows.explicit import Explicit
 from ..rows.implicit import Implicit
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
-from ..words import counted, one_line
+from ..words import counted, one_line, row_numbers
 from .arguments import UNMOVED, other_bounds
 from .resolution import dof_names
 
@@ -219,7 +218,7 @@ def _details(owner: RowOwner, problem: Problem) -> Iterator[str]:
         kinds.setdefault(_kind(table, row, word), []).append(row)
     if list(kinds) != list(table.words[:1]):
         ordered = sorted(kinds.items(), key=lambda entry: entry[0] == LEFT_OUT)
-        said = [f"{_numbers(rows)} {kind}" for kind, rows in ordered]
+        said = [f"{row_numbers(rows)} {kind}" for kind, rows in ordered]
         more = [f"and {len(said) - SHOWN} kinds more"] if len(said) > SHOWN else []
         yield f"    {'; '.join([*said[:SHOWN], *more])}"
     if isinstance(owner, Explicit) and isinstance(owner.f, Constant):
@@ -240,6 +239,9 @@ def _details(owner: RowOwner, problem: Problem) -> Iterator[str]:
     if angle > np.pi * (1.0 + 1e-9):
         vector = f"a rotation vector is at most pi long, this one at least {angle:.4g}"
         yield f"    out of reach: {vector}; angles are in radians"
+    idle = idle_limits(table, _function(owner), owner.group)
+    if idle:
+        yield f"    {idle}"
 
 
 def _mixes_positions(owner: RowOwner) -> bool:
@@ -260,12 +262,9 @@ def _least_angle(owner: RowOwner) -> float:
     least = np.maximum(np.maximum(table.lower + rhs, -(table.upper + rhs)), 0.0)
     if flat:
         function = _function(owner.twin if isinstance(owner, Explicit) else owner)
-        logarithm = isinstance(function, Orientation | Transformation)
-        blocks = [slice(-3, None)] if logarithm and not owner.wrapped_rotation_vectors else []
+        blocks = [] if owner.wrapped_rotation_vectors else rotation_rows(function, owner.group)
     else:
-        kinds = {"SO3": 0, "SE3": 3}
-        leaves = [leaf for leaf in owner.group.leaves() if leaf.space.name in kinds]
-        blocks = [slice(leaf.v.start + kinds[leaf.space.name], leaf.v.stop) for leaf in leaves]
+        blocks = rotation_rows(None, owner.group)
     return max((float(np.linalg.norm(least[block])) for block in blocks), default=0.0)
 
 
@@ -289,18 +288,6 @@ def _kind(table: RowTable, row: int, word: str) -> str:
         kind += f" (at most {high:.4g})" if low == -np.inf and high else ""
     scale = float(table.scale[row])
     return kind if scale == 1.0 else f"{kind}, error times {scale:.4g}"
-
-
-def _numbers(rows: Sequence[int]) -> str:
-    """Rows in words, "rows 0-2, 5"."""
-    runs: list[list[int]] = []
-    for row in rows:
-        if runs and row == runs[-1][-1] + 1:
-            runs[-1].append(row)
-        else:
-            runs.append([row])
-    said = ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
-    return f"rows {said}" if len(rows) > 1 else f"row {said}"
 
 
 def _point(point: Vector) -> str:

@@ -14,7 +14,7 @@ from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import set_fields
 
 from ..errors import MergeConflictError, RobotMismatchError, SpaceMismatchError, UnknownNameError, WrongObjectError
-from ..functions.lifted import block_of, same_space
+from ..functions.lifted import block_of, robots_of, same_space
 from ..robot import Bounds
 from ..rows.explicit import Explicit
 from ..rows.right_hand_side import RightHandSide
@@ -97,10 +97,17 @@ def _whole(problems: Sequence[Problem]) -> Problem:
     for whole in sorted(problems, key=lambda problem: problem.robot is None):
         if all(_fits(problem.space, whole.space) for problem in problems):
             return whole
-    first, other = problems[0].space, next(p.space for p in problems[1:] if not _fits(p.space, problems[0].space))
-    if first == other:
-        raise RobotMismatchError("problems to be merged are of two robots: build all of them on one Robot object")
-    raise SpaceMismatchError("problems to be merged (one space must be, or be a factor of, the other)", first, other)
+    whole = max(problems, key=lambda problem: problem.space.nv)
+    part = next(problem for problem in problems if not _fits(problem.space, whole.space))
+    mine, theirs = robots_of(part.space), robots_of(whole.space)
+    if mine and theirs and not any(a.same_robot(b) for a in mine for b in theirs):
+        names = " and ".join(f"'{p.space.name if p.robot is None else p.robot.name}'" for p in (part, whole))
+        raise RobotMismatchError(
+            f"problems to be merged are of two Robot objects, {names}: build all of them on one; a system is another "
+            "robot than each of its parts"
+        )
+    words = "problems to be merged (one space must be the other, or exactly one factor of it)"
+    raise SpaceMismatchError(words, part.space, whole.space)
 
 
 def _fits(space: Space, whole: Space) -> bool:

@@ -293,6 +293,7 @@ class Robot:
         """
         return self.space.check(q, what)
 
+    @names_checked("values are by joint, {'elbow': 1.0}; of names and values in two lists, dict(zip(names, values))")
     def configuration(
         self, values: Mapping[str, object] | None = None, /, *, start: str | ArrayLike | None = None, **joints: object
     ) -> Vector:

@@ -13,7 +13,7 @@ from liegroups.arguments import expect, real_numbers, truth_values
 from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.frozen import read_only
 
-from ..errors import NotFiniteError, OptionError, SizeError
+from ..errors import NotFiniteError, OptionError, SizeError, WrongObjectError
 
 INTERVAL = "an interval"
 """What a row without comparison is called in messages."""
@@ -133,18 +133,17 @@ class RowTable:
         if not (np.isfinite(margins) & (margins >= 0.0)).all():
             raise OptionError(f"'{what}': margin must not be negative, got {margins.tolist()}")
         _refuse_margins_of_equalities(types, margins, np.ndim(margin) == 0, what)
+        compared = [entry is not None for entry in types]
+        low[compared], high[compared] = -np.inf, np.inf
+        refuse_crossed(low, high, margins, what)
         counts = np.array(_mask(mask, size, what))
         free, names = np.zeros(size, dtype=np.bool_), list[str]()
         for i, entry in enumerate(types):
             if entry is None:
-                if low[i] > high[i]:
-                    raise OptionError(f"'{what}': row {i} has lower {low[i]:g} above upper {high[i]:g}")
                 if counts[i] and (low[i] == np.inf or high[i] == -np.inf):
                     raise OptionError(f"'{what}': row {i} is empty: no number is in [{low[i]:g}, {high[i]:g}]")
                 names.append(INTERVAL)
                 low[i], high[i] = low[i] + margins[i], high[i] - margins[i]
-                if low[i] > high[i]:
-                    raise OptionError(f"'{what}': row {i} is empty: its margin is wider than its interval")
                 continue
             names.append(entry.name)
             low[i] = margins[i] if entry is Comparison.SUPERIOR else -np.inf if entry is Comparison.INFERIOR else 0.0
@@ -162,6 +161,27 @@ def _refuse_margins_of_equalities(types: list[Any], margins: Vector, one: bool, 
     if wrong.size and (equal.all() or not one):
         way = "Implicit.between(f, lower, upper) leaves room, and Options(threshold=...) is how exactly one is solved"
         raise OptionError(f"'{what}': row {wrong[0]} is {types[wrong[0]].name} and has no margin; {way}")
+
+
+def refuse_crossed(lower: Vector, upper: Vector, margins: Vector, what: str) -> None:
+    """Refuse intervals whose limits are crossed, as given or by their margin.
+
+    Args:
+        lower, upper, margins: by row.
+        what: how messages name the constraint.
+
+    Raises:
+        OptionError: names the first such row.
+    """
+    wrong = np.flatnonzero((lower > upper) | (lower + margins > upper - margins))
+    if not wrong.size:
+        return
+    row = int(wrong[0])
+    low, high, margin = float(lower[row]), float(upper[row]), float(margins[row])
+    if low > high:
+        raise OptionError(f"'{what}': row {row} has lower {low:g} above upper {high:g}")
+    of = f"margin {margin:g} is wider than half its interval [{low:g}, {high:g}]"
+    raise OptionError(f"'{what}': row {row} is empty: its {of}")
 
 
 def by_row(numbers: ArrayLike | None, default: float, size: int, what: str, name: str) -> Vector:
@@ -182,7 +202,25 @@ def by_row(numbers: ArrayLike | None, default: float, size: int, what: str, name
 def _mask(mask: ArrayLike | None, size: int, what: str) -> BoolVector:
     if mask is None:
         return np.ones(size, dtype=np.bool_)
-    array = truth_values(mask, f"mask of '{what}'", "booleans by row")
+    try:
+        array = truth_values(mask, f"mask of '{what}'", "booleans by row")
+    except WrongObjectError as error:
+        words = f"{error.expected}{_meant_by_mask(mask, size)}"
+        raise WrongObjectError(error.what, words, error.received) from None
     if array.shape not in ((), (size,)):
         raise SizeError(f"mask of '{what}'", size, array.shape)
     return np.array(np.broadcast_to(array, (size,)))
+
+
+def _meant_by_mask(mask: ArrayLike, size: int) -> str:
+    """How numbers that are no truth values are said: row numbers as a mask, others as a scale."""
+    try:
+        numbers = np.asarray(mask)
+    except ValueError:  # rows of several lengths
+        return ""
+    if numbers.dtype.kind not in "iuf" or numbers.ndim > 1:
+        return ""
+    rows: list[Any] = np.atleast_1d(numbers).tolist()
+    if numbers.dtype.kind == "f" or len(set(rows)) < len(rows) or not all(0 <= row < size for row in rows):
+        return " (weights of rows are Implicit(..., scale=))"
+    return f" ({[row in rows for row in range(size)]} for the rows {sorted(rows)} alone)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self, final
@@ -16,9 +17,12 @@ from ..functions.function import Function, as_function
 from ..keywords import names_checked, unchanging
 from ..robot.arguments import GivenPoint
 from ..words import counted
-from .comparison import Comparison, RowTable, by_row
+from .angle_limits import idle_limits
+from .comparison import Comparison, RowTable, by_row, refuse_crossed
 from .row_owner import RowOwner
 from .target import Target
+
+_log = logging.getLogger(__package__)
 
 _WORDS = {
     "weight": "Implicit(..., scale=) scales rows, and levels of a Problem put constraints in order",
@@ -61,7 +65,8 @@ class Implicit(RowOwner):
         scale: factor of each row's error (to weigh metres against radians), 1 by default.
         margin: how far inside SUPERIOR and INFERIOR rows must end, 0 by default; at least the solver's threshold makes
             sure that the value ends on the right side of zero. Equalities have none.
-        lower, upper: intervals of the rows without comparison.
+        lower, upper: intervals of the rows without comparison. Rows of a rotation are in radians and at most pi: limits
+            beyond that, which never act, are named by a warning in the log where they look like degrees.
         name: name in messages; the function's by default.
 
     Raises:
@@ -98,6 +103,9 @@ class Implicit(RowOwner):
             f.outputs.nv, name, self.comparison, self.mask, self.scale, self.margin, self.lower, self.upper
         )
         self.take_rows(f, rows, self.rhs, name=name)
+        idle = idle_limits(rows, f, f.outputs)
+        if idle:
+            _log.warning("constraint %r: %s", name, idle)
 
     # Constructors, by what they ask for.
 
@@ -168,10 +176,11 @@ class Implicit(RowOwner):
         name: str = "",
     ) -> Self:
         """Rows of log h(q) are in [lower + margin, upper - margin], on the rows of the mask; margins as in `above`."""
-        inside = _moved(function, name, ("lower", lower), margin, 1.0)
-        return cls(
-            function, lower=inside, upper=_moved(function, name, ("upper", upper), margin, -1.0), mask=mask, name=name
-        )
+        f = as_function(function, "function of a constraint")
+        sides = (("lower", lower), ("upper", upper), ("margin", margin))
+        low, high, margins = (by_row(side, 0.0, f.outputs.nv, name or f.name, which) for which, side in sides)
+        refuse_crossed(low, high, margins, name or f.name)
+        return cls(f, lower=low + margins, upper=high - margins, mask=mask, name=name)
 
     def on(self, space: Space) -> Self:
         """The same constraint on a bigger space, one of whose factors is where it lives."""

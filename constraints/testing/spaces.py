@@ -121,7 +121,7 @@ def _check_structure(space: Space) -> None:
     require("vector_q and vector_v go together", same, "the Layout", q=space.vector_q, v=space.vector_v)
     for array in (space.neutral, space.vector_q, space.vector_v):
         require("shared arrays are read-only", not array.flags.writeable, "the Layout, or how the space unpickles")
-    within("log(neutral) = 0", largest(space.log(space.neutral)), 1e-14, "maps.difference")
+    within("log(neutral) = 0", largest(space.log(space.neutral)), 1e-14, "neutral of the Layout, or maps.difference")
 
 
 def _check_copies(space: Space, pickles: bool) -> None:

@@ -17,6 +17,7 @@ from constraints import (
     Comparison,
     Function,
     Implicit,
+    Orientation,
     Part,
     Pose,
     Position,
@@ -27,25 +28,28 @@ from constraints import (
     Status,
     Surface,
     Target,
+    Transformation,
     locked_joint,
 )
 from constraints.errors import (
     CallError,
     ConstraintError,
     FrozenValueError,
+    GraphError,
     NoAttributeError,
     NotFiniteError,
     NotNormalizedError,
     NotWrittenError,
     OperatorError,
     OptionError,
+    RobotMismatchError,
     SpaceMismatchError,
     TruthValueError,
     UnknownJointError,
     UnknownNameError,
     WrongObjectError,
 )
-from constraints.functions import Constant
+from constraints.functions import Constant, Identity
 from constraints.loops import Hinge, assemble_position
 from constraints.manipulation import (
     CollisionModel,
@@ -63,7 +67,7 @@ from constraints.models import mechanisms, sample_arm
 from constraints.pictures import plot_configurations
 from constraints.solvers import LinearStep, NewtonEngine
 from constraints.testing import CheckFailed, check_space
-from liegroups import SE3, Element, Group, GroupMaps, Layout, R3xSO3, Rn
+from liegroups import SE2, SE3, SO2, Element, Group, GroupMaps, Layout, R3xSO3, Rn
 
 ARM: Any = sample_arm()
 HOME = ARM.reference("home")
@@ -565,3 +569,187 @@ def test_a_function_on_the_right_of_an_array_is_asked() -> None:
     assert A != TOOL
     with pytest.raises(OperatorError, match=r"Implicit\.below"):
         _ = np.ones(3) >= TOOL
+
+
+# The seventh list.
+
+
+@pytest.mark.parametrize(
+    ("number", "ask", "kind", "said"),
+    [
+        (
+            11,
+            lambda: ARM.configuration(["elbow"], [1.0]),
+            CallError,
+            r"configuration\(.*by joint, \{'elbow': 1.0\}.*zip",
+        ),
+        (
+            25,
+            lambda: Implicit.equal(TOOL, mask=[0, 1, 2], name="point"),
+            WrongObjectError,
+            r"mask of 'point': expected booleans by row \(\[True, True, True\] for the rows \[0, 1, 2\] .*got 2 at 2$",
+        ),
+        (
+            25,
+            lambda: Implicit.equal(TOOL, mask=[2]),
+            WrongObjectError,
+            r"\[False, False, True\] for .*\[2\] .*got 2 at 0$",
+        ),
+        (25, lambda: Implicit.equal(TOOL, mask=np.array([2, 0])), WrongObjectError, r"\[True, False, True\] for"),
+        (25, lambda: Implicit.equal(TOOL, mask=2), WrongObjectError, r"\(\[False, False, True\] for .*\), got 2$"),
+        (
+            28,
+            lambda: Implicit.between(TOOL, [0.3, -0.01, 0.2], [0.5, 0.01, 0.5], margin=0.05, name="slot"),
+            OptionError,
+            r"'slot': row 1 is empty: its margin 0.05 is wider than half its interval \[-0.01, 0.01\]",
+        ),
+        (
+            28,
+            lambda: Implicit(TOOL, lower=[0.3, -0.01, 0.2], upper=[0.5, 0.01, 0.5], margin=0.05, name="slot"),
+            OptionError,
+            r"'slot': row 1 is empty: its margin 0.05 is wider than half its interval \[-0.01, 0.01\]",
+        ),
+        (28, lambda: Implicit.between(TOOL, 1.0, -1.0, margin=0.05), OptionError, "row 0 has lower 1 above upper -1"),
+        (
+            30,
+            lambda: Implicit.equal(POSE, GOAL, mask=[1, 1, 1, 0.1, 0.1, 0.1], name="hand"),
+            WrongObjectError,
+            r"mask of 'hand': expected booleans by row \(weights of rows are Implicit\(..., scale=\)\), got 0.1 at 3$",
+        ),
+        (
+            30,
+            lambda: Implicit.equal(TOOL, mask=[10, 10, 1]),
+            WrongObjectError,
+            r"weights of rows .*scale=.*got 10 at 0$",
+        ),
+        (30, lambda: Implicit.equal(TOOL, mask=np.ones(3)), WrongObjectError, r"scale=\)\), got 1.0 at 0$"),
+        (30, lambda: Implicit.equal(TOOL, mask=[[1], [1, 0]]), WrongObjectError, "expected booleans by row, got list$"),  # pyright: ignore
+        (30, lambda: Handle("top", ARM.frame("tool"), mask=[1, 1, 1, 0.1, 1, 1]), WrongObjectError, "got 0.1 at 3$"),
+        (
+            46,
+            lambda: PROBLEM | Problem(PAIR, [Implicit.equal(Position(PAIR, "left/tool"))]),
+            RobotMismatchError,
+            "of two Robot objects, 'sample_arm' and 'left . right': build all of them on one; a system is",
+        ),
+        (46, lambda: problem_of_box() | problem_of_scene(), RobotMismatchError, "of two Robot objects, 'box' and "),
+        (46, lambda: problem_of_scene() | problem_of_box(), RobotMismatchError, "build all of them on one"),
+        (
+            46,
+            lambda: PROBLEM | Problem(ARM.space * ARM.space, [Implicit.equal(Identity(ARM.space * ARM.space))]),
+            SpaceMismatchError,
+            "one space must be the other, or exactly one factor of it",
+        ),
+        (
+            70,
+            lambda: MovableObject("box", [HANDLE_OF_BOX], [Surface("bottom", scene()[0].frame("box/middle"), BOTTOM)]),
+            GraphError,
+            r"first handle 'top': joint 'root_joint' is that of a part alone, .*, which has 'box/root_joint'",
+        ),
+        (92, lambda: check_space(scale_group(0.0)), CheckFailed, "mend: neutral of the Layout, or maps.difference"),
+        (
+            96,
+            lambda: FOUR.judge(FOUR.posture("closed"), driven="crank"),
+            WrongObjectError,
+            r"^driven joints: .*\['crank'\]",
+        ),
+    ],
+)
+def test_a_mistake_of_the_seventh_list_is_answered(
+    number: int, ask: Callable[[], object], kind: type[Exception], said: str
+) -> None:
+    """Mend: the seventh list of mistakes, each by its number."""
+    with np.errstate(divide="ignore", invalid="ignore"), pytest.raises(kind, match=said) as caught:
+        ask()
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+BOX: Any = Robot.from_urdf("<robot name='box'><link name='middle'/></robot>", base=Base.FREE_FLYER)
+PAIR: Any = Robot.system([Part("left", ARM), Part("right", ARM)])
+HANDLE_OF_BOX = Handle("top", BOX.frame("middle"))
+
+
+def problem_of_box() -> Problem:
+    return Problem(BOX, [Implicit.equal(Position(BOX, "middle"))])
+
+
+def problem_of_scene() -> Problem:
+    robot = Robot.system([Part("arm", ARM), Part("box", BOX)])
+    return Problem(robot, [Implicit.equal(Position(robot, "box/middle"))])
+
+
+def scale_group(neutral: float) -> Any:
+    """Positive numbers with their product."""
+    maps: Any = dict(integrate=lambda q, v: q * np.exp(v), difference=lambda a, b: np.log(b / a))
+    maps |= dict(compose=lambda a, b: a * b, inverse=lambda q: 1.0 / q, adjoint=lambda q: np.eye(1))
+    maps |= dict(exp_jacobian=lambda v: np.eye(1), log_jacobian=lambda v: np.eye(1))
+    return Group(Layout.group("Scale", neutral=[neutral], nv=1), MAPS(**maps))
+
+
+def test_a_problem_on_one_factor_of_a_product_is_merged() -> None:
+    """Mend: the seventh list, number 46: what is one factor of the other still is."""
+    space = ARM.space * Rn(1)
+    both = PROBLEM | Problem(space, [Implicit.equal(Identity(space))])
+    assert both.space == space
+    assert (PROBLEM | Problem(ARM.with_frame("pen", "tool"), [HAND])).constraints.names == ("hand",)
+
+
+def test_a_configuration_of_joints_by_keyword_is_none_of_its_arguments() -> None:
+    """Mend: the seventh list, number 11: names of joints, right and wrong ones, are answered as before."""
+    assert ARM.configuration(elbow=1.0)[ARM.slice_of("elbow")] == [1.0]
+    with pytest.raises(UnknownJointError, match="nearest names are elbow"):
+        ARM.configuration(elbw=1.0)
+    with pytest.raises(CallError, match="too many positional"):
+        ARM.configuration({}, {}, elbow=1.0)
+
+
+TURN = 2.0 * np.pi
+ORIENTATION: Any = Orientation(ARM, "tool")
+
+
+@pytest.mark.parametrize(
+    ("function", "lower", "upper", "rows"),
+    [
+        (ROTATION, [-15, -15, -180], [15, 15, 180], "rows 0-2"),
+        (ROTATION, [-0.2, -15, -np.inf], [0.2, 15, np.inf], "row 1"),
+        (ROTATION, -360.0, 360.0, "rows 0-2"),
+        (ROTATION, -5.0, 5.0, "rows 0-2"),
+        (ROTATION, [-45.0, -1.0, -np.inf], np.inf, "row 0"),
+        (ROTATION, -np.inf, [np.inf, np.inf, 90.0], "row 2"),
+        (ORIENTATION, [-90, -0.1, -np.pi], [90, 0.1, np.pi], "row 0"),
+        (Transformation(ARM, "tool"), [-15] * 6, [15] * 6, "rows 3-5"),
+        (POSE, [-15] * 6, [15] * 6, "rows 3-5"),
+        (Pose(ARM, "tool", outputs=R3xSO3), [-15] * 6, [15] * 6, "rows 3-5"),
+        (Identity(Rn(1) * SE2 * SO2), -90.0, 90.0, "rows 3-4"),
+        (ROTATION, [-15, -0.1, -0.1], [0.1, 15, 0.1], ""),  # each still has a side that holds
+        (ROTATION, -np.pi, np.pi, ""),
+        (ROTATION, -3.1416, 3.15, ""),
+        (ROTATION, -TURN, TURN, ""),
+        (ROTATION, -6.3, 6.28, ""),
+        (ROTATION, -np.inf, np.pi, ""),
+        (ROTATION, [-0.1, -np.inf, -np.inf], [0.1, np.inf, np.inf], ""),
+        (ROTATION, -1e3, np.finfo(float).max, ""),
+        (TOOL, -15.0, 15.0, ""),
+        (Identity(ARM.space), -15.0, 15.0, ""),  # joints may turn on
+    ],
+    ids=lambda entry: "" if isinstance(entry, Function) else str(entry),
+)
+def test_limits_of_rotations_in_degrees_are_named(
+    function: Any, lower: Any, upper: Any, rows: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Mend: the seventh list, number 29: once, when the constraint is made; the problem's description says it too."""
+    tilt = Implicit.between(function, lower, upper, name="tilt")
+    said = f"limits of {rows} never act: no rotation is more than pi; angles are in radians (were degrees meant?)"
+    assert caplog.messages == ([f"constraint 'tilt': {said}"] if rows else [])
+    described = Problem(function.inputs, [tilt]).describe()
+    assert (f"    {said}" in described.splitlines()) if rows else ("never act" not in described)
+    assert len(caplog.messages) == bool(rows)
+
+
+def test_limits_that_are_named_hold_everywhere() -> None:
+    """Mend: the seventh list, number 29: what is said never to act never does; what is masked is not said."""
+    problem = Problem(ARM, [Implicit.between(ROTATION, -15.0, 15.0)])
+    assert not any(problem.error(q).any() for q in ARM.random(np.random.default_rng(0), 200))
+    tilt = Implicit.between(ROTATION, [-15, -0.2, -0.2], [15, 0.2, 0.2], mask=[0, 1, 1])
+    assert "never act" not in Problem(ARM, [tilt]).describe()
+    on_product = Problem(ARM.space * Rn(1), [Implicit.between(ORIENTATION, -15.0, 15.0)])
+    assert "rows 0-2 never act" in on_product.describe()

@@ -184,7 +184,7 @@ def test_a_margin_moves_both_sides_of_an_interval_inside() -> None:
     rows = Implicit.between(f, [0.0, 0.1, 0.2], 0.5, margin=[0.0, 0.1, 0.05]).rows
     np.testing.assert_allclose(rows.lower, [0.0, 0.2, 0.25])
     np.testing.assert_allclose(rows.upper, [0.5, 0.4, 0.45])
-    with pytest.raises(OptionError, match=r"row 0 has lower 0.3 above upper 0.2"):
+    with pytest.raises(OptionError, match=r"row 0 is empty: its margin 0.3 is wider than half its interval \[0, 0.5\]"):
         Implicit.between(f, 0.0, 0.5, margin=0.3)
 
 

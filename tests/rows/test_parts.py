@@ -86,7 +86,7 @@ def test_tables_of_all_kinds() -> None:
     np.testing.assert_array_equal([point.lower, point.upper], [[0.0] * 3] * 2)
     assert not point.one_sided.any()
     for wrong, said in (
-        ({"lower": -1.0, "upper": 1.0, "margin": 1.0 + 1e-9}, "row 0 is empty: its margin is wider than its interval"),
+        ({"lower": -1.0, "upper": 1.0, "margin": 1.0 + 1e-9}, r"row 0 is empty: its margin 1 is wider than half"),
         ({"scale": INF}, r"scale must be positive and finite, got \[inf, inf, inf\]"),
         ({"scale": [1.0, 0.0, 1.0]}, r"got \[1.0, 0.0, 1.0\]"),
         ({"margin": INF, "comparison": SUPERIOR}, r"margin must not be negative, got \[inf, inf, inf\]"),
