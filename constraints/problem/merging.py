@@ -102,9 +102,9 @@ def _whole(problems: Sequence[Problem]) -> Problem:
     mine, theirs = robots_of(part.space), robots_of(whole.space)
     if mine and theirs and not any(a.same_robot(b) for a in mine for b in theirs):
         names = " and ".join(f"'{p.space.name if p.robot is None else p.robot.name}'" for p in (part, whole))
+        why = "" if part.space == whole.space else " (a system is another robot than each of its parts)"
         raise RobotMismatchError(
-            f"problems to be merged are of two Robot objects, {names}: build all of them on one; a system is another "
-            "robot than each of its parts"
+            f"problems to be merged are of two robots, {names}: build all of them on one Robot object{why}"
         )
     words = "problems to be merged (one space must be the other, or exactly one factor of it)"
     raise SpaceMismatchError(words, part.space, whole.space)

@@ -629,9 +629,9 @@ def test_a_function_on_the_right_of_an_array_is_asked() -> None:
             46,
             lambda: PROBLEM | Problem(PAIR, [Implicit.equal(Position(PAIR, "left/tool"))]),
             RobotMismatchError,
-            "of two Robot objects, 'sample_arm' and 'left . right': build all of them on one; a system is",
+            r"of two robots, 'sample_arm' and 'left . right': build all of them on one Robot object \(a system is",
         ),
-        (46, lambda: problem_of_box() | problem_of_scene(), RobotMismatchError, "of two Robot objects, 'box' and "),
+        (46, lambda: problem_of_box() | problem_of_scene(), RobotMismatchError, "of two robots, 'box' and "),
         (46, lambda: problem_of_scene() | problem_of_box(), RobotMismatchError, "build all of them on one"),
         (
             46,
