@@ -188,7 +188,7 @@ def faults_of(truth: Truth, result: ForwardDynamics) -> list[str]:
         D = np.sqrt((T.G * T.G).sum(axis=1))
         D = D[D > ROUNDING * D.max(initial=0.0)]
         Q = np.linalg.qr(D[:, None] * U)[0] if len(U) else U
-        rest = np.abs(Q.T @ (D * missed)).max(initial=0.0) / (D.max(initial=1e-300) * size)
+        rest = np.abs(Q.T @ (D * missed)).max(initial=0.0) / max(D.max(initial=0.0) * size, 1e-300)
         if clear and rest > TOLERANCE:
             found.append(f"INCONSISTENT: not the least squares optimum by {rest:.2g}")
         return found
