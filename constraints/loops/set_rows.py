@@ -98,8 +98,8 @@ class TogetherRows:
         for pose in self._poses:
             pose.write(motion, k, position, drift, W)
         product: Matrix = W.dot(k.world_jacobian)
-        J = np.multiply(product, self._signs, product)
-        J += 0.0  # no zeros with a sign
+        np.multiply(product, self._signs, product)
+        J = np.add(product, 0.0, product)  # no zeros with a sign
         velocity = J.dot(motion.v)
         for owner, s, full in self._targets:
             point = sides.points[id(owner)]

@@ -14,8 +14,9 @@ CHANGED = {"constraints.files.encoding._Node", "constraints.manipulation.walk._W
 """Built up while a file is written; one walk under way."""
 
 BY_VALUE = {
-    "Backtracking", "Baumgarte", "ConstantStep", "Entry", "ErrorNormBased", "Factor", "Fault", "FixedSequence",
-    "FullSteps", "GroupMaps", "Mimic", "Options", "Rule", "SdfMimic", "Segments", "Sidecar", "Unread", "_HalfSquare", "_Sample", "_Shifted",
+    "Backtracking", "Baumgarte", "ConstantStep", "Entry", "ErrorNormBased", "Factor", "Fault",
+    "FixedSequence", "FullSteps", "GroupMaps", "Mimic", "Options", "Rule", "SdfMimic", "Segments", "Sidecar",
+    "Unread", "_HalfSquare", "_Sample", "_Shifted",
 }  # fmt: skip
 """Equal where their fields are; all others hold arrays or functions, and are equal to themselves alone."""
 
