@@ -41,7 +41,7 @@ sys.path.insert(0, str(ROOT))
 from tests import rbdl_models  # noqa: E402
 
 ROBOTS = "package://example-robot-data/robots"
-BURST, REFERENCE = 4, 12.7
+BURST, REFERENCE = 16, 12.7
 SOLES = ("leg_left_sole_fix_joint", "leg_right_sole_fix_joint")
 RBDL = ("fivebar_planar", "fourbar_planar", "slidercrank3d", "double_pendulum_absolute")
 

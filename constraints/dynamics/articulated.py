@@ -14,9 +14,9 @@ from scipy.linalg import lapack
 
 from liegroups.arrays import Matrix, Vector
 
-from ..linear_algebra import is_finite
+from ..linear_algebra import is_finite, norm
 from ..robot import Motion
-from .row_space import RowSpace
+from .row_space import Independent, RowSpace
 from .saddle_point import Solution, solved, unsolved
 from .status import DynamicsStatus
 
@@ -25,6 +25,9 @@ MET = 1e-8
 
 NEAT = 1e-12
 """Part of its terms by which the equation of motion may be missed before it is corrected."""
+
+UNEVEN, ROUGH = 1e6, 1e3
+"""Ratios of answers to unit forces, and of pivots of the rows, below which articulated bodies keep ten digits."""
 
 REFINED = 3
 """Corrections: articulated bodies lose digits where light bodies carry heavy ones."""
@@ -57,7 +60,43 @@ def solve_test_forces(motion: Motion, force: Vector, G: Matrix, gamma: Vector, s
             return unsolved(space, DynamicsStatus.SINGULAR_MASS, n)
         mu = lapack.dpotrs(factor, rows.wanted - K[:, k], lower=1)[0]
     a: Vector = moved[:, k] + moved[:, :k] @ mu
-    M, missed, terms = motion.mass_matrix(), a, a
+    if _is_uneven(answers, factor) and not _is_neat(motion, a, force + mu @ B, rows):
+        found = _corrected(motion, a, mu, force, rows, answers, moved[:, :k], factor)
+        if found is None:
+            return unsolved(space, DynamicsStatus.SINGULAR_MASS, n)
+        a, mu = found
+    return solved(space, rows, a, mu)
+
+
+def _is_uneven(answers: Matrix, factor: Matrix) -> bool:
+    """Whether masses, or pivots of the rows, differ so much that digits may have been lost; or are no numbers."""
+    light: list[float] = answers.diagonal().tolist()
+    pivots: list[float] = factor.diagonal().tolist()
+    return not (max(light) < UNEVEN * min(light) and max(pivots, default=1.0) < ROUGH * min(pivots, default=1.0))
+
+
+def _is_neat(motion: Motion, a: Vector, pushed: Vector, rows: Independent) -> bool:
+    """Whether an acceleration needs the force that it was computed from, and meets the rows: by norms alone."""
+    if not (is_finite(a) and is_finite(pushed)):
+        return False
+    needed = motion.inertial_force(a)
+    off = rows.wanted - rows.rows @ a
+    size = norm(a)
+    return norm(needed - pushed) <= NEAT * norm(needed) and (not off.size or norm(off) <= NEAT * size)
+
+
+def _corrected(
+    motion: Motion,
+    a: Vector,
+    mu: Vector,
+    force: Vector,
+    rows: Independent,
+    answers: Matrix,
+    moved: Matrix,
+    factor: Matrix,
+) -> tuple[Vector, Vector] | None:
+    """What both equations still miss is solved for again; None where the equation of motion is missed in the end."""
+    M, B, missed, terms = motion.mass_matrix(), rows.rows, a, a
     for _ in range(REFINED):
         missed = force + mu @ B - M @ a
         terms = np.abs(M) @ np.abs(a) + np.abs(force)
@@ -65,8 +104,6 @@ def solve_test_forces(motion: Motion, force: Vector, G: Matrix, gamma: Vector, s
         if (np.abs(missed) <= NEAT * terms).all() and (np.abs(off) <= NEAT * (np.abs(B) @ np.abs(a))).all():
             break
         more = answers @ missed
-        push = lapack.dpotrs(factor, off - B @ more, lower=1)[0] if k else mu
-        mu, a = mu + push, a + more + moved[:, :k] @ push
-    if not (np.abs(missed) <= MET * terms.max(initial=0.0)).all():
-        return unsolved(space, DynamicsStatus.SINGULAR_MASS, n)
-    return solved(space, rows, a, mu)
+        push = lapack.dpotrs(factor, off - B @ more, lower=1)[0] if len(B) else mu
+        mu, a = mu + push, a + more + moved @ push
+    return (a, mu) if (np.abs(missed) <= MET * terms.max(initial=0.0)).all() else None

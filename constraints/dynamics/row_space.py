@@ -52,6 +52,8 @@ class Independent(NamedTuple):
 
     def are_all_met_by(self, a: Vector) -> bool:
         """Whether an acceleration (nv,) that meets these rows meets those that were left out, too."""
+        if not len(self.nearly):
+            return self.is_consistent
         return self.is_consistent and _norm(self.nearly @ a) <= CONSISTENT * (self.size + _norm(a))
 
 

@@ -336,6 +336,15 @@ class Motion(MovingPoint):
         k = self._stages()
         return k.inverse_inertia_of(k.model, k.data, self.point.q)
 
+    def inertial_force(self, a: Vector) -> Vector:
+        """M(q) a (nv,) by recursion, without M.
+
+        Args:
+            a: joint accelerations (nv,).
+        """
+        k = self._stages()
+        return pin.rnea(k.model, k.data, self.point.q, self.v, a) - self.bias_force()
+
     def bias_force(self) -> Vector:
         """Coriolis, centrifugal and gravity forces h(q, v) (nv,): M a + h = tau."""
         k = self._stages()
