@@ -11,6 +11,7 @@ from liegroups.arrays import Vector
 from liegroups.frozen import set_fields
 
 from ..errors import DuplicateNameError, UnknownNameError, WrongObjectError
+from ..keywords import can_be_called
 from ..loops import ConstraintSet
 from ..robot import Motion
 from .system import check_state
@@ -61,9 +62,10 @@ class Event:
 
     def __post_init__(self) -> None:
         """Check everything once."""
-        as_callable(self.function, "function of an event", "a function (t, motion) -> number")
+        called = f"the event '{self.name}'" if self.name else "an event"
+        of_time_and_state(self.function, f"function of {called}", "number")
         if self.reset is not None:
-            as_callable(self.reset, "reset of an event", "a function (t, motion) -> motion")
+            of_time_and_state(self.reset, f"reset of {called}", "motion")
         for flag in ("terminal", "once", "barrier"):
             as_flag(getattr(self, flag), f"`{flag}` of an event")
         set_fields(self, name=as_name(self.name, "name of an event"))
@@ -84,6 +86,18 @@ class Event:
             WrongObjectError, NotFiniteError: it gave no number, or an infinite one.
         """
         return finite_number(self.function(t, motion), f"value of the event '{self.name}'")
+
+
+def of_time_and_state(function: Callable[..., Any], what: str, gives: str) -> None:
+    """Refuse what cannot be called with a time and a motion.
+
+    Raises:
+        WrongObjectError: it is no function, or one of other arguments.
+    """
+    words = f"a function of time and state, called as f(t, motion), that gives a {gives}"
+    as_callable(function, what, words)
+    if not can_be_called(function, 0.0, None):
+        raise WrongObjectError(what, words, getattr(function, "__name__", type(function).__name__))
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from liegroups.arguments import as_callable, as_flag, expect, finite_number, natural_number
+from liegroups.arguments import as_flag, expect, finite_number, natural_number
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
 from ..errors import NotFiniteError, OptionError, UndefinedError
@@ -18,7 +18,7 @@ from ..robot import Motion
 from ..robot.pinocchio import pin
 from ..solvers.options import LEAST_THRESHOLD, below_rounding
 from ..solvers.projection.batch import Progress, reporting
-from .events import Crossing, Event, Watch, as_events, bisected, restarted
+from .events import Crossing, Event, Watch, as_events, bisected, of_time_and_state, restarted
 from .metric_projection import Errors
 from .motion_record import MotionRecord, MotionStatus
 from .status import DynamicsStatus, Method, member
@@ -99,7 +99,7 @@ def simulate(
     length, h = (_positive(x, f"{w} of a motion") for x, w in ((duration, "duration"), (step, "step")))
     first = finite_number(start, "start of a motion")
     if forces is not None:
-        as_callable(forces, "forces of a motion", "a function (t, motion) -> tau (nv,)")
+        of_time_and_state(forces, "forces of a motion", "vector tau (nv,)")
     if not 0.0 < LEAST_THRESHOLD <= finite_number(tolerance, "tolerance of a motion"):
         raise OptionError(below_rounding("tolerance of a motion", tolerance))
     how: Scheme = member(Scheme, scheme, "scheme of integration")

@@ -18,7 +18,7 @@ from .pinocchio import Model, Placement, pin
 from .placement import as_placement
 
 if TYPE_CHECKING:
-    from .robot import Robot
+    pass
 
 SAME_PLACE = 1e-12
 """Two frames of one name whose placements differ by less are one frame [m, and entries of the rotation matrix]."""
@@ -133,15 +133,6 @@ class FrameTable:
         if not all(_same_place(frames[0], other) for other in frames[1:]):
             raise AmbiguousFrameError(name, tuple(known))
         return frames[0]
-
-    @staticmethod
-    def check(frame: Frame, robot: Robot) -> Frame:
-        """The frame, or a ModelError where it is on a joint that the robot does not have."""
-        if frame.joint >= robot.model.njoints or frame.joint_name not in ("", robot.model.names[frame.joint]):
-            raise ModelError(
-                f"frame '{frame}' on joint '{frame.joint_name}' ({frame.joint}) is no frame of {robot.name}"
-            )
-        return frame
 
     def offset(self, frame: Frame, placement: object) -> Frame:
         """A new frame of the same name at a placement relative to a frame: jMf * placement."""

@@ -224,9 +224,11 @@ class Posture(Point):
 
         Raises:
             UnknownFrameError: lists the frames whose names come closest.
+            ModelError: a Frame on a joint that this robot does not have.
             WrongObjectError: neither a name nor a Frame.
         """
         if isinstance(frame, Frame):
+            self.space.check_frame(frame)
             return frame
         try:
             table = self.frames

@@ -214,7 +214,11 @@ class Robot:
             UnknownFrameError: lists the frames whose names come closest.
             AmbiguousFrameError: frames at different places share the name; lists their kinds.
         """
-        frame = self._frames.check(name, self) if isinstance(name, Frame) else self._frames.find(name, kind)
+        if isinstance(name, Frame):
+            frame = name
+            self.space.check_frame(frame, self.name)
+        else:
+            frame = self._frames.find(name, kind)
         return frame if placement is None else self._frames.offset(frame, placement)
 
     def with_frame(self, name: str, on: str | Frame, placement: object = None) -> Self:

@@ -14,8 +14,10 @@ from liegroups import ProductSpace, Space
 from liegroups.arrays import ArrayLike, BoolVector, Vector
 from liegroups.frozen import read_only, read_only_copy
 
+from ..errors import ModelError
 from ..point import ALL_JOINTS, PlacedSpace
 from ..workspace import Pool, Workspace, as_workspace
+from .frame import Frame
 from .joints import angular_columns, joint_space
 from .pinocchio import Model, pin
 from .posture import Kinematics, Motion, Posture
@@ -56,6 +58,20 @@ class RobotSpace(PlacedSpace):
         self.zero_velocity: Vector = np.zeros(self.nv)
         self._pool = Pool(Workspace)
         self._trees: dict[int, Any] = {}
+
+    @cached_property
+    def _joints(self) -> tuple[str, ...]:
+        return tuple(str(name) for name in self.model.names)
+
+    def check_frame(self, frame: Frame, robot: str = "this robot") -> None:
+        """Refuse a frame on a joint that the model does not have.
+
+        Raises:
+            ModelError: names the frame and its joint.
+        """
+        joints = self._joints
+        if frame.joint >= len(joints) or frame.joint_name not in ("", joints[frame.joint]):
+            raise ModelError(f"frame '{frame}' on joint '{frame.joint_name}' ({frame.joint}) is no frame of {robot}")
 
     # Identity
 

@@ -31,11 +31,13 @@ from constraints import (
     Transformation,
     locked_joint,
 )
+from constraints.dynamics import Event, simulate
 from constraints.errors import (
     CallError,
     ConstraintError,
     FrozenValueError,
     GraphError,
+    ModelError,
     NoAttributeError,
     NotFiniteError,
     NotNormalizedError,
@@ -63,7 +65,7 @@ from constraints.manipulation import (
     interpolate,
 )
 from constraints.manipulation.states import State, Transition
-from constraints.models import mechanisms, sample_arm
+from constraints.models import mechanisms, sample_arm, sample_two_arms
 from constraints.pictures import plot_configurations
 from constraints.solvers import LinearStep, NewtonEngine
 from constraints.testing import CheckFailed, check_space
@@ -753,3 +755,58 @@ def test_limits_that_are_named_hold_everywhere() -> None:
     assert "never act" not in Problem(ARM, [tilt]).describe()
     on_product = Problem(ARM.space * Rn(1), [Implicit.between(ORIENTATION, -15.0, 15.0)])
     assert "rows 0-2 never act" in on_product.describe()
+
+
+# The eighth list.
+
+
+def test_a_group_whose_unit_block_was_forgotten_fails_its_laws() -> None:
+    """Eighth list 99: a circle as (cos, sin) without unit_blocks passed: its difference does not see the norm."""
+
+    def circle(angle: Any) -> Any:
+        return np.array([np.cos(angle), np.sin(angle)])
+
+    maps = GroupMaps(
+        integrate=lambda q, v: circle(np.arctan2(q[1], q[0]) + v[0]),
+        difference=lambda a, b: np.array([np.arctan2(b[1] * a[0] - b[0] * a[1], a @ b)]),
+        compose=lambda a, b: np.array([a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]]),
+        inverse=lambda a: np.array([a[0], -a[1]]),
+        adjoint=lambda q: np.eye(1),
+        exp_jacobian=lambda v: np.eye(1),
+        log_jacobian=lambda v: np.eye(1),
+    )
+    with pytest.raises(CheckFailed, match="unit_blocks of the Layout"):
+        check_space(Group(Layout.group("Circle", neutral=[1.0, 0.0], nv=1), maps), pickles=False)
+
+
+@pytest.mark.parametrize("ask", ["placement", "jacobian", "velocity"])
+@pytest.mark.parametrize("there", ["behind the last joint", "another joint"])
+def test_a_posture_refuses_frames_of_other_robots(ask: str, there: str) -> None:
+    """Eighth list 10: an IndexError, or the placement of another joint."""
+    if there == "another joint":
+        box = pinocchio.Model()
+        box.addJoint(0, pinocchio.JointModelFreeFlyer(), pinocchio.SE3.Identity(), "root_joint")
+        robot, frame = Robot.system([Part("box", Robot(box, "box")), Part("arm", ARM)]), ARM.frame("tool")
+    else:
+        robot, frame = ARM, sample_two_arms().frame("right_tool")
+    motion = robot.at(robot.neutral, np.zeros(robot.nv))
+    with pytest.raises(ModelError, match=f"frame '{frame}' on joint '{frame.joint_name}'"):
+        getattr(motion if ask == "velocity" else motion.posture, ask)(frame)
+
+
+FEW: Any = lambda motion: 0.0  # noqa: E731
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: Event(FEW, "lands"),
+        lambda: Event(lambda t, motion: 0.0, "lands", reset=FEW),
+        lambda: simulate(mechanisms.five_bar().constraint_set(), np.zeros(4), np.zeros(4), 0.1, 0.01, forces=FEW),
+    ],
+    ids=["function", "reset", "forces"],
+)
+def test_functions_of_time_and_state_are_asked_for_both(call: Callable[[], object]) -> None:
+    """Eighth list 76: a bare TypeError out of the integrator."""
+    with pytest.raises(WrongObjectError, match=r"called as f\(t, motion\)"):
+        call()
