@@ -10,8 +10,8 @@ checks its arguments; "given a motion" leaves the making out. "rows" is the Jaco
 
 The clock of Talos is `pin.constraintDynamics`, that of the humanoid `pin.forwardDynamics` given J and gamma: both are
 timed in the same rounds. Limits: rows at most 40 us (where `pin.constraintDynamics` takes 12.7 us on Talos: the limit
-is scaled with it), Talos at most 2 times its clock on the fast path and 6 times on the general one, the
-humanoid at most 5.4 times its clock.
+is scaled with it), Talos at most 2 times its clock on the fast path and 6 times on the general one, the humanoid at
+most 5.4 times its clock. Times of RBDL in C++ are records of another machine (`tests/data/rbdl_timings.json`).
 
 `--check` is quick: every method on the humanoid and on Cassie gives one acceleration.
 """
@@ -31,7 +31,7 @@ import numpy as np
 import pinocchio as pin
 
 from constraints import Base, Robot
-from constraints.dynamics import Method, MethodError, forward_dynamics, impact
+from constraints.dynamics import Method, MethodError, forward_dynamics, impact, inverse_dynamics
 from constraints.loops import ConstraintSet, Form, PointContact, SurfaceContact
 from constraints.models import load
 from constraints.robot.packages import robot_data_folder
@@ -43,6 +43,7 @@ from tests import rbdl_models  # noqa: E402
 ROBOTS = "package://example-robot-data/robots"
 BURST, REFERENCE = 16, 12.7
 SOLES = ("leg_left_sole_fix_joint", "leg_right_sole_fix_joint")
+RECORDED = json.loads((ROOT / "tests" / "data" / "rbdl_timings.json").read_text())["models"]
 RBDL = ("fivebar_planar", "fourbar_planar", "slidercrank3d", "double_pendulum_absolute")
 
 
@@ -71,6 +72,10 @@ class Case:
             constraint_set, self.motion, self.tau
         )
         self.calls["impact"] = lambda: impact(constraint_set, self.robot.at(self.q, self.v))
+        wished = self.forward(Method.DIRECT).acceleration
+        self.calls["inverse dynamics, all joints driven"] = lambda: inverse_dynamics(
+            constraint_set, self.robot.at(self.q, self.v), wished, actuation=np.eye(self.robot.nv)
+        )
         self.calls |= self.pinocchio()
 
     def rows(self) -> Any:
@@ -169,6 +174,8 @@ def report(name: str, times: dict[str, float]) -> None:
     print(f"\n{name}")
     for call, micros in times.items():
         print(f"  {call:38s} {micros:9.1f} us")
+    for call, micros in RECORDED.get(name.replace("humanoid, 10 contact rows", "humanoid_4contacts"), {}).items():
+        print(f"  RBDL in C++, recorded: {call:15s} {micros:9.1f} us")
 
 
 def limits(results: dict[str, dict[str, float]]) -> list[tuple[str, float, float]]:
