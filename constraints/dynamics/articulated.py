@@ -26,9 +26,6 @@ MET = 1e-8
 NEAT = 1e-12
 """Part of its terms by which the equation of motion may be missed before it is corrected."""
 
-UNEVEN, ROUGH = 1e6, 1e3
-"""Ratios of answers to unit forces, and of pivots of the rows, below which articulated bodies keep ten digits."""
-
 REFINED = 3
 """Corrections: articulated bodies lose digits where light bodies carry heavy ones."""
 
@@ -60,7 +57,7 @@ def solve_test_forces(motion: Motion, force: Vector, G: Matrix, gamma: Vector, s
             return unsolved(space, DynamicsStatus.SINGULAR_MASS, n)
         mu = lapack.dpotrs(factor, rows.wanted - K[:, k], lower=1)[0]
     a: Vector = moved[:, k] + moved[:, :k] @ mu
-    if _is_uneven(answers, factor) and not _is_neat(motion, a, force + mu @ B, rows):
+    if not _is_neat(motion, a, force + mu @ B, rows):
         found = _corrected(motion, a, mu, force, rows, answers, moved[:, :k], factor)
         if found is None:
             return unsolved(space, DynamicsStatus.SINGULAR_MASS, n)
@@ -68,21 +65,14 @@ def solve_test_forces(motion: Motion, force: Vector, G: Matrix, gamma: Vector, s
     return solved(space, rows, a, mu)
 
 
-def _is_uneven(answers: Matrix, factor: Matrix) -> bool:
-    """Whether masses, or pivots of the rows, differ so much that digits may have been lost; or are no numbers."""
-    light: list[float] = answers.diagonal().tolist()
-    pivots: list[float] = factor.diagonal().tolist()
-    return not (max(light) < UNEVEN * min(light) and max(pivots, default=1.0) < ROUGH * min(pivots, default=1.0))
-
-
 def _is_neat(motion: Motion, a: Vector, pushed: Vector, rows: Independent) -> bool:
-    """Whether an acceleration needs the force that it was computed from, and meets the rows: by norms alone."""
-    if not (is_finite(a) and is_finite(pushed)):
-        return False
+    """Whether an acceleration needs the force that it was computed from, and meets the rows: by norms alone.
+
+    Digits may be lost wherever light bodies carry heavy ones, which no number that is at hand here would tell.
+    """
     needed = motion.inertial_force(a)
-    off = rows.wanted - rows.rows @ a
-    size = norm(a)
-    return norm(needed - pushed) <= NEAT * norm(needed) and (not off.size or norm(off) <= NEAT * size)
+    missed = norm(needed - pushed) <= NEAT * norm(needed)
+    return missed and (not len(rows.wanted) or norm(rows.wanted - rows.rows @ a) <= NEAT * norm(a))
 
 
 def _corrected(

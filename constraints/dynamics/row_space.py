@@ -30,6 +30,10 @@ SAME = 1e-13
 """A singular value below this part of the largest one is rounding: the rows repeat each other to the last digit."""
 
 
+_NONE: Indices = np.zeros(0, dtype=np.intp)
+_NO_ROWS: Matrix = np.zeros((0, 0))
+
+
 class Independent(NamedTuple):
     r"""Rows B of full rank that span those of a Jacobian, and what they ask for: :math:`B\,a = \beta`.
 
@@ -134,8 +138,7 @@ class RowSpace:
     @property
     def zero_rows(self) -> Indices:
         """Rows (indices) of zeros."""
-        every = np.arange(len(self.G), dtype=np.intp)
-        return every[:0] if self._all else np.delete(every, self._on)
+        return _NONE if self._all else np.delete(np.arange(len(self.G), dtype=np.intp), self._on)
 
     def independent(self, gamma: Vector, size: float = 0.0) -> Independent:
         r"""Rows of full rank that ask for the same, where all rows together can be met.
@@ -147,7 +150,7 @@ class RowSpace:
             size: size of the accelerations that gamma was computed from: their rounding is no contradiction.
         """
         if self.is_full and self._all:
-            return Independent(self.G, gamma, True, 0.0, self.G[:0], size)
+            return Independent(self.G, gamma, True, 0.0, _NO_ROWS, size)
         wanted: Vector = gamma[self._on]
         off = float(np.abs(np.delete(gamma, self._on)).max(initial=0.0)) if not self._all else 0.0
         if self.is_full:

@@ -345,7 +345,9 @@ class Motion(MovingPoint):
             a: joint accelerations (nv,).
         """
         k = self._stages()
-        return pin.rnea(k.model, k.data, self.point.q, self.v, a) - self.bias_force()
+        if k.bias != self.point.serial:
+            self.bias_force()
+        return pin.rnea(k.model, k.data, self.point.q, self.v, a) - k.data.nle
 
     def bias_force(self) -> Vector:
         """Coriolis, centrifugal and gravity forces h(q, v) (nv,): M a + h = tau."""

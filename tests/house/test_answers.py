@@ -810,3 +810,19 @@ def test_functions_of_time_and_state_are_asked_for_both(call: Callable[[], objec
     """Eighth list 76: a bare TypeError out of the integrator."""
     with pytest.raises(WrongObjectError, match=r"called as f\(t, motion\)"):
         call()
+
+
+# The ninth list.
+
+
+def test_a_step_whose_solve_takes_too_little_is_refused() -> None:
+    """Ninth list 96: a bare TypeError in the first iteration."""
+
+    class Short(LinearStep):
+        def __init__(self, rows: int, weights: Any = None) -> None: ...
+
+        def solve(self, e: Any, J: Any, mu: float) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+            return e
+
+    with pytest.raises(WrongObjectError, match=r"Short\.solve\(self, e, J, mu, root=None\)"):
+        NewtonEngine(Short)

@@ -34,6 +34,9 @@ class NewtonEngine(Engine):
             raise WrongObjectError("linear step of an engine", "a class that is a LinearStep", step)
         if not can_be_called(step, 6, None):
             raise WrongObjectError("linear step of an engine", f"a class made by {step.__name__}(rows, weights)", step)
+        if not can_be_called(step.solve, None, None, None, 0.0, None):
+            words = f"{step.__name__}.solve(self, e, J, mu, root=None)"
+            raise WrongObjectError("linear step of an engine", f"a class with {words}", step)
         self.step = step
 
     def compile(self, problem: Problem, options: Options) -> Program:
