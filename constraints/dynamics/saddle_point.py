@@ -36,6 +36,9 @@ SINGULAR = 1e-12
 LIGHT = 1e-9
 """A pivot below this part of its diagonal entry is too light for Cholesky to be accurate: LU does it."""
 
+LOST = 1e-7
+"""Part of its terms from which on an equation of motion that is missed has no solution in these digits."""
+
 NEAT = 1e-13
 """Part of its terms by which an equation may be missed before it is corrected."""
 
@@ -248,6 +251,10 @@ def solve_null_space(
                 z = np.linalg.solve(K, right)
             a = a + Z @ z
         mu = np.linalg.solve(square.T, Y.T @ (A @ a - push))
+        terms = np.abs(A) @ np.abs(a) + np.abs(push)
+        if Z.shape[1] and not np.abs(A @ a - push - mu @ B).max() <= LOST * terms.max():  # too light to be solved for
+            lightest_of_all = scale[:, None] * (Z @ np.linalg.eigh(Z.T @ A @ Z)[1][:, :1])
+            return unsolved(space, DynamicsStatus.SINGULAR_SYSTEM, len(c), np.linalg.qr(lightest_of_all)[0])
         return solved(space, rows, a * scale, np.asarray(mu, dtype=np.float64))
 
     return _with_rows(H, G, c, gamma, size, solve)
