@@ -35,9 +35,14 @@ LOG_SWITCH = 1.5
 TINY = 1e-8
 
 
-def _polynomial(coefficients: Sequence[Fraction]) -> Callable[[Real], Real]:
-    """The polynomial in t with these coefficients, that of t^0 first; each is rounded once."""
-    last, *others = map(float, reversed(coefficients))
+def _rounded(coefficients: Sequence[Fraction]) -> tuple[float, ...]:
+    """The same coefficients, each rounded once."""
+    return tuple(map(float, coefficients))
+
+
+def _polynomial(coefficients: Sequence[float]) -> Callable[[Real], Real]:
+    """The polynomial in t with these coefficients, that of t^0 first."""
+    last, *others = reversed(coefficients)
 
     def value(t: Real) -> Any:
         s = last
@@ -67,20 +72,23 @@ def _of_cotangent(count: int) -> list[Fraction]:
     return found
 
 
-c_value = _polynomial(_alternating(3, 8))
+C_VALUE = _rounded(_alternating(3, 8))
+c_value = _polynomial(C_VALUE)
 """(theta - sin theta) / theta^3, for t below `EXP_SWITCH`."""
 
-b_prime = _polynomial(_slope(_alternating(2, 9)))
+b_prime = _polynomial(_rounded(_slope(_alternating(2, 9))))
 """2 db/dt, for t below `EXP_SWITCH`."""
 
-c_prime = _polynomial(_slope(_alternating(3, 9)))
+c_prime = _polynomial(_rounded(_slope(_alternating(3, 9))))
 """2 dc/dt, for t below `EXP_SWITCH`."""
 
-k_value = _polynomial(_of_cotangent(12))
+K_VALUE = _rounded(_of_cotangent(12))
+k_value = _polynomial(K_VALUE)
 """(1 - h cot h) / theta^2, for t below `LOG_SWITCH`."""
 
-k_prime = _polynomial(_slope(_of_cotangent(13)))
+K_PRIME = _rounded(_slope(_of_cotangent(13)))
+k_prime = _polynomial(K_PRIME)
 """2 dk/dt, for t below `LOG_SWITCH`."""
 
-k_second = _polynomial(_slope(_slope(_of_cotangent(14))))
+k_second = _polynomial(_rounded(_slope(_slope(_of_cotangent(14)))))
 """4 d2k/dt2, for t below `LOG_SWITCH`."""

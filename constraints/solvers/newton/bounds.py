@@ -34,6 +34,9 @@ class SolverBounds:
         lower, upper: (nv,) bounds that are linear in steps; infinite where there is none, and for joints that wrap.
         coordinate: (nv,) entry of q of each tangent column that is a coordinate; 0 elsewhere.
         is_open: True when no column has a bound.
+        inner_lower, inner_upper: (nq,) bounds that steps keep; infinite elsewhere.
+        turning: (entry, lower, upper) of joints that may turn.
+        unkept: the same of entries with bounds that steps do not keep.
     """
 
     def __init__(self, problem: Problem, wrap: bool, bodies: FreeBodies | None = None, aligned: bool = False) -> None:
@@ -56,15 +59,15 @@ class SolverBounds:
             coordinate[bodies.columns] = bodies.entries
             self.lower[bodies.columns], self.upper[bodies.columns] = bodies.lower, bodies.upper
         self.is_open = not (np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
-        self._inner_lower, self._inner_upper = inner
+        self.inner_lower, self.inner_upper = inner
         self._keeps_all, self._alone = self.is_open and not bodies, bodies if self.is_open else None
         turning = coordinate[np.flatnonzero(self._wraps)]
-        self._turning: list[tuple[int, float, float]] = [
+        self.turning: list[tuple[int, float, float]] = [
             (int(i), float(bounds.lower[i]), float(bounds.upper[i])) for i in turning
         ]
         self._bounded = bool(np.isfinite(bounds.lower).any() or np.isfinite(bounds.upper).any())
         kept = (inner[0] == bounds.lower) & (inner[1] == bounds.upper)
-        self._unkept = [(i, float(bounds.lower[i]), float(bounds.upper[i])) for i in np.flatnonzero(~kept).tolist()]
+        self.unkept = [(i, float(bounds.lower[i]), float(bounds.upper[i])) for i in np.flatnonzero(~kept).tolist()]
 
     def clamp(self, q: Vector) -> Vector:
         """The nearest configuration inside the bounds that steps keep: q itself, no copy, where it is inside.
@@ -73,7 +76,7 @@ class SolverBounds:
         """
         if self._keeps_all or (self._alone is not None and self._alone.keep(q)):
             return q
-        inside = np.minimum(np.maximum(q, self._inner_lower), self._inner_upper)
+        inside = np.minimum(np.maximum(q, self.inner_lower), self.inner_upper)
         same = inside.tobytes() == q.tobytes() or b"\x01" not in (inside != q).tobytes()  # -0.0 is 0.0
         return q if same else inside
 
@@ -160,7 +163,7 @@ class SolverBounds:
             [rad]: by rounding, or at most 1e-6 where its range is a full turn less that.
         """
         wrapped, off = q, 0.0
-        for i, lower, upper in self._turning:
+        for i, lower, upper in self.turning:
             x = q.item(i)
             if lower <= x <= upper:
                 continue
@@ -179,8 +182,8 @@ class SolverBounds:
         """
         if not self._bounded:
             return True
-        if is_kept and len(self._unkept) <= FEW:
-            for i, lower, upper in self._unkept:
+        if is_kept and len(self.unkept) <= FEW:
+            for i, lower, upper in self.unkept:
                 if not lower <= q.item(i) <= upper:
                     return False
             return True

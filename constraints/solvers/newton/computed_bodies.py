@@ -51,6 +51,9 @@ class ComputedBodies:
     Args:
         problem: whose bodies.
         threshold: largest accepted error norm of a constraint.
+
+    Attributes:
+        bodies: those bodies, as leaves of the space.
     """
 
     def __init__(self, problem: Problem, threshold: float) -> None:
@@ -59,21 +62,21 @@ class ComputedBodies:
         computed = np.zeros(problem.space.nv, dtype=np.bool_)
         for explicit in problem.resolution.explicits:
             computed[explicit.outputs.v_indices] |= not explicit.is_constant
-        self._bodies: list[Factor] = []
+        self.bodies: list[Factor] = []
         for leaf in problem.space.leaves():
             size = translation_size(leaf.space)
             if computed[leaf.v][:size].any() and bounded[leaf.q][:size].any():
-                self._bodies.append(leaf)
+                self.bodies.append(leaf)
 
     def __bool__(self) -> bool:
-        return bool(self._bodies)
+        return bool(self.bodies)
 
     def leave(self, q: Vector) -> bool:
         """Whether a translation is outside its bounds."""
         bounds = self._problem.bounds
         return not all(
             bool(((bounds.lower[leaf.q] <= q[leaf.q]) & (q[leaf.q] <= bounds.upper[leaf.q])).all())
-            for leaf in self._bodies
+            for leaf in self.bodies
         )
 
     @cached_property
@@ -102,7 +105,7 @@ class ComputedBodies:
 
     @cached_property
     def _rows(self) -> list[Implicit]:
-        return [self._row(leaf) for leaf in self._bodies]
+        return [self._row(leaf) for leaf in self.bodies]
 
     def _row(self, leaf: Factor) -> Implicit:
         """The translation of a body in its narrower box."""

@@ -24,6 +24,10 @@ class Restarts:
         problem: whose configurations.
         seed: of the table.
         size: rows of the table.
+
+    Attributes:
+        table: (size, nq) configurations.
+        drawn: entries of q that are read from it.
     """
 
     def __init__(self, problem: Problem, seed: int, size: int) -> None:
@@ -35,7 +39,7 @@ class Restarts:
         upper[revolute] = np.minimum(upper[revolute], np.pi)
         beyond = lower > upper  # a range that does not meet [-pi, pi]
         lower[beyond], upper[beyond] = bounds.lower[beyond], bounds.upper[beyond]
-        self._table = space.random(np.random.default_rng(seed), lower, upper, size)
+        self.table = space.random(np.random.default_rng(seed), lower, upper, size)
         drawn = np.zeros(space.nq, dtype=np.bool_)
         for leaf in space.leaves():
             if leaf.space.atoms[:1] in ((("SE3", 1),), (("SE2", 1),)):
@@ -44,13 +48,13 @@ class Restarts:
                 drawn[leaf.q] = (problem.columns & problem.free)[leaf.v]
             else:
                 drawn[leaf.q] = (problem.columns & problem.free)[leaf.v].any()
-        self._drawn = np.flatnonzero(drawn)
+        self.drawn = np.flatnonzero(drawn)
 
     @property
     def is_empty(self) -> bool:
         """True when no coordinate can be drawn."""
-        return not self._drawn.size
+        return not self.drawn.size
 
     def configurations(self, q0: Vector, row: int, count: int) -> list[Vector]:
         """The start with its drawn coordinates from so many rows of the table; new arrays."""
-        return [restart_configuration(q0, self._table, self._drawn, row + i) for i in range(count)]
+        return [restart_configuration(q0, self.table, self.drawn, row + i) for i in range(count)]

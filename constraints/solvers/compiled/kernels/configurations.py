@@ -1,0 +1,147 @@
+"""What happens to configurations: units, bounds, whole turns, steps."""
+
+from __future__ import annotations
+
+from math import ceil, inf, sqrt
+
+from ..layout import ENTRIES, LIVE, MOVES, NQ, SE2, SE3, SO2, SO3, UNITS, VECTOR
+from .groups import se2_move, se3_move, so2_move, so3_move
+from .jit import Floats, Integers, kernel
+
+UNIT = 1e-12
+"""As in `newton.program`."""
+TURN = 6.283185307179586
+ROUNDING = 2.0**-52
+
+
+@kernel
+def copy_to(W: Floats, x: int, n: int, y: int) -> None:
+    """W[y:y+n] = W[x:x+n]."""
+    for i in range(n):
+        W[y + i] = W[x + i]
+
+
+@kernel
+def _norm(W: Floats, x: int, n: int) -> float:
+    s = 0.0
+    for i in range(n):
+        s += W[x + i] * W[x + i]
+    return sqrt(s)
+
+
+@kernel
+def normalised(I: Integers, W: Floats, q: int) -> bool:
+    """Divide blocks of unit norm by their norms where one is off by more than 1e-12; whether anything was off."""
+    units, off = I[UNITS], False
+    for n in range(I[units]):
+        o, size = q + I[units + 1 + 2 * n], I[units + 2 + 2 * n]
+        off = off or not abs(_norm(W, o, size) - 1.0) <= UNIT
+    if off:
+        for n in range(I[units]):
+            o, size = q + I[units + 1 + 2 * n], I[units + 2 + 2 * n]
+            length = _norm(W, o, size)
+            for i in range(size):
+                W[o + i] /= length
+    return off
+
+
+@kernel
+def clamped(I: Integers, F: Floats, W: Floats, box: int, limits: int, q: int) -> bool:
+    """Put entries into their bounds; whether one was outside."""
+    outside = False
+    for n in range(I[box]):
+        o, lower, upper = q + I[box + 1 + n], F[limits + 2 * n], F[limits + 2 * n + 1]
+        if W[o] < lower:
+            W[o], outside = lower, True
+        elif W[o] > upper:
+            W[o], outside = upper, True
+    return outside
+
+
+@kernel
+def within(I: Integers, F: Floats, W: Floats, box: int, limits: int, q: int) -> bool:
+    """Whether entries are in their bounds."""
+    for n in range(I[box]):
+        x = W[q + I[box + 1 + n]]
+        if not (F[limits + 2 * n] <= x <= F[limits + 2 * n + 1]):
+            return False
+    return True
+
+
+@kernel
+def whole(I: Integers, W: Floats, x: int, y: int) -> None:
+    """Copy a configuration."""
+    copy_to(W, x, I[NQ], y)
+
+
+@kernel
+def turned(I: Integers, F: Floats, W: Floats, box: int, limits: int, q: int) -> tuple[bool, float]:
+    """Shift angles outside their bounds by whole turns; whether any was, and how far from a whole turn one came."""
+    any_turned, off = False, 0.0
+    for n in range(I[box]):
+        o, lower, upper = q + I[box + 1 + n], F[limits + 2 * n], F[limits + 2 * n + 1]
+        x = W[o]
+        if lower <= x <= upper:
+            continue
+        if x < lower:
+            whole = x + TURN * ceil((lower - x) / TURN)
+            W[o] = min(whole, upper)
+        else:
+            whole = x - TURN * ceil((x - upper) / TURN)
+            W[o] = max(whole, lower)
+        off, any_turned = max(off, abs(W[o] - whole) + ROUNDING * abs(x)), True
+    return any_turned, off
+
+
+@kernel
+def same_numbers(W: Floats, x: int, y: int, n: int) -> bool:
+    """Whether two vectors have the same numbers, the sign of a zero included."""
+    for i in range(n):
+        a, b = W[x + i], W[y + i]
+        if a != b or (a == 0.0 and 1.0 / a != 1.0 / b):
+            return False
+    return True
+
+
+@kernel
+def is_finite(W: Floats, x: int, n: int) -> bool:
+    """Whether the squares of all numbers have a finite sum."""
+    s = 0.0
+    for i in range(n):
+        s += W[x + i] * W[x + i]
+    return s < inf
+
+
+@kernel
+def _of(I: Integers, W: Floats, step: int, column: int, live: int) -> float:
+    """Entry of a step, by the place in I that names its column; zero where it has none."""
+    c = I[column]
+    return W[step + c] if 0 <= c < live else 0.0
+
+
+@kernel
+def moved(I: Integers, W: Floats, q: int, step: int, part: float) -> None:
+    """Move a configuration by a part of a step, given by live column, in place."""
+    moves, live = I[MOVES], I[LIVE]
+    for n in range(I[moves]):
+        kind, o, c = I[moves + 1 + 3 * n], q + I[moves + 2 + 3 * n], I[moves + 3 + 3 * n]
+        if kind == VECTOR:
+            W[o] += part * W[step + c]
+        elif kind == SO2:
+            so2_move(W, o, part * _of(I, W, step, c, live))
+        elif kind == SO3:
+            x, y, z = _of(I, W, step, c, live), _of(I, W, step, c + 1, live), _of(I, W, step, c + 2, live)
+            so3_move(W, o, part * x, part * y, part * z)
+        elif kind == SE2:
+            x, y, z = _of(I, W, step, c, live), _of(I, W, step, c + 1, live), _of(I, W, step, c + 2, live)
+            se2_move(W, o, part * x, part * y, part * z)
+        elif kind == SE3:
+            x, y, z = _of(I, W, step, c, live), _of(I, W, step, c + 1, live), _of(I, W, step, c + 2, live)
+            a, b, d = _of(I, W, step, c + 3, live), _of(I, W, step, c + 4, live), _of(I, W, step, c + 5, live)
+            se3_move(W, o, part * x, part * y, part * z, part * a, part * b, part * d)
+
+
+@kernel
+def coordinate(I: Integers, W: Floats, q: int, c: int) -> float:
+    """The entry of q that a live column moves alone."""
+    return W[q + I[I[ENTRIES] + c]]

@@ -1,0 +1,96 @@
+"""The kernel that Python calls."""
+
+from __future__ import annotations
+
+from ..layout import (
+    ERROR,
+    ITERATIONS,
+    JACOBIAN,
+    LEVEL_SIZE,
+    LEVEL_TABLE,
+    LEVELS,
+    LIVE,
+    NQ,
+    PREPARE,
+    Q_BEST,
+    Q_START,
+    Q_TRIAL,
+    RESIDUAL,
+    RHS,
+    RHS_SIZE,
+    ROWS,
+    STATE,
+    TRIES,
+    VALUES,
+    WITH_JACOBIAN,
+)
+from .jit import Matrix, Numbers, Vector, address, entrance
+from .search import project, rows_at
+from .tape import run_tape
+
+
+@entrance
+def project_rows(
+    integers: Numbers, floats: Vector, work: Vector, starts: Matrix, sides: Matrix, ends: Matrix, figures: Matrix
+) -> None:
+    """Project many configurations, one after the other; a row does not depend on the others.
+
+    Args:
+        integers, floats: the packed problem.
+        work: memory of this worker.
+        starts: (n, nq).
+        sides: right-hand sides, (n, size), or (1, size) for all.
+        ends: (n, nq), to be filled.
+        figures: (n, 4), to be filled: status, iterations, restarts, residual.
+    """
+    I, F, W = address(integers), address(floats), address(work)
+    nq, rhs, size, state = I[NQ], I[RHS], I[RHS_SIZE], I[STATE]
+    for n in range(starts.shape[0]):
+        for i in range(nq):
+            W[I[Q_START] + i] = starts[n, i]
+        if n < sides.shape[0]:
+            for i in range(size):
+                W[rhs + i] = sides[n, i]
+        figures[n, 0] = project(I, F, W)
+        for i in range(nq):
+            ends[n, i] = W[I[Q_BEST] + i]
+        figures[n, 1], figures[n, 2] = W[state + ITERATIONS], W[state + TRIES]
+        figures[n, 3] = W[state + RESIDUAL]
+
+
+@entrance
+def rows_of(
+    integers: Numbers, floats: Vector, work: Vector, q: Vector, rhs: Vector, errors: Vector, jacobian: Matrix
+) -> bool:
+    """Errors of all levels at a configuration, outputs computed, and their reduced Jacobian.
+
+    Args:
+        integers, floats, work: as for `project_rows`.
+        q: configuration (nq,); computed outputs are written into it.
+        rhs: right-hand sides (size,).
+        errors: (rows,), to be filled.
+        jacobian: (rows, live columns), to be filled; without rows it is not asked for.
+
+    Returns:
+        False where a function has no value.
+    """
+    I, F, W = address(integers), address(floats), address(work)
+    for i in range(I[RHS_SIZE]):
+        W[I[RHS] + i] = rhs[i]
+    for i in range(I[NQ]):
+        W[I[Q_TRIAL] + i] = q[i]
+    asked = WITH_JACOBIAN if jacobian.shape[0] > 0 else VALUES
+    if not (run_tape(I, F, W, I[PREPARE], VALUES) and rows_at(I, F, W, I[Q_TRIAL], asked)):
+        return False
+    for i in range(I[NQ]):
+        q[i] = W[I[Q_TRIAL] + i]
+    row = 0
+    for n in range(I[LEVELS]):
+        level = I[LEVEL_TABLE] + LEVEL_SIZE * n
+        for i in range(I[level + ROWS]):
+            errors[row] = W[I[level + ERROR] + i]
+            if asked != 0:
+                for c in range(I[LIVE]):
+                    jacobian[row, c] = W[I[level + JACOBIAN] + c * I[level + ROWS] + i]
+            row += 1
+    return True

@@ -1,0 +1,123 @@
+r"""Rows of constraints: errors :math:`s\,(r - \mathrm{clip}(r, l, u))`, r = log(rhs^-1 h), and their Jacobians."""
+
+from __future__ import annotations
+
+from math import inf, pi, sqrt
+
+from ..layout import (
+    BLOCK_JACOBIAN,
+    BLOCK_SIZE,
+    BLOCKS,
+    COLUMNS,
+    COUNT,
+    ERROR,
+    FIRST,
+    FLAT,
+    GROUP,
+    INTERVALS,
+    JACOBIAN,
+    LOG,
+    ROWS,
+    SIDE,
+    STRIDE,
+    TANGENT,
+    TURNS,
+    VALUE,
+    WHERE,
+)
+from .groups import log_carried, point_log
+from .jit import Floats, Integers, kernel
+
+NO_TURN = 1e-12
+"""As in `rows.rotation_vectors`."""
+
+
+@kernel
+def _apply_intervals(I: Integers, F: Floats, W: Floats, b: int, jacobian: int) -> None:
+    """Signed, scaled distances to the interval of each row; rows inside are zero."""
+    table, columns, e = I[b + INTERVALS], I[b + COLUMNS], I[b + LOG]
+    for i in range(I[b + TANGENT]):
+        lower, upper, scale = F[table + 3 * i], F[table + 3 * i + 1], F[table + 3 * i + 2]
+        r = W[e + i]
+        off = r - min(max(r, lower), upper)
+        W[e + i] = off * scale
+        factor = 0.0 if off == 0.0 and lower < upper else scale
+        if jacobian != 0 and factor != 1.0:
+            for n in range(I[columns]):
+                o = I[b + BLOCK_JACOBIAN] + I[columns + 1 + n] * I[b + STRIDE] + i
+                W[o] = factor * W[o] if factor != 0.0 else 0.0
+
+
+@kernel
+def _copy_counting(I: Integers, W: Floats, level: int, b: int, jacobian: int) -> None:
+    """Rows that count, from the memory of their constraint to the level."""
+    where, rows, columns = I[b + WHERE], I[level + ROWS], I[b + COLUMNS]
+    for i in range(I[b + TANGENT]):
+        if I[where + i] >= 0:
+            W[I[level + ERROR] + I[where + i]] = W[I[b + LOG] + i]
+            if jacobian != 0:
+                for n in range(I[columns]):
+                    c = I[columns + 1 + n]
+                    entry = W[I[b + BLOCK_JACOBIAN] + c * I[b + STRIDE] + i]
+                    W[I[level + JACOBIAN] + c * rows + I[where + i]] = entry
+
+
+@kernel
+def _to_nearest_turn(I: Integers, W: Floats, b: int, first: int, jacobian: int) -> None:
+    """As `rows.rotation_vectors.to_nearest_turn`, of three rows."""
+    e, r = I[b + LOG] + first, I[b + SIDE] + first
+    x, y, z = W[e], W[e + 1], W[e + 2]
+    if x * x + y * y + z * z <= pi * pi:
+        return
+    u, v, w = x + W[r], y + W[r + 1], z + W[r + 2]
+    angle = sqrt(u * u + v * v + w * w)
+    if angle < NO_TURN or u * x + v * y + w * z <= pi * angle:
+        return
+    u, v, w = u / angle, v / angle, w / angle
+    W[e], W[e + 1], W[e + 2] = x - 2.0 * pi * u, y - 2.0 * pi * v, z - 2.0 * pi * w
+    if jacobian != 0:
+        part, columns = 2.0 * pi / angle, I[b + COLUMNS]
+        for n in range(I[columns]):
+            o = I[b + BLOCK_JACOBIAN] + I[columns + 1 + n] * I[b + STRIDE] + first
+            along = part * (u * W[o] + v * W[o + 1] + w * W[o + 2])
+            W[o] = (1.0 - part) * W[o] + along * u
+            W[o + 1] = (1.0 - part) * W[o + 1] + along * v
+            W[o + 2] = (1.0 - part) * W[o + 2] + along * w
+
+
+@kernel
+def write_rows(I: Integers, F: Floats, W: Floats, level: int, jacobian: int) -> None:
+    """Errors of all blocks of a level, whose functions have been evaluated."""
+    blocks = I[level + BLOCKS]
+    for n in range(I[blocks]):
+        b = blocks + 1 + BLOCK_SIZE * n
+        nv, e, x, y = I[b + TANGENT], I[b + LOG], I[b + SIDE], I[b + VALUE]
+        if I[b + FLAT] != 0:
+            for i in range(nv):
+                W[e + i] = W[y + i] - W[x + i]
+            for t in range(I[I[b + TURNS]]):
+                _to_nearest_turn(I, W, b, I[I[b + TURNS] + 1 + t], jacobian)
+        else:
+            point_log(I, W, I[b + GROUP], x, y, e)
+            if jacobian != 0:
+                log_carried(I, W, I[b + GROUP], e, I[b + BLOCK_JACOBIAN], I[b + STRIDE], I[b + COLUMNS])
+        if I[b + INTERVALS] != 0:
+            _apply_intervals(I, F, W, b, jacobian)
+        if I[b + WHERE] != 0:
+            _copy_counting(I, W, level, b, jacobian)
+
+
+@kernel
+def measured(I: Integers, W: Floats, level: int) -> tuple[float, float]:
+    """Squared norm of all rows of a level, and largest norm of one constraint; infinite where one is no number."""
+    blocks, merit, worst = I[level + BLOCKS], 0.0, 0.0
+    for n in range(I[blocks]):
+        b = blocks + 1 + BLOCK_SIZE * n
+        e, length2 = I[level + ERROR] + I[b + FIRST], 0.0
+        for i in range(I[b + COUNT]):
+            length2 += W[e + i] * W[e + i]
+        merit += length2
+        worst = max(worst, sqrt(length2))
+    if merit < inf:
+        return merit, worst
+    return inf, inf

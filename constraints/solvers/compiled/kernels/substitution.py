@@ -1,0 +1,77 @@
+r"""Computed dofs: outputs written into configurations, their derivative E by the chain rule, reduced Jacobians.
+
+.. math:: J_r = J_{:,live} + J_{:,out} E
+"""
+
+from __future__ import annotations
+
+from ..layout import (
+    CHAIN,
+    COMPUTED,
+    EXPLICIT_JACOBIAN,
+    GENERATION_SIZE,
+    GENERATION_TAPE,
+    GENERATIONS,
+    JACOBIAN,
+    JOINTS,
+    LIVE,
+    OUTPUTS,
+    ROWS,
+    WRITES,
+)
+from .jit import Floats, Integers, kernel
+from .tape import run_tape
+from .trees import place
+
+
+@kernel
+def written(I: Integers, W: Floats, writes: int, q: int) -> None:
+    """Write outputs into a configuration. At [writes] in I: count, then (where they are in W, entry of q) each."""
+    for n in range(I[writes]):
+        W[q + I[writes + 2 + 2 * n]] = W[I[writes + 1 + 2 * n]]
+
+
+@kernel
+def _chained(I: Integers, W: Floats) -> None:
+    """Replace derivatives by computed dofs by those of their inputs. At [CHAIN] in I: count, then (k, earlier) each."""
+    chain, live, computed, E = I[CHAIN], I[LIVE], I[COMPUTED], I[EXPLICIT_JACOBIAN]
+    for n in range(I[chain]):
+        k, earlier = I[chain + 1 + 2 * n], I[chain + 2 + 2 * n]
+        through = W[E + (live + earlier) * computed + k]
+        if through != 0.0:
+            W[E + (live + earlier) * computed + k] = 0.0
+            for c in range(live):
+                W[E + c * computed + k] += through * W[E + c * computed + earlier]
+
+
+@kernel
+def resolved(I: Integers, F: Floats, W: Floats, q: int, jacobian: int) -> bool:
+    """Write all computed outputs into q, generation by generation, and E; False where a map has no value."""
+    generations = I[GENERATIONS]
+    if jacobian != 0 and I[I[CHAIN]] > 0:
+        for i in range(I[COMPUTED] * (I[LIVE] + I[COMPUTED])):
+            W[I[EXPLICIT_JACOBIAN] + i] = 0.0
+    for n in range(I[generations]):
+        g = generations + 1 + GENERATION_SIZE * n
+        place(I, F, W, I[g + JOINTS], q, jacobian)
+        if not run_tape(I, F, W, I[g + GENERATION_TAPE], jacobian):
+            return False
+        written(I, W, I[g + WRITES], q)
+    if jacobian != 0:
+        _chained(I, W)
+    return True
+
+
+@kernel
+def reduced(I: Integers, W: Floats, level: int) -> None:
+    """Add to the Jacobian of a level what its rows see through computed dofs. At [OUTPUTS]: count, then dofs."""
+    outputs, m, live, computed = I[level + OUTPUTS], I[level + ROWS], I[LIVE], I[COMPUTED]
+    J, E = I[level + JACOBIAN], I[EXPLICIT_JACOBIAN]
+    for n in range(I[outputs]):
+        k = I[outputs + 1 + n]
+        o = J + (live + k) * m
+        for c in range(live):
+            by = W[E + c * computed + k]
+            if by != 0.0:
+                for i in range(m):
+                    W[J + c * m + i] += by * W[o + i]

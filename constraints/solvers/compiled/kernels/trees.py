@@ -1,0 +1,147 @@
+"""The tree of joints: poses of joints in the world, and the twist of each of their dofs."""
+
+from __future__ import annotations
+
+from math import cos, sin
+
+from ..layout import (
+    CONSTANT,
+    CONTINUOUS,
+    ENTRY,
+    FREE,
+    HELICAL,
+    JOINT_COLUMNS,
+    JOINT_KIND,
+    JOINT_SIZE,
+    PARENT,
+    PLACED,
+    PLANAR,
+    PRISMATIC,
+    REVOLUTE,
+    SPHERICAL,
+    TRANSLATION,
+    TWISTS,
+)
+from .groups import rotation_matrix
+from .jit import Floats, Integers, kernel
+
+
+@kernel
+def product_of_poses(W: Floats, M: int, F: Floats, N: int, out: int) -> None:
+    """W[out] = W[M] F[N], poses of 12 numbers."""
+    for i in range(3):
+        a, b, c = W[M + 3 * i], W[M + 3 * i + 1], W[M + 3 * i + 2]
+        W[out + 3 * i] = a * F[N] + b * F[N + 3] + c * F[N + 6]
+        W[out + 3 * i + 1] = a * F[N + 1] + b * F[N + 4] + c * F[N + 7]
+        W[out + 3 * i + 2] = a * F[N + 2] + b * F[N + 5] + c * F[N + 8]
+        W[out + 9 + i] = W[M + 9 + i] + a * F[N + 9] + b * F[N + 10] + c * F[N + 11]
+
+
+@kernel
+def _turn(W: Floats, M: int, c: float, s: float) -> None:
+    """Turn a pose about its own z."""
+    for i in range(3):
+        a, b = W[M + 3 * i], W[M + 3 * i + 1]
+        W[M + 3 * i], W[M + 3 * i + 1] = c * a + s * b, c * b - s * a
+
+
+@kernel
+def _angular(I: Integers, W: Floats, M: int, axis: int, column: int, twists: int) -> None:
+    if I[column] < 0:
+        return
+    o = twists + 6 * I[column]
+    x, y, z = W[M + axis], W[M + 3 + axis], W[M + 6 + axis]
+    a, b, c = W[M + 9], W[M + 10], W[M + 11]
+    W[o], W[o + 1], W[o + 2] = b * z - c * y, c * x - a * z, a * y - b * x
+    W[o + 3], W[o + 4], W[o + 5] = x, y, z
+
+
+@kernel
+def _linear(I: Integers, W: Floats, M: int, axis: int, column: int, twists: int) -> None:
+    if I[column] < 0:
+        return
+    o = twists + 6 * I[column]
+    W[o], W[o + 1], W[o + 2] = W[M + axis], W[M + 3 + axis], W[M + 6 + axis]
+    W[o + 3], W[o + 4], W[o + 5] = 0.0, 0.0, 0.0
+
+
+@kernel
+def _write_twists(I: Integers, F: Floats, W: Floats, kind: int, M: int, columns: int, twists: int, pitch: int) -> None:
+    """Twists of a joint's dofs that have a column: velocity of the point at the world's origin, angular velocity."""
+    if kind == REVOLUTE or kind == CONTINUOUS:
+        _angular(I, W, M, 2, columns, twists)
+    elif kind == PRISMATIC:
+        _linear(I, W, M, 2, columns, twists)
+    elif kind == HELICAL:
+        _angular(I, W, M, 2, columns, twists)
+        if I[columns] >= 0:
+            o = twists + 6 * I[columns]
+            for i in range(3):
+                W[o + i] += F[pitch] * W[M + 3 * i + 2]
+    elif kind == SPHERICAL:
+        for axis in range(3):
+            _angular(I, W, M, axis, columns + axis, twists)
+    elif kind == PLANAR:
+        _linear(I, W, M, 0, columns, twists)
+        _linear(I, W, M, 1, columns + 1, twists)
+        _angular(I, W, M, 2, columns + 2, twists)
+    else:
+        for axis in range(3):
+            _linear(I, W, M, axis, columns + axis, twists)
+        if kind == FREE:
+            for axis in range(3):
+                _angular(I, W, M, axis, columns + 3 + axis, twists)
+
+
+@kernel
+def _shift(W: Floats, M: int, x: float, y: float, z: float) -> None:
+    """Shift a pose along its own axes."""
+    for i in range(3):
+        W[M + 9 + i] += x * W[M + 3 * i] + y * W[M + 3 * i + 1] + z * W[M + 3 * i + 2]
+
+
+@kernel
+def _rotate(W: Floats, M: int, x: int) -> None:
+    """Turn a pose by the quaternion at x, seen in its own axes."""
+    a, b, c, d, e, f, g, h, k = rotation_matrix(W[x], W[x + 1], W[x + 2], W[x + 3])
+    for i in range(3):
+        r, s, t = W[M + 3 * i], W[M + 3 * i + 1], W[M + 3 * i + 2]
+        W[M + 3 * i] = r * a + s * d + t * g
+        W[M + 3 * i + 1] = r * b + s * e + t * h
+        W[M + 3 * i + 2] = r * c + s * f + t * k
+
+
+@kernel
+def place(I: Integers, F: Floats, W: Floats, joints: int, q: int, jacobian: int) -> None:
+    r"""Place joints, parents before children: :math:`{}^oM_j = {}^oM_{parent}\, {}^{parent}M_j\, M(q_j)`.
+
+    Args:
+        joints: at in I: count, then joint records.
+        q: where the configuration is.
+        jacobian: whether the twists of their dofs are wanted.
+    """
+    for n in range(I[joints]):
+        j = joints + 1 + JOINT_SIZE * n
+        kind, x, M = I[j + JOINT_KIND], q + I[j + ENTRY], I[j + PLACED]
+        product_of_poses(W, I[j + PARENT], F, I[j + CONSTANT], M)
+        if kind == REVOLUTE:
+            _turn(W, M, cos(W[x]), sin(W[x]))
+        elif kind == CONTINUOUS:
+            _turn(W, M, W[x], W[x + 1])
+        elif kind == PRISMATIC:
+            _shift(W, M, 0.0, 0.0, W[x])
+        elif kind == HELICAL:
+            _shift(W, M, 0.0, 0.0, F[I[j + CONSTANT] + 12] * W[x])
+            _turn(W, M, cos(W[x]), sin(W[x]))
+        elif kind == TRANSLATION:
+            _shift(W, M, W[x], W[x + 1], W[x + 2])
+        elif kind == SPHERICAL:
+            _rotate(W, M, x)
+        elif kind == PLANAR:
+            _shift(W, M, W[x], W[x + 1], 0.0)
+            _turn(W, M, W[x + 2], W[x + 3])
+        elif kind == FREE:
+            _shift(W, M, W[x], W[x + 1], W[x + 2])
+            _rotate(W, M, x + 3)
+        if jacobian != 0:
+            _write_twists(I, F, W, kind, M, I[j + JOINT_COLUMNS], I[TWISTS], I[j + CONSTANT] + 12)

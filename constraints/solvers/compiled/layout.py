@@ -1,0 +1,160 @@
+"""The layout of a packed problem: what stands where in its integers, as names for numbers.
+
+A packed problem is two arrays and a size: integers `I` (tables), floats `F` (constants), and how much memory `W` a
+projection works in. Kernels get the three, and find everything through the header, the first entries of `I`. "At" is an
+index: of `I` for tables, of `F` for constants, of `W` for what changes.
+"""
+
+from __future__ import annotations
+
+# The header: entries of I.
+
+HEADER = 80
+"""Its length."""
+
+(
+    NQ,  # size of a configuration
+    LIVE,  # columns that steps move; they come first
+    COMPUTED,  # columns of computed dofs; they come next
+    LEVELS,  # levels with rows, most important first
+    MANDATORY,  # so many of them must hold
+    LEVEL_TABLE,  # at in I: a record of LEVEL_SIZE a level
+    TWINS,  # at in I: record of the level of all explicit constraints' errors
+    DOUBTFUL,  # the same of those whose outputs may miss their error
+    Q,  # at in W: the configuration that is looked at
+    Q_START,  # as it came
+    Q_READY,  # normalised, clamped, with constant outputs
+    Q_BEST,  # the best iterate
+    Q_NEXT,  # where an iterate is taken from
+    Q_TRIAL,  # memory for candidates
+    RHS,  # at in W: right-hand sides
+    RHS_SIZE,
+    TWISTS,  # at in W: six numbers a column, the twist of each joint's dof in the world
+    STEP,  # at in W: the step, by live column
+    STEP_TRIAL,
+    NORMAL,  # at in W: matrix of the damped step
+    DUAL,  # at in W: its right side and solution
+    ERROR_TRIAL,  # at in W: errors that are to be solved for
+    TO_BOUND,  # at in W: by live column
+    HELD,  # at in W: 1 where a column is held at a bound
+    SCORE,  # at in W: by mandatory level
+    SCORE_BEST,
+    SCORE_REFERENCE,
+    STATE,  # at in W: the record of STATE_SIZE numbers
+    PREPARE,  # at in I: tape that right-hand sides go through, once a projection
+    CONSTANTS,  # at in I: where constant outputs are written, once a start
+    GENERATIONS,  # at in I: count, then records of GENERATION_SIZE
+    FINAL_JOINTS,  # at in I: joints that levels need, and no generation placed after it wrote the last time
+    ALL_JOINTS,  # at in I: all joints that anything needs
+    EXPLICIT_JACOBIAN,  # at in W: E, derivative of computed dofs, by column
+    CHAIN,  # at in I: what the chain rule replaces
+    UNITS,  # at in I: count, then (at in q, size) of blocks of unit norm
+    MOVES,  # at in I: count, then (kind, at in q, columns at in I) of what steps move
+    BOX,  # at in I: count, then entries of q that steps keep in bounds
+    BOX_LIMITS,  # at in F: lower, upper of each
+    LIMITS,  # at in F: lower bounds of live columns, then upper ones; infinite without
+    ENTRIES,  # at in I: entry of q of each live column, 0 where that is none
+    IS_OPEN,  # 1 where no live column has a bound
+    UNKEPT,  # at in I: as BOX, entries that steps do not keep in their bounds
+    UNKEPT_LIMITS,
+    ALL_BOUNDED,  # as BOX, all entries with bounds
+    ALL_LIMITS,
+    TURNING,  # as BOX, joints that may be shifted by whole turns
+    TURNING_LIMITS,
+    SCALE,  # at in F: root of the inverse cost of each live column; 0 where all cost alike
+    TABLE,  # at in F: table of restart configurations
+    TABLE_ROWS,
+    DRAWN,  # at in I: count, then entries of q that restarts draw
+    CRC,  # at in I: table of the check sum
+    LEAVING,  # at in I: as BOX, bounded translations of computed bodies
+    LEAVING_LIMITS,
+    COMPUTES,  # 1 where there are explicit constraints
+    MAPS,  # 1 where outputs are computed anew for each configuration
+    RESTARTS,  # 1 where a try may be followed by another one
+    OPTIONAL,  # 1 where the last level need not hold
+    MAX_ITERATIONS,
+    SCREEN,
+    PASSES,
+    STALL_COUNT,
+    THRESHOLDS,  # at in F: record of options
+) = range(64)
+
+# Options in F, from THRESHOLDS on.
+THRESHOLD, DAMPING, CAP, STALL_RATIO = range(4)
+
+# The record of a level in I.
+(
+    ROWS,  # number of rows
+    ERROR,  # at in W
+    JACOBIAN,  # at in W: by column, ROWS numbers each
+    BLOCKS,  # at in I: count, then records of BLOCK_SIZE
+    TAPE,  # at in I: count, then instructions
+    CLEARED,  # 1 where columns are written that no instruction declares, so that all are cleared first
+    OUTPUTS,  # at in I: count, then (computed dof, count of rows ..) of the chain rule
+) = range(7)
+LEVEL_SIZE = 8
+
+# The record of a block of rows in I: one constraint.
+(
+    VALUE,  # at in W: value of the function
+    BLOCK_JACOBIAN,  # at in W: its Jacobian, by column
+    STRIDE,  # numbers from one column of it to the next
+    GROUP,  # at in I: leaves of its group
+    FLAT,  # 1 where it is R^n
+    SIDE,  # at in W: its right-hand side
+    TANGENT,  # number of tangent rows
+    COLUMNS,  # at in I: count, then columns
+    LOG,  # at in W: memory for all errors
+    WHERE,  # at in I: row of the level of each tangent row, -1 where masked; 0 where all stand in place
+    INTERVALS,  # at in F: lower, upper, scale of each row; 0 where all rows are plain
+    FIRST,  # its first row in the level
+    COUNT,  # its rows that count
+    TURNS,  # at in I: count, then first rows of rotation vectors of which any of the same rotation will do
+) = range(14)
+BLOCK_SIZE = 14
+
+# A generation of explicit constraints in I.
+(JOINTS, GENERATION_TAPE, WRITES) = range(3)
+GENERATION_SIZE = 3
+
+# An instruction in I.
+(OPERATION, X, Y, J, JS, COLS, A, B, C, D, NUMBERS) = range(11)
+INSTRUCTION_SIZE = 11
+
+# A joint in I.
+(JOINT_KIND, PARENT, ENTRY, PLACED, CONSTANT, JOINT_COLUMNS) = range(6)
+JOINT_SIZE = 6
+
+# What is asked of a function.
+(VALUES, WITH_JACOBIAN) = range(2)
+
+# Kinds of joints.
+(REVOLUTE, CONTINUOUS, PRISMATIC, HELICAL, SPHERICAL, PLANAR, FREE, TRANSLATION, ELLIPSOID) = range(9)
+
+# Groups: what a leaf of a space is.
+(VECTOR, SO2, SO3, SE2, SE3) = range(5)
+
+# Operations.
+(
+    POSE,
+    POSE_R3XSO3,
+    POSITION,
+    ORIENTATION,
+    TRANSFORMATION,
+    ROTATION,  # the last function of two frames
+    CENTER,
+    AFFINE,
+    COPY,
+    PRODUCT,
+    TWIN,
+    CHAIN_RULE,
+    SELECT,
+    POSE_FROM_ROWS,
+) = range(14)
+
+# The state of a projection, from STATE on.
+(ITERATIONS, TRIES, BEST_TRY, STATUS, RESIDUAL, MERIT, ROW) = range(7)
+STATE_SIZE = 8
+
+# Statuses.
+(CONVERGED, STALLED, MAX_ITERATIONS_SPENT, STATIONARY, OUT_OF_BOUNDS, UNDEFINED) = range(6)

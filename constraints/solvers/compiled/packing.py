@@ -1,0 +1,221 @@
+"""Packing: a problem as flat arrays, so that kernels can solve it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from liegroups import Space
+from liegroups.arrays import Vector
+
+from ...functions.function import Function
+from ...robot import Frame, Robot
+from ...robot.pinocchio import pin
+from . import layout
+from .tree import Tree
+
+Integers = NDArray[np.int64]
+
+LEAVES = {"R": layout.VECTOR, "SO2": layout.SO2, "SO3": layout.SO3, "SE2": layout.SE2, "SE3": layout.SE3}
+"""Kinds of leaves by the names of their groups."""
+
+
+class NotPacked(Exception):
+    """Something that the compiled engine does not solve; the message is the reason, for `why_not`."""
+
+
+class Argument(NamedTuple):
+    """Where a function gets its argument from.
+
+    Attributes:
+        at: of its entries, in W.
+        columns: (inputs.nv,) the column that each tangent coordinate has in the Jacobian that is asked for, or -1.
+        is_configuration: whether it is (a block of) the configuration itself, so that joints may be placed by it.
+    """
+
+    at: int
+    columns: Integers
+    is_configuration: bool = False
+
+    def block(self, q: slice, v: slice) -> Argument:
+        """A run of it."""
+        return Argument(self.at + q.start, self.columns[v], self.is_configuration)
+
+
+class Result(NamedTuple):
+    """Where a function writes to.
+
+    Attributes:
+        value: in W.
+        jacobian: in W.
+        stride: numbers from one of its columns to the next.
+    """
+
+    value: int
+    jacobian: int
+    stride: int
+
+    def rows(self, q: int, v: int) -> Result:
+        """What begins so many entries and rows further on."""
+        return Result(self.value + q, self.jacobian + v, self.stride)
+
+
+@final
+class Packer:
+    """Collects the integers, constants and memory of a problem.
+
+    Args:
+        columns: how many columns Jacobians have.
+
+    Attributes:
+        columns: as given.
+        header: the first entries of the integers.
+        work: the memory as a projection finds it.
+        used: joints that were asked for since somebody emptied it.
+    """
+
+    def __init__(self, columns: int) -> None:
+        self.columns = columns
+        self.header: list[int] = [0] * layout.HEADER
+        self._integers: list[int] = []
+        self._floats: list[float] = [0.0]  # an offset of 0 stands for nothing
+        self._work: list[float] = [0.0]
+        self._tape: list[int] = []
+        self._groups: dict[object, int] = {}
+        self._tree: Tree | None = None
+        self._argument: Argument | None = None
+        self.used: set[int] = set()
+
+    # Memory.
+
+    def table(self, entries: Iterable[int]) -> int:
+        """Integers, as they are; where they are in I."""
+        at = layout.HEADER + len(self._integers)
+        self._integers += [int(i) for i in entries]
+        return at
+
+    def counted(self, entries: Iterable[int]) -> int:
+        """A count, then integers; where they are in I."""
+        listed = [int(i) for i in entries]
+        return self.table([len(listed), *listed])
+
+    def records(self, records: Sequence[Sequence[int]]) -> int:
+        """A count, then records; where they are in I."""
+        return self.table([len(records), *[i for record in records for i in record]])
+
+    def constants(self, numbers: Any) -> int:
+        """Floats; where they are in F."""
+        at = len(self._floats)
+        self._floats += np.asarray(numbers, dtype=np.float64).ravel().tolist()
+        return at
+
+    def memory(self, size: int) -> int:
+        """Floats that change, zero at first; where they are in W."""
+        return self.filled(np.zeros(size))
+
+    def filled(self, numbers: Any) -> int:
+        """Floats in the memory, with what they hold at first; where they are in W."""
+        at = len(self._work)
+        self._work += np.asarray(numbers, dtype=np.float64).ravel().tolist()
+        return at
+
+    def group(self, space: Space) -> int:
+        """Leaves of a space; where they are in I.
+
+        Raises:
+            NotPacked: a group that is not one of the library's.
+        """
+        key = space.atoms
+        if key not in self._groups:
+            self._groups[key] = self.records([leaf_of(leaf.space) for leaf in space.leaves()])
+        return self._groups[key]
+
+    def arrays(self) -> tuple[Integers, Vector, Vector]:
+        """I, F, and W as a projection finds it."""
+        integers = np.array([*self.header, *self._integers], dtype=np.int64)
+        return integers, np.array(self._floats), np.array(self._work)
+
+    # Instructions.
+
+    def recorded(self, write: Callable[[], None]) -> int:
+        """The tape of the instructions that `write` emits; where it is in I."""
+        outer, self._tape = self._tape, []
+        write()
+        tape, self._tape = self._tape, outer
+        return self.table([len(tape) // layout.INSTRUCTION_SIZE, *tape])
+
+    def emit(
+        self,
+        operation: int,
+        argument: int,
+        result: Result,
+        columns: int,
+        a: int = 0,
+        b: int = 0,
+        c: int = 0,
+        d: int = 0,
+        numbers: int = 0,
+    ) -> None:
+        """One instruction, of `layout`'s fields."""
+        self._tape += [operation, argument, result.value, result.jacobian, result.stride, columns, a, b, c, d, numbers]
+
+    def columns_of(self, f: Function, argument: Argument) -> list[int]:
+        """The columns that a function's Jacobian has, in order."""
+        return sorted({int(c) for c in argument.columns[f.columns] if c >= 0})
+
+    def own_jacobian(self, f: Function, local: bool = False) -> Result:
+        """Memory for the value of a function and its Jacobian: by all columns, or by its own argument alone."""
+        count = f.inputs.nv if local else self.columns
+        return Result(self.memory(f.outputs.nq), self.memory(f.outputs.nv * count), f.outputs.nv)
+
+    # Joints.
+
+    def place_at(self, configuration: Argument) -> None:
+        """Say where the configuration is that joints are placed by."""
+        self._argument = configuration
+
+    def tree(self, robot: Robot, argument: Argument) -> Tree:
+        """The joints of a robot at its configuration.
+
+        Raises:
+            NotPacked: the argument is computed; or a second robot.
+        """
+        if not argument.is_configuration:
+            raise NotPacked("a function of frames of a robot, of a configuration that is computed by other functions")
+        if self._tree is None:
+            self._tree = Tree(self, robot, argument)
+        if not (self._tree.robot.space.same_robot(robot.space) and self._tree.argument.at == argument.at):
+            raise NotPacked("functions of two robots")
+        return self._tree
+
+    def pose_of(self, robot: Robot, argument: Argument, frame: Frame) -> tuple[int, Any]:
+        """Pose of the joint of a frame, in W, and the placement of the frame on it."""
+        tree = self.tree(robot, argument)
+        at, joint, turn = tree.joint(frame.joint)
+        if joint >= 0:
+            self.used.add(joint)
+        return at, turn.inverse() * frame.placement
+
+    @property
+    def joints(self) -> Tree | None:
+        """The joints that were placed so far, if any."""
+        return self._tree
+
+
+def leaf_of(space: Space) -> tuple[int, int, int]:
+    """Kind and sizes of a leaf."""
+    name = space.atoms[0][0] if space.atoms else "R"
+    if name not in LEAVES or len(space.atoms) > 1:
+        raise NotPacked(f"the group {space.name}, which is not one of the library's")
+    return LEAVES[name], space.nq, space.nv
+
+
+def numbers_of(pose: Any) -> list[float]:
+    """A placement as 12 numbers."""
+    return [*np.asarray(pose.rotation).ravel().tolist(), *np.asarray(pose.translation).tolist()]
+
+
+IDENTITY: Any = pin.SE3.Identity()

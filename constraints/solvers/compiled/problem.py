@@ -1,0 +1,356 @@
+"""A whole problem with its options, packed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from liegroups.arrays import Vector
+
+from ...functions.translation import RightTranslation
+from ...problem.problem import Problem
+from ...rows.explicit import Explicit
+from ...rows.row_owner import RowOwner
+from ...rows.stack import Stack
+from ..newton.bounds import SolverBounds
+from ..newton.computed_bodies import ComputedBodies
+from ..newton.free_bodies import FreeBodies
+from ..newton.linear_step import dof_scale
+from ..newton.restarts import Restarts
+from ..options import Options
+from ..step_control import FullSteps
+from . import layout
+from .functions import pack_function, pack_product, pack_translated
+from .packing import Argument, Integers, NotPacked, Packer, Result, leaf_of
+
+
+class Packed(NamedTuple):
+    """A problem as kernels take it.
+
+    Attributes:
+        integers, floats: its tables and constants.
+        work: the memory as a projection finds it; each worker has a copy.
+    """
+
+    integers: Integers
+    floats: Vector
+    work: Vector
+
+
+class _Level(NamedTuple):
+    """A level that was packed: its record, and the joints that it needs."""
+
+    record: list[int]
+    joints: set[int]
+
+
+def packed(problem: Problem, options: Options) -> Packed:
+    """A problem with its options as flat arrays.
+
+    Raises:
+        NotPacked: something that the compiled engine does not solve.
+    """
+    return _ProblemPacker(problem, options).packed()
+
+
+@final
+class _ProblemPacker:
+    """Packs one problem: columns first, then explicit constraints, levels, bounds and restarts."""
+
+    def __init__(self, problem: Problem, options: Options) -> None:
+        self._problem, self._options = problem, options
+        self._refuse_options()
+        self._moving = [[e for e in g if not e.is_constant] for g in problem.resolution.generations]
+        computed = [v for generation in self._moving for e in generation for v in e.outputs.v]
+        live = problem.implicit_dofs & problem.free & ~problem.bounds.frozen
+        self._live: list[int] = np.flatnonzero(live).tolist()
+        self._computed = computed
+        self._columns: Integers = np.full(problem.space.nv, -1, dtype=np.int64)
+        self._columns[self._live] = np.arange(len(self._live))
+        self._columns[computed] = len(self._live) + np.arange(len(computed))
+        self._packer = Packer(len(self._live) + len(computed))
+        self._header = self._packer.header
+
+    def packed(self) -> Packed:
+        """All of it."""
+        problem, options, header, packer = self._problem, self._options, self._header, self._packer
+        nq = problem.space.nq
+        header[layout.NQ], header[layout.LIVE], header[layout.COMPUTED] = nq, len(self._live), len(self._computed)
+        for name in (layout.Q, layout.Q_START, layout.Q_READY, layout.Q_BEST, layout.Q_NEXT, layout.Q_TRIAL):
+            header[name] = packer.filled(problem.space.neutral)
+        header[layout.RHS], header[layout.RHS_SIZE] = packer.filled(problem.rhs.vector), problem.rhs.vector.size
+        header[layout.TWISTS], header[layout.STATE] = packer.memory(6 * packer.columns), packer.memory(layout.STATE_SIZE)
+        self._constraints()
+        self._steps()
+        self._bounds()
+        self._restarts()
+        header[layout.THRESHOLDS] = packer.constants(self._thresholds())
+        header[layout.MAX_ITERATIONS], header[layout.PASSES] = options.max_iterations, options.saturating_passes
+        return Packed(*packer.arrays())
+
+    def _refuse_options(self) -> None:
+        """What is not solved here, by option."""
+        options, problem = self._options, self._problem
+        if options.trace:
+            raise NotPacked("the option trace")
+        if not isinstance(options.step_control, FullSteps):
+            raise NotPacked(f"the step control {type(options.step_control).__name__}")
+        if FreeBodies(problem):
+            raise NotPacked("bounds on the translation of a free body that steps move")
+        if sum(1 for level in problem.levels if level.size) > 1:
+            raise NotPacked("more than one level")
+
+    def _thresholds(self) -> list[float]:
+        options = self._options
+        ratio = options.stall_ratio if options.restarts else options.patience_ratio
+        return [options.threshold, options.damping, options.cap, ratio]
+
+    # Constraints.
+
+    def _argument(self) -> Argument:
+        return Argument(self._header[layout.Q], self._columns, is_configuration=True)
+
+    def _side(self, owner: RowOwner) -> int:
+        """Where the right-hand side of a constraint is in W."""
+        stack = self._problem.constraints
+        return self._header[layout.RHS] + stack.rhs_slices[stack.index(owner)].start
+
+    def _constraints(self) -> None:
+        problem, packer, header = self._problem, self._packer, self._header
+        header[layout.EXPLICIT_JACOBIAN] = packer.memory(len(self._computed) * packer.columns)
+        elements: dict[int, int] = {}
+        constants = list[tuple[int, int]]()
+
+        def prepare() -> None:
+            for explicit in problem.resolution.explicits:
+                elements[id(explicit)] = self._element(explicit)
+            for explicit in problem.resolution.explicits:
+                if explicit.is_constant:
+                    at = self._constant_outputs(explicit, elements[id(explicit)])
+                    constants.extend((at + i, entry) for i, entry in enumerate(explicit.outputs.q_indices.tolist()))
+
+        header[layout.PREPARE] = packer.recorded(prepare)
+        header[layout.CONSTANTS] = packer.records(constants)
+        generations = [self._generation(g, elements) for g in self._moving if g]
+        levels = [self._level(level) for level in problem.levels if level.size]
+        twins = self._level(problem.explicits, values=True)
+        doubtful = self._level(Stack([e for e in problem.resolution.explicits if not e.is_exact]), values=True)
+        header[layout.LEVELS] = len(levels)
+        header[layout.MANDATORY] = sum(1 for level in problem.mandatory if level.size)
+        header[layout.OPTIONAL] = int(header[layout.LEVELS] > header[layout.MANDATORY])
+        header[layout.COMPUTES], header[layout.MAPS] = int(len(problem.explicits) > 0), int(len(generations) > 0)
+        self._schedule(generations, levels, [twins, doubtful])
+        header[layout.LEVEL_TABLE] = packer.table([i for level in levels for i in level.record])
+        header[layout.TWINS], header[layout.DOUBTFUL] = packer.table(twins.record), packer.table(doubtful.record)
+        header[layout.CHAIN] = packer.records(self._chain())
+        for name in (layout.SCORE, layout.SCORE_BEST, layout.SCORE_REFERENCE):
+            header[name] = packer.memory(max(header[layout.MANDATORY], 1))
+
+    def _element(self, explicit: Explicit) -> int:
+        """What the value of f is multiplied by, as a point of its group: where it is in W. Emits what makes it."""
+        packer, side = self._packer, self._side(explicit)
+        group, nothing = explicit.map.outputs, np.full(explicit.group.nv, -1, dtype=np.int64)
+        inverse = explicit.g_inverse
+        if explicit.rhs_map is None and not isinstance(inverse, RightTranslation):
+            return side
+        at = packer.memory(group.nq)
+        result = Result(at, 0, 0)
+        if explicit.rhs_map is None:
+            packer.emit(layout.COPY, side, result, packer.counted([]), packer.counted(range(group.nq)), packer.counted([]))
+        else:
+            pack_function(packer, explicit.rhs_map, Argument(side, nothing), result)
+        if isinstance(inverse, RightTranslation):
+            packer.emit(layout.PRODUCT, 0, result, packer.counted([]), packer.group(group), packer.filled(inverse.constant))
+        return at
+
+    def _constant_outputs(self, explicit: Explicit, element: int) -> int:
+        """Outputs of a map without input: where they are in W. Emits what makes them."""
+        packer, f, none = self._packer, explicit.map, np.full(self._problem.space.nv, -1, dtype=np.int64)
+        value = packer.filled(f.value_of(f.inputs.neutral))
+        at = packer.memory(f.outputs.nq)
+        result = Result(at, 0, 0)
+        entries, nothing = packer.counted(range(f.outputs.nq)), packer.counted([])
+        packer.emit(layout.COPY, value, result, nothing, entries, nothing)
+        pack_product(packer, f, Argument(0, none), result, element)
+        if explicit.g_inverse is None or isinstance(explicit.g_inverse, RightTranslation):
+            return at
+        outputs = packer.memory(explicit.g_inverse.outputs.nq)
+        nowhere = np.full(f.outputs.nv, -1, dtype=np.int64)
+        pack_function(packer, explicit.g_inverse, Argument(at, nowhere), Result(outputs, 0, 0))
+        return outputs
+
+    def _generation(self, explicits: Sequence[Explicit], elements: dict[int, int]) -> tuple[int, int, set[int], set[int]]:
+        """Tape and writes of a generation; the joints that it needs, and the entries of q that it writes."""
+        packer, writes, entries = self._packer, list[tuple[int, int]](), set[int]()
+        packer.used = set()
+
+        def write() -> None:
+            for explicit in explicits:
+                at = self._map(explicit, elements[id(explicit)])
+                places = explicit.outputs.q_indices.tolist()
+                writes.extend((at + i, entry) for i, entry in enumerate(places))
+                entries.update(places)
+
+        return packer.recorded(write), packer.records(writes), packer.used, entries
+
+    def _map(self, explicit: Explicit, element: int) -> int:
+        """Emit an explicit map, its derivative into E: where its value is in W."""
+        packer, f, inverse = self._packer, explicit.map, explicit.g_inverse
+        outer = None if isinstance(inverse, RightTranslation) else inverse
+        first, count = self._computed.index(explicit.outputs.v[0]), len(self._computed)
+        value = packer.memory((f if outer is None else outer).outputs.nq)
+        result = Result(value, self._header[layout.EXPLICIT_JACOBIAN] + first, count)
+        pack_translated(packer, f, element, outer, self._argument(), result)
+        return value
+
+    def _chain(self) -> list[tuple[int, int]]:
+        """Which derivatives by computed dofs the chain rule replaces: (row, earlier row)."""
+        pairs = list[tuple[int, int]]()
+        for generation in self._moving:
+            for explicit in generation:
+                reads = explicit.map.columns
+                earlier = [k for k, v in enumerate(self._computed) if reads[v]]
+                rows = [self._computed.index(v) for v in explicit.outputs.v]
+                pairs += [(row, k) for row in rows for k in earlier]
+        return pairs
+
+    def _level(self, level: Stack, values: bool = False) -> _Level:
+        """Pack the rows of a level; of some only errors are asked for."""
+        packer, size = self._packer, level.size
+        packer.used = set()
+        error, jacobian = packer.memory(size), 0 if values else packer.memory(size * packer.columns)
+        blocks = list[list[int]]()
+
+        def write() -> None:
+            for owner, counting in zip(level.owners, level.slices, strict=True):
+                if counting.stop > counting.start:
+                    blocks.append(self._block(owner, counting, size, error, jacobian))
+
+        tape = packer.recorded(write)
+        read = np.zeros(self._problem.space.nv, dtype=np.bool_)
+        for owner in level:
+            read |= owner.columns
+        outputs = [k for k, v in enumerate(self._computed) if read[v]]
+        record = [size, error, jacobian, packer.records(blocks), tape, int(bool(outputs)), packer.counted(outputs), 0]
+        return _Level(record, packer.used)
+
+    def _block(self, owner: RowOwner, counting: slice, size: int, error: int, jacobian: int) -> list[int]:
+        """The record of one constraint's rows; emits the instructions of its function."""
+        if not owner.has_position or type(owner).__module__.partition(".")[0] != "constraints":
+            raise NotPacked(f"{owner.name}, a {type(owner).__name__}")
+        packer, f, rows, nv = self._packer, owner.measured, owner.rows, owner.group.nv
+        value, first = packer.memory(f.outputs.nq), counting.start
+        if rows.mask.all():
+            log, where, result = error + first, 0, Result(value, jacobian + first, size)
+        else:
+            log, own = packer.memory(nv), 0 if not jacobian else packer.memory(nv * packer.columns)
+            places = np.full(nv, -1)
+            places[rows.mask] = np.arange(first, counting.stop)
+            where, result = packer.table(places), Result(value, own, nv)
+        pack_function(packer, f, self._argument(), result)
+        columns = packer.counted(packer.columns_of(f, self._argument()))
+        limits = 0
+        if not (rows.is_plain and bool(rows.mask.all())):
+            limits = packer.constants(np.column_stack((rows.lower, rows.upper, rows.scale)))
+        turns = packer.counted([block.start for block in owner.wrapped_rotation_vectors])
+        flat, group = int(f.outputs.is_flat), packer.group(f.outputs)
+        place = (value, result.jacobian, result.stride, group, flat, self._side(owner), nv, columns, log, where)
+        return [*place, limits, first, counting.stop - first, turns]
+
+    def _schedule(
+        self,
+        generations: Sequence[tuple[int, int, set[int], set[int]]],
+        levels: Sequence[_Level],
+        others: Sequence[_Level],
+    ) -> None:
+        """When joints are placed: those that a generation needs before it, unless they stand there already."""
+        packer, tree = self._packer, self._packer.joints
+        placed, records = set[int](), list[tuple[int, int, int]]()
+        for tape, writes, joints, entries in generations:
+            needed = set[int]() if tree is None else tree.with_carriers(joints)
+            records.append((0 if tree is None else tree.table(needed - placed), tape, writes))
+            placed |= needed
+            placed -= set[int]() if tree is None else tree.moved_by(entries)
+        wanted = {j for level in levels for j in level.joints}
+        needed = set[int]() if tree is None else tree.with_carriers(wanted)
+        everything = needed | {j for level in others for j in level.joints}
+        everything = set[int]() if tree is None else tree.with_carriers(everything)
+        nothing = packer.counted([])
+        records = [(joints or nothing, tape, writes) for joints, tape, writes in records]
+        header = self._header
+        header[layout.GENERATIONS] = packer.records(records)
+        header[layout.FINAL_JOINTS] = nothing if tree is None else tree.table(needed - placed)
+        header[layout.ALL_JOINTS] = nothing if tree is None else tree.table(everything)
+
+    # Steps, bounds, restarts.
+
+    def _steps(self) -> None:
+        problem, packer, header, live = self._problem, self._packer, self._header, len(self._live)
+        space, moves = problem.space, list[tuple[int, int, int]]()
+        for leaf in space.leaves():
+            columns = self._columns[leaf.v]
+            moving = (columns >= 0) & (columns < live)
+            if leaf.space.is_flat:
+                found = [(layout.VECTOR, leaf.q.start + i, int(columns[i])) for i in np.flatnonzero(moving).tolist()]
+                moves += found
+            elif moving.any():
+                moves.append((leaf_of(leaf.space)[0], leaf.q.start, packer.table(columns)))
+        header[layout.MOVES] = packer.records(moves)
+        header[layout.UNITS] = packer.records([(b.start, b.stop - b.start) for b in space.unit_blocks])
+        rows = max([level.size for level in problem.levels], default=0)
+        for name in (layout.STEP, layout.STEP_TRIAL, layout.TO_BOUND, layout.HELD):
+            header[name] = packer.memory(live)
+        header[layout.NORMAL] = packer.memory(rows * rows)
+        header[layout.DUAL], header[layout.ERROR_TRIAL] = packer.memory(rows), packer.memory(rows)
+        scale = dof_scale(problem.weights)
+        header[layout.SCALE] = 0 if scale is None else packer.constants(scale[self._live])
+
+    def _bounds(self) -> None:
+        problem, packer, header = self._problem, self._packer, self._header
+        bounds, box = problem.bounds, SolverBounds(problem, self._options.wrap, FreeBodies(problem))
+        header[layout.IS_OPEN] = int(box.is_open)
+        header[layout.ENTRIES] = packer.table(box.coordinate[self._live])
+        header[layout.LIMITS] = packer.constants([*box.lower[self._live], *box.upper[self._live]])
+        inner = (box.inner_lower, box.inner_upper)
+        limited = np.flatnonzero(np.isfinite(inner[0]) | np.isfinite(inner[1])).tolist()
+        self._limits(layout.BOX, layout.BOX_LIMITS, [(i, inner[0][i], inner[1][i]) for i in limited])
+        limited = np.flatnonzero(np.isfinite(bounds.lower) | np.isfinite(bounds.upper)).tolist()
+        every = [(i, bounds.lower[i], bounds.upper[i]) for i in limited]
+        self._limits(layout.ALL_BOUNDED, layout.ALL_LIMITS, every)
+        self._limits(layout.UNKEPT, layout.UNKEPT_LIMITS, box.unkept)
+        self._limits(layout.TURNING, layout.TURNING_LIMITS, box.turning)
+        computed = ComputedBodies(problem, self._options.threshold)
+        leaving = {i for body in computed.bodies for i in range(body.q.start, body.q.stop)}
+        self._limits(layout.LEAVING, layout.LEAVING_LIMITS, [entry for entry in every if entry[0] in leaving])
+
+    def _limits(self, entries: int, limits: int, box: Iterable[tuple[int, Any, Any]]) -> None:
+        """Entries of q with their bounds."""
+        listed = list(box)
+        self._header[entries] = self._packer.counted([i for i, _, _ in listed])
+        self._header[limits] = self._packer.constants([x for _, lower, upper in listed for x in (lower, upper)])
+
+    def _restarts(self) -> None:
+        options, packer, header = self._options, self._packer, self._header
+        header[layout.SCREEN] = options.screen
+        header[layout.STALL_COUNT] = options.stall_count if options.restarts else options.patience_count
+        header[layout.RESTARTS] = int(options.restarts)
+        if options.restarts:
+            restarts = Restarts(self._problem, options.seed, options.restart_table)
+            header[layout.TABLE] = packer.constants(restarts.table[:, restarts.drawn])
+            header[layout.TABLE_ROWS], header[layout.DRAWN] = len(restarts.table), packer.counted(restarts.drawn)
+            header[layout.CRC] = packer.table(_CHECK_SUMS)
+
+
+def _check_sums() -> list[int]:
+    """The table of CRC-32 by byte: the check sum of one byte is the table's entry for it, from 0xFFFFFFFF on."""
+    table = list[int]()
+    for byte in range(256):
+        for _ in range(8):
+            byte = 0xEDB88320 ^ (byte >> 1) if byte & 1 else byte >> 1
+        table.append(byte)
+    return table
+
+
+_CHECK_SUMS = _check_sums()

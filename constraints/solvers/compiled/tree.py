@@ -1,0 +1,166 @@
+"""The joints of a robot, as records of the compiled engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+import numpy as np
+
+from ...robot import Robot
+from ...robot.joints import COMPOSITE, JOINT_TYPES, joint_whole, type_name
+from ...robot.pinocchio import pin
+from . import layout
+
+if TYPE_CHECKING:
+    from .packing import Argument, Packer
+
+_AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
+_ALONG_Z = {
+    "revolute": layout.REVOLUTE,
+    "continuous": layout.CONTINUOUS,
+    "prismatic": layout.PRISMATIC,
+    "helical": layout.HELICAL,
+}
+_WHOLE = {
+    "planar": layout.PLANAR,
+    "spherical": layout.SPHERICAL,
+    "free-flyer": layout.FREE,
+    "translation": layout.TRANSLATION,
+}
+
+
+class _Part(NamedTuple):
+    """One elementary joint: its kind, the turn that puts its axis onto z, its sizes, and what else makes it."""
+
+    kind: int
+    turn: Any
+    nq: int
+    nv: int
+    pitch: float = 0.0
+
+
+class Joint(NamedTuple):
+    """An elementary joint in its place.
+
+    Attributes:
+        record: as `layout` has it.
+        parent: the one that carries it, -1 for the world.
+        entries: of q that it reads, from where the robot's configuration begins.
+        columns: of its dofs, or -1.
+    """
+
+    record: tuple[int, ...]
+    parent: int
+    entries: range
+    columns: tuple[int, ...]
+
+
+@final
+class Tree:
+    r"""The joints that functions ask for, with those that carry them.
+
+    Each elementary joint turns about its own z or moves along it: with the turn A that puts its axis onto z, the pose
+    kept for it is :math:`{}^oM_j A_j`, and what stands on it is seen from there.
+
+    Args:
+        packer: takes their records.
+        robot: whose joints.
+        argument: where its configuration is.
+
+    Attributes:
+        robot, argument: as given.
+        joints: those so far, parents first.
+    """
+
+    def __init__(self, packer: Packer, robot: Robot, argument: Argument) -> None:
+        self._packer, self.robot, self.argument = packer, robot, argument
+        self._world = packer.filled([1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0])
+        self._known: dict[int, tuple[int, int, Any]] = {0: (self._world, -1, pin.SE3.Identity())}
+        self.joints: list[Joint] = []
+
+    def joint(self, index: int) -> tuple[int, int, Any]:
+        """A joint of the model: where its pose is in W, its number here (-1 for the world), and its turn."""
+        if index not in self._known:
+            model: Any = self.robot.model
+            at, carrier, turn = self.joint(int(model.parents[index]))
+            placement, whole = turn.inverse() * model.jointPlacements[index], model.joints[index]
+            q, v = int(whole.idx_q), int(whole.idx_v)
+            for offset, part in _parts(whole, str(model.names[index])):
+                at, carrier = self._add(at, carrier, placement * offset * part.turn, part, q, v)
+                placement, turn = part.turn.inverse(), part.turn
+                q, v = q + part.nq, v + part.nv
+            self._known[index] = at, carrier, turn
+        return self._known[index]
+
+    def _add(self, parent: int, carrier: int, placement: Any, part: _Part, q: int, v: int) -> tuple[int, int]:
+        """An elementary joint: where its pose is, and its number."""
+        columns = tuple(int(c) for c in self.argument.columns[v : v + part.nv])
+        pose = [*np.asarray(placement.rotation).ravel().tolist(), *np.asarray(placement.translation).tolist()]
+        at, constant = self._packer.memory(12), self._packer.constants([*pose, part.pitch])
+        entry = q + self.argument.at - self._packer.header[layout.Q]  # from where the whole configuration begins
+        record = (part.kind, parent, entry, at, constant, self._packer.table(columns))
+        self.joints.append(Joint(record, carrier, range(entry, entry + part.nq), columns))
+        return at, len(self.joints) - 1
+
+    def with_carriers(self, numbers: Iterable[int]) -> set[int]:
+        """Joints with those that carry them."""
+        found = set[int]()
+        for number in numbers:
+            while number >= 0 and number not in found:
+                found.add(number)
+                number = self.joints[number].parent
+        return found
+
+    def moved_by(self, entries: Iterable[int]) -> set[int]:
+        """Joints that stand elsewhere once these entries of q are others."""
+        changed, found = set(entries), set[int]()
+        for number, joint in enumerate(self.joints):
+            if joint.parent in found or not changed.isdisjoint(joint.entries):
+                found.add(number)
+        return found
+
+    def table(self, numbers: Iterable[int]) -> int:
+        """Records of joints, parents first; where they are in I."""
+        return self._packer.records([self.joints[number].record for number in sorted(numbers)])
+
+
+def _parts(joint: Any, name: str) -> list[tuple[Any, _Part]]:
+    """Elementary joints that make a joint, each with its placement after the one before."""
+    from .packing import NotPacked
+
+    none, kind = pin.SE3.Identity(), type_name(joint)
+    whole = joint_whole(joint)
+    if kind == COMPOSITE:
+        found = list[tuple[Any, _Part]]()
+        for inner, placement in zip(whole.joints, whole.jointPlacements, strict=True):
+            (offset, first), *others = _parts(inner, name)
+            found += [(placement * offset, first), *others]
+        return found
+    known = JOINT_TYPES[kind]
+    if known.word in _WHOLE:
+        return [(none, _Part(_WHOLE[known.word], none, known.space.nq, known.space.nv))]
+    if known.word in _ALONG_Z:
+        axis = _AXES[known.axis] if known.axis else np.asarray(whole.axis)
+        pitch = float(whole.pitch) if known.word == "helical" else 0.0
+        return [(none, _Part(_ALONG_Z[known.word], _turn_of(axis), known.space.nq, known.space.nv, pitch))]
+    if known.word == "universal":
+        return [(none, _revolute(np.asarray(axis))) for axis in (whole.axis1, whole.axis2)]
+    if known.word == "spherical zyx":
+        return [(none, _revolute(_AXES[axis])) for axis in "ZYX"]
+    raise NotPacked(f"the joint '{name}', {known.word}")
+
+
+def _revolute(axis: Any) -> _Part:
+    return _Part(layout.REVOLUTE, _turn_of(axis), 1, 1)
+
+
+def _turn_of(axis: Any) -> Any:
+    """A rotation that takes z to an axis; none for z itself."""
+    unit = np.asarray(axis, dtype=np.float64)
+    if np.array_equal(unit, _AXES["Z"]):
+        return pin.SE3.Identity()
+    aside = np.eye(3)[np.argmin(np.abs(unit))]
+    x = np.cross(aside, unit)
+    x /= np.linalg.norm(x)
+    return pin.SE3(np.column_stack((x, np.cross(unit, x), unit)), np.zeros(3))
