@@ -125,6 +125,18 @@ INSTRUCTION_SIZE = 11
 (JOINT_KIND, PARENT, ENTRY, PLACED, CONSTANT, JOINT_COLUMNS) = range(6)
 JOINT_SIZE = 6
 
+# A pair of surfaces that may touch, in I.
+(
+    FLOOR_POSE,  # at in W: poses of the two joints
+    OBJECT_POSE,
+    SURFACES,  # at in F: placements of the two surfaces on them
+    PLACES,  # at in W: poses of the floor's surface, of the object's, and of this one seen from that
+    EDGES,  # at in F: first vertex, direction and length of each edge of the floor's polygon
+    EDGE_COUNT,
+    SIGNS,  # at in I: for each column of the function 1 where it moves the object, -1 for the floor, 0 for both or none
+) = range(7)
+PAIR_SIZE = 7
+
 # What is asked of a function.
 (VALUES, WITH_JACOBIAN) = range(2)
 
@@ -150,7 +162,15 @@ JOINT_SIZE = 6
     CHAIN_RULE,
     SELECT,
     POSE_FROM_ROWS,
-) = range(14)
+    SUM,
+    LOGARITHM,
+    POLYNOMIAL,
+    BETWEEN_FEET,
+    CONTACT,
+    CONTACT_PLACE,
+    CONTACT_HOLD,
+    POSE_OF_CONTACT,
+) = range(22)
 
 # The state of a projection, from STATE on.
 (ITERATIONS, TRIES, BEST_TRY, STATUS, RESIDUAL, MERIT, ROW) = range(7)
