@@ -31,7 +31,9 @@ from ...functions import (
     Transformation,
 )
 from ...functions.contact.contact_pose import PoseOfContact
+from ...functions.frame_function import Framed
 from ...functions.lifted import Lifted
+from ...functions.mass import MassFunction
 from ...functions.pose_from_rows import PoseFromRows
 from ...functions.restriction import Restriction
 from ...functions.translation import RightTranslation, Translated
@@ -47,11 +49,13 @@ def pack_function(packer: Packer, f: Function, argument: Argument, result: Resul
     """Emit the instructions of a function.
 
     Raises:
-        NotPacked: it is not of a type of the table, or is made of a function that is not.
+        NotPacked: it is not of a type of the table, or is made of a function that is not; it is named.
     """
     pack = TABLE.get(type(f))
     if pack is None:
         raise NotPacked(f"{f.name}, a {type(f).__name__}")
+    if isinstance(f, (Framed, MassFunction)) and not argument.is_configuration:
+        raise NotPacked(f"{f.name}, at a configuration that is computed by other functions")
     pack(packer, f, argument, result)
 
 
@@ -107,14 +111,14 @@ def pack_translated(
         pack_function(packer, f, argument, result)
         pack_product(packer, f, argument, result, element)
         return
-    inside = packer.own_jacobian(f)
+    inside = packer.own_result(f, argument)
     pack_function(packer, f, argument, inside)
     pack_product(packer, f, argument, inside, element)
     _after(packer, outer, f, inside, argument, result)
 
 
 def _composition(packer: Packer, f: Composition, argument: Argument, result: Result) -> None:
-    inside = packer.own_jacobian(f.inner)
+    inside = packer.own_result(f.inner, argument)
     pack_function(packer, f.inner, argument, inside)
     _after(packer, f.outer, f.inner, inside, argument, result)
 
@@ -123,9 +127,9 @@ def _after(
     packer: Packer, outer: Function, inner: Function, inside: Result, argument: Argument, result: Result
 ) -> None:
     """A function of a value that another one has written, with the chain rule."""
-    own = packer.own_jacobian(outer, local=True)
-    local = np.arange(outer.inputs.nv, dtype=np.int64)
-    pack_function(packer, outer, Argument(inside.value, local), Result(result.value, own.jacobian, own.stride))
+    value = Argument(inside.value, np.arange(outer.inputs.nv, dtype=np.int64))
+    own = packer.own_result(outer, value)
+    pack_function(packer, outer, value, Result(result.value, own.jacobian, own.stride))
     columns = packer.counted(packer.columns_of(inner, argument))
     sizes = outer.outputs.nv, inner.outputs.nv
     packer.emit(layout.CHAIN_RULE, 0, result, columns, own.jacobian, inside.jacobian, *sizes)
@@ -151,7 +155,7 @@ def _stacked(packer: Packer, f: Stacked, argument: Argument, result: Result) -> 
 
 
 def _restriction(packer: Packer, f: Restriction, argument: Argument, result: Result) -> None:
-    inside, rows = packer.own_jacobian(f.function), cast("Segments", f.rows)
+    inside, rows = packer.own_result(f.function, argument), cast("Segments", f.rows)
     pack_function(packer, f.function, argument, inside)
     entries = packer.counted(rows.q_indices), packer.counted(rows.v_indices)
     columns = packer.counted(packer.columns_of(f, argument))
@@ -164,7 +168,7 @@ def _twin(packer: Packer, f: Twin, argument: Argument, result: Result) -> None:
 
 def _quotient(packer: Packer, f: Function, g: Function, argument: Argument, result: Result) -> tuple[int, int, int]:
     """The value of f, inverted, times that of g: the two values, and the columns of both."""
-    inside_f, inside_g = packer.own_jacobian(f), packer.own_jacobian(g)
+    inside_f, inside_g = packer.own_result(f, argument), packer.own_result(g, argument)
     pack_function(packer, f, argument, inside_f)
     pack_function(packer, g, argument, inside_g)
     columns = packer.counted(sorted({*packer.columns_of(f, argument), *packer.columns_of(g, argument)}))
@@ -188,7 +192,7 @@ def _pose_from_rows(packer: Packer, f: PoseFromRows, argument: Argument, result:
 def _sum(packer: Packer, f: Sum, argument: Argument, result: Result) -> None:
     terms = list[list[int]]()
     for part in f.functions:
-        inside = packer.own_jacobian(part)
+        inside = packer.own_result(part, argument)
         pack_function(packer, part, argument, inside)
         terms.append([inside.value, inside.jacobian, packer.counted(packer.columns_of(part, argument))])
     columns, factors = packer.counted(packer.columns_of(f, argument)), packer.constants(f.factors)
@@ -197,7 +201,7 @@ def _sum(packer: Packer, f: Sum, argument: Argument, result: Result) -> None:
 
 def _polynomial(packer: Packer, f: Polynomial, argument: Argument, result: Result) -> None:
     affine = Affine(f.weights, [f.offset], f.inputs)
-    inside = packer.own_jacobian(affine)
+    inside = packer.own_result(affine, argument)
     _affine(packer, affine, argument, inside)
     a = np.asarray(f.coefficients, dtype=np.float64).ravel()
     columns, numbers = (
