@@ -97,10 +97,6 @@ class _ProblemPacker:
             raise NotPacked("the option trace")
         if not isinstance(options.step_control, FullSteps):
             raise NotPacked(f"the step control {type(options.step_control).__name__}")
-        if FreeBodies(problem):
-            raise NotPacked("bounds on the translation of a free body that steps move")
-        if sum(1 for level in problem.levels if level.size) > 1:
-            raise NotPacked("more than one level")
 
     def _thresholds(self) -> list[float]:
         options = self._options
@@ -299,20 +295,30 @@ class _ProblemPacker:
                 moves.append((leaf_of(leaf.space)[0], leaf.q.start, packer.table(columns)))
         header[layout.MOVES] = packer.records(moves)
         header[layout.UNITS] = packer.records([(b.start, b.stop - b.start) for b in space.unit_blocks])
-        rows = max([level.size for level in problem.levels], default=0)
+        sizes = [level.size for level in problem.levels]
+        rows = max(sizes, default=0)
         for name in (layout.STEP, layout.STEP_TRIAL, layout.TO_BOUND, layout.HELD):
             header[name] = packer.memory(live)
         header[layout.NORMAL] = packer.memory(rows * rows)
         header[layout.DUAL], header[layout.ERROR_TRIAL] = packer.memory(rows), packer.memory(rows)
+        lower = header[layout.LEVELS] > 1
+        above = sum(sizes) + live * (1 + self._options.saturating_passes) if lower else 0
+        header[layout.ABOVE], header[layout.FACTORS] = packer.memory(above * live), packer.memory(above * live)
+        header[layout.REFLECTED], header[layout.PART] = packer.memory(above), packer.memory(live)
+        header[layout.ROTATED] = packer.memory(rows * live if lower else 0)
+        for name in (layout.CAPS, layout.RESIDUALS, layout.RESIDUALS_BEFORE):
+            header[name] = packer.memory(header[layout.LEVELS])
         scale = dof_scale(problem.weights)
         header[layout.SCALE] = 0 if scale is None else packer.constants(scale[self._live])
 
     def _bounds(self) -> None:
         problem, packer, header = self._problem, self._packer, self._header
-        bounds, box = problem.bounds, SolverBounds(problem, self._options.wrap, FreeBodies(problem))
+        bodies = FreeBodies(problem)
+        bounds, box = problem.bounds, SolverBounds(problem, self._options.wrap, bodies)
         header[layout.IS_OPEN] = int(box.is_open)
         header[layout.ENTRIES] = packer.table(box.coordinate[self._live])
         header[layout.LIMITS] = packer.constants([*box.lower[self._live], *box.upper[self._live]])
+        self._bodies(bodies, SolverBounds(problem, self._options.wrap, bodies, aligned=True))
         inner = (box.inner_lower, box.inner_upper)
         limited = np.flatnonzero(np.isfinite(inner[0]) | np.isfinite(inner[1])).tolist()
         self._limits(layout.BOX, layout.BOX_LIMITS, [(i, inner[0][i], inner[1][i]) for i in limited])
@@ -324,6 +330,23 @@ class _ProblemPacker:
         computed = ComputedBodies(problem, self._options.threshold)
         leaving = {i for body in computed.bodies for i in range(body.q.start, body.q.stop)}
         self._limits(layout.LEAVING, layout.LEAVING_LIMITS, [entry for entry in every if entry[0] in leaving])
+
+    def _bodies(self, bodies: FreeBodies, aligned: SolverBounds) -> None:
+        """Free bodies with bounds on their translation that steps move."""
+        header, packer, records = self._header, self._packer, list[tuple[int, int, int, int]]()
+        if not bodies.alike:
+            raise NotPacked("different costs for the axes of a free body with bounds")
+        for body in bodies.bodies:
+            columns = self._columns[body.velocity]
+            if not ((columns >= 0) & (columns < len(self._live))).all():
+                continue  # no row moves it, and it stays where it is
+            size = body.translation.stop - body.translation.start
+            records.append((size, body.translation.start, body.rotation.start, int(columns[0])))
+        header[layout.BODIES] = packer.records(records)
+        box = zip(bodies.entries.tolist(), bodies.lower.tolist(), bodies.upper.tolist(), strict=True)
+        self._limits(layout.BODY_BOX, layout.BODY_LIMITS, box)
+        header[layout.ALIGNED_ENTRIES] = packer.table(aligned.coordinate[self._live])
+        header[layout.ALIGNED_LIMITS] = packer.constants([*aligned.lower[self._live], *aligned.upper[self._live]])
 
     def _limits(self, entries: int, limits: int, box: Iterable[tuple[int, Any, Any]]) -> None:
         """Entries of q with their bounds."""

@@ -5,10 +5,15 @@ from __future__ import annotations
 from math import inf, isnan
 
 from ..layout import (
+    ALIGNED_ENTRIES,
+    ALIGNED_LIMITS,
     ALL_BOUNDED,
     ALL_JOINTS,
     ALL_LIMITS,
     BEST_TRY,
+    BODIES,
+    BODY_BOX,
+    BODY_LIMITS,
     BOX,
     BOX_LIMITS,
     CAP,
@@ -21,6 +26,7 @@ from ..layout import (
     DAMPING,
     DOUBTFUL,
     DRAWN,
+    ENTRIES,
     ERROR,
     FINAL_JOINTS,
     IS_OPEN,
@@ -28,9 +34,9 @@ from ..layout import (
     JACOBIAN,
     LEAVING,
     LEAVING_LIMITS,
+    LEVELS,
     LEVEL_SIZE,
     LEVEL_TABLE,
-    LEVELS,
     LIMITS,
     LIVE,
     MANDATORY,
@@ -50,14 +56,15 @@ from ..layout import (
     Q_TRIAL,
     RESIDUAL,
     RESTARTS,
+    RHS,
     ROWS,
     SCORE,
     SCORE_BEST,
     SCORE_REFERENCE,
     SCREEN,
+    STALLED,
     STALL_COUNT,
     STALL_RATIO,
-    STALLED,
     STATE,
     STATIONARY,
     STATUS,
@@ -77,9 +84,9 @@ from ..layout import (
     VALUES,
     WITH_JACOBIAN,
 )
+from .bodies import columns_turned, translated
 from .configurations import (
     clamped,
-    coordinate,
     copy_to,
     is_finite,
     moved,
@@ -89,6 +96,7 @@ from .configurations import (
     within,
 )
 from .jit import Floats, Integers, as_bits, kernel
+from .lower import caps_adapted, caps_begun, extended
 from .rows import measured, write_rows
 from .steps import damped_step, part_within_cap, saturated, squared_length
 from .substitution import reduced, resolved, written
@@ -119,14 +127,36 @@ def _level_at(I: Integers, F: Floats, W: Floats, level: int, jacobian: int) -> b
 
 
 @kernel
+def _emptied(I: Integers, W: Floats, level: int) -> None:
+    """Neither errors nor a Jacobian: an optional level where it has no value."""
+    for i in range(I[level + ROWS]):
+        W[I[level + ERROR] + i] = 0.0
+    for i in range(I[level + ROWS] * (I[LIVE] + I[COMPUTED])):
+        W[I[level + JACOBIAN] + i] = 0.0
+
+
+@kernel
+def _is_finite_level(I: Integers, W: Floats, level: int, jacobian: int) -> bool:
+    """Whether all numbers of a level are finite."""
+    m = I[level + ROWS]
+    ok = is_finite(W, I[level + ERROR], m)
+    return ok and (jacobian == 0 or is_finite(W, I[level + JACOBIAN], m * I[LIVE]))
+
+
+@kernel
 def rows_at(I: Integers, F: Floats, W: Floats, q: int, jacobian: int) -> bool:
     """Resolve q, and evaluate the rows of all levels there; False where a function has no value."""
     if I[MAPS] != 0 and not resolved(I, F, W, q, jacobian):
         return False
     place(I, F, W, I[FINAL_JOINTS], q, jacobian)
     for n in range(I[LEVELS]):
-        if not _level_at(I, F, W, I[LEVEL_TABLE] + LEVEL_SIZE * n, jacobian):
-            return False
+        level = I[LEVEL_TABLE] + LEVEL_SIZE * n
+        if not _level_at(I, F, W, level, jacobian):
+            if n < I[MANDATORY]:
+                return False
+            _emptied(I, W, level)
+        elif n >= I[MANDATORY] and not _is_finite_level(I, W, level, jacobian):
+            _emptied(I, W, level)
     return True
 
 
@@ -219,26 +249,50 @@ def _look_at_start(I: Integers, F: Floats, W: Floats, changed: bool) -> bool:
 
 
 @kernel
+def _planned(I: Integers, F: Floats, W: Floats, q: int, mu: float, limits: int, entries: int) -> tuple[float, bool]:
+    """Keep STEP within bounds and cap, and add the steps of lower levels; part that the cap left, whether any is held."""
+    step, cap, held = I[STEP], F[I[THRESHOLDS] + CAP], False
+    if I[IS_OPEN] == 0 or limits != I[LIMITS]:
+        held = saturated(I, F, W, q, mu, limits, entries)
+    part = 1.0 if squared_length(I, W, step) <= cap * cap else part_within_cap(I, F, W, step)
+    if part < 1.0:
+        for c in range(I[LIVE]):
+            W[step + c] *= part
+    if I[LEVELS] > 1:
+        extended(I, F, W, q, 1 if held else 0, limits, entries)
+    return part, held
+
+
+@kernel
 def _next(I: Integers, F: Floats, W: Floats, merit: float, holding: bool) -> tuple[float, float, bool]:
     """Move Q by the step of the rows there; its squared length, the part that the cap left, whether dofs are held."""
-    options, level, q, step = I[THRESHOLDS], I[LEVEL_TABLE], I[Q], I[STEP]
-    mu, cap = F[options + DAMPING] * min(merit, FAR) + 1e-12, F[options + CAP]
+    options, level, q, step, before = I[THRESHOLDS], I[LEVEL_TABLE], I[Q], I[STEP], I[Q_NEXT]
+    error2 = merit if I[MANDATORY] == 1 else measured(I, W, level)[0]
+    mu, cap = F[options + DAMPING] * min(error2, FAR) + 1e-12, F[options + CAP]
     damped_step(I, F, W, I[level + ERROR], mu, 0)
-    if not holding:  # most steps: within bounds
+    copy_to(W, q, I[NQ], before)
+    if not holding and I[LEVELS] == 1:  # most steps: within bounds
         length2 = squared_length(I, W, step)
         part = 1.0 if length2 <= cap * cap else part_within_cap(I, F, W, step)
-        copy_to(W, q, I[NQ], I[Q_NEXT])
         moved(I, W, q, step, part)
         if within(I, F, W, I[BOX], I[BOX_LIMITS], q):
             return length2, part, False
-        copy_to(W, I[Q_NEXT], I[NQ], q)
-    held = I[IS_OPEN] == 0 and saturated(I, F, W, q, mu)
-    length2 = squared_length(I, W, step)
-    part = 1.0 if length2 <= cap * cap else part_within_cap(I, F, W, step)
-    moved(I, W, q, step, part)
-    if held:
+        copy_to(W, before, I[NQ], q)
+    part, held = _planned(I, F, W, q, mu, I[LIMITS], I[ENTRIES])
+    moved(I, W, q, step, 1.0)
+    if not within(I, F, W, I[BODY_BOX], I[BODY_LIMITS], q):
+        for n in range(I[LEVELS]):
+            other = I[LEVEL_TABLE] + LEVEL_SIZE * n
+            columns_turned(I, W, before, I[other + JACOBIAN], I[other + ROWS])
+        damped_step(I, F, W, I[level + ERROR], mu, 0)
+        part, held = _planned(I, F, W, before, mu, I[ALIGNED_LIMITS], I[ALIGNED_ENTRIES])
+        copy_to(W, before, I[NQ], q)
+        moved(I, W, q, step, 1.0)
+        translated(I, W, q, before, step, 1.0)
         clamped(I, F, W, I[BOX], I[BOX_LIMITS], q)
-    return part * part * length2, part, held
+    if held or I[LEVELS] > 1:
+        clamped(I, F, W, I[BOX], I[BOX_LIMITS], q)
+    return squared_length(I, W, step), part, held
 
 
 @kernel
@@ -281,6 +335,7 @@ def _descend(I: Integers, F: Floats, W: Floats, known: bool) -> int:
     half, begun = 0.5 * F[options + THRESHOLD], W[state + ITERATIONS]
     waited, cheap, holding, part = 0, False, False, 1.0
     W[I[SCORE_REFERENCE]] = inf
+    caps_begun(I, F, W)
     while True:
         if not known and not rows_at(I, F, W, q, VALUES if cheap else WITH_JACOBIAN):
             return UNDEFINED
@@ -295,10 +350,13 @@ def _descend(I: Integers, F: Floats, W: Floats, known: bool) -> int:
                 return status
             copy_to(W, I[Q_BEST], I[NQ], q)
             residual, merit, cheap = W[state + RESIDUAL], W[state + MERIT], True
+        shrinking = I[LEVELS] > 1 and caps_adapted(I, F, W)
         ratio = F[options + STALL_RATIO]
         if part != 1.0:
             ratio = 1.0 - part * (1.0 - ratio)
-        if _falls(I, W, ratio):
+        if shrinking:
+            waited += 0
+        elif _falls(I, W, ratio):
             copy_to(W, I[SCORE], max(I[MANDATORY], 1), I[SCORE_REFERENCE])
             waited = 0
         else:
@@ -347,6 +405,10 @@ def _is_stationary(I: Integers, F: Floats, W: Floats) -> bool:
     """Whether the projected gradient at Q is no way down."""
     level, live = I[LEVEL_TABLE], I[LIVE]
     m, J, e = I[level + ROWS], I[level + JACOBIAN], I[level + ERROR]
+    limits, entries = I[LIMITS], I[ENTRIES]
+    if I[I[BODIES]] > 0:
+        columns_turned(I, W, I[Q], J, m)
+        limits, entries = I[ALIGNED_LIMITS], I[ALIGNED_ENTRIES]
     error2, gradient2 = 0.0, 0.0
     for i in range(m):
         error2 += W[e + i] * W[e + i]
@@ -354,8 +416,8 @@ def _is_stationary(I: Integers, F: Floats, W: Floats) -> bool:
         g = 0.0
         for i in range(m):
             g += W[J + c * m + i] * W[e + i]
-        x = coordinate(I, W, I[Q], c)
-        outward = (x <= F[I[LIMITS] + c] and g > 0.0) or (x >= F[I[LIMITS] + live + c] and g < 0.0)
+        x = W[I[Q] + I[entries + c]]
+        outward = (x <= F[limits + c] and g > 0.0) or (x >= F[limits + live + c] and g < 0.0)
         if not outward:
             gradient2 += g * g
     return gradient2 <= STATIONARY_RATIO * STATIONARY_RATIO * error2

@@ -15,7 +15,6 @@ from ..layout import (
     HELD,
     JACOBIAN,
     LEVEL_TABLE,
-    LIMITS,
     LIVE,
     NORMAL,
     PASSES,
@@ -26,7 +25,7 @@ from ..layout import (
     THRESHOLDS,
     TO_BOUND,
 )
-from .configurations import coordinate, copy_to
+from .configurations import copy_to
 from .jit import Floats, Integers, kernel
 
 
@@ -53,7 +52,7 @@ def _normal_matrix(
 
 
 @kernel
-def _cholesky(W: Floats, N: int, m: int, y: int) -> bool:
+def cholesky_solved(W: Floats, N: int, m: int, y: int) -> bool:
     """Solve N y = y by N = L L^T in place; False where rounding took definiteness."""
     for i in range(m):
         r = N + i * m
@@ -100,7 +99,7 @@ def damped_step(I: Integers, F: Floats, W: Floats, e: int, mu: float, holding: i
     m, n, J, N, y, step = I[level + ROWS], I[LIVE], I[level + JACOBIAN], I[NORMAL], I[DUAL], I[STEP]
     _normal_matrix(I, F, W, m, n, J, N, mu, holding)
     copy_to(W, e, m, y)
-    while not _cholesky(W, N, m, y):  # rounding took definiteness: rows of very different size
+    while not cholesky_solved(W, N, m, y):  # rounding took definiteness: rows of very different size
         mu = 10.0 * mu + 1e-12 * _largest_square(I, F, W, m, n, J, holding)
         _normal_matrix(I, F, W, m, n, J, N, mu, holding)
         copy_to(W, e, m, y)
@@ -115,10 +114,16 @@ def damped_step(I: Integers, F: Floats, W: Floats, e: int, mu: float, holding: i
 
 
 @kernel
-def saturated(I: Integers, F: Floats, W: Floats, q: int, mu: float) -> bool:
+def saturated(I: Integers, F: Floats, W: Floats, q: int, mu: float, limits: int, entries: int) -> bool:
     """Keep STEP within bounds: what would leave is set to its bound, the others make up for it; whether any is held.
 
     As `SolverBounds.saturate`: HELD says which, STEP has the step.
+
+    Args:
+        q: configuration.
+        mu: damping.
+        limits: at in F: lower bounds of columns, then upper ones.
+        entries: at in I: the entry of q that each column moves alone.
     """
     level = I[LEVEL_TABLE]
     m, n, step, held, e = I[level + ROWS], I[LIVE], I[STEP], I[HELD], I[level + ERROR]
@@ -128,9 +133,9 @@ def saturated(I: Integers, F: Floats, W: Floats, q: int, mu: float) -> bool:
     while True:
         more, leaves = False, False
         for c in range(n):
-            x = coordinate(I, W, q, c)
+            x = W[q + I[entries + c]]
             target = x + W[step + c]
-            inside = min(max(target, F[I[LIMITS] + c]), F[I[LIMITS] + n + c])
+            inside = min(max(target, F[limits + c]), F[limits + n + c])
             W[I[TO_BOUND] + c] = inside - x
             if inside != target:
                 leaves = True
