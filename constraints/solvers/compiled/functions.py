@@ -110,7 +110,8 @@ def _center(packer: Packer, f: CenterOfMass, argument: Argument, result: Result)
 
 
 def _affine(packer: Packer, f: Affine, argument: Argument, result: Result) -> None:
-    A, b, space = np.asarray(f.A, dtype=np.float64), np.asarray(f.b, dtype=np.float64), f.inputs
+    A, b = np.asarray(f.A, dtype=np.float64), np.asarray(f.b, dtype=np.float64)
+    space: Any = f.inputs
     entry = np.zeros(space.nv, dtype=np.int64)
     entry[space.vector_v] = space.vector_q
     table, numbers = [A.shape[0]], list[float]()
@@ -132,8 +133,9 @@ def _identity(packer: Packer, f: Identity, argument: Argument, result: Result) -
 
 
 def _constant(packer: Packer, f: Constant, argument: Argument, result: Result) -> None:
-    at = packer.filled(f.value_of(f.inputs.neutral))
-    packer.emit(layout.COPY, at, result, packer.counted([]), packer.counted(range(f.outputs.nq)), packer.counted([]))
+    value = np.asarray(f.constant)
+    entries = packer.counted(range(value.size))
+    packer.emit(layout.COPY, packer.filled(value), result, packer.counted([]), entries, packer.counted([]))
 
 
 def _translation(packer: Packer, f: RightTranslation, argument: Argument, result: Result) -> None:

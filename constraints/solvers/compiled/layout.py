@@ -166,7 +166,7 @@ JOINT_SIZE = 6
 ) = range(14)
 
 # The state of a projection, from STATE on.
-(ITERATIONS, TRIES, BEST_TRY, STATUS, RESIDUAL, MERIT, ROW) = range(7)
+(ITERATIONS, TRIES, BEST_TRY, STATUS, RESIDUAL, MERIT, RESUMED) = range(7)  # RESUMED: go on from what Q has
 STATE_SIZE = 8
 
 # Statuses.

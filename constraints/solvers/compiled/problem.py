@@ -46,21 +46,26 @@ class _Level(NamedTuple):
     joints: set[int]
 
 
-def packed(problem: Problem, options: Options) -> Packed:
+def packed(problem: Problem, options: Options, leaving: ComputedBodies | None = None) -> Packed:
     """A problem with its options as flat arrays.
+
+    Args:
+        problem: what is solved.
+        options: how.
+        leaving: computed bodies; a solution that has one out of its bounds ends the projection.
 
     Raises:
         NotPacked: something that the compiled engine does not solve.
     """
-    return _ProblemPacker(problem, options).packed()
+    return _ProblemPacker(problem, options, leaving).packed()
 
 
 @final
 class _ProblemPacker:
     """Packs one problem: columns first, then explicit constraints, levels, bounds and restarts."""
 
-    def __init__(self, problem: Problem, options: Options) -> None:
-        self._problem, self._options = problem, options
+    def __init__(self, problem: Problem, options: Options, leaving: ComputedBodies | None) -> None:
+        self._problem, self._options, self._leaving = problem, options, leaving
         self._refuse_options()
         self._moving = [[e for e in g if not e.is_constant] for g in problem.resolution.generations]
         computed = [v for generation in self._moving for e in generation for v in e.outputs.v]
@@ -81,7 +86,10 @@ class _ProblemPacker:
         for name in (layout.Q, layout.Q_START, layout.Q_READY, layout.Q_BEST, layout.Q_NEXT, layout.Q_TRIAL):
             header[name] = packer.filled(problem.space.neutral)
         header[layout.RHS], header[layout.RHS_SIZE] = packer.filled(problem.rhs.vector), problem.rhs.vector.size
-        header[layout.TWISTS], header[layout.STATE] = packer.memory(6 * packer.columns), packer.memory(layout.STATE_SIZE)
+        header[layout.TWISTS], header[layout.STATE] = (
+            packer.memory(6 * packer.columns),
+            packer.memory(layout.STATE_SIZE),
+        )
         self._constraints()
         self._steps()
         self._bounds()
@@ -92,7 +100,7 @@ class _ProblemPacker:
 
     def _refuse_options(self) -> None:
         """What is not solved here, by option."""
-        options, problem = self._options, self._problem
+        options = self._options
         if options.trace:
             raise NotPacked("the option trace")
         if not isinstance(options.step_control, FullSteps):
@@ -154,11 +162,15 @@ class _ProblemPacker:
         at = packer.memory(group.nq)
         result = Result(at, 0, 0)
         if explicit.rhs_map is None:
-            packer.emit(layout.COPY, side, result, packer.counted([]), packer.counted(range(group.nq)), packer.counted([]))
+            packer.emit(
+                layout.COPY, side, result, packer.counted([]), packer.counted(range(group.nq)), packer.counted([])
+            )
         else:
             pack_function(packer, explicit.rhs_map, Argument(side, nothing), result)
         if isinstance(inverse, RightTranslation):
-            packer.emit(layout.PRODUCT, 0, result, packer.counted([]), packer.group(group), packer.filled(inverse.constant))
+            packer.emit(
+                layout.PRODUCT, 0, result, packer.counted([]), packer.group(group), packer.filled(inverse.constant)
+            )
         return at
 
     def _constant_outputs(self, explicit: Explicit, element: int) -> int:
@@ -177,7 +189,9 @@ class _ProblemPacker:
         pack_function(packer, explicit.g_inverse, Argument(at, nowhere), Result(outputs, 0, 0))
         return outputs
 
-    def _generation(self, explicits: Sequence[Explicit], elements: dict[int, int]) -> tuple[int, int, set[int], set[int]]:
+    def _generation(
+        self, explicits: Sequence[Explicit], elements: dict[int, int]
+    ) -> tuple[int, int, set[int], set[int]]:
         """Tape and writes of a generation; the joints that it needs, and the entries of q that it writes."""
         packer, writes, entries = self._packer, list[tuple[int, int]](), set[int]()
         packer.used = set()
@@ -327,8 +341,8 @@ class _ProblemPacker:
         self._limits(layout.ALL_BOUNDED, layout.ALL_LIMITS, every)
         self._limits(layout.UNKEPT, layout.UNKEPT_LIMITS, box.unkept)
         self._limits(layout.TURNING, layout.TURNING_LIMITS, box.turning)
-        computed = ComputedBodies(problem, self._options.threshold)
-        leaving = {i for body in computed.bodies for i in range(body.q.start, body.q.stop)}
+        bodies_computed = () if self._leaving is None else self._leaving.bodies
+        leaving = {i for body in bodies_computed for i in range(body.q.start, body.q.stop)}
         self._limits(layout.LEAVING, layout.LEAVING_LIMITS, [entry for entry in every if entry[0] in leaving])
 
     def _bodies(self, bodies: FreeBodies, aligned: SolverBounds) -> None:

@@ -52,17 +52,17 @@ SETTLING, GAINING = 0.8, 0.9
 
 
 @kernel
-def _row(I: Integers, F: Floats, W: Floats, level: int, i: int, held: int, to: int) -> None:
+def _row(I: Integers, F: Floats, W: Floats, level: int, i: int, held: bool, to: int) -> None:
     """A row of a level's Jacobian in dofs that cost alike, without those that are held."""
     m, J = I[level + ROWS], I[level + JACOBIAN]
     for c in range(I[LIVE]):
         scale = 1.0 if I[SCALE] == 0 else F[I[SCALE] + c]
-        W[to + c] = 0.0 if held != 0 and W[I[HELD] + c] != 0.0 else scale * W[J + c * m + i]
+        W[to + c] = 0.0 if held and W[I[HELD] + c] != 0.0 else scale * W[J + c * m + i]
 
 
 @kernel
 def _reflect(W: Floats, v: int, factor: float, first: int, n: int, x: int) -> None:
-    """x - factor (v . x) v, of the entries from `first` on; v is one there."""
+    """X - factor (v . x) v, of the entries from `first` on; v is one there."""
     s = W[x + first]
     for c in range(first + 1, n):
         s += W[v + c] * W[x + c]
@@ -105,7 +105,7 @@ def _factorised(I: Integers, W: Floats, count: int) -> int:
 
 
 @kernel
-def _solved(I: Integers, F: Floats, W: Floats, level: int, above: int, mu: float, held: int) -> None:
+def _solved(I: Integers, F: Floats, W: Floats, level: int, above: int, mu: float, held: bool) -> None:
     """The damped step of a level for the errors ERROR_TRIAL, in the null space of rows above, into PART."""
     n, m, N, y, part = I[LIVE], I[level + ROWS], I[NORMAL], I[DUAL], I[PART]
     rank = _factorised(I, W, above)
@@ -164,7 +164,7 @@ def _leaves(x: float, part: float, longest: float, lower: float, upper: float) -
 
 @kernel
 def _within(
-    I: Integers, F: Floats, W: Floats, level: int, above: int, cap: float, held: int, q: int, limits: int, entries: int
+    I: Integers, F: Floats, W: Floats, level: int, above: int, cap: float, held: bool, q: int, limits: int, entries: int
 ) -> float:
     """Write the capped step of one level into PART; how much of it can be taken within bounds."""
     n, step, part, e2 = I[LIVE], I[STEP], I[PART], 0.0
@@ -195,12 +195,12 @@ def _within(
 
 
 @kernel
-def extended(I: Integers, F: Floats, W: Floats, q: int, held: int, limits: int, entries: int) -> None:
+def extended(I: Integers, F: Floats, W: Floats, q: int, held: bool, limits: int, entries: int) -> None:
     """Add the steps of the lower levels to STEP, the step of level 0.
 
     Args:
         q: configuration.
-        held: 1 where some columns are HELD.
+        held: whether some columns are HELD.
         limits, entries: as for `saturated`.
     """
     n, step, above = I[LIVE], I[STEP], 0

@@ -57,7 +57,12 @@ def center_of_mass(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> 
             total, x, s, t = total + W[o], x + W[o + 1], s + W[o + 2], t + W[o + 3]
         else:
             p = sums + 4 * parent
-            W[p], W[p + 1], W[p + 2], W[p + 3] = W[p] + W[o], W[p + 1] + W[o + 1], W[p + 2] + W[o + 2], W[p + 3] + W[o + 3]
+            W[p], W[p + 1], W[p + 2], W[p + 3] = (
+                W[p] + W[o],
+                W[p + 1] + W[o + 1],
+                W[p + 2] + W[o + 2],
+                W[p + 3] + W[o + 3],
+            )
     part = 1.0 / total
     x, s, t = part * x, part * s, part * t
     a, b, c = x - W[M + 9], s - W[M + 10], t - W[M + 11]

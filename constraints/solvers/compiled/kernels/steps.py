@@ -30,16 +30,14 @@ from .jit import Floats, Integers, kernel
 
 
 @kernel
-def _normal_matrix(
-    I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, N: int, mu: float, holding: bool
-) -> None:
+def _normal_matrix(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, N: int, mu: float, holding: bool) -> None:
     """Lower half of J D^2 J^T + mu I."""
     for i in range(m):
         for j in range(i):
             W[N + i * m + j] = 0.0
         W[N + i * m + i] = mu
     for c in range(n):
-        if holding != 0 and W[I[HELD] + c] != 0.0:
+        if holding and W[I[HELD] + c] != 0.0:
             continue
         o = J + c * m
         scale2 = 1.0 if I[SCALE] == 0 else F[I[SCALE] + c] * F[I[SCALE] + c]
@@ -80,11 +78,11 @@ def cholesky_solved(W: Floats, N: int, m: int, y: int) -> bool:
 
 
 @kernel
-def _largest_square(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, holding: int) -> float:
+def _largest_square(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, holding: bool) -> float:
     """Largest square of an entry of J D."""
     largest = 0.0
     for c in range(n):
-        if holding != 0 and W[I[HELD] + c] != 0.0:
+        if holding and W[I[HELD] + c] != 0.0:
             continue
         scale2 = 1.0 if I[SCALE] == 0 else F[I[SCALE] + c] * F[I[SCALE] + c]
         for i in range(m):
@@ -93,7 +91,7 @@ def _largest_square(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, h
 
 
 @kernel
-def damped_step(I: Integers, F: Floats, W: Floats, e: int, mu: float, holding: int) -> None:
+def damped_step(I: Integers, F: Floats, W: Floats, e: int, mu: float, holding: bool) -> None:
     """Write the damped step for errors e into STEP; columns that are HELD are left out where some are."""
     level = I[LEVEL_TABLE]
     m, n, J, N, y, step = I[level + ROWS], I[LIVE], I[level + JACOBIAN], I[NORMAL], I[DUAL], I[STEP]
@@ -105,7 +103,7 @@ def damped_step(I: Integers, F: Floats, W: Floats, e: int, mu: float, holding: i
         copy_to(W, e, m, y)
     for c in range(n):
         s = 0.0
-        if not (holding != 0 and W[I[HELD] + c] != 0.0):
+        if not (holding and W[I[HELD] + c] != 0.0):
             for i in range(m):
                 s -= W[J + c * m + i] * W[y + i]
             if I[SCALE] != 0:
@@ -154,7 +152,7 @@ def saturated(I: Integers, F: Floats, W: Floats, q: int, mu: float, limits: int,
                 for i in range(m):
                     W[I[ERROR_TRIAL] + i] += W[I[level + JACOBIAN] + c * m + i] * W[I[TO_BOUND] + c]
         copy_to(W, I[TO_BOUND], n, I[STEP_TRIAL])
-        damped_step(I, F, W, I[ERROR_TRIAL], mu, 1)
+        damped_step(I, F, W, I[ERROR_TRIAL], mu, True)
         for c in range(n):
             if W[held + c] != 0.0:
                 W[step + c] = W[I[STEP_TRIAL] + c]
