@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from liegroups import Segments, Space
+from liegroups import Segments
 
 from ...functions import (
     Affine,
@@ -61,7 +61,7 @@ def pack_function(packer: Packer, f: Function, argument: Argument, result: Resul
 
 def _affine(packer: Packer, f: Affine, argument: Argument, result: Result) -> None:
     A, b = np.asarray(f.A, dtype=np.float64), np.asarray(f.b, dtype=np.float64)
-    space = cast("Space", f.inputs)
+    space: Any = f.inputs
     entry = np.zeros(space.nv, dtype=np.int64)
     entry[space.vector_v] = space.vector_q
     table, numbers = [A.shape[0]], list[float]()

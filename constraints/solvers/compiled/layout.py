@@ -77,7 +77,20 @@ HEADER = 80
     PASSES,
     STALL_COUNT,
     THRESHOLDS,  # at in F: record of options
-) = range(64)
+    BODIES,  # at in I: count, then (size, translation in q, rotation in q, first column) of free bodies with bounds
+    BODY_BOX,  # as BOX, their translations
+    BODY_LIMITS,
+    ALIGNED_LIMITS,  # as LIMITS and ENTRIES, where the coordinates of their translations are columns
+    ALIGNED_ENTRIES,
+    CAPS,  # at in W: cap of each lower level
+    RESIDUALS,  # at in W: of each level, now
+    RESIDUALS_BEFORE,  # and one iteration before
+    ABOVE,  # at in W: rows of the levels above, by row
+    FACTORS,  # the same as reflectors
+    REFLECTED,  # at in W: factor of each reflector
+    ROTATED,  # at in W: rows of a level in coordinates of the null space
+    PART,  # at in W: step of a lower level
+) = range(77)
 
 # Options in F, from THRESHOLDS on.
 THRESHOLD, DAMPING, CAP, STALL_RATIO = range(4)
@@ -173,7 +186,7 @@ PAIR_SIZE = 7
 ) = range(22)
 
 # The state of a projection, from STATE on.
-(ITERATIONS, TRIES, BEST_TRY, STATUS, RESIDUAL, MERIT, ROW) = range(7)
+(ITERATIONS, TRIES, BEST_TRY, STATUS, RESIDUAL, MERIT, RESUMED) = range(7)  # RESUMED: go on from what Q has
 STATE_SIZE = 8
 
 # Statuses.
