@@ -23,7 +23,9 @@ VARIABLE = "LIE_CONSTRAINTS_CACHE"
 def sources() -> list[Path]:
     """The files that kernels are compiled from."""
     here, groups = Path(__file__).resolve().parent, Path(liegroups.__file__).resolve().parent
-    return [*sorted((here / "kernels").glob("*.py")), here / "layout.py", groups / "maps.py", groups / "series.py"]
+    contacts = here.parents[1] / "functions" / "contact"
+    formulas = [groups / "maps.py", groups / "series.py", contacts / "contact_rows.py", contacts / "contact_pose.py"]
+    return [*sorted((here / "kernels").glob("*.py")), here / "layout.py", *formulas]
 
 
 @cache

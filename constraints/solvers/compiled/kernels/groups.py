@@ -31,7 +31,7 @@ half_cot = kernel(maps.half_cot)
 
 @kernel
 def log_coefficient(t: float) -> float:
-    """K of `liegroups.series`, for t the squared angle."""
+    """The coefficient k of `liegroups.series`, for t the squared angle."""
     if t < LOG_SWITCH:
         low = _K0 + t * (_K1 + t * (_K2 + t * (_K3 + t * (_K4 + t * _K5))))
         high = _K6 + t * (_K7 + t * (_K8 + t * (_K9 + t * (_K10 + t * _K11))))
@@ -41,7 +41,7 @@ def log_coefficient(t: float) -> float:
 
 @kernel
 def log_coefficient_slope(t: float, k: float) -> float:
-    """K' of `liegroups.series`."""
+    """The slope k' of `liegroups.series`."""
     if t < LOG_SWITCH:
         low = _D0 + t * (_D1 + t * (_D2 + t * (_D3 + t * (_D4 + t * _D5))))
         high = _D6 + t * (_D7 + t * (_D8 + t * (_D9 + t * (_D10 + t * _D11))))
@@ -51,7 +51,7 @@ def log_coefficient_slope(t: float, k: float) -> float:
 
 @kernel
 def exp_third(t: float, s: float, c: float) -> float:
-    """C of `liegroups.series`, from sin(h) / theta and cos(h) of half the angle."""
+    """The coefficient c of `liegroups.series`, from sin(h) / theta and cos(h) of half the angle."""
     if t < EXP_SWITCH:
         return _C0 + t * (_C1 + t * (_C2 + t * (_C3 + t * (_C4 + t * (_C5 + t * (_C6 + t * _C7))))))
     return (1.0 - 2.0 * s * c) / t
@@ -175,7 +175,7 @@ def _so3_product(W: Floats, x: int, y: int, z: int) -> None:
 
 @kernel
 def point_product(I: Integers, W: Floats, G: int, x: int, y: int, z: int) -> None:
-    """Z = x y; z may be x."""
+    """Write z = x y; z may be x."""
     for leaf in range(I[G]):
         kind, nq = I[G + 1 + 3 * leaf], I[G + 2 + 3 * leaf]
         if kind == VECTOR:
@@ -210,7 +210,7 @@ def _so3_quotient(W: Floats, x: int, y: int, z: int) -> None:
 
 @kernel
 def point_quotient(I: Integers, W: Floats, G: int, x: int, y: int, z: int) -> None:
-    """Z = x^-1 y; z is neither."""
+    """Write z = x^-1 y; z is neither."""
     for leaf in range(I[G]):
         kind, nq = I[G + 1 + 3 * leaf], I[G + 2 + 3 * leaf]
         if kind == VECTOR:
@@ -274,7 +274,7 @@ def _so3_log(W: Floats, x: int, y: int) -> tuple[float, float, float]:
 
 @kernel
 def point_log(I: Integers, W: Floats, G: int, x: int, y: int, e: int) -> None:
-    """E = log(x^-1 y), the shortest."""
+    """Write e = log(x^-1 y), the shortest."""
     for leaf in range(I[G]):
         kind, nq, nv = I[G + 1 + 3 * leaf], I[G + 2 + 3 * leaf], I[G + 3 + 3 * leaf]
         if kind == VECTOR:

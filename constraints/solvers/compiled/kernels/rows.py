@@ -63,13 +63,26 @@ def _copy_counting(I: Integers, W: Floats, level: int, b: int, jacobian: int) ->
 
 
 @kernel
+def _shorter(W: Floats, r: int) -> tuple[float, float, float]:
+    """As `rows.rotation_vectors.shorter`."""
+    x, y, z = W[r], W[r + 1], W[r + 2]
+    angle = sqrt(x * x + y * y + z * z)
+    if angle <= pi:
+        return x, y, z
+    part = 1.0 - 2.0 * pi * round(angle / (2.0 * pi)) / angle
+    return x * part, y * part, z * part
+
+
+@kernel
 def _to_nearest_turn(I: Integers, W: Floats, b: int, first: int, jacobian: int) -> None:
     """As `rows.rotation_vectors.to_nearest_turn`, of three rows."""
-    e, r = I[b + LOG] + first, I[b + SIDE] + first
-    x, y, z = W[e], W[e + 1], W[e + 2]
+    e, r, value = I[b + LOG] + first, I[b + SIDE] + first, I[b + VALUE] + first
+    p, q, s = _shorter(W, r)
+    x, y, z = W[value] - p, W[value + 1] - q, W[value + 2] - s
+    W[e], W[e + 1], W[e + 2] = x, y, z
     if x * x + y * y + z * z <= pi * pi:
         return
-    u, v, w = x + W[r], y + W[r + 1], z + W[r + 2]
+    u, v, w = x + p, y + q, z + s
     angle = sqrt(u * u + v * v + w * w)
     if angle < NO_TURN or u * x + v * y + w * z <= pi * angle:
         return
