@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from explicit_samples import arm_and_box
+from samples import SAMPLES
 
-from constraints import Comparison, Options, Problem, explicit_relative_pose
+from constraints import Comparison, Implicit, Options, Problem, explicit_relative_pose
+from constraints.point import place_alone as point_at
 
 pytest.importorskip("numba")
 
@@ -40,3 +42,47 @@ def test_rotation_vectors_of_right_hand_sides_may_be_longer_than_half_a_turn(ang
         owner.write_position(robot.at(q), problem.rhs.vector, expected, whole)
         assert np.abs(errors - expected).max() <= 1e-12
         assert np.abs(jacobian - whole[:, live]).max() <= 1e-12
+
+
+EQUAL, ZERO, ABOVE, BELOW = Comparison.EQUALITY, Comparison.EQUAL_TO_ZERO, Comparison.SUPERIOR, Comparison.INFERIOR
+
+
+def constraints_of(name: str) -> list[Implicit]:
+    """Constraints of one function: at a right-hand side, of some rows, with intervals, on one side."""
+    f, rng = SAMPLES[name](), np.random.default_rng(2)
+    n = f.outputs.nv
+    side = f.outputs.exp(rng.normal(0.0, 1.0, n))
+    lower, upper = rng.uniform(-1.0, 0.0, n), rng.uniform(0.0, 1.0, n)
+    some = np.arange(n) % 3 != 1
+    return [
+        Implicit(f, EQUAL, side),
+        Implicit(f, EQUAL, side, mask=some),
+        Implicit(f, EQUAL, side, scale=rng.uniform(0.1, 10.0, n)),
+        Implicit(f, None, mask=some, scale=rng.uniform(0.1, 10.0, n), lower=lower, upper=upper),
+        Implicit(f, [(ZERO, ABOVE, BELOW)[i % 3] for i in range(n)], margin=0.01 * (np.arange(n) % 3 > 0)),
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Pose (arm)", "Pose, relative, R3xSO3 (two arms)", "Rotation, relative (two arms)", "Transformation (humanoid)",
+     "Stacked", "Stacked of stacked", "Difference", "Restriction", "Restriction to a rotation", "Sum, weighted",
+     "ConvexShapeContactHold, nearest of four", "ComBetweenFeet, three frames", "CenterOfMass, relative (humanoid)",
+     "Affine of joints", "Identity of a robot", "Polynomial of joints"],
+)  # fmt: skip
+def test_rows_of_all_kinds_of_values(name: str) -> None:
+    owners, rng = constraints_of(name), np.random.default_rng(3)
+    space = owners[0].space
+    for owner in owners:
+        frozen = rng.random(space.nv) < 0.3
+        for leaf in space.leaves():
+            frozen[leaf.v] = frozen[leaf.v].all()  # joints are held as a whole
+        problem = Problem(space, [owner], frozen=frozen)
+        live = problem.implicit_dofs & problem.free & ~problem.bounds.frozen
+        for scale in (1.0, 0.0, 1e-6, 2.0):
+            q = space.integrate(space.neutral, scale * rng.normal(0.0, 1.0, space.nv))
+            errors, jacobian = rows_at(problem, q)
+            expected, whole, on = np.zeros(owner.group.nv), np.zeros((owner.group.nv, space.nv)), owner.rows.mask
+            owner.write_position(point_at(space, q), problem.rhs.vector, expected, whole)
+            assert np.abs(errors - expected[on]).max() <= 1e-12 * max(1.0, np.abs(expected).max())
+            assert np.abs(jacobian - whole[on][:, live]).max() <= 1e-12 * max(1.0, np.abs(whole).max())
