@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 
 from ...robot import Robot
-from ...robot.joints import COMPOSITE, JOINT_TYPES, joint_whole, type_name
+from ...robot.joints import COMPOSITE, JOINT_TYPES, joint_axis, joint_whole, type_name
 from ...robot.pinocchio import pin
 from . import layout
 
@@ -143,7 +143,7 @@ def _parts(joint: Any, name: str) -> list[tuple[Any, _Part]]:
         radii = (whole.radius_x, whole.radius_y, whole.radius_z) if known.word == "ellipsoid" else ()
         return [(none, _Part(_WHOLE[known.word], none, known.space.nq, known.space.nv, radii))]
     if known.word in _ALONG_Z:
-        axis = _AXES[known.axis] if known.axis else np.asarray(whole.axis)
+        axis = _AXES[known.axis] if known.axis else joint_axis(whole)
         pitch = (float(whole.pitch),) if known.word == "helical" else ()
         return [(none, _Part(_ALONG_Z[known.word], _turn_of(axis), known.space.nq, known.space.nv, pitch))]
     if known.word == "universal":

@@ -2,8 +2,9 @@ r"""What closures and contacts measure: rows r of the pose X of frame b seen fro
 
 .. math:: \dot r = D(X)\,\nu, \qquad J_c = D\,\nu_c
 
-with :math:`\nu` the body twist of X, (v, w) in the axes of b, and :math:`\nu_c` that of one dof. D is kept by column, six
-numbers each. Each kernel writes its rows y, and where the Jacobian is asked for those of D. X is 12 numbers: R, then p.
+with :math:`\nu` the body twist of X, (v, w) in the axes of b, and :math:`\nu_c` that of one dof. D is kept by column,
+six numbers each. Each kernel writes its rows y, and where the Jacobian is asked for those of D. X is 12 numbers: R,
+then p.
 """
 
 from __future__ import annotations
@@ -153,8 +154,8 @@ def _split(I: Integers, F: Floats, W: Floats, t: int, M: int, n: int, y: int, d:
 def _screw(I: Integers, F: Floats, W: Floats, t: int, M: int, n: int, y: int, d: int, jacobian: int) -> None:
     r"""Two translations across the axis, the one along it less pitch times what the pose turns about it, the swing.
 
-    The angle is that of `loops.hinge_fit.twist_angle`: :math:`2\,\mathrm{atan2}(a \cdot u, w)` of the quaternion (u, w),
-    and as many whole turns as bring the advance nearest. At n in F: as `_split`; the pitch.
+    The angle is that of `loops.hinge_fit.twist_angle`, :math:`2\,\mathrm{atan2}(a \cdot u, w)` of the quaternion
+    (u, w), and as many whole turns as bring the advance nearest. At n in F: as `_split`; the pitch.
     """
     _split(I, F, W, t, M, n, y, d, jacobian)
     pitch, axis = F[n + 21], n + 6
@@ -179,7 +180,7 @@ def _screw(I: Integers, F: Floats, W: Floats, t: int, M: int, n: int, y: int, d:
 
 @kernel
 def _log_pose(I: Integers, W: Floats, t: int, M: int, y: int, d: int, jacobian: int) -> None:
-    """log X of SE(3): the Jacobian of the logarithm is what it makes of the identity."""
+    """The logarithm of X in SE(3): its Jacobian is what `log_carried` makes of the identity."""
     a, b, c = rotation_vector(W, M)
     k = log_coefficient(a * a + b * b + c * c)
     W[y], W[y + 1], W[y + 2] = log_times(-a, -b, -c, k, W[M + 9], W[M + 10], W[M + 11])

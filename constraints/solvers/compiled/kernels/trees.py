@@ -120,7 +120,7 @@ def _rotate(W: Floats, M: int, x: int) -> None:
 
 @kernel
 def _twist_at(W: Floats, M: int, o: int, x: float, y: float, z: float, a: float, b: float, c: float) -> None:
-    """Write a twist in the world: the velocity (x, y, z) of the origin of M and the angular one (a, b, c) are in its axes."""
+    """Write a twist in the world, from the velocity (x, y, z) of M's origin and the angular (a, b, c), in M's axes."""
     for i in range(3):
         r, s, t = W[M + 3 * i], W[M + 3 * i + 1], W[M + 3 * i + 2]
         W[o + i], W[o + 3 + i] = r * x + s * y + t * z, r * a + s * b + t * c
