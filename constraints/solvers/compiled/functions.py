@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -45,15 +45,31 @@ def pack_function(packer: Packer, f: Function, argument: Argument, result: Resul
     pack(packer, f, argument, result)
 
 
+def pack_frames(
+    packer: Packer,
+    operation: int,
+    f: FrameFunction,
+    argument: Argument,
+    result: Result,
+    table: int = 0,
+    numbers: Sequence[float] = (),
+    memory: int = 0,
+) -> None:
+    """An instruction of a frame seen from another, with a table, numbers and memory of its own behind those of all."""
+    pose_a, frame_a = packer.pose_of(f.robot, argument, f.frame_a)
+    pose_b, frame_b = packer.pose_of(f.robot, argument, f.frame_b)
+    plus, minus = _chains(packer, f, argument)
+    columns = packer.counted([*plus, *minus])
+    constants = packer.constants([*numbers_of(frame_a), *numbers_of(frame_b), *numbers])
+    fields = columns, pose_a, pose_b, packer.memory(36 + memory), len(plus), constants
+    packer.emit(operation, table, result, *fields)
+
+
 def _frames(operation: int) -> Callable[[Packer, Any, Argument, Result], None]:
     """Functions of a frame seen from another."""
 
     def pack(packer: Packer, f: FrameFunction, argument: Argument, result: Result) -> None:
-        pose_a, frame_a = packer.pose_of(f.robot, argument, f.frame_a)
-        pose_b, frame_b = packer.pose_of(f.robot, argument, f.frame_b)
-        plus, minus = _chains(packer, f, argument)
-        columns, numbers = packer.counted([*plus, *minus]), packer.constants(numbers_of(frame_a) + numbers_of(frame_b))
-        packer.emit(operation, 0, result, columns, pose_a, pose_b, packer.memory(36), len(plus), numbers)
+        pack_frames(packer, operation, f, argument, result)
 
     return pack
 

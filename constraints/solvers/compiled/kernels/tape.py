@@ -10,6 +10,7 @@ from ..layout import (
     INSTRUCTION_SIZE,
     OPERATION,
     POSE_FROM_ROWS,
+    POSE_MAP,
     PRODUCT,
     ROTATION,
     SELECT,
@@ -19,6 +20,7 @@ from .algebra import affine, chain_rule, copied, pose_from_rows, product, select
 from .frames import frame_function
 from .jit import Floats, Integers, kernel
 from .masses import center_of_mass
+from .pose_maps import pose_map
 
 
 @kernel
@@ -46,4 +48,6 @@ def run_tape(I: Integers, F: Floats, W: Floats, tape: int, jacobian: int) -> boo
             selected(I, W, r, jacobian)
         elif operation == POSE_FROM_ROWS:
             pose_from_rows(I, W, r, jacobian)
+        elif operation == POSE_MAP:
+            pose_map(I, F, W, r, jacobian)
     return True
