@@ -154,6 +154,18 @@ JOINT_SIZE = 6
 (SPLIT, SCREW, LOG_POSE, TURNED_LOG, ROD, LOCAL_POINT) = range(6)
 (NO_ROTATION, TURN, SWING, CROSS) = range(4)
 
+# A pair of surfaces that may touch, in I.
+(
+    FLOOR_POSE,  # at in W: poses of the two joints
+    OBJECT_POSE,
+    SURFACES,  # at in F: placements of the two surfaces on them
+    PLACES,  # at in W: poses of the floor's surface, of the object's, and of this one seen from that
+    EDGES,  # at in F: first vertex, direction and length of each edge of the floor's polygon
+    EDGE_COUNT,
+    SIGNS,  # at in I: for each column of the function 1 where it moves the object, -1 for the floor, 0 for both or none
+) = range(7)
+PAIR_SIZE = 7
+
 # What is asked of a function.
 (VALUES, WITH_JACOBIAN) = range(2)
 
@@ -180,7 +192,15 @@ JOINT_SIZE = 6
     SELECT,
     POSE_FROM_ROWS,
     POSE_MAP,
-) = range(15)
+    SUM,
+    LOGARITHM,
+    POLYNOMIAL,
+    BETWEEN_FEET,
+    CONTACT,
+    CONTACT_PLACE,
+    CONTACT_HOLD,
+    POSE_OF_CONTACT,
+) = range(23)
 
 # The state of a projection, from STATE on.
 (ITERATIONS, TRIES, BEST_TRY, STATUS, RESIDUAL, MERIT, RESUMED) = range(7)  # RESUMED: go on from what Q has

@@ -100,6 +100,19 @@ def log_times(x: float, y: float, z: float, k: float, a: float, b: float, c: flo
 
 
 @kernel
+def exp_times(
+    x: float, y: float, z: float, half: float, third: float, a: float, b: float, c: float
+) -> tuple[float, float, float]:
+    """(I - half [w] + third [w]^2) (a, b, c), w = (x, y, z): the right Jacobian of the exponential times a column."""
+    d, e, f = y * c - z * b, z * a - x * c, x * b - y * a
+    return (
+        a - half * d + third * (y * f - z * e),
+        b - half * e + third * (z * d - x * f),
+        c - half * f + third * (x * e - y * d),
+    )
+
+
+@kernel
 def so2_move(W: Floats, q: int, w: float) -> None:
     """Turn (cos, sin)."""
     c, s, d, r = W[q], W[q + 1], cos(w), sin(w)
