@@ -15,7 +15,7 @@ import numpy as np
 from liegroups.arrays import Vector
 
 from ..errors import ModelError
-from ..robot.joints import COMPOSITE, JOINT_TYPES, LIMITS_OF_Q, LIMITS_OF_V, joint_whole, type_name
+from ..robot.joints import COMPOSITE, JOINT_TYPES, LIMITS_OF_Q, LIMITS_OF_V, joint_axis, joint_whole, type_name
 from ..robot.pinocchio import Model, Placement, pin
 from .json_values import MOST_COORDINATES, JsonValue
 
@@ -205,7 +205,7 @@ def _axes(data: JsonValue) -> tuple[Vector, Vector]:
 
 _NUMBERS: dict[str, tuple[Callable[[Any], Any], Callable[[JsonValue], Iterable[Any]]]] = {
     "pitch": (lambda joint: float(joint.pitch), lambda data: [data.number()]),
-    "axis": (lambda joint: _axis_of(joint).tolist(), lambda data: [_unit(data)]),
+    "axis": (lambda joint: joint_axis(joint).tolist(), lambda data: [_unit(data)]),
     "axes": (lambda joint: [joint.axis1.tolist(), joint.axis2.tolist()], _axes),
     "radii": (
         lambda joint: [float(joint.radius_x), float(joint.radius_y), float(joint.radius_z)],
@@ -224,7 +224,7 @@ def _continuous(axis: Vector) -> Any:
     file are put into the archive that pinocchio writes of such a joint: of our numbers, never of the file's text.
     """
     whole: Any = pin.buildModelFromXML(_WHEEL)
-    old = _axis_of(joint_whole(whole.joints[1]))
+    old = joint_axis(joint_whole(whole.joints[1]))
     if not np.array_equal(old, axis):
         text, written = whole.saveToString(), " ".join(f"{x:.17e}" for x in old.tolist())
         if text.count(written) != 1:
@@ -237,12 +237,3 @@ _WHEEL = (
     "<robot name='wheel'><link name='a'/><link name='b'/><joint name='turn' type='continuous'><parent link='a'/>"
     "<child link='b'/><axis xyz='0.48 0.6 0.64'/></joint></robot>"
 )
-
-
-def _axis_of(joint: Any) -> Vector:
-    """Axis (3,) of a joint along one; pinocchio shows that of a continuous joint in its motion subspace alone."""
-    if type_name(joint) != _CONTINUOUS:
-        return np.asarray(joint.axis)
-    memory = joint.createData()
-    joint.calc(memory, np.array([1.0, 0.0]))
-    return np.array(memory.S, dtype=np.float64).ravel()[3:]

@@ -1,5 +1,6 @@
 """Closed chains: closures, contacts, sets of them, and their assembly."""
 
+from . import packing as packing
 from .assembly import (
     Assembly as Assembly,
     assemble_position as assemble_position,

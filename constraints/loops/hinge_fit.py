@@ -118,29 +118,34 @@ def rate_matrix(hinge: Hinge, pose: Any) -> Matrix:
 
 @final
 class ScrewRows(PoseMap):
-    """Rows of a helical hinge: across the axis (2), along it less what the turns explain (1), swing (2)."""
+    """Rows of a helical hinge: across the axis (2), along it less what the turns explain (1), swing (2).
+
+    Attributes:
+        screw: the hinge's one step.
+        split: the translations across and along the axis, and the swing.
+    """
 
     size = 5
-    __slots__ = ("_screw", "_split", "_swing")
+    __slots__ = ("screw", "split")
 
     def __init__(self, screw: Subhinge) -> None:
-        self._screw = screw
+        self.screw = screw
         n1, n2 = perpendicular_pair(screw.axis)
-        self._split = Split(np.array([n1, n2, screw.axis]), Swing(screw.axis))
+        self.split = Split(np.array([n1, n2, screw.axis]), Swing(screw.axis))
 
     def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
         """As `PoseMap.value`."""
-        self._split.value(pose, out, D)
-        angle, slope = twist_angle(pose.rotation, self._screw.axis)
-        out[2] -= self._screw.pitch * (angle + _turns(self._screw, pose.translation, angle))
+        self.split.value(pose, out, D)
+        angle, slope = twist_angle(pose.rotation, self.screw.axis)
+        out[2] -= self.screw.pitch * (angle + _turns(self.screw, pose.translation, angle))
         if D is not None:
-            D[2, 3:] = -self._screw.pitch * slope
+            D[2, 3:] = -self.screw.pitch * slope
 
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
         """As `PoseMap.second`."""
-        self._split.second(pose, twist, acceleration, out)
-        turn = twist_drift(pose.rotation, self._screw.axis, twist[3:], acceleration[3:])
-        out[2] -= self._screw.pitch * turn
+        self.split.second(pose, twist, acceleration, out)
+        turn = twist_drift(pose.rotation, self.screw.axis, twist[3:], acceleration[3:])
+        out[2] -= self.screw.pitch * turn
 
 
 def _turns(screw: Subhinge, p: Vector, angle: float) -> float:

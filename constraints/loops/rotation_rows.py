@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from math import acos, asin, pi, sin, sqrt
+from math import asin, pi, sqrt
 from typing import final
 
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 from liegroups.second_order import cross, so3_log_second
+from liegroups.unit_vectors import arcsine, unit_log
 
 from ..functions.orientation import rotation_log
 from ..robot.pinocchio import pin
-
-NEAR_HALF_TURN = 1e-3
-"""Closer than this to a half turn [rad] derivatives are those at this distance: there the axis of a swing is free."""
 
 
 class RotationRows(ABC):
@@ -134,7 +132,7 @@ class Cross(RotationRows):
     def value(self, R: Matrix, out: Vector, D: Matrix | None = None) -> None:
         """As `RotationRows.value`."""
         seen = self.a.dot(R)
-        r, slope, _ = _arcsine(float(seen.dot(self.b)))
+        r, slope, _ = arcsine(float(seen.dot(self.b)))
         out[0] = -r
         if D is not None:
             D[0] = -slope * self._turning.dot(seen)
@@ -142,44 +140,9 @@ class Cross(RotationRows):
     def second(self, R: Matrix, omega: Vector, alpha: Vector, out: Vector) -> None:
         """As `RotationRows.second`."""
         seen, turned = self.a @ R, cross(omega, self.b)
-        _, f1, f2 = _arcsine(float(seen @ self.b))
+        _, f1, f2 = arcsine(float(seen @ self.b))
         rate = seen @ turned
         out[0] = -f1 * (seen @ (cross(alpha, self.b) + cross(omega, turned))) - f2 * rate * rate
-
-
-def unit_log(c: float) -> tuple[float, float, float]:
-    r""":math:`k = \varphi/\sin\varphi` with :math:`\varphi = \arccos c`, and its two derivatives by c."""
-    c = max(c, -1.0 + 0.5 * NEAR_HALF_TURN**2)
-    y = 1.0 - c
-    if y < 0.05:  # the closed forms lose digits: k = 2F1(1, 1; 3/2; y/2) as a series
-        k = k1 = k2 = 0.0
-        for coefficient in reversed(_UNIT_LOG):
-            k2 = k2 * y + 2.0 * k1
-            k1 = k1 * y + k
-            k = k * y + coefficient
-        return k, -k1, k2
-    square = y * (1.0 + c)
-    k = acos(c) / sqrt(square)
-    k1 = (c * k - 1.0) / square
-    return k, k1, (k + 3.0 * c * k1) / square
-
-
-def _unit_log_series() -> tuple[float, ...]:
-    terms, term = [1.0], 1.0
-    for n in range(14):  # ratio of (1)_n (1)_n / ((3/2)_n n!) (y/2)^n
-        term *= (n + 1.0) / (n + 1.5) * 0.5
-        terms.append(term)
-    return tuple(terms)
-
-
-_UNIT_LOG = _unit_log_series()
-
-
-def _arcsine(s: float) -> tuple[float, float, float]:
-    """Arcsine and its two derivatives, held where the two axes are parallel."""
-    s = min(max(s, -1.0), 1.0)
-    cosine = max(sqrt((1.0 - s) * (1.0 + s)), sin(NEAR_HALF_TURN))
-    return asin(s), 1.0 / cosine, s / cosine**3
 
 
 def perpendicular_pair(axis: Vector) -> tuple[Vector, Vector]:

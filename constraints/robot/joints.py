@@ -84,6 +84,15 @@ def joint_whole(joint: Any) -> Any:
     return joint.extract() if hasattr(joint, "extract") else joint
 
 
+def joint_axis(joint: Any) -> Vector:
+    """Axis (3,) of a joint along any; pinocchio shows that of a continuous joint in its motion subspace alone."""
+    if type_name(joint) != "RevoluteUnboundedUnaligned":
+        return np.asarray(joint.axis, dtype=np.float64)
+    memory = joint.createData()
+    joint.calc(memory, np.array([1.0, 0.0]))
+    return np.array(memory.S, dtype=np.float64).ravel()[3:]
+
+
 def joint_space(joint: Any, name: str) -> Space:
     """Group of a pinocchio joint model.
 

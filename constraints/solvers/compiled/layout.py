@@ -138,6 +138,22 @@ INSTRUCTION_SIZE = 11
 (JOINT_KIND, PARENT, ENTRY, PLACED, CONSTANT, JOINT_COLUMNS) = range(6)
 JOINT_SIZE = 6
 
+# What closures and contacts measure of a pose, in I.
+(
+    MAP,  # which of the maps below
+    MAP_ROWS,  # its rows
+    LINEAR_ROWS,  # so many of them, the first ones, see the linear velocity
+    FIRST_ANGULAR,  # they see the angular velocity from this one on
+    DIRECTIONS,  # number of translations along given directions
+    ROTATION_MAP,  # which rows of the rotation follow
+    MAP_GROUP,  # at in I: leaves of SE(3)
+    MAP_COLUMNS,  # at in I: count, then 0 to 5
+) = range(8)
+
+# Maps of poses, and rows of rotations.
+(SPLIT, SCREW, LOG_POSE, TURNED_LOG, ROD, LOCAL_POINT) = range(6)
+(NO_ROTATION, TURN, SWING, CROSS) = range(4)
+
 # A pair of surfaces that may touch, in I.
 (
     FLOOR_POSE,  # at in W: poses of the two joints
@@ -175,6 +191,7 @@ PAIR_SIZE = 7
     CHAIN_RULE,
     SELECT,
     POSE_FROM_ROWS,
+    POSE_MAP,
     SUM,
     LOGARITHM,
     POLYNOMIAL,
@@ -183,7 +200,7 @@ PAIR_SIZE = 7
     CONTACT_PLACE,
     CONTACT_HOLD,
     POSE_OF_CONTACT,
-) = range(22)
+) = range(23)
 
 # The state of a projection, from STATE on.
 (ITERATIONS, TRIES, BEST_TRY, STATUS, RESIDUAL, MERIT, RESUMED) = range(7)  # RESUMED: go on from what Q has

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 
 from ...robot import Robot
-from ...robot.joints import COMPOSITE, JOINT_TYPES, joint_whole, type_name
+from ...robot.joints import COMPOSITE, JOINT_TYPES, joint_axis, joint_whole, type_name
 from ...robot.pinocchio import pin
 from . import layout
 
@@ -27,17 +27,18 @@ _WHOLE = {
     "spherical": layout.SPHERICAL,
     "free-flyer": layout.FREE,
     "translation": layout.TRANSLATION,
+    "ellipsoid": layout.ELLIPSOID,
 }
 
 
 class _Part(NamedTuple):
-    """One elementary joint: its kind, the turn that puts its axis onto z, its sizes, and what else makes it."""
+    """One elementary joint: its kind, the turn that puts its axis onto z, its sizes, and the numbers that make it."""
 
     kind: int
     turn: Any
     nq: int
     nv: int
-    pitch: float = 0.0
+    numbers: tuple[float, ...] = ()
 
 
 class Joint(NamedTuple):
@@ -97,7 +98,7 @@ class Tree:
         """An elementary joint: where its pose is, and its number."""
         columns = tuple(int(c) for c in self.argument.columns[v : v + part.nv])
         pose = [*np.asarray(placement.rotation).ravel().tolist(), *np.asarray(placement.translation).tolist()]
-        at, constant = self._packer.memory(12), self._packer.constants([*pose, part.pitch])
+        at, constant = self._packer.memory(12), self._packer.constants([*pose, *part.numbers])
         entry = q + self.argument.at - self._packer.header[layout.Q]  # from where the whole configuration begins
         record = (part.kind, parent, entry, at, constant, self._packer.table(columns))
         self.joints.append(Joint(record, carrier, range(entry, entry + part.nq), columns))
@@ -139,10 +140,11 @@ def _parts(joint: Any, name: str) -> list[tuple[Any, _Part]]:
         return found
     known = JOINT_TYPES[kind]
     if known.word in _WHOLE:
-        return [(none, _Part(_WHOLE[known.word], none, known.space.nq, known.space.nv))]
+        radii = (whole.radius_x, whole.radius_y, whole.radius_z) if known.word == "ellipsoid" else ()
+        return [(none, _Part(_WHOLE[known.word], none, known.space.nq, known.space.nv, radii))]
     if known.word in _ALONG_Z:
-        axis = _AXES[known.axis] if known.axis else np.asarray(whole.axis)
-        pitch = float(whole.pitch) if known.word == "helical" else 0.0
+        axis = _AXES[known.axis] if known.axis else joint_axis(whole)
+        pitch = (float(whole.pitch),) if known.word == "helical" else ()
         return [(none, _Part(_ALONG_Z[known.word], _turn_of(axis), known.space.nq, known.space.nv, pitch))]
     if known.word == "universal":
         return [(none, _revolute(np.asarray(axis))) for axis in (whole.axis1, whole.axis2)]

@@ -70,14 +70,13 @@ def _signature(function: Callable[..., Any]) -> tuple[Any, ...]:
 
 def _once(made: Any, signature: tuple[Any, ...]) -> Callable[[Any, Any], Any]:
     """What numba asks a kernel for its types by: one signature, where it would make one for each constant argument."""
-
-    kind: Any = type(made)
+    ask: Any = made.get_call_template
 
     def template(arguments: Any, keywords: Any) -> Any:
         if not made.overloads:
             made.compile(signature)
             made.disable_compile()
-        return kind.get_call_template(made, arguments, keywords)
+        return ask(arguments, keywords)
 
     return template
 

@@ -15,6 +15,7 @@ from ..layout import (
     OPERATION,
     POLYNOMIAL,
     POSE_FROM_ROWS,
+    POSE_MAP,
     POSE_OF_CONTACT,
     PRODUCT,
     ROTATION,
@@ -38,6 +39,7 @@ from .contacts import contact, pose_of_contact
 from .frames import frame_function
 from .jit import Floats, Integers, kernel
 from .masses import center_of_mass, com_between_feet
+from .pose_maps import pose_map
 
 
 @kernel
@@ -65,6 +67,8 @@ def run_tape(I: Integers, F: Floats, W: Floats, tape: int, jacobian: int) -> boo
             selected(I, W, r, jacobian)
         elif operation == POSE_FROM_ROWS:
             pose_from_rows(I, W, r, jacobian)
+        elif operation == POSE_MAP:
+            pose_map(I, F, W, r, jacobian)
         elif operation == SUM:
             weighted_sum(I, F, W, r, jacobian)
         elif operation == LOGARITHM:

@@ -7,6 +7,7 @@ from math import cos, sin
 from ..layout import (
     CONSTANT,
     CONTINUOUS,
+    ELLIPSOID,
     ENTRY,
     FREE,
     HELICAL,
@@ -38,11 +39,17 @@ def product_of_poses(W: Floats, M: int, F: Floats, N: int, out: int) -> None:
 
 
 @kernel
+def _turn_from(W: Floats, M: int, x: int, y: int, c: float, s: float) -> None:
+    """Turn a pose from its own axis x towards its axis y."""
+    for i in range(3):
+        a, b = W[M + 3 * i + x], W[M + 3 * i + y]
+        W[M + 3 * i + x], W[M + 3 * i + y] = c * a + s * b, c * b - s * a
+
+
+@kernel
 def _turn(W: Floats, M: int, c: float, s: float) -> None:
     """Turn a pose about its own z."""
-    for i in range(3):
-        a, b = W[M + 3 * i], W[M + 3 * i + 1]
-        W[M + 3 * i], W[M + 3 * i + 1] = c * a + s * b, c * b - s * a
+    _turn_from(W, M, 0, 1, c, s)
 
 
 @kernel
@@ -85,7 +92,7 @@ def _write_twists(I: Integers, F: Floats, W: Floats, kind: int, M: int, columns:
         _linear(I, W, M, 0, columns, twists)
         _linear(I, W, M, 1, columns + 1, twists)
         _angular(I, W, M, 2, columns + 2, twists)
-    else:
+    elif kind != ELLIPSOID:  # which has written its own
         for axis in range(3):
             _linear(I, W, M, axis, columns + axis, twists)
         if kind == FREE:
@@ -109,6 +116,39 @@ def _rotate(W: Floats, M: int, x: int) -> None:
         W[M + 3 * i] = r * a + s * d + t * g
         W[M + 3 * i + 1] = r * b + s * e + t * h
         W[M + 3 * i + 2] = r * c + s * f + t * k
+
+
+@kernel
+def _twist_at(W: Floats, M: int, o: int, x: float, y: float, z: float, a: float, b: float, c: float) -> None:
+    """Write a twist in the world, from the velocity (x, y, z) of M's origin and the angular (a, b, c), in M's axes."""
+    for i in range(3):
+        r, s, t = W[M + 3 * i], W[M + 3 * i + 1], W[M + 3 * i + 2]
+        W[o + i], W[o + 3 + i] = r * x + s * y + t * z, r * a + s * b + t * c
+    x, y, z, a, b, c = W[o + 3], W[o + 4], W[o + 5], W[M + 9], W[M + 10], W[M + 11]
+    W[o], W[o + 1], W[o + 2] = W[o] + b * z - c * y, W[o + 1] + c * x - a * z, W[o + 2] + a * y - b * x
+
+
+@kernel
+def _ellipsoid(I: Integers, F: Floats, W: Floats, M: int, q: int, radii: int, columns: int, jacobian: int) -> None:
+    r"""Slide on an ellipsoid, and turn with its normal and about it, by angles (u, v, w) at q.
+
+    .. math:: R = R_x(u)\, R_y(v)\, R_z(w), \qquad p = (a\,n_x,\; b\,n_y,\; c\,n_z), \quad n = R\,e_z
+
+    Twists are written before the turn, in the axes that the joint stands on.
+    """
+    cu, su, cv, sv = cos(W[q]), sin(W[q]), cos(W[q + 1]), sin(W[q + 1])
+    a, b, c, twists = F[radii], F[radii + 1], F[radii + 2], I[TWISTS]
+    _shift(W, M, a * sv, -b * su * cv, c * cu * cv)
+    if jacobian != 0:
+        if I[columns] >= 0:
+            _twist_at(W, M, twists + 6 * I[columns], 0.0, -b * cu * cv, -c * su * cv, 1.0, 0.0, 0.0)
+        if I[columns + 1] >= 0:
+            _twist_at(W, M, twists + 6 * I[columns + 1], a * cv, b * su * sv, -c * cu * sv, 0.0, cu, su)
+        if I[columns + 2] >= 0:
+            _twist_at(W, M, twists + 6 * I[columns + 2], 0.0, 0.0, 0.0, sv, -su * cv, cu * cv)
+    _turn_from(W, M, 1, 2, cu, su)
+    _turn_from(W, M, 2, 0, cv, sv)
+    _turn(W, M, cos(W[q + 2]), sin(W[q + 2]))
 
 
 @kernel
@@ -143,5 +183,7 @@ def place(I: Integers, F: Floats, W: Floats, joints: int, q: int, jacobian: int)
         elif kind == FREE:
             _shift(W, M, W[x], W[x + 1], W[x + 2])
             _rotate(W, M, x + 3)
+        else:
+            _ellipsoid(I, F, W, M, x, I[j + CONSTANT] + 12, I[j + JOINT_COLUMNS], jacobian)
         if jacobian != 0:
             _write_twists(I, F, W, kind, M, I[j + JOINT_COLUMNS], I[TWISTS], I[j + CONSTANT] + 12)

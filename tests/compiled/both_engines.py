@@ -1,0 +1,60 @@
+"""Rows of a problem by the kernels, and by the readable functions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from constraints import Options, Problem
+from liegroups.arrays import Matrix, Vector
+
+pytest.importorskip("numba")
+
+from constraints.solvers.compiled import layout
+from constraints.solvers.compiled.kernels.entry import rows_of
+from constraints.solvers.compiled.problem import Packed, packed
+
+LIMIT = 1e-12
+"""Of the largest entry of errors or Jacobian."""
+
+
+class Rows(NamedTuple):
+    """Errors, and the Jacobian by the dofs that steps move."""
+
+    error: Vector
+    jacobian: Matrix
+
+
+class CompiledRows:
+    """A packed problem, to be looked at."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.packed: Packed = packed(problem, Options())
+        self.live = np.flatnonzero(problem.implicit_dofs & problem.free & ~problem.bounds.frozen)
+        assert self.packed.integers[layout.LIVE] == self.live.size
+
+    def at(self, q: Vector) -> Rows:
+        """Of the kernels, with and without Jacobian: the errors are the same."""
+        integers, floats, work = self.packed
+        size, rhs = sum(level.size for level in self.problem.levels), self.problem.rhs.vector.copy()
+        error, alone, J = np.full(size, np.nan), np.full(size, np.nan), np.full((size, self.live.size), np.nan)
+        assert rows_of(integers, floats, work.copy(), q.copy(), rhs, error, J)
+        assert rows_of(integers, floats, work.copy(), q.copy(), rhs, alone, np.zeros((0, 1)))
+        np.testing.assert_array_equal(alone, error)
+        return Rows(error, J)
+
+    def readable_at(self, q: Vector) -> Rows:
+        """Of the functions; for problems without explicit constraints."""
+        assert not len(self.problem.explicits)
+        rows = self.problem.rows(q)
+        return Rows(rows.error, rows.jacobian[:, self.live])
+
+
+def assert_close(found: Matrix | Vector, expected: Matrix | Vector, limit: float = LIMIT) -> None:
+    """To a part of the largest entry, and at least of one."""
+    assert found.shape == expected.shape
+    largest = max(float(np.abs(expected).max(initial=0.0)), 1.0)
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=limit * largest)
