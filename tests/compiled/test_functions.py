@@ -55,15 +55,15 @@ Floats, Integers, Numbers, Vector = jit.Floats, jit.Integers, jit.Numbers, jit.V
 
 
 @jit.entrance
-def _run(integers: Numbers, floats: Vector, work: Vector, joints: int, tape: int, jacobian: int) -> bool:
+def _run(integers: Numbers, floats: Vector, work: Vector, joints: int, tape: int, q: int, jacobian: int) -> bool:
     """Place joints, and run a tape."""
-    I, F, W = jit.address(integers), jit.address(floats), jit.address(work)
-    place(I, F, W, joints, I[layout.Q], jacobian)
-    return run_tape(I, F, W, tape, jacobian)
+    I, F, W = jit.address(integers), jit.address(floats), jit.address(work)  # noqa: E741
+    place(I, F, W, joints, q, jacobian)
+    return run_tape(I, F, W, tape, q, jacobian)
 
 
 class Packed:
-    """A function alone, packed.
+    """A function alone, packed, and looked at in another place of the memory than the configuration has of its own.
 
     Args:
         f: the function.
@@ -74,10 +74,10 @@ class Packed:
         self.f, self.columns = f, np.arange(f.inputs.nv, dtype=np.int64) if columns is None else columns
         packer = Packer(int((self.columns >= 0).sum()))
         header = packer.header
-        header[layout.Q] = packer.filled(f.inputs.neutral)
+        header[layout.Q], header[layout.NQ] = packer.filled(f.inputs.neutral), f.inputs.nq
         header[layout.TWISTS] = packer.memory(6 * packer.columns)
         argument = Argument(header[layout.Q], self.columns, is_configuration=True)
-        self.q, self.result = header[layout.Q], packer.own_result(f, argument)
+        self.q, self.result = packer.filled(f.inputs.neutral), packer.own_result(f, argument)
         self.tape = packer.recorded(lambda: pack_function(packer, f, argument, self.result))
         tree = packer.joints
         self.joints = packer.counted([]) if tree is None else tree.table(tree.with_carriers(packer.used))
@@ -87,7 +87,7 @@ class Packed:
         """The value."""
         work, value = self.arrays[2], self.result.value
         work[self.q : self.q + self.f.inputs.nq] = q
-        if not _run(*self.arrays, self.joints, self.tape, asked):
+        if not _run(*self.arrays, self.joints, self.tape, self.q, asked):
             raise UndefinedError(self.f.name)
         return work[value : value + self.f.outputs.nq].copy()
 

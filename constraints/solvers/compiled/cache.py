@@ -24,7 +24,8 @@ def sources() -> list[Path]:
     """The files that kernels are compiled from."""
     here, groups = Path(__file__).resolve().parent, Path(liegroups.__file__).resolve().parent
     contacts = here.parents[1] / "functions" / "contact"
-    formulas = [groups / "maps.py", groups / "series.py", contacts / "contact_rows.py", contacts / "contact_pose.py"]
+    formulas = [groups / name for name in ("maps.py", "series.py", "unit_vectors.py")]
+    formulas += [contacts / "contact_rows.py", contacts / "contact_pose.py"]
     return [*sorted((here / "kernels").glob("*.py")), here / "layout.py", *formulas]
 
 

@@ -12,6 +12,7 @@ from ..layout import (
     COPY,
     INSTRUCTION_SIZE,
     LOGARITHM,
+    NQ,
     OPERATION,
     POLYNOMIAL,
     POSE_FROM_ROWS,
@@ -22,6 +23,8 @@ from ..layout import (
     SELECT,
     SUM,
     TWIN,
+    Q,
+    X,
 )
 from .algebra import (
     affine,
@@ -43,8 +46,18 @@ from .pose_maps import pose_map
 
 
 @kernel
-def run_tape(I: Integers, F: Floats, W: Floats, tape: int, jacobian: int) -> bool:
-    """Run the instructions at [tape] in I: count, then records; False where a function has no value."""
+def _argument(I: Integers, r: int, q: int) -> int:
+    """Where an instruction reads: an entry of the configuration Q is that entry of the one that is looked at."""
+    x = I[r + X]
+    return x + q - I[Q] if I[Q] <= x and x < I[Q] + I[NQ] else x
+
+
+@kernel
+def run_tape(I: Integers, F: Floats, W: Floats, tape: int, q: int, jacobian: int) -> bool:
+    """Run the instructions at [tape] in I: count, then records; False where a function has no value.
+
+    Joints have been placed by the configuration at q, and entries of it are read there.
+    """
     for n in range(I[tape]):
         r = tape + 1 + INSTRUCTION_SIZE * n
         operation = I[r + OPERATION]
@@ -53,9 +66,9 @@ def run_tape(I: Integers, F: Floats, W: Floats, tape: int, jacobian: int) -> boo
         elif operation == CENTER:
             center_of_mass(I, F, W, r, jacobian)
         elif operation == AFFINE:
-            affine(I, F, W, r, jacobian)
+            affine(I, F, W, r, _argument(I, r, q), jacobian)
         elif operation == COPY:
-            copied(I, W, r, jacobian)
+            copied(I, W, r, _argument(I, r, q), jacobian)
         elif operation == PRODUCT:
             product(I, W, r, jacobian)
         elif operation == TWIN:
@@ -66,7 +79,7 @@ def run_tape(I: Integers, F: Floats, W: Floats, tape: int, jacobian: int) -> boo
         elif operation == SELECT:
             selected(I, W, r, jacobian)
         elif operation == POSE_FROM_ROWS:
-            pose_from_rows(I, W, r, jacobian)
+            pose_from_rows(I, W, r, _argument(I, r, q), jacobian)
         elif operation == POSE_MAP:
             pose_map(I, F, W, r, jacobian)
         elif operation == SUM:
@@ -80,6 +93,6 @@ def run_tape(I: Integers, F: Floats, W: Floats, tape: int, jacobian: int) -> boo
         elif CONTACT <= operation and operation <= CONTACT_HOLD:
             contact(I, F, W, r, jacobian)
         elif operation == POSE_OF_CONTACT:
-            if not pose_of_contact(I, F, W, r, jacobian):
+            if not pose_of_contact(I, F, W, r, _argument(I, r, q), jacobian):
                 return False
     return True
