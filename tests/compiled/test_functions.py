@@ -186,6 +186,32 @@ def test_columns_may_stand_elsewhere_or_not_at_all(name: str) -> None:
             check(packed, q)
 
 
+def test_functions_of_rows_in_other_columns() -> None:
+    floor = contacts()[0].surfaces_of(("floor", "foot"))[0]
+    for f, q in ((PoseFromRows(), [0.1, -2.0, 3.0, 0.4, -0.5, 0.6]),
+                 (PoseOfContact(floor, 0.1), [0.1, 0.2, 0.3, -0.4, 0.5, 0.1, -0.2, 0.6, -0.8])):  # fmt: skip
+        for seed in range(4):
+            check(Packed(f, some_columns(f.inputs.nv, seed)), np.array(q))
+
+
+def test_blocks_of_several_pieces_are_gathered() -> None:
+    space = ProductSpace([Rn(2), SO3, Rn(1), SE2, Rn(2)])
+    pieces = Segments.coordinates(space, [1, 2, 3, 4, 6, 7, 8, 10])
+    whole = Identity(pieces.space).on(space, pieces)
+    numbers = Affine([[1.0, -2.0, 0.5]]).on(space, Segments.coordinates(space, [0, 5, 10]))
+    element = pieces.space.random(np.random.default_rng(11))
+    for f in (
+        whole,
+        numbers,
+        whole - Constant(element, pieces.space, space),
+        Stacked(numbers, Translated(whole, element)),
+    ):
+        for columns in (None, some_columns(space.nv, 12)):
+            packed = Packed(f, columns)
+            for q in places(space, 12, 3):
+                check(packed, q)
+
+
 # Frames: at rest, half a turn apart, and where the series of the logarithm begin.
 
 ANGLES = (0.0, 1e-12, 1e-8, 9.9e-5, 1.1e-4, 0.03, 1.0 - 1e-9, 1.0 + 1e-9, 1.5**0.5 - 1e-9, 1.5**0.5 + 1e-9, 2.8, 3.0)

@@ -1,30 +1,14 @@
-"""Rows of a packed problem against the readable ones: errors and their Jacobian."""
+"""Rows of a packed problem against the readable ones: errors and their Jacobian, wherever the configuration stands."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
+from compiled.both_engines import CompiledRows, assert_close
 from explicit_samples import arm_and_box
 from samples import SAMPLES
 
-from constraints import Comparison, Implicit, Options, Problem, explicit_relative_pose
-from constraints.point import place_alone as point_at
-
-pytest.importorskip("numba")
-
-from constraints.solvers.compiled.kernels.entry import rows_of
-from constraints.solvers.compiled.problem import packed
-
-
-def rows_at(problem: Problem, q: Any) -> tuple[Any, Any]:
-    """Errors and reduced Jacobian of the packed problem."""
-    arrays, size = packed(problem, Options())[:3], sum(level.size for level in problem.levels)
-    live = problem.implicit_dofs & problem.free & ~problem.bounds.frozen
-    errors, jacobian = np.zeros(size), np.zeros((size, int(live.sum())))
-    assert rows_of(*arrays, q.copy(), problem.rhs.vector.copy(), errors, jacobian)
-    return errors, jacobian
+from constraints import Comparison, Implicit, Problem, explicit_relative_pose
 
 
 @pytest.mark.parametrize("angle", [0.0, 2.0, 3.1, 3.2, 5.0, 2.0 * np.pi, 8.0, 11.0])
@@ -32,16 +16,13 @@ def test_rotation_vectors_of_right_hand_sides_may_be_longer_than_half_a_turn(ang
     robot, rng = arm_and_box(), np.random.default_rng(1)
     side = [0.1, -0.2, 0.3, *(angle * np.array([0.48, -0.64, 0.6]))]
     hold = explicit_relative_pose(robot, "gripper", "handle", side, comparison=Comparison.EQUALITY)
-    problem = Problem(robot, [hold], frozen=["box/root_joint"])
-    owner, live = problem.levels[0].owners[0], problem.implicit_dofs & problem.free & ~problem.bounds.frozen
-    assert owner.wrapped_rotation_vectors
+    rows = CompiledRows(Problem(robot, [hold], frozen=["box/root_joint"]))
+    assert rows.problem.levels[0].owners[0].wrapped_rotation_vectors
     for _ in range(8):
         q = robot.space.integrate(robot.space.neutral, rng.normal(0.0, 2.0, robot.nv))
-        errors, jacobian = rows_at(problem, q)
-        expected, whole = np.zeros(6), np.zeros((6, robot.nv))
-        owner.write_position(robot.at(q), problem.rhs.vector, expected, whole)
-        assert np.abs(errors - expected).max() <= 1e-12
-        assert np.abs(jacobian - whole[:, live]).max() <= 1e-12
+        found, expected = rows.at(q), rows.readable_at(q)
+        assert_close(found.error, expected.error)
+        assert_close(found.jacobian, expected.jacobian)
 
 
 EQUAL, ZERO, ABOVE, BELOW = Comparison.EQUALITY, Comparison.EQUAL_TO_ZERO, Comparison.SUPERIOR, Comparison.INFERIOR
@@ -68,21 +49,18 @@ def constraints_of(name: str) -> list[Implicit]:
     ["Pose (arm)", "Pose, relative, R3xSO3 (two arms)", "Rotation, relative (two arms)", "Transformation (humanoid)",
      "Stacked", "Stacked of stacked", "Difference", "Restriction", "Restriction to a rotation", "Sum, weighted",
      "ConvexShapeContactHold, nearest of four", "ComBetweenFeet, three frames", "CenterOfMass, relative (humanoid)",
-     "Affine of joints", "Identity of a robot", "Polynomial of joints"],
+     "Affine of joints", "Identity of a robot", "Polynomial of joints", "Lifted, a number", "Lifted, composed"],
 )  # fmt: skip
 def test_rows_of_all_kinds_of_values(name: str) -> None:
-    owners, rng = constraints_of(name), np.random.default_rng(3)
-    space = owners[0].space
-    for owner in owners:
+    rng = np.random.default_rng(3)
+    for owner in constraints_of(name):
+        space = owner.space
         frozen = rng.random(space.nv) < 0.3
         for leaf in space.leaves():
-            frozen[leaf.v] = frozen[leaf.v].all()  # joints are held as a whole
-        problem = Problem(space, [owner], frozen=frozen)
-        live = problem.implicit_dofs & problem.free & ~problem.bounds.frozen
+            frozen[leaf.v] = frozen[leaf.v].all()  # rotations are held as a whole
+        rows = CompiledRows(Problem(space, [owner], frozen=frozen))
         for scale in (1.0, 0.0, 1e-6, 2.0):
             q = space.integrate(space.neutral, scale * rng.normal(0.0, 1.0, space.nv))
-            errors, jacobian = rows_at(problem, q)
-            expected, whole, on = np.zeros(owner.group.nv), np.zeros((owner.group.nv, space.nv)), owner.rows.mask
-            owner.write_position(point_at(space, q), problem.rhs.vector, expected, whole)
-            assert np.abs(errors - expected[on]).max() <= 1e-12 * max(1.0, np.abs(expected).max())
-            assert np.abs(jacobian - whole[on][:, live]).max() <= 1e-12 * max(1.0, np.abs(whole).max())
+            found, expected = rows.at(q), rows.readable_at(q)
+            assert_close(found.error, expected.error)
+            assert_close(found.jacobian, expected.jacobian)
