@@ -18,12 +18,9 @@ from .jit import Floats, Integers, kernel
 
 
 @kernel
-def affine(I: Integers, F: Floats, W: Floats, r: int, x: int, jacobian: int) -> None:
-    """A times what is at x, plus b.
-
-    At [A] in I: rows, then for each the count of its numbers and (entry of x, column or -1) of each.
-    """
-    t, f, y = I[r + A], I[r + NUMBERS], I[r + Y]
+def affine(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> None:
+    """A x + b. At [A] in I: rows, then for each the count of its numbers and (entry of x, column or -1) of each."""
+    t, f, x, y = I[r + A], I[r + NUMBERS], I[r + X], I[r + Y]
     rows = I[t]
     t += 1
     if jacobian != 0:
@@ -42,11 +39,11 @@ def affine(I: Integers, F: Floats, W: Floats, r: int, x: int, jacobian: int) -> 
 
 
 @kernel
-def copied(I: Integers, W: Floats, r: int, x: int, jacobian: int) -> None:
-    """Entries of what is at x, with Jacobian one. At [A]: count, entries; at [B]: count, columns or -1."""
+def copied(I: Integers, W: Floats, r: int, jacobian: int) -> None:
+    """Entries of x as they are, with Jacobian one. At [A]: count, entries; at [B]: count, columns or -1."""
     entries, columns = I[r + A], I[r + B]
     for i in range(I[entries]):
-        W[I[r + Y] + i] = W[x + I[entries + 1 + i]]
+        W[I[r + Y] + i] = W[I[r + X] + I[entries + 1 + i]]
     if jacobian != 0:
         n = I[columns]
         for k in range(n):
@@ -166,9 +163,9 @@ def selected(I: Integers, W: Floats, r: int, jacobian: int) -> None:
 
 
 @kernel
-def pose_from_rows(I: Integers, W: Floats, r: int, x: int, jacobian: int) -> None:
-    """The pose (t, exp w) of the six numbers at x. At [B]: count, their columns or -1."""
-    y = I[r + Y]
+def pose_from_rows(I: Integers, W: Floats, r: int, jacobian: int) -> None:
+    """The pose (t, exp w) of the six numbers at [X]. At [B]: count, their columns or -1."""
+    x, y = I[r + X], I[r + Y]
     a, b, c = W[x + 3], W[x + 4], W[x + 5]
     t = a * a + b * b + c * c
     s, w = half_sinc(t)

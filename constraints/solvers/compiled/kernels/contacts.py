@@ -31,6 +31,7 @@ from ..layout import (
     A,
     B,
     J,
+    X,
     Y,
 )
 from .frames import relative_pose
@@ -195,9 +196,9 @@ def contact(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> None:
 
 
 @kernel
-def _pose_columns(I: Integers, W: Floats, r: int, x: int) -> None:
+def _pose_columns(I: Integers, W: Floats, r: int) -> None:
     """Jacobian of `pose_of_contact`. At [B] in I: count, column of each of the eight coordinates or -1."""
-    q, columns = I[r + Y] + 3, I[r + B]
+    x, q, columns = I[r + X], I[r + Y] + 3, I[r + B]
     y, z, cosine, sine = W[x + 3], W[x + 4], W[x + 7], W[x + 8]
     t = y * y + z * z
     h, w = half_sinc(t)
@@ -220,9 +221,9 @@ def _pose_columns(I: Integers, W: Floats, r: int, x: int) -> None:
 
 
 @kernel
-def pose_of_contact(I: Integers, F: Floats, W: Floats, r: int, x: int, jacobian: int) -> bool:
-    """As `PoseOfContact`, of nine numbers at x; False off the floor. Numbers: margin, then [A] edges of the floor."""
-    o, numbers = I[r + Y], I[r + NUMBERS]
+def pose_of_contact(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> bool:
+    """As `PoseOfContact`, of nine numbers at [X]; False off the floor. Numbers: margin, then [A] edges of the floor."""
+    x, o, numbers = I[r + X], I[r + Y], I[r + NUMBERS]
     y, z = W[x + 5], W[x + 6]
     ny, nz, _, _, _ = nearest(F, numbers + 1, I[r + A], y, z)
     if hypot(y - ny, z - nz) > ON_THE_FLOOR:
@@ -234,5 +235,5 @@ def pose_of_contact(I: Integers, F: Floats, W: Floats, r: int, x: int, jacobian:
     n = 1.0 / sqrt(a * a + b * b + c * c + d * d)
     W[o + 3], W[o + 4], W[o + 5], W[o + 6] = n * a, n * b, n * c, n * d
     if jacobian != 0:
-        _pose_columns(I, W, r, x)
+        _pose_columns(I, W, r)
     return True

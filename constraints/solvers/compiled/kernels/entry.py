@@ -100,7 +100,7 @@ def rows_of(
     for i in range(I[NQ]):
         W[I[Q_TRIAL] + i] = q[i]
     asked = WITH_JACOBIAN if jacobian.shape[0] > 0 else VALUES
-    if not (run_tape(I, F, W, I[PREPARE], I[Q_TRIAL], VALUES) and rows_at(I, F, W, I[Q_TRIAL], asked)):
+    if not (run_tape(I, F, W, I[PREPARE], VALUES) and rows_at(I, F, W, I[Q_TRIAL], asked)):
         return False
     for i in range(I[NQ]):
         q[i] = W[I[Q_TRIAL] + i]

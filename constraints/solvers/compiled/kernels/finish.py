@@ -82,7 +82,7 @@ def accepted(I: Integers, F: Floats, W: Floats, q: int, is_best: bool, residual:
         return UNDEFINED
     if I[I[DOUBTFUL] + ROWS] > 0:
         place(I, F, W, I[ALL_JOINTS], now, VALUES)
-        if not level_at(I, F, W, I[DOUBTFUL], now, VALUES):
+        if not level_at(I, F, W, I[DOUBTFUL], VALUES):
             return UNDEFINED
         if not measured(I, W, I[DOUBTFUL])[1] <= threshold:
             forget(I, W)

@@ -29,12 +29,12 @@ from .trees import place
 
 
 @kernel
-def level_at(I: Integers, F: Floats, W: Floats, level: int, q: int, jacobian: int) -> bool:
-    """The rows of one level at q, joints being placed."""
+def level_at(I: Integers, F: Floats, W: Floats, level: int, jacobian: int) -> bool:
+    """The rows of one level, joints being placed."""
     if jacobian != 0 and I[level + CLEARED] != 0:
         for i in range(I[level + ROWS] * (I[LIVE] + I[COMPUTED])):
             W[I[level + JACOBIAN] + i] = 0.0
-    if not run_tape(I, F, W, I[level + TAPE], q, jacobian):
+    if not run_tape(I, F, W, I[level + TAPE], jacobian):
         return False
     write_rows(I, F, W, level, jacobian)
     if jacobian != 0 and I[MAPS] != 0:
@@ -67,7 +67,7 @@ def rows_at(I: Integers, F: Floats, W: Floats, q: int, jacobian: int) -> bool:
     place(I, F, W, I[FINAL_JOINTS], q, jacobian)
     for n in range(I[LEVELS]):
         level = I[LEVEL_TABLE] + LEVEL_SIZE * n
-        if not level_at(I, F, W, level, q, jacobian):
+        if not level_at(I, F, W, level, jacobian):
             if n < I[MANDATORY]:
                 return False
             _emptied(I, W, level)

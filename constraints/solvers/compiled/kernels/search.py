@@ -190,7 +190,7 @@ def _look_at_start(I: Integers, F: Floats, W: Floats, changed: bool) -> bool:
     if changed or maps or I[twins + ROWS] > 0 or I[OPTIONAL] != 0:
         place(I, F, W, I[ALL_JOINTS], q, VALUES)
     if I[twins + ROWS] > 0:
-        if not level_at(I, F, W, twins, q, VALUES):
+        if not level_at(I, F, W, twins, VALUES):
             return False
         _, worst = measured(I, W, twins)
         if worst > F[I[THRESHOLDS] + THRESHOLD]:
@@ -201,7 +201,7 @@ def _look_at_start(I: Integers, F: Floats, W: Floats, changed: bool) -> bool:
             return False
     else:
         for n in range(I[MANDATORY]):
-            if not level_at(I, F, W, I[LEVEL_TABLE] + LEVEL_SIZE * n, q, VALUES):
+            if not level_at(I, F, W, I[LEVEL_TABLE] + LEVEL_SIZE * n, VALUES):
                 return False
     residual, merit = measure(I, F, W)
     keep(I, W, q, max(worst, residual), merit)
@@ -217,7 +217,7 @@ def project(I: Integers, F: Floats, W: Floats) -> int:
         W[state + ITERATIONS], W[state + TRIES] = 0.0, 0.0
     W[state + BEST_TRY], W[state + STATUS] = 0.0, float(STALLED)
     forget(I, W)
-    if not run_tape(I, F, W, I[PREPARE], I[Q_START], VALUES):
+    if not run_tape(I, F, W, I[PREPARE], VALUES):
         return UNDEFINED
     ready = I[Q_READY]
     copy_to(W, I[Q_START], nq, ready)

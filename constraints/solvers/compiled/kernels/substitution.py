@@ -54,7 +54,7 @@ def resolved(I: Integers, F: Floats, W: Floats, q: int, jacobian: int) -> bool:
     for n in range(I[generations]):
         g = generations + 1 + GENERATION_SIZE * n
         place(I, F, W, I[g + JOINTS], q, jacobian)
-        if not run_tape(I, F, W, I[g + GENERATION_TAPE], q, jacobian):
+        if not run_tape(I, F, W, I[g + GENERATION_TAPE], jacobian):
             return False
         written(I, W, I[g + WRITES], q)
     if jacobian != 0:

@@ -12,7 +12,6 @@ from ..layout import (
     COPY,
     INSTRUCTION_SIZE,
     LOGARITHM,
-    NQ,
     OPERATION,
     POLYNOMIAL,
     POSE_FROM_ROWS,
@@ -23,8 +22,6 @@ from ..layout import (
     SELECT,
     SUM,
     TWIN,
-    Q,
-    X,
 )
 from .algebra import (
     affine,
@@ -46,18 +43,8 @@ from .pose_maps import pose_map
 
 
 @kernel
-def _argument(I: Integers, r: int, q: int) -> int:
-    """Where an instruction reads: an entry of the configuration Q is that entry of the one that is looked at."""
-    x = I[r + X]
-    return x + q - I[Q] if I[Q] <= x and x < I[Q] + I[NQ] else x
-
-
-@kernel
-def run_tape(I: Integers, F: Floats, W: Floats, tape: int, q: int, jacobian: int) -> bool:
-    """Run the instructions at [tape] in I: count, then records; False where a function has no value.
-
-    Joints have been placed by the configuration at q, and entries of it are read there.
-    """
+def run_tape(I: Integers, F: Floats, W: Floats, tape: int, jacobian: int) -> bool:
+    """Run the instructions at [tape] in I: count, then records; False where a function has no value."""
     for n in range(I[tape]):
         r = tape + 1 + INSTRUCTION_SIZE * n
         operation = I[r + OPERATION]
@@ -66,9 +53,9 @@ def run_tape(I: Integers, F: Floats, W: Floats, tape: int, q: int, jacobian: int
         elif operation == CENTER:
             center_of_mass(I, F, W, r, jacobian)
         elif operation == AFFINE:
-            affine(I, F, W, r, _argument(I, r, q), jacobian)
+            affine(I, F, W, r, jacobian)
         elif operation == COPY:
-            copied(I, W, r, _argument(I, r, q), jacobian)
+            copied(I, W, r, jacobian)
         elif operation == PRODUCT:
             product(I, W, r, jacobian)
         elif operation == TWIN:
@@ -79,7 +66,7 @@ def run_tape(I: Integers, F: Floats, W: Floats, tape: int, q: int, jacobian: int
         elif operation == SELECT:
             selected(I, W, r, jacobian)
         elif operation == POSE_FROM_ROWS:
-            pose_from_rows(I, W, r, _argument(I, r, q), jacobian)
+            pose_from_rows(I, W, r, jacobian)
         elif operation == POSE_MAP:
             pose_map(I, F, W, r, jacobian)
         elif operation == SUM:
@@ -93,6 +80,6 @@ def run_tape(I: Integers, F: Floats, W: Floats, tape: int, q: int, jacobian: int
         elif CONTACT <= operation and operation <= CONTACT_HOLD:
             contact(I, F, W, r, jacobian)
         elif operation == POSE_OF_CONTACT:
-            if not pose_of_contact(I, F, W, r, _argument(I, r, q), jacobian):
+            if not pose_of_contact(I, F, W, r, jacobian):
                 return False
     return True
