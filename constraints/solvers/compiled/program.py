@@ -131,7 +131,7 @@ class CompiledProgram(Resumable):
         self.problem, self.options = problem, options
         self._integers, self._floats, self._work = packed(problem, options, leaving)
         self._project, self._project_many, _ = entrances()
-        self._state, self._begin = (int(self._integers[i]) for i in (layout.STATE, layout.Q))
+        self._state, self._begin = (int(self._integers[i]) for i in (layout.STATE, layout.Q_NOW))
 
     def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
         """As `Program.run`."""
