@@ -80,11 +80,14 @@ def compiled(problem: Problem, options: Options) -> Program:
     """The program of a problem: of the compiled engine where it can be packed, of the readable one otherwise."""
     computed = ComputedBodies(problem, options.threshold)
     try:
-        program = CompiledProgram(problem, options, computed or None)
+        inside = CompiledProgram(problem, options, computed or None)
     except NotPacked as reason:
         _log.info("solved by the readable engine: %s", reason)
-        return NewtonEngine().compile(problem, options)
-    return BroughtBackProgram(program, computed, lambda inside: _strict(inside, options)) if computed else program
+        readable = NewtonEngine()
+        program = readable.compile(problem, options)
+        program.engine = readable
+        return program
+    return BroughtBackProgram(inside, computed, lambda strict: _strict(strict, options)) if computed else inside
 
 
 def _strict(problem: Problem, options: Options) -> Resumable:
