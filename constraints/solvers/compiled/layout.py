@@ -21,7 +21,8 @@ HEADER = 80
     LEVEL_TABLE,  # at in I: a record of LEVEL_SIZE a level
     TWINS,  # at in I: record of the level of all explicit constraints' errors
     DOUBTFUL,  # the same of those whose outputs may miss their error
-    Q,  # at in W: the configuration that is looked at
+    Q,  # at in W: the configuration that functions read
+    Q_NOW,  # the iterate
     Q_START,  # as it came
     Q_READY,  # normalised, clamped, with constant outputs
     Q_BEST,  # the best iterate
@@ -90,7 +91,7 @@ HEADER = 80
     REFLECTED,  # at in W: factor of each reflector
     ROTATED,  # at in W: rows of a level in coordinates of the null space
     PART,  # at in W: step of a lower level
-) = range(77)
+) = range(78)
 
 # Options in F, from THRESHOLDS on.
 THRESHOLD, DAMPING, CAP, STALL_RATIO = range(4)

@@ -86,7 +86,6 @@ class Packer:
         self._tape: list[int] = []
         self._groups: dict[object, int] = {}
         self._tree: Tree | None = None
-        self._argument: Argument | None = None
         self.used: set[int] = set()
 
     # Memory.
@@ -172,10 +171,6 @@ class Packer:
         return Result(self.memory(f.outputs.nq), self.memory(f.outputs.nv * count), f.outputs.nv)
 
     # Joints.
-
-    def place_at(self, configuration: Argument) -> None:
-        """Say where the configuration is that joints are placed by."""
-        self._argument = configuration
 
     def tree(self, robot: Robot, argument: Argument) -> Tree:
         """The joints of a robot at its configuration.

@@ -83,7 +83,15 @@ class _ProblemPacker:
         problem, options, header, packer = self._problem, self._options, self._header, self._packer
         nq = problem.space.nq
         header[layout.NQ], header[layout.LIVE], header[layout.COMPUTED] = nq, len(self._live), len(self._computed)
-        for name in (layout.Q, layout.Q_START, layout.Q_READY, layout.Q_BEST, layout.Q_NEXT, layout.Q_TRIAL):
+        for name in (
+            layout.Q,
+            layout.Q_NOW,
+            layout.Q_START,
+            layout.Q_READY,
+            layout.Q_BEST,
+            layout.Q_NEXT,
+            layout.Q_TRIAL,
+        ):
             header[name] = packer.filled(problem.space.neutral)
         header[layout.RHS], header[layout.RHS_SIZE] = packer.filled(problem.rhs.vector), problem.rhs.vector.size
         header[layout.TWISTS], header[layout.STATE] = (

@@ -80,11 +80,14 @@ def compiled(problem: Problem, options: Options) -> Program:
     """The program of a problem: of the compiled engine where it can be packed, of the readable one otherwise."""
     computed = ComputedBodies(problem, options.threshold)
     try:
-        program = CompiledProgram(problem, options, computed or None)
+        inside = CompiledProgram(problem, options, computed or None)
     except NotPacked as reason:
         _log.info("solved by the readable engine: %s", reason)
-        return NewtonEngine().compile(problem, options)
-    return BroughtBackProgram(program, computed, lambda inside: _strict(inside, options)) if computed else program
+        readable = NewtonEngine()
+        program = readable.compile(problem, options)
+        program.engine = readable
+        return program
+    return BroughtBackProgram(inside, computed, lambda strict: _strict(strict, options)) if computed else inside
 
 
 def _strict(problem: Problem, options: Options) -> Resumable:
@@ -131,7 +134,7 @@ class CompiledProgram(Resumable):
         self.problem, self.options = problem, options
         self._integers, self._floats, self._work = packed(problem, options, leaving)
         self._project, self._project_many, _ = entrances()
-        self._state, self._begin = (int(self._integers[i]) for i in (layout.STATE, layout.Q))
+        self._state, self._begin = (int(self._integers[i]) for i in (layout.STATE, layout.Q_NOW))
 
     def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
         """As `Program.run`."""

@@ -170,6 +170,7 @@ class BroughtBackProgram(Program):
 
     def __init__(self, program: Resumable, computed: ComputedBodies, strict: Callable[[Problem], Resumable]) -> None:
         self._program, self._computed, self._make = program, computed, strict
+        self.engine = program.engine
 
     @cached_property
     def _strict(self) -> Resumable:

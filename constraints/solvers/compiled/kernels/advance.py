@@ -23,10 +23,10 @@ from ..layout import (
     MANDATORY,
     NQ,
     Q_NEXT,
+    Q_NOW,
     ROWS,
     STEP,
     THRESHOLDS,
-    Q,
 )
 from .bodies import columns_turned, translated
 from .configurations import clamped, copy_to, moved, within
@@ -57,7 +57,7 @@ def _planned(I: Integers, F: Floats, W: Floats, q: int, mu: float, limits: int, 
 @kernel
 def advanced(I: Integers, F: Floats, W: Floats, merit: float, holding: bool) -> tuple[float, float, bool]:
     """Move Q by the step of the rows there; its squared length, the part that the cap left, whether dofs are held."""
-    options, level, q, step, before = I[THRESHOLDS], I[LEVEL_TABLE], I[Q], I[STEP], I[Q_NEXT]
+    options, level, q, step, before = I[THRESHOLDS], I[LEVEL_TABLE], I[Q_NOW], I[STEP], I[Q_NEXT]
     error2 = merit if I[MANDATORY] == 1 else measured(I, W, level)[0]
     mu, cap = F[options + DAMPING] * min(error2, FAR) + 1e-12, F[options + CAP]
     damped_step(I, F, W, I[level + ERROR], mu, False)

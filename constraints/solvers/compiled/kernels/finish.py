@@ -28,6 +28,7 @@ from ..layout import (
     OUT_OF_BOUNDS,
     Q_BEST,
     Q_NEXT,
+    Q_NOW,
     RESIDUAL,
     ROWS,
     SCORE,
@@ -81,7 +82,8 @@ def accepted(I: Integers, F: Floats, W: Floats, q: int, is_best: bool, residual:
         forget(I, W)
         return UNDEFINED
     if I[I[DOUBTFUL] + ROWS] > 0:
-        place(I, F, W, I[ALL_JOINTS], now, VALUES)
+        copy_to(W, now, nq, I[Q])
+        place(I, F, W, I[ALL_JOINTS], I[Q], VALUES)
         if not level_at(I, F, W, I[DOUBTFUL], VALUES):
             return UNDEFINED
         if not measured(I, W, I[DOUBTFUL])[1] <= threshold:
@@ -109,7 +111,7 @@ def _is_stationary(I: Integers, F: Floats, W: Floats) -> bool:
     m, J, e = I[level + ROWS], I[level + JACOBIAN], I[level + ERROR]
     limits, entries = I[LIMITS], I[ENTRIES]
     if I[I[BODIES]] > 0:
-        columns_turned(I, W, I[Q], J, m)
+        columns_turned(I, W, I[Q_NOW], J, m)
         limits, entries = I[ALIGNED_LIMITS], I[ALIGNED_ENTRIES]
     error2, gradient2 = 0.0, 0.0
     for i in range(m):
@@ -118,7 +120,7 @@ def _is_stationary(I: Integers, F: Floats, W: Floats) -> bool:
         g = 0.0
         for i in range(m):
             g += W[J + c * m + i] * W[e + i]
-        x = W[I[Q] + I[entries + c]]
+        x = W[I[Q_NOW] + I[entries + c]]
         outward = (x <= F[limits + c] and g > 0.0) or (x >= F[limits + live + c] and g < 0.0)
         if not outward:
             gradient2 += g * g
@@ -147,7 +149,7 @@ def failed(I: Integers, F: Floats, W: Floats) -> int:
         return UNDEFINED
     if I[LEVELS] > 1:
         return int(W[state + STATUS])
-    copy_to(W, best, I[NQ], I[Q])
-    if not rows_at(I, F, W, I[Q], WITH_JACOBIAN):
+    copy_to(W, best, I[NQ], I[Q_NOW])
+    if not rows_at(I, F, W, I[Q_NOW], WITH_JACOBIAN):
         return UNDEFINED
     return STATIONARY if _is_stationary(I, F, W) else int(W[state + STATUS])

@@ -14,13 +14,15 @@ from ..layout import (
     LIVE,
     MANDATORY,
     MAPS,
+    NQ,
     ROWS,
     SCORE,
     TAPE,
     THRESHOLD,
     THRESHOLDS,
+    Q,
 )
-from .configurations import is_finite
+from .configurations import copy_to, is_finite
 from .jit import Floats, Integers, kernel
 from .rows import measured, write_rows
 from .substitution import reduced, resolved
@@ -62,9 +64,11 @@ def _is_finite_level(I: Integers, W: Floats, level: int, jacobian: int) -> bool:
 @kernel
 def rows_at(I: Integers, F: Floats, W: Floats, q: int, jacobian: int) -> bool:
     """Resolve q, and evaluate the rows of all levels there; False where a function has no value."""
-    if I[MAPS] != 0 and not resolved(I, F, W, q, jacobian):
+    if I[MAPS] == 0:
+        copy_to(W, q, I[NQ], I[Q])
+    elif not resolved(I, F, W, q, jacobian):
         return False
-    place(I, F, W, I[FINAL_JOINTS], q, jacobian)
+    place(I, F, W, I[FINAL_JOINTS], I[Q], jacobian)
     for n in range(I[LEVELS]):
         level = I[LEVEL_TABLE] + LEVEL_SIZE * n
         if not level_at(I, F, W, level, jacobian):

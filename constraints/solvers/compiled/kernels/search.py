@@ -31,6 +31,7 @@ from ..layout import (
     PREPARE,
     Q_BEST,
     Q_NEXT,
+    Q_NOW,
     Q_READY,
     Q_START,
     Q_TRIAL,
@@ -100,7 +101,7 @@ def _restart(I: Integers, F: Floats, W: Floats, row: int) -> None:
     """Write the best of a few rows of the table into Q: the configuration of least residual."""
     best = inf
     for k in range(I[SCREEN]):
-        to = I[Q] if k == 0 else I[Q_NEXT]
+        to = I[Q_NOW] if k == 0 else I[Q_NEXT]
         _draw(I, F, W, row + k, to)
         if I[SCREEN] == 1:
             return
@@ -110,13 +111,13 @@ def _restart(I: Integers, F: Floats, W: Floats, row: int) -> None:
             best = residual
         elif residual < best:
             best = residual
-            copy_to(W, to, I[NQ], I[Q])
+            copy_to(W, to, I[NQ], I[Q_NOW])
 
 
 @kernel
 def _descend(I: Integers, F: Floats, W: Floats, known: bool) -> int:
     """One try: damped, saturated, capped Newton steps, all accepted, until success, stall or end of budget."""
-    state, q, options = I[STATE], I[Q], I[THRESHOLDS]
+    state, q, options = I[STATE], I[Q_NOW], I[THRESHOLDS]
     half = 0.5 * F[options + THRESHOLD]
     waited, cheap, holding, part = 0, False, False, 1.0
     W[I[SCORE_REFERENCE]] = inf
@@ -188,7 +189,8 @@ def _look_at_start(I: Integers, F: Floats, W: Floats, changed: bool) -> bool:
     q, worst, maps = I[Q_START], 0.0, I[MAPS] != 0
     twins = I[TWINS] if changed or maps else I[DOUBTFUL]
     if changed or maps or I[twins + ROWS] > 0 or I[OPTIONAL] != 0:
-        place(I, F, W, I[ALL_JOINTS], q, VALUES)
+        copy_to(W, q, I[NQ], I[Q])
+        place(I, F, W, I[ALL_JOINTS], I[Q], VALUES)
     if I[twins + ROWS] > 0:
         if not level_at(I, F, W, twins, VALUES):
             return False
@@ -232,5 +234,5 @@ def project(I: Integers, F: Floats, W: Floats) -> int:
         return CONVERGED
     if changed or I[MAPS] != 0:
         forget(I, W)
-    copy_to(W, ready, nq, I[Q])
+    copy_to(W, ready, nq, I[Q_NOW])
     return tries(I, F, W, usable)
