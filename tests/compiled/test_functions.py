@@ -15,6 +15,7 @@ from robots import arm, humanoid, mixed_tree, two_arms
 from samples import SAMPLES, arm_frames, two_arms_frames
 
 import constraints.functions
+import constraints.loops
 from constraints import (
     Affine,
     CenterOfMass,
@@ -55,15 +56,15 @@ Floats, Integers, Numbers, Vector = jit.Floats, jit.Integers, jit.Numbers, jit.V
 
 
 @jit.entrance
-def _run(integers: Numbers, floats: Vector, work: Vector, joints: int, tape: int, q: int, jacobian: int) -> bool:
+def _run(integers: Numbers, floats: Vector, work: Vector, joints: int, tape: int, jacobian: int) -> bool:
     """Place joints, and run a tape."""
     I, F, W = jit.address(integers), jit.address(floats), jit.address(work)  # noqa: E741
-    place(I, F, W, joints, q, jacobian)
-    return run_tape(I, F, W, tape, q, jacobian)
+    place(I, F, W, joints, I[layout.Q], jacobian)
+    return run_tape(I, F, W, tape, jacobian)
 
 
 class Packed:
-    """A function alone, packed, and looked at in another place of the memory than the configuration has of its own.
+    """A function alone, packed.
 
     Args:
         f: the function.
@@ -74,10 +75,10 @@ class Packed:
         self.f, self.columns = f, np.arange(f.inputs.nv, dtype=np.int64) if columns is None else columns
         packer = Packer(int((self.columns >= 0).sum()))
         header = packer.header
-        header[layout.Q], header[layout.NQ] = packer.filled(f.inputs.neutral), f.inputs.nq
+        header[layout.Q] = packer.filled(f.inputs.neutral)
         header[layout.TWISTS] = packer.memory(6 * packer.columns)
         argument = Argument(header[layout.Q], self.columns, is_configuration=True)
-        self.q, self.result = packer.filled(f.inputs.neutral), packer.own_result(f, argument)
+        self.q, self.result = header[layout.Q], packer.own_result(f, argument)
         self.tape = packer.recorded(lambda: pack_function(packer, f, argument, self.result))
         tree = packer.joints
         self.joints = packer.counted([]) if tree is None else tree.table(tree.with_carriers(packer.used))
@@ -87,7 +88,7 @@ class Packed:
         """The value."""
         work, value = self.arrays[2], self.result.value
         work[self.q : self.q + self.f.inputs.nq] = q
-        if not _run(*self.arrays, self.joints, self.tape, self.q, asked):
+        if not _run(*self.arrays, self.joints, self.tape, asked):
             raise UndefinedError(self.f.name)
         return work[value : value + self.f.outputs.nq].copy()
 
@@ -469,12 +470,11 @@ NOT_PACKED = {
 
 
 def library_functions() -> list[type[Function]]:
-    """The classes of all modules of `constraints.functions` that functions can be made of."""
-    package = constraints.functions
-    modules = [importlib.import_module(m.name) for m in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")]
-    classes = {
-        c for module in modules for c in vars(module).values() if isinstance(c, type) and issubclass(c, Function)
-    }
+    """The classes of all modules of functions and of loops that functions can be made of."""
+    rooms = constraints.functions, constraints.loops
+    names = [module.name for room in rooms for module in pkgutil.walk_packages(room.__path__, f"{room.__name__}.")]
+    found = [thing for name in names for thing in vars(importlib.import_module(name)).values()]
+    classes = {c for c in found if isinstance(c, type) and issubclass(c, Function)}
     return sorted((c for c in classes if not inspect.isabstract(c)), key=lambda c: c.__name__)
 
 
