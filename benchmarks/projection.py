@@ -1,6 +1,6 @@
 """Success and cost of projections on problem files, and those of hpp-constraints on the same starts in the same run.
 
-    python benchmarks/projection.py [PROBLEM.npz ...] [--engine readable] [--json FILE] [--solutions OUT.npz]
+    python benchmarks/projection.py [PROBLEM.npz ...] [--engine compiled] [--json FILE] [--solutions OUT.npz]
                                     [--hpp-python PATH] [--starts N --seed S] [--repeats R] [--plot FILE.png]
 
 Without files, those in `benchmarks/problems` (their format: `benchmarks/problems/README.md`). `--starts` draws fresh
@@ -43,7 +43,7 @@ from peer import Hpp, NoPeer
 from problem_files import ProblemFile, Refused, Skipped, build, read
 
 from constraints import ConstraintError, Options, Problem, Projector
-from constraints.solvers import Engine
+from constraints.solvers import CompiledEngine, Engine
 from constraints.solvers.newton.engine import NewtonEngine
 
 HERE = Path(__file__).resolve().parent
@@ -52,7 +52,7 @@ CHUNK = 10
 """Starts that one solver projects before it is the turn of the next."""
 ROUNDING = 1e-9
 """Relative slack of the threshold: two formulas for one residual differ by rounding."""
-ENGINES: dict[str, Callable[[], Engine]] = {"readable": NewtonEngine}
+ENGINES: dict[str, Callable[[], Engine]] = {"compiled": CompiledEngine, "readable": NewtonEngine}
 Row = dict[str, Any]
 
 

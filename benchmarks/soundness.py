@@ -1,6 +1,6 @@
 """Proof at scale: no projection claims what does not hold, and no bad input gets past the doors.
 
-    python benchmarks/soundness.py --projections 1000000 [--seed S] [--processes P] [--log FILE]
+    python benchmarks/soundness.py --projections 1000000 [--engine compiled] [--seed S] [--processes P] [--log FILE]
     python benchmarks/soundness.py --fuzz 10000 [--seed S] [--processes P]
     python benchmarks/soundness.py --case INDEX [--seed S]
 
@@ -40,7 +40,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from soundness_blocks import SIZE, faults, forgetful, make_block, missing
+from soundness_blocks import ENGINES, SIZE, faults, forgetful, make_block, missing
 
 from constraints import Status, __version__
 
@@ -55,13 +55,13 @@ SHOWN = 20
 # Work of one process.
 
 
-def run_block(seed: int, task: tuple[int, int]) -> Answer:
+def run_block(seed: int, engine: str, task: tuple[int, int]) -> Answer:
     """Project the first rows of a block: counts by status, and findings as (index, what)."""
     number, rows = task
     logging.disable(logging.WARNING)
     answer: Answer = {"block": number, "rows": rows, "statuses": {}, "findings": []}
     try:
-        block = make_block(seed, number)
+        block = make_block(seed, number, engine)
     except Exception as error:
         answer["findings"].append([number * SIZE, f"building block {number} raised {type(error).__name__}: {error}"])
         return answer
@@ -71,7 +71,7 @@ def run_block(seed: int, task: tuple[int, int]) -> Answer:
         statuses[status] += 1
         answer["findings"] += [[number * SIZE + i, f"{block.name}, start {block.kinds[i]}: {what}"] for what in found]
     i = number % rows
-    answer["findings"] += [[number * SIZE + i, f"{block.name}: {what}"] for what in forgetful(seed, number, block, i)]
+    answer["findings"] += [[number * SIZE + i, f"{block.name}: {what}"] for what in forgetful(seed, number, block, i, engine)]
     answer["statuses"] = dict(sorted(statuses.items()))
     return answer
 
@@ -117,13 +117,13 @@ def projections(options: argparse.Namespace) -> tuple[str, list[Any], Answer]:
     count, began = options.projections, time.perf_counter()
     tasks = [(k, min(SIZE, count - k * SIZE)) for k in range(-(-count // SIZE))]
     log = (
-        None if options.log is None else Log(options.log, {"seed": options.seed, "size": SIZE, "version": __version__})
+        None if options.log is None else Log(options.log, {"seed": options.seed, "engine": options.engine, "size": SIZE, "version": __version__})
     )
     known = [] if log is None else [answer for task in tasks if (answer := log.found.get(task)) is not None]
     done = {(answer["block"], answer["rows"]) for answer in known}
     left = [task for task in tasks if task not in done]
     said = 0
-    for k, answer in enumerate(answers(partial(run_block, options.seed), left, options.processes)):
+    for k, answer in enumerate(answers(partial(run_block, options.seed, options.engine), left, options.processes)):
         known.append(answer)
         if log is not None:
             log.write(answer)
@@ -164,7 +164,7 @@ def fuzz(options: argparse.Namespace) -> tuple[str, list[Any], Answer]:
 def show(options: argparse.Namespace) -> int:
     """One projection again, in full."""
     number, i = divmod(options.case, SIZE)
-    block = make_block(options.seed, number)
+    block = make_block(options.seed, number, options.engine)
     print(f"{block.name}; start {i} ({block.kinds[i]}); {block.projector.options}")
     print(block.projector.problem.describe())
     print(f"q0 = {block.starts[i].tolist()}")
@@ -173,7 +173,7 @@ def show(options: argparse.Namespace) -> int:
         print(f"q = {result.q.tolist()}\n{result}\nmeasured error {block.measure(result.q)[0]:.9g}")
     except Exception as error:
         print(f"raised {type(error).__name__}: {error}")
-    found = [*faults(block, i)[1], *(forgetful(options.seed, number, block, i))]
+    found = [*faults(block, i)[1], *(forgetful(options.seed, number, block, i, options.engine))]
     print("\n".join(found) or "nothing is wrong with it")
     return int(bool(found))
 
@@ -217,6 +217,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--fuzz", type=int, metavar="N", help="try N bad inputs")
     parser.add_argument("--case", type=int, metavar="INDEX", help="repeat one projection, and say all about it")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="of everything that is random (%(default)s)")
+    parser.add_argument("--engine", choices=sorted(ENGINES), default="readable", help="what solves (%(default)s)")
     parser.add_argument("--processes", type=int, default=1, metavar="P", help="that share the work (%(default)s)")
     parser.add_argument("--log", type=Path, metavar="FILE", help="keep finished blocks there, and go on from them")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
@@ -252,7 +253,7 @@ def main() -> int:
             print(error, file=sys.stderr)
             return 2
         for index, what in findings[:SHOWN]:
-            print(f"FOUND {what} (repeat: --seed {options.seed} {flag} {index})")
+            print(f"FOUND {what} (repeat: --engine {options.engine} --seed {options.seed} {flag} {index})")
         print(line)
         figures.append(some)
         count += len(findings)

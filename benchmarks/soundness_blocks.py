@@ -23,15 +23,17 @@ from random_problems import SPOILT, constraint_of, random_constraints, rhs_numbe
 from random_trees import Coordinates, Random, random_tree
 
 from constraints import Bounds, Options, Problem, Projection, Projector, RightHandSide, Robot, Status
+from constraints.solvers import CompiledEngine, Engine, NewtonEngine
 from constraints.solvers.step_control import FULL_STEPS, Backtracking, ConstantStep, ErrorNormBased, FixedSequence
 from liegroups import Rn, Space
 
-__all__ = ["SIZE", "TREES", "Block", "faults", "forgetful", "make_block", "missing"]
+__all__ = ["ENGINES", "SIZE", "TREES", "Block", "faults", "forgetful", "make_block", "missing"]
 
 Vector = NDArray[np.float64]
 
 SIZE = 100
 """Projections in a block."""
+ENGINES: dict[str, Callable[[], Engine]] = {"compiled": CompiledEngine, "readable": NewtonEngine}
 TREES = 5
 PROBLEMS = Path(__file__).resolve().parent / "problems"
 ROUNDING = 1e-9
@@ -78,14 +80,14 @@ class Block:
         return max((abs(float(np.sqrt(q[s] @ q[s])) - 1.0) for s in self.units), default=0.0)
 
 
-def make_block(seed: int, number: int) -> Block:
-    """Block `number` of a seed."""
+def make_block(seed: int, number: int, engine: str = "readable") -> Block:
+    """Block `number` of a seed, solved by an engine."""
     rng = np.random.default_rng([seed, 1, number])
     files = problem_paths()
     turn, place = divmod(number, 4)
     if place < 3:
-        return _file_block(rng, files[(3 * turn + place) % len(files)])
-    return _tree_block(rng, seed, turn % TREES)
+        return _file_block(rng, files[(3 * turn + place) % len(files)], ENGINES[engine]())
+    return _tree_block(rng, seed, turn % TREES, ENGINES[engine]())
 
 
 @functools.cache
@@ -121,11 +123,11 @@ def _file(path: Path, spoilt: bool) -> tuple[ProblemFile, Problem, Judge]:
     return file, build(file), Judge(file.description)
 
 
-def _file_block(rng: Random, path: Path) -> Block:
+def _file_block(rng: Random, path: Path, engine: Engine) -> Block:
     spoilt = rng.random() < 0.15
     file, problem, judge = _file(path, spoilt)
     qref = np.array(file.description["qref"])
-    projector = Projector(problem, _options(rng, 0.03))
+    projector = Projector(problem, _options(rng, 0.03), engine)
     fresh = judge.starts(SIZE, int(rng.integers(2**31)))
     starts, kinds = _starts(rng, judge.model, judge.lower, judge.upper, qref, fresh)
 
@@ -148,7 +150,7 @@ def _tree(seed: int, number: int) -> tuple[Any, Robot]:
     return model, Robot(model)
 
 
-def _tree_block(rng: Random, seed: int, number: int) -> Block:
+def _tree_block(rng: Random, seed: int, number: int, engine: Engine) -> Block:
     model, robot = _tree(seed, number)
     extra = 2 if rng.random() < 0.15 else 0
     space: Space = robot.space * Rn(extra) if extra else robot.space
@@ -195,7 +197,7 @@ def _tree_block(rng: Random, seed: int, number: int) -> Block:
     if rng.random() < 0.5:
         starts[:, frozen] = target[frozen]
     name = f"tree {number}: {', '.join(w.kind for w in wanted)}{f', {how}' if how else ''}"
-    projector = Projector(problem, _options(rng, 0.004, optional))
+    projector = Projector(problem, _options(rng, 0.004, optional), engine)
     return Block(
         name, projector, rhs, starts, kinds, measure, lower, upper, where.units, frozen
     )  # fmt: skip
@@ -363,9 +365,9 @@ def _kept(block: Block, q0: Vector, result: Projection) -> list[str]:
     return [f"its start has the error {error:.3g} and is within bounds, but it ends as {result}"]
 
 
-def forgetful(seed: int, number: int, block: Block, i: int) -> list[str]:
+def forgetful(seed: int, number: int, block: Block, i: int, engine: str = "readable") -> list[str]:
     """A projection by a block that was made anew is that of one that has been used, bit for bit."""
-    fresh = make_block(seed, number)
+    fresh = make_block(seed, number, engine)
     try:
         one, other = block.project(block.starts[i]), fresh.project(fresh.starts[i])
     except Exception as error:

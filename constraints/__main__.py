@@ -27,8 +27,9 @@ COMMANDS = {
     "info": "print versions, linear algebra and threads, extras",
     "describe": "print the problem of a file in words",
     "project": "project random configurations onto the problem of a file; or do a reported case again",
+    "warm-up": "compile the kernels of the compiled engine, once on a machine",
 }
-"""Name of each command, which is that of its module in `constraints.cli`, and what it does."""
+"""Name of each command, which is that of its module in `constraints.cli` (with _ for -), and what it does."""
 
 REFUSED, BROKEN, INTERRUPTED = 2, 70, 130
 
@@ -71,7 +72,7 @@ def _parser(command: str) -> argparse.ArgumentParser:
 
 
 def _module(command: str) -> Any:
-    return importlib.import_module(f"constraints.cli.{command}")
+    return importlib.import_module(f"constraints.cli.{command.replace('-', '_')}")
 
 
 def _ran(options: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..errors import NotSavableError, WrongObjectError
 from ..problem.problem import Problem
+from ..solvers.compiled.engine import CompiledEngine
 from ..solvers.engine import Engine, Outcome
 from ..solvers.newton.engine import NewtonEngine
 from ..solvers.newton.least_change import LeastChange
@@ -194,6 +195,8 @@ def _written(problem: Problem) -> dict[str, Any] | None:
 
 def _engine_data(engine: Engine) -> dict[str, Any]:
     """The entry of an engine, where it is not the projector's own."""
+    if isinstance(engine, CompiledEngine):
+        return {"engine": {"type": "CompiledEngine"}}
     if not isinstance(engine, NewtonEngine):
         raise NotSavableError("the projection", f"its engine is a {type(engine).__name__}, no engine of this library")
     if engine.step is DampedCholesky:
@@ -205,7 +208,11 @@ def _engine_data(engine: Engine) -> dict[str, Any]:
 
 
 def _engine_from_data(data: JsonValue, problem: Problem) -> Engine:
-    if data.entry("type").word(["NewtonEngine", "LoopEngine"]) == "NewtonEngine":
+    kind = data.entry("type").word(["NewtonEngine", "CompiledEngine", "LoopEngine"])
+    if kind == "CompiledEngine":
+        data.only("type")
+        return CompiledEngine()
+    if kind == "NewtonEngine":
         return NewtonEngine(_STEPS[data.only("type", "step").entry("step").word(list(_STEPS))])
     data.only("type", "is_sparse")  # as reports said it before engines had steps
     is_sparse = data.entry("is_sparse").flag() if data.has("is_sparse") else sparse_pays(problem)

@@ -22,6 +22,7 @@ from .step_control import (
 )
 
 if TYPE_CHECKING:
+    from .compiled.engine import CompiledEngine as CompiledEngine, why_not as why_not
     from .diagnosis import (
         Conflict as Conflict,
         Diagnosis as Diagnosis,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = _on_use(
     __name__,
     {
+        "compiled.engine": "CompiledEngine why_not",
         "diagnosis": "Conflict Diagnosis Kind Member Sensitivity SensitivityError SensitivityKind Trial diagnose",
         "newton.least_change": "LeastChange",
         "newton.sparse_rows": "SparseKKT",

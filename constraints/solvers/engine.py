@@ -88,7 +88,13 @@ class Outcomes(NamedTuple):
 
 
 class Program(ABC):
-    """A problem made ready to be solved many times. Immutable: what changes is in the workspace."""
+    """A problem made ready to be solved many times. Immutable: what changes is in the workspace.
+
+    Attributes:
+        engine: whose program it is, where that is not the engine that was asked for one; None otherwise.
+    """
+
+    engine: Engine | None = None
 
     @abstractmethod
     def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:

@@ -411,6 +411,8 @@ def test_only_solutions_out_of_bounds_are_brought_back() -> None:
     found = bare.run(q, problem.rhs, workspace)
     assert found.status not in (Status.CONVERGED, Status.OUT_OF_BOUNDS)
     assert computed.leave(found.q)
-    again = BroughtBackProgram(bare, computed).run(q, problem.rhs, workspace)
+    again = BroughtBackProgram(bare, computed, lambda inside: NewtonProgram(inside, options)).run(
+        q, problem.rhs, workspace
+    )
     assert (again.status, again.iterations, again.restarts) == (found.status, found.iterations, found.restarts)
     np.testing.assert_array_equal(again.q, found.q)

@@ -59,9 +59,8 @@ def touch(aMb: Any, floor: Surface) -> Touch:
     return Touch((x, y, z), (a, b, c, d, e, f, g, h, i), floor.nearest(y, z))
 
 
-def _swing(R: tuple[float, ...]) -> tuple[float, float, float, float]:
+def swing(n0: float, n1: float, n2: float) -> tuple[float, float, float, float]:
     r"""Sine of the tilt, its direction (-n_z, n_y), and :math:`\theta/\sin\theta`."""
-    n0, n1, n2 = R[0], R[3], R[6]
     s = hypot(n1, n2)
     if n0 > 0.0 and s < SMALL:
         s2 = s * s
@@ -71,31 +70,42 @@ def _swing(R: tuple[float, ...]) -> tuple[float, float, float, float]:
     return s, -n2, n1, atan2(s, n0) / s
 
 
-def _write_swing(R: tuple[float, ...], value: tuple[float, float, float, float], rows: Matrix) -> None:
-    r"""Derivative of the swing by the angular part of the twist, :math:`\dot n = w_z R e_y - w_y R e_z`."""
-    s, u, w, ratio = value
-    n0 = R[0]
-    du_y, du_z, dw_y, dw_z = R[8], -R[7], -R[5], R[4]
+def swing_rates(
+    n0: float, b: float, c: float, e: float, f: float, h: float, i: float, s: float, u: float, w: float, ratio: float
+) -> tuple[float, float, float, float]:
+    r"""Derivative of the swing by the angular part (y, z) of the twist, :math:`\dot n = w_z R e_y - w_y R e_z`.
+
+    Args:
+        n0: first entry of R.
+        b, c, e, f, h, i: second and third column of R, by row.
+        s, u, w, ratio: as of `swing`.
+
+    Returns:
+        The two entries of the first row, and those of the second.
+    """
+    du_y, du_z, dw_y, dw_z = i, -h, -f, e
     if n0 > STEEP:
         s2 = s * s
         if n0 > 0.0 and s < SMALL:
             slope = 1 / 3 + s2 * (2 / 15 + s2 * (8 / 105 + s2 * (16 / 315 + s2 * 128 / 3465)))
         else:
             slope = (1.0 - ratio * n0) / s2  # minus the derivative of the ratio by n_x
-        by_y, by_z = slope * R[2], -slope * R[1]
-        rows[0, 4:] = (ratio * du_y + by_y * u, ratio * du_z + by_z * u)
-        rows[1, 4:] = (ratio * dw_y + by_y * w, ratio * dw_z + by_z * w)
-        return
+        by_y, by_z = slope * c, -slope * b
+        return ratio * du_y + by_y * u, ratio * du_z + by_z * u, ratio * dw_y + by_y * w, ratio * dw_z + by_z * w
     t, v = u / s, w / s
     along_y, along_z = t * du_y + v * dw_y, t * du_z + v * dw_z
     turn = 1.0 / n0 - ratio
-    rows[0, 4:] = (ratio * du_y + turn * along_y * t, ratio * du_z + turn * along_z * t)
-    rows[1, 4:] = (ratio * dw_y + turn * along_y * v, ratio * dw_z + turn * along_z * v)
+    return (
+        ratio * du_y + turn * along_y * t,
+        ratio * du_z + turn * along_z * t,
+        ratio * dw_y + turn * along_y * v,
+        ratio * dw_z + turn * along_z * v,
+    )
 
 
 def contact_error(at: Touch, margin: float) -> float:
     """Norm of the five rows of the contact."""
-    _, u, w, ratio = _swing(at.R)
+    _, u, w, ratio = swing(at.R[0], at.R[3], at.R[6])
     x, y, z = at.p
     return sqrt((x + margin) ** 2 + (y - at.near.y) ** 2 + (z - at.near.z) ** 2 + (u * u + w * w) * ratio * ratio)
 
@@ -110,8 +120,7 @@ def write_contact(at: Touch, margin: float, value: Vector, rows: Matrix | None) 
         rows: (5, 6) derivative by the body twist, or None.
     """
     (x, y, z), R, near = at
-    swing = _swing(R)
-    _, u, w, ratio = swing
+    s, u, w, ratio = swing(R[0], R[3], R[6])
     value[:] = (x + margin, y - near.y, z - near.z, ratio * u, ratio * w)
     if rows is None:
         return
@@ -119,7 +128,8 @@ def write_contact(at: Touch, margin: float, value: Vector, rows: Matrix | None) 
     rows[0, :3] = R[:3]
     rows[1, :3] = (yy * R[3] + yz * R[6], yy * R[4] + yz * R[7], yy * R[5] + yz * R[8])
     rows[2, :3] = (yz * R[3] + zz * R[6], yz * R[4] + zz * R[7], yz * R[5] + zz * R[8])
-    _write_swing(R, swing, rows[3:5])
+    a, b, c, d = swing_rates(R[0], R[1], R[2], R[4], R[5], R[7], R[8], s, u, w, ratio)
+    rows[3, 4:], rows[4, 4:] = (a, b), (c, d)
 
 
 def write_place(at: Touch, value: Vector, rows: Matrix | None) -> None:

@@ -86,7 +86,7 @@ class Surface:
         _check_convex(flat, self.name)
         for array in (points, flat):
             read_only(array)
-        set_fields(self, points=points, outward=frames[0], inward=frames[1], polygon=flat, _edges=_edges(flat))
+        set_fields(self, points=points, outward=frames[0], inward=frames[1], polygon=flat, _edges=edges_of(flat))
 
     _edges: tuple[tuple[float, float, float, float, float], ...] = field(init=False, repr=False)
 
@@ -191,7 +191,7 @@ def _check_convex(polygon: Matrix, name: str) -> None:
         raise ModelError(f"surface '{name}' must be convex: its edges cross each other")
 
 
-def _edges(polygon: Matrix) -> tuple[tuple[float, float, float, float, float], ...]:
+def edges_of(polygon: Matrix) -> tuple[tuple[float, float, float, float, float], ...]:
     """First vertex, direction and length of each edge."""
     out: list[tuple[float, float, float, float, float]] = []
     for (ay, az), (by, bz) in zip(polygon.tolist(), np.roll(polygon, -1, axis=0).tolist(), strict=True):

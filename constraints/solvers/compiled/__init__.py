@@ -1,0 +1,1 @@
+"""The compiled engine: problems packed into flat arrays, and kernels that solve them (extra `fast`)."""

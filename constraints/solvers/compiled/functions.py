@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -12,121 +12,56 @@ from liegroups import Segments
 from ...functions import (
     Affine,
     CenterOfMass,
+    ComBetweenFeet,
+    Composition,
     Constant,
+    ConvexShapeContact,
+    ConvexShapeContactComplement,
+    ConvexShapeContactHold,
+    Difference,
+    Function,
     Identity,
     Orientation,
+    Polynomial,
     Pose,
     Position,
     Rotation,
     Stacked,
+    Sum,
     Transformation,
 )
-from ...functions.algebra import Composition
-from ...functions.frame_function import FrameFunction
-from ...functions.function import Function
+from ...functions.contact.contact_pose import PoseOfContact
+from ...functions.frame_function import Framed
 from ...functions.lifted import Lifted
+from ...functions.mass import MassFunction
 from ...functions.pose_from_rows import PoseFromRows
 from ...functions.restriction import Restriction
 from ...functions.translation import RightTranslation, Translated
 from ...functions.twin import Twin
 from . import layout
-from .packing import Argument, NotPacked, Packer, Result, numbers_of
+from .contact_functions import contact, pose_of_contact
+from .frame_functions import frames, pose
+from .mass_functions import center, com_between_feet
+from .packing import Argument, NotPacked, Packer, Result
 
 
 def pack_function(packer: Packer, f: Function, argument: Argument, result: Result) -> None:
     """Emit the instructions of a function.
 
     Raises:
-        NotPacked: it is not of a type of the table, or is made of a function that is not.
+        NotPacked: it is not of a type of the table, or is made of a function that is not; it is named.
     """
     pack = TABLE.get(type(f))
     if pack is None:
         raise NotPacked(f"{f.name}, a {type(f).__name__}")
+    if isinstance(f, (Framed, MassFunction)) and not argument.is_configuration:
+        raise NotPacked(f"{f.name}, at a configuration that is computed by other functions")
     pack(packer, f, argument, result)
 
 
-def pack_frames(
-    packer: Packer,
-    operation: int,
-    f: FrameFunction,
-    argument: Argument,
-    result: Result,
-    table: int = 0,
-    numbers: Sequence[float] = (),
-    memory: int = 0,
-) -> None:
-    """An instruction of a frame seen from another, with a table, numbers and memory of its own behind those of all."""
-    pose_a, frame_a = packer.pose_of(f.robot, argument, f.frame_a)
-    pose_b, frame_b = packer.pose_of(f.robot, argument, f.frame_b)
-    plus, minus = _chains(packer, f, argument)
-    columns = packer.counted([*plus, *minus])
-    constants = packer.constants([*numbers_of(frame_a), *numbers_of(frame_b), *numbers])
-    fields = columns, pose_a, pose_b, packer.memory(36 + memory), len(plus), constants
-    packer.emit(operation, table, result, *fields)
-
-
-def _frames(operation: int) -> Callable[[Packer, Any, Argument, Result], None]:
-    """Functions of a frame seen from another."""
-
-    def pack(packer: Packer, f: FrameFunction, argument: Argument, result: Result) -> None:
-        pack_frames(packer, operation, f, argument, result)
-
-    return pack
-
-
-def _chains(packer: Packer, f: FrameFunction, argument: Argument) -> tuple[list[int], list[int]]:
-    """Columns of the joints that carry frame b alone, and frame a alone."""
-    tree = packer.tree(f.robot, argument)
-    chains = [tree.with_carriers([tree.joint(frame.joint)[1]]) for frame in (f.frame_b, f.frame_a)]
-    own = [[c for j in sorted(chain - other) for c in tree.joints[j].columns if c >= 0]
-           for chain, other in (chains, chains[::-1])]  # fmt: skip
-    return own[0], own[1]
-
-
-def _pose(packer: Packer, f: Pose, argument: Argument, result: Result) -> None:
-    operation = layout.POSE if f.outputs.atoms[0][0] == "SE3" else layout.POSE_R3XSO3
-    _frames(operation)(packer, f, argument, result)
-
-
-def _center(packer: Packer, f: CenterOfMass, argument: Argument, result: Result) -> None:
-    tree, model = packer.tree(f.robot, argument), f.robot.model
-    pose, frame = packer.pose_of(f.robot, argument, f.frame_a)
-    massive: dict[int, Any] = {}
-    for index in f.moving_joints:
-        _, number, turn = tree.joint(index)
-        inertia: Any = model.inertias[index]
-        massive[number] = inertia.mass, turn.inverse() * inertia.lever
-    bodies = sorted(tree.with_carriers(massive))
-    packer.used.update(bodies)
-    place = {number: n for n, number in enumerate(bodies)}
-    table, numbers = list[tuple[int, int]](), [*numbers_of(frame)]
-    for number in bodies:
-        joint = tree.joints[number]
-        table.append((joint.record[layout.PLACED], place[joint.parent] if joint.parent >= 0 else -1))
-        mass, lever = massive.get(number, (0.0, np.zeros(3)))
-        numbers += [mass, *np.asarray(lever).tolist()]
-    on_a = tree.with_carriers([tree.joint(f.frame_a.joint)[1]])
-    wanted, columns, moved = set(packer.columns_of(f, argument)), list[int](), list[tuple[int, int]]()
-    for number, joint in enumerate(tree.joints):
-        for column in joint.columns:
-            if column in wanted:
-                columns.append(column)
-                moved.append((place.get(number, -1), int(number in on_a)))
-    packer.emit(
-        layout.CENTER,
-        0,
-        result,
-        packer.counted(columns),
-        packer.records(table),
-        packer.table([i for record in moved for i in record]),
-        packer.memory(12 + 4 * len(bodies)),
-        pose,
-        packer.constants(numbers),
-    )
-
-
 def _affine(packer: Packer, f: Affine, argument: Argument, result: Result) -> None:
-    A, b, space = np.asarray(f.A, dtype=np.float64), np.asarray(f.b, dtype=np.float64), f.inputs
+    A, b = np.asarray(f.A, dtype=np.float64), np.asarray(f.b, dtype=np.float64)
+    space: Any = f.inputs
     entry = np.zeros(space.nv, dtype=np.int64)
     entry[space.vector_v] = space.vector_q
     table, numbers = [A.shape[0]], list[float]()
@@ -148,8 +83,8 @@ def _identity(packer: Packer, f: Identity, argument: Argument, result: Result) -
 
 
 def _constant(packer: Packer, f: Constant, argument: Argument, result: Result) -> None:
-    at = packer.filled(f.value_of(f.inputs.neutral))
-    packer.emit(layout.COPY, at, result, packer.counted([]), packer.counted(range(f.outputs.nq)), packer.counted([]))
+    at, entries = packer.filled(f.constant), packer.counted(range(np.size(f.constant)))
+    packer.emit(layout.COPY, at, result, packer.counted([]), entries, packer.counted([]))
 
 
 def _translation(packer: Packer, f: RightTranslation, argument: Argument, result: Result) -> None:
@@ -176,14 +111,14 @@ def pack_translated(
         pack_function(packer, f, argument, result)
         pack_product(packer, f, argument, result, element)
         return
-    inside = packer.own_jacobian(f)
+    inside = packer.own_result(f, argument)
     pack_function(packer, f, argument, inside)
     pack_product(packer, f, argument, inside, element)
     _after(packer, outer, f, inside, argument, result)
 
 
 def _composition(packer: Packer, f: Composition, argument: Argument, result: Result) -> None:
-    inside = packer.own_jacobian(f.inner)
+    inside = packer.own_result(f.inner, argument)
     pack_function(packer, f.inner, argument, inside)
     _after(packer, f.outer, f.inner, inside, argument, result)
 
@@ -192,9 +127,9 @@ def _after(
     packer: Packer, outer: Function, inner: Function, inside: Result, argument: Argument, result: Result
 ) -> None:
     """A function of a value that another one has written, with the chain rule."""
-    own = packer.own_jacobian(outer, local=True)
-    local = np.arange(outer.inputs.nv, dtype=np.int64)
-    pack_function(packer, outer, Argument(inside.value, local), Result(result.value, own.jacobian, own.stride))
+    value = Argument(inside.value, np.arange(outer.inputs.nv, dtype=np.int64))
+    own = packer.own_result(outer, value)
+    pack_function(packer, outer, value, Result(result.value, own.jacobian, own.stride))
     columns = packer.counted(packer.columns_of(inner, argument))
     sizes = outer.outputs.nv, inner.outputs.nv
     packer.emit(layout.CHAIN_RULE, 0, result, columns, own.jacobian, inside.jacobian, *sizes)
@@ -220,7 +155,7 @@ def _stacked(packer: Packer, f: Stacked, argument: Argument, result: Result) -> 
 
 
 def _restriction(packer: Packer, f: Restriction, argument: Argument, result: Result) -> None:
-    inside, rows = packer.own_jacobian(f.function), cast("Segments", f.rows)
+    inside, rows = packer.own_result(f.function, argument), cast("Segments", f.rows)
     pack_function(packer, f.function, argument, inside)
     entries = packer.counted(rows.q_indices), packer.counted(rows.v_indices)
     columns = packer.counted(packer.columns_of(f, argument))
@@ -228,12 +163,25 @@ def _restriction(packer: Packer, f: Restriction, argument: Argument, result: Res
 
 
 def _twin(packer: Packer, f: Twin, argument: Argument, result: Result) -> None:
-    inside_f, inside_g = packer.own_jacobian(f.f), packer.own_jacobian(f.g)
-    pack_function(packer, f.f, argument, inside_f)
-    pack_function(packer, f.g, argument, inside_g)
-    columns = packer.counted(packer.columns_of(f, argument))
+    _quotient(packer, f.f, f.g, argument, result)
+
+
+def _quotient(packer: Packer, f: Function, g: Function, argument: Argument, result: Result) -> tuple[int, int, int]:
+    """The value of f, inverted, times that of g: the two values, and the columns of both."""
+    inside_f, inside_g = packer.own_result(f, argument), packer.own_result(g, argument)
+    pack_function(packer, f, argument, inside_f)
+    pack_function(packer, g, argument, inside_g)
+    columns = packer.counted(sorted({*packer.columns_of(f, argument), *packer.columns_of(g, argument)}))
     fields = inside_f.jacobian, inside_g.value, inside_g.jacobian, packer.group(f.outputs)
     packer.emit(layout.TWIN, inside_f.value, result, columns, *fields)
+    return inside_f.value, inside_g.value, columns
+
+
+def _difference(packer: Packer, f: Difference, argument: Argument, result: Result) -> None:
+    group, quotient = f.left.outputs, packer.memory(f.left.outputs.nq)
+    inside = Result(quotient, result.jacobian, result.stride)
+    x, y, columns = _quotient(packer, f.right, f.left, argument, inside)
+    packer.emit(layout.LOGARITHM, x, result, columns, b=y, d=packer.group(group))
 
 
 def _pose_from_rows(packer: Packer, f: PoseFromRows, argument: Argument, result: Result) -> None:
@@ -241,19 +189,49 @@ def _pose_from_rows(packer: Packer, f: PoseFromRows, argument: Argument, result:
     packer.emit(layout.POSE_FROM_ROWS, argument.at, result, columns, b=packer.counted(argument.columns))
 
 
+def _sum(packer: Packer, f: Sum, argument: Argument, result: Result) -> None:
+    terms = list[list[int]]()
+    for part in f.functions:
+        inside = packer.own_result(part, argument)
+        pack_function(packer, part, argument, inside)
+        terms.append([inside.value, inside.jacobian, packer.counted(packer.columns_of(part, argument))])
+    columns, factors = packer.counted(packer.columns_of(f, argument)), packer.constants(f.factors)
+    packer.emit(layout.SUM, 0, result, columns, packer.records(terms), f.outputs.nv, numbers=factors)
+
+
+def _polynomial(packer: Packer, f: Polynomial, argument: Argument, result: Result) -> None:
+    affine = Affine(f.weights, [f.offset], f.inputs)
+    inside = packer.own_result(affine, argument)
+    _affine(packer, affine, argument, inside)
+    a = np.asarray(f.coefficients, dtype=np.float64).ravel()
+    columns, numbers = (
+        packer.counted(packer.columns_of(f, argument)),
+        packer.constants([*a, *a[1:] * np.arange(1, a.size)]),
+    )
+    packer.emit(layout.POLYNOMIAL, inside.value, result, columns, a.size, c=inside.jacobian, numbers=numbers)
+
+
 TABLE: dict[type[Function], Callable[[Packer, Any, Argument, Result], None]] = {
-    Pose: _pose,
-    Position: _frames(layout.POSITION),
-    Orientation: _frames(layout.ORIENTATION),
-    Transformation: _frames(layout.TRANSFORMATION),
-    Rotation: _frames(layout.ROTATION),
-    CenterOfMass: _center,
+    Pose: pose,
+    Position: frames(layout.POSITION),
+    Orientation: frames(layout.ORIENTATION),
+    Transformation: frames(layout.TRANSFORMATION),
+    Rotation: frames(layout.ROTATION),
+    CenterOfMass: center,
+    ComBetweenFeet: com_between_feet,
+    ConvexShapeContact: contact(layout.CONTACT),
+    ConvexShapeContactComplement: contact(layout.CONTACT_PLACE),
+    ConvexShapeContactHold: contact(layout.CONTACT_HOLD),
+    PoseOfContact: pose_of_contact,
     Affine: _affine,
+    Polynomial: _polynomial,
     Identity: _identity,
     Constant: _constant,
     RightTranslation: _translation,
     Translated: _translated,
     Composition: _composition,
+    Difference: _difference,
+    Sum: _sum,
     Lifted: _lifted,
     Stacked: _stacked,
     Restriction: _restriction,

@@ -21,7 +21,8 @@ HEADER = 80
     LEVEL_TABLE,  # at in I: a record of LEVEL_SIZE a level
     TWINS,  # at in I: record of the level of all explicit constraints' errors
     DOUBTFUL,  # the same of those whose outputs may miss their error
-    Q,  # at in W: the configuration that is looked at
+    Q,  # at in W: the configuration that functions read
+    Q_NOW,  # the iterate
     Q_START,  # as it came
     Q_READY,  # normalised, clamped, with constant outputs
     Q_BEST,  # the best iterate
@@ -77,7 +78,20 @@ HEADER = 80
     PASSES,
     STALL_COUNT,
     THRESHOLDS,  # at in F: record of options
-) = range(64)
+    BODIES,  # at in I: count, then (size, translation in q, rotation in q, first column) of free bodies with bounds
+    BODY_BOX,  # as BOX, their translations
+    BODY_LIMITS,
+    ALIGNED_LIMITS,  # as LIMITS and ENTRIES, where the coordinates of their translations are columns
+    ALIGNED_ENTRIES,
+    CAPS,  # at in W: cap of each lower level
+    RESIDUALS,  # at in W: of each level, now
+    RESIDUALS_BEFORE,  # and one iteration before
+    ABOVE,  # at in W: rows of the levels above, by row
+    FACTORS,  # the same as reflectors
+    REFLECTED,  # at in W: factor of each reflector
+    ROTATED,  # at in W: rows of a level in coordinates of the null space
+    PART,  # at in W: step of a lower level
+) = range(78)
 
 # Options in F, from THRESHOLDS on.
 THRESHOLD, DAMPING, CAP, STALL_RATIO = range(4)
@@ -141,6 +155,18 @@ JOINT_SIZE = 6
 (SPLIT, SCREW, LOG_POSE, TURNED_LOG, ROD, LOCAL_POINT) = range(6)
 (NO_ROTATION, TURN, SWING, CROSS) = range(4)
 
+# A pair of surfaces that may touch, in I.
+(
+    FLOOR_POSE,  # at in W: poses of the two joints
+    OBJECT_POSE,
+    SURFACES,  # at in F: placements of the two surfaces on them
+    PLACES,  # at in W: poses of the floor's surface, of the object's, and of this one seen from that
+    EDGES,  # at in F: first vertex, direction and length of each edge of the floor's polygon
+    EDGE_COUNT,
+    SIGNS,  # at in I: for each column of the function 1 where it moves the object, -1 for the floor, 0 for both or none
+) = range(7)
+PAIR_SIZE = 7
+
 # What is asked of a function.
 (VALUES, WITH_JACOBIAN) = range(2)
 
@@ -167,10 +193,18 @@ JOINT_SIZE = 6
     SELECT,
     POSE_FROM_ROWS,
     POSE_MAP,
-) = range(15)
+    SUM,
+    LOGARITHM,
+    POLYNOMIAL,
+    BETWEEN_FEET,
+    CONTACT,
+    CONTACT_PLACE,
+    CONTACT_HOLD,
+    POSE_OF_CONTACT,
+) = range(23)
 
 # The state of a projection, from STATE on.
-(ITERATIONS, TRIES, BEST_TRY, STATUS, RESIDUAL, MERIT, ROW) = range(7)
+(ITERATIONS, TRIES, BEST_TRY, STATUS, RESIDUAL, MERIT, RESUMED) = range(7)  # RESUMED: go on from what Q has
 STATE_SIZE = 8
 
 # Statuses.

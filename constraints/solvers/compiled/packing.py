@@ -86,7 +86,6 @@ class Packer:
         self._tape: list[int] = []
         self._groups: dict[object, int] = {}
         self._tree: Tree | None = None
-        self._argument: Argument | None = None
         self.used: set[int] = set()
 
     # Memory.
@@ -166,29 +165,23 @@ class Packer:
         """The columns that a function's Jacobian has, in order."""
         return sorted({int(c) for c in argument.columns[f.columns] if c >= 0})
 
-    def own_jacobian(self, f: Function, local: bool = False) -> Result:
-        """Memory for the value of a function and its Jacobian: by all columns, or by its own argument alone."""
-        count = f.inputs.nv if local else self.columns
+    def own_result(self, f: Function, argument: Argument) -> Result:
+        """Memory for the value of a function and its Jacobian, of as many columns as its argument may name."""
+        count = int(argument.columns.max(initial=-1)) + 1
         return Result(self.memory(f.outputs.nq), self.memory(f.outputs.nv * count), f.outputs.nv)
 
     # Joints.
-
-    def place_at(self, configuration: Argument) -> None:
-        """Say where the configuration is that joints are placed by."""
-        self._argument = configuration
 
     def tree(self, robot: Robot, argument: Argument) -> Tree:
         """The joints of a robot at its configuration.
 
         Raises:
-            NotPacked: the argument is computed; or a second robot.
+            NotPacked: a second robot.
         """
-        if not argument.is_configuration:
-            raise NotPacked("a function of frames of a robot, of a configuration that is computed by other functions")
         if self._tree is None:
             self._tree = Tree(self, robot, argument)
         if not (self._tree.robot.space.same_robot(robot.space) and self._tree.argument.at == argument.at):
-            raise NotPacked("functions of two robots")
+            raise NotPacked(f"functions of two robots, {self._tree.robot.name} and {robot.name}")
         return self._tree
 
     def pose_of(self, robot: Robot, argument: Argument, frame: Frame) -> tuple[int, Any]:

@@ -46,21 +46,26 @@ class _Level(NamedTuple):
     joints: set[int]
 
 
-def packed(problem: Problem, options: Options) -> Packed:
+def packed(problem: Problem, options: Options, leaving: ComputedBodies | None = None) -> Packed:
     """A problem with its options as flat arrays.
+
+    Args:
+        problem: what is solved.
+        options: how.
+        leaving: computed bodies; a solution that has one out of its bounds ends the projection.
 
     Raises:
         NotPacked: something that the compiled engine does not solve.
     """
-    return _ProblemPacker(problem, options).packed()
+    return _ProblemPacker(problem, options, leaving).packed()
 
 
 @final
 class _ProblemPacker:
     """Packs one problem: columns first, then explicit constraints, levels, bounds and restarts."""
 
-    def __init__(self, problem: Problem, options: Options) -> None:
-        self._problem, self._options = problem, options
+    def __init__(self, problem: Problem, options: Options, leaving: ComputedBodies | None) -> None:
+        self._problem, self._options, self._leaving = problem, options, leaving
         self._refuse_options()
         self._moving = [[e for e in g if not e.is_constant] for g in problem.resolution.generations]
         computed = [v for generation in self._moving for e in generation for v in e.outputs.v]
@@ -78,10 +83,21 @@ class _ProblemPacker:
         problem, options, header, packer = self._problem, self._options, self._header, self._packer
         nq = problem.space.nq
         header[layout.NQ], header[layout.LIVE], header[layout.COMPUTED] = nq, len(self._live), len(self._computed)
-        for name in (layout.Q, layout.Q_START, layout.Q_READY, layout.Q_BEST, layout.Q_NEXT, layout.Q_TRIAL):
+        for name in (
+            layout.Q,
+            layout.Q_NOW,
+            layout.Q_START,
+            layout.Q_READY,
+            layout.Q_BEST,
+            layout.Q_NEXT,
+            layout.Q_TRIAL,
+        ):
             header[name] = packer.filled(problem.space.neutral)
         header[layout.RHS], header[layout.RHS_SIZE] = packer.filled(problem.rhs.vector), problem.rhs.vector.size
-        header[layout.TWISTS], header[layout.STATE] = packer.memory(6 * packer.columns), packer.memory(layout.STATE_SIZE)
+        header[layout.TWISTS], header[layout.STATE] = (
+            packer.memory(6 * packer.columns),
+            packer.memory(layout.STATE_SIZE),
+        )
         self._constraints()
         self._steps()
         self._bounds()
@@ -92,15 +108,11 @@ class _ProblemPacker:
 
     def _refuse_options(self) -> None:
         """What is not solved here, by option."""
-        options, problem = self._options, self._problem
+        options = self._options
         if options.trace:
             raise NotPacked("the option trace")
         if not isinstance(options.step_control, FullSteps):
             raise NotPacked(f"the step control {type(options.step_control).__name__}")
-        if FreeBodies(problem):
-            raise NotPacked("bounds on the translation of a free body that steps move")
-        if sum(1 for level in problem.levels if level.size) > 1:
-            raise NotPacked("more than one level")
 
     def _thresholds(self) -> list[float]:
         options = self._options
@@ -158,11 +170,15 @@ class _ProblemPacker:
         at = packer.memory(group.nq)
         result = Result(at, 0, 0)
         if explicit.rhs_map is None:
-            packer.emit(layout.COPY, side, result, packer.counted([]), packer.counted(range(group.nq)), packer.counted([]))
+            packer.emit(
+                layout.COPY, side, result, packer.counted([]), packer.counted(range(group.nq)), packer.counted([])
+            )
         else:
             pack_function(packer, explicit.rhs_map, Argument(side, nothing), result)
         if isinstance(inverse, RightTranslation):
-            packer.emit(layout.PRODUCT, 0, result, packer.counted([]), packer.group(group), packer.filled(inverse.constant))
+            packer.emit(
+                layout.PRODUCT, 0, result, packer.counted([]), packer.group(group), packer.filled(inverse.constant)
+            )
         return at
 
     def _constant_outputs(self, explicit: Explicit, element: int) -> int:
@@ -181,7 +197,9 @@ class _ProblemPacker:
         pack_function(packer, explicit.g_inverse, Argument(at, nowhere), Result(outputs, 0, 0))
         return outputs
 
-    def _generation(self, explicits: Sequence[Explicit], elements: dict[int, int]) -> tuple[int, int, set[int], set[int]]:
+    def _generation(
+        self, explicits: Sequence[Explicit], elements: dict[int, int]
+    ) -> tuple[int, int, set[int], set[int]]:
         """Tape and writes of a generation; the joints that it needs, and the entries of q that it writes."""
         packer, writes, entries = self._packer, list[tuple[int, int]](), set[int]()
         packer.used = set()
@@ -299,20 +317,30 @@ class _ProblemPacker:
                 moves.append((leaf_of(leaf.space)[0], leaf.q.start, packer.table(columns)))
         header[layout.MOVES] = packer.records(moves)
         header[layout.UNITS] = packer.records([(b.start, b.stop - b.start) for b in space.unit_blocks])
-        rows = max([level.size for level in problem.levels], default=0)
+        sizes = [level.size for level in problem.levels]
+        rows = max(sizes, default=0)
         for name in (layout.STEP, layout.STEP_TRIAL, layout.TO_BOUND, layout.HELD):
             header[name] = packer.memory(live)
         header[layout.NORMAL] = packer.memory(rows * rows)
         header[layout.DUAL], header[layout.ERROR_TRIAL] = packer.memory(rows), packer.memory(rows)
+        lower = header[layout.LEVELS] > 1
+        above = sum(sizes) + live * (1 + self._options.saturating_passes) if lower else 0
+        header[layout.ABOVE], header[layout.FACTORS] = packer.memory(above * live), packer.memory(above * live)
+        header[layout.REFLECTED], header[layout.PART] = packer.memory(above), packer.memory(live)
+        header[layout.ROTATED] = packer.memory(rows * live if lower else 0)
+        for name in (layout.CAPS, layout.RESIDUALS, layout.RESIDUALS_BEFORE):
+            header[name] = packer.memory(header[layout.LEVELS])
         scale = dof_scale(problem.weights)
         header[layout.SCALE] = 0 if scale is None else packer.constants(scale[self._live])
 
     def _bounds(self) -> None:
         problem, packer, header = self._problem, self._packer, self._header
-        bounds, box = problem.bounds, SolverBounds(problem, self._options.wrap, FreeBodies(problem))
+        bodies = FreeBodies(problem)
+        bounds, box = problem.bounds, SolverBounds(problem, self._options.wrap, bodies)
         header[layout.IS_OPEN] = int(box.is_open)
         header[layout.ENTRIES] = packer.table(box.coordinate[self._live])
         header[layout.LIMITS] = packer.constants([*box.lower[self._live], *box.upper[self._live]])
+        self._bodies(bodies, SolverBounds(problem, self._options.wrap, bodies, aligned=True))
         inner = (box.inner_lower, box.inner_upper)
         limited = np.flatnonzero(np.isfinite(inner[0]) | np.isfinite(inner[1])).tolist()
         self._limits(layout.BOX, layout.BOX_LIMITS, [(i, inner[0][i], inner[1][i]) for i in limited])
@@ -321,9 +349,26 @@ class _ProblemPacker:
         self._limits(layout.ALL_BOUNDED, layout.ALL_LIMITS, every)
         self._limits(layout.UNKEPT, layout.UNKEPT_LIMITS, box.unkept)
         self._limits(layout.TURNING, layout.TURNING_LIMITS, box.turning)
-        computed = ComputedBodies(problem, self._options.threshold)
-        leaving = {i for body in computed.bodies for i in range(body.q.start, body.q.stop)}
+        bodies_computed = () if self._leaving is None else self._leaving.bodies
+        leaving = {i for body in bodies_computed for i in range(body.q.start, body.q.stop)}
         self._limits(layout.LEAVING, layout.LEAVING_LIMITS, [entry for entry in every if entry[0] in leaving])
+
+    def _bodies(self, bodies: FreeBodies, aligned: SolverBounds) -> None:
+        """Free bodies with bounds on their translation that steps move."""
+        header, packer, records = self._header, self._packer, list[tuple[int, int, int, int]]()
+        if not bodies.alike:
+            raise NotPacked("different costs for the axes of a free body with bounds")
+        for body in bodies.bodies:
+            columns = self._columns[body.velocity]
+            if not ((columns >= 0) & (columns < len(self._live))).all():
+                continue  # no row moves it, and it stays where it is
+            size = body.translation.stop - body.translation.start
+            records.append((size, body.translation.start, body.rotation.start, int(columns[0])))
+        header[layout.BODIES] = packer.records(records)
+        box = zip(bodies.entries.tolist(), bodies.lower.tolist(), bodies.upper.tolist(), strict=True)
+        self._limits(layout.BODY_BOX, layout.BODY_LIMITS, box)
+        header[layout.ALIGNED_ENTRIES] = packer.table(aligned.coordinate[self._live])
+        header[layout.ALIGNED_LIMITS] = packer.constants([*aligned.lower[self._live], *aligned.upper[self._live]])
 
     def _limits(self, entries: int, limits: int, box: Iterable[tuple[int, Any, Any]]) -> None:
         """Entries of q with their bounds."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import Any, final
+from itertools import repeat
+from time import perf_counter
+from typing import Any, cast, final
 
 import numpy as np
 
 from liegroups import Rn, Segments
-from liegroups.arrays import Vector
+from liegroups.arrays import Matrix, Vector
 from liegroups.layout import Factor
 
 from ...functions import Position
@@ -19,10 +23,10 @@ from ...robot.frame_table import FrameKind
 from ...rows.implicit import Implicit
 from ...rows.right_hand_side import RightHandSide
 from ...workspace import Workspace
-from ..engine import Outcome, Program
+from ..engine import Outcome, Outcomes, Program
+from ..options import Options
 from ..status import Status
 from .free_bodies import rotation, translation_size
-from .program import NewtonProgram
 
 INSIDE = 0.5 * (1.0 + 1e-6)
 """How far inside a bound a row asks a translation to be, in thresholds: solutions are met to half of one."""
@@ -136,6 +140,22 @@ class ComputedBodies:
         return translation.on(space, Segments.coordinates(space, range(leaf.v.start, leaf.v.stop)))
 
 
+class Resumable(Program):
+    """A program that can go on where another one ended."""
+
+    problem: Problem
+    options: Options
+
+    @abstractmethod
+    def resume(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, before: Outcome) -> Outcome:
+        """Go on where another program ended, with what is left of its budget.
+
+        Args:
+            q0, rhs, workspace: as for `run`; the start says which restarts are drawn.
+            before: what the other program gave back; its trace is gone on with.
+        """
+
+
 @final
 class BroughtBackProgram(Program):
     """A program that goes on with rows where a solution has computed bodies out of bounds.
@@ -145,20 +165,42 @@ class BroughtBackProgram(Program):
     Args:
         program: without the rows; it ends with the first such solution.
         computed: its computed bodies.
+        strict: makes the program with the rows, when a solution needs it.
     """
 
-    def __init__(self, program: NewtonProgram, computed: ComputedBodies) -> None:
-        self._program, self._computed = program, computed
+    def __init__(self, program: Resumable, computed: ComputedBodies, strict: Callable[[Problem], Resumable]) -> None:
+        self._program, self._computed, self._make = program, computed, strict
+        self.engine = program.engine
 
     @cached_property
-    def _strict(self) -> NewtonProgram:
-        """The program with the rows, made when a solution needs it."""
-        program = self._program
-        return NewtonProgram(self._computed.problem, program.options, program.step_kind)
+    def _strict(self) -> Resumable:
+        return self._make(self._computed.problem)
 
     def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
         """As `Program.run`."""
-        found, options = self._program.run(q0, rhs, workspace), self._program.options
+        return self._brought_back(self._program.run(q0, rhs, workspace), q0, rhs, workspace)
+
+    def run_many(
+        self,
+        Q: Matrix,
+        sides: Iterable[RightHandSide],
+        workspace: Workspace,
+        nears: Iterable[Vector | None] = repeat(None),
+        first: int = 0,
+    ) -> Outcomes:
+        """As `Program.run_many`."""
+        one = next(sides) if isinstance(sides, repeat) else None
+        listed = None if one is not None else list(sides)
+        outcomes = self._program.run_many(Q, repeat(one) if one is not None else listed or [], workspace, nears, first)
+        for i in np.flatnonzero(outcomes.status == Status.OUT_OF_BOUNDS).tolist():
+            began, rhs = perf_counter(), one if listed is None else listed[i]
+            found = self._brought_back(outcomes.get(i), Q[i].copy(), cast("RightHandSide", rhs), workspace)
+            outcomes.put(i, found, float(outcomes.seconds[i]) + perf_counter() - began)
+        return outcomes
+
+    def _brought_back(self, found: Outcome, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Outcome:
+        """What was found; a solution inside, where it has computed bodies outside and one is found."""
+        options = self._program.options
         if found.status is not Status.OUT_OF_BOUNDS or not self._computed.leave(found.q):
             return found
         if found.iterations >= options.max_iterations:

@@ -44,7 +44,8 @@ class NewtonEngine(Engine):
         problem = problem if self.step.resolves else explicits_as_rows(problem)
         computed = ComputedBodies(problem, options.threshold)
         if computed:
-            return BroughtBackProgram(NewtonProgram(problem, options, self.step, computed.leave), computed)
+            program = NewtonProgram(problem, options, self.step, computed.leave)
+            return BroughtBackProgram(program, computed, lambda inside: NewtonProgram(inside, options, self.step))
         return NewtonProgram(problem, options, self.step)
 
     def __repr__(self) -> str:

@@ -18,7 +18,7 @@ TRANSLATIONS = {SE3.atoms: 3, SE2.atoms: 2}
 """Coordinates of the translation, by group; those of the rotation follow in q and in v."""
 
 
-class _Body(NamedTuple):
+class Body(NamedTuple):
     """Where the pose of a body is: entries of its translation and rotation in q, columns of its velocity in v."""
 
     translation: slice
@@ -43,6 +43,8 @@ class FreeBodies:
         problem: whose bodies.
 
     Attributes:
+        bodies: where each of them is.
+        alike: whether the axes of each cost alike.
         entries: (k,) entries of q of the translations.
         columns: (k,) their tangent columns.
         lower, upper: (k,) their bounds.
@@ -51,29 +53,29 @@ class FreeBodies:
     def __init__(self, problem: Problem) -> None:
         bounds = problem.bounds
         bounded = np.isfinite(bounds.lower) | np.isfinite(bounds.upper)
-        self._bodies: list[_Body] = []
+        self.bodies: list[Body] = []
         for leaf in problem.space.leaves():
             size = translation_size(leaf.space)
             p = slice(leaf.q.start, leaf.q.start + size)
             v = slice(leaf.v.start, leaf.v.start + size)
             if bounded[p].any() and problem.free[v].all():
-                self._bodies.append(_Body(p, slice(p.stop, leaf.q.stop), v))
-        self.entries: Indices = _indices([body.translation for body in self._bodies])
-        self.columns: Indices = _indices([body.velocity for body in self._bodies])
+                self.bodies.append(Body(p, slice(p.stop, leaf.q.stop), v))
+        self.entries: Indices = _indices([body.translation for body in self.bodies])
+        self.columns: Indices = _indices([body.velocity for body in self.bodies])
         self._lower, self._upper = bounds.lower, bounds.upper
         self.lower, self.upper = bounds.lower[self.entries], bounds.upper[self.entries]
         scale = dof_scale(problem.weights)
-        alike = scale is None or all((scale[b.velocity] == scale[b.velocity][0]).all() for b in self._bodies)
-        self._scale = None if alike else scale
+        alike = scale is None or all((scale[b.velocity] == scale[b.velocity][0]).all() for b in self.bodies)
+        self.alike, self._scale = bool(alike), None if alike else scale
         self._limits = list(zip(self.entries.tolist(), self.lower.tolist(), self.upper.tolist(), strict=True))
 
     def __bool__(self) -> bool:
-        return bool(self._bodies)
+        return bool(self.bodies)
 
     def together(self, columns: BoolVector) -> BoolVector:
         """Columns (nv,), all of a body's translation where one of it is among them."""
         columns = columns.copy()
-        for body in self._bodies:
+        for body in self.bodies:
             columns[body.velocity] = columns[body.velocity].any()
         return columns
 
@@ -91,7 +93,7 @@ class FreeBodies:
     def turned_matrix(self, q: Vector, J: Matrix) -> Matrix:
         """The same of a Jacobian (n, nv), or of a gradient (nv,)."""
         turned = J.copy()
-        for body in self._bodies:
+        for body in self.bodies:
             turned[..., body.velocity] = J[..., body.velocity].dot(rotation(q[body.rotation]).T)
         return turned
 
@@ -101,7 +103,7 @@ class FreeBodies:
         :math:`R^T D R`, with D zero on coordinates at a bound.
         """
         inside, found = (self._lower < q) & (q < self._upper), list[tuple[slice, Matrix]]()
-        for body in self._bodies:
+        for body in self.bodies:
             D = inside[body.translation]
             if not D.all():
                 R = rotation(q[body.rotation])
@@ -117,7 +119,7 @@ class FreeBodies:
         if self._scale is None:
             return None
         root = np.diag(self._scale)
-        for body in self._bodies:
+        for body in self.bodies:
             root[body.velocity, body.velocity] = rotation(q[body.rotation]) * self._scale[body.velocity]
         return root
 

@@ -16,9 +16,10 @@ from ...rows.right_hand_side import RightHandSide
 from ...rows.stack import Stack
 from ...rows.stacking import Order, Rows, stack_rows
 from ...workspace import Workspace
-from ..engine import Outcome, Program
+from ..engine import Outcome
 from ..options import Options
 from ..status import Status, Step
+from .computed_bodies import Resumable
 from .iteration import NewtonIteration
 from .linear_step import DampedCholesky, LinearStep
 from .restarts import Restarts
@@ -36,7 +37,7 @@ EXACT = 1e-6
 
 
 @final
-class NewtonProgram(Program):
+class NewtonProgram(Resumable):
     """A problem made ready for Newton steps: tries from the start and from restarts, within one budget.
 
     Args:
@@ -88,12 +89,7 @@ class NewtonProgram(Program):
             return state.outcome(Status.UNDEFINED)
 
     def resume(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, before: Outcome) -> Outcome:
-        """Go on where another program ended, with what is left of its budget.
-
-        Args:
-            q0, rhs, workspace: as for `run`; the start says which restarts are drawn.
-            before: what the other program gave back; its trace is gone on with.
-        """
+        """As `Resumable.resume`."""
         state = self._begun(q0, rhs, workspace)
         self._iteration.prepare(state.buffers, rhs)
         state.iterations, state.restarts = before.iterations, before.restarts

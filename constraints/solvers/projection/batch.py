@@ -210,7 +210,7 @@ def project_batch(
         else:
             dispatch(job, tasks, executor, take)
     read_only(starts)
-    return ProjectionBatch(problem, job.options, job.engine, sides, starts, references, found.some(np.arange(n)))
+    return ProjectionBatch(problem, job.options, job.solver, sides, starts, references, found.some(np.arange(n)))
 
 
 def _flat(sides: Sides, problem: Problem) -> Sides | None:

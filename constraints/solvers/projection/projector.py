@@ -23,12 +23,12 @@ from ...rows.right_hand_side import RightHandSide
 from ...rows.row_owner import RowOwner
 from ...workspace import Pool, Workspace
 from ..engine import Engine
-from ..newton.engine import NewtonEngine
 from ..option_names import refuse_options
 from ..options import Options
 from ..refinement import refined
 from .batch import Progress, ProjectionBatch, project_batch
 from .batch_arguments import BatchRightHandSides
+from .engines import as_engine
 from .projection import Case, Projection
 from .workers import Job
 
@@ -52,7 +52,8 @@ class Projector:
     Args:
         problem: the constraints.
         options: how; the defaults are for queries from anywhere, `Options.local()` for steps of a planner.
-        engine: what solves; the readable engine by default.
+        engine: what solves: "readable" (the default), "compiled" (extra `fast`; what it does not solve it leaves to the
+            readable one, and `why_not(problem)` says why), or an Engine.
 
     Attributes:
         problem, options, engine: as given.
@@ -60,6 +61,8 @@ class Projector:
     Raises:
         WrongObjectError: an argument that is something else.
         OptionError: an option by its name; the message shows `Options(...)`.
+        UnknownNameError: an engine by a name that none has.
+        MissingExtraError: the compiled engine, where numba is not installed.
 
     Example:
         >>> import numpy as np
@@ -72,14 +75,15 @@ class Projector:
     """
 
     def __init__(
-        self, problem: Problem, options: Options | None = None, engine: Engine | None = None, **misplaced: Never
+        self, problem: Problem, options: Options | None = None, engine: Engine | str | None = None, **misplaced: Never
     ) -> None:
         _refuse("Projector", "Projector(problem, {})", misplaced, "problem", "options", "engine")
         words = "a Problem, Projector(Problem(robot, constraints)); of a mechanism, mechanism.problem()"
         self.problem = expect(problem, Problem, "problem of a projector", words)
         self.options = Options() if options is None else expect(options, Options, "options of a projector", "Options")
-        self.engine = NewtonEngine() if engine is None else expect(engine, Engine, "engine of a projector")
+        self.engine = as_engine(engine)
         self._program = refined(self.engine, self.problem, self.options)
+        self._solver = self._program.engine or self.engine
         self._pool = Pool(Workspace)
         self._job = Job(self.problem, self.options, self.engine, self._program)
         self._timed = any(owner.target is not None for owner in problem.constraints)  # until it was said
@@ -142,7 +146,7 @@ class Projector:
         outcome = self._program.run(q0, sides, workspace, reference)
         seconds = perf_counter() - began
         read_only(outcome.q)
-        case = Case(self.problem, sides, self.options, read_only(q0), reference, self.engine)
+        case = Case(self.problem, sides, self.options, read_only(q0), reference, self._solver)
         return Projection(case, outcome, seconds)
 
     def project_batch(

@@ -59,6 +59,7 @@ class RefinedProgram(Program):
                 "Problem(..., optional_last=True)"
             )
         self._program, self._problem, self._options = program, problem, options
+        self.engine = program.engine
         self._last = LastLevel(problem.levels[-1]) if options.optimise_last else None
         turning = options.wrap and options.optimise_last  # in a distance a whole turn counts, in errors it does not
         self._feasible = FeasibleSet(problem, refined_columns(problem, options.nearest), turning)

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from ..layout import COLS, JS, NUMBERS, A, B, C, D, J, X, Y
-from .groups import exp_third, half_sinc, point_product, point_quotient, rotate, seen_from
+from .groups import (
+    exp_third,
+    exp_times,
+    half_sinc,
+    log_carried,
+    point_log,
+    point_product,
+    point_quotient,
+    rotate,
+    seen_from,
+)
 from .jit import Floats, Integers, kernel
 
 
 @kernel
 def affine(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> None:
-    """A x + b. At [A] in I: rows, then for each the count of its numbers and (entry of x, column or -1) of each.
-
-    Where A is zero the Jacobian is left alone: nobody ever writes there.
-    """
+    """A x + b. At [A] in I: rows, then for each the count of its numbers and (entry of x, column or -1) of each."""
     t, f, x, y = I[r + A], I[r + NUMBERS], I[r + X], I[r + Y]
     rows = I[t]
     t += 1
+    if jacobian != 0:
+        for n in range(I[I[r + COLS]]):
+            for i in range(rows):
+                W[I[r + J] + I[I[r + COLS] + 1 + n] * I[r + JS] + i] = 0.0
     for i in range(rows):
         s, count = F[f], I[t]
         t, f = t + 1, f + 1
@@ -74,6 +85,56 @@ def twin(I: Integers, W: Floats, r: int, jacobian: int) -> None:
 
 
 @kernel
+def logarithm(I: Integers, W: Floats, r: int, jacobian: int) -> None:
+    """The logarithm of x^-1 y, points at [X] and [B] of the group at [D]; the Jacobian of that stands in the result."""
+    point_log(I, W, I[r + D], I[r + X], I[r + B], I[r + Y])
+    if jacobian != 0:
+        log_carried(I, W, I[r + D], I[r + Y], I[r + J], I[r + JS], I[r + COLS])
+
+
+@kernel
+def weighted_sum(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> None:
+    """Sum of [B] rows. At [A] in I: count, then (value, Jacobian, its columns) of each function; numbers: factors."""
+    terms, rows, y, o = I[r + A], I[r + B], I[r + Y], I[r + J]
+    for i in range(rows):
+        W[y + i] = 0.0
+    if jacobian != 0:
+        for n in range(I[I[r + COLS]]):
+            for i in range(rows):
+                W[o + I[I[r + COLS] + 1 + n] * I[r + JS] + i] = 0.0
+    for k in range(I[terms]):
+        value, part, columns = I[terms + 1 + 3 * k], I[terms + 2 + 3 * k], I[terms + 3 + 3 * k]
+        factor = F[I[r + NUMBERS] + k]
+        for i in range(rows):
+            W[y + i] += factor * W[value + i]
+        if jacobian != 0:
+            for n in range(I[columns]):
+                c = I[columns + 1 + n]
+                for i in range(rows):
+                    W[o + c * I[r + JS] + i] += factor * W[part + c * rows + i]
+
+
+@kernel
+def _horner(F: Floats, coefficients: int, count: int, s: float) -> float:
+    value = 0.0
+    for k in range(count - 1, -1, -1):
+        value = value * s + F[coefficients + k]
+    return value
+
+
+@kernel
+def polynomial(I: Integers, F: Floats, W: Floats, r: int, jacobian: int) -> None:
+    """Polynomial of the number at [X], whose Jacobian is at [C]. Numbers: [A] coefficients, then the derivative's."""
+    s, count, numbers = W[I[r + X]], I[r + A], I[r + NUMBERS]
+    W[I[r + Y]] = _horner(F, numbers, count, s)
+    if jacobian != 0:
+        slope, columns = _horner(F, numbers + count, count - 1, s), I[r + COLS]
+        for n in range(I[columns]):
+            c = I[columns + 1 + n]
+            W[I[r + J] + c * I[r + JS]] = slope * W[I[r + C] + c]
+
+
+@kernel
 def chain_rule(I: Integers, W: Floats, r: int) -> None:
     """The product of the Jacobians at [A] ([C] rows) and [B] ([D] rows)."""
     columns, rows, inner, f, g = I[r + COLS], I[r + C], I[r + D], I[r + A], I[r + B]
@@ -112,18 +173,15 @@ def pose_from_rows(I: Integers, W: Floats, r: int, jacobian: int) -> None:
     W[y + 3], W[y + 4], W[y + 5], W[y + 6] = s * a, s * b, s * c, w
     if jacobian == 0:
         return
-    third, columns = exp_third(t, s, w), I[r + B]
+    half, third, columns = 2.0 * s * s, exp_third(t, s, w), I[r + B]
     for k in range(6):
         if I[columns + 1 + k] < 0:
             continue
         o = I[r + J] + I[columns + 1 + k] * I[r + JS]
         d, e, f = 1.0 if k % 3 == 0 else 0.0, 1.0 if k % 3 == 1 else 0.0, 1.0 if k % 3 == 2 else 0.0
+        for i in range(6):
+            W[o + i] = 0.0
         if k < 3:
             W[o], W[o + 1], W[o + 2] = rotate(-s * a, -s * b, -s * c, w, d, e, f)
-            W[o + 3], W[o + 4], W[o + 5] = 0.0, 0.0, 0.0
         else:
-            g, h, i = b * f - c * e, c * d - a * f, a * e - b * d
-            W[o], W[o + 1], W[o + 2] = 0.0, 0.0, 0.0
-            W[o + 3] = d - 2.0 * s * s * g + third * (b * i - c * h)
-            W[o + 4] = e - 2.0 * s * s * h + third * (c * g - a * i)
-            W[o + 5] = f - 2.0 * s * s * i + third * (a * h - b * g)
+            W[o + 3], W[o + 4], W[o + 5] = exp_times(a, b, c, half, third, d, e, f)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import ceil, inf, sqrt
 
-from ..layout import ENTRIES, LIVE, MOVES, NQ, SE2, SE3, SO2, SO3, UNITS, VECTOR
+from ..layout import LIVE, MOVES, SE2, SE3, SO2, SO3, UNITS, VECTOR
 from .groups import se2_move, se3_move, so2_move, so3_move
-from .jit import Floats, Integers, kernel
+from .jit import Floats, Integers, as_bits, kernel
 
 UNIT = 1e-12
 """As in `newton.program`."""
@@ -69,12 +69,6 @@ def within(I: Integers, F: Floats, W: Floats, box: int, limits: int, q: int) -> 
 
 
 @kernel
-def whole(I: Integers, W: Floats, x: int, y: int) -> None:
-    """Copy a configuration."""
-    copy_to(W, x, I[NQ], y)
-
-
-@kernel
 def turned(I: Integers, F: Floats, W: Floats, box: int, limits: int, q: int) -> tuple[bool, float]:
     """Shift angles outside their bounds by whole turns; whether any was, and how far from a whole turn one came."""
     any_turned, off = False, 0.0
@@ -95,10 +89,10 @@ def turned(I: Integers, F: Floats, W: Floats, box: int, limits: int, q: int) -> 
 
 @kernel
 def same_numbers(W: Floats, x: int, y: int, n: int) -> bool:
-    """Whether two vectors have the same numbers, the sign of a zero included."""
+    """Whether two vectors have the same bits."""
+    bits = as_bits(W)
     for i in range(n):
-        a, b = W[x + i], W[y + i]
-        if a != b or (a == 0.0 and 1.0 / a != 1.0 / b):
+        if bits[x + i] != bits[y + i]:
             return False
     return True
 
@@ -139,9 +133,3 @@ def moved(I: Integers, W: Floats, q: int, step: int, part: float) -> None:
             x, y, z = _of(I, W, step, c, live), _of(I, W, step, c + 1, live), _of(I, W, step, c + 2, live)
             a, b, d = _of(I, W, step, c + 3, live), _of(I, W, step, c + 4, live), _of(I, W, step, c + 5, live)
             se3_move(W, o, part * x, part * y, part * z, part * a, part * b, part * d)
-
-
-@kernel
-def coordinate(I: Integers, W: Floats, q: int, c: int) -> float:
-    """The entry of q that a live column moves alone."""
-    return W[q + I[I[ENTRIES] + c]]

@@ -25,37 +25,57 @@ from ..layout import (
     WITH_JACOBIAN,
 )
 from .jit import Matrix, Numbers, Vector, address, entrance
-from .search import project, rows_at
+from .levels import rows_at
+from .search import project
 from .tape import run_tape
+
+
+@entrance
+def project_row(
+    integers: Numbers, floats: Vector, work: Vector, start: Vector, side: Vector, end: Vector
+) -> tuple[int, float, float, float]:
+    """Project one configuration.
+
+    Args:
+        integers, floats: the packed problem.
+        work: memory of this worker.
+        start: (nq,).
+        side: right-hand sides (size,); none where they are those of the last call with this memory.
+        end: (nq,), to be filled.
+
+    Returns:
+        Status, iterations, restarts, residual.
+    """
+    I, F, W = address(integers), address(floats), address(work)
+    state = I[STATE]
+    for i in range(I[NQ]):
+        W[I[Q_START] + i] = start[i]
+    for i in range(side.shape[0]):
+        W[I[RHS] + i] = side[i]
+    status = project(I, F, W)
+    for i in range(I[NQ]):
+        end[i] = W[I[Q_BEST] + i]
+    return status, W[state + ITERATIONS], W[state + TRIES], W[state + RESIDUAL]
 
 
 @entrance
 def project_rows(
     integers: Numbers, floats: Vector, work: Vector, starts: Matrix, sides: Matrix, ends: Matrix, figures: Matrix
 ) -> None:
-    """Project many configurations, one after the other; a row does not depend on the others.
+    """Project many configurations, one after the other: each as `project_row`, bit for bit.
 
     Args:
-        integers, floats: the packed problem.
-        work: memory of this worker.
+        integers, floats, work: as there.
         starts: (n, nq).
         sides: right-hand sides, (n, size), or (1, size) for all.
         ends: (n, nq), to be filled.
         figures: (n, 4), to be filled: status, iterations, restarts, residual.
     """
-    I, F, W = address(integers), address(floats), address(work)
-    nq, rhs, size, state = I[NQ], I[RHS], I[RHS_SIZE], I[STATE]
+    nothing = sides[0, :0]
     for n in range(starts.shape[0]):
-        for i in range(nq):
-            W[I[Q_START] + i] = starts[n, i]
-        if n < sides.shape[0]:
-            for i in range(size):
-                W[rhs + i] = sides[n, i]
-        figures[n, 0] = project(I, F, W)
-        for i in range(nq):
-            ends[n, i] = W[I[Q_BEST] + i]
-        figures[n, 1], figures[n, 2] = W[state + ITERATIONS], W[state + TRIES]
-        figures[n, 3] = W[state + RESIDUAL]
+        side = sides[n] if n < sides.shape[0] else nothing
+        status, iterations, restarts, residual = project_row(integers, floats, work, starts[n], side, ends[n])
+        figures[n, 0], figures[n, 1], figures[n, 2], figures[n, 3] = status, iterations, restarts, residual
 
 
 @entrance

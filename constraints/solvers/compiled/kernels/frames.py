@@ -1,6 +1,6 @@
 r"""Functions of the pose of frame b seen from frame a: :class:`Pose`, `Position`, `Orientation`, `Transformation`, ...
 
-A column of the Jacobian is made of the twist of its dof in the world, (v, w), v that of the point at the world's origin:
+A column of the Jacobian is made of the twist (v, w) of its dof in the world, v that of the point at the origin:
 
 .. math:: {}^bv = {}^oR_b^T\,(v + w \times {}^op_b), \qquad {}^bw = {}^oR_b^T\, w
 

@@ -31,7 +31,7 @@ half_cot = kernel(maps.half_cot)
 
 @kernel
 def log_coefficient(t: float) -> float:
-    """k of `liegroups.series`, for t the squared angle."""
+    """K of `liegroups.series`, for t the squared angle."""
     if t < LOG_SWITCH:
         low = _K0 + t * (_K1 + t * (_K2 + t * (_K3 + t * (_K4 + t * _K5))))
         high = _K6 + t * (_K7 + t * (_K8 + t * (_K9 + t * (_K10 + t * _K11))))
@@ -41,7 +41,7 @@ def log_coefficient(t: float) -> float:
 
 @kernel
 def log_coefficient_slope(t: float, k: float) -> float:
-    """k' of `liegroups.series`."""
+    """K' of `liegroups.series`."""
     if t < LOG_SWITCH:
         low = _D0 + t * (_D1 + t * (_D2 + t * (_D3 + t * (_D4 + t * _D5))))
         high = _D6 + t * (_D7 + t * (_D8 + t * (_D9 + t * (_D10 + t * _D11))))
@@ -51,7 +51,7 @@ def log_coefficient_slope(t: float, k: float) -> float:
 
 @kernel
 def exp_third(t: float, s: float, c: float) -> float:
-    """c of `liegroups.series`, from sin(h) / theta and cos(h) of half the angle."""
+    """C of `liegroups.series`, from sin(h) / theta and cos(h) of half the angle."""
     if t < EXP_SWITCH:
         return _C0 + t * (_C1 + t * (_C2 + t * (_C3 + t * (_C4 + t * (_C5 + t * (_C6 + t * _C7))))))
     return (1.0 - 2.0 * s * c) / t
@@ -96,6 +96,19 @@ def log_times(x: float, y: float, z: float, k: float, a: float, b: float, c: flo
         a + 0.5 * d + k * (y * f - z * e),
         b + 0.5 * e + k * (z * d - x * f),
         c + 0.5 * f + k * (x * e - y * d),
+    )
+
+
+@kernel
+def exp_times(
+    x: float, y: float, z: float, half: float, third: float, a: float, b: float, c: float
+) -> tuple[float, float, float]:
+    """(I - half [w] + third [w]^2) (a, b, c), w = (x, y, z): the right Jacobian of the exponential times a column."""
+    d, e, f = y * c - z * b, z * a - x * c, x * b - y * a
+    return (
+        a - half * d + third * (y * f - z * e),
+        b - half * e + third * (z * d - x * f),
+        c - half * f + third * (x * e - y * d),
     )
 
 
@@ -162,7 +175,7 @@ def _so3_product(W: Floats, x: int, y: int, z: int) -> None:
 
 @kernel
 def point_product(I: Integers, W: Floats, G: int, x: int, y: int, z: int) -> None:
-    """z = x y; z may be x."""
+    """Z = x y; z may be x."""
     for leaf in range(I[G]):
         kind, nq = I[G + 1 + 3 * leaf], I[G + 2 + 3 * leaf]
         if kind == VECTOR:
@@ -197,7 +210,7 @@ def _so3_quotient(W: Floats, x: int, y: int, z: int) -> None:
 
 @kernel
 def point_quotient(I: Integers, W: Floats, G: int, x: int, y: int, z: int) -> None:
-    """z = x^-1 y; z is neither."""
+    """Z = x^-1 y; z is neither."""
     for leaf in range(I[G]):
         kind, nq = I[G + 1 + 3 * leaf], I[G + 2 + 3 * leaf]
         if kind == VECTOR:
@@ -227,10 +240,11 @@ def seen_from(I: Integers, W: Floats, G: int, x: int, J: int, stride: int, colum
         J, stride: where the columns are.
         columns: at in I: count, then which.
     """
+    first = J
     for leaf in range(I[G]):
         kind, nq, nv = I[G + 1 + 3 * leaf], I[G + 2 + 3 * leaf], I[G + 3 + 3 * leaf]
         for n in range(I[columns]):
-            o = J + I[columns + 1 + n] * stride
+            o = first + I[columns + 1 + n] * stride
             if kind == SO3:
                 W[o], W[o + 1], W[o + 2] = rotate(-W[x], -W[x + 1], -W[x + 2], W[x + 3], W[o], W[o + 1], W[o + 2])
             elif kind == SE2:
@@ -244,7 +258,7 @@ def seen_from(I: Integers, W: Floats, G: int, x: int, J: int, stride: int, colum
                 c = W[o + 2] - (W[x] * e - W[x + 1] * d)
                 W[o], W[o + 1], W[o + 2] = rotate(-W[x + 3], -W[x + 4], -W[x + 5], W[x + 6], a, b, c)
                 W[o + 3], W[o + 4], W[o + 5] = rotate(-W[x + 3], -W[x + 4], -W[x + 5], W[x + 6], d, e, f)
-        x, J = x + nq, J + nv
+        x, first = x + nq, first + nv
 
 
 @kernel
@@ -260,7 +274,7 @@ def _so3_log(W: Floats, x: int, y: int) -> tuple[float, float, float]:
 
 @kernel
 def point_log(I: Integers, W: Floats, G: int, x: int, y: int, e: int) -> None:
-    """e = log(x^-1 y), the shortest."""
+    """E = log(x^-1 y), the shortest."""
     for leaf in range(I[G]):
         kind, nq, nv = I[G + 1 + 3 * leaf], I[G + 2 + 3 * leaf], I[G + 3 + 3 * leaf]
         if kind == VECTOR:
@@ -333,12 +347,13 @@ def _se3_carried(I: Integers, W: Floats, e: int, J: int, stride: int, columns: i
 @kernel
 def log_carried(I: Integers, W: Floats, G: int, e: int, J: int, stride: int, columns: int) -> None:
     """Columns of a Jacobian times that of the logarithm at e, in place."""
+    first = J
     for leaf in range(I[G]):
         kind, nv = I[G + 1 + 3 * leaf], I[G + 3 + 3 * leaf]
         if kind == SO3:
-            _so3_carried(I, W, e, J, stride, columns)
+            _so3_carried(I, W, e, first, stride, columns)
         elif kind == SE2:
-            _se2_carried(I, W, e, J, stride, columns)
+            _se2_carried(I, W, e, first, stride, columns)
         elif kind == SE3:
-            _se3_carried(I, W, e, J, stride, columns)
-        e, J = e + nv, J + nv
+            _se3_carried(I, W, e, first, stride, columns)
+        e, first = e + nv, first + nv

@@ -6,6 +6,8 @@ import importlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ..cache import keep_on_disk
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _numba: Any = importlib.import_module("numba")
@@ -34,27 +36,49 @@ _TYPES = {
     "Vector": _types.float64[::1],
     "Matrix": _types.float64[:, ::1],
 }
+_PLAIN = bool(_numba.config.DISABLE_JIT)
 _RULES = {"nogil": True, "error_model": "numpy", "boundscheck": False}
 
 
 def kernel(function: _F) -> _F:
-    """The function, compiled for the types of its annotations.
+    """The function, compiled for the types of its annotations when another kernel that calls it is.
 
     Kernels take their memory as arguments and allocate nothing; they use scalar mathematics and each other. Divisions
     are those of IEEE 754, no floating-point operation is reordered, the interpreter's lock is released.
     """
-    return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    if _PLAIN:
+        return function
+    made: Any = _numba.njit(**_RULES, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    made.get_call_template = _once(made, _signature(function))
+    return made
 
 
 def entrance(function: _F) -> _F:
-    """A kernel that Python calls; the others are called by kernels alone, and go without what that takes."""
-    return _compiled(function)
+    """A kernel that Python calls, compiled at once, or read from the disk; the others go without what that takes."""
+    if _PLAIN:
+        return function
+    made: Any = _numba.njit(**_RULES)(function)
+    keep_on_disk(made)
+    made.compile(_signature(function))
+    made.disable_compile()
+    return made
 
 
-def _compiled(function: _F, **rules: bool) -> _F:
-    """Compiled for one signature: a kernel that takes what it is given would be compiled for each constant argument."""
-    names = [name for what, name in function.__annotations__.items() if what != "return"]
-    return _numba.njit(tuple(_TYPES[name] for name in names), **_RULES, **rules)(function)
+def _signature(function: Callable[..., Any]) -> tuple[Any, ...]:
+    return tuple(_TYPES[name] for what, name in function.__annotations__.items() if what != "return")
+
+
+def _once(made: Any, signature: tuple[Any, ...]) -> Callable[[Any, Any], Any]:
+    """What numba asks a kernel for its types by: one signature, where it would make one for each constant argument."""
+    ask: Any = made.get_call_template
+
+    def template(arguments: Any, keywords: Any) -> Any:
+        if not made.overloads:
+            made.compile(signature)
+            made.disable_compile()
+        return ask(arguments, keywords)
+
+    return template
 
 
 def _address(array: Any) -> Any:
@@ -80,8 +104,6 @@ def _as_bits_compiled(context: Any, numbers: Any) -> Any:
 
     return _types.CPointer(_types.int64)(numbers), generate
 
-
-_PLAIN = bool(_numba.config.DISABLE_JIT)
 
 address = _address if _PLAIN else _address_compiled
 """The numbers of an array, by their address: indices into it are taken as they are.

@@ -15,7 +15,6 @@ from ..layout import (
     HELD,
     JACOBIAN,
     LEVEL_TABLE,
-    LIMITS,
     LIVE,
     NORMAL,
     PASSES,
@@ -26,21 +25,19 @@ from ..layout import (
     THRESHOLDS,
     TO_BOUND,
 )
-from .configurations import coordinate, copy_to
+from .configurations import copy_to
 from .jit import Floats, Integers, kernel
 
 
 @kernel
-def _normal_matrix(
-    I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, N: int, mu: float, holding: bool
-) -> None:
+def _normal_matrix(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, N: int, mu: float, holding: bool) -> None:
     """Lower half of J D^2 J^T + mu I."""
     for i in range(m):
         for j in range(i):
             W[N + i * m + j] = 0.0
         W[N + i * m + i] = mu
     for c in range(n):
-        if holding != 0 and W[I[HELD] + c] != 0.0:
+        if holding and W[I[HELD] + c] != 0.0:
             continue
         o = J + c * m
         scale2 = 1.0 if I[SCALE] == 0 else F[I[SCALE] + c] * F[I[SCALE] + c]
@@ -53,7 +50,7 @@ def _normal_matrix(
 
 
 @kernel
-def _cholesky(W: Floats, N: int, m: int, y: int) -> bool:
+def cholesky_solved(W: Floats, N: int, m: int, y: int) -> bool:
     """Solve N y = y by N = L L^T in place; False where rounding took definiteness."""
     for i in range(m):
         r = N + i * m
@@ -81,11 +78,11 @@ def _cholesky(W: Floats, N: int, m: int, y: int) -> bool:
 
 
 @kernel
-def _largest_square(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, holding: int) -> float:
+def _largest_square(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, holding: bool) -> float:
     """Largest square of an entry of J D."""
     largest = 0.0
     for c in range(n):
-        if holding != 0 and W[I[HELD] + c] != 0.0:
+        if holding and W[I[HELD] + c] != 0.0:
             continue
         scale2 = 1.0 if I[SCALE] == 0 else F[I[SCALE] + c] * F[I[SCALE] + c]
         for i in range(m):
@@ -94,19 +91,19 @@ def _largest_square(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, h
 
 
 @kernel
-def damped_step(I: Integers, F: Floats, W: Floats, e: int, mu: float, holding: int) -> None:
+def damped_step(I: Integers, F: Floats, W: Floats, e: int, mu: float, holding: bool) -> None:
     """Write the damped step for errors e into STEP; columns that are HELD are left out where some are."""
     level = I[LEVEL_TABLE]
     m, n, J, N, y, step = I[level + ROWS], I[LIVE], I[level + JACOBIAN], I[NORMAL], I[DUAL], I[STEP]
     _normal_matrix(I, F, W, m, n, J, N, mu, holding)
     copy_to(W, e, m, y)
-    while not _cholesky(W, N, m, y):  # rounding took definiteness: rows of very different size
+    while not cholesky_solved(W, N, m, y):  # rounding took definiteness: rows of very different size
         mu = 10.0 * mu + 1e-12 * _largest_square(I, F, W, m, n, J, holding)
         _normal_matrix(I, F, W, m, n, J, N, mu, holding)
         copy_to(W, e, m, y)
     for c in range(n):
         s = 0.0
-        if not (holding != 0 and W[I[HELD] + c] != 0.0):
+        if not (holding and W[I[HELD] + c] != 0.0):
             for i in range(m):
                 s -= W[J + c * m + i] * W[y + i]
             if I[SCALE] != 0:
@@ -115,10 +112,16 @@ def damped_step(I: Integers, F: Floats, W: Floats, e: int, mu: float, holding: i
 
 
 @kernel
-def saturated(I: Integers, F: Floats, W: Floats, q: int, mu: float) -> bool:
+def saturated(I: Integers, F: Floats, W: Floats, q: int, mu: float, limits: int, entries: int) -> bool:
     """Keep STEP within bounds: what would leave is set to its bound, the others make up for it; whether any is held.
 
     As `SolverBounds.saturate`: HELD says which, STEP has the step.
+
+    Args:
+        q: configuration.
+        mu: damping.
+        limits: at in F: lower bounds of columns, then upper ones.
+        entries: at in I: the entry of q that each column moves alone.
     """
     level = I[LEVEL_TABLE]
     m, n, step, held, e = I[level + ROWS], I[LIVE], I[STEP], I[HELD], I[level + ERROR]
@@ -128,9 +131,9 @@ def saturated(I: Integers, F: Floats, W: Floats, q: int, mu: float) -> bool:
     while True:
         more, leaves = False, False
         for c in range(n):
-            x = coordinate(I, W, q, c)
+            x = W[q + I[entries + c]]
             target = x + W[step + c]
-            inside = min(max(target, F[I[LIMITS] + c]), F[I[LIMITS] + n + c])
+            inside = min(max(target, F[limits + c]), F[limits + n + c])
             W[I[TO_BOUND] + c] = inside - x
             if inside != target:
                 leaves = True
@@ -149,7 +152,7 @@ def saturated(I: Integers, F: Floats, W: Floats, q: int, mu: float) -> bool:
                 for i in range(m):
                     W[I[ERROR_TRIAL] + i] += W[I[level + JACOBIAN] + c * m + i] * W[I[TO_BOUND] + c]
         copy_to(W, I[TO_BOUND], n, I[STEP_TRIAL])
-        damped_step(I, F, W, I[ERROR_TRIAL], mu, 1)
+        damped_step(I, F, W, I[ERROR_TRIAL], mu, True)
         for c in range(n):
             if W[held + c] != 0.0:
                 W[step + c] = W[I[STEP_TRIAL] + c]

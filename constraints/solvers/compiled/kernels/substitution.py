@@ -15,10 +15,13 @@ from ..layout import (
     JACOBIAN,
     JOINTS,
     LIVE,
+    NQ,
     OUTPUTS,
     ROWS,
     WRITES,
+    Q,
 )
+from .configurations import copy_to
 from .jit import Floats, Integers, kernel
 from .tape import run_tape
 from .trees import place
@@ -46,17 +49,19 @@ def _chained(I: Integers, W: Floats) -> None:
 
 @kernel
 def resolved(I: Integers, F: Floats, W: Floats, q: int, jacobian: int) -> bool:
-    """Write all computed outputs into q, generation by generation, and E; False where a map has no value."""
-    generations = I[GENERATIONS]
+    """Read q, and write all computed outputs into it, generation by generation, and E; False where one has no value."""
+    generations, here = I[GENERATIONS], I[Q]
+    copy_to(W, q, I[NQ], here)
     if jacobian != 0 and I[I[CHAIN]] > 0:
         for i in range(I[COMPUTED] * (I[LIVE] + I[COMPUTED])):
             W[I[EXPLICIT_JACOBIAN] + i] = 0.0
     for n in range(I[generations]):
         g = generations + 1 + GENERATION_SIZE * n
-        place(I, F, W, I[g + JOINTS], q, jacobian)
+        place(I, F, W, I[g + JOINTS], here, jacobian)
         if not run_tape(I, F, W, I[g + GENERATION_TAPE], jacobian):
             return False
-        written(I, W, I[g + WRITES], q)
+        written(I, W, I[g + WRITES], here)
+    copy_to(W, here, I[NQ], q)
     if jacobian != 0:
         _chained(I, W)
     return True

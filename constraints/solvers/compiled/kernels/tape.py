@@ -4,22 +4,41 @@ from __future__ import annotations
 
 from ..layout import (
     AFFINE,
+    BETWEEN_FEET,
     CENTER,
     CHAIN_RULE,
+    CONTACT,
+    CONTACT_HOLD,
     COPY,
     INSTRUCTION_SIZE,
+    LOGARITHM,
     OPERATION,
+    POLYNOMIAL,
     POSE_FROM_ROWS,
     POSE_MAP,
+    POSE_OF_CONTACT,
     PRODUCT,
     ROTATION,
     SELECT,
+    SUM,
     TWIN,
 )
-from .algebra import affine, chain_rule, copied, pose_from_rows, product, selected, twin
+from .algebra import (
+    affine,
+    chain_rule,
+    copied,
+    logarithm,
+    polynomial,
+    pose_from_rows,
+    product,
+    selected,
+    twin,
+    weighted_sum,
+)
+from .contacts import contact, pose_of_contact
 from .frames import frame_function
 from .jit import Floats, Integers, kernel
-from .masses import center_of_mass
+from .masses import center_of_mass, com_between_feet
 from .pose_maps import pose_map
 
 
@@ -50,4 +69,17 @@ def run_tape(I: Integers, F: Floats, W: Floats, tape: int, jacobian: int) -> boo
             pose_from_rows(I, W, r, jacobian)
         elif operation == POSE_MAP:
             pose_map(I, F, W, r, jacobian)
+        elif operation == SUM:
+            weighted_sum(I, F, W, r, jacobian)
+        elif operation == LOGARITHM:
+            logarithm(I, W, r, jacobian)
+        elif operation == POLYNOMIAL:
+            polynomial(I, F, W, r, jacobian)
+        elif operation == BETWEEN_FEET:
+            com_between_feet(I, F, W, r, jacobian)
+        elif CONTACT <= operation and operation <= CONTACT_HOLD:
+            contact(I, F, W, r, jacobian)
+        elif operation == POSE_OF_CONTACT:
+            if not pose_of_contact(I, F, W, r, jacobian):
+                return False
     return True

@@ -1,0 +1,47 @@
+"""How contacts of convex polygons are packed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...functions import ConvexShapeContact, ConvexShapeContactComplement, ConvexShapeContactHold
+from ...functions.contact.contact_pose import PoseOfContact
+from ...functions.contact.contact_surface import Surface, edges_of
+from . import layout
+from .frame_functions import chains
+from .packing import Argument, Packer, Result, numbers_of
+
+Contact = ConvexShapeContact | ConvexShapeContactComplement | ConvexShapeContactHold
+
+
+def contact(operation: int) -> Callable[[Packer, Any, Argument, Result], None]:
+    """Functions of the nearest of some pairs of surfaces."""
+
+    def pack(packer: Packer, f: Contact, argument: Argument, result: Result) -> None:
+        columns, pairs = packer.columns_of(f, argument), list[list[int]]()
+        for names, part in zip(f.pairs, f.parts, strict=True):
+            pose_a, frame_a = packer.pose_of(f.robot, argument, part.frame_a)
+            pose_b, frame_b = packer.pose_of(f.robot, argument, part.frame_b)
+            surfaces, places = packer.constants(numbers_of(frame_a) + numbers_of(frame_b)), packer.memory(36)
+            edges, count = _edges(packer, f.surfaces_of(names)[0])
+            plus, minus = chains(packer, part, argument)
+            signs = packer.table([int(c in plus) - int(c in minus) for c in columns])
+            pairs.append([pose_a, pose_b, surfaces, places, edges, count, signs])
+        table, rows = packer.records(pairs), packer.memory(24)
+        packer.emit(operation, 0, result, packer.counted(columns), table, rows, numbers=packer.constants([f.margin]))
+
+    return pack
+
+
+def _edges(packer: Packer, floor: Surface) -> tuple[int, int]:
+    """Edges of a polygon: where they are in F, and how many."""
+    edges = edges_of(floor.polygon)
+    return packer.constants(edges), len(edges)
+
+
+def pose_of_contact(packer: Packer, f: PoseOfContact, argument: Argument, result: Result) -> None:
+    """The pose that a contact asks for."""
+    margin, (_, count) = packer.constants([f.margin]), _edges(packer, f.floor)
+    columns, own = packer.counted(packer.columns_of(f, argument)), packer.counted(argument.columns)
+    packer.emit(layout.POSE_OF_CONTACT, argument.at, result, columns, count, own, numbers=margin)

@@ -1,0 +1,94 @@
+"""The rows of all levels at a configuration, and their measure."""
+
+from __future__ import annotations
+
+from ..layout import (
+    CLEARED,
+    COMPUTED,
+    ERROR,
+    FINAL_JOINTS,
+    JACOBIAN,
+    LEVEL_SIZE,
+    LEVEL_TABLE,
+    LEVELS,
+    LIVE,
+    MANDATORY,
+    MAPS,
+    NQ,
+    ROWS,
+    SCORE,
+    TAPE,
+    THRESHOLD,
+    THRESHOLDS,
+    Q,
+)
+from .configurations import copy_to, is_finite
+from .jit import Floats, Integers, kernel
+from .rows import measured, write_rows
+from .substitution import reduced, resolved
+from .tape import run_tape
+from .trees import place
+
+
+@kernel
+def level_at(I: Integers, F: Floats, W: Floats, level: int, jacobian: int) -> bool:
+    """The rows of one level, joints being placed."""
+    if jacobian != 0 and I[level + CLEARED] != 0:
+        for i in range(I[level + ROWS] * (I[LIVE] + I[COMPUTED])):
+            W[I[level + JACOBIAN] + i] = 0.0
+    if not run_tape(I, F, W, I[level + TAPE], jacobian):
+        return False
+    write_rows(I, F, W, level, jacobian)
+    if jacobian != 0 and I[MAPS] != 0:
+        reduced(I, W, level)
+    return True
+
+
+@kernel
+def _emptied(I: Integers, W: Floats, level: int) -> None:
+    """Neither errors nor a Jacobian: an optional level where it has no value."""
+    for i in range(I[level + ROWS]):
+        W[I[level + ERROR] + i] = 0.0
+    for i in range(I[level + ROWS] * (I[LIVE] + I[COMPUTED])):
+        W[I[level + JACOBIAN] + i] = 0.0
+
+
+@kernel
+def _is_finite_level(I: Integers, W: Floats, level: int, jacobian: int) -> bool:
+    """Whether all numbers of a level are finite."""
+    m = I[level + ROWS]
+    ok = is_finite(W, I[level + ERROR], m)
+    return ok and (jacobian == 0 or is_finite(W, I[level + JACOBIAN], m * I[LIVE]))
+
+
+@kernel
+def rows_at(I: Integers, F: Floats, W: Floats, q: int, jacobian: int) -> bool:
+    """Resolve q, and evaluate the rows of all levels there; False where a function has no value."""
+    if I[MAPS] == 0:
+        copy_to(W, q, I[NQ], I[Q])
+    elif not resolved(I, F, W, q, jacobian):
+        return False
+    place(I, F, W, I[FINAL_JOINTS], I[Q], jacobian)
+    for n in range(I[LEVELS]):
+        level = I[LEVEL_TABLE] + LEVEL_SIZE * n
+        if not level_at(I, F, W, level, jacobian):
+            if n < I[MANDATORY]:
+                return False
+            _emptied(I, W, level)
+        elif n >= I[MANDATORY] and not _is_finite_level(I, W, level, jacobian):
+            _emptied(I, W, level)
+    return True
+
+
+@kernel
+def measure(I: Integers, F: Floats, W: Floats) -> tuple[float, float]:
+    """Write the score of each mandatory level; residual and merit."""
+    count, half = I[MANDATORY], 0.5 * F[I[THRESHOLDS] + THRESHOLD]
+    residual, merit = 0.0, 0.0
+    for n in range(count):
+        m, r = measured(I, W, I[LEVEL_TABLE] + LEVEL_SIZE * n)
+        W[I[SCORE] + n] = r if count == 1 or r > half else 0.0
+        residual, merit = max(residual, r), merit + m
+    if count == 0:
+        W[I[SCORE]] = 0.0
+    return residual, merit

@@ -1,0 +1,187 @@
+"""Programs of the compiled engine."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Iterable
+from functools import cache
+from itertools import repeat
+from time import perf_counter
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from liegroups.arrays import Matrix, Vector
+
+from ...exports import from_extra
+from ...problem.problem import Problem
+from ...rows.right_hand_side import RightHandSide
+from ...workspace import Workspace
+from ..engine import Outcome, Outcomes, Program
+from ..newton.computed_bodies import BroughtBackProgram, ComputedBodies, Resumable
+from ..newton.engine import NewtonEngine
+from ..newton.program import NewtonProgram
+from ..options import Options
+from ..status import Status
+from . import layout
+from .cache import folder, is_warm, mark_ready
+from .packing import NotPacked
+from .problem import packed
+
+_log = logging.getLogger(__package__)
+
+STATUSES = (
+    Status.CONVERGED,
+    Status.STALLED,
+    Status.MAX_ITERATIONS,
+    Status.STATIONARY,
+    Status.OUT_OF_BOUNDS,
+    Status.UNDEFINED,
+)
+"""In the order of `layout`."""
+_STATUS_ARRAY: Any = np.array(STATUSES, dtype=np.object_)
+_SAME_SIDES: Vector = np.zeros(0)
+
+
+class Entrances(NamedTuple):
+    """The kernels that Python calls: `kernels/entry.py`."""
+
+    project_row: Callable[..., Any]
+    project_rows: Callable[..., None]
+    rows_of: Callable[..., bool]
+
+
+@cache
+def entrances() -> Entrances:
+    """The kernels, compiled or read from the disk.
+
+    Raises:
+        MissingExtraError: numba is not installed.
+    """
+    plain = bool(from_extra("numba", "fast").config.DISABLE_JIT)
+    warm = plain or is_warm()
+    if not warm:
+        where = folder()
+        kept = "they are not kept: no folder can be written to" if where is None else f"they are kept in {where}"
+        print(
+            f"lie-constraints: compiling its kernels, once on this machine, in about half a minute ({kept}); "
+            "`python -m constraints warm-up` does it beforehand, engine='readable' does without",
+            file=sys.stderr,
+        )
+    from .kernels.entry import project_row, project_rows, rows_of
+
+    if not warm:
+        mark_ready()
+    return Entrances(project_row, project_rows, rows_of)
+
+
+def compiled(problem: Problem, options: Options) -> Program:
+    """The program of a problem: of the compiled engine where it can be packed, of the readable one otherwise."""
+    computed = ComputedBodies(problem, options.threshold)
+    try:
+        inside = CompiledProgram(problem, options, computed or None)
+    except NotPacked as reason:
+        _log.info("solved by the readable engine: %s", reason)
+        readable = NewtonEngine()
+        program = readable.compile(problem, options)
+        program.engine = readable
+        return program
+    return BroughtBackProgram(inside, computed, lambda strict: _strict(strict, options)) if computed else inside
+
+
+def _strict(problem: Problem, options: Options) -> Resumable:
+    """A program that takes what it is given as it is."""
+    try:
+        return CompiledProgram(problem, options)
+    except NotPacked:
+        return NewtonProgram(problem, options)
+
+
+@final
+class _Memory:
+    """What a worker writes into: a copy of the packed memory; the state in it; the right-hand sides it has."""
+
+    __slots__ = ("rhs", "state", "work")
+
+    def __init__(self, work: Vector, state: int) -> None:
+        self.work = work.copy()
+        self.state = self.work[state : state + layout.STATE_SIZE]
+        self.rhs: RightHandSide | None = None
+
+    def sides(self, rhs: RightHandSide) -> Vector:
+        """Right-hand sides for a call; none where it has them already."""
+        if rhs is self.rhs:
+            return _SAME_SIDES
+        self.rhs = rhs
+        return rhs.vector.copy()  # kernels take arrays that can be written to
+
+
+@final
+class CompiledProgram(Resumable):
+    """A packed problem.
+
+    Args:
+        problem: what is solved.
+        options: how.
+        leaving: computed bodies; a solution that has one out of its bounds ends the projection.
+
+    Raises:
+        NotPacked: something that the compiled engine does not solve.
+    """
+
+    def __init__(self, problem: Problem, options: Options, leaving: ComputedBodies | None = None) -> None:
+        self.problem, self.options = problem, options
+        self._integers, self._floats, self._work = packed(problem, options, leaving)
+        self._project, self._project_many, _ = entrances()
+        self._state, self._begin = (int(self._integers[i]) for i in (layout.STATE, layout.Q_NOW))
+
+    def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
+        """As `Program.run`."""
+        memory = workspace.resource(self, "memory", _Memory, self._work, self._state)
+        end = np.empty(q0.size)
+        if not q0.flags.c_contiguous or not q0.flags.writeable:
+            q0 = q0.copy()
+        status, iterations, restarts, residual = self._project(
+            self._integers, self._floats, memory.work, q0, memory.sides(rhs), end
+        )
+        return Outcome(end, STATUSES[status], int(iterations), int(restarts), residual, None)
+
+    def run_many(
+        self,
+        Q: Matrix,
+        sides: Iterable[RightHandSide],
+        workspace: Workspace,
+        nears: Iterable[Vector | None] = repeat(None),
+        first: int = 0,
+    ) -> Outcomes:
+        """As `Program.run_many`, in one call; each row is said to have taken an equal part of the time."""
+        began, n = perf_counter(), len(Q)
+        memory = workspace.resource(self, "memory", _Memory, self._work, self._state)
+        memory.rhs = None
+        outcomes = Outcomes.empty(*Q.shape)
+        if n:
+            listed = [next(sides)] if isinstance(sides, repeat) else list(sides)
+            figures = np.empty((n, 4))
+            starts, whole = np.array(Q), np.stack([side.vector for side in listed])
+            self._project_many(self._integers, self._floats, memory.work, starts, whole, outcomes.q, figures)
+            outcomes.status[:] = _STATUS_ARRAY[figures[:, 0].astype(np.intp)]
+            outcomes.iterations[:], outcomes.restarts[:] = figures[:, 1], figures[:, 2]
+            outcomes.residual[:] = figures[:, 3]
+            outcomes.seconds[:] = (perf_counter() - began) / n
+        return outcomes
+
+    def resume(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, before: Outcome) -> Outcome:
+        """As `Resumable.resume`."""
+        memory = workspace.resource(self, "memory", _Memory, self._work, self._state)
+        state = memory.state
+        memory.work[self._begin : self._begin + q0.size] = before.q
+        state[layout.ITERATIONS], state[layout.TRIES] = before.iterations, before.restarts
+        state[layout.RESUMED] = 1.0
+        found = self.run(q0, rhs, workspace)
+        state[layout.RESUMED] = 0.0
+        return found
+
+    def step(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
+        """As `Program.step`, by the readable engine."""
+        return NewtonEngine().compile(self.problem, self.options).step(q0, rhs, workspace)

@@ -1,0 +1,257 @@
+"""The compiled engine beside the readable one: statuses, iterations, configurations; batches; what it leaves alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from robots import arm
+
+from constraints import (
+    CenterOfMass,
+    Function,
+    Implicit,
+    Options,
+    Orientation,
+    Pose,
+    Position,
+    Problem,
+    Projector,
+    Robot,
+    Status,
+)
+from constraints.errors import UnknownNameError
+from constraints.files import Report
+from constraints.models import sample_arm
+from constraints.rows.stacking import StackedRows
+from constraints.solvers import Backtracking, CompiledEngine, NewtonEngine, why_not
+from liegroups import Rn
+
+pytest.importorskip("numba")
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+SAME = 0.99
+"""Part of the starts at which two programs must agree: roundings send a few down another path."""
+
+
+@pytest.fixture(scope="module")
+def blocks() -> Iterator[ModuleType]:
+    """The problems of the proof at scale: those of the benchmark, and random constraints on random trees."""
+    pytest.importorskip("example_robot_data")
+    sys.path.insert(0, str(BENCHMARKS))
+    import soundness_blocks
+
+    yield soundness_blocks
+    sys.path.remove(str(BENCHMARKS))
+
+
+@pytest.fixture
+def exact_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The readable engine without rows for a step, which damp in other coordinates: the algorithm that is compiled."""
+    whole: Any = StackedRows.position
+
+    def position(self: Any, point: Any, sides: Any, jacobian: bool = True, *, mixed: bool = False) -> Any:
+        return whole(self, point, sides, jacobian)
+
+    monkeypatch.setattr(StackedRows, "position", position)
+
+
+def agree(problem: Problem, a: Any, b: Any) -> bool:
+    """Whether two projections are one."""
+    apart = problem.space.difference(a.q, b.q)
+    figures = a.status is b.status and a.iterations == b.iterations and a.restarts == b.restarts
+    return figures and float(np.abs(apart).max(initial=0.0)) < 1e-9
+
+
+@pytest.mark.usefixtures("exact_rows")
+def test_projections_are_those_of_the_readable_engine(blocks: ModuleType) -> None:
+    """Problem files and random constraints of all kinds, from good starts and bad ones."""
+    same = count = packed = 0
+    for number in range(40):
+        block = blocks.make_block(11, number)
+        problem, options = block.projector.problem, block.projector.options
+        if why_not(problem, options) is not None:
+            continue
+        packed += 1
+        one, other = Projector(problem, options, "compiled"), Projector(problem, options)
+        for q in block.starts[:: 100 // 8]:
+            a, b = one.project(q, block.rhs), other.project(q, block.rhs)
+            assert a.success == b.success or a.iterations > 3
+            same, count = same + agree(problem, a, b), count + 1
+    assert packed >= 25
+    assert same >= SAME * count, f"{same} of {count}"
+
+
+@pytest.mark.usefixtures("exact_rows")
+@pytest.mark.parametrize("optional", [False, True])
+def test_lower_levels_are_those_of_the_readable_engine(optional: bool) -> None:
+    """A hand at a place first, its orientation next, an elbow out of reach last; costs and bounds."""
+    robot = sample_arm()
+    target = Pose(robot, "tool").value([0.3, -0.4, 0.2, -1.2, 0.1, 0.6, 0.0])
+    levels = [
+        [Implicit.equal(Position(robot, "tool"), target[:3])],
+        [Implicit.equal(Orientation(robot, "tool"), Orientation(robot, "tool").value(np.full(7, 0.3)))],
+        [Implicit.equal(Position(robot, "elbow"), [3.0, 0.0, 0.0])],
+    ]
+    weights = np.array([1.0, 0.3, 2.0, 1.0, 0.0, 1.0, 5.0])
+    problem = Problem(robot, levels, weights=weights, optional_last=optional)
+    assert why_not(problem) is None
+    one, other, rng = Projector(problem, engine="compiled"), Projector(problem), np.random.default_rng(3)
+    pairs = [(one.project(q), other.project(q)) for q in (robot.random(rng) for _ in range(40))]
+    assert sum(agree(problem, a, b) for a, b in pairs) >= 38
+    assert any(a.success for a, _ in pairs) == optional
+
+
+def two_targets() -> tuple[Robot, Problem]:
+    robot = arm()
+    return robot, Problem(
+        robot, [Implicit.equal(Pose(robot, "tool")), Implicit.equal(CenterOfMass(robot), mask=[1, 0, 0])]
+    )
+
+
+def reachable(robot: Robot, problem: Problem, rng: np.random.Generator) -> Any:
+    return problem.rhs_from(robot.random(rng))
+
+
+def test_a_row_of_a_batch_has_the_bits_of_the_single_call() -> None:
+    robot, problem = two_targets()
+    projector, rng = Projector(problem, engine="compiled"), np.random.default_rng(0)
+    starts = np.array([robot.random(rng) for _ in range(20)])
+    sides = [reachable(robot, problem, rng) for _ in starts]
+    for given in (sides, sides[0]):
+        batch = projector.project_batch(starts, given)
+        for i, q in enumerate(starts):
+            alone = projector.project(q, given[i] if isinstance(given, list) else given)
+            assert batch[i].q.tobytes() == alone.q.tobytes()
+            assert (batch[i].status, batch[i].iterations) == (alone.status, alone.iterations)
+            assert batch[i].residual == alone.residual
+    assert projector.project_batch(starts[:0]).q.shape == (0, robot.nq)
+
+
+def test_right_hand_sides_are_not_kept_from_call_to_call() -> None:
+    robot, problem = two_targets()
+    projector, rng = Projector(problem, engine="compiled"), np.random.default_rng(1)
+    q, first, second = robot.random(rng), reachable(robot, problem, rng), reachable(robot, problem, rng)
+    once = projector.project(q, first)
+    projector.project(q, second)
+    projector.project_batch([q], second)
+    assert projector.project(q, first).q.tobytes() == once.q.tobytes()
+
+
+def test_a_solution_comes_back_bit_for_bit() -> None:
+    robot, problem = two_targets()
+    projector, rng = Projector(problem, engine="compiled"), np.random.default_rng(2)
+    found = projector.project(robot.random(rng), reachable(robot, problem, rng))
+    again = projector.project(found.q, found.rhs)
+    assert again.iterations == 0
+    assert again.q.tobytes() == found.q.tobytes()
+
+
+def test_a_start_that_is_read_only_or_in_pieces_is_taken() -> None:
+    robot, problem = two_targets()
+    program = CompiledEngine().compile(problem, Options())
+    rng = np.random.default_rng(4)
+    q, workspace = robot.random(rng), Projector(problem)._pool.take()
+    rhs = reachable(robot, problem, rng)
+    whole = program.run(q.copy(), rhs, workspace)
+    still = q.copy()
+    still.setflags(write=False)
+    np.testing.assert_array_equal(program.run(still, rhs, workspace).q, whole.q)
+    np.testing.assert_array_equal(program.run(np.repeat(q, 2)[::2], rhs, workspace).q, whole.q)
+    np.testing.assert_array_equal(still, q)
+
+
+def test_a_function_of_the_users_is_solved_by_the_readable_engine() -> None:
+    """And the result says so."""
+    robot = arm()
+    mine = Function.from_callable(lambda q: [q @ q - 1.0], robot.space, Rn(1), name="mine")
+    problem = Problem(robot, [Implicit.zero(mine)])
+    assert why_not(problem) is not None
+    assert "mine" in str(why_not(problem))
+    found = Projector(problem, engine="compiled").project(np.full(robot.nq, 0.3))
+    assert found.success
+    assert isinstance(found.engine, NewtonEngine)
+    batch = Projector(problem, engine="compiled").project_batch([np.full(robot.nq, 0.3)])
+    assert isinstance(batch[0].engine, NewtonEngine)
+
+
+def test_options_that_are_not_compiled_are_named() -> None:
+    _, problem = two_targets()
+    assert "trace" in str(why_not(problem, Options(trace=True)))
+    assert "Backtracking" in str(why_not(problem, Options(step_control=Backtracking())))
+    assert why_not(problem, Options.local()) is None
+
+
+def test_engines_by_name() -> None:
+    robot, problem = two_targets()
+    assert isinstance(Projector(problem, engine="readable").engine, NewtonEngine)
+    assert isinstance(Projector(problem, engine="compiled").project(robot.neutral).engine, CompiledEngine)
+    with pytest.raises(UnknownNameError, match="compiled"):
+        Projector(problem, engine="compild")
+
+
+def test_a_report_says_which_engine_solved_and_is_done_again_by_it(tmp_path: Path) -> None:
+    robot, problem = two_targets()
+    rng = np.random.default_rng(5)
+    found = Projector(problem, engine="compiled").project(robot.random(rng), reachable(robot, problem, rng))
+    found.report(tmp_path / "report.json")
+    report = Report.load(tmp_path / "report.json")
+    assert isinstance(report.engine, CompiledEngine)
+    assert report.reproduce().q.tobytes() == found.q.tobytes()
+
+
+def test_a_failure_has_the_status_of_the_readable_engine() -> None:
+    """Out of reach, and no budget."""
+    robot = arm()
+    far = Implicit.equal(Position(robot, "tool"), [9.0, 0.0, 0.0])
+    problem, q = Problem(robot, [far]), robot.random(np.random.default_rng(6))
+    for options in (Options(), Options.local(), Options(max_iterations=0)):
+        one, other = Projector(problem, options, "compiled").project(q), Projector(problem, options).project(q)
+        assert not one.success
+        assert one.status is other.status
+    assert Projector(problem, engine="compiled").project(q).status is Status.STATIONARY
+
+
+PROGRAM = """
+import numpy as np
+import constraints.solvers.compiled.kernels.jit as jit
+
+class Watched:
+    def __init__(self, array): self.array = array
+    def __getitem__(self, i):
+        assert 0 <= i < len(self.array), i
+        return self.array[i].item()
+    def __setitem__(self, i, x):
+        assert 0 < i < len(self.array), i
+        self.array[i] = x
+    def view(self, kind): return Watched(self.array.view(kind))
+
+jit.address = Watched
+from constraints import *
+from constraints.models import sample_arm
+robot, rng = sample_arm(), np.random.default_rng(0)
+levels = [[Implicit.equal(Pose(robot, "tool")), Implicit.above(CenterOfMass(robot), 0.1, mask=[0, 0, 1])],
+          [Implicit.equal(Position(robot, "elbow"), [0.1, 0.2, 0.3])]]
+for constraints in (levels, levels[0], [locked_joint(robot, robot.joint_names[2], 0.3), *levels[0]]):
+    problem = Problem(robot, constraints)
+    projector = Projector(problem, Options(max_iterations=12), "compiled")
+    for _ in range(3):
+        projector.project(robot.random(rng), problem.rhs_from(robot.random(rng)))
+print("inside")
+"""
+
+
+def test_kernels_stay_within_their_memory() -> None:
+    """Compiled kernels look at no bound of an array; as Python, on arrays that do, they run as well."""
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    run = subprocess.run(
+        [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert run.stdout.strip() == "inside", run.stderr
