@@ -22,7 +22,7 @@ from constraints.loops.frame_rows import FrameRows
 from constraints.loops.pose_map import OfRelativePose, PoseMap, Split, TurnedLog
 from constraints.loops.rotation_rows import RotationRows, perpendicular_pair
 from constraints.models import mechanisms
-from constraints.solvers.compiled.engine import CompiledEngine, why_not
+from constraints.solvers.compiled.engine import why_not
 from liegroups import SE3, SO3, ProductSpace, Rn
 
 NAMES = [name for name in OWNERS if "without anchor" not in name]
@@ -223,7 +223,7 @@ def test_a_custom_hinge_is_closed_by_the_readable_engine() -> None:
     robot = two_arms_frames()
     problem = Problem(robot, [Closure(robot, "a", "b", HINGES["custom"])])
     q = robot.random(np.random.default_rng(1))
-    compiled, readable = Projector(problem, Options(), CompiledEngine()), Projector(problem, Options())
+    compiled, readable = (Projector(problem, Options(), engine=engine) for engine in ("compiled", "readable"))
     np.testing.assert_array_equal(compiled.project(q).q, readable.project(q).q)
 
 
@@ -233,7 +233,7 @@ def test_a_custom_hinge_is_closed_by_the_readable_engine() -> None:
 def agree(problem: Problem, options: Options, starts: list[np.ndarray], limit: float = 1e-9) -> None:
     """Status, iterations and configuration of each start by both engines."""
     assert why_not(problem, options) is None
-    compiled, readable = Projector(problem, options, CompiledEngine()), Projector(problem, options)
+    compiled, readable = (Projector(problem, options, engine=engine) for engine in ("compiled", "readable"))
     for q in starts:
         found, expected = compiled.project(q), readable.project(q)
         assert found.status is expected.status

@@ -23,7 +23,8 @@ VARIABLE = "LIE_CONSTRAINTS_CACHE"
 def sources() -> list[Path]:
     """The files that kernels are compiled from."""
     here, groups = Path(__file__).resolve().parent, Path(liegroups.__file__).resolve().parent
-    return [*sorted((here / "kernels").glob("*.py")), here / "layout.py", groups / "maps.py", groups / "series.py"]
+    compiled_too = (groups / name for name in ("maps.py", "series.py", "unit_vectors.py"))
+    return [*sorted((here / "kernels").glob("*.py")), here / "layout.py", *compiled_too]
 
 
 @cache
