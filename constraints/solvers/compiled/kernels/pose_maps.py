@@ -109,7 +109,7 @@ def _swing(F: Floats, W: Floats, R: int, n: int, y: int, d: int, jacobian: int) 
         W[y], W[y + 1] = k * s, k * t
     else:  # the angle from the sine: near a half turn the cosine does not tell
         sine = sqrt(s * s + t * t)
-        angle = pi - asin(min(sine, 1.0))
+        angle = pi - asin(sine)
         W[y], W[y + 1] = (angle * (s / sine), angle * (t / sine)) if sine > 1e-12 else (angle, 0.0)
     if jacobian != 0:
         a, b, c = _seen(F, W, R, n)
