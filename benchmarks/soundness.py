@@ -71,7 +71,9 @@ def run_block(seed: int, engine: str, task: tuple[int, int]) -> Answer:
         statuses[status] += 1
         answer["findings"] += [[number * SIZE + i, f"{block.name}, start {block.kinds[i]}: {what}"] for what in found]
     i = number % rows
-    answer["findings"] += [[number * SIZE + i, f"{block.name}: {what}"] for what in forgetful(seed, number, block, i, engine)]
+    answer["findings"] += [
+        [number * SIZE + i, f"{block.name}: {what}"] for what in forgetful(seed, number, block, i, engine)
+    ]
     answer["statuses"] = dict(sorted(statuses.items()))
     return answer
 
@@ -117,7 +119,9 @@ def projections(options: argparse.Namespace) -> tuple[str, list[Any], Answer]:
     count, began = options.projections, time.perf_counter()
     tasks = [(k, min(SIZE, count - k * SIZE)) for k in range(-(-count // SIZE))]
     log = (
-        None if options.log is None else Log(options.log, {"seed": options.seed, "engine": options.engine, "size": SIZE, "version": __version__})
+        None
+        if options.log is None
+        else Log(options.log, {"seed": options.seed, "engine": options.engine, "size": SIZE, "version": __version__})
     )
     known = [] if log is None else [answer for task in tasks if (answer := log.found.get(task)) is not None]
     done = {(answer["block"], answer["rows"]) for answer in known}

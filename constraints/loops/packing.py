@@ -9,10 +9,10 @@ import numpy as np
 
 from liegroups import SE3
 
-from ..solvers.compiled import layout
 from ..solvers.compiled.frame_functions import pack_frames
 from ..solvers.compiled.functions import TABLE
 from ..solvers.compiled.packing import Argument, NotPacked, Packer, Result
+from ..solvers.kernels import layout
 from .contacts import LocalPoint
 from .custom_fit import CustomRows
 from .hinge_fit import ScrewRows

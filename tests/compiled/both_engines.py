@@ -12,9 +12,9 @@ from liegroups.arrays import Matrix, Vector
 
 pytest.importorskip("numba")
 
-from constraints.solvers.compiled import layout
-from constraints.solvers.compiled.kernels.entry import rows_of
 from constraints.solvers.compiled.problem import Packed, packed
+from constraints.solvers.kernels import layout
+from constraints.solvers.kernels.entry import rows_of
 
 LIMIT = 1e-12
 """Of the largest entry of errors or Jacobian."""

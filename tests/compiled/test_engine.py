@@ -221,7 +221,7 @@ def test_a_failure_has_the_status_of_the_readable_engine() -> None:
 
 PROGRAM = """
 import numpy as np
-import constraints.solvers.compiled.kernels.jit as jit
+import constraints.solvers.kernels.jit as jit
 
 class Watched:
     def __init__(self, array): self.array = array

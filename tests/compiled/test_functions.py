@@ -44,15 +44,14 @@ from liegroups import SE2, SE3, SO2, SO3, ProductSpace, R3xSO3, Rn, Segments, Sp
 
 pytest.importorskip("numba")
 
-from constraints.solvers.compiled import layout
 from constraints.solvers.compiled.engine import why_not
 from constraints.solvers.compiled.functions import TABLE, pack_function
-from constraints.solvers.compiled.kernels import jit
-from constraints.solvers.compiled.kernels.tape import run_tape
-from constraints.solvers.compiled.kernels.trees import place
 from constraints.solvers.compiled.packing import Argument, NotPacked, Packer
+from constraints.solvers.kernels import jit, layout
+from constraints.solvers.kernels.tape import run_tape
+from constraints.solvers.kernels.trees import place
 
-Floats, Integers, Numbers, Vector = jit.Floats, jit.Integers, jit.Numbers, jit.Vector
+Numbers = Vector = Any  # names that the kernels' types are known by
 
 
 @jit.entrance
@@ -269,7 +268,8 @@ GROUP = ProductSpace([Rn(2), SO2, SE2, SO3, R3xSO3, SE3, Rn(1)])
 
 def _both() -> tuple[Space, Function, Function]:
     whole = ProductSpace([GROUP, GROUP])
-    return whole, *(Identity(GROUP).on(whole, Segments.of(whole, i)) for i in range(2))
+    first, second = (Identity(GROUP).on(whole, Segments.of(whole, i)) for i in range(2))
+    return whole, first, second
 
 
 def apart(x: Any, angle: float, axis: list[float]) -> Any:
@@ -342,7 +342,8 @@ def test_affine_leaves_nothing_behind_what_others_did_to_its_rows() -> None:
 @pytest.mark.parametrize("coefficients", [[2.0], [1.0, 0.0], [0.0, 3.0], [1.0, -2.0, 0.0, 0.0, 4.0]])
 def test_polynomials_of_any_degree(coefficients: list[float]) -> None:
     f = Polynomial(coefficients, [0.0, -2.0, 0.5], 0.25)
-    for g in (f, Stacked(f, Affine(np.ones((1, 3)))), f @ Affine(np.eye(3, 2))):
+    several: list[Function] = [f, Stacked(f, Affine(np.ones((1, 3)))), f @ Affine(np.eye(3, 2))]
+    for g in several:
         for q in places(g.inputs, 7, 2):
             check(Packed(g), q)
 
@@ -424,7 +425,7 @@ def test_contacts_at_small_and_long_tilts(kind: int) -> None:
 
 
 def test_the_nearest_pair_counts_and_columns_of_the_others_are_zero() -> None:
-    f = SAMPLES["ConvexShapeContactHold, nearest of four"]()
+    f: Any = SAMPLES["ConvexShapeContactHold, nearest of four"]()
     packed, seen, rng = Packed(f), set[Any](), np.random.default_rng(9)
     for _ in range(30):
         q = f.inputs.integrate(f.inputs.neutral, rng.normal(0.0, 1.5, f.inputs.nv))

@@ -12,9 +12,9 @@ import pytest
 
 pytest.importorskip("numba")
 
-from constraints.solvers.compiled import cache
+from constraints.solvers.kernels import cache
 
-ROOM = "constraints.solvers.compiled.kernels"
+ROOM = "constraints.solvers.kernels"
 OURS = {"constraints", "liegroups"}
 
 

@@ -68,7 +68,7 @@ DOORS = {
     "scipy": ("constraints",),
     "pinocchio": ("constraints.robot.pinocchio",),
     "networkx": tuple(f"constraints.{room}" for room in ("problem", "models", "paths", "manipulation", "pictures")),
-    "numba": ("constraints.solvers.compiled",),
+    "numba": ("constraints.solvers.kernels",),
 }
 PINOCCHIO_DOOR = "constraints.robot.pinocchio"
 PINOCCHIO_ROOMS = tuple(
@@ -287,7 +287,7 @@ def test_folders_are_at_most_two_levels_deep() -> None:
         ("constraints.solvers.result", "from ..robot.pinocchio import Model\n"),
         ("constraints.problem.resolution", "import networkx as nx\n"),
         ("constraints.pictures.traces", "def draw():\n    from matplotlib import pyplot\n"),
-        ("constraints.solvers.compiled.kernels", "import numba\n"),
+        ("constraints.solvers.kernels", "import numba\n"),
     ],
 )
 def test_right_imports_pass(module: str, source: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...functions import Pose
 from ...functions.frame_function import FrameFunction
-from . import layout
+from ..kernels import layout
 from .packing import Argument, Packer, Result, numbers_of
 
 

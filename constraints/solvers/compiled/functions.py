@@ -38,7 +38,7 @@ from ...functions.pose_from_rows import PoseFromRows
 from ...functions.restriction import Restriction
 from ...functions.translation import RightTranslation, Translated
 from ...functions.twin import Twin
-from . import layout
+from ..kernels import layout
 from .contact_functions import contact, pose_of_contact
 from .frame_functions import frames, pose
 from .mass_functions import center, com_between_feet

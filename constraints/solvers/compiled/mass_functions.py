@@ -9,7 +9,7 @@ import numpy as np
 from ...functions import CenterOfMass, ComBetweenFeet
 from ...functions.mass import MassFunction
 from ...robot import Frame
-from . import layout
+from ..kernels import layout
 from .packing import Argument, Packer, Result, numbers_of
 
 

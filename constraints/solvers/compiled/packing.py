@@ -14,7 +14,7 @@ from liegroups.arrays import Vector
 from ...functions.function import Function
 from ...robot import Frame, Robot
 from ...robot.pinocchio import pin
-from . import layout
+from ..kernels import layout
 from .tree import Tree
 
 Integers = NDArray[np.int64]

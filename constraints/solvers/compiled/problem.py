@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, final
+from collections.abc import Sequence
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -14,16 +14,13 @@ from ...problem.problem import Problem
 from ...rows.explicit import Explicit
 from ...rows.row_owner import RowOwner
 from ...rows.stack import Stack
-from ..newton.bounds import SolverBounds
+from ..kernels import layout
 from ..newton.computed_bodies import ComputedBodies
-from ..newton.free_bodies import FreeBodies
-from ..newton.linear_step import dof_scale
-from ..newton.restarts import Restarts
 from ..options import Options
 from ..step_control import FullSteps
-from . import layout
 from .functions import pack_function, pack_product, pack_translated
-from .packing import Argument, Integers, NotPacked, Packer, Result, leaf_of
+from .packing import Argument, Integers, NotPacked, Packer, Result
+from .search import SearchPacker
 
 
 class Packed(NamedTuple):
@@ -80,7 +77,7 @@ class _ProblemPacker:
 
     def packed(self) -> Packed:
         """All of it."""
-        problem, options, header, packer = self._problem, self._options, self._header, self._packer
+        problem, header, packer = self._problem, self._header, self._packer
         nq = problem.space.nq
         header[layout.NQ], header[layout.LIVE], header[layout.COMPUTED] = nq, len(self._live), len(self._computed)
         for name in (
@@ -99,11 +96,8 @@ class _ProblemPacker:
             packer.memory(layout.STATE_SIZE),
         )
         self._constraints()
-        self._steps()
-        self._bounds()
-        self._restarts()
-        header[layout.THRESHOLDS] = packer.constants(self._thresholds())
-        header[layout.MAX_ITERATIONS], header[layout.PASSES] = options.max_iterations, options.saturating_passes
+        search = SearchPacker(packer, problem, self._options, self._columns, self._live, self._leaving)
+        search.pack()
         return Packed(*packer.arrays())
 
     def _refuse_options(self) -> None:
@@ -113,11 +107,6 @@ class _ProblemPacker:
             raise NotPacked("the option trace")
         if not isinstance(options.step_control, FullSteps):
             raise NotPacked(f"the step control {type(options.step_control).__name__}")
-
-    def _thresholds(self) -> list[float]:
-        options = self._options
-        ratio = options.stall_ratio if options.restarts else options.patience_ratio
-        return [options.threshold, options.damping, options.cap, ratio]
 
     # Constraints.
 
@@ -301,101 +290,3 @@ class _ProblemPacker:
         header[layout.GENERATIONS] = packer.records(records)
         header[layout.FINAL_JOINTS] = nothing if tree is None else tree.table(needed - placed)
         header[layout.ALL_JOINTS] = nothing if tree is None else tree.table(everything)
-
-    # Steps, bounds, restarts.
-
-    def _steps(self) -> None:
-        problem, packer, header, live = self._problem, self._packer, self._header, len(self._live)
-        space, moves = problem.space, list[tuple[int, int, int]]()
-        for leaf in space.leaves():
-            columns = self._columns[leaf.v]
-            moving = (columns >= 0) & (columns < live)
-            if leaf.space.is_flat:
-                found = [(layout.VECTOR, leaf.q.start + i, int(columns[i])) for i in np.flatnonzero(moving).tolist()]
-                moves += found
-            elif moving.any():
-                moves.append((leaf_of(leaf.space)[0], leaf.q.start, packer.table(columns)))
-        header[layout.MOVES] = packer.records(moves)
-        header[layout.UNITS] = packer.records([(b.start, b.stop - b.start) for b in space.unit_blocks])
-        sizes = [level.size for level in problem.levels]
-        rows = max(sizes, default=0)
-        for name in (layout.STEP, layout.STEP_TRIAL, layout.TO_BOUND, layout.HELD):
-            header[name] = packer.memory(live)
-        header[layout.NORMAL] = packer.memory(rows * rows)
-        header[layout.DUAL], header[layout.ERROR_TRIAL] = packer.memory(rows), packer.memory(rows)
-        lower = header[layout.LEVELS] > 1
-        above = sum(sizes) + live * (1 + self._options.saturating_passes) if lower else 0
-        header[layout.ABOVE], header[layout.FACTORS] = packer.memory(above * live), packer.memory(above * live)
-        header[layout.REFLECTED], header[layout.PART] = packer.memory(above), packer.memory(live)
-        header[layout.ROTATED] = packer.memory(rows * live if lower else 0)
-        for name in (layout.CAPS, layout.RESIDUALS, layout.RESIDUALS_BEFORE):
-            header[name] = packer.memory(header[layout.LEVELS])
-        scale = dof_scale(problem.weights)
-        header[layout.SCALE] = 0 if scale is None else packer.constants(scale[self._live])
-
-    def _bounds(self) -> None:
-        problem, packer, header = self._problem, self._packer, self._header
-        bodies = FreeBodies(problem)
-        bounds, box = problem.bounds, SolverBounds(problem, self._options.wrap, bodies)
-        header[layout.IS_OPEN] = int(box.is_open)
-        header[layout.ENTRIES] = packer.table(box.coordinate[self._live])
-        header[layout.LIMITS] = packer.constants([*box.lower[self._live], *box.upper[self._live]])
-        self._bodies(bodies, SolverBounds(problem, self._options.wrap, bodies, aligned=True))
-        inner = (box.inner_lower, box.inner_upper)
-        limited = np.flatnonzero(np.isfinite(inner[0]) | np.isfinite(inner[1])).tolist()
-        self._limits(layout.BOX, layout.BOX_LIMITS, [(i, inner[0][i], inner[1][i]) for i in limited])
-        limited = np.flatnonzero(np.isfinite(bounds.lower) | np.isfinite(bounds.upper)).tolist()
-        every = [(i, bounds.lower[i], bounds.upper[i]) for i in limited]
-        self._limits(layout.ALL_BOUNDED, layout.ALL_LIMITS, every)
-        self._limits(layout.UNKEPT, layout.UNKEPT_LIMITS, box.unkept)
-        self._limits(layout.TURNING, layout.TURNING_LIMITS, box.turning)
-        bodies_computed = () if self._leaving is None else self._leaving.bodies
-        leaving = {i for body in bodies_computed for i in range(body.q.start, body.q.stop)}
-        self._limits(layout.LEAVING, layout.LEAVING_LIMITS, [entry for entry in every if entry[0] in leaving])
-
-    def _bodies(self, bodies: FreeBodies, aligned: SolverBounds) -> None:
-        """Free bodies with bounds on their translation that steps move."""
-        header, packer, records = self._header, self._packer, list[tuple[int, int, int, int]]()
-        if not bodies.alike:
-            raise NotPacked("different costs for the axes of a free body with bounds")
-        for body in bodies.bodies:
-            columns = self._columns[body.velocity]
-            if not ((columns >= 0) & (columns < len(self._live))).all():
-                continue  # no row moves it, and it stays where it is
-            size = body.translation.stop - body.translation.start
-            records.append((size, body.translation.start, body.rotation.start, int(columns[0])))
-        header[layout.BODIES] = packer.records(records)
-        box = zip(bodies.entries.tolist(), bodies.lower.tolist(), bodies.upper.tolist(), strict=True)
-        self._limits(layout.BODY_BOX, layout.BODY_LIMITS, box)
-        header[layout.ALIGNED_ENTRIES] = packer.table(aligned.coordinate[self._live])
-        header[layout.ALIGNED_LIMITS] = packer.constants([*aligned.lower[self._live], *aligned.upper[self._live]])
-
-    def _limits(self, entries: int, limits: int, box: Iterable[tuple[int, Any, Any]]) -> None:
-        """Entries of q with their bounds."""
-        listed = list(box)
-        self._header[entries] = self._packer.counted([i for i, _, _ in listed])
-        self._header[limits] = self._packer.constants([x for _, lower, upper in listed for x in (lower, upper)])
-
-    def _restarts(self) -> None:
-        options, packer, header = self._options, self._packer, self._header
-        header[layout.SCREEN] = options.screen
-        header[layout.STALL_COUNT] = options.stall_count if options.restarts else options.patience_count
-        header[layout.RESTARTS] = int(options.restarts)
-        if options.restarts:
-            restarts = Restarts(self._problem, options.seed, options.restart_table)
-            header[layout.TABLE] = packer.constants(restarts.table[:, restarts.drawn])
-            header[layout.TABLE_ROWS], header[layout.DRAWN] = len(restarts.table), packer.counted(restarts.drawn)
-            header[layout.CRC] = packer.table(_CHECK_SUMS)
-
-
-def _check_sums() -> list[int]:
-    """The table of CRC-32 by byte: the check sum of one byte is the table's entry for it, from 0xFFFFFFFF on."""
-    table = list[int]()
-    for byte in range(256):
-        for _ in range(8):
-            byte = 0xEDB88320 ^ (byte >> 1) if byte & 1 else byte >> 1
-        table.append(byte)
-    return table
-
-
-_CHECK_SUMS = _check_sums()

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import logging
-import sys
-from collections.abc import Callable, Iterable
-from functools import cache
+from collections.abc import Iterable
 from itertools import repeat
 from time import perf_counter
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 
-from ...exports import from_extra
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...workspace import Workspace
 from ..engine import Outcome, Outcomes, Program
+from ..kernels import layout
+from ..kernels.loading import entrances
 from ..newton.computed_bodies import BroughtBackProgram, ComputedBodies, Resumable
 from ..newton.engine import NewtonEngine
 from ..newton.program import NewtonProgram
 from ..options import Options
 from ..status import Status
-from . import layout
-from .cache import folder, is_warm, mark_ready
 from .packing import NotPacked
 from .problem import packed
 
@@ -42,38 +39,6 @@ STATUSES = (
 """In the order of `layout`."""
 _STATUS_ARRAY: Any = np.array(STATUSES, dtype=np.object_)
 _SAME_SIDES: Vector = np.zeros(0)
-
-
-class Entrances(NamedTuple):
-    """The kernels that Python calls: `kernels/entry.py`."""
-
-    project_row: Callable[..., Any]
-    project_rows: Callable[..., None]
-    rows_of: Callable[..., bool]
-
-
-@cache
-def entrances() -> Entrances:
-    """The kernels, compiled or read from the disk.
-
-    Raises:
-        MissingExtraError: numba is not installed.
-    """
-    plain = bool(from_extra("numba", "fast").config.DISABLE_JIT)
-    warm = plain or is_warm()
-    if not warm:
-        where = folder()
-        kept = "they are not kept: no folder can be written to" if where is None else f"they are kept in {where}"
-        print(
-            f"lie-constraints: compiling its kernels, once on this machine, in about half a minute ({kept}); "
-            "`python -m constraints warm-up` does it beforehand, engine='readable' does without",
-            file=sys.stderr,
-        )
-    from .kernels.entry import project_row, project_rows, rows_of
-
-    if not warm:
-        mark_ready()
-    return Entrances(project_row, project_rows, rows_of)
 
 
 def compiled(problem: Problem, options: Options) -> Program:

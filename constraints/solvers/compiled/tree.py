@@ -10,7 +10,7 @@ import numpy as np
 from ...robot import Robot
 from ...robot.joints import COMPOSITE, JOINT_TYPES, joint_axis, joint_whole, type_name
 from ...robot.pinocchio import pin
-from . import layout
+from ..kernels import layout
 
 if TYPE_CHECKING:
     from .packing import Argument, Packer

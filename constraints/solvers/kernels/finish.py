@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from math import inf
 
-from ..layout import (
+from .best import forget, take
+from .bodies import columns_turned
+from .configurations import copy_to, is_finite, turned, within
+from .jit import Floats, Integers, kernel
+from .layout import (
     ALIGNED_ENTRIES,
     ALIGNED_LIMITS,
     ALL_BOUNDED,
@@ -47,10 +51,6 @@ from ..layout import (
     WITH_JACOBIAN,
     Q,
 )
-from .best import forget, take
-from .bodies import columns_turned
-from .configurations import copy_to, is_finite, turned, within
-from .jit import Floats, Integers, kernel
 from .levels import level_at, measure, rows_at
 from .rows import measured
 from .substitution import resolved

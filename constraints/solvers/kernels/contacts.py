@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from math import atan2, cos, hypot, inf, sin, sqrt
 
-from ....functions.contact import contact_rows
-from ....functions.contact.contact_pose import ON_THE_FLOOR
-from ....functions.contact.contact_rows import NO_TWIST
-from ..layout import (
+from ...functions.contact import contact_rows
+from ...functions.contact.contact_pose import ON_THE_FLOOR
+from ...functions.contact.contact_rows import NO_TWIST
+from .frames import relative_pose
+from .groups import exp_third, exp_times, half_sinc, quaternion_product, rotate
+from .jit import Floats, Integers, kernel
+from .layout import (
     COLS,
     CONTACT,
     CONTACT_PLACE,
@@ -34,9 +37,6 @@ from ..layout import (
     X,
     Y,
 )
-from .frames import relative_pose
-from .groups import exp_third, exp_times, half_sinc, quaternion_product, rotate
-from .jit import Floats, Integers, kernel
 from .trees import product_of_poses
 
 swing = kernel(contact_rows.swing)

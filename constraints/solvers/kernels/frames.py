@@ -9,7 +9,9 @@ with a minus sign on the joints that carry frame a.
 
 from __future__ import annotations
 
-from ..layout import (
+from .groups import log_coefficient, log_times, quaternion_of, rotation_between
+from .jit import Floats, Integers, kernel
+from .layout import (
     COLS,
     JS,
     NUMBERS,
@@ -28,8 +30,6 @@ from ..layout import (
     J,
     Y,
 )
-from .groups import log_coefficient, log_times, quaternion_of, rotation_between
-from .jit import Floats, Integers, kernel
 from .trees import product_of_poses
 
 

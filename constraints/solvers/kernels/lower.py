@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
-from ..layout import (
+from .configurations import copy_to
+from .jit import Floats, Integers, kernel
+from .layout import (
     ABOVE,
     CAP,
     CAPS,
@@ -37,8 +39,6 @@ from ..layout import (
     THRESHOLD,
     THRESHOLDS,
 )
-from .configurations import copy_to
-from .jit import Floats, Integers, kernel
 from .rows import measured
 from .steps import cholesky_solved
 

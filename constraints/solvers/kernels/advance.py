@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ..layout import (
+from .bodies import columns_turned, translated
+from .configurations import clamped, copy_to, moved, within
+from .jit import Floats, Integers, kernel
+from .layout import (
     ALIGNED_ENTRIES,
     ALIGNED_LIMITS,
     BODY_BOX,
@@ -28,9 +31,6 @@ from ..layout import (
     STEP,
     THRESHOLDS,
 )
-from .bodies import columns_turned, translated
-from .configurations import clamped, copy_to, moved, within
-from .jit import Floats, Integers, kernel
 from .lower import extended
 from .rows import measured
 from .steps import damped_step, part_within_cap, saturated, squared_length

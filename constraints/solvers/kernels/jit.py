@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..cache import keep_on_disk
+from .cache import keep_on_disk
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from math import inf
 
-from ..layout import (
+from .configurations import copy_to
+from .jit import Floats, Integers, kernel
+from .layout import (
     BEST_TRY,
     MANDATORY,
     MERIT,
@@ -18,8 +20,6 @@ from ..layout import (
     STATE,
     TRIES,
 )
-from .configurations import copy_to
-from .jit import Floats, Integers, kernel
 
 
 @kernel

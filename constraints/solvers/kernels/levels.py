@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ..layout import (
+from .configurations import copy_to, is_finite
+from .jit import Floats, Integers, kernel
+from .layout import (
     CLEARED,
     COMPUTED,
     ERROR,
@@ -22,8 +24,6 @@ from ..layout import (
     THRESHOLDS,
     Q,
 )
-from .configurations import copy_to, is_finite
-from .jit import Floats, Integers, kernel
 from .rows import measured, write_rows
 from .substitution import reduced, resolved
 from .tape import run_tape

@@ -14,8 +14,8 @@ from math import atan2, cos, sin, sqrt
 from liegroups import maps
 from liegroups.series import C_VALUE, EXP_SWITCH, K_PRIME, K_VALUE, LOG_SWITCH
 
-from ..layout import SE2, SE3, SO2, SO3, VECTOR
 from .jit import Floats, Integers, kernel
+from .layout import SE2, SE3, SO2, SO3, VECTOR
 
 quaternion_product = kernel(maps.quaternion_product)
 rotate = kernel(maps.rotate)

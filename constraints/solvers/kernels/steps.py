@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from math import sqrt
 
-from ..layout import (
+from .configurations import copy_to
+from .jit import Floats, Integers, kernel
+from .layout import (
     CAP,
     DUAL,
     ERROR,
@@ -25,8 +27,6 @@ from ..layout import (
     THRESHOLDS,
     TO_BOUND,
 )
-from .configurations import copy_to
-from .jit import Floats, Integers, kernel
 
 
 @kernel

@@ -5,7 +5,9 @@ r"""Computed dofs: outputs written into configurations, their derivative E by th
 
 from __future__ import annotations
 
-from ..layout import (
+from .configurations import copy_to
+from .jit import Floats, Integers, kernel
+from .layout import (
     CHAIN,
     COMPUTED,
     EXPLICIT_JACOBIAN,
@@ -21,8 +23,6 @@ from ..layout import (
     WRITES,
     Q,
 )
-from .configurations import copy_to
-from .jit import Floats, Integers, kernel
 from .tape import run_tape
 from .trees import place
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..layout import (
+from .jit import Matrix, Numbers, Vector, address, entrance
+from .layout import (
     ERROR,
     ITERATIONS,
     JACOBIAN,
@@ -24,7 +25,6 @@ from ..layout import (
     VALUES,
     WITH_JACOBIAN,
 )
-from .jit import Matrix, Numbers, Vector, address, entrance
 from .levels import rows_at
 from .search import project
 from .tape import run_tape

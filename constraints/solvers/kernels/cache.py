@@ -26,7 +26,7 @@ def sources() -> list[Path]:
     contacts = here.parents[1] / "functions" / "contact"
     formulas = [groups / name for name in ("maps.py", "series.py", "unit_vectors.py")]
     formulas += [contacts / "contact_rows.py", contacts / "contact_pose.py"]
-    return [*sorted((here / "kernels").glob("*.py")), here / "layout.py", *formulas]
+    return [*sorted(here.glob("*.py")), *formulas]
 
 
 @cache

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from math import inf, pi, sqrt
 
-from ..layout import (
+from .groups import log_carried, point_log
+from .jit import Floats, Integers, kernel
+from .layout import (
     BLOCK_JACOBIAN,
     BLOCK_SIZE,
     BLOCKS,
@@ -25,8 +27,6 @@ from ..layout import (
     VALUE,
     WHERE,
 )
-from .groups import log_carried, point_log
-from .jit import Floats, Integers, kernel
 
 NO_TURN = 1e-12
 """As in `rows.rotation_vectors`."""

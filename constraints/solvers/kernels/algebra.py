@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..layout import COLS, JS, NUMBERS, A, B, C, D, J, X, Y
 from .groups import (
     exp_third,
     exp_times,
@@ -15,6 +14,7 @@ from .groups import (
     seen_from,
 )
 from .jit import Floats, Integers, kernel
+from .layout import COLS, JS, NUMBERS, A, B, C, D, J, X, Y
 
 
 @kernel

@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from ..layout import (
+from .algebra import (
+    affine,
+    chain_rule,
+    copied,
+    logarithm,
+    polynomial,
+    pose_from_rows,
+    product,
+    selected,
+    twin,
+    weighted_sum,
+)
+from .contacts import contact, pose_of_contact
+from .frames import frame_function
+from .jit import Floats, Integers, kernel
+from .layout import (
     AFFINE,
     BETWEEN_FEET,
     CENTER,
@@ -23,21 +38,6 @@ from ..layout import (
     SUM,
     TWIN,
 )
-from .algebra import (
-    affine,
-    chain_rule,
-    copied,
-    logarithm,
-    polynomial,
-    pose_from_rows,
-    product,
-    selected,
-    twin,
-    weighted_sum,
-)
-from .contacts import contact, pose_of_contact
-from .frames import frame_function
-from .jit import Floats, Integers, kernel
 from .masses import center_of_mass, com_between_feet
 from .pose_maps import pose_map
 

@@ -13,7 +13,10 @@ from math import asin, atan2, pi, sqrt
 
 from liegroups import unit_vectors
 
-from ..layout import (
+from .frames import frames_placed
+from .groups import log_carried, log_coefficient, log_times, quaternion_of, rotation_vector
+from .jit import Floats, Integers, kernel
+from .layout import (
     COLS,
     CROSS,
     DIRECTIONS,
@@ -40,9 +43,6 @@ from ..layout import (
     X,
     Y,
 )
-from .frames import frames_placed
-from .groups import log_carried, log_coefficient, log_times, quaternion_of, rotation_vector
-from .jit import Floats, Integers, kernel
 
 unit_log = kernel(unit_vectors.unit_log)
 arcsine = kernel(unit_vectors.arcsine)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from math import cos, sin
 
-from ..layout import (
+from .groups import rotation_matrix
+from .jit import Floats, Integers, kernel
+from .layout import (
     CONSTANT,
     CONTINUOUS,
     ELLIPSOID,
@@ -23,8 +25,6 @@ from ..layout import (
     TRANSLATION,
     TWISTS,
 )
-from .groups import rotation_matrix
-from .jit import Floats, Integers, kernel
 
 
 @kernel

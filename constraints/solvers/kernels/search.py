@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from math import inf
 
-from ..layout import (
+from .advance import advanced
+from .best import falls, forget, keep
+from .configurations import clamped, copy_to, normalised, same_numbers, within
+from .finish import accepted, contains, failed
+from .jit import Floats, Integers, as_bits, kernel
+from .layout import (
     ALL_JOINTS,
     BEST_TRY,
     BOX,
@@ -58,11 +63,6 @@ from ..layout import (
     WITH_JACOBIAN,
     Q,
 )
-from .advance import advanced
-from .best import falls, forget, keep
-from .configurations import clamped, copy_to, normalised, same_numbers, within
-from .finish import accepted, contains, failed
-from .jit import Floats, Integers, as_bits, kernel
 from .levels import level_at, measure, rows_at
 from .lower import caps_adapted, caps_begun
 from .rows import measured

@@ -1,0 +1,43 @@
+"""The kernels that Python calls, when somebody first needs them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+from ...exports import from_extra
+from .cache import folder, is_warm, mark_ready
+
+
+class Entrances(NamedTuple):
+    """The kernels that Python calls: `kernels/entry.py`."""
+
+    project_row: Callable[..., Any]
+    project_rows: Callable[..., None]
+    rows_of: Callable[..., bool]
+
+
+@cache
+def entrances() -> Entrances:
+    """The kernels, compiled or read from the disk.
+
+    Raises:
+        MissingExtraError: numba is not installed.
+    """
+    plain = bool(from_extra("numba", "fast").config.DISABLE_JIT)
+    warm = plain or is_warm()
+    if not warm:
+        where = folder()
+        kept = "they are not kept: no folder can be written to" if where is None else f"they are kept in {where}"
+        print(
+            f"lie-constraints: compiling its kernels, once on this machine, in about half a minute ({kept}); "
+            "`python -m constraints warm-up` does it beforehand, engine='readable' does without",
+            file=sys.stderr,
+        )
+    from .entry import project_row, project_rows, rows_of
+
+    if not warm:
+        mark_ready()
+    return Entrances(project_row, project_rows, rows_of)
