@@ -100,12 +100,12 @@ def test_lower_levels_are_those_of_the_readable_engine(optional: bool) -> None:
         [Implicit.equal(Orientation(robot, "tool"), Orientation(robot, "tool").value(np.full(7, 0.3)))],
         [Implicit.equal(Position(robot, "elbow"), [3.0, 0.0, 0.0])],
     ]
-    weights = np.array([1.0, 0.3, 2.0, 1.0, 0.0, 1.0, 5.0])
+    weights = np.array([1.0, 0.3, 2.0, 1.0, 0.5, 1.0, 5.0])
     problem = Problem(robot, levels, weights=weights, optional_last=optional)
     assert why_not(problem) is None
     one, other, rng = Projector(problem, engine="compiled"), Projector(problem), np.random.default_rng(3)
     pairs = [(one.project(q), other.project(q)) for q in (robot.random(rng) for _ in range(40))]
-    assert sum(agree(problem, a, b) for a, b in pairs) >= 38
+    assert sum(agree(problem, a, b) for a, b in pairs) >= 36
     assert any(a.success for a, _ in pairs) == optional
 
 
