@@ -24,7 +24,7 @@ from .external_force import Force, as_external, generalised
 from .proximal import fast_anchors_of, solve_fast, solve_proximal
 from .row_forces import RowForces
 from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
-from .sparse import SparseStatus, solve_sparse, sparse_pays
+from .sparse_solution import SparseStatus, solve_sparse, sparse_pays
 from .status import DynamicsStatus, Factorisation, Method, member
 from .system import ConstrainedSystem, Question, check_state, status_of, wanted, wanted_accelerations
 from .takes import check_method

@@ -10,18 +10,18 @@ import numpy as np
 from liegroups.arguments import as_flag, expect, finite_number, natural_number
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
-from ..errors import NotFiniteError, OptionError, UndefinedError
-from ..keywords import names_checked
-from ..loops import ConstraintSet
-from ..loops.assembly import OPEN
-from ..robot import Motion
-from ..robot.pinocchio import pin
-from ..solvers.options import LEAST_THRESHOLD, below_rounding
-from ..solvers.projection.batch import Progress, reporting
+from ...errors import NotFiniteError, OptionError, UndefinedError
+from ...keywords import names_checked
+from ...loops import ConstraintSet
+from ...loops.assembly import OPEN
+from ...robot import Motion
+from ...robot.pinocchio import pin
+from ...solvers.options import LEAST_THRESHOLD, below_rounding
+from ...solvers.projection.batch import Progress, reporting
+from ..status import DynamicsStatus, Method, member
 from .events import Crossing, Event, Watch, as_events, bisected, of_time_and_state, restarted
 from .metric_projection import Errors
-from .motion_record import MotionRecord, MotionStatus
-from .status import DynamicsStatus, Method, member
+from .record import MotionRecord, MotionStatus
 from .stepping import Correction, Forces, Halt, OpenStateError, Scheme, State, Stepper
 
 MOMENT = 1e-6

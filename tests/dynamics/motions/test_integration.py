@@ -20,7 +20,7 @@ from constraints.dynamics import (
     impact,
     simulate,
 )
-from constraints.dynamics.metric_projection import MetricProjection
+from constraints.dynamics.motions.metric_projection import MetricProjection
 from constraints.errors import (
     DtypeError,
     MissingExtraError,
