@@ -128,12 +128,18 @@ class RowSpace:
         A row that has a part above 1e-6 in the combinations of unit rows that vanish is not one of them, nor is a row
         of zeros.
         """
-        kept = np.zeros(len(self.G), dtype=np.bool_)
-        kept[self._on] = True
+        kept = self.is_on
         if not self.is_full:
             U = self._svd[0][:, : self.rank]
             kept[self._on] = 1.0 - np.einsum("ij,ij->i", U, U) <= UNIQUE
         return kept
+
+    @property
+    def is_on(self) -> BoolVector:
+        """Rows (k,) that are not zero."""
+        on = np.zeros(len(self.G), dtype=np.bool_)
+        on[self._on] = True
+        return on
 
     @property
     def zero_rows(self) -> Indices:
@@ -159,11 +165,14 @@ class RowSpace:
         left, values, right = self._svd
         U, sizes, Vt = left[:, : self.rank], values[: self.rank], right[: self.rank]
         nearly: Matrix = values[self.rank :, None] * right[self.rank :]
-        met = self.met(gamma)[self._on] / self._lengths
         beta = wanted / self._lengths
-        gap = max(_norm(beta - met), off)
+        inside = U.T @ beta
+        gap = max(_norm(beta - U @ inside), off)
         size += _norm(beta)
-        return Independent(Vt, (U.T @ met) / sizes, gap <= CONSISTENT * size, gap, nearly, size)
+        is_consistent = gap <= CONSISTENT * size
+        if not is_consistent:
+            inside = U.T @ (self.met(gamma)[self._on] / self._lengths)
+        return Independent(Vt, inside / sizes, is_consistent, gap, nearly, size)
 
     def met(self, gamma: Vector) -> Vector:
         r"""The nearest to gamma (k,) that all rows can be together: :math:`G G^+ \gamma`."""
@@ -195,12 +204,15 @@ class RowSpace:
         if self.is_full:
             some = mu
         else:
-            U, sizes, _ = self._svd
+            U, sizes, Vt = self._svd
             kept = int((sizes > SAME * sizes[0]).sum())  # also those of rows that nearly repeat others push: not at all
-            A = self._lengths[:, None] * U[:, :kept]
+            Q, R = np.linalg.qr(self._lengths[:, None] * U[:, :kept])
             push = np.zeros(kept)
-            push[: self.rank] = mu / sizes[: self.rank]
-            some = A @ np.linalg.solve(A.T @ A, push)
+            push[: self.rank] = mu
+            some, rows = np.zeros(len(Q)), self.G[self._on]
+            for _ in range(2):  # the second time what rounding left of the force: short rows need large multipliers
+                left = push - Vt[:kept] @ (some @ rows)
+                some = some + Q @ lapack.dtrtrs(R, left / sizes[:kept], trans=1)[0]
         return self._spread(some)
 
 
