@@ -121,3 +121,13 @@ def test_a_joint_that_moves_no_mass_is_a_status_without_a_warning() -> None:
         warnings.simplefilter("error")
         found = forward_dynamics(held, robot.at(np.full(2, 0.3), np.ones(2)), method=Method.TEST_FORCES)
     assert found.status is DynamicsStatus.SINGULAR_MASS
+
+
+@pytest.mark.parametrize("solve", [solve_direct, solve_range_space, solve_null_space])
+@pytest.mark.parametrize(("off", "status"), [(2e-9, "INCONSISTENT"), (2e-10, "RANK_DEFICIENT")])
+def test_a_success_meets_every_row_to_1e_9(solve: Any, off: float, status: str) -> None:
+    """What rows contradict was judged by norms of all rows: one of twelve could be missed by more than 1e-9."""
+    gamma = np.ones(12)
+    gamma[3] += off
+    found = solve(np.eye(2), np.tile([1.0, 0.0], (12, 1)), np.zeros(2), gamma)
+    assert found.status is DynamicsStatus[status]
