@@ -12,7 +12,7 @@ import numpy as np
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import ConstraintError
-from ..linear_algebra import is_finite
+from ..linear_algebra import dot, is_finite
 from ..loops import ConstraintSet
 from ..loops.mobility import coordinate_names
 from ..robot import Motion
@@ -205,7 +205,7 @@ def _by_test_forces(question: Question, motion: Motion) -> ForwardDynamics:
         force += generalised(question.external, motion)
     rows = constraint_set.rows_at(motion, question.rhs)
     gamma = wanted(constraint_set, rows, question.acceleration)
-    found = solve_test_forces(motion, force, rows.jacobian, gamma, float(motion.v @ motion.v))
+    found = solve_test_forces(motion, force, rows.jacobian, gamma, dot(motion.v, motion.v))
     status = status_of(found, constraint_set, rows)
     return ForwardDynamics(found.acceleration, found.multipliers, status, Method.TEST_FORCES, question, found)
 
