@@ -1,6 +1,7 @@
 """Constrained dynamics: forward and inverse, impacts, forces of constraints, and motions in time."""
 
 from .actuation import Actuation as Actuation
+from .applicability import MethodError as MethodError
 from .external_force import ExternalForce as ExternalForce, Force as Force
 from .forward import (
     ForwardDynamics as ForwardDynamics,
@@ -29,4 +30,3 @@ from .multipliers import NoWrenchError as NoWrenchError
 from .springs import HingeSpring as HingeSpring, PointSpring as PointSpring
 from .status import DynamicsStatus as DynamicsStatus, Factorisation as Factorisation, Method as Method
 from .system import ConstrainedSystem as ConstrainedSystem, constrained_system as constrained_system
-from .takes import MethodError as MethodError

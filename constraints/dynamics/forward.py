@@ -18,6 +18,7 @@ from ..loops.mobility import coordinate_names
 from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide
 from ..words import counted, first_names
+from .applicability import check_method
 from .articulated import solve_test_forces
 from .branches import branches_at
 from .external_force import Force, as_external, generalised
@@ -27,7 +28,6 @@ from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_
 from .sparse_solution import SparseStatus, solve_sparse, sparse_pays
 from .status import DynamicsStatus, Factorisation, Method, member
 from .system import ConstrainedSystem, Question, check_state, status_of, wanted, wanted_accelerations
-from .takes import check_method
 
 LONG = 45
 """Degrees of freedom from which on the sparse method is quicker than the direct one, on chains with as many loops."""

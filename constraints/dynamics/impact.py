@@ -17,6 +17,7 @@ from ..robot import Frame, Motion
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..solvers.result import Result
+from .applicability import check_method
 from .articulated import solve_test_forces
 from .branches import branches_at
 from .multipliers import Body, pulling_contacts, wrench_of
@@ -25,7 +26,6 @@ from .row_space import RowSpace
 from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
 from .status import DynamicsStatus, Factorisation, Method, member
 from .system import check_state, status_of
-from .takes import check_method
 
 
 class NoImpactError(ConstraintError):

@@ -1,7 +1,7 @@
 r"""Pinocchio's constraint dynamics, where its rows span ours: contacts and closures of three or six rows.
 
 Pinocchio solves :math:`J_p a + \text{drift}_p = w`. With :math:`J = T J_p`, T regular by constraint, w and the
-multipliers are converted: :math:`w = T^{-1}\\gamma + \text{drift}_p`, :math:`\\lambda = T^{-T} \\lambda_p`.
+multipliers are converted: :math:`w = T^{-1}\gamma + \text{drift}_p`, :math:`\lambda = T^{-T} \lambda_p`.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from ..loops.set_rows import SetRows
 from ..robot import Motion
 from ..robot.inertia import is_depth_first
 from ..robot.pinocchio import pin
+from .applicability import rows_of_point
 from .row_space import RowSpace
 from .saddle_point import Solution, solved, unsolved
 from .status import DynamicsStatus
-from .takes import rows_of_point
 
 DAMPING, ITERATIONS, ACCURACY = 1e-6, 50, 1e-13
 """Of the proximal loop, for redundant rows; independent ones are solved at once, without damping."""

@@ -21,6 +21,7 @@ from ..loops.pose_map import PoseMap
 from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide
 from ..rows.stack import Stack
+from .applicability import MethodError
 from .sparse import (
     Block,
     Bodies,
@@ -43,7 +44,6 @@ from .sparse import (
 )
 from .status import Method
 from .system import check_state, wanted_accelerations
-from .takes import MethodError
 
 MET = 1e-9
 """Rows are met, and equations are, where what is left is at most this part of the terms that they are made of."""

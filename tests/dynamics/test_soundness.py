@@ -11,6 +11,7 @@ import pytest
 
 from constraints import Frame, Robot
 from constraints.dynamics import DynamicsStatus, Factorisation, Method, forward_dynamics, impact
+from constraints.dynamics.least_deviation import solve_inverse
 from constraints.dynamics.saddle_point import solve_direct, solve_null_space, solve_range_space
 from constraints.loops import ConstraintSet, Form, PointContact
 
@@ -56,6 +57,17 @@ def test_a_motion_whose_mass_is_rounding_has_none(by: Factorisation, k: int) -> 
         assert found.status is DynamicsStatus.SINGULAR_SYSTEM
         assert abs(found.free[:, 0] @ unit) == pytest.approx(1.0)
         assert solve_direct(H, G, H @ np.ones(7), G @ np.ones(7), by).status is DynamicsStatus.SINGULAR_SYSTEM
+
+
+@pytest.mark.parametrize("k", [0, 2, 5])
+def test_nothing_drives_a_motion_whose_mass_is_rounding(k: int) -> None:
+    """The same in inverse dynamics: what is driven leaves a motion without mass, and no acceleration is unique."""
+    for seed in range(10):
+        H, G, unit = light(seed, 7, k)
+        B = np.linalg.svd(unit[None])[2][1:].T  # all but that motion
+        found = solve_inverse(H, G, H @ np.ones(7), G @ np.ones(7), B, np.ones(7))
+        assert found.solution.status is DynamicsStatus.SINGULAR_SYSTEM
+        assert abs(np.linalg.qr(found.solution.free)[0][:, 0] @ unit) == pytest.approx(1.0)
 
 
 @every_factorisation
