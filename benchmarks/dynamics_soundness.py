@@ -17,7 +17,8 @@ their answers miss.
 `--bad` breaks one argument of a public entry point of dynamics at random (`tests/dynamics_fuzz.py`): each call must end
 in a `ConstraintError` that names the culprit and says what was expected.
 
-Each prints figures; the exit code is 1 when there are findings, with a line and the command that repeats it for each.
+`--check` is a short run of both. Each prints figures; the exit code is 1 when there are findings, with a line and the
+command that repeats it for each.
 """
 
 # ruff: noqa: E402  # the number of threads is set before numpy is imported

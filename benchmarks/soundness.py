@@ -15,8 +15,8 @@ read from it when the same command runs again.
 `--fuzz` breaks one argument of a public entry point at random (`tests/fuzz.py`): each call must end in a
 `ConstraintError` that names the culprit and says what was expected.
 
-Each prints one line of figures; the exit code is 1 when there are findings, with a line and the command that repeats it
-for each.
+`--check` is a short run of both. Each prints one line of figures; the exit code is 1 when there are findings, with a
+line and the command that repeats it for each.
 """
 
 # ruff: noqa: E402  # the number of threads is set before numpy is imported
