@@ -127,7 +127,7 @@ def impact(
         after: v_plus (size,), the velocity of each row after the impact; by restitution if absent.
         restitution: e in [0, 1] of contacts, one number or by contact (as the key the object, its position, or its
             name); closures and other constraints have 0.
-        method, factorisation: as of `forward_dynamics`.
+        method, factorisation: as of `forward_dynamics`; AUTOMATIC is DIRECT.
         rhs: right-hand sides with their rates, for targets that move.
 
     Raises:

@@ -43,8 +43,8 @@ class Independent(NamedTuple):
         wanted: beta (rank,).
         is_consistent: whether a acceleration that meets them meets all rows.
         gap: norm of what cannot be met, in unit rows.
-        nearly: (m, nv) what the rows that are left out hold beside these, in unit rows: rounding, unless they only
-            nearly repeat others.
+        nearly: (m, nv) directions in which unit rows differ from combinations of these, as long as they differ (the
+            singular values that do not count): rounding, unless rows only nearly repeat others.
         size: of the accelerations, by which that is judged.
     """
 
