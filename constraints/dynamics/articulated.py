@@ -20,14 +20,15 @@ from .row_space import Independent, RowSpace
 from .saddle_point import Solution, solved, unsolved
 from .status import DynamicsStatus
 
-MET = 1e-8
+MET = 1e-10
 """Residual of the equation of motion, as a part of its largest term, up to which articulated bodies solved it."""
 
 NEAT = 1e-12
 """Part of its terms by which the equation of motion may be missed before it is corrected."""
 
-REFINED = 3
-"""Corrections: articulated bodies lose digits where light bodies carry heavy ones."""
+REFINED = 10
+"""Corrections at most: articulated bodies lose digits where light bodies carry heavy ones, up to all but two of them, and
+each correction wins back as many as are left."""
 
 
 def solve_test_forces(motion: Motion, force: Vector, G: Matrix, gamma: Vector, size: float = 0.0) -> Solution:
