@@ -35,6 +35,9 @@ RANK, ROUNDING, EPS = 1e-6, 1e-8, float(np.finfo(float).eps)
 TOLERANCE = 1e-9
 """Of both equations, as a part of their terms."""
 
+NOISE = 1e-13
+"""Rounding of forces, as a part of the largest acceleration, in coordinates whose inertias are one."""
+
 EXACT = 1e3
 """Error against the exact solution, in units of eps times the condition."""
 
@@ -162,12 +165,8 @@ def faults_of(truth: Truth, result: ForwardDynamics) -> list[str]:
     T = truth
     found: list[str] = []
     clear = not len(T.near) and not 0.5 < T.dropped / RANK
-    if status is DynamicsStatus.SINGULAR_MASS:
-        return [] if T.lightest < 1e-9 else [f"SINGULAR_MASS where the least curvature is {T.lightest:.2g}"]
-    if status is DynamicsStatus.SINGULAR_SYSTEM:
-        return [] if T.lightest_free < 1e-9 else [f"SINGULAR_SYSTEM where it is {T.lightest_free:.2g}"]
-    if status is DynamicsStatus.NOT_FINITE:
-        return ["NOT_FINITE for finite numbers"]
+    if status in (DynamicsStatus.SINGULAR_MASS, DynamicsStatus.SINGULAR_SYSTEM, DynamicsStatus.NOT_FINITE):
+        return refusal_faults(T, status)
     if clear and result.rank != T.rank:
         found.append(f"rank {result.rank}, {T.rank} by SVD")
     if clear and (status is DynamicsStatus.SOLVED) != (
@@ -198,11 +197,25 @@ def faults_of(truth: Truth, result: ForwardDynamics) -> list[str]:
     return found
 
 
+def refusal_faults(T: Truth, status: DynamicsStatus) -> list[str]:
+    """What is wrong with saying that there is no answer."""
+    if status is DynamicsStatus.SINGULAR_MASS:
+        return [] if T.lightest < 1e-9 else [f"SINGULAR_MASS where the least curvature is {T.lightest:.2g}"]
+    if status is DynamicsStatus.SINGULAR_SYSTEM:
+        return [] if T.lightest_free < 1e-9 else [f"SINGULAR_SYSTEM where it is {T.lightest_free:.2g}"]
+    return ["NOT_FINITE for finite numbers"]
+
+
 def motion_residual(T: Truth, a: Vector, lam: Vector) -> float:
-    """What is left of the equation of motion, in scaled coordinates, as a part of its largest term."""
+    """What is left of the equation of motion, in scaled coordinates, as a part of its largest term.
+
+    Where massless coordinates alone move, all terms are zero but for rounding of the size that these motions have: that
+    much is allowed, beside inertias of one.
+    """
     terms = np.abs(T.H) @ np.abs(a) + np.abs(T.f) + np.abs(T.G.T) @ np.abs(lam)
-    left = T.H @ a - T.f - T.G.T @ lam
-    return float(np.abs(left * T.scale).max(initial=0.0) / max((terms * T.scale).max(initial=0.0), 1e-300))
+    left = np.abs((T.H @ a - T.f - T.G.T @ lam) * T.scale).max(initial=0.0)
+    rounding = NOISE * np.abs(a / T.scale).max(initial=0.0)
+    return max(float(left) - float(rounding), 0.0) / max(float((terms * T.scale).max(initial=0.0)), 1e-300)
 
 
 # Fifty digits.
@@ -330,6 +343,8 @@ def impact_faults(block: Block, state: State, truth: Truth, i: int) -> list[str]
         return []
     if not (np.isfinite(result.velocity).all() and np.isfinite(result.impulses).all()):
         return [f"impact {method.name}: a number that is none"]
+    if not result.success and result.status is not DynamicsStatus.INCONSISTENT:
+        return [f"impact {method.name}: {what}" for what in refusal_faults(truth, result.status)]
     if not result.success or truth.lightest < 1e-9 or len(truth.near):
         return []
     if not state.v.any():

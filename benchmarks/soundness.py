@@ -15,8 +15,8 @@ read from it when the same command runs again.
 `--fuzz` breaks one argument of a public entry point at random (`tests/fuzz.py`): each call must end in a
 `ConstraintError` that names the culprit and says what was expected.
 
-Each prints one line of figures; the exit code is 1 when there are findings, with a line and the command that repeats it
-for each.
+`--check` is a short run of both. Each prints one line of figures; the exit code is 1 when there are findings, with a
+line and the command that repeats it for each.
 """
 
 # ruff: noqa: E402  # the number of threads is set before numpy is imported
@@ -30,29 +30,16 @@ for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import argparse
 import json
 import logging
-import multiprocessing
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any
 
+from proving import Answer, Finding, Progress, Proof, add_common, answers, bad_inputs, checked, concluded, on_processes
 from soundness_blocks import ENGINES, SIZE, faults, forgetful, make_block, missing
 
 from constraints import Status, __version__
-
-Answer = dict[str, Any]
-
-TESTS = Path(__file__).resolve().parent.parent / "tests"
-FUZZ_CHUNK = 100
-SHOWN = 20
-"""Findings that are printed one by one."""
-
-
-# Work of one process.
 
 
 def run_block(seed: int, engine: str, task: tuple[int, int]) -> Answer:
@@ -78,44 +65,8 @@ def run_block(seed: int, engine: str, task: tuple[int, int]) -> Answer:
     return answer
 
 
-def run_fuzz(seed: int, task: tuple[int, int]) -> Answer:
-    """Try some bad inputs: findings as (number, what), and the entry points that were met."""
-    if str(TESTS) not in sys.path:
-        sys.path.insert(0, str(TESTS))
-    from fuzz import bad_input, verdict
-
-    logging.disable(logging.WARNING)
-    first, count = task
-    answer: Answer = {"block": first, "rows": count, "entries": [], "findings": []}
-    entries = set[str]()
-    for number in range(first, first + count):
-        try:
-            bad = bad_input(seed, number)
-        except Exception as error:
-            answer["findings"].append([number, f"making the input raised {type(error).__name__}: {error}"])
-            continue
-        entries.add(bad.entry)
-        said = verdict(bad)
-        if said is not None:
-            answer["findings"].append([number, f"{bad.label}: {said}"])
-    answer["entries"] = sorted(entries)
-    return answer
-
-
-def answers(work: Callable[[Any], Answer], tasks: list[tuple[int, int]], processes: int) -> Iterator[Answer]:
-    """The answers of all tasks, in order."""
-    if processes == 1:
-        yield from map(work, tasks)
-        return
-    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
-        yield from pool.map(work, tasks, chunksize=max(1, min(8, len(tasks) // (4 * processes))))
-
-
-# The commands.
-
-
-def projections(options: argparse.Namespace) -> tuple[str, list[Any], Answer]:
-    """Project as many configurations as asked for: the line of figures, the findings, the figures."""
+def projections(options: argparse.Namespace) -> Proof:
+    """Project as many configurations as asked for."""
     count, began = options.projections, time.perf_counter()
     tasks = [(k, min(SIZE, count - k * SIZE)) for k in range(-(-count // SIZE))]
     log = (
@@ -126,43 +77,24 @@ def projections(options: argparse.Namespace) -> tuple[str, list[Any], Answer]:
     known = [] if log is None else [answer for task in tasks if (answer := log.found.get(task)) is not None]
     done = {(answer["block"], answer["rows"]) for answer in known}
     left = [task for task in tasks if task not in done]
-    said = 0
-    for k, answer in enumerate(answers(partial(run_block, options.seed, options.engine), left, options.processes)):
+    progress = Progress(len(left))
+    for answer in answers(partial(run_block, options.seed, options.engine), left, options.processes):
         known.append(answer)
         if log is not None:
             log.write(answer)
-        if 10 * (k + 1) // len(left) > said:
-            said = 10 * (k + 1) // len(left)
-            print(f"{10 * said} % after {time.perf_counter() - began:.0f} s", file=sys.stderr)
+        progress.one_more()
     known.sort(key=lambda answer: answer["block"])
     statuses = sum((Counter(answer["statuses"]) for answer in known), Counter[str]())
-    findings = [finding for answer in known for finding in answer["findings"]]
+    findings: list[Finding] = [finding for answer in known for finding in answer["findings"]]
     seconds = time.perf_counter() - began
     counted = ", ".join(f"{statuses[name]} {name.lower()}" for name in [s.name for s in Status] if statuses[name])
     resumed = f", {len(done)} of {len(tasks)} blocks read from {options.log}" if done else ""
     line = (
         f"{sum(statuses.values())} projections (seed {options.seed}): {counted}; {len(findings)} findings; "
-        f"{seconds:.0f} s on {options.processes} process{'es' * (options.processes > 1)}{resumed}"
+        f"{seconds:.0f} s {on_processes(options.processes)}{resumed}"
     )
     figures = {"projections": sum(statuses.values()), "seed": options.seed, "statuses": dict(statuses)}
-    return line, findings, figures | {"findings": len(findings), "seconds": seconds, "processes": options.processes}
-
-
-def fuzz(options: argparse.Namespace) -> tuple[str, list[Any], Answer]:
-    """Try as many bad inputs as asked for."""
-    count, began = options.fuzz, time.perf_counter()
-    tasks = [(first, min(FUZZ_CHUNK, count - first)) for first in range(0, count, FUZZ_CHUNK)]
-    known = list(answers(partial(run_fuzz, options.seed), tasks, options.processes))
-    findings = [finding for answer in known for finding in answer["findings"]]
-    entries = {entry for answer in known for entry in answer["entries"]}
-    seconds = time.perf_counter() - began
-    line = (
-        f"{count} bad inputs (seed {options.seed}) at {len(entries)} entry points: {count - len(findings)} refused by "
-        f"name; {len(findings)} findings; {seconds:.0f} s on {options.processes} process"
-        f"{'es' * (options.processes > 1)}"
-    )
-    figures = {"bad_inputs": count, "seed": options.seed, "entry_points": len(entries)}
-    return line, findings, figures | {"findings": len(findings), "seconds": seconds, "processes": options.processes}
+    return [line], findings, figures | {"findings": len(findings), "seconds": seconds, "processes": options.processes}
 
 
 def show(options: argparse.Namespace) -> int:
@@ -219,22 +151,10 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--projections", type=int, metavar="N", help="project N configurations")
     parser.add_argument("--fuzz", type=int, metavar="N", help="try N bad inputs")
-    parser.add_argument("--case", type=int, metavar="INDEX", help="repeat one projection, and say all about it")
-    parser.add_argument("--seed", type=int, default=0, metavar="S", help="of everything that is random (%(default)s)")
-    parser.add_argument("--engine", choices=sorted(ENGINES), default="readable", help="what solves (%(default)s)")
-    parser.add_argument("--processes", type=int, default=1, metavar="P", help="that share the work (%(default)s)")
     parser.add_argument("--log", type=Path, metavar="FILE", help="keep finished blocks there, and go on from them")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
-    parser.add_argument("--check", action="store_true", help="a short run of both")
-    options = parser.parse_args()
-    if options.check:
-        options.projections, options.fuzz = options.projections or 2000, options.fuzz or 300
-    if options.projections is None and options.fuzz is None and options.case is None:
-        parser.error("nothing to do: give --projections N, --fuzz N, or --case INDEX")
-    for name, least in (("projections", 1), ("fuzz", 1), ("case", 0), ("seed", 0), ("processes", 1)):
-        if getattr(options, name) is not None and getattr(options, name) < least:
-            parser.error(f"--{name}: expected a whole number from {least}, got {getattr(options, name)}")
-    return options
+    parser.add_argument("--engine", choices=sorted(ENGINES), default="readable", help="what solves (%(default)s)")
+    add_common(parser, "projection", shown=20)
+    return checked(parser, {"projections": 2000, "fuzz": 300})
 
 
 def main() -> int:
@@ -246,24 +166,14 @@ def main() -> int:
         return 2
     if options.case is not None:
         return show(options)
-    figures: list[Answer] = []
-    count = 0
-    for wanted, run, flag in ((options.projections, projections, "--case"), (options.fuzz, fuzz, "number")):
-        if wanted is None:
-            continue
-        try:
-            line, findings, some = run(options)
-        except WrongLog as error:
-            print(error, file=sys.stderr)
-            return 2
-        for index, what in findings[:SHOWN]:
-            print(f"FOUND {what} (repeat: --engine {options.engine} --seed {options.seed} {flag} {index})")
-        print(line)
-        figures.append(some)
-        count += len(findings)
-    if options.json is not None:
-        options.json.write_text(json.dumps(figures, indent=1) + "\n")
-    return int(count > 0)
+    proofs = [("--case", lambda: projections(options))] if options.projections else []
+    if options.fuzz:
+        proofs.append(("number", lambda: bad_inputs("fuzz", options.fuzz, options.seed, options.processes)))
+    try:
+        return concluded(options, proofs)
+    except WrongLog as error:
+        print(error, file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":

@@ -133,29 +133,53 @@ def se3_log_second(r: Vector, velocity: Vector, acceleration: Vector) -> Vector:
         r: the logarithm (6,) [m, rad], its angular part below pi in norm.
         velocity, acceleration: body twist (6,) of the pose and the derivative of that.
     """
-    v, w, a = _dual(r), _dual(velocity), _dual(acceleration)
-    k, k1, k2 = log_coefficients(_dot(v[0], v[0]))
-    turn = _dot(v[0], v[1])
-    ke = k1 * turn  # dual part of k
-    vw = _dual_cross(v, w)
-    vvw = _dual_cross(v, vw)
-    rate = _dual_log_rate(w, vw, vvw, k, ke)
-    s = _dual_add(_dual_cross(v, a), _dual_cross(rate, w))
-    twice = _dual_add(_dual_cross(v, s), _dual_cross(rate, vw))
-    growth = _dot(v[0], rate[0])
-    slope, slope_dual = k1 * growth, k1 * (_dot(v[0], rate[1]) + _dot(v[1], rate[0])) + k2 * turn * growth
-    (ax, ay, az), (al, am, an) = a
-    (sx, sy, sz), (sl, sm, sn) = s
-    (tx, ty, tz), (tl, tm, tn) = twice
-    (ux, uy, uz), (ul, um, un) = vvw
+    # Written out: 4.2 us, of the 14 that a contact of six rows takes; with a function for each bracket it were 6.3.
+    # Of each dual vector x, y, z is the angular part, and l, m, n the linear one, its dual part.
+    rl, rm, rn, rx, ry, rz = r.tolist()
+    wl, wm, wn, wx, wy, wz = velocity.tolist()
+    al, am, an, ax, ay, az = acceleration.tolist()
+    k, k1, k2 = log_coefficients(rx * rx + ry * ry + rz * rz)
+    turn = rx * rl + ry * rm + rz * rn
+    ke = k1 * turn
+    # b = [r, w], with w the velocity.
+    bx, by, bz = ry * wz - rz * wy, rz * wx - rx * wz, rx * wy - ry * wx
+    bl = ry * wn - rz * wm + rm * wz - rn * wy
+    bm = rz * wl - rx * wn + rn * wx - rl * wz
+    bn = rx * wm - ry * wl + rl * wy - rm * wx
+    # c = [r, b].
+    cx, cy, cz = ry * bz - rz * by, rz * bx - rx * bz, rx * by - ry * bx
+    cl = ry * bn - rz * bm + rm * bz - rn * by
+    cm = rz * bl - rx * bn + rn * bx - rl * bz
+    cn = rx * bm - ry * bl + rl * by - rm * bx
+    # d: the rate of the logarithm, w + b / 2 + k c.
+    dx, dy, dz = wx + 0.5 * bx + k * cx, wy + 0.5 * by + k * cy, wz + 0.5 * bz + k * cz
+    dl = wl + 0.5 * bl + k * cl + ke * cx
+    dm = wm + 0.5 * bm + k * cm + ke * cy
+    dn = wn + 0.5 * bn + k * cn + ke * cz
+    # s = [r, a] + [d, w], and t = [r, s] + [d, b].
+    sx = (ry * az - rz * ay) + (dy * wz - dz * wy)
+    sy = (rz * ax - rx * az) + (dz * wx - dx * wz)
+    sz = (rx * ay - ry * ax) + (dx * wy - dy * wx)
+    sl = (ry * an - rz * am + rm * az - rn * ay) + (dy * wn - dz * wm + dm * wz - dn * wy)
+    sm = (rz * al - rx * an + rn * ax - rl * az) + (dz * wl - dx * wn + dn * wx - dl * wz)
+    sn = (rx * am - ry * al + rl * ay - rm * ax) + (dx * wm - dy * wl + dl * wy - dm * wx)
+    tx = (ry * sz - rz * sy) + (dy * bz - dz * by)
+    ty = (rz * sx - rx * sz) + (dz * bx - dx * bz)
+    tz = (rx * sy - ry * sx) + (dx * by - dy * bx)
+    tl = (ry * sn - rz * sm + rm * sz - rn * sy) + (dy * bn - dz * bm + dm * bz - dn * by)
+    tm = (rz * sl - rx * sn + rn * sx - rl * sz) + (dz * bl - dx * bn + dn * bx - dl * bz)
+    tn = (rx * sm - ry * sl + rl * sy - rm * sx) + (dx * bm - dy * bl + dl * by - dm * bx)
+    growth = rx * dx + ry * dy + rz * dz
+    slope = k1 * growth
+    slope_dual = k1 * ((rx * dl + ry * dm + rz * dn) + (rl * dx + rm * dy + rn * dz)) + k2 * turn * growth
     return np.array(
         [
-            al + 0.5 * sl + k * tl + ke * tx + slope * ul + slope_dual * ux,
-            am + 0.5 * sm + k * tm + ke * ty + slope * um + slope_dual * uy,
-            an + 0.5 * sn + k * tn + ke * tz + slope * un + slope_dual * uz,
-            ax + 0.5 * sx + k * tx + slope * ux,
-            ay + 0.5 * sy + k * ty + slope * uy,
-            az + 0.5 * sz + k * tz + slope * uz,
+            al + 0.5 * sl + k * tl + ke * tx + slope * cl + slope_dual * cx,
+            am + 0.5 * sm + k * tm + ke * ty + slope * cm + slope_dual * cy,
+            an + 0.5 * sn + k * tn + ke * tz + slope * cn + slope_dual * cz,
+            ax + 0.5 * sx + k * tx + slope * cx,
+            ay + 0.5 * sy + k * ty + slope * cy,
+            az + 0.5 * sz + k * tz + slope * cz,
         ]
     )
 
@@ -198,22 +222,4 @@ def _dual_cross(a: Dual3, b: Dual3) -> Dual3:
         y * we - z * ve + ye * w - ze * v,
         z * ue - x * we + ze * u - xe * w,
         x * ve - y * ue + xe * v - ye * u,
-    )
-
-
-def _dual_add(a: Dual3, b: Dual3) -> Dual3:
-    (x, y, z), (xe, ye, ze) = a
-    (u, v, w), (ue, ve, we) = b
-    return (x + u, y + v, z + w), (xe + ue, ye + ve, ze + we)
-
-
-def _dual_log_rate(w: Dual3, vw: Dual3, vvw: Dual3, k: float, ke: float) -> Dual3:
-    """Rate of a logarithm: w + vw / 2 + k vvw, with a dual k."""
-    (x, y, z), (xe, ye, ze) = w
-    (u, v, t), (ue, ve, te) = vw
-    (d, m, n), (de, me, ne) = vvw
-    return (x + 0.5 * u + k * d, y + 0.5 * v + k * m, z + 0.5 * t + k * n), (
-        xe + 0.5 * ue + k * de + ke * d,
-        ye + 0.5 * ve + k * me + ke * m,
-        ze + 0.5 * te + k * ne + ke * n,
     )

@@ -1,7 +1,7 @@
 """Constrained dynamics: forward and inverse, impacts, forces of constraints, and motions in time."""
 
 from .actuation import Actuation as Actuation
-from .events import Crossing as Crossing, Event as Event
+from .applicability import MethodError as MethodError
 from .external_force import ExternalForce as ExternalForce, Force as Force
 from .forward import (
     ForwardDynamics as ForwardDynamics,
@@ -10,16 +10,23 @@ from .forward import (
 )
 from .hinge_forces import HingeForce as HingeForce, HingeMaps as HingeMaps
 from .impact import Impact as Impact, NoImpactError as NoImpactError, impact as impact
-from .integration import simulate as simulate
 from .inverse import (
     InverseDynamics as InverseDynamics,
     NoActuationError as NoActuationError,
     inverse_dynamics as inverse_dynamics,
 )
-from .motion_record import MotionRecord as MotionRecord, MotionStatus as MotionStatus, NoMotionError as NoMotionError
+from .motions import (
+    Correction as Correction,
+    Crossing as Crossing,
+    Event as Event,
+    MotionRecord as MotionRecord,
+    MotionStatus as MotionStatus,
+    NoMotionError as NoMotionError,
+    OpenStateError as OpenStateError,
+    Scheme as Scheme,
+    simulate as simulate,
+)
 from .multipliers import NoWrenchError as NoWrenchError
 from .springs import HingeSpring as HingeSpring, PointSpring as PointSpring
 from .status import DynamicsStatus as DynamicsStatus, Factorisation as Factorisation, Method as Method
-from .stepping import Correction as Correction, OpenStateError as OpenStateError, Scheme as Scheme
 from .system import ConstrainedSystem as ConstrainedSystem, constrained_system as constrained_system
-from .takes import MethodError as MethodError

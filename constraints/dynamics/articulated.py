@@ -10,7 +10,7 @@ which takes neither external forces nor stabilisation, and runs the articulated 
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from liegroups.arrays import Matrix, Vector
 
@@ -20,14 +20,15 @@ from .row_space import Independent, RowSpace
 from .saddle_point import Solution, solved, unsolved
 from .status import DynamicsStatus
 
-MET = 1e-8
+MET = 1e-10
 """Residual of the equation of motion, as a part of its largest term, up to which articulated bodies solved it."""
 
 NEAT = 1e-12
 """Part of its terms by which the equation of motion may be missed before it is corrected."""
 
-REFINED = 3
-"""Corrections: articulated bodies lose digits where light bodies carry heavy ones."""
+REFINED = 10
+"""Corrections at most: articulated bodies lose digits where light bodies carry heavy ones, up to all but two of them,
+and each correction wins back as many as are left."""
 
 
 def solve_test_forces(motion: Motion, force: Vector, G: Matrix, gamma: Vector, size: float = 0.0) -> Solution:
@@ -44,21 +45,20 @@ def solve_test_forces(motion: Motion, force: Vector, G: Matrix, gamma: Vector, s
     if not (space.is_finite and is_finite(gamma)):
         return unsolved(space, DynamicsStatus.NOT_FINITE, n)
     rows = space.independent(gamma, size)
-    B, k = rows.rows, len(rows.rows)
-    answers = motion.inverse_mass_matrix()
-    asked = np.empty((n, k + 1), order="F")
-    asked[:, :k], asked[:, k] = B.T, force
-    moved = answers @ asked
-    mu, factor = rows.wanted, np.zeros((0, 0))
-    if k:
-        K = B @ moved
-        factor, failed = lapack.dpotrf(K[:, :k], lower=1)
+    B, mu, factor = rows.rows, rows.wanted, np.zeros((0, 0))
+    answers: Matrix = motion.inverse_mass_matrix().T  # symmetric: by columns, as BLAS has it
+    a: Vector = blas.dgemv(1.0, answers, force)
+    moved, pushed = answers[:, :0], force
+    if len(B):
+        moved = blas.dgemm(1.0, answers, B.T)
+        factor, failed = lapack.dpotrf(blas.dgemm(1.0, B.T, moved, trans_a=1), lower=1, overwrite_a=1)
         if failed:
             return unsolved(space, DynamicsStatus.SINGULAR_MASS, n)
-        mu = lapack.dpotrs(factor, rows.wanted - K[:, k], lower=1)[0]
-    a: Vector = moved[:, k] + moved[:, :k] @ mu
-    if not _is_neat(motion, a, force + mu @ B, rows):
-        found = _corrected(motion, a, mu, force, rows, answers, moved[:, :k], factor)
+        mu = lapack.dpotrs(factor, rows.wanted - blas.dgemv(1.0, B.T, a, trans=1), lower=1, overwrite_b=1)[0]
+        a = blas.dgemv(1.0, moved, mu, 1.0, a, overwrite_y=1)
+        pushed = blas.dgemv(1.0, B.T, mu, 1.0, force)
+    if not _is_neat(motion, a, pushed, rows):
+        found = _corrected(motion, a, mu, force, rows, answers, moved, factor)
         if found is None:
             return unsolved(space, DynamicsStatus.SINGULAR_MASS, n)
         a, mu = found
@@ -71,8 +71,9 @@ def _is_neat(motion: Motion, a: Vector, pushed: Vector, rows: Independent) -> bo
     Digits may be lost wherever light bodies carry heavy ones, which no number that is at hand here would tell.
     """
     needed = motion.inertial_force(a)
-    missed = norm(needed - pushed) <= NEAT * norm(needed)
-    return missed and (not len(rows.wanted) or norm(rows.wanted - rows.rows @ a) <= NEAT * norm(a))
+    if not norm(needed - pushed) <= NEAT * norm(needed):
+        return False
+    return not len(rows.wanted) or norm(blas.dgemv(-1.0, rows.rows.T, a, 1.0, rows.wanted, trans=1)) <= NEAT * norm(a)
 
 
 def _corrected(

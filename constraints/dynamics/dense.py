@@ -54,10 +54,19 @@ def _back(R: Matrix, b: Vector) -> Vector | None:
     return lapack.dtrtrs(R, b)[0]
 
 
-def by_cholesky(A: Matrix, b: Vector) -> Vector | None:
-    """Solve A x = b for an A that is positive definite; None where it is nearly singular."""
+def by_cholesky(A: Matrix, b: Vector, parts: Vector | None = None) -> Vector | None:
+    """Solve A x = b for an A that is positive definite; None where it is nearly singular.
+
+    Args:
+        A: (n, n).
+        b: (n,).
+        parts: what the diagonal entries were added up from (n,), by which their rounding is judged; themselves if
+            absent.
+    """
     L, failed = lapack.dpotrf(A, lower=1)
-    if failed or lightest(L, A) <= MASSLESS:
+    pivots: Vector = L.diagonal()
+    sizes = A.diagonal() if parts is None else parts
+    if failed or not (pivots * pivots > MASSLESS * sizes).all():
         return None
     return lapack.dpotrs(L, b, lower=1)[0]
 

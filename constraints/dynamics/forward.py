@@ -12,22 +12,22 @@ import numpy as np
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import ConstraintError
-from ..linear_algebra import is_finite
+from ..linear_algebra import dot, is_finite
 from ..loops import ConstraintSet
 from ..loops.mobility import coordinate_names
 from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide
 from ..words import counted, first_names
+from .applicability import check_method
 from .articulated import solve_test_forces
 from .branches import branches_at
 from .external_force import Force, as_external, generalised
 from .proximal import fast_anchors_of, solve_fast, solve_proximal
 from .row_forces import RowForces
 from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
-from .sparse import SparseStatus, solve_sparse, sparse_pays
+from .sparse_solution import SparseStatus, solve_sparse, sparse_pays
 from .status import DynamicsStatus, Factorisation, Method, member
 from .system import ConstrainedSystem, Question, check_state, status_of, wanted, wanted_accelerations
-from .takes import check_method
 
 LONG = 45
 """Degrees of freedom from which on the sparse method is quicker than the direct one, on chains with as many loops."""
@@ -205,7 +205,7 @@ def _by_test_forces(question: Question, motion: Motion) -> ForwardDynamics:
         force += generalised(question.external, motion)
     rows = constraint_set.rows_at(motion, question.rhs)
     gamma = wanted(constraint_set, rows, question.acceleration)
-    found = solve_test_forces(motion, force, rows.jacobian, gamma, float(motion.v @ motion.v))
+    found = solve_test_forces(motion, force, rows.jacobian, gamma, dot(motion.v, motion.v))
     status = status_of(found, constraint_set, rows)
     return ForwardDynamics(found.acceleration, found.multipliers, status, Method.TEST_FORCES, question, found)
 

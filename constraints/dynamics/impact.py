@@ -17,6 +17,7 @@ from ..robot import Frame, Motion
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..solvers.result import Result
+from .applicability import check_method
 from .articulated import solve_test_forces
 from .branches import branches_at
 from .multipliers import Body, pulling_contacts, wrench_of
@@ -25,7 +26,6 @@ from .row_space import RowSpace
 from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
 from .status import DynamicsStatus, Factorisation, Method, member
 from .system import check_state, status_of
-from .takes import check_method
 
 
 class NoImpactError(ConstraintError):
@@ -127,7 +127,7 @@ def impact(
         after: v_plus (size,), the velocity of each row after the impact; by restitution if absent.
         restitution: e in [0, 1] of contacts, one number or by contact (as the key the object, its position, or its
             name); closures and other constraints have 0.
-        method, factorisation: as of `forward_dynamics`.
+        method, factorisation: as of `forward_dynamics`; AUTOMATIC is DIRECT.
         rhs: right-hand sides with their rates, for targets that move.
 
     Raises:

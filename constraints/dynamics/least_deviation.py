@@ -29,6 +29,9 @@ from .row_space import NO_ROW, Independent, RowSpace
 from .saddle_point import SINGULAR, Solution, bases_of, solved, unsolved
 from .status import DynamicsStatus
 
+NO_INERTIA = 1e-15
+"""Part of the largest inertia below which one is rounding: light links have 1e-13 of it, and are solved for."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -85,7 +88,7 @@ def solve_inverse(
     Hz, cz = N.T @ H @ N, N.T @ (c - H @ start)
     wanted = _nearest(H, Hz, N, target - start)
     driven, left = _directions(N, B)
-    z = _least(Hz, cz, left, wanted)
+    z = _least(Hz, cz, left, wanted, np.diagonal(H) @ (N @ left) ** 2, _largest(H))
     surplus = na - driven.shape[1]
     if z is None:
         free = N @ left @ _massless(left.T @ Hz @ left, H)
@@ -154,12 +157,18 @@ def _directions(N: Matrix, B: Matrix) -> tuple[Matrix, Matrix]:
     return U[:, :rank], U[:, rank:]
 
 
-def _least(Hz: Matrix, cz: Vector, left: Matrix, wanted: Vector) -> Vector | None:
-    """The z nearest to what is wanted that needs no force where nothing drives; None where it is not unique."""
+def _least(Hz: Matrix, cz: Vector, left: Matrix, wanted: Vector, parts: Vector, heaviest: float) -> Vector | None:
+    """The z nearest to what is wanted that needs no force where nothing drives; None where it is not unique.
+
+    Args:
+        Hz, cz, left, wanted: inertia and forces of the motions that the rows leave, what nothing drives, z*.
+        parts: inertias that the columns of `left` add up (m,): a pivot that is rounding beside them has no mass.
+        heaviest: the largest inertia of all coordinates.
+    """
     if not left.shape[1]:
         return wanted
     K, gap = left.T @ Hz @ left, left.T @ (Hz @ wanted - cz)
-    step = by_cholesky(K, gap)
+    step = by_cholesky(K, gap, np.maximum(parts, heaviest * NO_INERTIA))
     return None if step is None else wanted - left @ step
 
 

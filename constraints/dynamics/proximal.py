@@ -1,7 +1,7 @@
 r"""Pinocchio's constraint dynamics, where its rows span ours: contacts and closures of three or six rows.
 
 Pinocchio solves :math:`J_p a + \text{drift}_p = w`. With :math:`J = T J_p`, T regular by constraint, w and the
-multipliers are converted: :math:`w = T^{-1}\\gamma + \text{drift}_p`, :math:`\\lambda = T^{-T} \\lambda_p`.
+multipliers are converted: :math:`w = T^{-1}\gamma + \text{drift}_p`, :math:`\lambda = T^{-T} \lambda_p`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 from liegroups.second_order import cross
 
+from ..linear_algebra import norm
 from ..loops import ConstraintSet
 from ..loops.contacts import PointRates, TwistRows
 from ..loops.frame_rows import FrameRows
@@ -20,10 +21,10 @@ from ..loops.set_rows import SetRows
 from ..robot import Motion
 from ..robot.inertia import is_depth_first
 from ..robot.pinocchio import pin
+from .applicability import rows_of_point
 from .row_space import RowSpace
 from .saddle_point import Solution, solved, unsolved
 from .status import DynamicsStatus
-from .takes import rows_of_point
 
 DAMPING, ITERATIONS, ACCURACY = 1e-6, 50, 1e-13
 """Of the proximal loop, for redundant rows; independent ones are solved at once, without damping."""
@@ -32,6 +33,9 @@ MET = 1e-9
 """Part of the size of the accelerations by which the rows may be missed."""
 
 _LOCAL: Any = pin.LOCAL
+
+NEAT, REFINED = 1e-13, 2
+"""Part of their terms by which both equations may be missed before they are corrected; and how often they are."""
 
 STEEP = 1e-10
 """Ratio of the pivots of J M^-1 J^T below which the rows may be redundant: then the general way decides."""
@@ -84,13 +88,21 @@ class Anchors:
         a: Vector = pin.constraintDynamics(self.model, self.data, q, v, tau, self._models, self._datas, settings)
         return a
 
-    def follow(self, wanted: Vector, damping: float) -> tuple[Vector, Vector]:
-        """What is added to acceleration and multipliers where the rows shall be `wanted`, by the last factorisation."""
+    def follow(self, wanted: Vector, damping: float, force: Vector | None = None) -> tuple[Vector, Vector]:
+        """What is added to acceleration and multipliers where the rows shall be `wanted`, by the last factorisation.
+
+        Args:
+            wanted: of the rows, beside what they are already (size,).
+            damping: that of the factorisation.
+            force: what is added to the generalised forces (nv,).
+        """
         n, k = self.model.nv, self.size
         a, lam = np.zeros(n), np.zeros(k)
-        if not wanted.any():
+        if force is None and not wanted.any():
             return a, lam
         right = np.zeros(k + n)
+        if force is not None:
+            right[k:] = force
         for _ in range(ITERATIONS if damping else 1):
             right[:k] = wanted + damping * lam  # [-damping, J; J^T, M] [-lambda; a], lambda near the last one
             x = self.data.constraint_chol.solve(right)
@@ -100,9 +112,9 @@ class Anchors:
                 break
         return a, lam
 
-    def convert(self, motion: Motion, gamma: Vector) -> tuple[list[Matrix], Vector]:
-        """T of each constraint, and what pinocchio's rows are to be beside their drift."""
-        turns, wanted = list[Matrix](), np.zeros(self.size)
+    def conversions(self, motion: Motion) -> tuple[list[Matrix], Vector]:
+        """T of each constraint, and what its rows are in excess of pinocchio's: by their drift alone (size,)."""
+        turns, drift = list[Matrix](), np.zeros(self.size)
         for owner, s, mine in self.owners:
             pose, twist, gained = owner.moving.relative_motion(motion)
             k = s.stop - s.start
@@ -115,8 +127,22 @@ class Anchors:
             elif k == 3:
                 turn, own = D[:, :3].copy(), gained[:3] + cross(twist[3:], twist[:3])
             turns.append(turn)
-            wanted[mine] = np.linalg.solve(turn, gamma[s]) + own
-        return turns, wanted
+            drift[mine] = own
+        return turns, drift
+
+    def of_rows(self, turns: list[Matrix], wanted: Vector) -> Vector:
+        """T^-1 w: what pinocchio's rows (size,) are where those of the set are w."""
+        out = np.zeros(self.size)
+        for (_, s, mine), T in zip(self.owners, turns, strict=True):
+            out[mine] = np.linalg.solve(T, wanted[s])
+        return out
+
+    def of_multipliers(self, turns: list[Matrix], lam: Vector) -> Vector:
+        """T^-T lambda: multipliers of the rows of the set, from those of pinocchio's."""
+        out = np.zeros(self._size)
+        for (_, s, mine), T in zip(self.owners, turns, strict=True):
+            out[s] = np.linalg.solve(T.T, lam[mine])
+        return out
 
     def spread(self, some: Vector) -> Vector:
         """Multipliers of all rows of the set, zero where a constraint is off; a copy."""
@@ -201,7 +227,7 @@ def solve_proximal(
     independent = space.independent(gamma, size)
     asked = gamma if independent.is_consistent and space.is_full else space.met(gamma)
     anchors = anchors_of(constraint_set, motion)
-    turns, wanted = anchors.convert(motion, asked)
+    turns, drift = anchors.conversions(motion)
     is_full = space.rank == anchors.size  # rows of zeros are none of `space`, but pinocchio has them
     damping = 0.0 if is_full else DAMPING
     settings = pin.ProximalSettings(ACCURACY, ACCURACY, damping, 1 if is_full else ITERATIONS)
@@ -209,21 +235,29 @@ def solve_proximal(
     lam = np.array(anchors.data.lambda_c)
     if not np.isfinite(a).all():
         return unsolved(space, DynamicsStatus.SINGULAR_MASS, n)
-    more, push = anchors.follow(wanted, damping)
-    a, lam = a + more, lam + push
-    own = np.zeros(len(gamma))
-    for (_, s, mine), T in zip(anchors.owners, turns, strict=True):
-        own[s] = np.linalg.solve(T.T, lam[mine])
-    generalised = own @ G
-    missed = np.abs(pin.rnea(anchors.model, anchors.data, motion.q, motion.v, a) - force - generalised).max(initial=0.0)
-    scale = max(np.abs(force).max(initial=0.0), np.abs(generalised).max(initial=0.0), np.abs(a).max(initial=0.0))
     B = independent.rows
-    reach = MET * (size + float(np.sqrt(a @ a))) * np.sqrt(np.einsum("ij,ij->i", B, B))  # short rows like long ones
+
+    def multipliers(lam: Vector) -> Vector:
+        """Of the independent rows; the others may be rounding, and the damped loop pushes along them all the same."""
+        own = anchors.of_multipliers(turns, lam)
+        return space.of_independent(own) if space.is_full else B @ (own @ G)
+
+    more, push = anchors.follow(anchors.of_rows(turns, asked) + drift, damping)
+    a, mu, tries = a + more, multipliers(lam + push), 0
+    while True:
+        needed = np.array(pin.rnea(anchors.model, anchors.data, motion.q, motion.v, a)) - force
+        given = mu @ B
+        missed = float(np.abs(needed - given).max(initial=0.0))
+        scale = float(max(np.abs(x).max(initial=0.0) for x in (force, given, a)))
+        rest = np.where(space.is_on, asked - G @ a, 0.0)
+        if tries == REFINED or (missed <= NEAT * scale and np.abs(rest).max(initial=0.0) <= NEAT * (size + norm(a))):
+            break
+        more, push = anchors.follow(anchors.of_rows(turns, rest), damping, given - needed)
+        a, mu, tries = a + more, mu + multipliers(push), tries + 1
+    reach = MET * (size + norm(a)) * np.sqrt(np.einsum("ij,ij->i", B, B))  # short rows like long ones
     if not (missed <= 0.1 * MET * scale and (np.abs(B @ a - independent.wanted) <= reach).all()):
         return None
-    return solved(
-        space, independent, a, independent.rows @ generalised if not space.is_full else space.of_independent(own)
-    )
+    return solved(space, independent, a, mu)
 
 
 def _model_of(owner: FrameRows, model: Any) -> Any:

@@ -7,7 +7,7 @@ from math import isfinite
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import blas, lapack
 
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
@@ -23,8 +23,9 @@ CLEARLY_INDEPENDENT = 1e-4
 UNIQUE = 1e-12
 """Square of the part of a unit row in vanishing combinations of rows, above which its multiplier is not unique."""
 
-CONSISTENT = 1e-9
-"""Part of the size of the accelerations up to which what redundant rows ask for may differ."""
+CONSISTENT = 3e-10
+"""Part of the size of the accelerations up to which what redundant rows ask for may differ: success means rows met to
+1e-9, in whatever norm that is asked, and norms of a few rows differ by factors of about 3."""
 
 SAME = 1e-13
 """A singular value below this part of the largest one is rounding: the rows repeat each other to the last digit."""
@@ -42,8 +43,8 @@ class Independent(NamedTuple):
         wanted: beta (rank,).
         is_consistent: whether a acceleration that meets them meets all rows.
         gap: norm of what cannot be met, in unit rows.
-        nearly: (m, nv) what the rows that are left out hold beside these, in unit rows: rounding, unless they only
-            nearly repeat others.
+        nearly: (m, nv) directions in which unit rows differ from combinations of these, as long as they differ (the
+            singular values that do not count): rounding, unless rows only nearly repeat others.
         size: of the accelerations, by which that is judged.
     """
 
@@ -78,7 +79,7 @@ class RowSpace:
     """
 
     def __init__(self, G: Matrix) -> None:
-        gram = G @ G.T
+        gram: Matrix = blas.dgemm(1.0, G.T, G.T, trans_a=1) if G.size else np.zeros((len(G), len(G)))
         lengths = np.sqrt(gram.diagonal())
         sizes: list[float] = lengths.tolist()
         longest, shortest = max(sizes, default=0.0), min(sizes, default=0.0)
@@ -128,12 +129,18 @@ class RowSpace:
         A row that has a part above 1e-6 in the combinations of unit rows that vanish is not one of them, nor is a row
         of zeros.
         """
-        kept = np.zeros(len(self.G), dtype=np.bool_)
-        kept[self._on] = True
+        kept = self.is_on
         if not self.is_full:
             U = self._svd[0][:, : self.rank]
             kept[self._on] = 1.0 - np.einsum("ij,ij->i", U, U) <= UNIQUE
         return kept
+
+    @property
+    def is_on(self) -> BoolVector:
+        """Rows (k,) that are not zero."""
+        on = np.zeros(len(self.G), dtype=np.bool_)
+        on[self._on] = True
+        return on
 
     @property
     def zero_rows(self) -> Indices:
@@ -159,11 +166,14 @@ class RowSpace:
         left, values, right = self._svd
         U, sizes, Vt = left[:, : self.rank], values[: self.rank], right[: self.rank]
         nearly: Matrix = values[self.rank :, None] * right[self.rank :]
-        met = self.met(gamma)[self._on] / self._lengths
         beta = wanted / self._lengths
-        gap = max(_norm(beta - met), off)
+        inside = U.T @ beta
+        gap = max(_norm(beta - U @ inside), off)
         size += _norm(beta)
-        return Independent(Vt, (U.T @ met) / sizes, gap <= CONSISTENT * size, gap, nearly, size)
+        is_consistent = gap <= CONSISTENT * size
+        if not is_consistent:
+            inside = U.T @ (self.met(gamma)[self._on] / self._lengths)
+        return Independent(Vt, inside / sizes, is_consistent, gap, nearly, size)
 
     def met(self, gamma: Vector) -> Vector:
         r"""The nearest to gamma (k,) that all rows can be together: :math:`G G^+ \gamma`."""
@@ -195,17 +205,20 @@ class RowSpace:
         if self.is_full:
             some = mu
         else:
-            U, sizes, _ = self._svd
+            U, sizes, Vt = self._svd
             kept = int((sizes > SAME * sizes[0]).sum())  # also those of rows that nearly repeat others push: not at all
-            A = self._lengths[:, None] * U[:, :kept]
+            Q, R = np.linalg.qr(self._lengths[:, None] * U[:, :kept])
             push = np.zeros(kept)
-            push[: self.rank] = mu / sizes[: self.rank]
-            some = A @ np.linalg.solve(A.T @ A, push)
+            push[: self.rank] = mu
+            some, rows = np.zeros(len(Q)), self.G[self._on]
+            for _ in range(2):  # the second time what rounding left of the force: short rows need large multipliers
+                left = push - Vt[:kept] @ (some @ rows)
+                some = some + Q @ lapack.dtrtrs(R, left / sizes[:kept], trans=1)[0]
         return self._spread(some)
 
 
 def _are_clearly_independent(gram: Matrix, lengths: Vector, columns: int) -> bool:
-    r"""Whether the Gram matrix of rows bounds the least singular value of the unit rows from below, far from zero.
+    r"""Whether the Gram matrix of rows, overwritten, bounds the least singular value of the unit rows far from zero.
 
     With :math:`\hat L` its Cholesky factor for unit rows, that value is at least :math:`1 / |\hat L^{-1}|_F`.
     """
@@ -213,12 +226,12 @@ def _are_clearly_independent(gram: Matrix, lengths: Vector, columns: int) -> boo
         return True
     if len(gram) > columns:
         return False
-    L, failed = lapack.dpotrf(gram, lower=1, clean=1)
+    L, failed = lapack.dpotrf(gram, lower=1, clean=1, overwrite_a=1)
     if failed:
         return False
-    inverted: tuple[Matrix, int] = lapack.dtrtri(L, lower=1)
+    inverted: tuple[Matrix, int] = lapack.dtrtri(L, lower=1, overwrite_c=1)
     inverse, failed = inverted
-    inverse = inverse * lengths
+    inverse *= lengths
     return not failed and 1.0 > CLEARLY_INDEPENDENT**2 * float(np.vdot(inverse, inverse))
 
 

@@ -36,9 +36,6 @@ SINGULAR = 1e-12
 LIGHT = 1e-9
 """A pivot below this part of its diagonal entry is too light for Cholesky to be accurate: LU does it."""
 
-LOST = 1e-7
-"""Part of its terms from which on an equation of motion that is missed has no solution in these digits."""
-
 NEAT = 1e-13
 """Part of its terms by which an equation may be missed before it is corrected."""
 
@@ -241,8 +238,7 @@ def solve_null_space(
         a: Vector = Y @ np.linalg.solve(square, rows.wanted)
         if Z.shape[1]:
             K, right = Z.T @ A @ Z, Z.T @ (push - A @ a)
-            has_mass = _largest(K) > SINGULAR * _largest(A)
-            z = DEFINITE[factorisation](K, right) if has_mass else None
+            z = None if _is_light(K, _largest(A)) else DEFINITE[factorisation](K, right)
             if z is None:
                 values, vectors = np.linalg.eigh(K)
                 free = scale[:, None] * (Z @ vectors[:, values <= SINGULAR * max(values[-1], _largest(A))])
@@ -251,10 +247,6 @@ def solve_null_space(
                 z = np.linalg.solve(K, right)
             a = a + Z @ z
         mu = np.linalg.solve(square.T, Y.T @ (A @ a - push))
-        terms = np.abs(A) @ np.abs(a) + np.abs(push)
-        if Z.shape[1] and not np.abs(A @ a - push - mu @ B).max() <= LOST * terms.max():  # too light to be solved for
-            lightest_of_all = scale[:, None] * (Z @ np.linalg.eigh(Z.T @ A @ Z)[1][:, :1])
-            return unsolved(space, DynamicsStatus.SINGULAR_SYSTEM, len(c), np.linalg.qr(lightest_of_all)[0])
         return solved(space, rows, a * scale, np.asarray(mu, dtype=np.float64))
 
     return _with_rows(H, G, c, gamma, size, solve)
@@ -314,6 +306,13 @@ def _massless(H: Matrix, B: Matrix, scale: Vector) -> Matrix:
     values, vectors = np.linalg.eigh(Z.T @ (H * scale * scale[:, None]) @ Z)
     free = scale[:, None] * (Z @ vectors[:, values <= SINGULAR * max(values[-1], 1.0)])
     return np.linalg.qr(free)[0] if free.shape[1] else free
+
+
+def _is_light(K: Matrix, heaviest: float) -> bool:
+    """Whether a pivot of the inertia of free motions may be rounding, beside the heaviest of all coordinates."""
+    L, failed = lapack.dpotrf(K, lower=1)
+    pivots: Vector = L.diagonal()
+    return bool(failed) or not (pivots * pivots > LIGHT * heaviest).all()
 
 
 def _lacks_mass(H: Matrix) -> bool:

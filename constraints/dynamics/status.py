@@ -52,7 +52,8 @@ class Method(Enum):
     """How the system of constrained dynamics is solved."""
 
     AUTOMATIC = (
-        "the quickest that takes the set: proximal for sets of its own rows, sparse for long chains, else direct"
+        "the quickest that takes the set: proximal for contacts with pinocchio's rows, test forces for other contacts, "
+        "sparse for long chains of loops, else direct"
     )
     DIRECT = "one dense factorisation of the saddle point; the mass matrix may be singular"
     RANGE_SPACE = "branch-sparse factorisation of the mass matrix, dense one of J M^-1 J^T"

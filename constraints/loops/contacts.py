@@ -233,14 +233,18 @@ class TwistRows(PoseMap):
     def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
         """As `PoseMap.value`."""
         out[:] = 0.0
-        if D is not None:
-            D[:3, :3] = D[3:, 3:] = np.eye(3) if self.turn is None else self.turn @ pose.rotation
+        if D is None:
+            return
+        if self.turn is None:
+            D.flat[::7] = 1.0  # zero when new
+        else:
+            D[:3, :3] = D[3:, 3:] = self.turn @ pose.rotation
 
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
         """As `PoseMap.second`."""
-        linear = acceleration[:3] if self.spatial else acceleration[:3] + cross(twist[3:], twist[:3])
-        if self.turn is None:
-            out[:3], out[3:] = linear, acceleration[3:]
-        else:
+        out[:] = acceleration
+        if not self.spatial:
+            out[:3] += cross(twist[3:], twist[:3])
+        if self.turn is not None:
             R = self.turn @ pose.rotation
-            out[:3], out[3:] = R @ linear, R @ acceleration[3:]
+            out[:3], out[3:] = R @ out[:3], R @ out[3:]

@@ -59,6 +59,13 @@ class PoseMap(ABC):
             out: to be filled.
         """
 
+    def value_and_second(
+        self, pose: Any, twist: Vector, acceleration: Vector, out: Vector, D: Matrix, second: Vector
+    ) -> None:
+        """Write r, D and the second time derivative of r: `value` and `second` together."""
+        self.value(pose, out, D)
+        self.second(pose, twist, acceleration, second)
+
 
 @final
 class Split(PoseMap):
@@ -111,6 +118,14 @@ class LogPose(PoseMap):
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
         """As `PoseMap.second`."""
         out[:] = second_of_pose_log(pose, twist, acceleration)
+
+    def value_and_second(
+        self, pose: Any, twist: Vector, acceleration: Vector, out: Vector, D: Matrix, second: Vector
+    ) -> None:
+        """As `PoseMap.value_and_second`, with one logarithm."""
+        out[:] = log = pin.log6(pose).vector
+        D[:] = pin.Jlog6(pose)
+        second[:] = se3_log_second(log, twist, acceleration)
 
 
 @final

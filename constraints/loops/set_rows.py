@@ -167,8 +167,7 @@ class _Pose:
             acceleration = acceleration + twist.cross(twist_a)
         D = np.zeros((self._size, 6))
         value = position[s] if function is self._function else self._unused
-        function.pose_map.value(pose, value, D)
-        function.pose_map.second(pose, twist.vector, acceleration.vector, drift[s])
+        function.pose_map.value_and_second(pose, twist.vector, acceleration.vector, value, D, drift[s])
         W[s] = D.dot(frames.to_b())
         if function is not self._function and self._has_position:
             self._function.pose_map.value(pose, position[s])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
+from linkages import KEPT, PREDECESSOR, SUCCESSOR, arm_and_body, moving, upright
 from loops.test_hinges import HINGES
 from samples import placement
 
@@ -55,34 +55,14 @@ from constraints.models import mechanisms, sample_two_arms
 WORLD = Axes.LOCAL_WORLD_ALIGNED
 
 
-@functools.cache
-def arm_and_body() -> Robot:
-    """An arm of two joints, and a free body that carries one more joint."""
-    model, rng = pin.Model(), np.random.default_rng(3)
-    joints: tuple[tuple[str, int, Any], ...] = (
-        ("one", 0, pin.JointModelRZ()),
-        ("two", 1, pin.JointModelRY()),
-        ("base", 0, pin.JointModelFreeFlyer()),
-        ("tail", 3, pin.JointModelRX()),
-    )
-    for i, (name, parent, joint) in enumerate(joints):
-        index = model.addJoint(parent, joint, placement(70 + i), name)
-        box = pin.Inertia.FromBox(rng.uniform(0.5, 2.0), *rng.uniform(0.1, 0.4, 3))
-        model.appendBodyToJoint(index, box, placement(80 + i))
-    model.addFrame(pin.Frame("tip", 4, 0, placement(90), pin.FrameType.OP_FRAME))
-    return Robot(model, "arm and body").without_bounds()
-
-
-P, S = Frame("p", 2, placement(93), "two"), Frame("s", 3, placement(94), "base")
-KEPT = ("one", "two", "tail")
-
-
 class Cut:
     """A closure of some hinge, in a closed moving state, and the joint of a tree in its place."""
 
     def __init__(self, name: str, seed: int = 7, *, reverse: bool = False) -> None:
         robot, rng = arm_and_body(), np.random.default_rng(seed)
-        self.closure = Closure(robot, *((S, P) if reverse else (P, S)), HINGES[name], name="loop")
+        self.closure = Closure(
+            robot, *((SUCCESSOR, PREDECESSOR) if reverse else (PREDECESSOR, SUCCESSOR)), HINGES[name], name="loop"
+        )
         self.joint: PhysicalJoint = to_joint(self.closure, reverse=reverse)
         self.rows = ConstraintSet(robot, [self.closure])
         q = robot.random(rng)
@@ -111,21 +91,6 @@ class Cut:
         old, new = arm_and_body(), self.joint.robot
         gaps = [found[old.velocity_slice_of(kept)] - truth[new.velocity_slice_of(kept)] for kept in KEPT]
         return float(np.abs(gaps).max() / (1.0 + np.abs(truth).max()))
-
-
-@functools.cache
-def upright(name: str) -> tuple[ConstraintSet, np.ndarray]:
-    """A planar linkage whose plane is upright, with its closed posture."""
-    mechanism = getattr(mechanisms, name)()
-    model = pin.Model(mechanism.robot.model)
-    model.gravity.linear = np.array([0.0, -9.81, 0.0])
-    robot = Robot(model, name)
-    loops = [Closure(robot, c.predecessor, c.successor, Hinge.pin(), name="cut") for c in mechanism.closures]
-    return ConstraintSet(robot, loops), np.array(mechanism.postures["closed"])
-
-
-def moving(rows: ConstraintSet, q: np.ndarray, seed: int = 0) -> Any:
-    return rows.robot.at(q, assemble_velocity(rows, q, np.random.default_rng(seed).standard_normal(rows.robot.nv)))
 
 
 # Wrenches.
@@ -166,18 +131,19 @@ def test_wrenches_in_any_frame_and_axes() -> None:
     found = forward_dynamics(cut.rows, cut.motion, cut.tau).or_raise()
     posture = cut.motion.posture
     in_world = {
-        "successor": posture.placement(S).act(pin.Force(found.wrench("loop"))).vector,
-        "predecessor": posture.placement(P).act(pin.Force(found.wrench("loop", "predecessor"))).vector,
+        "successor": posture.placement(SUCCESSOR).act(pin.Force(found.wrench("loop"))).vector,
+        "predecessor": posture.placement(PREDECESSOR).act(pin.Force(found.wrench("loop", "predecessor"))).vector,
     }
     assert np.abs(in_world["successor"] + in_world["predecessor"]).max() < 1e-10 * np.abs(in_world["successor"]).max()
-    for frame in ("tip", "two", "universe", P, S):
+    for frame in ("tip", "two", "universe", PREDECESSOR, SUCCESSOR):
         M = posture.placement(frame)
         local = found.wrench("loop", frame=frame)
         assert M.act(pin.Force(local)).vector == pytest.approx(in_world["successor"], rel=1e-9, abs=1e-9)
         turned = found.wrench("loop", axes=WORLD, frame=frame)
         assert turned == pytest.approx(np.concatenate([M.rotation @ local[:3], M.rotation @ local[3:]]))
     J = cut.rows.jacobian(cut.q)
-    by_frames = found.wrench("loop") @ posture.jacobian(S) + found.wrench("loop", "predecessor") @ posture.jacobian(P)
+    on_successor = found.wrench("loop") @ posture.jacobian(SUCCESSOR)
+    by_frames = on_successor + found.wrench("loop", "predecessor") @ posture.jacobian(PREDECESSOR)
     assert by_frames == pytest.approx(J.T @ found.multipliers, abs=1e-9)
     assert found.generalised_force("loop") == pytest.approx(J.T @ found.multipliers, abs=1e-9)
     wrong: Any = "sucessor"
@@ -464,7 +430,7 @@ def test_the_maps_from_hinge_forces_to_wrenches(name: str) -> None:
     rates = maps.rates(cut.q)
     assert np.abs(rates @ cut.v - cut.closure.hinge_motion(cut.q, cut.v).rates).max(initial=0.0) < 1e-10
     posture = cut.motion.posture
-    by_frames = on_s.T @ posture.jacobian(S) + on_p.T @ posture.jacobian(P)
+    by_frames = on_s.T @ posture.jacobian(SUCCESSOR) + on_p.T @ posture.jacobian(PREDECESSOR)
     assert np.abs(rates - by_frames).max(initial=0.0) < 1e-11
     given = HingeForce(cut.closure, cut.T)
     assert given.generalised(cut.motion) == pytest.approx(rates.T @ cut.T, abs=1e-11)

@@ -41,28 +41,28 @@ HINGES: dict[str, Hinge] = {
     "custom": Hinge.custom([Hinge.pin(Z), Hinge.slider(X), Hinge.pin(Y)]),
 }  # fmt: skip
 
-DENSE = "DRN"
-"""DIRECT, RANGE_SPACE and NULL_SPACE take anything; T: TEST_FORCES; P: PROXIMAL."""
+EVERY = "DRNS"
+"""DIRECT, RANGE_SPACE and NULL_SPACE take anything, SPARSE all frames; T: TEST_FORCES; P: PROXIMAL."""
 
 LETTERS = {"D": Method.DIRECT, "R": Method.RANGE_SPACE, "N": Method.NULL_SPACE, "T": Method.TEST_FORCES,
-           "P": Method.PROXIMAL}  # fmt: skip
+           "P": Method.PROXIMAL, "S": Method.SPARSE}  # fmt: skip
 
 # What is between two bodies: derivative form, rates form; the same held to the world.
 CLOSURES: dict[str, tuple[str, str, str, str]] = {
-    "locked": ("DRNP", "DRNP", "DRNP", "DRNP"), "pin": ("DRN", "DRN", "DRN", "DRN"),
-    "slider": ("DRN", "DRN", "DRN", "DRN"), "helical": ("DRN", "DRN", "DRN", "DRN"),
-    "universal": ("DRN", "DRN", "DRN", "DRN"), "hooke": ("DRN", "DRN", "DRN", "DRN"),
-    "cylindrical": ("DRN", "DRN", "DRN", "DRN"), "two_sliders": ("DRN", "DRN", "DRN", "DRN"),
-    "planar": ("DRN", "DRN", "DRN", "DRN"), "gimbal": ("DRN", "DRN", "DRNP", "DRN"),
-    "ball": ("DRN", "DRN", "DRNP", "DRN"), "translational": ("DRN", "DRN", "DRN", "DRN"),
-    "free": ("DRN", "DRN", "DRN", "DRN"), "custom": ("DRN", "", "DRN", ""),
+    "locked": ("DRNSP", "DRNSP", "DRNSP", "DRNSP"), "pin": ("DRNS", "DRNS", "DRNS", "DRNS"),
+    "slider": ("DRNS", "DRNS", "DRNS", "DRNS"), "helical": ("DRNS", "DRNS", "DRNS", "DRNS"),
+    "universal": ("DRNS", "DRNS", "DRNS", "DRNS"), "hooke": ("DRNS", "DRNS", "DRNS", "DRNS"),
+    "cylindrical": ("DRNS", "DRNS", "DRNS", "DRNS"), "two_sliders": ("DRNS", "DRNS", "DRNS", "DRNS"),
+    "planar": ("DRNS", "DRNS", "DRNS", "DRNS"), "gimbal": ("DRNS", "DRNS", "DRNSP", "DRNS"),
+    "ball": ("DRNS", "DRNS", "DRNSP", "DRNS"), "translational": ("DRNS", "DRNS", "DRNS", "DRNS"),
+    "free": ("DRNS", "DRNS", "DRNS", "DRNS"), "custom": ("DRNS", "", "DRNS", ""),
 }  # fmt: skip
 
 # Contacts, anchored: LOCAL derivative, LOCAL rates, world derivative, world rates; then without an anchor.
 CONTACTS: dict[str, tuple[str, ...]] = {
-    "one row": ("DRNT",) * 8,
-    "three rows": ("DRNT", "DRNTP", "DRNTP", "DRNTP", "DRNTP", "DRNTP", "DRNTP", "DRNTP"),
-    "six rows": ("DRNTP",) * 8,
+    "one row": ("DRNST",) * 8,
+    "three rows": ("DRNST", "DRNSTP", "DRNSTP", "DRNSTP", "DRNSTP", "DRNSTP", "DRNSTP", "DRNSTP"),
+    "six rows": ("DRNSTP",) * 8,
 }
 
 
@@ -135,7 +135,7 @@ def test_every_hinge_by_every_method(kind: str, form: Form, held: str) -> None:
         with pytest.raises(HingeTypeError, match="'it'"):
             make()
         return
-    assert set(DENSE) <= set(letters)
+    assert set(EVERY) <= set(letters)
     checked(make, letters, len(kind))
 
 
@@ -144,8 +144,8 @@ def test_points_and_rods_by_every_method(held: str) -> None:
     """PointClosure: pinocchio's rows are those of a point seen from the world, not from a body that turns."""
     a, b = bodies()
     at = a if held != "in the world" else AWAY
-    checked(lambda: PointClosure(robot(), at, b, name="it"), DENSE if at is a else "DRNP", 3)
-    checked(lambda: RodClosure(robot(), at, b, 0.7, name="it"), DENSE, 4)
+    checked(lambda: PointClosure(robot(), at, b, name="it"), EVERY if at is a else "DRNSP", 3)
+    checked(lambda: RodClosure(robot(), at, b, 0.7, name="it"), EVERY, 4)
 
 
 @pytest.mark.parametrize("anchored", [True, False])

@@ -11,6 +11,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 import scipy.linalg
+from linkages import PREDECESSOR, SUCCESSOR, arm_and_body, moving, upright
 from loops.test_hinges import HINGES
 from rbdl_models import linkage, model_of, set_of
 from samples import placement
@@ -76,23 +77,6 @@ def rows_of(name: str) -> ConstraintSet:
 
 def columns(actuated: Any) -> np.ndarray:
     return np.eye(len(actuated))[:, np.array(actuated, dtype=bool)]
-
-
-@functools.cache
-def upright(name: str) -> tuple[ConstraintSet, np.ndarray]:
-    """A planar linkage whose plane is upright, with its closed posture."""
-    mechanism = getattr(mechanisms, name)()
-    model = pin.Model(mechanism.robot.model)
-    model.gravity.linear = np.array([0.0, -9.81, 0.0])
-    robot = Robot(model, name)
-    loops = [Closure(robot, c.predecessor, c.successor, Hinge.pin(), name="cut") for c in mechanism.closures]
-    return ConstraintSet(robot, loops), np.array(mechanism.postures["closed"])
-
-
-def state(rows: ConstraintSet, q: np.ndarray, seed: int = 0) -> Any:
-    """The motion at q with a random velocity that keeps the loops closed."""
-    rng = np.random.default_rng(seed)
-    return rows.robot.at(q, assemble_velocity(rows, q, rng.standard_normal(rows.robot.nv)))
 
 
 def on_rows(rows: ConstraintSet, motion: Any, seed: int) -> np.ndarray:
@@ -209,7 +193,7 @@ def test_without_constraints_it_is_plain_inverse_dynamics() -> None:
 def test_round_trip_through_forward_dynamics(seed: int) -> None:
     """RBDL 18, Robotran 8: tau to acceleration to the same tau, with forces from outside and others of the joints."""
     rows, closed = upright("five_bar")
-    motion = state(rows, closed, seed)
+    motion = moving(rows, closed, seed)
     rng = np.random.default_rng(seed)
     motors = ("left_inner", "right_inner")
     B = np.eye(4)[:, [0, 2]]
@@ -277,7 +261,7 @@ def test_gravity_compensation_is_the_slope_of_the_potential() -> None:
 def test_more_actuators_than_motions_share_by_least_norm() -> None:
     """Robotran 8: over-actuation: the least norm by the pseudo-inverse, equations met, the result says so."""
     rows, closed = upright("five_bar")
-    motion = state(rows, closed)
+    motion = moving(rows, closed)
     wanted = on_rows(rows, motion, 1)
     found = inverse_dynamics(rows, motion, wanted, actuated=rows.robot.joint_names).or_raise()
     M, h = plain(rows, motion)
@@ -306,7 +290,7 @@ def nearest_by_least_squares(
 def test_too_few_actuators_give_the_nearest_acceleration_and_say_so(seed: int) -> None:
     """RBDL 18: under-actuated: the least-squares optimum in the metric of M, with its deviation, no success."""
     rows, closed = upright("five_bar")
-    motion = state(rows, closed, seed)
+    motion = moving(rows, closed, seed)
     wanted = on_rows(rows, motion, 10 + seed)
     B = np.random.default_rng(seed).standard_normal((4, 1))
     M, h = plain(rows, motion)
@@ -352,7 +336,7 @@ def test_what_too_few_actuators_can_give_is_met_exactly() -> None:
 def test_a_target_that_contradicts_the_rows_is_projected() -> None:
     """RBDL 18: of a target off the rows the nearest on them is taken; the deviation and the status say so."""
     rows, closed = upright("five_bar")
-    motion = state(rows, closed)
+    motion = moving(rows, closed)
     wanted = np.array([1.0, 2.0, 3.0, 4.0])
     found = inverse_dynamics(rows, motion, wanted, actuated=rows.robot.joint_names)
     assert found.status is DynamicsStatus.OFF_CONSTRAINTS
@@ -370,7 +354,7 @@ def test_a_target_that_contradicts_the_rows_is_projected() -> None:
 def test_a_target_by_joint_is_completed_by_the_rows() -> None:
     """Robotran 8: accelerations of the motors alone; the other joints follow from the rows."""
     rows, closed = upright("five_bar")
-    motion = state(rows, closed)
+    motion = moving(rows, closed)
     motors = ["left_inner", "right_inner"]
     found = inverse_dynamics(rows, motion, {"left_inner": 1.5, "right_inner": [-0.5]}, actuated=motors).or_raise()
     J, drift = rows.jacobian(closed), rows.drift(motion.q, motion.v)
@@ -391,29 +375,11 @@ def test_a_target_by_joint_is_completed_by_the_rows() -> None:
 # Cut hinges.
 
 
-@functools.cache
-def arm_and_body() -> Robot:
-    """An arm of two joints, and a free body that carries one more joint."""
-    model, rng = pin.Model(), np.random.default_rng(3)
-    joints: tuple[tuple[str, int, Any], ...] = (
-        ("one", 0, pin.JointModelRZ()),
-        ("two", 1, pin.JointModelRY()),
-        ("base", 0, pin.JointModelFreeFlyer()),
-        ("tail", 3, pin.JointModelRX()),
-    )
-    for i, (name, parent, joint) in enumerate(joints):
-        index = model.addJoint(parent, joint, placement(70 + i), name)
-        box = pin.Inertia.FromBox(rng.uniform(0.5, 2.0), *rng.uniform(0.1, 0.4, 3))
-        model.appendBodyToJoint(index, box, placement(80 + i))
-    return Robot(model, "arm and body").without_bounds()
-
-
 @pytest.mark.parametrize("name", HINGES)
 def test_actuated_closures_have_the_force_of_the_joint(name: str) -> None:
     """Karana: T at each cut hinge is what `pinocchio.rnea` gives the joint of the tree in its place, of every hinge."""
     old, rng = arm_and_body(), np.random.default_rng(7)
-    sides = (Frame("p", 2, placement(93), "two"), Frame("s", 3, placement(94), "base"))
-    closure = Closure(old, *sides, HINGES[name], name="loop")
+    closure = Closure(old, PREDECESSOR, SUCCESSOR, HINGES[name], name="loop")
     joint = to_joint(closure)
     rows = ConstraintSet(old, [closure])
     q = old.random(rng)
@@ -448,7 +414,7 @@ def test_actuated_closures_have_the_force_of_the_joint(name: str) -> None:
 def test_ideal_closures_carry_no_force_along_their_hinge() -> None:
     """Karana: T recovered by the motion subspace is zero where nothing drives the cut hinge, and its T where it is."""
     rows, closed = upright("four_bar")
-    motion = state(rows, closed)
+    motion = moving(rows, closed)
     wanted = on_rows(rows, motion, 1)
     ideal = inverse_dynamics(rows, motion, wanted, actuated=["crank"]).or_raise()
     assert np.abs(ideal.wrench("cut")).max() > 0.1
@@ -475,7 +441,7 @@ def test_redundant_rows_are_no_failure() -> None:
     cut: Any = plane["cut"]
     again = [PointClosure(plane.robot, cut.predecessor, cut.successor, name=name) for name in ("one", "two")]
     rows = ConstraintSet(plane.robot, again)
-    motion = state(rows, closed)
+    motion = moving(rows, closed)
     found = inverse_dynamics(rows, motion, on_rows(rows, motion, 2), actuated=["left_inner", "right_inner"])
     assert found.status is DynamicsStatus.RANK_DEFICIENT
     assert found.success
@@ -494,23 +460,23 @@ def test_bodies_without_mass() -> None:
     rows = linkage()
     robot = rows.robot
     q = assemble_position(rows, np.pi * np.array([0.75, -0.5, 0.25, 0.5, -0.5]), tolerance=1e-13).or_raise().q
-    motion = state(rows, q)
+    motion = moving(rows, q)
     wanted = on_rows(rows, motion, 1)
     held = inverse_dynamics(rows, motion, wanted, actuated=["j0", "j2"]).or_raise()
     back = forward_dynamics(rows, motion, held.tau).or_raise()
     assert np.abs(back.acceleration - wanted).max() < 1e-8 * (1.0 + np.abs(wanted).max())
     free = ConstraintSet(robot, [])
-    moving = robot.at(q, motion.v)
+    swinging = robot.at(q, motion.v)
     target = np.arange(1.0, 6.0)
-    driven = inverse_dynamics(free, moving, target, actuated=robot.joint_names).or_raise()
+    driven = inverse_dynamics(free, swinging, target, actuated=robot.joint_names).or_raise()
     assert driven.tau == pytest.approx(np.array(pin.rnea(robot.model, robot.model.createData(), q, motion.v, target)))
     sliding = ConstraintSet(robot, [PointContact(robot, "j1", [0.0, 1.0, 0.0], name="slide")])
-    off = inverse_dynamics(sliding, moving, target, actuated=robot.joint_names)
+    off = inverse_dynamics(sliding, swinging, target, actuated=robot.joint_names)
     assert off.status is DynamicsStatus.OFF_CONSTRAINTS
-    M, _ = plain(sliding, moving)
+    M, _ = plain(sliding, swinging)
     pull = scipy.linalg.null_space(sliding.jacobian(q)).T @ M @ off.deviation
     assert np.abs(pull).max() < 1e-10 * (1.0 + np.abs(off.deviation).max())
-    loose = inverse_dynamics(free, moving, target, actuated=["j0", "j1", "j2", "j3"])
+    loose = inverse_dynamics(free, swinging, target, actuated=["j0", "j1", "j2", "j3"])
     assert loose.status is DynamicsStatus.SINGULAR_SYSTEM
     assert not loose.success
     assert not np.any(loose.acceleration)
@@ -568,7 +534,7 @@ def test_rows_that_are_off_have_no_force() -> None:
 def test_what_is_actuated_can_be_said_in_several_ways() -> None:
     """Names, Segments, closures, a matrix: one answer; and its parts by name."""
     rows, closed = upright("five_bar")
-    motion = state(rows, closed)
+    motion = moving(rows, closed)
     wanted = on_rows(rows, motion, 4)
     block = rows.robot.segments("left_inner", "right_inner")
     ways: list[dict[str, Any]] = [
@@ -706,7 +672,7 @@ def test_what_turns_no_joint_drives_nothing() -> None:
     robot = Robot(model, "tilted")
     loop: Any = flat.closures[0]
     rows = ConstraintSet(robot, [Closure(robot, loop.predecessor, loop.successor, Hinge.cylindrical(), name="cut")])
-    motion = state(rows, np.array(flat.postures["closed"]))
+    motion = moving(rows, np.array(flat.postures["closed"]))
     slide = Closure(robot, loop.predecessor, loop.successor, Hinge.slider([0.0, 0.0, 1.0]), name="slide")
     wanted = on_rows(rows, motion, 1)
     found = inverse_dynamics(rows, motion, wanted, actuated=[slide])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,6 +92,7 @@ LAZY = "constraints.exports"  # imports what doors name in their tables, which a
 WHERE = "tests/house/test_floors.py"
 NOT_A_NAME = re.compile(r"_?(utils?|misc|common|helpers?)", re.IGNORECASE)
 LONGEST_FILE = 400
+MOST_FILES = 25
 SCREEN = 45
 
 
@@ -274,6 +276,13 @@ def test_folders_are_at_most_two_levels_deep() -> None:
     """Rooms of a room: `solvers/newton` and its neighbours, `functions/contact`; nothing deeper."""
     deep = [str(path.relative_to(ROOT)) for path in FILES if len(path.relative_to(ROOT).parts) > 4]
     assert not deep
+
+
+def test_folders_hold_at_most_25_files() -> None:
+    """Beside the door; where there are more, some of them are a room of the room."""
+    counts = Counter(path.parent for path in FILES if path.name != "__init__.py")
+    full = {str(folder.relative_to(ROOT)): n for folder, n in counts.items() if n > MOST_FILES}
+    assert not full
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
+from linkages import PREDECESSOR, SUCCESSOR, arm_and_body_model
 from loops.test_hinges import HINGES
 from samples import placement
 
-from constraints import Frame, Robot
+from constraints import Robot
 from constraints.errors import WrongObjectError
 from constraints.loops import (
     Closure,
@@ -26,19 +27,8 @@ from constraints.loops import (
 
 @functools.cache
 def robot() -> Robot:
-    """An arm of two joints, and a free body that carries one more joint, with frames on both."""
-    model, rng = pin.Model(), np.random.default_rng(3)
-    joints: tuple[tuple[str, int, Any], ...] = (
-        ("one", 0, pin.JointModelRZ()),
-        ("two", 1, pin.JointModelRY()),
-        ("base", 0, pin.JointModelFreeFlyer()),
-        ("tail", 3, pin.JointModelRX()),
-    )
-    for i, (name, parent, joint) in enumerate(joints):
-        index = model.addJoint(parent, joint, placement(70 + i), name)
-        box = pin.Inertia.FromBox(rng.uniform(0.5, 2.0), *rng.uniform(0.1, 0.4, 3))
-        model.appendBodyToJoint(index, box, placement(80 + i))
-    model.addFrame(pin.Frame("tip", 4, 0, placement(90), pin.FrameType.OP_FRAME))
+    """With frames on both, and armatures and bounds that a conversion has to keep."""
+    model, rng = arm_and_body_model(), np.random.default_rng(5)
     model.addFrame(pin.Frame("hand", 3, 0, placement(91), pin.FrameType.OP_FRAME))
     model.armature[:] = rng.uniform(0.0, 0.1, model.nv)
     model.armature[2:8] = 0.0
@@ -48,10 +38,6 @@ def robot() -> Robot:
 
 def apart(one: Any, other: Any) -> float:
     return float(np.abs(one.homogeneous - other.homogeneous).max())
-
-
-PREDECESSOR = Frame("p", 2, placement(93), "two")
-SUCCESSOR = Frame("s", 3, placement(94), "base")
 
 
 def accelerations(rows: ConstraintSet, q: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -8,12 +8,12 @@ import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 
-from ..loops import ConstraintSet
-from ..loops.set_rows import SetRows
-from ..robot import Motion
-from ..rows.right_hand_side import RightHandSide
-from .row_space import NO_ROW
-from .saddle_point import solve_direct
+from ...loops import ConstraintSet
+from ...loops.set_rows import SetRows
+from ...robot import Motion
+from ...rows.right_hand_side import RightHandSide
+from ..row_space import NO_ROW
+from ..saddle_point import solve_direct
 
 MOST_STEPS = 20
 """Newton steps of one projection. A step of an integrator takes one or two."""

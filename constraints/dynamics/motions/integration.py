@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any, NamedTuple, final
 
@@ -10,19 +11,25 @@ import numpy as np
 from liegroups.arguments import as_flag, expect, finite_number, natural_number
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
-from ..errors import NotFiniteError, OptionError, UndefinedError
-from ..keywords import names_checked
-from ..loops import ConstraintSet
-from ..loops.assembly import OPEN
-from ..robot import Motion
-from ..robot.pinocchio import pin
-from ..solvers.options import LEAST_THRESHOLD, below_rounding
-from ..solvers.projection.batch import Progress, reporting
+from ...errors import NotFiniteError, OptionError, UndefinedError
+from ...keywords import names_checked
+from ...loops import Baumgarte, ConstraintSet
+from ...loops.assembly import OPEN
+from ...robot import Motion
+from ...robot.pinocchio import pin
+from ...solvers.options import LEAST_THRESHOLD, below_rounding
+from ...solvers.projection.batch import Progress, reporting
+from ...words import first_names
+from ..status import DynamicsStatus, Method, member
 from .events import Crossing, Event, Watch, as_events, bisected, of_time_and_state, restarted
 from .metric_projection import Errors
-from .motion_record import MotionRecord, MotionStatus
-from .status import DynamicsStatus, Method, member
+from .record import MotionRecord, MotionStatus
 from .stepping import Correction, Forces, Halt, OpenStateError, Scheme, State, Stepper
+
+_log = logging.getLogger(__package__)
+
+ROUNDING = 1e-9
+"""Part of a step that is no step of its own: durations come from divisions and sums."""
 
 MOMENT = 1e-6
 """How much later it shows where a function that is zero after a reset goes [s]."""
@@ -67,7 +74,7 @@ def simulate(
         step: of the scheme [s]; the last one is shorter where the duration is no multiple of it.
         forces: (t, motion) -> generalised forces (nv,), or None for none.
         scheme: a `Scheme`, or its name.
-        correction: a `Correction`, or its name.
+        correction: a `Correction`, or its name. With BAUMGARTE the log names the constraints that have no gains.
         events: what to look for; see `Event`.
         method: of `forward_dynamics`.
         tolerance: largest error norm of a constraint after a projection.
@@ -83,7 +90,7 @@ def simulate(
 
     Raises:
         OpenStateError: the start is open; names the constraint.
-        OptionError: a duration or step that is not positive.
+        OptionError: a duration or step that is not positive, or a step longer than the duration.
         MethodError: a method that does not take the set.
         UnknownNameError, WrongObjectError, SizeError, NotFiniteError: what is wrong with an argument, or with what
             forces and events give.
@@ -97,6 +104,8 @@ def simulate(
     """
     robot = expect(constraint_set, ConstraintSet, "constraint set of a motion", "a ConstraintSet").robot
     length, h = (_positive(x, f"{w} of a motion") for x, w in ((duration, "duration"), (step, "step")))
+    if h > length * (1.0 + ROUNDING):
+        raise OptionError(f"step of a motion: expected at most its duration of {length:g} s, got {h:g} s")
     first = finite_number(start, "start of a motion")
     if forces is not None:
         of_time_and_state(forces, "forces of a motion", "vector tau (nv,)")
@@ -106,12 +115,14 @@ def simulate(
     keeps: Correction = member(Correction, correction, "correction of a motion")
     by: Method = member(Method, method, "method of dynamics")
     watched = as_events(events)
+    if keeps is Correction.BAUMGARTE:
+        _say_what_drifts(constraint_set)
     stepper = Stepper(constraint_set, forces, how, keeps, by, tolerance)
     motion = robot.at(q0, v0)
     errors = stepper.errors(constraint_set.rows_at(motion, stepper.rhs(first)))
     if is_open(errors, motion.v) and not as_flag(open_start, "`open_start` of a motion"):
         raise OpenStateError(errors)
-    count = max(1, int(np.ceil(length / h - 1e-9)))
+    count = max(1, int(np.ceil(length / h - ROUNDING)))
     grid = [first + min(k * h, length) for k in range(count)] + [first + length]
     run = _Run(stepper, watched, _every(every))
     with reporting(progress, count, "step") as report, np.errstate(over="ignore", invalid="ignore"):
@@ -281,6 +292,19 @@ def _energy(motion: Motion, M: Matrix) -> tuple[float, float]:
     k = motion.posture.placed()
     potential = float(pin.computePotentialEnergy(k.model, k.data, motion.q))
     return 0.5 * float(motion.v @ M @ motion.v), potential
+
+
+def _say_what_drifts(constraint_set: ConstraintSet) -> None:
+    """Name in the log the constraints that are on and that nothing brings back."""
+    gains = dict(zip(constraint_set.names, constraint_set.baumgarte, strict=True))
+    each = zip(gains, constraint_set.stack.slices, constraint_set.active, strict=True)
+    loose = [name for name, s, on in each if on and s.stop > s.start and gains[name] == Baumgarte()]
+    if loose:
+        _log.warning(
+            "motion with correction BAUMGARTE: no gains for %s, which will drift; `constraint_set.stabilised(time)` "
+            "gives them, and correction PROJECTION needs none",
+            first_names(loose),
+        )
 
 
 def _positive(candidate: float, what: str) -> float:

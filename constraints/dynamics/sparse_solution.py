@@ -21,22 +21,29 @@ from ..loops.pose_map import PoseMap
 from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide
 from ..rows.stack import Stack
-from .independent_rows import (
+from .applicability import MethodError
+from .sparse import (
     Block,
+    Bodies,
     Choice,
+    Ends,
+    MaximalSystem,
     Paths,
+    RelativeRows,
+    RowsOfAKind,
+    Seen,
+    closure_rows,
     independent_by_elimination,
     independent_in_closures,
     independent_of_all,
     least_norm,
     least_norm_of_all,
     paths_of,
+    rows_by_kind,
+    seen_at,
 )
-from .maximal_coordinates import Bodies, Ends, MaximalSystem, Seen, seen_at
-from .relative_rows import RelativeRows, RowsOfAKind, closure_rows, rows_by_kind
 from .status import Method
 from .system import check_state, wanted_accelerations
-from .takes import MethodError
 
 MET = 1e-9
 """Rows are met, and equations are, where what is left is at most this part of the terms that they are made of."""

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import splu
 
 from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
-from ..linear_algebra import RANK_TOLERANCE, numerical_rank, pivots
+from ...linear_algebra import RANK_TOLERANCE, numerical_rank, pivots
 from .many_vectors import crossed
 
 ZERO_ROW = 1e-11

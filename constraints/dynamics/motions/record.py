@@ -9,14 +9,14 @@ import numpy as np
 
 from liegroups.arrays import Indices, Matrix, Vector
 
-from ..errors import ConstraintError
-from ..loops import ConstraintSet
-from ..rows.row_owner import RowOwner
-from ..solvers.result import Result
-from ..solvers.status import StatusEnum
-from ..words import counted
+from ...errors import ConstraintError
+from ...loops import ConstraintSet
+from ...rows.row_owner import RowOwner
+from ...solvers.result import Result
+from ...solvers.status import StatusEnum
+from ...words import counted
+from ..status import DynamicsStatus
 from .events import Crossing
-from .status import DynamicsStatus
 
 
 class MotionStatus(StatusEnum):

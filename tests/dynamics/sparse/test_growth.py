@@ -17,8 +17,8 @@ import rbdl_models
 
 from constraints import Frame, Implicit, Position, Robot, Target
 from constraints.dynamics import MethodError
-from constraints.dynamics.relative_rows import RelativeMotions, closure_rows, rows_by_kind
-from constraints.dynamics.sparse import SparseSolution, SparseStatus, solve_sparse, why_not
+from constraints.dynamics.sparse.relative_rows import RelativeMotions, closure_rows, rows_by_kind
+from constraints.dynamics.sparse_solution import SparseSolution, SparseStatus, solve_sparse, why_not
 from constraints.errors import NotFiniteError, OtherConstraintsError, RobotMismatchError, SizeError, WrongObjectError
 from constraints.loops import (
     Axes,
@@ -34,7 +34,7 @@ from constraints.loops import (
 )
 from constraints.models import load, mechanisms
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "tests" / "data" / "mechanisms"
 
 
@@ -217,7 +217,7 @@ def test_rows_that_depend_on_each_other_by_a_dense_choice(monkeypatch: pytest.Mo
     s, q = growth.lift(4)
     s, v = doubled(s), np.zeros(9)
     sparse = solve_sparse(s, s.robot.at(q, v))
-    monkeypatch.setattr("constraints.dynamics.independent_rows.LONGEST", 0)
+    monkeypatch.setattr("constraints.dynamics.sparse.independent_rows.LONGEST", 0)
     other = solve_sparse(s, s.robot.at(q, v))
     assert other.rank == sparse.rank == 8
     assert apart(other.acceleration, sparse.acceleration) < 1e-12

@@ -10,7 +10,7 @@ import pytest
 
 from constraints import Robot
 from constraints.dynamics import Event, MotionRecord, MotionStatus, impact, simulate
-from constraints.dynamics.stepping import Halt, State, Stepper
+from constraints.dynamics.motions.stepping import Halt, State, Stepper
 from constraints.errors import DuplicateNameError, UnknownNameError, WrongObjectError
 from constraints.loops import ConstraintSet, PointContact
 from constraints.robot import Motion

@@ -10,11 +10,11 @@ from liegroups.arguments import as_callable, as_flag, as_name, as_tuple, expect,
 from liegroups.arrays import Vector
 from liegroups.frozen import set_fields
 
-from ..errors import DuplicateNameError, UnknownNameError, WrongObjectError
-from ..keywords import can_be_called
-from ..loops import ConstraintSet
-from ..robot import Motion
-from .system import check_state
+from ...errors import DuplicateNameError, UnknownNameError, WrongObjectError
+from ...keywords import can_be_called
+from ...loops import ConstraintSet
+from ...robot import Motion
+from ..system import check_state
 
 TIME = 1e-9
 """How well the time of an event is known [s]."""

@@ -10,15 +10,15 @@ import numpy as np
 
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import ConstraintError, NotFiniteError, UndefinedError
-from ..loops import ConstraintSet
-from ..loops.set_rows import SetRows
-from ..robot import Motion
-from ..rows.right_hand_side import RightHandSide
-from .forward import ForwardDynamics, forward_dynamics
+from ...errors import ConstraintError, NotFiniteError, UndefinedError
+from ...loops import ConstraintSet
+from ...loops.set_rows import SetRows
+from ...robot import Motion
+from ...rows.right_hand_side import RightHandSide
+from ..forward import ForwardDynamics, forward_dynamics
+from ..status import DynamicsStatus, Method
 from .metric_projection import Errors, MetricProjection
-from .motion_record import MotionStatus
-from .status import DynamicsStatus, Method
+from .record import MotionStatus
 
 AGREEMENT = 1e-3
 """Part of the size of the accelerations up to which rows may contradict each other, without projection."""

@@ -20,7 +20,7 @@ from constraints.dynamics import (
     impact,
     simulate,
 )
-from constraints.dynamics.metric_projection import MetricProjection
+from constraints.dynamics.motions.metric_projection import MetricProjection
 from constraints.errors import (
     DtypeError,
     MissingExtraError,
@@ -433,3 +433,25 @@ def test_implicit_constraints_and_stabilisations_take_part() -> None:
     np.testing.assert_allclose(record.qs[:, 2], 0.0, atol=1e-10)
     np.testing.assert_allclose(record.q[:2], [0.5, 0.0], atol=1e-8)
     np.testing.assert_allclose(record.multipliers[:, 0], 2.0 * 9.81, rtol=1e-9)
+
+
+def test_a_step_longer_than_the_duration_is_refused() -> None:
+    """Step and duration swapped gave one step of the duration, without a word."""
+    robot = Robot(pin.buildSampleModelManipulator())
+    with pytest.raises(OptionError, match=r"step of a motion: expected at most its duration of 0\.001 s, got 1 s"):
+        simulate(ConstraintSet(robot, []), robot.neutral, np.zeros(robot.nv), 0.001, 1.0)
+    assert simulate(ConstraintSet(robot, []), robot.neutral, np.zeros(robot.nv), 0.3, 0.1 + 0.2).success
+
+
+def test_baumgarte_without_gains_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    """By the names of the constraints that drift; not of those that are off, nor where projection keeps them."""
+    mechanism = mechanisms.five_bar()
+    loops, q = mechanism.constraint_set(), mechanism.posture("closed")
+    (name,) = loops.names
+    quiet = (loops.stabilised(0.1), "baumgarte"), (loops.switched(off=[0]), "baumgarte"), (loops, "projection")
+    for rows, correction in quiet:
+        simulate(rows, q, np.zeros(4), 0.01, 0.01, correction=correction)
+    assert not caplog.records
+    simulate(loops, q, np.zeros(4), 0.01, 0.01, correction="baumgarte")
+    (record,) = caplog.records
+    assert f"no gains for {name}, which will drift" in record.getMessage()

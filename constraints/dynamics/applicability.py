@@ -37,6 +37,10 @@ def check_method(constraint_set: ConstraintSet, method: Method) -> None:
     Raises:
         MethodError: names the first constraint that it does not take, and why.
     """
+    if (
+        method is Method.TEST_FORCES and constraint_set.is_of_contacts
+    ):  # asked at each call: found when the set was made
+        return
     for name, reason in why_not(constraint_set, method):
         raise MethodError(method, name, reason)
 
@@ -44,9 +48,9 @@ def check_method(constraint_set: ConstraintSet, method: Method) -> None:
 def why_not(constraint_set: ConstraintSet, method: Method) -> Iterator[tuple[str, str]]:
     """Constraints of the set, those that are on, that a method does not take, each with the reason."""
     if method is Method.SPARSE:
-        from . import sparse
+        from . import sparse_solution
 
-        yield from sparse.why_not(constraint_set)
+        yield from sparse_solution.why_not(constraint_set)
         return
     reasons = {Method.TEST_FORCES: _no_contact, Method.PROXIMAL: _not_pinocchios}
     if method not in reasons:

@@ -1,0 +1,6 @@
+"""Motions in time: integration on the manifold, corrections, events, and the record of what happened."""
+
+from .events import Crossing as Crossing, Event as Event
+from .integration import simulate as simulate
+from .record import MotionRecord as MotionRecord, MotionStatus as MotionStatus, NoMotionError as NoMotionError
+from .stepping import Correction as Correction, OpenStateError as OpenStateError, Scheme as Scheme
