@@ -200,6 +200,15 @@ def test_moving_right_hand_sides() -> None:
         MovingRightHandSide(function=lambda s: None).at(0.5)  # type: ignore[arg-type, return-value]
 
 
+def test_a_whole_way_keeps_its_window_to_the_bit() -> None:
+    """The right-hand sides of a path that comes to its end are the given ones; of a part, those of the part."""
+    line = Problem(Rn(1), [Implicit.equal(Identity(Rn(1)), name="line")])
+    sides = MovingRightHandSide(line.rhs.replace("line", [0.0]), line.rhs.replace("line", [0.05]), window=(0.1, 0.7))
+    path = interpolate(line, sides.at(0.0).vector, sides.at(1.0).vector, rhs=sides).or_raise()
+    assert path.pieces[0].sides is sides
+    np.testing.assert_allclose(path(0.5), [0.02], atol=1e-12)
+
+
 def test_what_users_write_for_moving_right_hand_sides() -> None:
     line = Problem(Rn(2), [Implicit.equal(Identity(Rn(2)), name="line")])
     a, b = line.rhs, line.rhs.replace("line", [1.0, 2.0])
@@ -412,6 +421,10 @@ def test_collisions_by_distance_and_margin() -> None:
     assert always.always_colliding(3) == (("hand", "post"),)
     with pytest.raises(OptionError, match="samples of pairs that always collide"):
         always.always_colliding(0)
+    often = CollisionModel(robot, [ball("hand", "tool"), *(ball(f"post{i}", "universe", 0.3 * i - 0.6, 0.4) for i in range(5))])
+    drawn = [often.always_colliding(1, seed) for seed in range(2)]
+    assert drawn[0] != drawn[1]
+    assert often.always_colliding(1) == drawn[0]
     assert always.without(("hand", "post")).random_free(np.random.default_rng(0), 2).shape == (2, robot.nq)
     assert always.without(("hand", "post")).random_free(np.random.default_rng(0)).shape == (robot.nq,)
 
