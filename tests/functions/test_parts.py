@@ -146,7 +146,9 @@ def test_bodies_without_mass_have_no_columns() -> None:
     model = pin.Model()
     for i, mass in enumerate((2.0, 1.0, 0.0)):
         joint = model.addJoint(i, pin.JointModelRY(), pin.SE3(np.eye(3), np.array([0.3, 0.0, 0.0])), f"joint{i}")
-        model.appendBodyToJoint(joint, pin.Inertia(mass, np.array([0.1, 0.0, 0.0]), mass * np.eye(3)), pin.SE3.Identity())
+        model.appendBodyToJoint(
+            joint, pin.Inertia(mass, np.array([0.1, 0.0, 0.0]), mass * np.eye(3)), pin.SE3.Identity()
+        )
     model.inertias[0] = pin.Inertia(7.0, np.ones(3), np.eye(3))
     robot = Robot(model, "light end")
     f = CenterOfMass(robot)
@@ -156,7 +158,7 @@ def test_bodies_without_mass_have_no_columns() -> None:
     one, two = np.array([0.4, 0.1, 0.0]), np.array([0.7, 0.2, 0.0])
     np.testing.assert_allclose(f.value(np.zeros(3)), (2.0 * one + 1.0 * two) / 3.0 * [1.0, 0.0, 0.0], atol=1e-15)
     for joints in ([], ["joint2"], ["universe"]):
-        with pytest.raises(ModelError, match="^CenterOfMass: the chosen bodies of light end have no mass"):
+        with pytest.raises(ModelError, match=r"^CenterOfMass: the chosen bodies of light end have no mass"):
             CenterOfMass(robot, joints)
     with pytest.raises(ModelError, match="no mass"):
         CenterOfMass(robot, subtrees=["joint2"])

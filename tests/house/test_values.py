@@ -40,7 +40,9 @@ def modules(package: ModuleType) -> Iterator[ModuleType]:
 def records() -> Iterator[type]:
     for module in (*modules(constraints), *modules(liegroups)):
         kinds = (kind for kind in vars(module).values() if isinstance(kind, type))
-        yield from (kind for kind in kinds if kind.__module__ == module.__name__ and "__dataclass_fields__" in vars(kind))
+        yield from (
+            kind for kind in kinds if kind.__module__ == module.__name__ and "__dataclass_fields__" in vars(kind)
+        )
 
 
 def test_what_is_given_by_its_name_alone() -> None:
