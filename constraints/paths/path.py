@@ -65,12 +65,11 @@ class StepSize:
         self._rotations: list[slice] = []
         self._translations: list[slice] = []
         for leaf in self._space.leaves():
-            kind, _ = leaf.space.atoms[0] if leaf.space.atoms else ("R", 0)
             v, q = leaf.v, leaf.q
             if leaf.space.is_flat:
                 for column in range(v.start, v.stop):
                     (angles if problem.revolute[column] else lengths).append(column)
-            elif kind in ("SE2", "SE3"):
+            elif (kind := leaf.space.atoms[0][0]) in ("SE2", "SE3"):
                 size = 2 if kind == "SE2" else 3
                 self._translations.append(slice(q.start, q.start + size))
                 self._rotations.append(slice(v.start + size, v.stop))
