@@ -24,6 +24,8 @@ NEARLY = (10, 1e-3)
 """Steps at most of a first fit, and how short the last one is [m, rad]."""
 FAR_AWAY = (200, 1e-14)
 """The same of a fit that is to be exact, where no pose of the hinge is near."""
+NEWTON_STEPS = 20
+"""Steps at most from the first fit to where the picked coordinates vanish."""
 
 
 class _Fit(NamedTuple):
@@ -110,7 +112,7 @@ class CustomRows(PoseMap):
 
     def _exact(self, theta: Vector, pose: Any, held: Indices, cost: float) -> Vector | None:
         """Newton to where the held coordinates vanish; None where they do not, or much farther away."""
-        for _ in range(20):
+        for _ in range(NEWTON_STEPS):
             epsilon, A = self._linearised(theta, pose)
             if np.abs(epsilon[held]).max(initial=0.0) < 1e-15:
                 break

@@ -19,7 +19,7 @@ from constraints.loops.hinge_fit import ScrewRows, fitted, hinge_rows, twist_ang
 from constraints.loops.mobility import Mobility, coordinate_names, row_names
 from constraints.loops.partition import partition
 from constraints.loops.pose_map import LogPose, Rod, Split
-from constraints.loops.rotation_rows import Cross, Swing, Turn, perpendicular_pair
+from constraints.loops.rotation_rows import NEAR_HALF_TURN, Cross, Swing, Turn, perpendicular_pair, unit_log
 from constraints.loops.subhinge import Motion, Subhinge, unit_axis
 from liegroups import Rn
 
@@ -211,6 +211,24 @@ def test_rows_of_rotations_in_closed_form() -> None:
     assert rod[0] == 0.5 * (25.0 - 4.0)
 
 
+def test_near_half_a_turn_rotation_rows_are_held() -> None:
+    """As if `NEAR_HALF_TURN` short of it: finite, with finite derivatives; before that they are what they are."""
+    held = -1.0 + 0.5 * NEAR_HALF_TURN**2
+    assert unit_log(-1.0) == unit_log(held)
+    assert unit_log(held + 0.1 * NEAR_HALF_TURN**2)[0] < unit_log(held)[0]
+    angle = np.arccos(held)
+    assert unit_log(-1.0)[0] == pytest.approx(angle / np.sqrt(1.0 - held**2))
+    a, b = np.array([1.0, 0, 0]), np.array([0.0, 1.0, 0])
+    rows = Cross(a, b)
+    for rest in (0.0, 0.5 * NEAR_HALF_TURN, 2.0 * NEAR_HALF_TURN, 0.1):
+        R = pin.exp3((0.5 * np.pi - rest) * np.array([0.0, 0.0, 1.0]))
+        out, D = np.zeros(1), np.zeros((1, 3))
+        rows.value(R, out, D)
+        assert out[0] == pytest.approx(0.5 * np.pi - rest, abs=1e-7)
+        steep = np.sin(rest) / np.sin(max(rest, NEAR_HALF_TURN))
+        np.testing.assert_allclose(D, [[0.0, 0.0, steep]], atol=1e-6)
+
+
 @pytest.mark.parametrize("angle", [-3.1, -1.0, 0.0, 0.4, 2.0, 3.1, np.pi])
 @pytest.mark.parametrize("swing", [0.0, 0.5, 2.0])
 def test_the_twist_about_an_axis(angle: float, swing: float) -> None:
@@ -322,6 +340,14 @@ def test_branches_of_a_circle_by_the_sign_of_their_slope() -> None:
     assert not opened._replace(signs=(1.0, 1.0), meets=True).same(9.0)
     assert opened._replace(signs=(1.0, 1.0), meets=True).describe().endswith(", with a dead centre between them")
     assert not Branch(up, True, 0.0, (0.0, 0.0), same.dependent, same.rows).same(1.0)
+    nobody = np.array([False, False])
+    for there, dependent in ((np.array([0.8, 0.6]), [0]), (np.array([0.28, 0.96]), [1])):
+        for is_closed in (True, False):  # the pivots are those of the end
+            turned = branch_between(problem, up, there, problem.rhs, nobody, is_closed=is_closed)
+            assert turned.dependent.tolist() == dependent
+            assert turned.moved == pytest.approx(abs(there - up)[dependent[0]])
+    singular = branch_between(problem, up, end, problem.rhs, DRIVEN)
+    assert (singular.dependent.size, singular.moved) == (0, 0.0)
 
 
 def along_lemniscate(sign: float) -> Any:
