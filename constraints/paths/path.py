@@ -137,6 +137,8 @@ class Piece:
     def at(self, time: float) -> Vector:
         """Configuration (nq,) at a time in [0, 1]: a sample as it is; between two, their interpolation, projected.
 
+        Before the first sample it is that one, after the last one that.
+
         Raises:
             PathError: the projection did not succeed.
         """
@@ -257,7 +259,7 @@ class Path(NamesChecked):
             )
         for piece, duration in zip(self.pieces, self.durations, strict=True):
             if left <= duration or piece is self.pieces[-1]:
-                return piece.at(min(max(left / duration, 0.0), 1.0))
+                return piece.at(left / duration)
             left -= duration
         return self.end
 

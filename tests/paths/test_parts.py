@@ -80,7 +80,7 @@ def test_steps_of_every_kind_of_joint() -> None:
 def test_a_piece_is_at_its_samples_and_between_them() -> None:
     whole = piece(LINE, [0.0, 0.25, 1.0])
     for time, q in ((0.0, LINE[0]), (0.25, LINE[1]), (1.0, LINE[2]), (0.125, [0.5, 1.0]), (0.625, [1.0, 3.0]),
-                    (-0.1, LINE[0]), (1.1, LINE[2])):  # fmt: skip
+                    (-0.1, LINE[0]), (1.1, LINE[2]), (2.5, LINE[2]), (-9.0, LINE[0])):  # fmt: skip
         np.testing.assert_allclose(whole.at(time), q, atol=1e-15)
     back = whole.reversed()
     np.testing.assert_allclose(back.times, [0.0, 0.75, 1.0])
@@ -434,6 +434,22 @@ def test_margins_and_pairs_of_a_collision_model() -> None:
         CollisionModel(robot, [shapes[0], shapes[0]])
     with pytest.raises(OptionError, match="margin of a collision model"):
         CollisionModel(robot, shapes, margin=np.nan)
+
+
+def test_a_model_that_looks_at_no_pair_says_why(caplog: pytest.LogCaptureFixture) -> None:
+    """No shape, one, or several whose pairs are left out; with a pair it says nothing."""
+    robot = arm()
+    brings = "a Robot brings none, they are given by shapes= and urdfs="
+    for shapes, said in (
+        ([], f"it has no shape; {brings}"), ([ball("one", "tool")], f"it has only one shape, 'one'; {brings}"),
+        ([ball("one", "tool"), ball("two", "tool")], "left out: 1 on one joint; `left_out` names them"),
+        ([ball(str(i), "tool", i) for i in range(3)], "left out: 3 on one joint; `left_out` names them"),
+        ([ball("one", "tool"), ball("two", "universe")], ""),
+    ):  # fmt: skip
+        assert bool(CollisionModel(robot, shapes).pairs) == (said == "")
+        assert [f"no pair of shapes is looked at, so that every configuration is free ({said})" in message
+                for message in caplog.messages] == [True] * bool(said)  # fmt: skip
+        caplog.clear()
 
 
 def test_collisions_by_distance_and_margin() -> None:

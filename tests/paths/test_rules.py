@@ -176,6 +176,8 @@ def test_the_first_collision_is_looked_for_in_steps(seed: int) -> None:
     for place, radius in ((where[0], 0.01), (where[1], 0.01), (where[0], 0.2), (np.array([3.0, 0.0, 0.0]), 0.01)):
         post = Shape("post", "Sphere", (radius,), "universe", [*place, 0.0, 0.0, 0.0, 1.0])
         model = CollisionModel(arm(), [Shape("hand", "Sphere", (0.02,), "tool"), post])
+        default, said = model.first_collision(path), model.first_collision(path, max_angle=0.05, max_length=0.01)
+        assert default == said
         for limit in (0.05, 0.3):
             times = list[float]()
             for (t0, a), (t1, b) in pairwise(zip(path.times.tolist(), path.samples, strict=True)):
