@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 import pytest
-from explicit_samples import GROUPS, Swing
+from explicit_samples import GROUPS, Swing, pose
 from robots import arm
 
 from constraints import (
@@ -25,7 +25,7 @@ from constraints import (
     Surface,
     Transformation,
 )
-from constraints.errors import ModelError, OperatorError, OptionError, SizeError, SpaceMismatchError
+from constraints.errors import ModelError, OperatorError, OptionError, SizeError, SpaceMismatchError, WrongObjectError
 from constraints.functions import Constant, Identity, Sum
 from constraints.functions.contact.contact_pose import PoseOfContact
 from constraints.functions.polynomial import Polynomial
@@ -192,3 +192,34 @@ NAMED: dict[str, Any] = {
 def test_a_function_has_the_name_that_it_is_given(name: str) -> None:
     assert NAMED[name]().name == name
     assert NAMED[name](name="mine").name == str(NAMED[name](name="mine")) == "mine"
+
+
+@pytest.mark.parametrize(
+    "kind", [Position, Orientation, Rotation, Transformation, Pose, CenterOfMass], ids=lambda k: k.__name__
+)
+def test_functions_are_seen_from_any_joint(kind: Any) -> None:
+    """From the world, from the first joint, from one in the middle and from the last: value, Jacobian and drift."""
+    robot = arm()
+    for joint in ("universe", robot.joint_names[0], robot.joint_names[3], robot.joint_names[-1]):
+        frame = robot.frame(joint, pose(6))
+        if kind is CenterOfMass:
+            made = [kind(robot, joints, reference=frame) for joints in (None, [robot.joint_names[4]])]
+        else:
+            made = [kind(robot, "elbow", frame), kind(robot, robot.frame(robot.joint_names[0], pose(7)), frame)]
+        for f in made:
+            check_function(f, samples=1)
+
+
+def test_a_pair_of_surfaces_is_two_names() -> None:
+    """No text of two letters, nothing without an order, no more and no fewer."""
+    wrong: Any
+    for wrong in ("fs", 3, {"floor", "sole"}, ("floor",), ("floor", "sole", "sole"), ("floor", 1), None):
+        if wrong is None:
+            assert ConvexShapeContact(arm(), FLOOR, SOLE, pair=None).pairs == (("floor", "sole"),)
+            continue
+        with pytest.raises(
+            WrongObjectError, match=r"pair of ConvexShapeContact: expected two names, \(floor, object\)"
+        ):
+            ConvexShapeContact(arm(), FLOOR, SOLE, pair=wrong)
+    for fine in (("floor", "sole"), ["floor", "sole"]):
+        assert ConvexShapeContact(arm(), FLOOR, SOLE, pair=fine).pairs == (("floor", "sole"),)  # type: ignore[arg-type]
