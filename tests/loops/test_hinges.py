@@ -266,6 +266,10 @@ def test_wrong_hinges_are_named() -> None:
         Hinge.universal([1.0, 0.0, 0.0], [0.6, 0.8, 0.0])
     with pytest.raises(OptionError, match="pitch"):
         Hinge.helical([0.0, 0.0, 1.0])
+    with pytest.raises(HingeError, match="7 degrees of freedom, but the motion has only 1"):
+        Hinge.custom([Hinge.pin("z")] * 7)
+    with pytest.raises(HingeError, match="7 degrees of freedom, but the motion has only 6"):
+        Hinge.custom([Hinge.pin("z"), Hinge.free()])
     with pytest.raises(HingeError, match="3 degrees of freedom"):
         Hinge.custom([Hinge.pin([0.0, 0.0, 1.0])] * 3)
     with pytest.raises(WrongObjectError, match="sub-hinge 0"):
