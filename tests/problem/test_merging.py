@@ -106,7 +106,7 @@ def test_levels_of_any_problems_are_merged_by_one_rule(seed: int) -> None:
             levels[int(rng.integers(0, len(levels)))].append(every[int(i)])
         levels[-1] = levels[-1] or [every[0]] if not any(every[0] in level for level in levels) else levels[-1]
         parts.append(Problem(space, levels, optional_last=len(levels) > 1 and bool(rng.integers(0, 2))))
-    place: dict[str, float] = {}
+    place: dict[str, int] = {}
     for part in parts:
         for i, level in enumerate(part.constraint_levels):
             is_wish = part.optional_last and i == len(part.constraint_levels) - 1
