@@ -112,8 +112,7 @@ def take_back(cls: type[Any], said: Mapping[str, Any]) -> None:
     classes = [vars(base) for base in cls.__mro__]
     evaluates = next(i for i, known in enumerate(classes) if "evaluate" in known)
     for name, nothing in said.items():
-        first = next((i for i, known in enumerate(classes) if name in known), 0)
-        if first > evaluates:
+        if not any(name in known for known in classes[: evaluates + 1]):
             setattr(cls, name, nothing)
 
 

@@ -20,6 +20,12 @@ from .pose_map import PoseMap
 _dposv: Any = lapack.dposv
 STARTS = 8
 """Fits of a custom hinge begin at this many values of each of its first two turning steps."""
+NEARLY = (10, 1e-3)
+"""Steps at most of a first fit, and how short the last one is [m, rad]."""
+FAR_AWAY = (200, 1e-14)
+"""The same of a fit that is to be exact, where no pose of the hinge is near."""
+NEWTON_STEPS = 20
+"""Steps at most from the first fit to where the picked coordinates vanish."""
 
 
 class _Fit(NamedTuple):
@@ -100,13 +106,13 @@ class CustomRows(PoseMap):
         held, left = self._pick(theta)
         exact = self._exact(theta, pose, held, cost)
         if exact is None:  # far from any pose of the hinge
-            exact = self._descend(theta, pose, 200, 1e-14)[0]
+            exact = self._descend(theta, pose, *FAR_AWAY)[0]
         H, S = self.hinge.kinematics(exact)
         return _Fit(exact, H.actInv(pose), S, held, left)
 
     def _exact(self, theta: Vector, pose: Any, held: Indices, cost: float) -> Vector | None:
         """Newton to where the held coordinates vanish; None where they do not, or much farther away."""
-        for _ in range(20):
+        for _ in range(NEWTON_STEPS):
             epsilon, A = self._linearised(theta, pose)
             if np.abs(epsilon[held]).max(initial=0.0) < 1e-15:
                 break
@@ -143,7 +149,7 @@ class CustomRows(PoseMap):
         costs = np.square(p - places).sum(axis=1) + np.square(np.arccos(np.clip(cosine, -1.0, 1.0)))
         best, least = self._starts[0], np.inf
         for i in np.argsort(costs, kind="stable")[:2]:
-            theta, cost = self._descend(self._starts[int(i)], pose, 10, 1e-3)
+            theta, cost = self._descend(self._starts[int(i)], pose, *NEARLY)
             if cost < 0.999 * least:
                 best, least = theta, cost
             if least < 1e-3:

@@ -12,6 +12,7 @@ from liegroups import Rn
 from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.frozen import set_fields
 from liegroups.second_order import cross, se3_log_second
+from liegroups.segments import as_slice
 
 from ..functions.frame_function import FrameFunction, kinematics_at
 from ..point import MovingPoint, Point
@@ -219,11 +220,10 @@ class OfRelativePose(FrameFunction):
         """Resolve the frames, and note the columns."""
         self.resolve(self.robot, self.a, self.b, Rn(self.pose_map.size), self.name or None)
         indices = np.flatnonzero(self.columns)
-        whole = indices.size > 0 and int(indices[-1] - indices[0]) + 1 == indices.size
         set_fields(
             self,
             _indices=indices,
-            _block=slice(int(indices[0]), int(indices[-1]) + 1) if whole else None,
+            _block=as_slice(indices.tolist()),
             _signs=np.ascontiguousarray(self._sign[0, indices]),
             _same_sign=bool((self._sign[0, indices] == 1.0).all()),
         )

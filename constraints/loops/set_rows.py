@@ -65,7 +65,7 @@ class TogetherRows:
         self._targets: list[tuple[FrameRows, slice, slice]] = []
         self._signs = np.zeros((stack.size, robot.nv))
         for owner, s, full in zip(stack.owners, stack.slices, stack.full_slices, strict=True):
-            if not isinstance(owner, FrameRows) or not robot.space.same_robot(owner.space):
+            if not isinstance(owner, FrameRows):
                 self._others.append(_Other(owner, s, full))
                 continue
             if owner.target is not None:

@@ -245,7 +245,7 @@ class CollisionModel:
         data, solids = _memory(self.robot.model, self._geometry, tuple(self._margins.values()))
         left = list(range(len(self.pairs)))
         rng = np.random.default_rng(seed)
-        for q in (self.robot.random(rng) for _ in range(samples if left else 0)):
+        for q in (self.robot.random(rng) for _ in range(samples)):
             pin.computeCollisions(self.robot.model, data, self._geometry, solids, q, False)
             met = [k for k in left if solids.collisionResults[k].isCollision()]
             for k in set(left).difference(met):

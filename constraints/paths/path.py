@@ -65,12 +65,11 @@ class StepSize:
         self._rotations: list[slice] = []
         self._translations: list[slice] = []
         for leaf in self._space.leaves():
-            kind, _ = leaf.space.atoms[0] if leaf.space.atoms else ("R", 0)
             v, q = leaf.v, leaf.q
             if leaf.space.is_flat:
                 for column in range(v.start, v.stop):
                     (angles if problem.revolute[column] else lengths).append(column)
-            elif kind in ("SE2", "SE3"):
+            elif (kind := leaf.space.atoms[0][0]) in ("SE2", "SE3"):
                 size = 2 if kind == "SE2" else 3
                 self._translations.append(slice(q.start, q.start + size))
                 self._rotations.append(slice(v.start + size, v.stop))
@@ -137,6 +136,8 @@ class Piece:
 
     def at(self, time: float) -> Vector:
         """Configuration (nq,) at a time in [0, 1]: a sample as it is; between two, their interpolation, projected.
+
+        Before the first sample it is that one, after the last one that.
 
         Raises:
             PathError: the projection did not succeed.
@@ -258,7 +259,7 @@ class Path(NamesChecked):
             )
         for piece, duration in zip(self.pieces, self.durations, strict=True):
             if left <= duration or piece is self.pieces[-1]:
-                return piece.at(min(max(left / duration, 0.0), 1.0))
+                return piece.at(left / duration)
             left -= duration
         return self.end
 

@@ -137,7 +137,7 @@ def _levels(problems: Sequence[Problem], space: Space) -> tuple[list[list[RowOwn
     level_of: dict[_Identity, float] = {}
     for problem in problems:
         levels = problem.constraint_levels
-        last = len(levels) - 1 if problem.optional_last and len(levels) > 1 else -1
+        last = len(levels) - 1 if problem.optional_last else -1
         for i, level in enumerate(levels):
             for owner in level:
                 key = _identity(owner, space)

@@ -181,7 +181,7 @@ def left_to_steps(
     resolved = {id(explicit) for explicit in resolution.explicits}
     deepest = max((r.constraint.level for r in resolution.refused), default=0)
     left: list[list[RowOwner]] = [[] for _ in range(max(len(levels), deepest + 1, 1))]
-    optional = len(levels) - 1 if optional_last and len(levels) > 1 else -1
+    optional = len(levels) - 1 if optional_last else -1
     for i, level in enumerate(levels):
         for owner in level:
             if id(owner) not in resolved:

@@ -6,13 +6,21 @@ import dataclasses
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
 from robots import arm, humanoid, two_arms
 
-from constraints import Function, Pose, Position
-from constraints.errors import NotFiniteError, NotNormalizedError, SizeError, UndefinedError, WrongObjectError
+from constraints import Affine, Function, Pose, Position
+from constraints.errors import (
+    FunctionError,
+    NotFiniteError,
+    NotNormalizedError,
+    SizeError,
+    UndefinedError,
+    WrongObjectError,
+)
 from constraints.functions._template import DistanceBetween
 from constraints.functions.frame_function import FrameFunction, kinematics_at
 from constraints.testing import CheckFailed, check_function
@@ -425,3 +433,44 @@ def test_a_check_says_what_was_seen_and_not_the_law_as_if_it_held() -> None:
     assert "  law: value and Jacobian are finite" in others
     copy = pickle.loads(pickle.dumps(caught.value))
     assert (str(copy), copy.seen) == (str(caught.value), first)
+
+
+class Forgetful(Function):
+    """Leaves out what it is told to."""
+
+    def __init__(self, forgets: str) -> None:
+        self.forgets = forgets
+        self.declare(Rn(2), Rn(2), name="forgetful")
+
+    def evaluate(self, point: Any, value: Any, jacobian: Any = None) -> Any:
+        value[0] = point.q[0]
+        if self.forgets != "value":
+            value[1] = point.q[1]
+        if jacobian is not None and self.forgets != "jacobian":
+            jacobian[:] = np.eye(2)
+        return value if self.forgets == "to return nothing" else None
+
+    def drift(self, motion: Any, out: Any) -> None:
+        if self.forgets != "drift":
+            out[:] = 0.0
+
+
+@pytest.mark.parametrize(
+    ("forgets", "ask", "said"),
+    [
+        ("value", lambda f: f.value([1.0, 2.0]), "row 1 of the value of forgetful is not written"),
+        ("jacobian", lambda f: f.jacobian([1.0, 2.0]), "the Jacobian of forgetful is not written"),
+        ("drift", lambda f: f.drift_at([1.0, 2.0], [0.0, 1.0]), "row 0 of the drift of forgetful is not written"),
+        ("to return nothing", lambda f: f([1.0, 2.0]), "evaluate of forgetful returns ndarray instead of writing"),
+    ],
+)
+def test_what_users_forget_is_no_value(forgets: str, ask: Any, said: str) -> None:
+    """Wherever it is asked for; the functions of the library are not watched, which costs time."""
+    with pytest.raises(FunctionError, match=said):
+        ask(Forgetful(forgets))
+    whole = Forgetful("nothing")
+    assert whole([1.0, 2.0]).tolist() == [1.0, 2.0]
+    np.testing.assert_array_equal(whole.jacobian([1.0, 2.0]), np.eye(2))
+    assert whole.drift_at([1.0, 2.0], [0.0, 1.0]).tolist() == [0.0, 0.0]
+    assert hasattr(Forgetful.evaluate, "__wrapped__")
+    assert not hasattr(Affine.evaluate, "__wrapped__")

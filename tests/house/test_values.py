@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterator
+from dataclasses import fields
 from types import ModuleType
 
 import constraints
@@ -20,11 +21,41 @@ BY_VALUE = {
 }  # fmt: skip
 """Equal where their fields are; all others hold arrays or functions, and are equal to themselves alone."""
 
+BY_NAME = {
+    "CenterOfMass": {"reference"}, "Closure": {"target", "form"}, "PointClosure": {"target"},
+    "PointContact": {"axes", "form", "target"}, "SurfaceContact": {"axes", "form", "target"},
+    "ConstraintGraphFactory": {"preplacement_distance", "margin", "preplace_guide", "empty_level_sets", "margins",
+                               "options", "attempts"},
+    "Explicit": {"whole", "exact_parts"}, "Transition": {"condition", "parameters"},
+}  # fmt: skip
+"""What is given by its name alone, beside `name` itself where it may be left out, and the maps of a group."""
+
 
 def modules(package: ModuleType) -> Iterator[ModuleType]:
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         if not module.name.endswith("__main__"):
             yield importlib.import_module(module.name)
+
+
+def records() -> Iterator[type]:
+    for module in (*modules(constraints), *modules(liegroups)):
+        kinds = (kind for kind in vars(module).values() if isinstance(kind, type))
+        yield from (
+            kind for kind in kinds if kind.__module__ == module.__name__ and "__dataclass_fields__" in vars(kind)
+        )
+
+
+def test_what_is_given_by_its_name_alone() -> None:
+    """A name that may be left out is never one more number of a long call; nor are options that few give."""
+    by_name: dict[str, set[str]] = {}
+    for kind in records():
+        own = [f for f in fields(kind) if f.init and f.name in vars(kind).get("__annotations__", {})]
+        optional = {f.name: f.kw_only for f in own if f.name == "name" and f.default == ""}
+        assert all(optional.values()) or kind.__name__ in ("Event", "_Node"), kind
+        named = {f.name for f in own if f.kw_only and f.name != "name"}
+        if named and kind.__name__ != "GroupMaps":
+            by_name[kind.__name__] = named
+    assert by_name == BY_NAME
 
 
 def test_records_are_frozen() -> None:

@@ -16,7 +16,20 @@ import pytest
 from rbdl_models import LINKAGE_CLOSED, data, linkage, robot_of, set_of
 from samples import mixed_frames
 
-from constraints import Bounds, Frame, Implicit, Pose, Problem, Robot, Status, Target, Transformation
+from constraints import (
+    Affine,
+    Bounds,
+    Explicit,
+    Frame,
+    Implicit,
+    Pose,
+    Position,
+    Problem,
+    Robot,
+    Status,
+    Target,
+    Transformation,
+)
 from constraints.errors import EmptyProblemError, FileError, OptionError, SizeError, UnknownJointError, WrongObjectError
 from constraints.loops import (
     Closure,
@@ -32,7 +45,7 @@ from constraints.loops.branch import branch_between
 from constraints.loops.mobility import mobility_at
 from constraints.models import mechanisms
 from constraints.rows import Order, stack_rows
-from constraints.solvers import LeastChange, NewtonEngine, SparseKKT
+from constraints.solvers import DampedCholesky, LeastChange, NewtonEngine, SparseKKT
 
 NEAR = [(model, entry) for model, d in data()["models"].items() for entry in d["near"]]
 
@@ -263,6 +276,65 @@ def test_sparse_rows_leave_masked_rows_out() -> None:
     other = assemble_position(rows, start, engine=NewtonEngine(SparseKKT))
     assert one.success
     assert np.abs(one.q - other.q).max() < 1e-9
+
+
+BELOW = [-9.0] * 4
+BOUNDLESS = [np.inf] * 4
+
+
+@pytest.mark.parametrize(
+    ("more", "changes", "engine"),
+    [
+        ((), {}, DampedCholesky), ((), {"weights": [1.0, 0.0, 1.0, 1.0]}, LeastChange),
+        ((), {"weights": [1.0, 2.0, 1.0, 1.0]}, DampedCholesky),
+        (("low",), {"weights": [1.0, 0.0, 1.0, 1.0]}, DampedCholesky),
+        ((), {"weights": [1.0, 0.0, 1.0, 1.0], "driven": ["j1"]}, DampedCholesky),
+        ((), {"weights": [1.0, 0.0, 1.0, 1.0], "driven": ["j0"]}, LeastChange),
+        ((), {"weights": [1.0, 0.0, 1.0, 1.0], "bounds": (BELOW, BOUNDLESS)}, DampedCholesky),
+        ((), {"weights": [1.0, 0.0, 1.0, 1.0], "bounds": ([-np.inf] * 4, [9.0] * 4)}, DampedCholesky),
+        ((), {"weights": [1.0, 0.0, 1.0, 1.0], "bounds": ([-np.inf] * 4, BOUNDLESS)}, LeastChange),
+        (("low",), {"bounds": (BELOW, BOUNDLESS)}, DampedCholesky),
+        (("lower level",), {"weights": [1.0, 0.0, 1.0, 1.0], "driven": ["j3"]}, DampedCholesky),
+    ],
+)  # fmt: skip
+def test_what_closes_it_by_default(more: tuple[str, ...], changes: dict[str, Any], engine: Any) -> None:
+    """Exact costs of zero where nothing but equalities of one level counts, else the projector's steps: to the bit."""
+    robot = planar_arm(0.7, 0.6, 0.5, 0.4)
+    tip, closed = Position(robot, "tip"), np.array([0.4, -0.9, 0.8, 0.3])
+    last = Affine([[0.0, 0.0, 0.0, 1.0]], None, robot.space)
+    coupled = Affine([[0.5, 0.0, 0.0, 0.0]], [0.1], robot.space)
+    owners = {
+        "tip": Implicit.equal(tip, tip.value(closed), mask=[1, 1, 0], name="tip"),
+        "low": Implicit.above(last, [-9.0], name="low"),
+        "lower level": Explicit(coupled, robot.segments("j3"), level=1, name="lower level"),
+    }
+    rows = ConstraintSet(robot, [owners[name] for name in ("tip", *more)])
+    asked = dict(changes)
+    if "bounds" in asked:
+        asked["bounds"] = Bounds(robot.space, *(np.array(side) for side in asked["bounds"]))
+    found = assemble_position(rows, closed + 0.1, **asked)
+    assert found.success
+    results = {
+        kind: assemble_position(rows, closed + 0.1, engine=NewtonEngine(kind), **asked).q.tobytes()
+        for kind in (DampedCholesky, LeastChange)
+    }
+    assert len(set(results.values())) == 2
+    assert found.q.tobytes() == results[engine]
+
+
+def test_rows_that_repeat_others_are_told_where_they_contradict_them() -> None:
+    """Three rows of one joint that cannot hold together: those that agree are not told."""
+    robot = planar_arm(0.7, 0.6)
+    row = Affine([[1.0, 0.0]], None, robot.space)
+    owners = [Implicit.equal(row, [value], name=name) for name, value in (("a", 0.0), ("b", 0.0), ("c", 1.0))]
+    failed = assemble_position(ConstraintSet(robot, owners), [0.5, 0.9])
+    assert not failed.success
+    lines = failed.describe().splitlines()
+    assert sum(r.mismatch == 0.0 for r in failed.dependence.redundant) == 1
+    assert [line for line in lines if "mismatch" in line] == [
+        f"    {r.row}: mismatch {r.mismatch:.2g}" for r in failed.dependence.redundant if r.mismatch != 0.0
+    ]
+    assert any(line.startswith("  3 rows, rank 1; redundant rows inconsistent by") for line in lines)
 
 
 def test_a_closed_configuration_comes_back_as_it_is() -> None:

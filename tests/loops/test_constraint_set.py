@@ -108,6 +108,24 @@ def test_each_constraint_has_its_own_stabilisation() -> None:
     assert given.baumgarte[2] == Baumgarte(3.0, 4.0)
 
 
+def test_a_stabilisation_settles_in_any_positive_time() -> None:
+    for T in (0.01, 0.5, 1.0, 2.0):
+        assert Baumgarte.settling(T) == Baumgarte(1.0 / T**2, 2.0 / T)
+        assert arms().stabilised(T).baumgarte == (Baumgarte.settling(T),) * len(arms())
+    wrong: Any
+    for wrong in (0.0, 0, -1.0, np.nan, "1", True):
+        with pytest.raises(WrongObjectError, match="time of a stabilisation"):
+            Baumgarte.settling(wrong)
+        if wrong:
+            for gains in ((wrong, 0.0), (0.0, wrong)):
+                with pytest.raises(WrongObjectError, match="gain of a stabilisation"):
+                    Baumgarte(*gains)
+    for gains in ((np.inf, 0.0), (0.0, np.inf)):
+        with pytest.raises(WrongObjectError, match="a finite number, got inf"):
+            Baumgarte(*gains)
+    assert Baumgarte() == Baumgarte(0.0, 0.0)
+
+
 def moving(group: Space, seed: int) -> Target:
     """A target that turns and moves in a group, its rates by differences."""
     rng = np.random.default_rng(seed)

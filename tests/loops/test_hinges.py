@@ -15,6 +15,7 @@ from samples import placement, two_arms_frames
 from constraints import Frame, Robot
 from constraints.errors import NotNormalizedError, OptionError, SizeError, WrongObjectError
 from constraints.loops import Closure, Hinge, HingeError, HingeKind, HingeTypeError
+from constraints.loops.hinge_fit import fitted, rate_matrix
 from liegroups.unit_vectors import unit_log
 
 HINGES = {
@@ -152,6 +153,25 @@ def test_subspaces_are_the_derivatives_of_placements(name: str) -> None:
     assert np.abs(drift - hinge.drift(theta, rates)).max() < 1e-9
 
 
+@pytest.mark.parametrize("name", [n for n in HINGES if n != "free"])
+def test_fitted_coordinates_move_by_their_rates(name: str) -> None:
+    """Rates, accelerations and the matrix of rates are derivatives of the fitted coordinates, open or closed."""
+    hinge, rng, h = HINGES[name], np.random.default_rng(7), 1e-4
+    for open_by in (0.0, 0.1, 0.1):
+        theta = coordinates(hinge, rng)
+        pose = hinge.placement(theta) * pin.exp6(open_by * rng.standard_normal(6))
+        twist, acceleration = rng.standard_normal((2, 6))
+
+        def along(t: float, pose: Any = pose, v: Any = twist, a: Any = acceleration) -> np.ndarray:
+            return fitted(hinge, pose * pin.exp6(t * v + 0.5 * t * t * a), np.zeros(6), np.zeros(6)).coordinates
+
+        found = fitted(hinge, pose, twist, acceleration)
+        ahead, behind = (hinge.space.difference(found.coordinates, along(t)) for t in (h, -h))
+        assert np.abs((ahead - behind) / (2 * h) - found.rates).max(initial=0.0) < 1e-6
+        assert np.abs((ahead + behind) / h**2 - found.accelerations).max(initial=0.0) < 2e-5
+        assert np.abs(rate_matrix(hinge, pose) @ twist - found.rates).max(initial=0.0) < 1e-9
+
+
 @pytest.mark.parametrize("name", HINGES)
 def test_hinges_pickle(name: str) -> None:
     """A hinge and its closure come back from pickle with the same rows."""
@@ -246,6 +266,10 @@ def test_wrong_hinges_are_named() -> None:
         Hinge.universal([1.0, 0.0, 0.0], [0.6, 0.8, 0.0])
     with pytest.raises(OptionError, match="pitch"):
         Hinge.helical([0.0, 0.0, 1.0])
+    with pytest.raises(HingeError, match="7 degrees of freedom, but the motion has only 1"):
+        Hinge.custom([Hinge.pin("z")] * 7)
+    with pytest.raises(HingeError, match="7 degrees of freedom, but the motion has only 6"):
+        Hinge.custom([Hinge.pin("z"), Hinge.free()])
     with pytest.raises(HingeError, match="3 degrees of freedom"):
         Hinge.custom([Hinge.pin([0.0, 0.0, 1.0])] * 3)
     with pytest.raises(WrongObjectError, match="sub-hinge 0"):

@@ -16,10 +16,10 @@ from constraints.loops.axes import hinge_of_axes, hinge_of_mask
 from constraints.loops.branch import Branch, branch_between, meets_dead_centre
 from constraints.loops.custom_fit import CustomRows
 from constraints.loops.hinge_fit import ScrewRows, fitted, hinge_rows, twist_angle, twist_drift
-from constraints.loops.mobility import Mobility, coordinate_names, row_names
+from constraints.loops.mobility import Mobility, coordinate_names, mobility_at, row_names
 from constraints.loops.partition import partition
 from constraints.loops.pose_map import LogPose, Rod, Split
-from constraints.loops.rotation_rows import Cross, Swing, Turn, perpendicular_pair
+from constraints.loops.rotation_rows import NEAR_HALF_TURN, Cross, Swing, Turn, perpendicular_pair, unit_log
 from constraints.loops.subhinge import Motion, Subhinge, unit_axis
 from liegroups import Rn
 
@@ -211,6 +211,24 @@ def test_rows_of_rotations_in_closed_form() -> None:
     assert rod[0] == 0.5 * (25.0 - 4.0)
 
 
+def test_near_half_a_turn_rotation_rows_are_held() -> None:
+    """As if `NEAR_HALF_TURN` short of it: finite, with finite derivatives; before that they are what they are."""
+    held = -1.0 + 0.5 * NEAR_HALF_TURN**2
+    assert unit_log(-1.0) == unit_log(held)
+    assert unit_log(held + 0.1 * NEAR_HALF_TURN**2)[0] < unit_log(held)[0]
+    angle = np.arccos(held)
+    assert unit_log(-1.0)[0] == pytest.approx(angle / np.sqrt(1.0 - held**2))
+    a, b = np.array([1.0, 0, 0]), np.array([0.0, 1.0, 0])
+    rows = Cross(a, b)
+    for rest in (0.0, 0.5 * NEAR_HALF_TURN, 2.0 * NEAR_HALF_TURN, 0.1):
+        R = pin.exp3((0.5 * np.pi - rest) * np.array([0.0, 0.0, 1.0]))
+        out, D = np.zeros(1), np.zeros((1, 3))
+        rows.value(R, out, D)
+        assert out[0] == pytest.approx(0.5 * np.pi - rest, abs=1e-7)
+        steep = np.sin(rest) / np.sin(max(rest, NEAR_HALF_TURN))
+        np.testing.assert_allclose(D, [[0.0, 0.0, steep]], atol=1e-6)
+
+
 @pytest.mark.parametrize("angle", [-3.1, -1.0, 0.0, 0.4, 2.0, 3.1, np.pi])
 @pytest.mark.parametrize("swing", [0.0, 0.5, 2.0])
 def test_the_twist_about_an_axis(angle: float, swing: float) -> None:
@@ -322,6 +340,14 @@ def test_branches_of_a_circle_by_the_sign_of_their_slope() -> None:
     assert not opened._replace(signs=(1.0, 1.0), meets=True).same(9.0)
     assert opened._replace(signs=(1.0, 1.0), meets=True).describe().endswith(", with a dead centre between them")
     assert not Branch(up, True, 0.0, (0.0, 0.0), same.dependent, same.rows).same(1.0)
+    nobody = np.array([False, False])
+    for there, dependent in ((np.array([0.8, 0.6]), [0]), (np.array([0.28, 0.96]), [1])):
+        for is_closed in (True, False):  # the pivots are those of the end
+            turned = branch_between(problem, up, there, problem.rhs, nobody, is_closed=is_closed)
+            assert turned.dependent.tolist() == dependent
+            assert turned.moved == pytest.approx(abs(there - up)[dependent[0]])
+    singular = branch_between(problem, up, end, problem.rhs, DRIVEN)
+    assert (singular.dependent.size, singular.moved) == (0, 0.0)
 
 
 def along_lemniscate(sign: float) -> Any:
@@ -383,6 +409,52 @@ def test_what_the_others_do_not_reach_is_left_to_the_wished_ones() -> None:
     assert (held.dependent.tolist(), held.driven.tolist(), held.independent.tolist()) == ([0, 2], [1], [3])
     both = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 1.0]])
     assert partition(both, preferred=[2]).dependent.tolist() in ([0, 2], [1, 2])
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_mobility_by_plain_linear_algebra(seed: int) -> None:
+    """Of rows of any rank, at a place that satisfies them or not, with and without driven joints."""
+    rng, robot = np.random.default_rng(seed), arm()
+    names, n = np.array(robot.joint_names), robot.nv
+    m, rank = int(rng.integers(1, 9)), int(rng.integers(0, 6))
+    A = rng.integers(-2, 3, (m, rank)) @ rng.integers(-2, 3, (rank, n)).astype(float)
+    rank = int(np.linalg.matrix_rank(A))
+    q = rng.normal(size=n)
+    off = [np.zeros(m), A @ rng.normal(size=n), rng.normal(size=m)][seed % 3]
+    rows = Affine(A, off - A @ q, robot.space)
+    stack = Stack([Implicit.zero(rows.restricted([i]), name=f"row{i}") for i in range(m)])
+    chosen = np.zeros(n, dtype=bool)
+    chosen[rng.permutation(n)[: int(rng.integers(0, 4))]] = True
+    found = mobility_at(robot, stack, q, (), 1e-9, driven=names[chosen].tolist())
+    assert (found.rows, found.rank, found.mobility) == (m, rank, n - rank)
+    redundant = [int(label.split("'")[1][3:]) for label in found.redundant]
+    kept = [i for i in range(m) if i not in redundant]
+    assert len(kept) == np.linalg.matrix_rank(A[kept]) == rank
+    dependent = np.isin(names, found.dependent)
+    assert sorted(found.dependent + found.independent) == sorted(names)
+    assert dependent.sum() == np.linalg.matrix_rank(A[:, dependent]) == rank
+    U = np.linalg.svd(A)[0][:, :rank]
+    apart = off - U @ (U.T @ off)
+    assert found.reachable == pytest.approx(np.linalg.norm(U.T @ off), abs=1e-12)
+    assert found.residual == pytest.approx(np.abs(off).max(), abs=1e-12)
+    assert found.is_closed == (np.abs(off).max() < 1e-6)
+    assert found.inconsistent == pytest.approx({f"row{i}": abs(x) for i, x in enumerate(apart) if abs(x) > 1e-12})
+    assert list(found.inconsistent.values()) == sorted(found.inconsistent.values(), reverse=True)
+    np.testing.assert_allclose(found.singular_values, np.linalg.svd(A, compute_uv=False), atol=1e-12)
+    if not chosen.any():
+        assert (found.held_mobility, found.driven, found.blocked, found.undetermined) == (None, (), 0, ())
+        assert not found.is_determined
+        return
+    others = A[:, ~chosen]
+    left = int(np.linalg.matrix_rank(others)) if others.size else 0
+    assert found.driven == tuple(names[chosen])
+    assert found.held_mobility == others.shape[1] - left
+    assert found.is_determined == (others.shape[1] == left)
+    assert found.blocked == rank - left
+    null = np.linalg.svd(others)[2][left:]
+    assert found.undetermined == tuple(names[~chosen][np.abs(null).max(axis=0, initial=0.0) > 1e-6])
+    assert found.held_singular_values is not None
+    np.testing.assert_allclose(found.held_singular_values, np.linalg.svd(others, compute_uv=False), atol=1e-12)
 
 
 def test_mobility_in_words() -> None:

@@ -107,6 +107,26 @@ def test_what_would_not_stay_a_tree_is_refused_with_the_reason() -> None:
         to_joint(Closure(old, PREDECESSOR, SUCCESSOR, pin_joint), reverse=True)
     with pytest.raises(NotAJointError, match=r"the world.*reverse=True"):
         to_joint(Closure(old, SUCCESSOR, placement(1), pin_joint))
+    model: Any = pin.Model()
+    for i, (name, parent, joint) in enumerate(
+        [("arm", 0, pin.JointModelRZ()), ("tray", 1, pin.JointModelFreeFlyer()), ("base", 0, pin.JointModelFreeFlyer())]
+    ):
+        model.addJoint(parent, joint, placement(i), name)
+    three = Robot(model, "tray on an arm")
+    frames = {name: Frame(name, i + 1, placement(i), name) for i, name in enumerate(("arm", "tray", "base"))}
+    for child, parent, said in (
+        ("arm", "base", "successor is on joint 'arm', and only a base body on a free-flyer can become the child .try"),
+        (
+            "tray",
+            "base",
+            "successor is on joint 'tray', and only a base body on a free-flyer can become the child .try",
+        ),
+    ):
+        with pytest.raises(NotAJointError, match=said):
+            to_joint(Closure(three, frames[parent], frames[child], pin_joint))
+        with pytest.raises(NotAJointError, match=said.replace("successor", "predecessor").removesuffix(" .try") + "$"):
+            to_joint(Closure(three, frames[child], frames[parent], pin_joint), reverse=True)
+    assert to_joint(Closure(three, frames["tray"], frames["base"], pin_joint)).robot.nv == 1 + 6 + 1
     with pytest.raises(NotAJointError, match="carries the other side"):
         to_joint(Closure(old, "tip", SUCCESSOR, pin_joint))
     with pytest.raises(WrongObjectError, match="Closure"):

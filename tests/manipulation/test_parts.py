@@ -10,12 +10,15 @@ import pinocchio as pin
 import pytest
 from robots import arm
 
-from constraints import Affine, Base, Implicit, Options, Part, Projector, Robot, Status, Workspace
+from constraints import Affine, Base, Implicit, Options, Part, Projector, Robot, Status, Surface, Workspace
 from constraints.errors import FileError, GraphError, OptionError, SizeError, WrongObjectError
 from constraints.manipulation import (
     ConstraintGraph,
+    ConstraintGraphFactory,
+    Foliation,
     Gripper,
     Handle,
+    MovableObject,
     Rule,
     State,
     Transition,
@@ -388,6 +391,76 @@ def test_targets_through_waypoints() -> None:
     assert lines[3] == "  at the last configuration, on 'a to b':"
 
 
+def test_the_leaf_of_a_state_is_that_of_its_loop_or_of_its_own_constraints() -> None:
+    """A loop keeps the complements among its constraints; without one, those of what the state satisfies count."""
+    robot = arm()
+    lines = [held(0, 0.1), held(1, 0.2)]
+    wheres = [Implicit.equal(Affine([np.eye(7)[i]], inputs=robot.space), name=f"where {i}") for i in (2, 3)]
+    holds = [Implicit.equal(Affine(np.eye(7)[[i, i + 2]], inputs=robot.space), name=f"hold {i}") for i in (0, 1)]
+    foliations = [Foliation(f"line {i}", *parts) for i, parts in enumerate(zip(lines, wheres, holds, strict=True))]
+    a, b, both = State("a", [lines[0]]), State("b", [lines[1]]), State("both", lines, waypoint=True)
+    there, stays = Transition("there", a, b, a), Transition("stay in a", a, a, a, [wheres[0]])
+    chosen = Transition("elsewhere in a", a, a, a, [wheres[1]], condition=[], parameters=[wheres[0]])
+    graph = ConstraintGraph(robot, [a, b, both], [there, chosen, stays], foliations)
+    q = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7])
+    for where, names, values in (
+        ("a", ["line 0"], [0.3]), (b, ["line 1"], [0.4]), ("both", ["line 0", "line 1"], [0.3, 0.4]),
+        ("stay in a", ["line 0"], [0.3]), (there, [], []),
+        ("elsewhere in a", ["line 1"], [0.4]),
+    ):  # fmt: skip
+        leaf = graph.leaf_of(q, where)
+        assert [f.name for f in leaf.foliations] == names
+        np.testing.assert_allclose(leaf.rhs.vector, values)
+        assert str(leaf) == ("; ".join(f"{n}: [{v:g}]" for n, v in zip(names, values, strict=True)) or "the only leaf")
+        assert repr(leaf) == f"Leaf of {', '.join(map(repr, names)) or 'no foliation'}"
+        off = q + 0.01 * np.eye(7)[3]
+        assert graph.same_leaf(q, off, where) == ("line 1" not in names)
+        assert graph.same_leaf(q, off, where, tolerance=0.011)
+
+
+EDGES = np.array([[-0.1, -0.1, 0.0], [-0.1, 0.1, 0.0], [0.1, 0.1, 0.0], [0.1, -0.1, 0.0]])
+
+
+@pytest.mark.parametrize("mass", [0.0, 0.5])
+@pytest.mark.parametrize("height", [-0.3, -0.1, 0.0, 0.2])
+def test_surfaces_that_look_the_wrong_way_are_warned_of(
+    mass: float, height: float, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A bottom that looks at the middle of its object: its centre of mass, or its origin where it has no mass."""
+    inertial = (
+        f"<inertial><mass value='{mass}'/><origin xyz='0 0 -0.2'/>"
+        "<inertia ixx='1' iyy='1' izz='1' ixy='0' ixz='0' iyz='0'/></inertial>"
+    )
+    text = f"<robot name='box'><link name='base_link'>{inertial if mass else ''}</link></robot>"
+    thing = Robot.from_urdf(text, base=Base.FREE_FLYER)
+    robot = Robot.system([Part("arm", arm()), Part("box", thing)])
+    frame, hand = robot.frame("box/base_link"), Gripper("hand", robot.frame("arm/tool"))
+    middle = -0.2 if mass else 0.0
+    table = Surface("table", robot.frame("universe"), 9.0 * EDGES[::-1])
+    for points, looks_up in ((EDGES, False), (EDGES[::-1], True)):
+        bottom = Surface("bottom", frame, points + np.array([0.0, 0.0, height]))
+        ConstraintGraphFactory(robot, [hand], [MovableObject("box", [Handle("h", frame)], [bottom])], [table])
+        into = height < middle if looks_up else height > middle
+        what = "centre of mass" if mass else "origin"
+        told = [f"it looks into object 'box', whose {what} is on that side" in said for said in caplog.messages]
+        assert told == [True] * into
+        caplog.clear()
+
+
+@pytest.mark.parametrize(("angle", "told"), [(0.0, False), (1.57, False), (2.08, False), (2.11, True), (3.1, True)])
+def test_floors_that_look_down_are_warned_of(angle: float, told: bool, caplog: pytest.LogCaptureFixture) -> None:
+    """Of the world: below a sixth of a turn under the horizon; what a robot carries may look where it likes."""
+    robot = Robot.system([Part("arm", arm()), Part("box", box())])
+    frame, hand = robot.frame("box/base_link"), Gripper("hand", robot.frame("arm/tool"))
+    corners = EDGES[::-1] @ pin.utils.rotate("x", angle).T
+    bottom = Surface("bottom", frame, EDGES - [0.0, 0.0, 0.1])
+    for carrier in ("universe", "arm/tool"):
+        floor = Surface("table", robot.frame(carrier), corners)
+        ConstraintGraphFactory(robot, [hand], [MovableObject("box", [Handle("h", frame)], [bottom])], [floor])
+        assert ["looks down" in said for said in caplog.messages] == [True] * (told and carrier == "universe")
+        caplog.clear()
+
+
 def test_targets_that_fail_say_after_how_many_guesses() -> None:
     robot = arm()
     never = Implicit.zero(Affine(np.zeros((1, robot.nv)), [1.0], robot.space), name="never")
@@ -405,6 +478,9 @@ def test_targets_that_fail_say_after_how_many_guesses() -> None:
         found = graph.target(name, q, q)
         assert not found.success
         assert (found.attempts, len(found.projections)) == (guesses, tried)
+        assert found.status is found.projections[-1].status is not Status.CONVERGED
+        assert found.q is found.projections[-1].q
+        assert all(p.success for p in found.projections[:-1])
         assert str(found.failed_at) == ("two" if name == "via" else name)
         assert f"(at '{found.failed_at}') after {guesses} guess{'es' * (guesses > 1)}: " in str(found)
     off = TargetConfiguration(plain, q, graph.target(plain, q, q).projections, 2, False)

@@ -135,6 +135,9 @@ def test_long_and_short_ways_between_samples_are_all_looked_at(backwards: bool) 
     assert found.time is not None
     at = path(found.time)[0]
     assert at == pytest.approx(0.515 if backwards else 0.485, abs=0.0051)
+    default = model.first_collision(path)
+    assert default is not None
+    assert default == model.first_collision(path, max_angle=0.05, max_length=0.01)
     assert CollisionModel(robot, [ball, wall], ignored=[("ball", "wall")]).first_collision(path) is None
 
 

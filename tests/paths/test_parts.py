@@ -18,7 +18,7 @@ from constraints.errors import (
     WrongObjectError,
 )
 from constraints.functions import Identity
-from constraints.paths.collision import CollisionModel, always_in_words
+from constraints.paths.collision import Collision, CollisionModel, always_in_words
 from constraints.paths.collision_pairs import LeftOutReason, Verdict, in_words
 from constraints.paths.collision_shapes import Shape
 from constraints.paths.interpolation import Interpolation, PathStatus, interpolate
@@ -80,7 +80,7 @@ def test_steps_of_every_kind_of_joint() -> None:
 def test_a_piece_is_at_its_samples_and_between_them() -> None:
     whole = piece(LINE, [0.0, 0.25, 1.0])
     for time, q in ((0.0, LINE[0]), (0.25, LINE[1]), (1.0, LINE[2]), (0.125, [0.5, 1.0]), (0.625, [1.0, 3.0]),
-                    (-0.1, LINE[0]), (1.1, LINE[2])):  # fmt: skip
+                    (-0.1, LINE[0]), (1.1, LINE[2]), (2.5, LINE[2]), (-9.0, LINE[0])):  # fmt: skip
         np.testing.assert_allclose(whole.at(time), q, atol=1e-15)
     back = whole.reversed()
     np.testing.assert_allclose(back.times, [0.0, 0.75, 1.0])
@@ -141,6 +141,36 @@ def test_times_of_a_path_of_several_pieces() -> None:
     assert path.max_error() == 0.0
 
 
+def test_samples_are_given_to_the_bit() -> None:
+    """No interpolation and no projection at their times, which may be as near as one likes."""
+    space = Rn(2) * SO3
+    rng = np.random.default_rng(4)
+    samples = np.array([space.random(rng) for _ in range(12)])
+    times = np.r_[0.0, np.sort(rng.uniform(0.1, 0.9, 10)), 1.0]
+    whole = problem(space)
+    part = Piece(whole, MovingRightHandSide.of(whole, None), samples, times, Options.local())
+    for time, q in zip(times, samples, strict=True):
+        assert part.at(float(time)).tobytes() == q.tobytes()
+    assert part.at(np.nextafter(times[3], 1.0)).tobytes() != samples[4].tobytes()
+    path = Path((part,), (0.25,))
+    assert path(0.25).tobytes() == samples[-1].tobytes()
+    assert path.lasting(0.125).duration == 0.125
+    assert path.lasting(1e-6).durations == (1e-6,)
+    assert Path((part, part.reversed())).reversed().samples.tobytes() == Path((part, part.reversed())).samples.tobytes()
+
+
+def test_the_largest_error_may_be_in_the_middle_of_the_last_part() -> None:
+    """Sixty degrees of a circle: the chord is a quarter off, and passes as it is."""
+    circle = Function.from_callable(lambda q: [q @ q - 1.0], Rn(2), Rn(1), lambda q: [2.0 * q], name="circle")
+    whole = Problem(Rn(2), [Implicit.zero(circle)])
+    for angles, times in (([0.0, 10.0, 70.0], [0.0, 0.1, 1.0]), ([0.0, 60.0, 65.0], [0.0, 0.8, 1.0]),
+                          ([0.0, 5.0, 65.0, 70.0], [0.0, 0.3, 0.4, 1.0])):  # fmt: skip
+        corners = np.array([[np.cos(np.radians(a)), np.sin(np.radians(a))] for a in angles])
+        part = Piece(whole, MovingRightHandSide.of(whole, None), corners, np.array(times), Options.local(threshold=0.5))
+        assert Path((part,)).max_error() == pytest.approx(0.25)
+        assert Path((part.reversed(), part)).max_error() == pytest.approx(0.25)
+
+
 def test_the_largest_error_is_looked_for_between_samples_too() -> None:
     circle = Function.from_callable(lambda q: [q @ q - 1.0], Rn(2), Rn(1), lambda q: [2.0 * q], name="circle")
     whole = Problem(Rn(2), [Implicit.zero(circle)])
@@ -198,6 +228,15 @@ def test_moving_right_hand_sides() -> None:
         MovingRightHandSide(a, other)
     with pytest.raises(WrongObjectError, match=r"at time 0\.5"):
         MovingRightHandSide(function=lambda s: None).at(0.5)  # type: ignore[arg-type, return-value]
+
+
+def test_a_whole_way_keeps_its_window_to_the_bit() -> None:
+    """The right-hand sides of a path that comes to its end are the given ones; of a part, those of the part."""
+    line = Problem(Rn(1), [Implicit.equal(Identity(Rn(1)), name="line")])
+    sides = MovingRightHandSide(line.rhs.replace("line", [0.0]), line.rhs.replace("line", [0.05]), window=(0.1, 0.7))
+    path = interpolate(line, sides.at(0.0).vector, sides.at(1.0).vector, rhs=sides).or_raise()
+    assert path.pieces[0].sides is sides
+    np.testing.assert_allclose(path(0.5), [0.02], atol=1e-12)
 
 
 def test_what_users_write_for_moving_right_hand_sides() -> None:
@@ -323,6 +362,10 @@ def test_ties_of_bodies() -> None:
     parent = names[robot.model.parents[2]]
     assert motion.between(parent, names[2]) is Tie.PARAMETERIZED
     assert motion.held.sum() == len(names) + 2
+    first = relative_motion(robot, [lock, locked_joint(robot, robot.joint_names[0], 0.0)])
+    assert first.describe().splitlines() == [
+        f"{names[i]} and {names[j]}: {Tie.PARAMETERIZED.value}" for i, j in ((0, 1), (0, 2), (1, 2))
+    ]  # fmt: skip
     margins = SecurityMargins(0.1, {(b, a): 0.2})
     free = collision_pairs(relative_motion(robot, []), margins, [(a, b), ("universe", a)])
     assert free == (CollisionPair(a, b, 0.2), CollisionPair("universe", a, 0.1))
@@ -393,6 +436,22 @@ def test_margins_and_pairs_of_a_collision_model() -> None:
         CollisionModel(robot, shapes, margin=np.nan)
 
 
+def test_a_model_that_looks_at_no_pair_says_why(caplog: pytest.LogCaptureFixture) -> None:
+    """No shape, one, or several whose pairs are left out; with a pair it says nothing."""
+    robot = arm()
+    brings = "a Robot brings none, they are given by shapes= and urdfs="
+    for shapes, said in (
+        ([], f"it has no shape; {brings}"), ([ball("one", "tool")], f"it has only one shape, 'one'; {brings}"),
+        ([ball("one", "tool"), ball("two", "tool")], "left out: 1 on one joint; `left_out` names them"),
+        ([ball(str(i), "tool", i) for i in range(3)], "left out: 3 on one joint; `left_out` names them"),
+        ([ball("one", "tool"), ball("two", "universe")], ""),
+    ):  # fmt: skip
+        assert bool(CollisionModel(robot, shapes).pairs) == (said == "")
+        assert [f"no pair of shapes is looked at, so that every configuration is free ({said})" in message
+                for message in caplog.messages] == [True] * bool(said)  # fmt: skip
+        caplog.clear()
+
+
 def test_collisions_by_distance_and_margin() -> None:
     """Two balls meet where their centres are closer than their radii with the margin; the first pair comes alone."""
     robot = arm()
@@ -406,12 +465,29 @@ def test_collisions_by_distance_and_margin() -> None:
         assert model.is_free(q) != meets
         assert [(c.a, c.b) for c in model.collisions(q)] == ([("hand", "post"), ("hand", "twin")] if meets else [])
         assert not model.collisions(q) or model.collisions(q)[0].time is None
+    whole = Problem(robot, [Implicit.equal(Affine(np.zeros((1, 7)), [0.0], robot.space), name="none")])
+    way = interpolate(whole, q, q + 0.05).or_raise()
+    bad: list[Any] = [0.0, -0.1, np.inf, np.nan, "0.1", None, True]
+    for wrong in bad:
+        for limits in ({"max_angle": wrong}, {"max_length": wrong}):
+            with pytest.raises(OptionError, match=r"limits of a collision check must be positive, got .*, .*"):
+                model.first_collision(way, **limits)
+    away = np.append(there, [0.0, 0.0, 0.0, 1.0])
+    met = CollisionModel(robot, [ball("hand", "tool"), Shape("post", "Sphere", (0.1,), "universe", away)])
+    assert met.first_collision(way, max_angle=0.01, max_length=9.0) == Collision("hand", "post", 0.0)
+    assert CollisionModel(robot, [ball("hand", "tool")]).always_colliding(1) == ()
     always = CollisionModel(
         robot, [ball("hand", "tool", 0.0, 9.0), ball("post", "universe", 0.0, 9.0), ball("far", "universe", 60.0)]
     )
     assert always.always_colliding(3) == (("hand", "post"),)
     with pytest.raises(OptionError, match="samples of pairs that always collide"):
         always.always_colliding(0)
+    often = CollisionModel(
+        robot, [ball("hand", "tool"), *(ball(f"post{i}", "universe", 0.2 * i, 0.6) for i in range(4))]
+    )
+    drawn = [often.always_colliding(1, seed) for seed in range(2)]
+    assert drawn[0] != drawn[1]
+    assert often.always_colliding(1) == drawn[0]
     assert always.without(("hand", "post")).random_free(np.random.default_rng(0), 2).shape == (2, robot.nq)
     assert always.without(("hand", "post")).random_free(np.random.default_rng(0)).shape == (robot.nq,)
 

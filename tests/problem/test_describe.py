@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -157,6 +158,17 @@ def test_rows_of_se3_that_are_no_positions_are_told(constraint: Implicit, told: 
     """Told where translation rows are asked for one by one, or as intervals, and the rotation is not held."""
     hint = "translation rows of SE3 are positions only where the rotation has no error"
     assert (hint in Problem(arm(), [constraint]).describe()) == told
+
+
+@pytest.mark.parametrize("kind", [Implicit.equal, Implicit.zero])
+def test_which_masks_of_se3_hold_no_position(kind: Callable[..., Implicit]):
+    """Of the 63: those with a row of translation that hold neither all of the translation nor all of the rotation."""
+    hint = "translation rows of SE3 are positions only where the rotation has no error"
+    space = Rn(2) * SE3
+    for number in range(1, 64):
+        mask = [bool(number >> i & 1) for i in range(6)]
+        wanted = any(mask[:3]) and not all(mask[:3]) and not all(mask[3:])
+        assert (hint in Problem(space, [kind(Identity(space), mask=[1, 0, *mask])]).describe()) == wanted, mask
 
 
 def test_a_row_of_se3_is_no_height():

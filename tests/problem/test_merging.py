@@ -93,6 +93,33 @@ def test_optional_levels_become_the_last_one() -> None:
     assert not needed.optional_last
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_levels_of_any_problems_are_merged_by_one_rule(seed: int) -> None:
+    """Each constraint once, in the order in which it comes first, where it matters most; wishes are the last level."""
+    rng, space = np.random.default_rng(seed), Rn(6)
+    every = [linear(space, *np.eye(6)[i], name="abcdef"[i]) for i in range(6)]
+    parts: list[Problem] = []
+    for _ in range(int(rng.integers(1, 4))):
+        chosen = list(rng.permutation(6)[: rng.integers(1, 5)])
+        levels: list[list[Implicit]] = [[] for _ in range(int(rng.integers(1, 4)))]
+        for i in chosen:
+            levels[int(rng.integers(0, len(levels)))].append(every[int(i)])
+        levels[-1] = levels[-1] or [every[0]] if not any(every[0] in level for level in levels) else levels[-1]
+        parts.append(Problem(space, levels, optional_last=len(levels) > 1 and bool(rng.integers(0, 2))))
+    place: dict[str, int] = {}
+    for part in parts:
+        for i, level in enumerate(part.constraint_levels):
+            is_wish = part.optional_last and i == len(part.constraint_levels) - 1
+            for owner in level:
+                place[owner.name] = min(place.get(owner.name, 9), 9 if is_wish else i)
+    needed = [level for level in place.values() if level < 9]
+    expected = [[n for n, at in place.items() if at == i] for i in range(max([0, *needed]) + 1)]
+    wishes = [n for n, at in place.items() if at == 9]
+    both = Problem.merged(*parts)
+    assert [[owner.name for owner in level] for level in both.constraint_levels] == expected + [wishes] * bool(wishes)
+    assert both.optional_last == bool(wishes)
+
+
 def test_bounds_are_intersected_and_frozen_dofs_united() -> None:
     robot = arm()
     joint, other = robot.joint_names[1], robot.joint_names[2]

@@ -33,7 +33,7 @@ from constraints.errors import (
     SpaceMismatchError,
     WrongObjectError,
 )
-from constraints.functions import Identity
+from constraints.functions import Constant, Identity
 from liegroups import SE3, SO3, R3xSO3, Rn, Segments
 
 
@@ -381,3 +381,15 @@ def test_where_nothing_moves_there_is_no_problem() -> None:
         Problem(Robot(pin.Model(), "stone"), [])
     with pytest.raises(EmptyProblemError, match="the space 'R0' has no coordinate"):
         Problem(Rn(0), [])
+
+
+def test_what_no_dof_moves_is_warned_of_unless_it_is_a_constant(caplog: pytest.LogCaptureFixture) -> None:
+    still = Implicit.equal(Affine(np.zeros((1, 2)), [0.0]), name="still")
+    moved = Implicit.equal(Affine([[1.0, 0.0]]), name="moved")
+    chosen = Implicit.equal(Constant([0.0], Rn(1), Rn(2)), name="chosen")
+    for owners, named in (
+        ([moved], []), ([moved, chosen], []), ([moved, still], ["still"]), ([[moved, chosen], [still]], ["still"]),
+    ):  # fmt: skip
+        Problem(Rn(2), owners)
+        assert [message.split("'")[1] for message in caplog.messages] == named
+        caplog.clear()

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from explicit_samples import arm_and_box
 from robots import arm, two_arms
 
 from constraints import (
     Affine,
     Comparison,
+    ConvexShapeContactHold,
     Explicit,
     Function,
     Implicit,
@@ -20,11 +22,14 @@ from constraints import (
     Pose,
     Position,
     Problem,
+    Projector,
     RightHandSide,
     Robot,
     Stack,
+    Surface,
     Target,
     Workspace,
+    explicit_contact,
     linear_coupling,
     locked_joint,
     mimic_constraints,
@@ -645,3 +650,26 @@ def test_robots_are_no_spaces_of_couplings() -> None:
     assert isinstance(arm(), Robot)
     with pytest.raises(WrongObjectError, match="robot of a linear coupling"):
         linear_coupling(arm().space, "a", {})  # type: ignore[arg-type]
+
+
+def test_an_explicit_contact_has_the_rows_of_its_hold() -> None:
+    """Five rows at zero, three where it stands; names, levels, the right-hand side by default and one that is given."""
+    robot = arm_and_box()
+    box, edges = robot.frame("handle"), [[0.0, 0.0, 0.0], [0.4, 0.0, 0.0], [0.4, 0.2, 0.0], [0.0, 0.2, 0.0]]
+    floor = Surface("floor", robot.frame("universe"), edges)
+    sole = Surface("sole", box, edges[::-1])
+    hold = ConvexShapeContactHold(robot, floor, sole, 0.01, name="stands")
+    contact = explicit_contact(hold)
+    assert contact.rows.words == ("EQUAL_TO_ZERO",) * 5 + ("EQUALITY",) * 3
+    assert contact.rows.mask.all()
+    assert (contact.name, contact.level, explicit_contact(hold, level=2, name="there").level) == ("stands", 0, 2)
+    assert explicit_contact(hold, name="there").name == "there"
+    rhs = np.r_[np.zeros(5), 0.05, -0.02, np.cos(0.3), np.sin(0.3)]
+    for given in (None, rhs):
+        problem = Problem(robot, [explicit_contact(hold, given)])
+        q = Projector(problem).project(robot.random(np.random.default_rng(3))).q
+        wanted = [*[0.0] * 7, 1.0, 0.0] if given is None else given
+        np.testing.assert_allclose(hold.value(q), wanted, atol=1e-12)
+    two = ConvexShapeContactHold(robot, [floor, Surface("other", robot.frame("universe"), edges)], sole)
+    with pytest.raises(OptionError, match=r"several pairs.*\('floor', 'sole'\), \('other', 'sole'\)"):
+        explicit_contact(two)

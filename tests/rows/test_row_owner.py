@@ -109,6 +109,13 @@ def test_a_contact_has_the_rates_that_a_set_has(anchor: list[float] | None) -> N
         SurfaceContact(robot, frame, None if anchor is None else [*anchor, 0.0, 0.0, 0.0, 1.0]),
     ):
         rows = ConstraintSet(robot, [contact])
+        assert contact.has_position == (anchor is not None)
+        if anchor is None:
+            error, J = np.ones(contact.group.nv), np.ones((contact.group.nv, robot.nv))
+            contact.write_position(robot.at(robot.neutral), None, error, J)
+            assert not error.any()
+            assert not J.any()
+            contact.write_position(robot.at(robot.neutral), None, np.ones(contact.group.nv), None)
         q, v, a = robot.random(rng), rng.normal(size=robot.nv), rng.normal(size=robot.nv)
         np.testing.assert_allclose(contact.residual(q), rows.position_error(q), atol=1e-12)
         np.testing.assert_allclose(contact.residual_rate(q, v), rows.velocity_error(q, v), atol=1e-12)

@@ -115,6 +115,38 @@ def test_velocity_rows_are_differences_in_time(robot, a, b, moving):
     assert worst < 1e-6
 
 
+@pytest.mark.parametrize(("robot", "a", "b"), CASES, ids=str)
+@pytest.mark.parametrize("moving", [False, True])
+def test_acceleration_rows_are_second_differences_in_time(robot, a, b, moving):
+    """Less J a: ACCELERATION rows are the second derivative of the POSITION rows, along motions and targets of any
+    acceleration."""
+    rng, stack, h, worst = np.random.default_rng(57), Stack(constraints_of(robot, a, b)), 2e-4, 0.0
+    for _ in range(4):
+        q, v, change = robot.random(rng), *rng.uniform(-1.0, 1.0, (2, robot.nv))
+        start, rates = random_rhs(stack, rng), np.zeros((2, stack.full_size))
+        for owner, s in zip(stack, stack.full_slices, strict=True):
+            free = owner.rows.free_rhs if owner.group.is_flat else owner.rows.free_rhs.all()
+            rates[:, s] = rng.uniform(-1.0, 1.0, (2, owner.group.nv)) * free * moving
+
+        def errors(t, q=q, v=v, change=change, start=start, rates=rates):
+            along = t * rates[0] + 0.5 * t * t * rates[1]
+            points = [o.group.integrate(start[s], along[w]) for o, s, w in
+                      zip(stack, stack.rhs_slices, stack.full_slices, strict=True)]  # fmt: skip
+            posture = robot.at(robot.space.integrate(q, t * v + 0.5 * t * t * change))
+            return stack_rows(stack, posture, rhs=RightHandSide(stack, np.concatenate(points))).error.copy()
+
+        rhs = RightHandSide(stack, start, *rates)
+        rows = stack_rows(stack, robot.at(q, v), Order.ACCELERATION, rhs)
+        found = rows.error + rows.jacobian @ change
+        np.testing.assert_array_equal(rows.jacobian, stack_rows(stack, robot.at(q), rhs=rhs).jacobian)
+        ahead, here, behind = errors(h), errors(0.0), errors(-h)
+        smooth = (np.abs(ahead - behind) < 0.1) & ((ahead == 0.0) == (behind == 0.0))
+        assert smooth.sum() > 0.9 * smooth.size
+        second = (ahead - 2.0 * here + behind) / h**2
+        worst = max(worst, (np.abs(found - second) / (1.0 + np.abs(second)))[smooth].max())
+    assert worst < 1e-5
+
+
 def test_a_turning_target_leaves_an_inequality_alone_where_it_holds() -> None:
     """Rates of rotation rows of which one is an inequality, against differences in time: inside it is zero, outside
     it turns with the other two."""

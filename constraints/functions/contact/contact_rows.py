@@ -87,7 +87,7 @@ def swing_rates(
     if n0 > STEEP:
         s2 = s * s
         if n0 > 0.0 and s < SMALL:
-            slope = 1 / 3 + s2 * (2 / 15 + s2 * (8 / 105 + s2 * (16 / 315 + s2 * 128 / 3465)))
+            slope = 1 / 3 + s2 * (2 / 15 + s2 * (8 / 105 + s2 * 16 / 315))  # times s2: 1e-17 is left
         else:
             slope = (1.0 - ratio * n0) / s2  # minus the derivative of the ratio by n_x
         by_y, by_z = slope * c, -slope * b
