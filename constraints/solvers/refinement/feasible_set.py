@@ -181,6 +181,12 @@ class FeasibleSetAt:
         same.upper = np.where(feasible.equal, local.values, np.maximum(self.upper, local.values))
         return same
 
+    def end(self, number: int, side: float) -> float:
+        """Where an inequality ends: its interval, or the bound of its column; lower where the side is positive."""
+        size, box = self.feasible.size, self.feasible.box
+        lower, upper, i = (self.lower, self.upper, number) if number < size else (box.lower, box.upper, number - size)
+        return float((lower if side > 0.0 else upper)[i])
+
     def residual(self, local: LocalModel) -> Vector:
         """Signed distance (rows,) of each row to its interval."""
         return local.values - np.minimum(np.maximum(local.values, self.lower), self.upper)

@@ -11,6 +11,7 @@ from liegroups.frozen import read_only_copy
 from liegroups.segments import entries_of
 
 from ...errors import OptionError, UndefinedError
+from ...linear_algebra import largest
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...workspace import Workspace
@@ -81,7 +82,7 @@ class RefinedProgram(Program):
         if outcome.status is not Status.CONVERGED:
             return outcome
         own = near is None and self._last is None
-        if own and outcome.iterations == 0 and outcome.q.tobytes() == q0.tobytes():
+        if own and outcome.q.tobytes() == q0.tobytes():
             return outcome._replace(refined=Refined(0.0, q0, True))  # nothing is nearer to the start than itself
         near = q0 if near is None else near
         objective = Distance(problem.space, problem.weights, near) if self._last is None else self._last
@@ -137,7 +138,7 @@ class RefinedProgram(Program):
                 break
             local, order = after.local, after.order
             if outcome.trace is not None:
-                trace.append(Step(read_only_copy(local.q), float(np.abs(view.residual(local)).max(initial=0.0)), False))
+                trace.append(Step(read_only_copy(local.q), largest(view.residual(local)), False))
         return _State(local, order, spent), trace
 
     def _is_over(self, view: FeasibleSetAt, local: LocalModel, order: Optimality) -> bool:
@@ -155,7 +156,7 @@ class RefinedProgram(Program):
         if self._last is not None and gain <= self._options.refine_gain * local.cost:
             return None, 0
         whole, move = move, capped(move, self._options.cap)
-        slope, noise = float(local.gradient.dot(move)), NOISE * float(np.abs(local.gradient).max(initial=0.0))
+        slope, noise = float(local.gradient.dot(move)), NOISE * largest(local.gradient)
         alpha, spent = 1.0, 1
         for _ in range(HALVINGS):
             leans = weights > 0.0  # a part of a step leans on what it begins at
@@ -207,11 +208,11 @@ class RefinedProgram(Program):
         target, held = np.full(feasible.size, np.nan), np.zeros(feasible.nv, dtype=np.bool_)
         for i, side in zip(pushed, sides, strict=True):
             if i < feasible.size:
-                target[i] = view.lower[i] if side > 0.0 else view.upper[i]
+                target[i] = view.end(i, side)
             else:
                 column = i - feasible.size
                 held[column] = True
-                q[feasible.box.coordinate[column]] = (feasible.box.lower if side > 0.0 else feasible.box.upper)[column]
+                q[feasible.box.coordinate[column]] = view.end(i, side)
         return self._restoration.restore(view, q, self._tolerance, target, held, budget)
 
     def _turned(self, q: Vector, near: Vector | None) -> Vector:

@@ -8,7 +8,7 @@ import numpy as np
 
 from liegroups.arrays import BoolVector, Matrix, Vector
 
-from ...linear_algebra import numerical_rank
+from ...linear_algebra import largest, numerical_rank
 from ..newton.linear_step import DampedCholesky, capped
 from .feasible_set import FeasibleSet, FeasibleSetAt, LocalModel
 
@@ -67,10 +67,10 @@ class Restoration:
             e = view.residual(local)
             if target is not None:
                 e = np.where(np.isnan(target), e, local.values - target)
-            rows, worst = local.jacobian, float(np.abs(e).max(initial=0.0))
+            rows, worst = local.jacobian, largest(e)
             if tolerance < worst < np.inf:
                 e, rows = self._independent(local, e, target, held)
-                worst = float(np.abs(e).max(initial=0.0))
+                worst = largest(e)
             better = worst < 0.5 * least
             if best is None or worst < least:
                 best, least = local, worst
