@@ -399,6 +399,7 @@ KINDS: dict[str, tuple[int, int, Any, bool, float, Options, float]] = {
     "rows": (2, 3, OPEN, False, np.inf, NEAREST, 2.0),
     "rows alone": (0, 4, NARROW, False, np.inf, NEAREST, 2.0),
     "bounds": (2, 1, NARROW, False, np.inf, NEAREST, 2.0),
+    "as many": (5, 0, NARROW, False, np.inf, NEAREST, 2.0),
     "computed": (2, 1, NARROW, True, np.inf, NEAREST, 2.0),
     "turns": (2, 1, WIDE, False, np.inf, NEAREST, 9.0),
     "loose": (2, 2, NARROW, False, np.inf, replace(NEAREST, threshold=0.1), 0.1),
@@ -415,7 +416,7 @@ KINDS: dict[str, tuple[int, int, Any, bool, float, Options, float]] = {
 WEIGHTS = [None, [1.0, 3.0, 0.5, 2.0, 1.0, 0.0, 1.0], [1.0, 1.0, 0.2, 0.0, 4.0, 2.0, 0.0]]
 
 
-def sample(kind: str, seed: int, rng: np.random.Generator) -> tuple[Problem, Rules, np.ndarray]:
+def sampled(kind: str, seed: int, rng: np.random.Generator) -> tuple[Problem, Rules, np.ndarray]:
     """A problem of a kind, the rules for it, and a solution."""
     equalities, others, bounds, computed, edge, options, _ = KINDS[kind]
     columns = np.array([i != IDLE for i in range(N)])
@@ -430,8 +431,8 @@ def sample(kind: str, seed: int, rng: np.random.Generator) -> tuple[Problem, Rul
     here, there = first(inside * (edge > 1.0))[0], second(inside * (edge > 1.0))[0]
     low, high = there - rng.uniform(0.0, 0.5, others), there + rng.uniform(0.0, 0.5, others)
     high[1:2] = np.inf
-    rows: list[Any] = [Implicit.equal(Smooth(first, equalities, columns), here)] if equalities else []
-    rows += [Implicit.between(Smooth(second, others, columns), low, high)] if others else []
+    rows: list[Any] = [Implicit.equal(Smooth(first, equalities, columns), here, name="a")] if equalities else []
+    rows += [Implicit.between(Smooth(second, others, columns), low, high, name="b")] if others else []
     if computed:
         reads = np.isin(range(N), [0, 1])
         f = Smooth(lambda q: (follows(q)[0], follows(q)[1]), 1, reads)
@@ -456,7 +457,7 @@ def test_refinements_are_those_of_the_rules(kind: str, seed: int) -> None:
     """Every iterate, the figures and the end: of joints that turn, with bounds, rows, and a reference far away."""
     *_, edge, options, far = KINDS[kind]
     rng = np.random.default_rng([seed, *kind.encode()])
-    problem, rules, inside = sample(kind, seed, rng)
+    problem, rules, inside = sampled(kind, seed, rng)
     projector = Projector(problem, options)
     plain = Projector(problem, replace(options, nearest=False, optimise_last=False))
     for k in range(3):
