@@ -95,7 +95,7 @@ REFINED = [
 PLAIN = ["free", "bounds", "computed", "rows", "as many"]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [1, 3, 5])
 @pytest.mark.parametrize(("kind", "refined"), [*((k, True) for k in REFINED), *((k, False) for k in PLAIN)])
 def test_derivatives_are_those_of_the_first_order_conditions(kind: str, refined: bool, seed: int) -> None:
     """By right-hand sides, reference, start and parameters; and which bounds and rows hold nothing."""

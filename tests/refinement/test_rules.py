@@ -406,6 +406,7 @@ KINDS: dict[str, tuple[int, int, Any, bool, float, Options, float]] = {
     "short steps": (2, 2, NARROW, False, np.inf, replace(NEAREST, cap=0.1, damping=1.0, saturating_passes=2), 2.0),
     "little": (2, 2, NARROW, False, np.inf, replace(NEAREST, refine_iterations=7), 2.0),
     "less": (1, 2, OPEN, False, np.inf, replace(NEAREST, refine_iterations=3), 4.0),
+    "hardly any": (2, 1, NARROW, True, np.inf, replace(NEAREST, refine_iterations=1, threshold=0.02), 1.0),
     "to the last bit": (1, 2, NARROW, False, np.inf, replace(NEAREST, refine_tolerance=1e-15), 4.0),
     "an edge": (1, 1, OPEN, False, 0.8, NEAREST, 3.0),
     "last": (2, 0, NARROW, False, np.inf, LAST, np.nan),
@@ -419,6 +420,7 @@ WEIGHTS = [None, [1.0, 3.0, 0.5, 2.0, 1.0, 0.0, 1.0], [1.0, 1.0, 0.2, 0.0, 4.0, 
 def sampled(kind: str, seed: int, rng: np.random.Generator) -> tuple[Problem, Rules, np.ndarray]:
     """A problem of a kind, the rules for it, and a solution."""
     equalities, others, bounds, computed, edge, options, _ = KINDS[kind]
+    wishes = 6 if seed % 2 else 3  # more than there are motions left, or not
     columns = np.array([i != IDLE for i in range(N)])
     inside = rng.uniform(np.maximum(bounds[0], -1.5), np.minimum(bounds[1], 1.5))
     if computed:
@@ -427,7 +429,7 @@ def sampled(kind: str, seed: int, rng: np.random.Generator) -> tuple[Problem, Ru
     def some(size: int) -> Any:
         return waves(rng.normal(size=(size, N)), rng.uniform(-3.0, 3.0, N), rng.normal(), edge)
 
-    first, second, wish = some(equalities), some(others), some(3) if options.optimise_last else None
+    first, second, wish = some(equalities), some(others), some(wishes) if options.optimise_last else None
     here, there = first(inside * (edge > 1.0))[0], second(inside * (edge > 1.0))[0]
     low, high = there - rng.uniform(0.0, 0.5, others), there + rng.uniform(0.0, 0.5, others)
     high[1:2] = np.inf
@@ -437,7 +439,7 @@ def sampled(kind: str, seed: int, rng: np.random.Generator) -> tuple[Problem, Ru
         reads = np.isin(range(N), [0, 1])
         f = Smooth(lambda q: (follows(q)[0], follows(q)[1]), 1, reads)
         rows.append(Explicit(f, Segments.coordinates(ROBOT.space, [OUT]), whole=ROBOT.space))
-    levels = [rows] if wish is None else [rows[:1], rows[1:], [Implicit.zero(Smooth(wish, 3, columns))]]
+    levels = [rows] if wish is None else [rows[:1], rows[1:], [Implicit.zero(Smooth(wish, wishes, columns))]]
     weights = WEIGHTS[seed % 3]
     problem = Problem(ROBOT, levels, Bounds(ROBOT.space, *bounds), weights=weights, frozen=[f"j{HELD}"],
                       optional_last=wish is not None)  # fmt: skip

@@ -29,6 +29,8 @@ ON_THE_ROWS, ROUNDING, LOOSEST = 1e-6, 1e-13, 1e-10
 """Rows are met to this part of the threshold where they can be, within these limits."""
 DIFFERENCE = 1e-7
 """Length of the differences [m or rad] that give the Hessian."""
+SLACK = 1.01
+"""Rows that cannot be met so well stay within this part of how well they were met at first."""
 HALVINGS = 12
 SLOPE = 1e-4
 """Part of the decrease that the slope promises which a step must reach."""
@@ -113,9 +115,7 @@ class RefinedProgram(Program):
         if state.local.cost > first.cost:  # less than what the threshold left undone has gained: leave that as it is
             state, trace = self._best(view.kept(view.at(q)), q, outcome, budget - state.spent)
             iterations += state.spent
-        q, _ = self._feasible.box.wrap(state.local.q)
-        if q is not state.local.q:
-            q = view.at(q).q
+        q = view.at(self._feasible.box.wrap(state.local.q)[0]).q
         residual = self._problem.residual(q, view.rhs)
         if residual > self._options.threshold or not self._problem.bounds.contains(q):
             return outcome._replace(refined=Refined(optimality(view, first).stationarity, near, own))
@@ -128,7 +128,7 @@ class RefinedProgram(Program):
     def _best(self, view: FeasibleSetAt, q: Vector, outcome: Outcome, budget: int) -> tuple[_State, list[Step]]:
         """Steps along the feasible set until nothing is left to gain, or the budget is."""
         local, worst, spent = self._restoration.restore(view, q, self._tolerance, budget=budget)
-        most = max(self._tolerance, 1.01 * worst)  # rows that contradict by less than the threshold stay so
+        most = max(self._tolerance, SLACK * worst)
         trace: list[Step] = []
         order = optimality(view, local)
         while spent < budget and not self._is_over(view, local, order):
