@@ -10,8 +10,21 @@ import numpy as np
 import pytest
 from refinement.test_rules import HELD, IDLE, NARROW, OUT, ROBOT, Smooth, follows, waves
 
-from constraints import Affine, Bounds, Explicit, Implicit, Options, Problem, Projection, Projector, Status
+from constraints import (
+    Affine,
+    Bounds,
+    Comparison,
+    Explicit,
+    Function,
+    Implicit,
+    Options,
+    Problem,
+    Projection,
+    Projector,
+    Status,
+)
 from constraints.solvers.diagnosis.conflict import Conflict, Finder, Kind, Member, Trial
+from constraints.solvers.diagnosis.dependent_rows import dependence, resolved
 from liegroups import Rn, Segments
 
 N = ROBOT.nq
@@ -240,3 +253,150 @@ def test_a_trial_is_a_few_projections_of_what_is_left(budget: int, seed: int) ->
             else:
                 expected = end[HELD] == q[HELD]
             assert (m in trial.members) == expected
+
+
+# Rows that depend on each other.
+
+
+def rows_of(rng: np.random.Generator, name: str) -> Any:
+    """Rows on five numbers that may repeat, combine or be nothing, masked in part, equalities or with one side."""
+    size = int(rng.integers(1, 5))
+    J = rng.normal(size=(size, 5))
+    J[rng.random(size) < 0.15] = 0.0
+    if size > 2 and rng.random() < 0.5:
+        J[-1] = J[:2].T @ rng.normal(size=2)
+    J[:, rng.random(5) < 0.2] = 0.0
+    offset, mask = rng.normal(size=size), rng.random(size) < 0.8
+    sides = Comparison.SUPERIOR if rng.random() < 0.3 else Comparison.EQUALITY
+    bent = rng.random() < 0.5  # of which some are there alone what they are
+
+    def value(q: np.ndarray) -> np.ndarray:
+        return J @ q + offset + bent * q[0] ** 2 * np.arange(size)
+
+    def slopes(q: np.ndarray) -> np.ndarray:
+        return J + bent * 2.0 * q[0] * np.outer(np.arange(size), np.eye(5)[0])
+
+    return Implicit(Function.from_callable(value, Rn(5), Rn(size), slopes), sides, mask=mask, name=name)
+
+
+def spanned(B: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """What rows are beside the span of others, against the longest of both."""
+    left = rows - rows @ np.linalg.pinv(B, rcond=1e-6) @ B if len(B) else rows
+    return np.linalg.norm(left, axis=1)
+
+
+def longest(J: np.ndarray) -> float:
+    return float(np.linalg.norm(J, axis=1).max(initial=0.0))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_dependence_is_what_ranks_say(seed: int) -> None:
+    """Ranks below the levels above, the rows that are left over with what they repeat, and what no motion mends."""
+    rng = np.random.default_rng(seed)
+    space, names = Rn(5), iter("abcdefgh")
+    levels: list[list[Any]] = [[rows_of(rng, next(names)) for _ in range(rng.integers(1, 3))] for _ in range(3)]
+    if seed % 3 == 0:
+        map_ = Affine(rng.normal(size=(1, 2)), [0.1])
+        levels[0].append(Explicit(map_, Segments.coordinates(space, [4]), Segments.coordinates(space, [0, 1]),
+                                  whole=space, name="x"))  # fmt: skip
+    if seed % 5 == 0:
+        levels[seed % 2 + 1] = [Implicit.zero(Affine(np.ones((1, 5))), mask=False, name="none")]
+    problem = Problem(
+        space, levels, frozen=Segments.coordinates(space, [3] if seed % 2 else []), optional_last=seed % 4 > 1
+    )
+    q = rng.normal(size=5) * (rng.random(5) < 0.8)
+    found = dependence(problem, q, problem.rhs)
+    moving = ~problem.frozen
+    stacks = [("computed", problem.explicits), *((f"level {i}", level) for i, level in enumerate(problem.levels))]
+    if problem.optional_last:
+        stacks[-1] = f"{stacks[-1][0]} (optional)", stacks[-1][1]
+    named = [(name, stack) for name, stack in stacks if stack.size]
+    assert found.levels == tuple(name for name, _ in named)
+    assert found.rows == tuple(stack.size for _, stack in named)
+    basis, blocks, labels = np.zeros((0, int(moving.sum()))), [], []
+    spare = {str(entry.row): entry for entry in found.redundant}
+    assert [str(entry.row) for entry in found.redundant] == list(spare)
+    for k, (name, stack) in enumerate(named):
+        owners = list(stack)
+        e = np.concatenate([problem.error(q, owner) for owner in owners])
+        J = np.vstack([problem.jacobian(q)[problem.constraints.slices[problem.constraints.index(o)]] for o in owners])[
+            :, moving
+        ]
+        rows = [f"row {i} of '{o.name}'" for o in owners for i in np.flatnonzero(o.rows.mask)]
+        one_sided = np.concatenate([np.repeat(o.rows.one_sided.any(), o.rows.mask.sum()) for o in owners])
+        null = np.linalg.svd(basis)[2][np.linalg.matrix_rank(basis, tol=1e-6 * longest(basis)) if len(basis) else 0 :].T
+        inside = J @ null
+        sizes = np.linalg.svd(inside, compute_uv=False)
+        np.testing.assert_allclose(found.singular_values[k], sizes, rtol=1e-6, atol=1e-9)
+        assert found.ranks[k] == int((sizes > 1e-6 * longest(J)).sum())
+        basis = np.vstack((basis, J))
+        blocks.append((e, J, rows, one_sided & (e == 0.0), "optional" in name))
+        labels += rows
+    e, J, rows, idle = (sum((list(block[i]) for block in blocks if not block[4]), []) for i in range(4))
+    e, J, idle = np.array(e), np.reshape(J, (-1, int(moving.sum()))), np.array(idle)
+    left = e - J @ np.linalg.lstsq(J, e, rcond=1e-6)[0]
+    assert found.inconsistency == pytest.approx(np.linalg.norm(left), abs=1e-9)
+    total = sum(rank for rank, block in zip(found.ranks, blocks, strict=True) if not block[4])
+    over = len(e) - total
+    assert over - int(idle.sum()) <= len(spare) <= over
+    assert not any(row in spare for row, holds in zip(rows, idle, strict=True) if holds)
+    unused = [row for row in rows if row not in spare]
+    near = [problem.space.integrate(q, 0.1 * problem.free * v) for v in _draws(problem)]
+    for row, entry in spare.items():
+        i = rows.index(row)
+        assert not entry.row.row >= 9
+        repeats = [rows.index(str(r)) for r in entry.repeats]
+        assert set(map(str, entry.repeats)) <= set(unused)
+        if np.linalg.norm(J[i]) <= 1e-6 * longest(J):
+            assert (repeats, entry.mismatch) == ([], pytest.approx(e[i]))
+        else:
+            c = np.linalg.lstsq(J[repeats].T, J[i], rcond=None)[0]
+            np.testing.assert_allclose(c @ J[repeats], J[i], atol=1e-6 * longest(J))
+            assert (np.abs(c) * np.linalg.norm(J[repeats], axis=1) > 1e-6 * np.linalg.norm(J[i])).all()
+            assert entry.mismatch == pytest.approx(e[i] - c @ e[repeats], abs=1e-7)
+        if not idle.any():
+            there = [problem.jacobian(resolved(problem, p, problem.rhs))[:, moving] for p in near]
+            kept = [labels_of(problem).index(other) for other in unused]
+            mine = labels_of(problem).index(row)
+            off = [spanned(K[kept], K[mine : mine + 1])[0] / longest(K) for K in there]
+            assert entry.everywhere == (max(off) <= 1e-6)
+
+
+def labels_of(problem: Problem) -> list[str]:
+    """Rows that count, in the order of the problem's Jacobian."""
+    return [f"row {i} of '{o.name}'" for o in problem.constraints for i in np.flatnonzero(o.rows.mask)]
+
+
+def _draws(problem: Problem) -> list[np.ndarray]:
+    rng = np.random.default_rng(0)
+    return [rng.standard_normal(problem.space.nv) for _ in range(2)]
+
+
+# Jacobians.
+
+
+@pytest.mark.parametrize("size", [1e-2, 1.0, 100.0, 1e4])
+@pytest.mark.parametrize("rate", [1.0, 300.0, 3000.0])
+@pytest.mark.parametrize("off", [0.0, 0.004, 0.3, -0.3])
+def test_jacobians_are_doubted_by_differences_of_the_shorter_step(size: float, rate: float, off: float) -> None:
+    """Of A sin(w q): doubted where they are off by a hundredth and two steps agree to a thousandth of 1 + the slope."""
+
+    def f(q: np.ndarray) -> np.ndarray:
+        return size * np.array([np.sin(rate * q[0]) / rate, 0.5 * q[0]]) + [3.0 * size, -0.05 * size]
+
+    def slopes(q: np.ndarray) -> np.ndarray:
+        slope = size * np.cos(rate * q[0])
+        return np.array([[slope + off * (1.0 + abs(slope))], [7.0 * size]])  # the second row holds: nobody asks
+
+    g = Function.from_callable(f, Rn(1), Rn(2), slopes, name="g")
+    problem = Problem(Rn(1), [Implicit.zero(g)])
+    result = failed(problem, [0.3])
+    result = Projection(result.case, result.outcome._replace(q=np.array([0.1])), 0.0)
+    shorter, longer = (size * np.cos(0.1 * rate) * np.sinc(rate * h / np.pi) for h in (1e-5, 1e-4))
+    most = max(abs(shorter), 0.5 * size)
+    amount = abs(slopes(result.q)[0, 0] - shorter)
+    found = result.diagnose(iterations=1, trials=1).doubtful_jacobians
+    if abs(shorter - longer) < 1e-3 * (1.0 + most) and amount > 1e-2 * (1.0 + most):
+        assert found == (("g", pytest.approx(amount, rel=1e-6)),)
+    else:
+        assert found == ()
