@@ -132,7 +132,7 @@ def test_derivatives_are_those_of_the_first_order_conditions(kind: str, refined:
 
     def check(found: np.ndarray, changed: Callable[[float], tuple[Rules, np.ndarray]], also: Any = 0.0) -> None:
         answer = known.answer(changed) + also
-        np.testing.assert_allclose(found, answer, rtol=0, atol=2e-5 * max(1.0, np.abs(answer).max()))
+        np.testing.assert_allclose(found, answer, rtol=0, atol=1e-6 * max(1.0, np.abs(answer).max()))
 
     size, unit, equalities = rules.low.size, np.eye(N), int(known.equal.sum())
     for i in range(equalities):

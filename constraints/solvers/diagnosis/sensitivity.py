@@ -122,7 +122,7 @@ class Sensitivity:
         view = self._seen(problem, projection.rhs)
         local = view.at(projection.q)
         order = optimality(view, local)
-        self._live, self._rows = view.feasible.live, order.rows
+        self._live, self._rows, self._scale = view.feasible.live, order.rows, local.scale
         self._linearise(view, local, order)
 
     def _linearise(self, view: FeasibleSetAt, local: LocalModel, order: Optimality) -> None:
@@ -283,7 +283,7 @@ class Sensitivity:
         mine, theirs = self._sample(self._seen(projection.problem, projection.rhs)), self._sample(view)
         rows, gradient = (largest(b - a) for a, b in zip(mine[:2], theirs[:2], strict=True))
         moved = largest(space.difference(mine[2], theirs[2]))
-        scale = max(1.0, largest(mine[1]))
+        scale = max(1.0, self._scale)
         residual = view.feasible.problem.residual(projection.q, view.rhs)
         for what, amount, most in (
             ("a residual of", residual, (1.0 + 1e-6) * limit),
