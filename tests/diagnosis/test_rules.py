@@ -332,7 +332,7 @@ def test_dependence_is_what_ranks_say(seed: int) -> None:
         basis = np.vstack((basis, J))
         blocks.append((e, J, rows, one_sided & (e == 0.0), "optional" in name))
         labels += rows
-    e, J, rows, idle = (sum((list(block[i]) for block in blocks if not block[4]), []) for i in range(4))
+    e, J, rows, idle = ([x for block in blocks if not block[4] for x in block[i]] for i in range(4))
     e, J, idle = np.array(e), np.reshape(J, (-1, int(moving.sum()))), np.array(idle)
     left = e - J @ np.linalg.lstsq(J, e, rcond=1e-6)[0]
     assert found.inconsistency == pytest.approx(np.linalg.norm(left), abs=1e-9)
