@@ -419,3 +419,16 @@ def test_what_a_diagnosis_says_of_is_what_matters() -> None:
     assert diagnosis.active_bounds[-1] == f"cannot move, both bounds are equal: {names[3]}"
     by_name = {entry.constraint: entry.optional for entry in diagnosis.errors}
     assert by_name == {"one": False, "two": False, "far": False, "wish": True}
+
+
+def test_a_solution_that_was_found_after_all_leaves_no_bounds() -> None:
+    """Where a trial satisfies everything there is no configuration to be told that does so without bounds alone."""
+    space = Rn(2)
+    row = Implicit.equal(Affine([[1.0, 1.0]]), [1.5], name="sum")
+    problem = Problem(space, [row], Bounds(space, [-1.0, -1.0], [1.0, 1.0]))
+    stopped = Projector(problem, Options(max_iterations=0)).project([0.0, 0.0])
+    diagnosis = stopped.diagnose(iterations=40)
+    assert diagnosis.solution is not None
+    assert diagnosis.without_bounds is None
+    assert diagnosis.leaving == ()
+    assert diagnosis.conflict is None

@@ -18,6 +18,8 @@ from ...rows.stacking import Order, stack_rows
 
 NEARBY = 0.1
 """How far [rad or m] the dofs are moved to see whether rows depend on each other there too."""
+PLACES = 2
+"""So many configurations nearby are looked at."""
 
 
 class Row(NamedTuple):
@@ -181,10 +183,10 @@ def _redundant(i: int, basis: list[int], whole: _Block, names: Sequence[Row], ev
 def _everywhere(
     problem: Problem, stacks: Sequence[Stack], q: Vector, rhs: RightHandSide, basis: list[int], spare: list[int]
 ) -> list[bool]:
-    """Whether redundant rows depend on the basis at two configurations nearby too."""
+    """Whether redundant rows depend on the basis at configurations nearby too."""
     also = np.ones(len(spare), dtype=np.bool_)
     rng = np.random.default_rng(0)
-    for _ in range(2 if spare else 0):
+    for _ in range(PLACES if spare else 0):
         near = problem.space.integrate(q, NEARBY * problem.free * rng.standard_normal(problem.space.nv))
         try:
             near = resolved(problem, near, rhs)
