@@ -10,6 +10,7 @@ from robots import arm, humanoid
 from scipy import optimize
 
 from constraints import Affine, Bounds, Comparison, Explicit, Function, Implicit, Options, Position, Problem, Projector
+from constraints.errors import UndefinedError
 from constraints.point import place
 from constraints.solvers.refinement.feasible_set import INSIDE, FeasibleSet, FeasibleSetAt, refined_columns
 from constraints.solvers.refinement.objective import Distance, LastLevel, NoObjective
@@ -536,3 +537,32 @@ def test_least_squares_that_do_not_end_are_cut(monkeypatch: Any) -> None:
     mu, left = multipliers(np.array([2.0, -1.0, 0.5]), np.array([[1.0, 0.0, 0.0], [0.0, 4.0, 0.0]]))
     np.testing.assert_allclose(mu, [2.0, 0.0], atol=1e-12)
     np.testing.assert_allclose(left, [0.0, -1.0, 0.5], atol=1e-12)
+
+
+@pytest.mark.parametrize("bad", [INF, -INF, np.nan])
+def test_a_value_that_is_no_number_is_none(bad: float) -> None:
+    """Steps beyond an edge are halved alike, whether a function raises there or gives infinity or NaN."""
+
+    def curve(q: np.ndarray) -> np.ndarray:
+        return np.array([q[1] - 0.3 * q[0] ** 2])
+
+    def silent(q: np.ndarray) -> np.ndarray:
+        return np.full(1, bad) if q[0] > 1.0 else curve(q)
+
+    def loud(q: np.ndarray) -> np.ndarray:
+        if q[0] > 1.0:
+            raise UndefinedError("beyond the edge")
+        return curve(q)
+
+    ends = []
+    for value in (silent, loud):
+        f = Function.from_callable(value, Rn(2), Rn(1), lambda q: [[-0.6 * q[0], 1.0]])
+        for rows in ([Implicit.zero(f)], [Implicit.between(f, -0.1, 0.1)]):
+            projector = Projector(Problem(Rn(2), rows), Options(nearest=True, trace=True))
+            result = projector.project([-0.5, 0.4], near=[3.0, 0.5])
+            assert result.success
+            assert result.q[0] > 0.5
+            ends.append(result)
+    for a, b in zip(ends[:2], ends[2:], strict=True):
+        assert a.q.tobytes() == b.q.tobytes()
+        assert (a.iterations, a.stationarity) == (b.iterations, b.stationarity)

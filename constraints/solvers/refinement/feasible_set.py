@@ -169,8 +169,8 @@ class FeasibleSetAt:
         scale = max(float(np.sqrt(terms.dot(terms))), least)
         if not substitution.is_empty:
             substitution.reduce_matrix(both, point.workspace)
-        if not np.isfinite(both).all() and np.isfinite(values).all():
-            raise UndefinedError("a constraint has a value whose Jacobian is not finite")
+        if not (np.isfinite(both).all() and np.isfinite(values).all()):
+            raise UndefinedError("a constraint has a value or a Jacobian that is not finite")
         return LocalModel(q, values, both[:-1], cost, both[-1], scale)
 
     def kept(self, local: LocalModel) -> FeasibleSetAt:

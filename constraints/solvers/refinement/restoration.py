@@ -60,23 +60,26 @@ class Restoration:
 
         Returns:
             The best configuration met, its largest distance, and how many steps were taken.
+
+        Raises:
+            UndefinedError: a function has no value at a configuration that is met.
         """
-        best, least, taken = None, np.inf, 0
+        best = local = view.at(q)
+        least, taken = np.inf, 0
         while True:
-            local = view.at(q)
             e = view.residual(local)
             if target is not None:
                 e = np.where(np.isnan(target), e, local.values - target)
             rows, worst = local.jacobian, largest(e)
-            if tolerance < worst < np.inf:
+            if worst > tolerance:
                 e, rows = self._independent(local, e, target, held)
                 worst = largest(e)
             better = worst < 0.5 * least
-            if best is None or worst < least:
+            if worst < least:
                 best, least = local, worst
-            if least <= tolerance or not better or taken >= min(budget, STEPS) or not worst < np.inf:
+            if least <= tolerance or not better or taken >= min(budget, STEPS):
                 return best, least, taken
-            q = self._moved(local.q, e, rows)
+            local = view.at(self._moved(local.q, e, rows))
             taken += 1
 
     def _independent(
