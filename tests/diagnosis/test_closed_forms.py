@@ -432,3 +432,12 @@ def test_a_solution_that_was_found_after_all_leaves_no_bounds() -> None:
     assert diagnosis.without_bounds is None
     assert diagnosis.leaving == ()
     assert diagnosis.conflict is None
+
+
+@pytest.mark.parametrize(("start", "follows"), [(-1.0, 0.0), (-0.999, 1.0), (0.999, 1.0), (1.0, 0.0)])
+def test_dofs_that_nothing_moves_follow_their_start_but_at_a_bound(start: float, follows: float) -> None:
+    space = Rn(1) * Rn(1)
+    row = Implicit.equal(Affine([[1.0]]).on(space, Segments.coordinates(space, [0])), [0.3])
+    s = sensitivity(Problem(space, [row], Bounds(space, [-9.0, -1.0], [9.0, 1.0])), [0.0, start])
+    np.testing.assert_allclose(s.start, np.diag([0.0, follows]), atol=1e-9)
+    assert s.weakly_active == (() if follows else (f"{space.leaves()[1].name} at a bound",))
