@@ -21,7 +21,6 @@ from constraints import (
     Problem,
     Projection,
     Projector,
-    Status,
 )
 from constraints.solvers.diagnosis.conflict import Conflict, Finder, Kind, Member, Trial
 from constraints.solvers.diagnosis.dependent_rows import dependence, resolved
@@ -178,7 +177,7 @@ def machine(rng: np.random.Generator, edge: float) -> tuple[Problem, np.ndarray]
 
 
 def projections(part: Problem, q: np.ndarray, budget: int, seed: int) -> Iterator[Projection]:
-    """A quarter to go on, half to search, an eighth to follow that and one for bold steps; draws where it is stuck."""
+    """A quarter to go on, half to search, an eighth to follow that and one for bold steps."""
     own = Options(max_iterations=budget, seed=seed)
     quarter = max(budget // 4, 1)
     yield Projector(part, replace(own, restarts=False, max_iterations=quarter)).project(q)
@@ -189,13 +188,6 @@ def projections(part: Problem, q: np.ndarray, budget: int, seed: int) -> Iterato
     eighth = replace(own, restarts=False, max_iterations=max(quarter // 2, 1))
     yield Projector(part, eighth).project(search.q)
     yield Projector(part, replace(eighth, damping=1e-4, patience_count=8)).project(q)
-    if search.status is Status.UNDEFINED and search.restarts == 0:
-        table = part.space.random(np.random.default_rng(seed), part.bounds.lower, part.bounds.upper, 8)
-        moved = part.space.vector_q[(part.columns & part.free)[part.space.vector_v]]
-        for row in table:
-            drawn = q.copy()
-            drawn[moved] = row[moved]
-            yield Projector(part, replace(own, restarts=False, max_iterations=budget // 8)).project(drawn)
 
 
 @pytest.mark.parametrize("seed", range(8))
