@@ -13,13 +13,16 @@ from constraints import (
     ConvexShapeContactHold,
     Explicit,
     Problem,
+    Projector,
     Robot,
+    Status,
     Surface,
     explicit_contact,
     explicit_relative_pose,
     locked_joint,
 )
 from constraints.solvers.newton.substitution import Substitution
+from constraints.workspace import Workspace
 
 LIMIT = 1e-2
 
@@ -90,3 +93,16 @@ def test_what_is_not_known_is_never_astray() -> None:
     far = ROBOT.neutral
     far[:3] = 10.0
     assert not Substitution(Problem(ROBOT, [explicit])).is_astray(far, ROBOT.neutral, LIMIT)
+
+
+@pytest.mark.parametrize("name", ["relative pose", "contact", "locked body"])
+def test_the_other_quaternion_is_the_same_pose(name: str) -> None:
+    """Two quaternions are one rotation: a start with the one that is not computed stays, bit for bit."""
+    explicit, q = solved(name)
+    q[3:7] *= -1.0
+    substitution = Substitution(Problem(ROBOT, [explicit]))
+    started = substitution.start(q, Problem(ROBOT, [explicit]).rhs, Workspace())
+    assert not substitution.is_astray(q, started, LIMIT)
+    result = Projector(Problem(ROBOT, [explicit])).project(q)
+    assert (result.status, result.iterations) == (Status.CONVERGED, 0)
+    assert result.q.tobytes() == q.tobytes()

@@ -18,7 +18,7 @@ from constraints.solvers.newton.linear_step import DampedCholesky, LinearStep
 from constraints.solvers.newton.sparse_rows import SparseKKT
 from liegroups import SE3, Rn, Segments
 
-COSTS = [None, [2.0] * 5, [1.0, 4.0, 0.25, 2.0, 9.0], [1.0, 0.0, 3.0, 3.0, 0.0]]
+COSTS = [None, [2.0] * 5, [1.0, 4.0, 0.25, 2.0, 9.0], [1.0, 0.0, 3.0, 3.0, 0.0], [4e3, 0.0, 2e3, 9e3, 9e3]]
 
 
 @pytest.mark.parametrize("costs", COSTS, ids=str)

@@ -194,6 +194,8 @@ def test_bounds_clamp_and_say_what_leaves() -> None:
     frozen = SolverBounds(numbers([0.0, 0.0], [1.0, 1.0], frozen=Segments.coordinates(Rn(2), [0])), True)
     assert frozen.lower.tolist() == [-INF, 0.0]
     assert not frozen.contains(np.array([2.0, 0.5]), is_kept=True)
+    assert frozen.contains(np.array([0.0, 0.5]), is_kept=True)  # at a bound is inside
+    assert frozen.contains(np.array([1.0, 0.5]), is_kept=True)
     np.testing.assert_array_equal(frozen.clamp(np.array([2.0, 2.0])), [2.0, 1.0])
 
 
