@@ -9,7 +9,19 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints import Affine, Explicit, Function, Implicit, Options, Position, Problem, Projector, Robot, Status
+from constraints import (
+    Affine,
+    Bounds,
+    Explicit,
+    Function,
+    Implicit,
+    Options,
+    Position,
+    Problem,
+    Projector,
+    Robot,
+    Status,
+)
 from constraints.errors import UndefinedError
 from liegroups import SO3, Rn, Segments
 
@@ -187,3 +199,21 @@ def test_maps_without_a_value_end_a_projection() -> None:
     result = Projector(Problem(space, [still, Implicit.equal(Affine([[1.0, 0.0]]), [1.0])])).project([0.0, 0.5])
     assert (result.status, result.iterations, result.residual) == (Status.UNDEFINED, 0, np.inf)
     assert result.q.tolist() == [0.0, 0.5]
+
+
+@pytest.mark.parametrize("options", [Options(), Options.local()])
+def test_a_start_that_had_to_be_moved_is_no_iterate(options: Options) -> None:
+    """Outside its bounds, or with outputs that are not those of its inputs, it may look better than all that follow."""
+    space = Rn(2)
+    box = Bounds(space, np.zeros(2), np.array([1.0, 9.0]))
+    far = Implicit.equal(Affine([[1.0, 0.0]]), [5.0])
+    result = Projector(Problem(space, [far], box), options).project([4.9, 0.0])
+    assert not result.success
+    assert result.q[0] == 1.0
+    assert result.residual == 4.0
+    follow = Explicit(Affine([[2.0]]), Segments.coordinates(space, [1]), Segments.coordinates(space, [0]), whole=space)
+    far = Implicit.equal(Affine([[0.0, 1.0]]), [5.0])
+    result = Projector(Problem(space, [follow, far], box), options).project([0.5, 4.9])
+    assert not result.success
+    assert result.q.tolist() == [1.0, 2.0]
+    assert result.residual == 3.0
