@@ -32,6 +32,7 @@ DIFFERENCE = 1e-7
 SLACK = 1.01
 """Rows that cannot be met so well stay within this part of how well they were met at first."""
 HALVINGS = 12
+"""At most so many parts of a step are tried."""
 SLOPE = 1e-4
 """Part of the decrease that the slope promises which a step must reach."""
 NOISE = 1e-10

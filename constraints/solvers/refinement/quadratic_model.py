@@ -17,6 +17,7 @@ FLATTEST = 1e-9
 PARALLEL = 1e-9
 """An inequality whose gradient is this part of itself along the equalities is decided by them."""
 ROUNDS = 20
+"""At most so many times the rows that a step would leave are added to those that it keeps."""
 STIFFNESS = 10.0
 """Curvature across rows that push, in parts of the largest entry of the Hessian."""
 SADDLE, REACH = 1e-3, 0.2
