@@ -25,6 +25,7 @@ from constraints.solvers.newton.substitution import Substitution
 from constraints.workspace import Workspace
 
 LIMIT = 1e-2
+FAR = np.array([1.4, -0.8, 1.0])
 
 
 def robot() -> Robot:
@@ -50,6 +51,13 @@ def on_table() -> Explicit:
 CASES = {
     "relative pose": lambda: explicit_relative_pose(
         ROBOT, "universe", "side", [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], comparison=[Comparison.EQUALITY] * 6
+    ),
+    "pose of a frame far away": lambda: explicit_relative_pose(
+        ROBOT,
+        "universe",
+        ROBOT.frame("box", pin.SE3(np.eye(3), FAR)),
+        [0.1, 0.2, 0.3, 0.4, 0.5, 0.6],
+        comparison=[Comparison.EQUALITY] * 6,
     ),
     "contact": on_table,
     "locked body": lambda: locked_joint(ROBOT, "box", pin.SE3(pin.exp3(np.array([1.0, 0.5, 0.2])), np.ones(3))),
@@ -77,7 +85,7 @@ def test_no_start_that_satisfies_its_constraint_is_astray(name: str) -> None:
         step[block] = rng.normal(size=len(block)) * rng.choice([0.0, 1.0], len(block))
         step *= LIMIT * 10 ** rng.uniform(-1.0, 1.0) / max(float(np.linalg.norm(step)), 1e-9)
         if len(block) == 6 and rng.random() < 0.5:  # about a point on the body: small errors, a long way
-            step[block[:3]] = -np.cross(step[block[3:]], np.array([0.7, -0.4, 0.5]))
+            step[block[:3]] = -np.cross(step[block[3:]], FAR if "far" in name else 0.5 * FAR)
         moved = ROBOT.space.integrate(q, step)
         if substitution.is_astray(moved, q, LIMIT):
             told += 1
