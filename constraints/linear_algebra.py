@@ -23,6 +23,16 @@ def is_finite(x: Vector) -> bool:
     return not x.size or isfinite(norm(x))
 
 
+def largest(x: Vector | Matrix) -> float:
+    """Size of the largest entry; 0 where there is none."""
+    return float(np.abs(x).max(initial=0.0))
+
+
+def row_lengths(A: Matrix) -> Vector:
+    """Norms (n,) of the rows of A (n, m)."""
+    return np.sqrt(np.einsum("ij,ij->i", A, A))
+
+
 RANK_TOLERANCE = 1e-6
 """Singular values and pivots of a Jacobian that are not above this part of the largest one count as zero."""
 

@@ -11,7 +11,19 @@ import numpy as np
 import pytest
 from robots import arm
 
-from constraints import Affine, Bounds, Explicit, Function, Implicit, Options, Position, Problem, Projector, Status
+from constraints import (
+    Affine,
+    Bounds,
+    Comparison,
+    Explicit,
+    Function,
+    Implicit,
+    Options,
+    Position,
+    Problem,
+    Projector,
+    Status,
+)
 from constraints.errors import UndefinedError
 from constraints.solvers import Diagnosis, Kind, SensitivityError, SensitivityKind, diagnose
 from liegroups import SE3, Rn, Segments, Space
@@ -358,3 +370,74 @@ def test_joints_that_turn_are_told_near_the_middle_of_their_bounds() -> None:
     for q in solved:
         assert abs(q[0] - 8.0) <= np.pi + 1e-9
         assert np.abs(q[1:]).max() <= np.pi + 1e-9
+
+
+@pytest.mark.parametrize("cost", [1.0, 1e10])
+def test_gradients_are_compared_in_parts_of_themselves(cost: float) -> None:
+    """A gradient of 1e10 that is off by roundings is the same; one that is off by a part in 1e5 is not."""
+    s = sensitivity(Problem(Rn(2), [circle()], weights=[cost, cost]), np.array([3.0, 4.0]), NEAR)
+
+    def costly(w: float) -> Problem:
+        return Problem(Rn(2), [circle()], weights=[w, w * (1.0 + 1e-15)])
+
+    np.testing.assert_allclose(s.parameter(costly, cost * (1.0 + 1e-15)), 0.0, atol=1e-6)
+    with pytest.raises(SensitivityError, match="a gradient of the objective changed by"):
+        s.parameter(lambda w: Problem(Rn(2), [circle()], weights=[w, w * (1.0 + 1e-5)]), cost)
+
+
+def test_rows_that_take_no_right_hand_side_have_zero_columns() -> None:
+    """A constraint of an equality, a row that does not count, and a limit: the first one's column alone."""
+    f = Function.from_callable(
+        lambda q: [q @ q, q[1], q[0]], Rn(2), Rn(3), lambda q: [2.0 * q, [0.0, 1.0], [1.0, 0.0]], name="mixed"
+    )
+    rows = [Comparison.EQUALITY, Comparison.EQUALITY, Comparison.SUPERIOR]
+    mixed = Implicit(f, rows, rhs=[4.0, 0.3, 0.0], mask=[True, False, True], name="mixed")
+    s = sensitivity(Problem(Rn(2), [mixed]), np.array([3.0, 4.0]), NEAR)
+    assert s.weakly_active == ()
+    np.testing.assert_allclose(s.rhs_of("mixed")[:, 0], [0.15, 0.2], atol=1e-7)
+    np.testing.assert_array_equal(s.rhs_of("mixed")[:, 1:], 0.0)
+    np.testing.assert_array_equal(s.rhs, s.rhs_of("mixed"))
+
+
+def test_what_a_diagnosis_says_of_is_what_matters() -> None:
+    """Dofs that bounds freeze where a row would move them; what is computed for rows that have to hold."""
+    space = Rn(1) * Rn(1) * Rn(1) * Rn(1) * Rn(1)
+    names = [leaf.name for leaf in space.leaves()]
+    one, two = (
+        Explicit(
+            Affine([[1.0]]), Segments.coordinates(space, [b]), Segments.coordinates(space, [0]), whole=space, name=n
+        )
+        for b, n in ((1, "one"), (2, "two"))
+    )
+    far = Implicit.equal(Affine([[0.0, 1.0, 0.0, 1.0, 0.0]]), [50.0], name="far")
+    wish = Implicit.equal(Affine([[0.0, 0.0, 1.0, 0.0, 0.0]]), [70.0], name="wish")
+    lower, upper = np.full(5, -1.0), np.full(5, 1.0)
+    lower[3:] = upper[3:] = 0.5
+    problem = Problem(space, [[one, two, far], [wish]], Bounds(space, lower, upper), optional_last=True)
+    diagnosis = made(problem, [0.0, 0.0, 0.0, 0.5, 0.5])
+    assert diagnosis.explicits == ("one",)
+    assert diagnosis.active_bounds[-1] == f"cannot move, both bounds are equal: {names[3]}"
+    by_name = {entry.constraint: entry.optional for entry in diagnosis.errors}
+    assert by_name == {"one": False, "two": False, "far": False, "wish": True}
+
+
+def test_a_solution_that_was_found_after_all_leaves_no_bounds() -> None:
+    """Where a trial satisfies everything there is no configuration to be told that does so without bounds alone."""
+    space = Rn(2)
+    row = Implicit.equal(Affine([[1.0, 1.0]]), [1.5], name="sum")
+    problem = Problem(space, [row], Bounds(space, [-1.0, -1.0], [1.0, 1.0]))
+    stopped = Projector(problem, Options(max_iterations=0)).project([0.0, 0.0])
+    diagnosis = stopped.diagnose(iterations=40)
+    assert diagnosis.solution is not None
+    assert diagnosis.without_bounds is None
+    assert diagnosis.leaving == ()
+    assert diagnosis.conflict is None
+
+
+@pytest.mark.parametrize(("start", "follows"), [(-1.0, 0.0), (-0.999, 1.0), (0.999, 1.0), (1.0, 0.0)])
+def test_dofs_that_nothing_moves_follow_their_start_but_at_a_bound(start: float, follows: float) -> None:
+    space = Rn(1) * Rn(1)
+    row = Implicit.equal(Affine([[1.0]]).on(space, Segments.coordinates(space, [0])), [0.3])
+    s = sensitivity(Problem(space, [row], Bounds(space, [-9.0, -1.0], [9.0, 1.0])), [0.0, start])
+    np.testing.assert_allclose(s.start, np.diag([0.0, follows]), atol=1e-9)
+    assert s.weakly_active == (() if follows else (f"{space.leaves()[1].name} at a bound",))

@@ -357,7 +357,7 @@ def test_parameters_in_every_form(value: Any) -> None:
 
 
 def test_parameters_that_are_none_and_problems_of_another_layout() -> None:
-    with pytest.raises(SizeError, match="value of a parameter"):
+    with pytest.raises(SizeError, match="value of a parameter: expected size one number, or a vector"):
         parameters_of([[1.0]])
     with pytest.raises(WrongObjectError, match="value of a parameter"):
         parameters_of([[1.0], [1.0, 2.0]])

@@ -13,15 +13,19 @@ from constraints import (
     ConvexShapeContactHold,
     Explicit,
     Problem,
+    Projector,
     Robot,
+    Status,
     Surface,
     explicit_contact,
     explicit_relative_pose,
     locked_joint,
 )
 from constraints.solvers.newton.substitution import Substitution
+from constraints.workspace import Workspace
 
 LIMIT = 1e-2
+FAR = np.array([1.4, -0.8, 1.0])
 
 
 def robot() -> Robot:
@@ -47,6 +51,13 @@ def on_table() -> Explicit:
 CASES = {
     "relative pose": lambda: explicit_relative_pose(
         ROBOT, "universe", "side", [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], comparison=[Comparison.EQUALITY] * 6
+    ),
+    "pose of a frame far away": lambda: explicit_relative_pose(
+        ROBOT,
+        "universe",
+        ROBOT.frame("box", pin.SE3(np.eye(3), FAR)),
+        [0.1, 0.2, 0.3, 0.4, 0.5, 0.6],
+        comparison=[Comparison.EQUALITY] * 6,
     ),
     "contact": on_table,
     "locked body": lambda: locked_joint(ROBOT, "box", pin.SE3(pin.exp3(np.array([1.0, 0.5, 0.2])), np.ones(3))),
@@ -74,7 +85,7 @@ def test_no_start_that_satisfies_its_constraint_is_astray(name: str) -> None:
         step[block] = rng.normal(size=len(block)) * rng.choice([0.0, 1.0], len(block))
         step *= LIMIT * 10 ** rng.uniform(-1.0, 1.0) / max(float(np.linalg.norm(step)), 1e-9)
         if len(block) == 6 and rng.random() < 0.5:  # about a point on the body: small errors, a long way
-            step[block[:3]] = -np.cross(step[block[3:]], np.array([0.7, -0.4, 0.5]))
+            step[block[:3]] = -np.cross(step[block[3:]], FAR if "far" in name else 0.5 * FAR)
         moved = ROBOT.space.integrate(q, step)
         if substitution.is_astray(moved, q, LIMIT):
             told += 1
@@ -90,3 +101,16 @@ def test_what_is_not_known_is_never_astray() -> None:
     far = ROBOT.neutral
     far[:3] = 10.0
     assert not Substitution(Problem(ROBOT, [explicit])).is_astray(far, ROBOT.neutral, LIMIT)
+
+
+@pytest.mark.parametrize("name", ["relative pose", "contact", "locked body"])
+def test_the_other_quaternion_is_the_same_pose(name: str) -> None:
+    """Two quaternions are one rotation: a start with the one that is not computed stays, bit for bit."""
+    explicit, q = solved(name)
+    q[3:7] *= -1.0
+    substitution = Substitution(Problem(ROBOT, [explicit]))
+    started = substitution.start(q, Problem(ROBOT, [explicit]).rhs, Workspace())
+    assert not substitution.is_astray(q, started, LIMIT)
+    result = Projector(Problem(ROBOT, [explicit])).project(q)
+    assert (result.status, result.iterations) == (Status.CONVERGED, 0)
+    assert result.q.tobytes() == q.tobytes()

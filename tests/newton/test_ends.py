@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints import Affine, Explicit, Function, Implicit, Options, Position, Problem, Projector, Robot, Status
+from constraints import (
+    Affine,
+    Bounds,
+    Explicit,
+    Function,
+    Implicit,
+    Options,
+    Position,
+    Problem,
+    Projector,
+    Robot,
+    Status,
+)
 from constraints.errors import UndefinedError
-from liegroups import Rn, Segments
+from liegroups import SO3, Rn, Segments
 
 
 def turning(short: float) -> Robot:
@@ -102,3 +115,105 @@ def test_a_base_far_from_its_target_drives_there(distance: float) -> None:
         assert result.success
         assert result.iterations <= distance / 1.5 + 5
         assert result.q[0] == pytest.approx(distance, abs=1e-4)
+
+
+@pytest.mark.parametrize(("off", "status"), [
+    (0.0, Status.CONVERGED), (9e-5, Status.CONVERGED), (1.1e-4, Status.UNDEFINED), (5.0, Status.UNDEFINED),
+])  # fmt: skip
+def test_computed_outputs_that_miss_their_constraint_are_undefined(off: float, status: Status) -> None:
+    """A map that solves another equation than the one it is given with: by how much, against the threshold."""
+    space = Rn(3)
+
+    def follow(name: str, miss: float) -> Explicit:
+        i = 1 if name == "a" else 2
+        f = Affine([[1.0]], [miss])
+        twin = Affine([[-1.0, 0.0, 0.0] + np.eye(3)[i]]).on(space, Segments.coordinates(space, [0, 1, 2]))
+        out, inputs = Segments.coordinates(space, [i]), Segments.coordinates(space, [0])
+        return Explicit(f, out, inputs, implicit=twin, whole=space, name=name)
+
+    row = Implicit.equal(Affine([[1.0, 1.0, 0.0]]), [3.0])
+    problem = Problem(space, [row, follow("a", 0.0), follow("b", off)])
+    assert Projector(problem).project([0.0, 0.0, 0.0]).success == (status is Status.CONVERGED)
+    for options in (Options.local(), Options(restarts=False, max_iterations=0)):
+        for start in ([0.0, 0.0, 0.0], [1.5, 1.5, 1.5 + off], [1.5, 1.5, 1.5]):
+            result = Projector(problem, options).project(start)
+            if start[2] == 1.5:  # satisfies all as it is, though its map says something else
+                assert (result.status, result.iterations) == (Status.CONVERGED, 0)
+                assert result.q.tolist() == start
+            elif options.max_iterations or start[0] == 1.5:
+                assert result.status is status
+                assert (result.residual == np.inf) == (status is Status.UNDEFINED)
+                end = 1.5 if result.success else start[0]
+                np.testing.assert_allclose(result.q[:2], end, atol=1e-4)
+
+
+def test_restarts_look_at_candidates_that_have_no_value() -> None:
+    """Of eight the best one, those without a value last; where none has one the next eight."""
+
+    def hidden(q: np.ndarray) -> list[float]:
+        if q[0] < 0.6:
+            raise UndefinedError("too low")
+        return [q[0] - 0.8]
+
+    f = Function.from_callable(hidden, Rn(2), Rn(1), lambda q: [[1.0, 0.0]])
+    problem = Problem(Rn(2), [Implicit.zero(f)])
+    for screen in (1, 8):
+        result = Projector(problem, Options(screen=screen, trace=True)).project([0.0, 0.0])
+        assert result.success
+        assert result.trace is not None
+        assert len([step for step in result.trace if step.restarted]) == 1
+        assert result.trace[0].q[0] >= 0.6
+        table = Rn(2).random(np.random.default_rng(0), np.full(2, -1.0), np.full(2, 1.0), 256)
+        row = zlib.crc32(np.zeros(2).tobytes())
+        drawn = [[table[(row + screen * k + i) % 256] for i in range(screen)] for k in range(result.restarts)]
+        assert all(max(c[0] for c in candidates) < 0.6 for candidates in drawn[:-1])
+        best = min((c for c in drawn[-1] if c[0] >= 0.6), key=lambda c: abs(c[0] - 0.8))
+        np.testing.assert_array_equal(result.trace[0].q, best)
+
+
+def test_starts_are_normalised_before_the_first_step() -> None:
+    """A rotation that is off by what is accepted: an iterate is not; a start that satisfies everything stays."""
+    space = SO3 * Rn(1)
+    off = np.array([0.0, 0.0, 0.6 + 2e-7, 0.8, 0.3])
+    problem = Problem(space, [Implicit.zero(Affine([[1.0]]).on(space, Segments.coordinates(space, [3])))])
+    result = Projector(problem, Options(trace=True)).project(off)
+    assert result.success
+    assert result.trace is not None
+    np.testing.assert_allclose(result.trace[0].q[:4], off[:4] / np.linalg.norm(off[:4]), rtol=0, atol=1e-15)
+    assert abs(result.q[:4] @ result.q[:4] - 1.0) < 1e-15
+    off[4] = 0.0
+    result = Projector(problem, Options(trace=True)).project(off)
+    assert (result.status, result.iterations) == (Status.CONVERGED, 0)
+    assert result.q.tobytes() == off.tobytes()
+
+
+def test_maps_without_a_value_end_a_projection() -> None:
+    """A constant map that has none for its right-hand side is met before anything else."""
+    space = Rn(2)
+
+    def no(_: np.ndarray) -> np.ndarray:
+        raise UndefinedError("no value")
+
+    still = Explicit(Function.from_callable(no, Rn(1), Rn(1), lambda q: [[0.0]], columns=[False]),
+                     Segments.coordinates(space, [1]), Segments.coordinates(space, [0]), whole=space)  # fmt: skip
+    result = Projector(Problem(space, [still, Implicit.equal(Affine([[1.0, 0.0]]), [1.0])])).project([0.0, 0.5])
+    assert (result.status, result.iterations, result.residual) == (Status.UNDEFINED, 0, np.inf)
+    assert result.q.tolist() == [0.0, 0.5]
+
+
+@pytest.mark.parametrize("options", [Options(), Options.local()])
+def test_a_start_that_had_to_be_moved_is_no_iterate(options: Options) -> None:
+    """Outside its bounds, or with outputs that are not those of its inputs, it may look better than all that follow."""
+    space = Rn(2)
+    box = Bounds(space, np.zeros(2), np.array([1.0, 9.0]))
+    far = Implicit.equal(Affine([[1.0, 0.0]]), [5.0])
+    result = Projector(Problem(space, [far], box), options).project([4.9, 0.0])
+    assert not result.success
+    assert result.q[0] == 1.0
+    assert result.residual == 4.0
+    follow = Explicit(Affine([[2.0]]), Segments.coordinates(space, [1]), Segments.coordinates(space, [0]), whole=space)
+    far = Implicit.equal(Affine([[0.0, 1.0]]), [5.0])
+    result = Projector(Problem(space, [follow, far], box), options).project([0.5, 4.9])
+    assert not result.success
+    assert result.q.tolist() == [1.0, 2.0]
+    assert result.residual == 3.0

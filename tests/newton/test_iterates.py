@@ -43,7 +43,7 @@ class Rules:
         self.best: tuple[Any, ...] = (q0, [np.inf], np.inf, np.inf, 0)
         if self.measured(q0)[1] <= o.threshold and (q == q0).all():
             return q0, Status.CONVERGED
-        table = Rn(q.size).random(np.random.default_rng(o.seed), self.lower, self.upper, o.restart_table)
+        table = Rn(q.size).random(np.random.default_rng(o.seed), *self.range(), o.restart_table)
         start, row, last = q, zlib.crc32(q0.tobytes()), Status.STALLED
         while True:
             status = self.descend(q)
@@ -58,6 +58,10 @@ class Rules:
                               table[(row + i) % len(table)], start) for i in range(o.screen)]  # fmt: skip
             row += o.screen
             q = min(drawn, key=lambda c: self.measured(c)[1])
+
+    def range(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where restarts are drawn."""
+        return self.lower, self.upper
 
     def failure(self, status: Status) -> Status:
         q, _, residual, _, _ = self.best

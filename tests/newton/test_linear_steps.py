@@ -9,13 +9,14 @@ import pytest
 from robots import arm
 from scipy import sparse
 
-from constraints import Bounds, Implicit, Options, Position, Problem, Projector
+from constraints import Affine, Bounds, Explicit, Implicit, Options, Position, Problem, Projector
+from constraints.errors import OptionError, StepError, WrongObjectError
 from constraints.functions import Identity
 from constraints.solvers import NewtonEngine
-from constraints.solvers.newton.least_change import LeastChange
+from constraints.solvers.newton.least_change import LeastChange, least_change
 from constraints.solvers.newton.linear_step import DampedCholesky, LinearStep
 from constraints.solvers.newton.sparse_rows import SparseKKT
-from liegroups import Rn
+from liegroups import SE3, Rn, Segments
 
 COSTS = [None, [2.0] * 5, [1.0, 4.0, 0.25, 2.0, 9.0], [1.0, 0.0, 3.0, 3.0, 0.0]]
 
@@ -109,3 +110,116 @@ def test_a_restart_goes_on_from_the_least_of_those_it_looks_at(screen: int) -> N
 
 def box(lower: float, upper: float) -> Bounds:
     return Bounds(Rn(2), np.full(2, lower), np.full(2, upper))
+
+
+class Own(LinearStep):
+    """A direction as a user writes it."""
+
+    def __init__(self, rows: int, weights: np.ndarray | None = None) -> None:
+        self.rows = rows
+
+    def solve(self, e: np.ndarray, J: np.ndarray, mu: float, root: np.ndarray | None = None) -> np.ndarray:
+        return -np.linalg.pinv(J) @ e
+
+
+def own(solve: Any) -> type[LinearStep]:
+    return type("MyStep", (Own,), {"solve": solve})
+
+
+@pytest.mark.parametrize(("solve", "said"), [
+    (lambda self, e, J, mu, root=None: None, "MyStep.solve returned None"),
+    (lambda self, e, J, mu, root=None: np.zeros(3, dtype=np.float32), "MyStep.solve returned array"),
+    (lambda self, e, J, mu, root=None: np.zeros(2), r"shape \(2,\) where nv is 3"),
+    (lambda self, e, J, mu, root=None: np.zeros((3, 1)), r"shape \(3, 1\) where nv is 3"),
+    (lambda self, e, J, mu, root=None: np.array([0.0, np.inf, 0.0]), "not finite, of errors that are"),
+    (lambda self, e, J, mu, root=None: np.linalg.solve(np.zeros((3, 3)), np.zeros(3)), "could not solve .Singular"),
+])  # fmt: skip
+def test_directions_of_users_are_watched(solve: Any, said: str) -> None:
+    """What they return instead of a motion is named; of errors that are no numbers nothing is expected."""
+    row = np.array([[1.0, 2.0, 0.0]])
+    with pytest.raises(StepError, match=said):
+        own(solve)(1).solve(np.ones(1), row, 0.0)
+    step = Own(1).solve(np.array([5.0]), row, 0.0)
+    np.testing.assert_allclose(step, [-1.0, -2.0, 0.0], atol=1e-12)
+    assert np.isnan(Own(1).solve(np.array([np.nan]), row, 0.0)).all()
+    assert own(lambda self, e, J, mu, root=None: Own.solve(self, e, J, mu, root))(1).solve(step[:1], row, 0.0).size == 3
+    assert type("Quiet", (Own,), {}).solve is Own.solve
+
+
+def test_engines_take_classes_that_can_be_made_and_called() -> None:
+    def build(self: Any, rows: int) -> None: ...
+
+    for words, names in (
+        (r"a class made by MyStep\(rows, weights\)", {"__init__": build}),
+        (r"a class with MyStep.solve\(self, e, J, mu, root=None\)", {"solve": lambda self, e, J: e}),
+    ):
+        with pytest.raises(WrongObjectError, match=words):
+            NewtonEngine(type("MyStep", (Own,), names))
+    engine = NewtonEngine(Own)
+    assert engine.step is Own
+    assert repr(engine) == "NewtonEngine(Own)"
+    assert repr(NewtonEngine()) == "NewtonEngine(DampedCholesky)"
+
+
+def test_sparse_steps_solve_one_level_without_bounds() -> None:
+    """Levels, bounds, and bounded bodies are refused; explicit constraints are rows."""
+    space = Rn(1) * SE3
+    low = np.full(space.nq, -np.inf)
+    row, other = (Implicit.zero(Affine([[a]]).on(space, Segments.coordinates(space, [0]))) for a in (1.0, 2.0))
+    lower, upper = low.copy(), -low
+    lower[1] = -1.0
+    body = Implicit.zero(Identity(SE3).on(space, Segments.of(space, space.factors[1].name)))
+    joint = low.copy()
+    joint[0] = -1.0
+    engine = NewtonEngine(SparseKKT)
+    for problem in (
+        Problem(space, [[row], [other]]), Problem(space, [row], Bounds(space, joint, upper)),
+        Problem(space, [row, body], Bounds(space, lower, upper)),
+    ):  # fmt: skip
+        with pytest.raises(OptionError, match="SparseKKT solves one level, without bounds"):
+            Projector(problem, engine=engine)
+    target = Implicit.equal(Affine([[1.0]]).on(space, Segments.coordinates(space, [0])), [0.4])
+    for problem in (
+        Problem(space, [target, body]),
+        Problem(space, [[target], [Implicit.zero(other.function, mask=False)]]),
+    ):
+        assert Projector(problem, engine=engine).project(space.neutral).q[0] == pytest.approx(0.4, abs=1e-4)
+    follow = Explicit(Affine([[2.0]]), Segments.coordinates(Rn(2), [1]), Segments.coordinates(Rn(2), [0]), whole=Rn(2))
+    result = Projector(Problem(Rn(2), [follow, Implicit.zero(Affine([[1.0, 0.0]], [-0.3]))]), engine=engine).project(
+        [0, 0]
+    )
+    np.testing.assert_allclose(result.q, [0.3, 0.6], atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_least_change_by_pseudo_inverses(seed: int) -> None:
+    """Any ranks, costs that are zero, small or alike, damping: by pinv, the null space and the costs."""
+    rng = np.random.default_rng(seed)
+    m, n = int(rng.integers(1, 5)), 5
+    J, e, mu = rng.normal(size=(m, n)), rng.normal(size=m), float(rng.choice([0.0, 0.1]))
+    J[-1] = J[0] if m > 2 else J[-1]
+    J[:, seed % n] = 0.0 if seed % 2 else J[:, seed % n]
+    W = rng.uniform(0.5, 2.0, n) * (rng.random(n) < 0.7) * 10.0 ** rng.integers(-8, 8)
+    U, s, V = np.linalg.svd(J)
+    rank = int((s > 1e-6 * s.max()).sum())
+    d, Z = np.zeros(n), V[rank:].T
+    for u, x, v in zip(U.T[:rank], s[:rank], V[:rank], strict=True):
+        d += v * (u @ e) * x / (x * x + mu)
+    costs = np.sqrt(W)[:, None] * Z
+    d = d - Z @ np.linalg.pinv(costs, rcond=1e-9) @ (np.sqrt(W) * d)
+    np.testing.assert_allclose(least_change(J, e, W, mu), d, rtol=0, atol=1e-7)
+    moving = J.any(axis=0)
+    step = LeastChange(m, W).solve(e, J, mu)
+    np.testing.assert_allclose(step[moving], -least_change(J[:, moving], e, W[moving], mu), rtol=0, atol=1e-12)
+    assert not step[~moving].any()
+
+
+def test_sparse_steps_take_no_cost_for_a_part_of_the_least() -> None:
+    """1e-6 of the least cost that is positive, which may be small itself."""
+    rng = np.random.default_rng(1)
+    J, e, W = rng.standard_normal((3, 5)), rng.standard_normal(3), np.array([2e-4, 2e-10, 1.0, 3.0, 3.0])
+    W /= np.mean([2e-4, 1.0, 3.0, 3.0])
+    expected = np.linalg.solve(J.T @ J + 0.03 * np.diag(W), -J.T @ e)
+    rows: Any = sparse.csr_matrix(J)
+    found = SparseKKT(3, np.array([2e-4, 0.0, 1.0, 3.0, 3.0])).solve(e, rows, 0.03)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7)

@@ -181,6 +181,9 @@ def test_bounds_clamp_and_say_what_leaves() -> None:
     np.testing.assert_array_equal(
         box.projected(np.array([0.0, 1.0, 0.0]), np.array([-1.0, 1.0, 1.0])), [-1.0, 1.0, 1.0]
     )
+    small = np.array([1e-9, -1e-9, 1e-9])  # at a lower and at an upper bound, and where there is none
+    np.testing.assert_array_equal(box.projected(np.array([0.0, 1.0, 0.0]), small), [0.0, 0.0, 1e-9])
+    np.testing.assert_array_equal(box.projected(np.array([0.0, 1.0, 0.0]), -small), -small)
     for q, inside in (([0.0, 1.0, 5.0], True), ([-1e-16, 0.0, 0.0], False), ([0.5, 1.0 + 1e-15, 0.0], False)):
         assert box.contains(np.array(q)) == inside
         assert box.contains(np.array(q), is_kept=True)
@@ -191,6 +194,8 @@ def test_bounds_clamp_and_say_what_leaves() -> None:
     frozen = SolverBounds(numbers([0.0, 0.0], [1.0, 1.0], frozen=Segments.coordinates(Rn(2), [0])), True)
     assert frozen.lower.tolist() == [-INF, 0.0]
     assert not frozen.contains(np.array([2.0, 0.5]), is_kept=True)
+    assert frozen.contains(np.array([0.0, 0.5]), is_kept=True)  # at a bound is inside
+    assert frozen.contains(np.array([1.0, 0.5]), is_kept=True)
     np.testing.assert_array_equal(frozen.clamp(np.array([2.0, 2.0])), [2.0, 1.0])
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 import sys
 import types
 from concurrent.futures import Executor, Future
@@ -329,3 +330,23 @@ def test_what_a_worker_raised_is_raised_here() -> None:
     assert len(error.__notes__) == 1
     with pytest.raises(Exception, match="cannot be sent back:\nline 5"):
         again(Failure(None, "line 5"))
+
+
+def test_only_what_is_of_the_main_module_goes_by_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What can be imported elsewhere is pickled plainly; cloudpickle is asked for the rest, and where it fails too."""
+    asked: list[tuple[Any, ...]] = []
+
+    def dumps(given: tuple[Any, ...], protocol: int) -> bytes:
+        asked.append(given)
+        if given[-1] == 2:
+            raise TypeError("not by value either")
+        return b"by value"
+
+    cloud = types.SimpleNamespace(import_module=lambda name: types.SimpleNamespace(dumps=dumps))
+    monkeypatch.setattr(workers, "importlib", cloud)
+    assert workers._pickled((len, 1)) == pickle.dumps((len, 1), protocol=pickle.HIGHEST_PROTOCOL)  # pyright: ignore
+    assert asked == []
+    assert workers._pickled(("__main__", 1)) == b"by value"  # pyright: ignore
+    plain = pickle.dumps(("__main__", 2), protocol=pickle.HIGHEST_PROTOCOL)
+    assert workers._pickled(("__main__", 2)) == plain  # pyright: ignore
+    assert len(asked) == 2

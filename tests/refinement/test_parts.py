@@ -10,6 +10,7 @@ from robots import arm, humanoid
 from scipy import optimize
 
 from constraints import Affine, Bounds, Comparison, Explicit, Function, Implicit, Options, Position, Problem, Projector
+from constraints.errors import UndefinedError
 from constraints.point import place
 from constraints.solvers.refinement.feasible_set import INSIDE, FeasibleSet, FeasibleSetAt, refined_columns
 from constraints.solvers.refinement.objective import Distance, LastLevel, NoObjective
@@ -450,3 +451,118 @@ def test_curved_rows_are_followed_in_few_steps() -> None:
         assert result.stationarity <= 1e-8
         spent += result.iterations
     assert spent <= 180
+
+
+# What goes wrong.
+
+
+@pytest.mark.parametrize("shift", [[0.1, 0.1, 0.0], [0.0, 0.0, 5.0]], ids=["off its row", "out of bounds"])
+def test_a_refinement_that_goes_astray_leaves_the_solution(monkeypatch: Any, shift: list[float]) -> None:
+    """Whatever its steps make of it: what is not a solution, or not within bounds, is not taken."""
+    space, restore = Rn(3), Restoration.restore
+
+    def astray(self: Any, view: FeasibleSetAt, q: np.ndarray, *others: Any, **more: Any) -> Any:
+        local, worst, taken = restore(self, view, q, *others, **more)
+        return view.at(local.q + np.array(shift)), worst, taken
+
+    row = Implicit.zero(Affine([[1.0, 1.0, 0.0]], [-1.0]))
+    problem = Problem(space, [row], Bounds(space, np.full(3, -2.0), np.full(3, 2.0)))
+    near, start = np.array([2.0, -0.5, 1.0]), np.zeros(3)
+    plain = Projector(problem).project(start)
+    honest = Projector(problem, Options(nearest=True)).project(start, near=near)
+    monkeypatch.setattr(Restoration, "restore", astray)
+    result = Projector(problem, Options(nearest=True)).project(start, near=near)
+    assert result.success
+    np.testing.assert_array_equal(result.q[:2], plain.q[:2])
+    assert result.iterations == plain.iterations
+    assert result.stationarity is not None
+    assert result.stationarity > 1e-3 > 1e-8 > (honest.stationarity or 0.0)
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 100.0])
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_gradients_that_are_rough_end_where_nothing_is_gained(seed: int, unit: float) -> None:
+    """Jacobians that are off by a millionth, elsewhere otherwise: costs that do not tell are no reason to go on."""
+    rng = np.random.default_rng(seed)
+    A, b = rng.normal(size=(5, 3)), rng.normal(size=5)
+    wish = Function.from_callable(
+        lambda q: unit * (A @ q + 0.3 * np.sin(A @ q) - b), Rn(3), Rn(5),
+        lambda q: unit * A * (1.0 + 0.3 * np.cos(A @ q))[:, None] * (1.0 + 1e-6 * np.sin(1e9 * q)),
+    )  # fmt: skip
+    held = Implicit.zero(Affine([[1.0, 1.0, 1.0]], [-0.3]))
+    problem = Problem(Rn(3), [[held], [Implicit.zero(wish)]], optional_last=True)
+    options = Options(optimise_last=True, refine_gain=0.0, restarts=False)
+    result = Projector(problem, options).project(rng.normal(size=3))
+    assert result.success
+    assert result.stationarity is not None
+    assert result.stationarity <= 1e-4
+    assert result.iterations <= 45
+
+
+def test_a_start_that_satisfies_everything_needs_no_jacobian() -> None:
+    """Nothing is nearer to it than itself, also where a row has a kink."""
+    root = Function.from_callable(
+        lambda q: np.sqrt(q[:1]), Rn(2), Rn(1), lambda q: [[0.5 / np.sqrt(q[0] or np.nan), 0.0]]
+    )
+    problem = Problem(Rn(2), [Implicit.below(root, 2.0)])
+    result = Projector(problem, Options(nearest=True)).project([0.0, 1.0])
+    assert (result.iterations, result.stationarity) == (0, 0.0)
+    assert result.q.tolist() == [0.0, 1.0]
+
+
+def test_second_derivatives_by_default_look_ahead_only() -> None:
+    """One evaluation a motion, two where they are central."""
+    seen: list[np.ndarray] = []
+
+    def f(q: np.ndarray) -> np.ndarray:
+        seen.append(q.copy())
+        return np.array([q @ q])
+
+    problem = Problem(Rn(3), [Implicit.zero(Function.from_callable(f, Rn(3), Rn(1), lambda q: [2.0 * q]))])
+    view, local = at(problem, np.ones(3))
+    for central, count in ((None, 2), (False, 2), (True, 4)):
+        seen.clear()
+        more = {} if central is None else {"central": central}
+        differences(view, local, np.ones(1), np.eye(3)[:, :2], 1e-6, **more)
+        assert len(seen) == count
+
+
+def test_least_squares_that_do_not_end_are_cut(monkeypatch: Any) -> None:
+    """Where non-negative least squares run out of steps, plain ones without their negative entries are near enough."""
+
+    def endless(*_: Any) -> None:
+        raise RuntimeError("Maximum number of iterations reached.")
+
+    monkeypatch.setattr(optimize, "nnls", endless)
+    mu, left = multipliers(np.array([2.0, -1.0, 0.5]), np.array([[1.0, 0.0, 0.0], [0.0, 4.0, 0.0]]))
+    np.testing.assert_allclose(mu, [2.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(left, [0.0, -1.0, 0.5], atol=1e-12)
+
+
+@pytest.mark.parametrize("bad", [INF, -INF, np.nan])
+def test_a_value_that_is_no_number_is_none(bad: float) -> None:
+    """Steps beyond an edge are halved alike, whether a function raises there or gives infinity or NaN."""
+
+    def curve(q: np.ndarray) -> np.ndarray:
+        return np.array([q[1] - 0.3 * q[0] ** 2])
+
+    def silent(q: np.ndarray) -> np.ndarray:
+        return np.full(1, bad) if q[0] > 1.0 else curve(q)
+
+    def loud(q: np.ndarray) -> np.ndarray:
+        if q[0] > 1.0:
+            raise UndefinedError("beyond the edge")
+        return curve(q)
+
+    ends = []
+    for value in (silent, loud):
+        f = Function.from_callable(value, Rn(2), Rn(1), lambda q: [[-0.6 * q[0], 1.0]])
+        for rows in ([Implicit.zero(f)], [Implicit.between(f, -0.1, 0.1)]):
+            projector = Projector(Problem(Rn(2), rows), Options(nearest=True, trace=True))
+            result = projector.project([-0.5, 0.4], near=[3.0, 0.5])
+            assert result.success
+            assert result.q[0] > 0.5
+            ends.append(result)
+    for a, b in zip(ends[:2], ends[2:], strict=True):
+        assert a.q.tobytes() == b.q.tobytes()
+        assert (a.iterations, a.stationarity) == (b.iterations, b.stationarity)

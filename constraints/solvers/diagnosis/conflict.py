@@ -22,18 +22,14 @@ from ...rows.right_hand_side import RightHandSide
 from ...rows.row_owner import RowOwner
 from ...rows.stack import Stack
 from ...rows.stacking import Order, stack_rows
-from ..newton.restarts import Restarts
 from ..options import Options
 from ..projection.projection import Projection
 from ..projection.projector import Projector
-from ..status import Status
 from .rounding import rounding_of
 
 TURN = 2.0 * np.pi
 LIGHT, BOLD_PATIENCE = 1e-4, 8
 """Damping and patience of a descent that finds far solutions of rows that nearly depend on each other."""
-DRAWS = 8
-"""So many configurations are drawn where a function has no value at the best iterate."""
 
 
 class Kind(Enum):
@@ -188,11 +184,6 @@ class Finder:
         yield Projector(part, eighth).project(search.q, rhs)
         bold = replace(eighth, damping=LIGHT, patience_count=BOLD_PATIENCE)
         yield Projector(part, bold).project(self._q, rhs)
-        if search.status is Status.UNDEFINED and not search.restarts:  # it ends at a start without value
-            draws = Restarts(part, self._options.seed, DRAWS)
-            short = Projector(part, replace(self._options, restarts=False, max_iterations=whole // DRAWS))
-            for drawn in draws.configurations(self._q, 0, DRAWS):
-                yield short.project(drawn, rhs)
 
     def _turned(self, q: Vector, part: Problem) -> Vector:
         """Joints that may turn, by whole turns as near to the middle of the given bounds as they come."""

@@ -10,7 +10,7 @@ import numpy as np
 from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ...errors import UndefinedError
-from ...linear_algebra import RANK_TOLERANCE, null_space, numerical_rank, pivots, singular_values
+from ...linear_algebra import RANK_TOLERANCE, largest, null_space, numerical_rank, pivots, row_lengths, singular_values
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...rows.stack import Stack
@@ -18,6 +18,8 @@ from ...rows.stacking import Order, stack_rows
 
 NEARBY = 0.1
 """How far [rad or m] the dofs are moved to see whether rows depend on each other there too."""
+PLACES = 2
+"""So many configurations nearby are looked at."""
 
 
 class Row(NamedTuple):
@@ -96,7 +98,7 @@ def dependence(problem: Problem, q: Vector, rhs: RightHandSide) -> Dependence:
         inside = block.jacobian @ null
         values.append(singular_values(inside))
         order, sizes = pivots(inside.T)
-        rank = numerical_rank(sizes, _longest(block.jacobian))  # what is left inside may be rounding alone
+        rank = numerical_rank(sizes, largest(row_lengths(block.jacobian)))  # what is left inside may be rounding alone
         basis += [start + i for i in order[:rank].tolist()]
         spare += [start + i for i in sorted(order[rank:].tolist()) if block.counts[i]]
         ranks.append(rank)
@@ -160,11 +162,6 @@ def _together(blocks: Sequence[_Block], problem: Problem) -> _Block:
     return _Block(*(np.concatenate(parts) for parts in zip(none, *blocks, strict=True)))
 
 
-def _longest(J: Matrix) -> float:
-    """Norm of the longest row."""
-    return float(np.sqrt((J * J).sum(axis=1)).max(initial=0.0))
-
-
 def _names(problem: Problem, stack: Stack) -> Iterator[Row]:
     for owner in stack:
         for row in np.flatnonzero(owner.rows.mask):
@@ -175,10 +172,10 @@ def _redundant(i: int, basis: list[int], whole: _Block, names: Sequence[Row], ev
     """One row in terms of those of the basis."""
     e, J = whole.error, whole.jacobian
     length = float(np.sqrt(J[i] @ J[i]))
-    if not basis or length <= RANK_TOLERANCE * _longest(J):
+    if not basis or length <= RANK_TOLERANCE * largest(row_lengths(J)):
         return RedundantRow(names[i], (), float(e[i]), everywhere)
     c = np.array(np.linalg.lstsq(J[basis].T, J[i], rcond=None)[0], dtype=np.float64)
-    parts = np.abs(c) * np.sqrt((J[basis] ** 2).sum(axis=1))
+    parts = np.abs(c) * row_lengths(J[basis])
     repeats = tuple(names[k] for k, part in zip(basis, parts.tolist(), strict=True) if part > RANK_TOLERANCE * length)
     return RedundantRow(names[i], repeats, float(e[i] - c @ e[basis]), everywhere)
 
@@ -186,10 +183,10 @@ def _redundant(i: int, basis: list[int], whole: _Block, names: Sequence[Row], ev
 def _everywhere(
     problem: Problem, stacks: Sequence[Stack], q: Vector, rhs: RightHandSide, basis: list[int], spare: list[int]
 ) -> list[bool]:
-    """Whether redundant rows depend on the basis at two configurations nearby too."""
+    """Whether redundant rows depend on the basis at configurations nearby too."""
     also = np.ones(len(spare), dtype=np.bool_)
     rng = np.random.default_rng(0)
-    for _ in range(2 if spare else 0):
+    for _ in range(PLACES if spare else 0):
         near = problem.space.integrate(q, NEARBY * problem.free * rng.standard_normal(problem.space.nv))
         try:
             near = resolved(problem, near, rhs)
@@ -199,5 +196,5 @@ def _everywhere(
         left, B = J[spare], J[basis]
         if basis:
             left = left - np.linalg.lstsq(B.T, left.T, rcond=RANK_TOLERANCE)[0].T @ B
-        also &= np.sqrt((left * left).sum(axis=1)) <= RANK_TOLERANCE * _longest(J)
+        also &= row_lengths(left) <= RANK_TOLERANCE * largest(row_lengths(J))
     return [bool(entry) for entry in also]

@@ -12,6 +12,7 @@ from liegroups.arguments import expect
 from liegroups.arrays import Matrix, Vector
 
 from ...errors import UndefinedError
+from ...linear_algebra import largest
 from ...problem.description import MISSED, frozen_by_bounds, missed_by_outputs
 from ...problem.problem import Problem
 from ...ranges import whole_number
@@ -206,9 +207,9 @@ def _doubtful(problem: Problem, q: Vector, rhs: RightHandSide, positions: Iterab
             slopes = [_differences(problem, q, i, rhs, step) for step in (1e-5, 1e-4)]
         except UndefinedError:
             continue
-        size = 1.0 + float(np.abs(slopes[0]).max(initial=0.0))
-        is_smooth = float(np.abs(slopes[0] - slopes[1]).max(initial=0.0)) < 1e-3 * size
-        off = float(np.abs(slopes[0] - J)[violated].max(initial=0.0))
+        size = 1.0 + largest(slopes[0])
+        is_smooth = largest(slopes[0] - slopes[1]) < 1e-3 * size
+        off = largest((slopes[0] - J)[violated])
         if is_smooth and off > 1e-2 * size:
             yield owner.name, off
 

@@ -7,6 +7,7 @@ import numpy as np
 from liegroups.arrays import Vector
 
 from ...errors import UndefinedError
+from ...linear_algebra import largest
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 
@@ -34,8 +35,8 @@ def rounding_of(problem: Problem, q: Vector, rhs: RightHandSide) -> float:
     moved, worst = J @ sizes, 0.0
     stack = problem.constraints
     for owner, rows, block in zip(stack, stack.slices, stack.rhs_slices, strict=True):
-        scale = float(np.abs(owner.rows.scale).max(initial=0.0))
-        errors = moved[rows] + scale * np.abs(rhs.vector[block]).max(initial=0.0)
+        scale = largest(owner.rows.scale)
+        errors = moved[rows] + scale * largest(rhs.vector[block])
         worst = max(worst, float(np.sqrt(errors @ errors)))
     worst *= float(np.finfo(np.float64).eps)
     return worst if worst < np.inf else 0.0

@@ -13,7 +13,7 @@ from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 
 from ...errors import ConstraintError, WrongObjectError
-from ...linear_algebra import KktSystem, numerical_rank, singular_values
+from ...linear_algebra import KktSystem, largest, numerical_rank, row_lengths, singular_values
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...rows.row_owner import RowOwner
@@ -122,7 +122,7 @@ class Sensitivity:
         view = self._seen(problem, projection.rhs)
         local = view.at(projection.q)
         order = optimality(view, local)
-        self._live, self._rows = view.feasible.live, order.rows
+        self._live, self._rows, self._scale = view.feasible.live, order.rows, local.scale
         self._linearise(view, local, order)
 
     def _linearise(self, view: FeasibleSetAt, local: LocalModel, order: Optimality) -> None:
@@ -131,7 +131,7 @@ class Sensitivity:
         A = local.jacobian[view.feasible.equal][:, self._live]
         unique = refined is None and bool(n) and numerical_rank(singular_values(A)) == n
         active = np.flatnonzero(order.slopes.d >= -10.0 * ACTIVE)
-        pushes = order.weights * np.sqrt(np.einsum("ij,ij->i", order.slopes.C, order.slopes.C))
+        pushes = order.weights * row_lengths(order.slopes.C)
         names = [inequality_name(view.feasible, int(order.slopes.number[i]), order.slopes.side[i]) for i in active]
         weak = [pushes[i] <= WEAK * local.scale for i in active]
         touching = [name for name, w in zip(names, weak, strict=True) if w]
@@ -281,9 +281,9 @@ class Sensitivity:
         projection, space = self.projection, self.projection.problem.space
         limit = max(projection.options.threshold, projection.residual)
         mine, theirs = self._sample(self._seen(projection.problem, projection.rhs)), self._sample(view)
-        rows, gradient = (float(np.abs(b - a).max(initial=0.0)) for a, b in zip(mine[:2], theirs[:2], strict=True))
-        moved = float(np.abs(space.difference(mine[2], theirs[2])).max(initial=0.0))
-        scale = max(1.0, float(np.abs(mine[1]).max(initial=0.0)))
+        rows, gradient = (largest(b - a) for a, b in zip(mine[:2], theirs[:2], strict=True))
+        moved = largest(space.difference(mine[2], theirs[2]))
+        scale = max(1.0, self._scale)
         residual = view.feasible.problem.residual(projection.q, view.rhs)
         for what, amount, most in (
             ("a residual of", residual, (1.0 + 1e-6) * limit),
@@ -332,12 +332,9 @@ class Sensitivity:
         local = view.at(feasible.substitution.start(view.begin, view.rhs, view.workspace))
         held = list[float]()
         for number, side in zip(self._number, self._side, strict=True):
-            if number < feasible.size:
-                held.append(float(local.values[number] - (view.lower if side > 0.0 else view.upper)[number]))
-            else:
-                column = number - feasible.size
-                bound = (feasible.box.lower if side > 0.0 else feasible.box.upper)[column]
-                held.append(float(local.q[feasible.box.coordinate[column]] - bound))
+            coordinate = feasible.box.coordinate
+            value = local.values[number] if number < feasible.size else local.q[coordinate[number - feasible.size]]
+            held.append(float(value) - view.end(number, side))
         equal = (local.values - view.lower)[feasible.equal]
         return np.r_[equal, held], (local.gradient - self._rows @ local.jacobian)[self._live], local.q
 

@@ -151,7 +151,7 @@ def _attached_bodies(problem: Problem) -> dict[int, AttachedFrame]:
     maps = [AttachedFrame.of(e) for e in problem.explicits if isinstance(e, Explicit)]
     bodies: dict[int, AttachedFrame] = {}
     for carrying in maps:
-        if carrying is not None and (joint := _body(problem, carrying)) > 0:
+        if carrying is not None and (joint := _body(problem, carrying)) is not None:
             bodies[joint] = carrying
     while True:
         read = np.zeros(problem.space.nv, dtype=np.bool_)  # by anything that cannot look at frames elsewhere
@@ -170,18 +170,18 @@ def _attached_bodies(problem: Problem) -> dict[int, AttachedFrame]:
         bodies = kept
 
 
-def _body(problem: Problem, carrying: AttachedFrame) -> int:
-    """The joint of the free body that an explicit relative pose puts onto a frame; 0 where it is something else."""
+def _body(problem: Problem, carrying: AttachedFrame) -> int | None:
+    """The joint of the free body that an explicit relative pose puts onto a frame; None where it is something else."""
     explicit, f = carrying.explicit, carrying.function
     if explicit.is_constant or problem.robot is None:
-        return 0
+        return None
     model: Any = problem.robot.model
     for joint in range(1, model.njoints):
         if model.idx_vs[joint] == explicit.outputs.v[0] and model.nvs[joint] == len(explicit.outputs):
             base = f.frame_a.placement.homogeneous, model.jointPlacements[joint].homogeneous
             seat = model.joints[joint].shortname() == "JointModelFreeFlyer" and np.array_equal(*base)
-            return joint if seat and f.frame_a.joint == model.parents[joint] else 0
-    return 0
+            return joint if seat and f.frame_a.joint == model.parents[joint] else None
+    return None
 
 
 def _columns_on(problem: Problem, body: int) -> BoolVector:

@@ -17,6 +17,8 @@ from .linear_step import LinearStep, capped, without
 
 _dgeqp3: Any = lapack.dgeqp3
 _dormqr: Any = lapack.dormqr
+BLOCK = 64
+"""So many numbers of memory for each row or column are enough for products in blocks."""
 
 
 @final
@@ -44,8 +46,7 @@ class NullSpace:
         """J Q (k, nv), with zeros in place of the row space: the Jacobian in coordinates of the null space."""
         if not self._tau.size:
             return J.copy()
-        work = max(1, 64 * max(J.shape))
-        rotated: Matrix = np.ascontiguousarray(_dormqr("R", "N", self._qr, self._tau, J, work)[0])
+        rotated: Matrix = np.ascontiguousarray(_dormqr("R", "N", self._qr, self._tau, J, BLOCK * max(J.shape))[0])
         rotated[:, : self.rank] = 0.0
         return rotated
 
@@ -53,7 +54,7 @@ class NullSpace:
         """Q z (nv,): a motion from its coordinates."""
         if not self._tau.size:
             return z
-        moved: Matrix = _dormqr("L", "N", self._qr, self._tau, z[:, None], max(1, 64 * z.size))[0]
+        moved: Matrix = _dormqr("L", "N", self._qr, self._tau, z[:, None], BLOCK * z.size)[0]
         return moved[:, 0]
 
 

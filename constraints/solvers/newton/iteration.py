@@ -203,7 +203,7 @@ class NewtonIteration:
         if not box.is_open:
             error, J = rows[0].error, rows[0].jacobian
             step, held = box.saturate(q, step, error, J, mu, self._step, self._options.saturating_passes, root)
-        part = 1.0 if dot(step, step) <= self._cap2 else length_within(step, self._cap)
+        part = length_within(step, self._cap)
         if part < 1.0:
             step *= part
         if caps:

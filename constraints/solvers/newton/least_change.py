@@ -8,7 +8,7 @@ import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 
-from ...linear_algebra import numerical_rank
+from ...linear_algebra import largest, numerical_rank
 from .linear_step import LinearStep
 
 
@@ -55,6 +55,6 @@ def least_change(J: Matrix, e: Vector, W: Vector, mu: float = 0.0) -> Vector:
     d = Vt[:rank].T @ ((U[:, :rank].T @ e) * s[:rank] / (s[:rank] ** 2 + mu))
     Z, root = Vt[rank:].T, np.sqrt(W)
     left, sizes, right = np.linalg.svd(root[:, None] * Z, full_matrices=False)
-    costly = sizes > 1e-10 * root.max(initial=0.0)  # what costs nothing has roundings here
+    costly = sizes > 1e-10 * largest(root)  # what costs nothing has roundings here
     open_part = right[costly].T @ ((left[:, costly].T @ (root * d)) / sizes[costly])
     return np.asarray(d - Z @ open_part)

@@ -169,8 +169,8 @@ class FeasibleSetAt:
         scale = max(float(np.sqrt(terms.dot(terms))), least)
         if not substitution.is_empty:
             substitution.reduce_matrix(both, point.workspace)
-        if not np.isfinite(both).all() and np.isfinite(values).all():
-            raise UndefinedError("a constraint has a value whose Jacobian is not finite")
+        if not (np.isfinite(both).all() and np.isfinite(values).all()):
+            raise UndefinedError("a constraint has a value or a Jacobian that is not finite")
         return LocalModel(q, values, both[:-1], cost, both[-1], scale)
 
     def kept(self, local: LocalModel) -> FeasibleSetAt:
@@ -180,6 +180,12 @@ class FeasibleSetAt:
         same.lower = np.where(feasible.equal, local.values, np.minimum(self.lower, local.values))
         same.upper = np.where(feasible.equal, local.values, np.maximum(self.upper, local.values))
         return same
+
+    def end(self, number: int, side: float) -> float:
+        """Where an inequality ends: its interval, or the bound of its column; lower where the side is positive."""
+        size, box = self.feasible.size, self.feasible.box
+        lower, upper, i = (self.lower, self.upper, number) if number < size else (box.lower, box.upper, number - size)
+        return float((lower if side > 0.0 else upper)[i])
 
     def residual(self, local: LocalModel) -> Vector:
         """Signed distance (rows,) of each row to its interval."""

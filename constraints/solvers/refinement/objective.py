@@ -10,6 +10,7 @@ import numpy as np
 from liegroups import Space
 from liegroups.arrays import Vector
 
+from ...linear_algebra import largest, row_lengths
 from ...point import Point
 from ...rows.right_hand_side import RightHandSide
 from ...rows.stack import Stack
@@ -54,7 +55,7 @@ class Distance(Objective):
 
     def __init__(self, space: Space, weights: Vector, near: Vector) -> None:
         self._space, self._weights, self.near = space, weights, near
-        self._least = ROUNDED * float(weights.max(initial=0.0)) * max(1.0, float(np.abs(near).max(initial=0.0)))
+        self._least = ROUNDED * largest(weights) * max(1.0, largest(near))
 
     def at(self, point: Point, rhs: RightHandSide) -> tuple[float, Vector, float]:
         """As `Objective.at`."""
@@ -97,5 +98,5 @@ class LastLevel(Objective):
     def at(self, point: Point, rhs: RightHandSide) -> tuple[float, Vector, float]:
         """As `Objective.at`."""
         rows = stack_rows(self._stack, point, Order.POSITION, rhs)
-        lengths = np.sqrt(np.einsum("ij,ij->i", rows.jacobian, rows.jacobian))
-        return 0.5 * rows.merit, rows.error.dot(rows.jacobian), float(np.abs(rows.error).dot(lengths))
+        scale = float(np.abs(rows.error).dot(row_lengths(rows.jacobian)))
+        return 0.5 * rows.merit, rows.error.dot(rows.jacobian), scale

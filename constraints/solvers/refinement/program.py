@@ -11,6 +11,7 @@ from liegroups.frozen import read_only_copy
 from liegroups.segments import entries_of
 
 from ...errors import OptionError, UndefinedError
+from ...linear_algebra import largest
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...workspace import Workspace
@@ -28,7 +29,10 @@ ON_THE_ROWS, ROUNDING, LOOSEST = 1e-6, 1e-13, 1e-10
 """Rows are met to this part of the threshold where they can be, within these limits."""
 DIFFERENCE = 1e-7
 """Length of the differences [m or rad] that give the Hessian."""
+SLACK = 1.01
+"""Rows that cannot be met so well stay within this part of how well they were met at first."""
 HALVINGS = 12
+"""At most so many parts of a step are tried."""
 SLOPE = 1e-4
 """Part of the decrease that the slope promises which a step must reach."""
 NOISE = 1e-10
@@ -82,7 +86,7 @@ class RefinedProgram(Program):
         if outcome.status is not Status.CONVERGED:
             return outcome
         own = near is None and self._last is None
-        if own and outcome.iterations == 0 and outcome.q.tobytes() == q0.tobytes():
+        if own and outcome.q.tobytes() == q0.tobytes():
             return outcome._replace(refined=Refined(0.0, q0, True))  # nothing is nearer to the start than itself
         near = q0 if near is None else near
         objective = Distance(problem.space, problem.weights, near) if self._last is None else self._last
@@ -113,9 +117,7 @@ class RefinedProgram(Program):
         if state.local.cost > first.cost:  # less than what the threshold left undone has gained: leave that as it is
             state, trace = self._best(view.kept(view.at(q)), q, outcome, budget - state.spent)
             iterations += state.spent
-        q, _ = self._feasible.box.wrap(state.local.q)
-        if q is not state.local.q:
-            q = view.at(q).q
+        q = view.at(self._feasible.box.wrap(state.local.q)[0]).q
         residual = self._problem.residual(q, view.rhs)
         if residual > self._options.threshold or not self._problem.bounds.contains(q):
             return outcome._replace(refined=Refined(optimality(view, first).stationarity, near, own))
@@ -128,7 +130,7 @@ class RefinedProgram(Program):
     def _best(self, view: FeasibleSetAt, q: Vector, outcome: Outcome, budget: int) -> tuple[_State, list[Step]]:
         """Steps along the feasible set until nothing is left to gain, or the budget is."""
         local, worst, spent = self._restoration.restore(view, q, self._tolerance, budget=budget)
-        most = max(self._tolerance, 1.01 * worst)  # rows that contradict by less than the threshold stay so
+        most = max(self._tolerance, SLACK * worst)
         trace: list[Step] = []
         order = optimality(view, local)
         while spent < budget and not self._is_over(view, local, order):
@@ -138,7 +140,7 @@ class RefinedProgram(Program):
                 break
             local, order = after.local, after.order
             if outcome.trace is not None:
-                trace.append(Step(read_only_copy(local.q), float(np.abs(view.residual(local)).max(initial=0.0)), False))
+                trace.append(Step(read_only_copy(local.q), largest(view.residual(local)), False))
         return _State(local, order, spent), trace
 
     def _is_over(self, view: FeasibleSetAt, local: LocalModel, order: Optimality) -> bool:
@@ -156,7 +158,7 @@ class RefinedProgram(Program):
         if self._last is not None and gain <= self._options.refine_gain * local.cost:
             return None, 0
         whole, move = move, capped(move, self._options.cap)
-        slope, noise = float(local.gradient.dot(move)), NOISE * float(np.abs(local.gradient).max(initial=0.0))
+        slope, noise = float(local.gradient.dot(move)), NOISE * largest(local.gradient)
         alpha, spent = 1.0, 1
         for _ in range(HALVINGS):
             leans = weights > 0.0  # a part of a step leans on what it begins at
@@ -208,11 +210,11 @@ class RefinedProgram(Program):
         target, held = np.full(feasible.size, np.nan), np.zeros(feasible.nv, dtype=np.bool_)
         for i, side in zip(pushed, sides, strict=True):
             if i < feasible.size:
-                target[i] = view.lower[i] if side > 0.0 else view.upper[i]
+                target[i] = view.end(i, side)
             else:
                 column = i - feasible.size
                 held[column] = True
-                q[feasible.box.coordinate[column]] = (feasible.box.lower if side > 0.0 else feasible.box.upper)[column]
+                q[feasible.box.coordinate[column]] = view.end(i, side)
         return self._restoration.restore(view, q, self._tolerance, target, held, budget)
 
     def _turned(self, q: Vector, near: Vector | None) -> Vector:

@@ -9,12 +9,15 @@ from scipy.linalg import lapack
 
 from liegroups.arrays import Indices, Matrix, Vector
 
+from ...linear_algebra import largest, row_lengths
+
 _dsyevd: Any = lapack.dsyevd
 FLATTEST = 1e-9
 """Curvatures below this part of the largest one count as this part."""
 PARALLEL = 1e-9
 """An inequality whose gradient is this part of itself along the equalities is decided by them."""
 ROUNDS = 20
+"""At most so many times the rows that a step would leave are added to those that it keeps."""
 STIFFNESS = 10.0
 """Curvature across rows that push, in parts of the largest entry of the Hessian."""
 SADDLE, REACH = 1e-3, 0.2
@@ -60,15 +63,14 @@ class QuadraticModel:
     def __init__(self, basis: Matrix, B: Matrix, c: Vector, pushing: Matrix) -> None:
         stiff = B
         if len(pushing):
-            lengths = np.sqrt(np.einsum("ij,ij->i", pushing, pushing))
-            unit = pushing / np.maximum(lengths, 1e-300)[:, None]
-            stiff = B + (STIFFNESS * float(np.abs(B).max(initial=0.0))) * (unit.T @ unit)
+            unit = pushing / np.maximum(row_lengths(pushing), 1e-300)[:, None]
+            stiff = B + (STIFFNESS * largest(B)) * (unit.T @ unit)
         values, vectors, _ = _dsyevd(stiff)
         sizes, along = np.abs(values), np.abs(c @ vectors)
-        largest = float(sizes.max(initial=0.0))
-        down = values < -SADDLE * largest
+        most = largest(sizes)
+        down = values < -SADDLE * most
         sizes[down] = np.minimum(sizes[down], along[down] / REACH)
-        sizes = np.maximum(sizes, max(FLATTEST * largest, 1e-300))
+        sizes = np.maximum(sizes, max(FLATTEST * most, 1e-300))
         self._to_step = basis @ (vectors / np.sqrt(sizes))
         self._free: Vector = -(vectors / np.sqrt(sizes)).T @ c
 
@@ -76,8 +78,8 @@ class QuadraticModel:
         """The step (columns,), the multiplier of each inequality, and how much lower the model is there."""
         y, weights = self._free, np.zeros(rows.d.size)
         G, chosen = rows.C @ self._to_step, np.zeros(rows.d.size, dtype=np.bool_)
-        sizes = np.sqrt(np.einsum("ij,ij->i", G, G))
-        usable = sizes > PARALLEL * float(sizes.max(initial=0.0))
+        sizes = row_lengths(G)
+        usable = sizes > PARALLEL * largest(sizes)
         for _ in range(ROUNDS):
             short = rows.d - G @ y
             leaving = usable & ~chosen & (short > 1e-12 * np.maximum(sizes, -rows.d))
@@ -102,19 +104,19 @@ def multipliers(gradient: Vector, normals: Matrix) -> tuple[Vector, Vector]:
         normals: N (n, m), gradients of active inequalities.
     """
     mu = np.zeros(len(normals))
-    sizes = np.sqrt(np.einsum("ij,ij->i", normals, normals))
+    sizes = row_lengths(normals)
     usable = np.flatnonzero(sizes > PARALLEL)
-    if usable.size and gradient.any():
+    if usable.size:
         mu[usable] = _nnls((normals[usable] / sizes[usable, None]).T, gradient) / sizes[usable]
     return mu, gradient - mu @ normals
 
 
 def _least_distance(centre: Vector, G: Matrix, d: Vector) -> tuple[Vector, Vector]:
     """The point nearest to `centre` with G y >= d, and the multipliers of the rows."""
-    sizes = np.sqrt(np.einsum("ij,ij->i", G, G))
+    sizes = row_lengths(G)
     unit = G / sizes[:, None]
     h = d / sizes - unit @ centre
-    scale = float(np.abs(h).max())
+    scale = largest(h)
     target = np.zeros(centre.size + 1)
     target[-1] = 1.0
     w = _nnls(np.vstack((unit.T, h / scale)), target)

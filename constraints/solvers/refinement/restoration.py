@@ -8,7 +8,7 @@ import numpy as np
 
 from liegroups.arrays import BoolVector, Matrix, Vector
 
-from ...linear_algebra import numerical_rank
+from ...linear_algebra import largest, numerical_rank
 from ..newton.linear_step import DampedCholesky, capped
 from .feasible_set import FeasibleSet, FeasibleSetAt, LocalModel
 
@@ -60,23 +60,26 @@ class Restoration:
 
         Returns:
             The best configuration met, its largest distance, and how many steps were taken.
+
+        Raises:
+            UndefinedError: a function has no value at a configuration that is met.
         """
-        best, least, taken = None, np.inf, 0
+        best = local = view.at(q)
+        least, taken = np.inf, 0
         while True:
-            local = view.at(q)
             e = view.residual(local)
             if target is not None:
                 e = np.where(np.isnan(target), e, local.values - target)
-            rows, worst = local.jacobian, float(np.abs(e).max(initial=0.0))
-            if tolerance < worst < np.inf:
+            rows, worst = local.jacobian, largest(e)
+            if worst > tolerance:
                 e, rows = self._independent(local, e, target, held)
-                worst = float(np.abs(e).max(initial=0.0))
+                worst = largest(e)
             better = worst < 0.5 * least
-            if best is None or worst < least:
+            if worst < least:
                 best, least = local, worst
-            if least <= tolerance or not better or taken >= min(budget, STEPS) or not worst < np.inf:
+            if least <= tolerance or not better or taken >= min(budget, STEPS):
                 return best, least, taken
-            q = self._moved(local.q, e, rows)
+            local = view.at(self._moved(local.q, e, rows))
             taken += 1
 
     def _independent(
