@@ -430,7 +430,7 @@ def test_wrong_options_end_with_one_line(given: list[str], tmp_path: Path) -> No
     assert done.returncode == 2
     assert given[0] in done.stderr
     assert done.stderr.count("\n") == 1
-    assert given[0] != "--engine" or "no engine is called 'warp'; there are: readable" in done.stderr
+    assert given[0] != "--engine" or "no engine is called 'warp'; there are: compiled, readable" in done.stderr
 
 
 def test_figures_are_fractions_of_all_starts_and_the_ratio_is_to_the_best_line_search(on_path: None) -> None:

@@ -243,7 +243,7 @@ def test_memory_between_projections_is_found(blocks: Any, monkeypatch: pytest.Mo
     block, fresh = blocks.make_block(0, 0), blocks.make_block(0, 0)
     assert not blocks.forgetful(0, 0, block, 1)
     used = replace(fresh, projector=Liar(fresh.projector, lambda result, q: twisted(result, q=result.q + 1e-15)))
-    monkeypatch.setattr(blocks, "make_block", lambda seed, number: used)
+    monkeypatch.setattr(blocks, "make_block", lambda seed, number, engine: used)
     assert "after others" in blocks.forgetful(0, 0, block, 1)[0]
 
 
@@ -376,11 +376,11 @@ def test_a_case_is_repeated_in_full(command: Any) -> None:
 def test_findings_end_with_exit_code_one(command: Any, arm_block: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     false = replace(arm_block, projector=Liar(arm_block.projector, shifted))
     for module in ("soundness", "soundness_blocks"):
-        monkeypatch.setattr(importlib.import_module(module), "make_block", lambda seed, number: false)
+        monkeypatch.setattr(importlib.import_module(module), "make_block", lambda seed, number, engine: false)
     code, said, _ = command("--projections", "10")
     assert code == 1
     assert "FOUND ur5_pose, start " in said
-    assert "(repeat: --seed 0 --case 0)" in said
+    assert "(repeat: --engine readable --seed 0 --case 0)" in said
 
 
 def test_fuzz_is_a_command() -> None:

@@ -479,7 +479,7 @@ def test_help_names_every_command_and_imports_none(capsys: pytest.CaptureFixture
     said = capsys.readouterr().out
     for name in COMMANDS:
         assert f"    {name} " in said
-        module = importlib.import_module(f"constraints.cli.{name}")
+        module = importlib.import_module(f"constraints.cli.{name.replace('-', '_')}")
         assert callable(module.run)
         module.add_arguments(argparse.ArgumentParser())
     program = (

@@ -150,7 +150,7 @@ def test_options_of_the_demonstration_are_as_written(capsys: pytest.CaptureFixtu
 def test_command_line_runs_as_written(ran: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The commands of the section, on the files that the blocks of Python have left; the table names each command."""
     section = README[README.index("## The command line") : README.index("## Installing")]
-    assert set(re.findall(r"^\| `(\w+)", section, re.MULTILINE)) == set(COMMANDS)
+    assert set(re.findall(r"^\| `([\w-]+)", section, re.MULTILINE)) == set(COMMANDS)
     lines = re.findall(r"^python -m constraints (.*)$", section, re.MULTILINE)
     assert len(lines) == 2
     capsys.readouterr()

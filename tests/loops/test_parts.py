@@ -19,9 +19,10 @@ from constraints.loops.hinge_fit import ScrewRows, fitted, hinge_rows, twist_ang
 from constraints.loops.mobility import Mobility, coordinate_names, mobility_at, row_names
 from constraints.loops.partition import partition
 from constraints.loops.pose_map import LogPose, Rod, Split
-from constraints.loops.rotation_rows import NEAR_HALF_TURN, Cross, Swing, Turn, perpendicular_pair, unit_log
+from constraints.loops.rotation_rows import Cross, Swing, Turn, perpendicular_pair
 from constraints.loops.subhinge import Motion, Subhinge, unit_axis
 from liegroups import Rn
+from liegroups.unit_vectors import NEAR_HALF_TURN, unit_log
 
 AXIS = np.array([2.0, -1.0, 2.0]) / 3.0
 

@@ -12,7 +12,7 @@ from linkages import PREDECESSOR, SUCCESSOR, arm_and_body_model
 from loops.test_hinges import HINGES
 from samples import placement
 
-from constraints import Robot
+from constraints import Frame, Robot
 from constraints.errors import WrongObjectError
 from constraints.loops import (
     Closure,

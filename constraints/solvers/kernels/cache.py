@@ -21,12 +21,13 @@ VARIABLE = "LIE_CONSTRAINTS_CACHE"
 
 
 def sources() -> list[Path]:
-    """The files that kernels are compiled from."""
+    """The files that kernels are compiled from: all of this folder but those that only keep and load them."""
     here, groups = Path(__file__).resolve().parent, Path(liegroups.__file__).resolve().parent
     contacts = here.parents[1] / "functions" / "contact"
     formulas = [groups / name for name in ("maps.py", "series.py", "unit_vectors.py")]
     formulas += [contacts / "contact_rows.py", contacts / "contact_pose.py"]
-    return [*sorted(here.glob("*.py")), *formulas]
+    kernels = [path for path in sorted(here.glob("*.py")) if path.name not in ("cache.py", "loading.py")]
+    return [*kernels, *formulas]
 
 
 @cache
