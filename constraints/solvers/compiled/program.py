@@ -75,9 +75,7 @@ class _Memory:
         self.rhs: RightHandSide | None = None
 
     def sides(self, rhs: RightHandSide) -> Vector:
-        """Right-hand sides for a call; none where it has them already."""
-        if rhs is self.rhs:
-            return _SAME_SIDES
+        """Right-hand sides for a call; the memory has them from then on."""
         self.rhs = rhs
         return rhs.vector.copy()  # kernels take arrays that can be written to
 
@@ -105,12 +103,14 @@ class CompiledProgram(Resumable):
         """As `Program.run`."""
         memory = workspace.resource(self, "memory", _Memory, self._work, self._state)
         end = np.empty(q0.size)
-        if not q0.flags.c_contiguous or not q0.flags.writeable:
-            q0 = q0.copy()
-        status, iterations, restarts, residual = self._project(
-            self._integers, self._floats, memory.work, q0, memory.sides(rhs), end
-        )
-        return Outcome(end, STATUSES[status], int(iterations), int(restarts), residual, None)
+        sides = _SAME_SIDES if rhs is memory.rhs else memory.sides(rhs)
+        try:
+            status, iterations, restarts, residual = self._project(
+                self._integers, self._floats, memory.work, q0, sides, end
+            )
+        except TypeError:  # a start that is read-only, or in pieces: kernels have one signature
+            return self.run(np.array(q0), rhs, workspace)
+        return Outcome(end, STATUSES[status], iterations, restarts, residual, None)
 
     def run_many(
         self,

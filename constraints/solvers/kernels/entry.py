@@ -33,7 +33,7 @@ from .tape import run_tape
 @entrance
 def project_row(
     integers: Numbers, floats: Vector, work: Vector, start: Vector, side: Vector, end: Vector
-) -> tuple[int, float, float, float]:
+) -> tuple[int, int, int, float]:
     """Project one configuration.
 
     Args:
@@ -55,7 +55,7 @@ def project_row(
     status = project(I, F, W)
     for i in range(I[NQ]):
         end[i] = W[I[Q_BEST] + i]
-    return status, W[state + ITERATIONS], W[state + TRIES], W[state + RESIDUAL]
+    return status, int(W[state + ITERATIONS]), int(W[state + TRIES]), W[state + RESIDUAL]
 
 
 @entrance

@@ -40,7 +40,7 @@ from .layout import (
     THRESHOLDS,
 )
 from .rows import measured
-from .steps import cholesky_solved
+from .steps import cholesky_solved, dot
 
 RANK = 1e-6
 """As in `linear_algebra`: pivots below this part of the largest are zero."""
@@ -120,11 +120,8 @@ def _solved(I: Integers, F: Floats, W: Floats, level: int, above: int, mu: float
     while True:
         largest = 0.0
         for i in range(m):
-            for j in range(i + 1):
-                s = 0.0
-                for c in range(rank, n):
-                    s += W[I[ROTATED] + i * n + c] * W[I[ROTATED] + j * n + c]
-                W[N + i * m + j] = s
+            for j in range(i, m):
+                W[N + i * m + j] = dot(W, I[ROTATED] + i * n + rank, I[ROTATED] + j * n + rank, n - rank)
             largest = max(largest, W[N + i * m + i])
             W[N + i * m + i] += damping
         copy_to(W, I[ERROR_TRIAL], m, y)

@@ -5,8 +5,6 @@ r"""The step of level 0: damped, within bounds, capped.
 
 from __future__ import annotations
 
-from math import sqrt
-
 from .configurations import copy_to
 from .jit import Floats, Integers, kernel
 from .layout import (
@@ -30,50 +28,68 @@ from .layout import (
 
 
 @kernel
-def _normal_matrix(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, N: int, mu: float, holding: bool) -> None:
-    """Lower half of J D^2 J^T + mu I."""
+def _add_columns(W: Floats, m: int, J: int, N: int) -> None:
+    """Upper half of N + J J^T, of four columns of J: N is read and written a quarter as often as column by column."""
     for i in range(m):
-        for j in range(i):
+        a, b, c, d = W[J + i], W[J + m + i], W[J + 2 * m + i], W[J + 3 * m + i]
+        if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
+            row = N + i * m
+            for j in range(i, m):
+                more = a * W[J + j] + b * W[J + m + j]
+                W[row + j] += more + (c * W[J + 2 * m + j] + d * W[J + 3 * m + j])
+
+
+@kernel
+def _add_column(W: Floats, m: int, J: int, N: int, scale2: float) -> None:
+    """The same of one column, times a factor."""
+    for i in range(m):
+        a = scale2 * W[J + i]
+        if a != 0.0:
+            row = N + i * m
+            for j in range(i, m):
+                W[row + j] += a * W[J + j]
+
+
+@kernel
+def _normal_matrix(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, N: int, mu: float, holding: bool) -> None:
+    """Upper half of J D^2 J^T + mu I."""
+    for i in range(m):
+        for j in range(i, m):
             W[N + i * m + j] = 0.0
         W[N + i * m + i] = mu
-    for c in range(n):
-        if holding and W[I[HELD] + c] != 0.0:
-            continue
-        o = J + c * m
-        scale2 = 1.0 if I[SCALE] == 0 else F[I[SCALE] + c] * F[I[SCALE] + c]
-        for i in range(m):
-            a = W[o + i]
-            if a != 0.0:
-                a *= scale2
-                for j in range(i + 1):
-                    W[N + i * m + j] += a * W[o + j]
+    first = 0
+    if not holding and I[SCALE] == 0:
+        while first + 4 <= n:
+            _add_columns(W, m, J + first * m, N)
+            first += 4
+    for c in range(first, n):
+        if not (holding and W[I[HELD] + c] != 0.0):
+            _add_column(W, m, J + c * m, N, 1.0 if I[SCALE] == 0 else F[I[SCALE] + c] * F[I[SCALE] + c])
 
 
 @kernel
 def cholesky_solved(W: Floats, N: int, m: int, y: int) -> bool:
-    """Solve N y = y by N = L L^T in place; False where rounding took definiteness."""
-    for i in range(m):
-        r = N + i * m
-        for j in range(i):
-            p, s = N + j * m, W[r + j]
-            for k in range(j):
-                s -= W[r + k] * W[p + k]
-            W[r + j] = s * W[p + j]  # the diagonal has inverses
-        s = W[r + i]
-        for k in range(i):
-            s -= W[r + k] * W[r + k]
-        if not s > 0.0:
+    """Solve N y = y by N = U^T D U, the upper half of N in place; False where rounding took definiteness.
+
+    The diagonal becomes the inverse of D. Rows are taken off those below: sums of products, one number after the other,
+    would wait for each other.
+    """
+    for k in range(m):
+        top = N + k * m
+        if not W[top + k] > 0.0:
             return False
-        W[r + i] = 1.0 / sqrt(s)
-        s = W[y + i]
-        for k in range(i):
-            s -= W[r + k] * W[y + k]
-        W[y + i] = s * W[r + i]
-    for i in range(m - 1, -1, -1):
-        s = W[y + i]
-        for k in range(i + 1, m):
-            s -= W[N + k * m + i] * W[y + k]
-        W[y + i] = s * W[N + i * m + i]
+        inverse = 1.0 / W[top + k]
+        W[top + k] = inverse
+        for i in range(k + 1, m):
+            a, row = W[top + i] * inverse, N + i * m
+            for j in range(i, m):
+                W[row + j] -= a * W[top + j]
+            W[y + i] -= a * W[y + k]
+    for k in range(m - 1, -1, -1):
+        x = W[y + k] * W[N + k * m + k]
+        W[y + k] = x
+        for i in range(k):
+            W[y + i] -= W[N + i * m + k] * x
     return True
 
 
@@ -91,6 +107,22 @@ def _largest_square(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, h
 
 
 @kernel
+def dot(W: Floats, x: int, y: int, n: int) -> float:
+    """Sum of products, in four parts that do not wait for each other."""
+    a, b, c, d, i = 0.0, 0.0, 0.0, 0.0, 0
+    while i + 4 <= n:
+        a += W[x + i] * W[y + i]
+        b += W[x + i + 1] * W[y + i + 1]
+        c += W[x + i + 2] * W[y + i + 2]
+        d += W[x + i + 3] * W[y + i + 3]
+        i += 4
+    while i < n:
+        a += W[x + i] * W[y + i]
+        i += 1
+    return (a + b) + (c + d)
+
+
+@kernel
 def damped_step(I: Integers, F: Floats, W: Floats, e: int, mu: float, holding: bool) -> None:
     """Write the damped step for errors e into STEP; columns that are HELD are left out where some are."""
     level = I[LEVEL_TABLE]
@@ -104,8 +136,7 @@ def damped_step(I: Integers, F: Floats, W: Floats, e: int, mu: float, holding: b
     for c in range(n):
         s = 0.0
         if not (holding and W[I[HELD] + c] != 0.0):
-            for i in range(m):
-                s -= W[J + c * m + i] * W[y + i]
+            s = -dot(W, J + c * m, y, m)
             if I[SCALE] != 0:
                 s *= F[I[SCALE] + c] * F[I[SCALE] + c]
         W[step + c] = s
