@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -43,11 +44,11 @@ SAME = 0.99
 @pytest.fixture(scope="module")
 def blocks() -> Iterator[ModuleType]:
     """The problems of the proof at scale: those of the benchmark, and random constraints on random trees."""
-    pytest.importorskip("example_robot_data")
     sys.path.insert(0, str(BENCHMARKS))
-    import soundness_blocks
-
-    yield soundness_blocks
+    module = importlib.import_module("soundness_blocks")
+    if module.missing():
+        pytest.skip(module.missing())
+    yield module
     sys.path.remove(str(BENCHMARKS))
 
 
@@ -102,7 +103,8 @@ def test_lower_levels_are_those_of_the_readable_engine(optional: bool) -> None:
     weights = np.array([1.0, 0.3, 2.0, 1.0, 0.5, 1.0, 5.0])
     problem = Problem(robot, levels, weights=weights, optional_last=optional)
     assert why_not(problem) is None
-    one, other, rng = Projector(problem, engine="compiled"), Projector(problem), np.random.default_rng(3)
+    budget = Options(max_iterations=15)  # the last level never comes to rest, and roundings grow
+    one, other, rng = Projector(problem, budget, "compiled"), Projector(problem, budget), np.random.default_rng(3)
     pairs = [(one.project(q), other.project(q)) for q in (robot.random(rng) for _ in range(40))]
     assert sum(agree(problem, a, b) for a, b in pairs) >= 36
     assert any(a.success for a, _ in pairs) == optional
