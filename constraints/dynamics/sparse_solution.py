@@ -42,13 +42,12 @@ from .sparse import (
     rows_by_kind,
     seen_at,
 )
+from .row_space import BALANCED
 from .status import Method
 from .system import check_state, wanted_accelerations
 
 MET = 1e-9
 """Rows are met, and equations are, where what is left is at most this part of the terms that they are made of."""
-BALANCED = 1e-6
-"""Accelerations below this part of what loads would do without each other are in balance: what is left is rounding."""
 TRUSTED = 1e-7
 """Error of accelerations, relative, up to which factors are those of a regular matrix: found for a known vector."""
 DETERMINED = 1e-4
