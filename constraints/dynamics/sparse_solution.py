@@ -22,6 +22,7 @@ from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide
 from ..rows.stack import Stack
 from .applicability import MethodError
+from .row_space import BALANCED
 from .sparse import (
     Block,
     Bodies,
@@ -42,7 +43,6 @@ from .sparse import (
     rows_by_kind,
     seen_at,
 )
-from .row_space import BALANCED
 from .status import Method
 from .system import check_state, wanted_accelerations
 
