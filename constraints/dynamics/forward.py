@@ -24,6 +24,7 @@ from .branches import branches_at
 from .external_force import Force, as_external, generalised
 from .proximal import fast_anchors_of, solve_fast, solve_proximal
 from .row_forces import RowForces
+from .row_space import in_balance
 from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
 from .sparse_solution import SparseStatus, solve_sparse, sparse_pays
 from .status import DynamicsStatus, Factorisation, Method, member
@@ -235,9 +236,10 @@ def _solve(question: Question, motion: Motion, how: Method, by: Factorisation) -
     """By one method, on the whole system."""
     system = question.system(motion)
     H, G, c, gamma = system.mass_matrix, system.jacobian, system.force, system.gamma
-    size = float(system.v @ system.v)
-    if not (is_finite(c) and isfinite(H.trace())):  # the diagonal of a mass matrix bounds all of it
+    inertia = float(H.trace())
+    if not (is_finite(c) and isfinite(inertia)):  # the diagonal of a mass matrix bounds all of it
         return _refused(question, how, DynamicsStatus.NOT_FINITE)
+    size = float(system.v @ system.v) + in_balance(inertia, system.bias)
     found: Solution | None = None
     if how is Method.PROXIMAL:
         found = solve_proximal(question.constraint_set, motion, c + motion.bias_force(), system.rows, gamma, size)

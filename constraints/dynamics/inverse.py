@@ -21,6 +21,7 @@ from .actuation import Actuated, Actuation, actuation_at
 from .external_force import Force, as_external
 from .least_deviation import completed, solve_inverse
 from .row_forces import RowForces
+from .row_space import in_balance
 from .saddle_point import Solution
 from .status import DynamicsStatus
 from .system import ConstrainedSystem, Question, check_state
@@ -201,7 +202,8 @@ def inverse_dynamics(
     rows = None if asked is None else finite_vector(asked, size, "wanted acceleration of the rows")
     question = Question(constraint_set, motion.q, motion.v, other, as_external(external), rows, rhs)
     system = question.system(motion)
-    G, gamma, speed = system.jacobian, system.gamma, float(system.v @ system.v)
+    G, gamma = system.jacobian, system.gamma
+    speed = float(system.v @ system.v) + in_balance(float(system.mass_matrix.trace()), system.bias)
     target = values if named.all() or not np.isfinite(gamma).all() else completed(G, gamma, named, values[named], speed)
     found = solve_inverse(
         system.mass_matrix, G, system.force, gamma, actuators.matrix, target, size=speed, tolerance=close

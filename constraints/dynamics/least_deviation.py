@@ -25,7 +25,7 @@ from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ..linear_algebra import numerical_rank
 from .dense import by_cholesky
-from .row_space import NO_ROW, Independent, RowSpace
+from .row_space import NO_ROW, Independent, RowSpace, in_balance
 from .saddle_point import SINGULAR, Solution, bases_of, solved, unsolved
 from .status import DynamicsStatus
 
@@ -81,7 +81,7 @@ def solve_inverse(
         none = unsolved(RowSpace(np.zeros(G.shape)), DynamicsStatus.NOT_FINITE, n)
         return InverseSolution(none, np.zeros(na), np.zeros(n), np.zeros((n, 0)), 0)
     space = RowSpace(G)
-    rows = space.independent(gamma, size)
+    rows = space.independent(gamma, size if space.is_full else size + in_balance(float(H.trace()), c))
     Y, N = bases_of(rows.rows)
     square = rows.rows @ Y
     start: Vector = Y @ np.linalg.solve(square, rows.wanted)

@@ -22,7 +22,7 @@ from ..robot import Motion
 from ..robot.inertia import is_depth_first
 from ..robot.pinocchio import pin
 from .applicability import rows_of_point
-from .row_space import RowSpace
+from .row_space import RowSpace, in_balance
 from .saddle_point import Solution, solved, unsolved
 from .status import DynamicsStatus
 
@@ -224,6 +224,8 @@ def solve_proximal(
     space = RowSpace(G)
     if not (space.is_finite and np.isfinite(gamma).all() and np.isfinite(force).all()):
         return unsolved(space, DynamicsStatus.NOT_FINITE, n)
+    if not space.is_full:
+        size += in_balance(float(motion.mass_matrix().trace()), force, motion.bias_force())
     independent = space.independent(gamma, size)
     asked = gamma if independent.is_consistent and space.is_full else space.met(gamma)
     anchors = anchors_of(constraint_set, motion)

@@ -27,6 +27,9 @@ CONSISTENT = 3e-10
 """Part of the size of the accelerations up to which what redundant rows ask for may differ: success means rows met to
 1e-9, in whatever norm that is asked, and norms of a few rows differ by factors of about 3."""
 
+BALANCED = 1e-6
+"""Accelerations below this part of what forces would do without each other are in balance: what is left is rounding."""
+
 SAME = 1e-13
 """A singular value below this part of the largest one is rounding: the rows repeat each other to the last digit."""
 
@@ -45,7 +48,7 @@ class Independent(NamedTuple):
         gap: norm of what cannot be met, in unit rows.
         nearly: (m, nv) directions in which unit rows differ from combinations of these, as long as they differ (the
             singular values that do not count): rounding, unless rows only nearly repeat others.
-        size: of the accelerations, by which that is judged.
+        size: of the accelerations, by which that is judged; or what of them counts as rounding, where they are less.
     """
 
     rows: Matrix
@@ -154,7 +157,8 @@ class RowSpace:
 
         Args:
             gamma: (k,), what the rows are asked to be.
-            size: size of the accelerations that gamma was computed from: their rounding is no contradiction.
+            size: size of the accelerations that gamma was computed from: their rounding is no contradiction; with that
+                of forces which may cancel (`in_balance`).
         """
         if self.is_full and self._all:
             return Independent(self.G, gamma, True, 0.0, _NO_ROWS, size)
@@ -215,6 +219,18 @@ class RowSpace:
                 left = push - Vt[:kept] @ (some @ rows)
                 some = some + Q @ lapack.dtrtrs(R, left / sizes[:kept], trans=1)[0]
         return self._spread(some)
+
+
+def in_balance(inertia: float, *forces: Vector) -> float:
+    """The size below which accelerations are in balance: they are judged by it, not by their own, which is rounding.
+
+    Args:
+        inertia: trace of the mass matrix; the mean of its diagonal is what forces accelerate.
+        forces: what may cancel each other, or the rows' forces: (n,) each.
+    """
+    if not inertia > 0.0:
+        return 0.0
+    return BALANCED * sum(norm(force) * force.size for force in forces) / inertia
 
 
 def _are_clearly_independent(gram: Matrix, lengths: Vector, columns: int) -> bool:

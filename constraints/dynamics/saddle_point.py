@@ -24,7 +24,7 @@ from ..linear_algebra import is_finite
 from .branches import Branches, dense_branches
 from .dense import DEFINITE, GRAM, SQUARE, lightest
 from .matrices import fitting, own_bases
-from .row_space import Independent, RowSpace
+from .row_space import Independent, RowSpace, in_balance
 from .status import DynamicsStatus, Factorisation
 
 NO_MOTION: Matrix = read_only(np.zeros((0, 0)))
@@ -79,7 +79,8 @@ def solve_direct(
         c: (n,).
         gamma: (k,).
         factorisation: of the saddle point.
-        size: size of the accelerations that gamma was computed from, by which rounding is judged.
+        size: size of the accelerations that gamma was computed from, by which rounding is judged; that of c comes on
+            top.
     """
 
     def solve(H: Matrix, c: Vector, space: RowSpace, rows: Independent) -> Solution:
@@ -272,7 +273,8 @@ def _with_rows(
         space = RowSpace(rows)
         if not (space.is_finite and is_finite(asked) and is_finite(force) and is_finite(mass.ravel(order="K"))):
             return unsolved(space, DynamicsStatus.NOT_FINITE, len(force))
-        return solve(mass, force, space, space.independent(asked, size))
+        known = size if space.is_full else size + in_balance(float(mass.trace()), force)
+        return solve(mass, force, space, space.independent(asked, known))
 
 
 def solved(space: RowSpace, rows: Independent, a: Vector, mu: Vector) -> Solution:

@@ -22,6 +22,7 @@ from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide
 from ..rows.stack import Stack
 from .applicability import MethodError
+from .row_space import BALANCED
 from .sparse import (
     Block,
     Bodies,
@@ -47,8 +48,6 @@ from .system import check_state, wanted_accelerations
 
 MET = 1e-9
 """Rows are met, and equations are, where what is left is at most this part of the terms that they are made of."""
-BALANCED = 1e-6
-"""Accelerations below this part of what loads would do without each other are in balance: what is left is rounding."""
 TRUSTED = 1e-7
 """Error of accelerations, relative, up to which factors are those of a regular matrix: found for a known vector."""
 DETERMINED = 1e-4

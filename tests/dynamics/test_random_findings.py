@@ -158,3 +158,59 @@ def test_an_inverse_inertia_of_two_digits_is_enough(monkeypatch: pytest.MonkeyPa
     assert found.status is right.status
     np.testing.assert_allclose(found.acceleration, right.acceleration, rtol=1e-9)
     np.testing.assert_allclose(found.multipliers, right.multipliers, rtol=1e-9, atol=1e-9)
+
+
+def in_balance(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Inertia (9, 9), rows (5, 9) of which the last differs from the first by 1.5e-9, a force (9,) that they cancel."""
+    rng = np.random.default_rng(seed)
+    A, G = rng.standard_normal((9, 9)), rng.standard_normal((5, 9))
+    G /= np.linalg.norm(G, axis=1)[:, None]
+    beside = rng.standard_normal(9)
+    G[4] = G[0] + 1.5e-9 * beside / np.linalg.norm(beside)
+    return A @ A.T + np.eye(9), G, 30.0 * rng.standard_normal(4) @ np.linalg.svd(G)[2][:4]
+
+
+@every_factorisation
+@pytest.mark.parametrize("solve", [solve_direct, solve_range_space, solve_null_space])
+def test_accelerations_that_are_rounding_contradict_no_row(solve: Any, by: Factorisation) -> None:
+    """What a row misses that nearly repeats another was judged by them: rounding by rounding."""
+    for seed in range(20):
+        H, G, c = in_balance(seed)
+        found = solve(H, G, c, np.zeros(5), by)
+        assert np.abs(found.acceleration).max() < 1e-11
+        assert found.status is DynamicsStatus.RANK_DEFICIENT
+
+
+def test_accelerations_that_are_rounding_contradict_no_row_where_little_is_driven() -> None:
+    """The same in inverse dynamics, which solves for the motions that nothing drives."""
+    for seed in range(20):
+        H, G, c = in_balance(seed)
+        found = solve_inverse(H, G, c, np.zeros(5), np.eye(9)[:, :2], np.ones(9) * 1e-13).solution
+        assert np.abs(found.acceleration).max() < 1e-11
+        assert found.status is DynamicsStatus.RANK_DEFICIENT
+
+
+@pytest.mark.parametrize("solve", [solve_direct, solve_range_space, solve_null_space])
+def test_small_accelerations_that_are_none_are_judged_by_themselves(solve: Any) -> None:
+    """A row is missed by 1e-9 of an acceleration that is 1e-4 of what the force would do without rows."""
+    for seed in range(20):
+        H, G, c = in_balance(seed)
+        apart = np.linalg.svd(G)[2][4]
+        found = solve(H, G, c + 1e-4 * np.linalg.norm(c) * apart, np.zeros(5))
+        assert found.status is DynamicsStatus.INCONSISTENT
+
+
+@pytest.mark.parametrize("form", Form, ids=lambda form: form.name)
+@pytest.mark.parametrize("method", [m for m in Method if m is not Method.SPARSE], ids=lambda m: m.name)
+def test_actuators_that_hold_the_weight_contradict_no_row(method: Method, form: Form) -> None:
+    """Nothing is left to accelerate a chain that is held at two points 3e-8 apart, but rounding of what they cancel."""
+    robot = chain(form).robot
+    robot.model.gravity.linear = np.array([0.0, -9.81, 0.0])
+    places = [np.array([0.7 + beside, 0.0, 0.0]) for beside in (0.0, 3e-8)]
+    frames = [Frame(f"at {x[0]}", 4, pin.SE3(np.eye(3), x), "j3") for x in places]
+    held = ConstraintSet(robot, [PointContact(robot, frame, form=form, name=frame.name) for frame in frames])
+    motion = robot.at(np.array([0.3, -0.8, 0.5, 0.2]), np.zeros(4))
+    for noise in np.random.default_rng(0).standard_normal((20, 4)):
+        found = forward_dynamics(held, motion, motion.bias_force() * (1.0 + 1e-15 * noise), method=method)
+        assert np.abs(found.acceleration).max() < 1e-11
+        assert found.status is DynamicsStatus.RANK_DEFICIENT
