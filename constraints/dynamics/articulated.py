@@ -16,7 +16,7 @@ from liegroups.arrays import Matrix, Vector
 
 from ..linear_algebra import is_finite, norm
 from ..robot import Motion
-from .row_space import Independent, RowSpace, in_balance
+from .row_space import BALANCED, Independent, RowSpace
 from .saddle_point import Solution, solved, unsolved
 from .status import DynamicsStatus
 
@@ -44,12 +44,12 @@ def solve_test_forces(motion: Motion, force: Vector, G: Matrix, gamma: Vector, s
     space, n = RowSpace(G), len(force)
     if not (space.is_finite and is_finite(gamma)):
         return unsolved(space, DynamicsStatus.NOT_FINITE, n)
-    if not space.is_full:
-        size += in_balance(float(motion.mass_matrix().trace()), force, motion.bias_force())
-    rows = space.independent(gamma, size)
-    B, mu, factor = rows.rows, rows.wanted, np.zeros((0, 0))
     answers: Matrix = motion.inverse_mass_matrix().T  # symmetric: by columns, as BLAS has it
     a: Vector = blas.dgemv(1.0, answers, force)
+    if not space.is_full:  # what force and weight would do without each other and without rows
+        size += BALANCED * (norm(a) + norm(blas.dgemv(1.0, answers, motion.bias_force())))
+    rows = space.independent(gamma, size)
+    B, mu, factor = rows.rows, rows.wanted, np.zeros((0, 0))
     moved, pushed = answers[:, :0], force
     if len(B):
         moved = blas.dgemm(1.0, answers, B.T)

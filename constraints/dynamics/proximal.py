@@ -225,7 +225,8 @@ def solve_proximal(
     if not (space.is_finite and np.isfinite(gamma).all() and np.isfinite(force).all()):
         return unsolved(space, DynamicsStatus.NOT_FINITE, n)
     if not space.is_full:
-        size += in_balance(float(motion.mass_matrix().trace()), force, motion.bias_force())
+        inertia = float(motion.mass_matrix().trace())
+        size += in_balance(inertia, force) + in_balance(inertia, motion.bias_force())
     independent = space.independent(gamma, size)
     asked = gamma if independent.is_consistent and space.is_full else space.met(gamma)
     anchors = anchors_of(constraint_set, motion)

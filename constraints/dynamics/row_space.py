@@ -221,16 +221,14 @@ class RowSpace:
         return self._spread(some)
 
 
-def in_balance(inertia: float, *forces: Vector) -> float:
+def in_balance(inertia: float, force: Vector) -> float:
     """The size below which accelerations are in balance: they are judged by it, not by their own, which is rounding.
 
     Args:
         inertia: trace of the mass matrix; the mean of its diagonal is what forces accelerate.
-        forces: what may cancel each other, or the rows' forces: (n,) each.
+        force: that others may cancel, those of rows among them (n,).
     """
-    if not inertia > 0.0:
-        return 0.0
-    return BALANCED * sum(norm(force) * force.size for force in forces) / inertia
+    return BALANCED * norm(force) * force.size / inertia if inertia > 0.0 else 0.0
 
 
 def _are_clearly_independent(gram: Matrix, lengths: Vector, columns: int) -> bool:
