@@ -258,7 +258,7 @@ class ConstraintSet:
         """
         if rhs is not None:
             check_sides(self.stack, rhs)
-        rows = self._together.at(motion, self.rhs if rhs is None else rhs, rhs is not None)
+        rows = self._together.at(motion, self.rhs if rhs is None else rhs)
         if self._off.size:
             for each in rows:
                 each[self._off] = 0.0

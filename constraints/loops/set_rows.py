@@ -81,13 +81,12 @@ class TogetherRows:
                 self._poses.append(_Pose(owner, s))
         self._points = _WorldPoints(points) if points else None
 
-    def at(self, motion: Motion, sides: RightHandSide, with_rates: bool) -> SetRows:
+    def at(self, motion: Motion, sides: RightHandSide) -> SetRows:
         """All rows at a state; those of constraints that are off are not zero yet, those without position are.
 
         Args:
             motion: the state.
-            sides: right-hand sides.
-            with_rates: whether their velocities and accelerations count.
+            sides: right-hand sides; without velocities and accelerations they are at rest.
         """
         size = self._size
         k = motion.with_drift()
@@ -105,13 +104,13 @@ class TogetherRows:
             point = sides.points[id(owner)]
             if point is not None and owner.has_position:
                 position[s] -= point
-            if with_rates and sides.velocity is not None:
+            if sides.velocity is not None:
                 velocity[s] -= sides.velocity[full]
-            if with_rates and sides.acceleration is not None:
+            if sides.acceleration is not None:
                 drift[s] -= sides.acceleration[full]
         rows = SetRows(position, velocity, J, drift)
         for other in self._others:
-            other.write(motion, sides, with_rates, rows)
+            other.write(motion, sides, rows)
         return rows
 
 
@@ -123,15 +122,15 @@ class _Other:
         self._owner, self._rows, self._full = owner, rows, full
         self._counts = np.flatnonzero(owner.rows.mask)
 
-    def write(self, motion: Motion, sides: RightHandSide, with_rates: bool, rows: SetRows) -> None:
+    def write(self, motion: Motion, sides: RightHandSide, rows: SetRows) -> None:
         """Fill the rows of this constraint."""
         owner, s, full, counts = self._owner, self._rows, self._full, self._counts
         error, J = np.zeros(owner.group.nv), np.zeros((owner.group.nv, owner.space.nv))
         point, velocity, acceleration = sides.points[id(owner)], sides.velocity, sides.acceleration
         own = Reference(
             point,
-            velocity[full] if with_rates and velocity is not None else None,
-            acceleration[full] if with_rates and acceleration is not None else None,
+            velocity[full] if velocity is not None else None,
+            acceleration[full] if acceleration is not None else None,
         )
         owner.write_position(motion.posture, point, error, None)
         rows.position[s] = error[counts]

@@ -19,7 +19,7 @@ from ..errors import OptionError, OverlapError, SizeError, SpaceMismatchError, W
 from ..functions.affine import Identity
 from ..functions.algebra import Composition
 from ..functions.function import Function, as_function
-from ..functions.lifted import Lifted, same_space
+from ..functions.lifted import Lifted, block_of, same_space
 from ..functions.translation import RightTranslation, Translated
 from ..functions.twin import Twin
 from ..words import counted
@@ -170,9 +170,9 @@ class Explicit(RowOwner):
     def _moved(self, space: Space) -> Explicit:
         """The constraint of one factor as a constraint of the product."""
         f = self.function_on(self.map, space)
-        q0, v0 = (f.block.q[0], f.block.v[0]) if isinstance(f, Lifted) else (0, 0)
+        block = block_of(self.map.inputs, space, self.name)
         outputs = Segments(
-            tuple(i + q0 for i in self.outputs.q), tuple(i + v0 for i in self.outputs.v), self.outputs.space
+            tuple(block.q[i] for i in self.outputs.q), tuple(block.v[i] for i in self.outputs.v), self.outputs.space
         )
         twin = self.implicit and self.implicit.on(space)
         moved = replace(self, f=f, outputs=outputs, inputs=None, implicit=twin, whole=None)

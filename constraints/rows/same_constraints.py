@@ -47,13 +47,14 @@ def _alike(a: RowOwner, b: RowOwner) -> bool:
     rng, compared = np.random.default_rng(0), 0
     for _ in range(TRIALS):
         q = a.space.random(rng)
-        errors = [_error(owner, q) for owner in (a, b)]
-        if (errors[0] is None) != (errors[1] is None):
-            return False
-        if errors[0] is not None and errors[1] is not None:
-            if not np.allclose(errors[0], errors[1], TOLERANCE, TOLERANCE, equal_nan=True):
+        one, other = (_error(owner, q) for owner in (a, b))
+        if one is None or other is None:
+            if one is not other:
                 return False
-            compared += 1
+            continue
+        if not np.allclose(one, other, TOLERANCE, TOLERANCE, equal_nan=True):
+            return False
+        compared += 1
         if compared == 2:
             break
     return True

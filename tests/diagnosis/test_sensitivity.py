@@ -284,6 +284,18 @@ def test_parameters_of_frames_targets_bounds_and_costs():
     compare(sensitivity.parameter(one, -0.02), [measured[1]])
 
 
+@pytest.mark.parametrize("size", [1.0, 1e4])
+def test_parameters_are_varied_by_a_part_of_their_size(size):
+    """A problem that sees its parameter in steps of 1e-9 of its size: differences much wider than these see a slope."""
+    step = 1e-9 * size
+
+    def problem_at(value: float) -> Problem:
+        return Problem(Rn(1), [Implicit.equal(Affine([[1.0]]), step * np.round([value / step]), name="x")])
+
+    result = Projector(problem_at(size), TIGHT).project([size]).or_raise()
+    np.testing.assert_allclose(result.sensitivity().parameter(problem_at, size), [[1.0]], rtol=0, atol=1e-3)
+
+
 def tool_at(robot: Robot, length: float) -> Any:
     return robot.frame("tool", [0.0, 0.02, length, 0.0, 0.0, 0.0, 1.0])
 

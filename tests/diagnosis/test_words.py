@@ -171,6 +171,7 @@ def test_a_threshold_below_rounding_is_told() -> None:
     ):  # fmt: skip
         assert not replace(below, **other).is_below_rounding
     assert replace(below, rounding=3e-12).is_below_rounding
+    assert not made(threshold=1e-12, trials=whole, solution=Q).is_below_rounding  # no rounding is known
 
 
 def test_doubtful_jacobians_come_first() -> None:
@@ -196,6 +197,8 @@ def test_dependent_rows_in_words() -> None:
         "configuration; mismatch 0.25",
         "  row 3 of 'hand' is moved by no free dof; mismatch 0.25",
     ]
+    three = str(made(dependence=rows((redundant(1, 0, 1, 2),))))
+    assert three.endswith("depends on row 0 of 'foot' and row 1 of 'foot' and 1 more; mismatch 0.25")
     assert "Redundant rows (consistent: 0.0001 " in str(made(dependence=rows(found, inconsistency=1e-4)))
     assert "Redundant" not in str(made(dependence=rows()))
     eight = tuple(redundant(i) for i in range(8))

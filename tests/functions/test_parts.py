@@ -188,6 +188,15 @@ NAMED: dict[str, Any] = {
 }
 
 
+@pytest.mark.parametrize("tilt", [(0.3, 0.0), (0.0, -0.4), (0.3, -0.4)])
+def test_a_contact_tilts_about_each_axis(tilt: tuple[float, float]) -> None:
+    """exp(0, h3, h4) rot_x(phi), of one tilt alone too."""
+    turn = np.array([0.0, *tilt])
+    value = PoseOfContact(FLOOR).value([0.1, 0.0, 0.0, *tilt, 0.0, 0.0, np.cos(0.5), np.sin(0.5)])
+    expected = pin.exp3(turn) @ pin.exp3(np.array([0.5, 0.0, 0.0]))
+    np.testing.assert_allclose(pin.XYZQUATToSE3(value).rotation, expected, atol=1e-12)
+
+
 @pytest.mark.parametrize("name", NAMED)
 def test_a_function_has_the_name_that_it_is_given(name: str) -> None:
     assert NAMED[name]().name == name

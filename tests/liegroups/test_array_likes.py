@@ -176,6 +176,12 @@ def test_points_are_drawn_by_a_generator_between_numbers() -> None:
         Rn(2).random(rng, size=-1)
 
 
+@pytest.mark.parametrize("size", [0.5, 2.0])
+def test_a_quaternion_too_short_or_too_long_is_asked_for_its_order(size: float) -> None:
+    with pytest.raises(NotNormalizedError, match=f"its norm is {size:g}; is the order x y z w, after x y z in a pose"):
+        SO3.check(size * SO3.neutral)
+
+
 @pytest.mark.parametrize("space", [SO2, SO3, SE3])
 def test_a_zero_vector_is_not_told_to_be_divided_by_its_norm(space: Space) -> None:
     """Mend 17: of norm 0 no division makes a unit vector; of another norm it does."""

@@ -170,3 +170,13 @@ def test_tiny_vectors_do_not_vanish(tiny: float) -> None:
     v = np.array([tiny, -tiny, 0.0])
     assert SO3.log(SO3.exp(v)) == pytest.approx(v, rel=1e-15, abs=0.0)
     assert SO3.log(SO3.exp(np.stack([v, v])))[0] == pytest.approx(v, rel=1e-15, abs=0.0)
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0, -0.5])
+@pytest.mark.parametrize("ratio", [1e-7, 5e-5, 9.9e-5, 1.01e-4, 0.3])
+def test_the_length_of_a_quaternion_does_not_count(scale: float, ratio: float) -> None:
+    """theta = 2 atan(|u| / |w|), on both sides of the switch to its series."""
+    w = mp.cos(mp.atan(ratio))
+    u = w * mpf(ratio)
+    found = maps.rotation_between(0.0, 0.0, 0.0, 1.0, float(scale * u), 0.0, 0.0, float(scale * w))
+    np.testing.assert_allclose(found, [float(2 * mp.atan(ratio)), 0.0, 0.0], rtol=2e-15, atol=0.0)

@@ -223,3 +223,17 @@ def test_sparse_steps_take_no_cost_for_a_part_of_the_least() -> None:
     rows: Any = sparse.csr_matrix(J)
     found = SparseKKT(3, np.array([2e-4, 0.0, 1.0, 3.0, 3.0])).solve(e, rows, 0.03)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-7)
+
+
+def test_the_least_change_counts_the_costs_of_computed_dofs() -> None:
+    """x + z = 1 with y = 2 x: x^2 + y^2 + z^2 is least at x = 1/6, and x^2 + z^2 alone would be at 1/2."""
+    space = Rn(3)
+    follow = Explicit(
+        Affine([[2.0]]), Segments.coordinates(space, [1]), Segments.coordinates(space, [0]), whole=space, name="follow"
+    )
+    line = Implicit.zero(Affine([[1.0, 0.0, 1.0]], [-1.0]), name="line")
+    problem = Problem(space, [follow, line])
+    options = Options(threshold=1e-9, cap=9.0)
+    for step, expected in ((LeastChange, [1 / 6, 1 / 3, 5 / 6]), (DampedCholesky, [0.5, 1.0, 0.5])):
+        result = Projector(problem, options, engine=NewtonEngine(step)).project(np.zeros(3)).or_raise()
+        np.testing.assert_allclose(result.q, expected, atol=1e-5)

@@ -196,6 +196,17 @@ def test_a_problem_of_a_factor_is_lifted(front: bool) -> None:
     assert sorted(shared.constraints.names) == sorted(["hand", "extra", follow.name, "half"])
 
 
+def test_one_constraint_that_computes_other_dofs_is_two() -> None:
+    """Without a space of its own it computes the third number of the problem that it is given to, merged or not."""
+    robot = arm()
+    space = Rn(2) * robot.space
+    half = Explicit(Affine([[0.5]]), Segments((4,), (4,), Rn(1)), Segments((2,), (2,), Rn(1)), name="half")
+    big, small = Problem(space, [half]), Problem(robot, [half])
+    for both in (big | small, small | big):
+        assert sorted(v for e in both.resolution.explicits for v in e.outputs.v) == [4, 6]
+    assert len((big | Problem(space, [half])).constraints) == 1
+
+
 def test_what_cannot_stay_explicit_becomes_implicit_and_says_why() -> None:
     """Of two constraints that compute one dof the first problem's stays explicit."""
     robot = arm()

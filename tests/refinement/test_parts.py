@@ -9,7 +9,19 @@ import pytest
 from robots import arm, humanoid
 from scipy import optimize
 
-from constraints import Affine, Bounds, Comparison, Explicit, Function, Implicit, Options, Position, Problem, Projector
+from constraints import (
+    Affine,
+    Bounds,
+    Comparison,
+    Explicit,
+    Function,
+    Implicit,
+    Options,
+    Position,
+    Problem,
+    Projector,
+    locked_joint,
+)
 from constraints.errors import UndefinedError
 from constraints.point import place
 from constraints.solvers.refinement.feasible_set import INSIDE, FeasibleSet, FeasibleSetAt, refined_columns
@@ -145,6 +157,14 @@ def test_multipliers_explain_what_a_gradient_pushes_against() -> None:
         mu, left = multipliers(g, A)
         np.testing.assert_allclose(mu, optimize.nnls(A.T, g)[0], atol=1e-9)
         np.testing.assert_allclose(left, g - mu @ A, atol=1e-12)
+
+
+def test_roundings_of_a_far_row_do_not_hold_a_step() -> None:
+    """The free step ends at -1e6: a row that it leaves by 1e-8 there is met to rounding, one of 1e-5 is held."""
+    model = QuadraticModel(np.eye(1), np.eye(1), np.array([1e6]), np.zeros((0, 1)))
+    for off, held in ((1e-8, False), (1e-5, True)):
+        _, weights, _ = model.step(rows([1.0], [off - 1e6]))
+        assert weights.any() == held
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -403,6 +423,17 @@ def test_restored_rows_are_met_and_the_way_is_the_least() -> None:
     assert local.q[0] == pytest.approx(0.2, abs=1e-9)  # between the two, and the independent part is met
     assert worst <= 1e-10
     assert taken < STEPS
+
+
+def test_a_locked_joint_is_where_it_is_locked_after_a_refinement() -> None:
+    """To the last bit: steps have roundings in its column, which are no motion."""
+    robot, rng = arm(), np.random.default_rng(0)
+    hand = Position(robot, "tool")
+    lock = locked_joint(robot, robot.joint_names[0], 0.1)
+    for _ in range(12):
+        problem = Problem(robot, [Implicit.equal(hand, hand.value(robot.random(rng))), lock])
+        result = Projector(problem, Options(nearest=True)).project(robot.random(rng))
+        assert result.q[0] == 0.1
 
 
 def test_rows_inside_their_interval_do_not_move_a_restoration() -> None:

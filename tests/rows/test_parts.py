@@ -50,6 +50,7 @@ from constraints.errors import (
 from constraints.functions import Identity
 from constraints.point import place, place_motion
 from constraints.rows import Order, stack_rows
+from constraints.rows.angle_limits import idle_limits
 from constraints.rows.comparison import RowTable, by_row
 from constraints.rows.same_constraints import what_differs
 from constraints.rows.stack import label
@@ -522,6 +523,17 @@ def test_where_only_one_has_a_value_they_are_others() -> None:
     assert what_differs(half(False), half(True)) != ""
     assert what_differs(half(True), half(False)) != ""
     assert what_differs(half(True), half(True)) == ""
+
+
+def test_limits_beyond_half_a_turn_are_told_unless_they_stand_for_none() -> None:
+    """Half a turn, a whole one and large numbers stand for none on both sides; degrees do on neither."""
+    angles = Identity(SO3)
+    for lower, upper, told in (
+        (-np.pi, np.pi, False), (-3.15, 6.28, False), (-1e9, np.pi, False),
+        (-45.0, np.pi, True), (-np.pi, 45.0, True), (-360.0, 360.0, True),
+    ):  # fmt: skip
+        said = idle_limits(table(lower=lower, upper=upper), angles, SO3)
+        assert said.startswith("limits of rows 0-2 never act") == told == bool(said)
 
 
 # Ways to make an explicit constraint.

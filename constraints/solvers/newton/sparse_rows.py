@@ -141,7 +141,7 @@ class SparseRows:
             block = _write(owner, point, sides.points[id(owner)], e, jacobian)
             error[s] = e[counting]
             if block is not None:
-                data[place] = block[counting[:, None], kept].reshape(-1)
+                data[place] = block[counting[:, None], kept].ravel()
         return self.rows
 
 

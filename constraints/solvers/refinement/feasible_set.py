@@ -102,8 +102,7 @@ class FeasibleSet:
         for leaf in (leaf for leaf in problem.space.leaves() if not leaf.space.is_flat):
             whole = bool((problem.free & ~moved)[leaf.v].all())
             self.resting[leaf.v] = whole and bool(self.resting[leaf.v].any())
-        still = entries_of(problem.space, ~moved)  # a zero step may round a unit vector
-        self._still = np.flatnonzero(still & ~_outputs(problem))
+        self._still = np.flatnonzero(entries_of(problem.space, ~moved))  # a zero step may round a unit vector
 
     def seen(self, rhs: RightHandSide, workspace: Workspace, objective: Objective) -> FeasibleSetAt:
         """The feasible set for given right-hand sides and objective, evaluated in a workspace."""
@@ -208,14 +207,6 @@ def refined_columns(problem: Problem, nearest: bool) -> BoolVector:
         if not leaf.space.is_flat and (np.isfinite(bounds.lower[leaf.q]) | np.isfinite(bounds.upper[leaf.q])).any():
             columns[leaf.v] = True
     return columns
-
-
-def _outputs(problem: Problem) -> BoolVector:
-    """Entries (nq,) of computed dofs."""
-    computed = np.zeros(problem.space.nq, dtype=np.bool_)
-    for explicit in problem.resolution.explicits:
-        computed[explicit.outputs.q_indices] = True
-    return computed
 
 
 def _guarded(problem: Problem) -> list[tuple[int, Any, int]]:
