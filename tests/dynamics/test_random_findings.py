@@ -203,7 +203,7 @@ def test_small_accelerations_that_are_none_are_judged_by_themselves(solve: Any) 
 def held_twice(form: Form, joint: int, at: float) -> ConstraintSet:
     """A chain in a vertical plane, one link of which is held at two points that are 3e-8 apart."""
     robot = chain(form).robot
-    robot.model.gravity.linear = np.array([0.0, -9.81, 0.0])
+    robot.model.gravity.linear = np.array([0.0, -9.81, 0.0])  # pyright: ignore[reportAttributeAccessIssue]
     places = [pin.SE3(np.eye(3), np.array([x, 0.0, 0.0])) for x in (at - 1.5e-8, at + 1.5e-8)]
     frames = [Frame(f"at {i}", joint, place, f"j{joint - 1}") for i, place in enumerate(places)]
     return ConstraintSet(robot, [PointContact(robot, frame, form=form, name=frame.name) for frame in frames])
