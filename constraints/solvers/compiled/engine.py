@@ -30,7 +30,7 @@ def why_not(problem: Problem, options: Options | None = None) -> str | None:
 class CompiledEngine(Engine):
     """Newton projection by compiled kernels (extra `fast`); what they do not solve is left to the readable engine.
 
-    `why_not(problem)` names what is in the way. The kernels are compiled once on a machine, in less than a minute, and
+    `why_not(problem)` names what is in the way. The kernels are compiled once on a machine, in about a minute, and
     kept (`python -m constraints warm-up` does it beforehand).
 
     Raises:

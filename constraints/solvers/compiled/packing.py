@@ -13,7 +13,6 @@ from liegroups.arrays import Vector
 
 from ...functions.function import Function
 from ...robot import Frame, Robot
-from ...robot.pinocchio import pin
 from ..kernels import layout
 from .tree import Tree
 
@@ -39,10 +38,6 @@ class Argument(NamedTuple):
     at: int
     columns: Integers
     is_configuration: bool = False
-
-    def block(self, q: slice, v: slice) -> Argument:
-        """A run of it."""
-        return Argument(self.at + q.start, self.columns[v], self.is_configuration)
 
 
 class Result(NamedTuple):
@@ -209,6 +204,3 @@ def leaf_of(space: Space) -> tuple[int, int, int]:
 def numbers_of(pose: Any) -> list[float]:
     """A placement as 12 numbers."""
     return [*np.asarray(pose.rotation).ravel().tolist(), *np.asarray(pose.translation).tolist()]
-
-
-IDENTITY: Any = pin.SE3.Identity()

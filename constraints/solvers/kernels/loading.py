@@ -32,7 +32,7 @@ def entrances() -> Entrances:
         where = folder()
         kept = "they are not kept: no folder can be written to" if where is None else f"they are kept in {where}"
         print(
-            f"lie-constraints: compiling its kernels, once on this machine, in about half a minute ({kept}); "
+            f"lie-constraints: compiling its kernels, once on this machine, in about a minute ({kept}); "
             "`python -m constraints warm-up` does it beforehand, engine='readable' does without",
             file=sys.stderr,
         )
