@@ -357,6 +357,19 @@ def test_a_walk_that_collides_everywhere_says_so() -> None:
     assert (found.always_colliding, found.start_collisions) == ((), ())
 
 
+def test_a_walk_that_fails_for_another_reason_blames_no_collision() -> None:
+    """The start is in collision, but the walk never came as far as to look: its target cannot be reached."""
+    robot = Robot.from_urdf(ARM)
+    far = State("far", [Implicit.zero(Position(robot, "hand", [100.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]))])
+    anywhere = State("anywhere")
+    graph = ConstraintGraph(robot, [anywhere, far], [Transition("go", anywhere, far, anywhere)])
+    rng = np.random.default_rng
+    found = walk(graph, robot.neutral, ["go"], rng(0), collisions=CollisionModel(robot, BALLS), tries=2)
+    assert not found.success
+    assert all("no target" in reason for reason in found.refusals)
+    assert (found.always_colliding, found.start_collisions) == ((), ())
+
+
 @needs_robot_data
 def test_scenes_give_robots_their_srdf(tmp_path: Path) -> None:
     """Mend 1: the SRDF of a robot in a scene file counts for its collisions too, beside its grippers."""
