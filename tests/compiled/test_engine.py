@@ -185,9 +185,37 @@ def test_a_function_of_the_users_is_solved_by_the_readable_engine() -> None:
 
 def test_options_that_are_not_compiled_are_named() -> None:
     _, problem = two_targets()
-    assert "trace" in str(why_not(problem, Options(trace=True)))
+    assert why_not(problem, Options(trace=True)) is None
+    assert "trace of up to 10000000 iterations" in str(why_not(problem, Options(trace=True, max_iterations=10**7)))
     assert "Backtracking" in str(why_not(problem, Options(step_control=Backtracking())))
     assert why_not(problem, Options.local()) is None
+
+
+def test_the_compiled_engine_is_the_usual_one() -> None:
+    """Where the extra is installed, nobody has to ask for it."""
+    robot, problem = two_targets()
+    assert isinstance(Projector(problem).engine, CompiledEngine)
+    assert isinstance(Projector(problem).project(robot.neutral).engine, CompiledEngine)
+
+
+@pytest.mark.usefixtures("exact_rows")
+def test_the_iterates_are_those_of_the_readable_engine() -> None:
+    """With computed bodies that are brought back inside too; and they change nothing of the result."""
+    robot, problem = two_targets()
+    for q in robot.random(np.random.default_rng(0), 20):
+        plain = Projector(problem).project(q)
+        mine, theirs = (Projector(problem, Options(trace=True), engine).project(q) for engine in ("compiled", "readable"))
+        assert isinstance(mine.engine, CompiledEngine)
+        assert mine.q.tobytes() == plain.q.tobytes()
+        assert mine.trace is not None
+        assert theirs.trace is not None
+        assert len(mine.trace) == mine.iterations + 1
+        assert [step.restarted for step in mine.trace] == [step.restarted for step in theirs.trace]
+        for a, b in zip(mine.trace, theirs.trace, strict=True):
+            assert a.residual == pytest.approx(b.residual, abs=1e-9)
+            np.testing.assert_allclose(a.q, b.q, atol=1e-9)
+    batch = Projector(problem, Options(trace=True)).project_batch(robot.random(np.random.default_rng(0), 3))
+    assert all(row.trace is not None and len(row.trace) == row.iterations + 1 for row in batch)
 
 
 def test_engines_by_name() -> None:

@@ -122,7 +122,7 @@ def test_one_target_out_of_reach() -> None:
     assert diagnosis.errors[0].constraint == "far"
     norms = [entry.norm for entry in diagnosis.errors]
     assert norms == sorted(norms, reverse=True)
-    assert diagnosis.residual == norms[0]
+    assert diagnosis.residual == pytest.approx(norms[0], rel=1e-15, abs=0.0)
 
 
 def test_three_constraints_of_which_two_conflict() -> None:

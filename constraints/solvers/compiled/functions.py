@@ -93,9 +93,13 @@ def _translation(packer: Packer, f: RightTranslation, argument: Argument, result
 
 
 def pack_product(packer: Packer, f: Function, argument: Argument, result: Result, element: int) -> None:
-    """The value of a function times a point of its group, in place."""
+    """The value of a function times a point of its group, in place.
+
+    A pose times a point is the pose of another frame: a matrix, whose quaternion has its own sign.
+    """
     columns = packer.counted(packer.columns_of(f, argument))
-    packer.emit(layout.PRODUCT, 0, result, columns, packer.group(f.outputs), element)
+    pose_of_frame = int(type(f) is Pose and f.outputs.atoms[0][0] == "SE3")
+    packer.emit(layout.PRODUCT, 0, result, columns, packer.group(f.outputs), element, pose_of_frame)
 
 
 def _translated(packer: Packer, f: Translated, argument: Argument, result: Result) -> None:

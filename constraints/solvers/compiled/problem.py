@@ -9,6 +9,7 @@ import numpy as np
 
 from liegroups.arrays import Vector
 
+from ...errors import UndefinedError
 from ...functions.translation import RightTranslation
 from ...problem.problem import Problem
 from ...rows.explicit import Explicit
@@ -21,6 +22,10 @@ from ..step_control import FullSteps
 from .functions import pack_function, pack_product, pack_translated
 from .packing import Argument, Integers, NotPacked, Packer, Result
 from .search import SearchPacker
+
+
+TRACE_SIZE = 10_000_000
+"""Numbers that the iterates of a projection may take in memory."""
 
 
 class Packed(NamedTuple):
@@ -95,6 +100,8 @@ class _ProblemPacker:
             packer.memory(6 * packer.columns),
             packer.memory(layout.STATE_SIZE),
         )
+        if self._options.trace:
+            header[layout.TRACE] = packer.memory((self._options.max_iterations + 2) * (nq + 2))
         self._constraints()
         search = SearchPacker(packer, problem, self._options, self._columns, self._live, self._leaving)
         search.pack()
@@ -103,8 +110,8 @@ class _ProblemPacker:
     def _refuse_options(self) -> None:
         """What is not solved here, by option."""
         options = self._options
-        if options.trace:
-            raise NotPacked("the option trace")
+        if options.trace and (options.max_iterations + 2) * (self._problem.space.nq + 2) > TRACE_SIZE:
+            raise NotPacked(f"the option trace of up to {options.max_iterations} iterations")
         if not isinstance(options.step_control, FullSteps):
             raise NotPacked(f"the step control {type(options.step_control).__name__}")
 
@@ -173,7 +180,10 @@ class _ProblemPacker:
     def _constant_outputs(self, explicit: Explicit, element: int) -> int:
         """Outputs of a map without input: where they are in W. Emits what makes them."""
         packer, f, none = self._packer, explicit.map, np.full(self._problem.space.nv, -1, dtype=np.int64)
-        value = packer.filled(f.value_of(f.inputs.neutral))
+        try:
+            value = packer.filled(f.value_of(f.inputs.neutral))
+        except UndefinedError:
+            raise NotPacked(f"{f.name}, a constant without a value") from None
         at = packer.memory(f.outputs.nq)
         result = Result(at, 0, 0)
         entries, nothing = packer.counted(range(f.outputs.nq)), packer.counted([])

@@ -11,6 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
+from liegroups.frozen import read_only_copy
 
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
@@ -22,7 +23,7 @@ from ..newton.computed_bodies import BroughtBackProgram, ComputedBodies, Resumab
 from ..newton.engine import NewtonEngine
 from ..newton.program import NewtonProgram
 from ..options import Options
-from ..status import Status
+from ..status import Status, Step
 from .packing import NotPacked
 from .problem import packed
 
@@ -97,7 +98,9 @@ class CompiledProgram(Resumable):
         self.problem, self.options = problem, options
         self._integers, self._floats, self._work = packed(problem, options, leaving)
         self._project, self._project_many, _ = entrances()
-        self._state, self._begin = (int(self._integers[i]) for i in (layout.STATE, layout.Q_NOW))
+        self._state, self._begin, self._traced = (
+            int(self._integers[i]) for i in (layout.STATE, layout.Q_NOW, layout.TRACE)
+        )
 
     def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
         """As `Program.run`."""
@@ -110,7 +113,15 @@ class CompiledProgram(Resumable):
             )
         except TypeError:  # a start that is read-only, or in pieces: kernels have one signature
             return self.run(np.array(q0), rhs, workspace)
-        return Outcome(end, STATUSES[status], iterations, restarts, residual, None)
+        trace = self._trace(memory.work) if self._traced else None
+        return Outcome(end, STATUSES[status], iterations, restarts, residual, trace)
+
+    def _trace(self, work: Vector) -> tuple[Step, ...]:
+        """The iterates that a projection wrote down."""
+        nq = self.problem.space.nq
+        count = int(work[self._state + layout.TRACED])
+        records = work[self._traced : self._traced + count * (nq + 2)].reshape(count, nq + 2)
+        return tuple(Step(read_only_copy(r[:nq]), float(r[nq]), bool(r[nq + 1])) for r in records)
 
     def run_many(
         self,
@@ -120,7 +131,12 @@ class CompiledProgram(Resumable):
         nears: Iterable[Vector | None] = repeat(None),
         first: int = 0,
     ) -> Outcomes:
-        """As `Program.run_many`, in one call; each row is said to have taken an equal part of the time."""
+        """As `Program.run_many`, in one call; each row is said to have taken an equal part of the time.
+
+        With `trace` row by row.
+        """
+        if self._traced:
+            return super().run_many(Q, sides, workspace, nears, first)
         began, n = perf_counter(), len(Q)
         memory = workspace.resource(self, "memory", _Memory, self._work, self._state)
         memory.rhs = None
@@ -145,7 +161,7 @@ class CompiledProgram(Resumable):
         state[layout.RESUMED] = 1.0
         found = self.run(q0, rhs, workspace)
         state[layout.RESUMED] = 0.0
-        return found
+        return found if found.trace is None else found._replace(trace=(*(before.trace or ()), *found.trace))
 
     def step(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
         """As `Program.step`, by the readable engine."""

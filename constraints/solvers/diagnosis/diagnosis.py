@@ -18,6 +18,7 @@ from ...problem.problem import Problem
 from ...ranges import whole_number
 from ...robot.bounds import Violation
 from ...rows.right_hand_side import RightHandSide
+from ..compiled.engine import CompiledEngine
 from ..newton.engine import NewtonEngine
 from ..newton.linear_step import DampedCholesky, capped
 from ..projection.projection import Projection
@@ -26,6 +27,9 @@ from ..status import Status
 from .conflict import Conflict, Finder, Kind, Trial, error_norm
 from .dependent_rows import Dependence, dependence, resolved
 from .text import suggestions_of, text_of
+
+OURS = (repr(NewtonEngine()), repr(CompiledEngine()))
+"""The engines whose algorithm the trials of a diagnosis have too."""
 
 
 class ConstraintNorm(NamedTuple):
@@ -179,7 +183,7 @@ def diagnose(projection: Projection, *, iterations: int = 400, trials: int = 100
         tuple(finder.trials),
         finder.rounding,
         () if projection.success else tuple(_doubtful(problem, q, rhs, involved)),
-        "" if repr(projection.engine) == repr(NewtonEngine()) else repr(projection.engine),
+        "" if repr(projection.engine) in OURS else repr(projection.engine),
     )
 
 

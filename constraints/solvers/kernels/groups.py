@@ -82,6 +82,22 @@ def quaternion_of(W: Floats, R: int) -> tuple[float, float, float, float]:
 
 
 @kernel
+def sign_of_matrix(W: Floats, q: int) -> None:
+    """Give a unit quaternion the sign that `quaternion_of` its rotation matrix has."""
+    x, y, z, w = W[q], W[q + 1], W[q + 2], W[q + 3]
+    if w * w > 0.25:  # a positive trace
+        leading = w
+    elif x * x >= y * y and x * x >= z * z:
+        leading = x
+    elif y * y >= z * z:
+        leading = y
+    else:
+        leading = z
+    if leading < 0.0:
+        W[q], W[q + 1], W[q + 2], W[q + 3] = -x, -y, -z, -w
+
+
+@kernel
 def rotation_vector(W: Floats, R: int) -> tuple[float, float, float]:
     """Logarithm of a rotation matrix, at most half a turn."""
     x, y, z, w = quaternion_of(W, R)

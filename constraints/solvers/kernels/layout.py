@@ -91,7 +91,8 @@ HEADER = 80
     REFLECTED,  # at in W: factor of each reflector
     ROTATED,  # at in W: rows of a level in coordinates of the null space
     PART,  # at in W: step of a lower level
-) = range(78)
+    TRACE,  # at in W: records of nq + 2 numbers, the iterates; 0 where they are not kept
+) = range(79)
 
 # Options in F, from THRESHOLDS on.
 THRESHOLD, DAMPING, CAP, STALL_RATIO = range(4)
@@ -204,7 +205,16 @@ PAIR_SIZE = 7
 ) = range(23)
 
 # The state of a projection, from STATE on.
-(ITERATIONS, TRIES, BEST_TRY, STATUS, RESIDUAL, MERIT, RESUMED) = range(7)  # RESUMED: go on from what Q has
+(
+    ITERATIONS,
+    TRIES,
+    BEST_TRY,
+    STATUS,
+    RESIDUAL,
+    MERIT,
+    RESUMED,  # 1 where it goes on from what Q has
+    TRACED,  # so many iterates were kept
+) = range(8)
 STATE_SIZE = 8
 
 # Statuses.

@@ -56,6 +56,8 @@ from .layout import (
     TABLE_ROWS,
     THRESHOLD,
     THRESHOLDS,
+    TRACE,
+    TRACED,
     TRIES,
     TWINS,
     UNDEFINED,
@@ -115,11 +117,21 @@ def _restart(I: Integers, F: Floats, W: Floats, row: int) -> None:
 
 
 @kernel
+def _trace(I: Integers, W: Floats, residual: float, restarted: float) -> None:
+    """Write the iterate down: its configuration, its residual, whether it is the first of a new try."""
+    state, nq = I[STATE], I[NQ]
+    at = I[TRACE] + int(W[state + TRACED]) * (nq + 2)
+    copy_to(W, I[Q_NOW], nq, at)
+    W[at + nq], W[at + nq + 1] = residual, restarted
+    W[state + TRACED] += 1.0
+
+
+@kernel
 def _descend(I: Integers, F: Floats, W: Floats, known: bool) -> int:
     """One try: damped, saturated, capped Newton steps, all accepted, until success, stall or end of budget."""
     state, q, options = I[STATE], I[Q_NOW], I[THRESHOLDS]
     half = 0.5 * F[options + THRESHOLD]
-    waited, cheap, holding, part = 0, False, False, 1.0
+    waited, cheap, holding, part, restarted = 0, False, False, 1.0, W[state + TRIES]
     W[I[SCORE_REFERENCE]] = inf
     caps_begun(I, F, W)
     while True:
@@ -129,6 +141,9 @@ def _descend(I: Integers, F: Floats, W: Floats, known: bool) -> int:
         residual, merit = measure(I, F, W)
         if not merit < inf:
             return UNDEFINED
+        if I[TRACE] != 0:
+            _trace(I, W, residual, restarted)
+            restarted = 0.0
         is_best = keep(I, W, q, residual, merit)
         if residual <= half:
             status = accepted(I, F, W, q, is_best, residual, merit)
@@ -217,7 +232,7 @@ def project(I: Integers, F: Floats, W: Floats) -> int:
     resumed = W[state + RESUMED] != 0.0
     if not resumed:
         W[state + ITERATIONS], W[state + TRIES] = 0.0, 0.0
-    W[state + BEST_TRY], W[state + STATUS] = 0.0, float(STALLED)
+    W[state + BEST_TRY], W[state + STATUS], W[state + TRACED] = 0.0, float(STALLED), 0.0
     forget(I, W)
     if not run_tape(I, F, W, I[PREPARE], VALUES):
         return UNDEFINED

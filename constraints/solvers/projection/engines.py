@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 
 from liegroups.arguments import expect
 
@@ -19,19 +20,20 @@ def _compiled() -> Engine:
 
 ENGINES: dict[str, Callable[[], Engine]] = {"readable": NewtonEngine, "compiled": _compiled}
 """Engines by name."""
+USUAL = "readable" if find_spec("numba") is None else "compiled"
+"""The engine where none is named: compiled where its extra is installed, whether its kernels are or not."""
 
 
 def as_engine(candidate: Engine | str | None) -> Engine:
-    """An engine: itself, by its name, or the readable one where none is given.
+    """An engine: itself, by its name, or the usual one where none is given.
 
     Raises:
         UnknownNameError: a name that no engine has.
         WrongObjectError: something else.
     """
-    if candidate is None:
-        return NewtonEngine()
-    if isinstance(candidate, str):
-        if candidate not in ENGINES:
-            raise UnknownNameError("engine", candidate, tuple(ENGINES))
-        return ENGINES[candidate]()
-    return expect(candidate, Engine, "engine of a projector", "an Engine, 'readable' or 'compiled'")
+    name = USUAL if candidate is None else candidate
+    if isinstance(name, str):
+        if name not in ENGINES:
+            raise UnknownNameError("engine", name, tuple(ENGINES))
+        return ENGINES[name]()
+    return expect(name, Engine, "engine of a projector", "an Engine, 'readable' or 'compiled'")

@@ -52,8 +52,8 @@ class Projector:
     Args:
         problem: the constraints.
         options: how; the defaults are for queries from anywhere, `Options.local()` for steps of a planner.
-        engine: what solves: "readable" (the default), "compiled" (extra `fast`; what it does not solve it leaves to the
-            readable one, and `why_not(problem)` says why), or an Engine.
+        engine: what solves: "compiled" (the default where the extra `fast` is installed; what it does not solve it
+            leaves to the readable one, and `why_not(problem)` says why), "readable" (the default elsewhere), or an Engine.
 
     Attributes:
         problem, options, engine: as given.
