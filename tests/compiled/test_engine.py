@@ -204,7 +204,8 @@ def test_the_iterates_are_those_of_the_readable_engine() -> None:
     robot, problem = two_targets()
     for q in robot.random(np.random.default_rng(0), 20):
         plain = Projector(problem).project(q)
-        mine, theirs = (Projector(problem, Options(trace=True), engine).project(q) for engine in ("compiled", "readable"))
+        keeps = Options(trace=True)
+        mine, theirs = (Projector(problem, keeps, engine).project(q) for engine in ("compiled", "readable"))
         assert isinstance(mine.engine, CompiledEngine)
         assert mine.q.tobytes() == plain.q.tobytes()
         assert mine.trace is not None

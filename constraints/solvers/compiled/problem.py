@@ -23,7 +23,6 @@ from .functions import pack_function, pack_product, pack_translated
 from .packing import Argument, Integers, NotPacked, Packer, Result
 from .search import SearchPacker
 
-
 TRACE_SIZE = 10_000_000
 """Numbers that the iterates of a projection may take in memory."""
 

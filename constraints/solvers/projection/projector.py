@@ -53,7 +53,8 @@ class Projector:
         problem: the constraints.
         options: how; the defaults are for queries from anywhere, `Options.local()` for steps of a planner.
         engine: what solves: "compiled" (the default where the extra `fast` is installed; what it does not solve it
-            leaves to the readable one, and `why_not(problem)` says why), "readable" (the default elsewhere), or an Engine.
+            leaves to the readable one, and `why_not(problem)` says why), "readable" (the default elsewhere), or an
+            Engine.
 
     Attributes:
         problem, options, engine: as given.
