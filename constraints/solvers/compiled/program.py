@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import repeat
 from time import perf_counter
 from typing import Any, final
@@ -24,7 +24,7 @@ from ..newton.engine import NewtonEngine
 from ..newton.program import NewtonProgram
 from ..options import Options
 from ..status import Status, Step
-from .packing import NotPacked
+from .packing import Integers, NotPacked
 from .problem import packed
 
 _log = logging.getLogger(__package__)
@@ -39,7 +39,6 @@ STATUSES = (
 )
 """In the order of `layout`."""
 _STATUS_ARRAY: Any = np.array(STATUSES, dtype=np.object_)
-_SAME_SIDES: Vector = np.zeros(0)
 
 
 def compiled(problem: Problem, options: Options) -> Program:
@@ -66,19 +65,25 @@ def _strict(problem: Problem, options: Options) -> Resumable:
 
 @final
 class _Memory:
-    """What a worker writes into: a copy of the packed memory; the state in it; the right-hand sides it has."""
+    """What a worker writes into: a copy of the packed memory, the state in it, the right-hand sides that it has."""
 
-    __slots__ = ("rhs", "state", "work")
+    __slots__ = ("_rhs", "_sides", "_whole", "state", "where", "work")
 
-    def __init__(self, work: Vector, state: int) -> None:
+    def __init__(self, integers: Integers, floats: Vector, work: Vector, places: Callable[..., Any]) -> None:
         self.work = work.copy()
+        self._whole = integers, floats, self.work  # held: `where` has their addresses only
+        self.where = places(*self._whole)
+        state, sides = int(integers[layout.STATE]), int(integers[layout.RHS])
         self.state = self.work[state : state + layout.STATE_SIZE]
-        self.rhs: RightHandSide | None = None
+        self._sides = self.work[sides : sides + int(integers[layout.RHS_SIZE])]
+        self._rhs: RightHandSide | None = None
 
-    def sides(self, rhs: RightHandSide) -> Vector:
-        """Right-hand sides for a call; the memory has them from then on."""
-        self.rhs = rhs
-        return rhs.vector.copy()  # kernels take arrays that can be written to
+    def take(self, rhs: RightHandSide | None) -> None:
+        """Right-hand sides for the calls to come; None where these bring their own."""
+        if rhs is not self._rhs:
+            self._rhs = rhs
+            if rhs is not None:
+                self._sides[:] = rhs.vector
 
 
 @final
@@ -99,32 +104,31 @@ class CompiledProgram(Resumable):
     def __init__(self, problem: Problem, options: Options, leaving: ComputedBodies | None = None) -> None:
         self.problem, self.options = problem, options
         self._integers, self._floats, self._work = packed(problem, options, leaving)
-        self._project, self._project_many, _ = entrances()
-        self._state, self._begin, self._traced = (
-            int(self._integers[i]) for i in (layout.STATE, layout.Q_NOW, layout.TRACE)
-        )
+        self._project, self._project_many, _, self._places = entrances()
+        self._begin, self._traced = int(self._integers[layout.Q_NOW]), int(self._integers[layout.TRACE])
+
+    def _memory(self, workspace: Workspace) -> _Memory:
+        return workspace.resource(self, "memory", _Memory, self._integers, self._floats, self._work, self._places)
 
     def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
         """As `Program.run`."""
-        memory = workspace.resource(self, "memory", _Memory, self._work, self._state)
+        memory = self._memory(workspace)
+        memory.take(rhs)
         end = np.empty(q0.size)
-        sides = _SAME_SIDES if rhs is memory.rhs else memory.sides(rhs)
         try:
-            status, iterations, restarts, residual = self._project(
-                self._integers, self._floats, memory.work, q0, sides, end
-            )
+            status, iterations, restarts, residual = self._project(memory.where, q0, end)
         except TypeError:  # a start that is read-only, or in pieces: kernels have one signature
             return self.run(np.array(q0), rhs, workspace)
         if status == layout.NO_POINT:
             self.problem.space.check(q0, "q")  # says why
-        trace = self._trace(memory.work) if self._traced else None
+        trace = self._trace(memory) if self._traced else None
         return Outcome(end, STATUSES[status], iterations, restarts, residual, trace)
 
-    def _trace(self, work: Vector) -> tuple[Step, ...]:
+    def _trace(self, memory: _Memory) -> tuple[Step, ...]:
         """The iterates that a projection wrote down."""
         nq = self.problem.space.nq
-        count = int(work[self._state + layout.TRACED])
-        records = work[self._traced : self._traced + count * (nq + 2)].reshape(count, nq + 2)
+        count = int(memory.state[layout.TRACED])
+        records = memory.work[self._traced : self._traced + count * (nq + 2)].reshape(count, nq + 2)
         return tuple(Step(read_only_copy(r[:nq]), float(r[nq]), bool(r[nq + 1])) for r in records)
 
     def run_many(
@@ -142,14 +146,14 @@ class CompiledProgram(Resumable):
         if self._traced:
             return super().run_many(Q, sides, workspace, nears, first)
         began, n = perf_counter(), len(Q)
-        memory = workspace.resource(self, "memory", _Memory, self._work, self._state)
-        memory.rhs = None
+        memory = self._memory(workspace)
+        memory.take(None)
         outcomes = Outcomes.empty(*Q.shape)
         if n:
             listed = [next(sides)] if isinstance(sides, repeat) else list(sides)
             figures = np.empty((n, 4))
             starts, whole = np.array(Q), np.stack([side.vector for side in listed])
-            self._project_many(self._integers, self._floats, memory.work, starts, whole, outcomes.q, figures)
+            self._project_many(memory.where, starts, whole, outcomes.q, figures)
             outcomes.status[:] = _STATUS_ARRAY[figures[:, 0].astype(np.intp)]
             outcomes.iterations[:], outcomes.restarts[:] = figures[:, 1], figures[:, 2]
             outcomes.residual[:] = figures[:, 3]
@@ -158,7 +162,7 @@ class CompiledProgram(Resumable):
 
     def resume(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, before: Outcome) -> Outcome:
         """As `Resumable.resume`."""
-        memory = workspace.resource(self, "memory", _Memory, self._work, self._state)
+        memory = self._memory(workspace)
         state = memory.state
         memory.work[self._begin : self._begin + q0.size] = before.q
         state[layout.ITERATIONS], state[layout.TRIES] = before.iterations, before.restarts

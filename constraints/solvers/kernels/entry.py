@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .jit import Matrix, Numbers, Vector, address, entrance
+from .jit import Floats, Integers, Matrix, Numbers, Vector, address, entrance, floats_at, integers_at, kernel
 from .layout import (
     ERROR,
     ITERATIONS,
@@ -30,52 +30,53 @@ from .search import project
 from .tape import run_tape
 
 
+@kernel
+def _row(I: Integers, F: Floats, W: Floats, start: Vector, end: Vector) -> int:
+    """Project one configuration; the status."""
+    for i in range(I[NQ]):
+        W[I[Q_START] + i] = start[i]
+    status = project(I, F, W)
+    for i in range(I[NQ]):
+        end[i] = W[I[Q_BEST] + i]
+    return status
+
+
 @entrance
-def project_row(
-    integers: Numbers, floats: Vector, work: Vector, start: Vector, side: Vector, end: Vector
-) -> tuple[int, int, int, float]:
-    """Project one configuration.
+def project_row(where: Numbers, start: Vector, end: Vector) -> tuple[int, int, int, float]:
+    """Project one configuration, with the right-hand sides that are in the memory.
 
     Args:
-        integers, floats: the packed problem.
-        work: memory of this worker.
+        where: the packed problem and the memory of this worker: `places` of them.
         start: (nq,).
-        side: right-hand sides (size,); none where they are those of the last call with this memory.
         end: (nq,), to be filled.
 
     Returns:
         Status, iterations, restarts, residual.
     """
-    I, F, W = address(integers), address(floats), address(work)
-    state = I[STATE]
-    for i in range(I[NQ]):
-        W[I[Q_START] + i] = start[i]
-    for i in range(side.shape[0]):
-        W[I[RHS] + i] = side[i]
-    status = project(I, F, W)
-    for i in range(I[NQ]):
-        end[i] = W[I[Q_BEST] + i]
+    I, F, W = integers_at(where[0]), floats_at(where[1]), floats_at(where[2])
+    status, state = _row(I, F, W, start, end), I[STATE]
     return status, int(W[state + ITERATIONS]), int(W[state + TRIES]), W[state + RESIDUAL]
 
 
 @entrance
-def project_rows(
-    integers: Numbers, floats: Vector, work: Vector, starts: Matrix, sides: Matrix, ends: Matrix, figures: Matrix
-) -> None:
+def project_rows(where: Numbers, starts: Matrix, sides: Matrix, ends: Matrix, figures: Matrix) -> None:
     """Project many configurations, one after the other: each as `project_row`, bit for bit.
 
     Args:
-        integers, floats, work: as there.
+        where: as there.
         starts: (n, nq).
         sides: right-hand sides, (n, size), or (1, size) for all.
         ends: (n, nq), to be filled.
         figures: (n, 4), to be filled: status, iterations, restarts, residual.
     """
-    nothing = sides[0, :0]
+    I, F, W = integers_at(where[0]), floats_at(where[1]), floats_at(where[2])
+    state = I[STATE]
     for n in range(starts.shape[0]):
-        side = sides[n] if n < sides.shape[0] else nothing
-        status, iterations, restarts, residual = project_row(integers, floats, work, starts[n], side, ends[n])
-        figures[n, 0], figures[n, 1], figures[n, 2], figures[n, 3] = status, iterations, restarts, residual
+        if n < sides.shape[0]:
+            for i in range(I[RHS_SIZE]):
+                W[I[RHS] + i] = sides[n, i]
+        figures[n, 0] = float(_row(I, F, W, starts[n], ends[n]))
+        figures[n, 1], figures[n, 2], figures[n, 3] = W[state + ITERATIONS], W[state + TRIES], W[state + RESIDUAL]
 
 
 @entrance

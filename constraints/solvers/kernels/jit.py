@@ -6,6 +6,8 @@ import importlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 from .cache import keep_on_disk
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -104,6 +106,40 @@ def _as_bits_compiled(context: Any, numbers: Any) -> Any:
 
     return _types.CPointer(_types.int64)(numbers), generate
 
+
+def _floats_at(number: Any) -> Any:
+    return number
+
+
+def _integers_at(number: Any) -> Any:
+    return number
+
+
+def _pointer(kind: Any) -> Callable[..., Any]:
+    def intrinsic(context: Any, number: Any) -> Any:
+        def generate(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.inttoptr(arguments[0], target.get_value_type(signature.return_type))
+
+        return _types.CPointer(kind)(number), generate
+
+    return intrinsic
+
+
+def places(integers: Any, floats: Any, work: Any) -> Any:
+    """Where three arrays are, as one array of three addresses; whoever holds it holds them too.
+
+    A call from Python unpacks it in 0.07 us; the three arrays take three times as long.
+    """
+    if _PLAIN:
+        return integers, floats, work
+    return np.array([array.ctypes.data for array in (integers, floats, work)])
+
+
+integers_at = _integers_at if _PLAIN else _extending.intrinsic(_pointer(_types.int64))
+"""The integers at an address of `places`."""
+
+floats_at = _floats_at if _PLAIN else _extending.intrinsic(_pointer(_types.float64))
+"""The floating-point numbers at an address of `places`."""
 
 address = _address if _PLAIN else _address_compiled
 """The numbers of an array, by their address: indices into it are taken as they are.

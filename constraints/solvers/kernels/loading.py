@@ -12,11 +12,12 @@ from .cache import folder, is_warm, mark_ready
 
 
 class Entrances(NamedTuple):
-    """The kernels that Python calls: `kernels/entry.py`."""
+    """The kernels that Python calls, of `kernels/entry.py`, and `jit.places`, which makes their first argument."""
 
     project_row: Callable[..., Any]
     project_rows: Callable[..., None]
     rows_of: Callable[..., bool]
+    places: Callable[..., Any]
 
 
 @cache
@@ -37,7 +38,8 @@ def entrances() -> Entrances:
             file=sys.stderr,
         )
     from .entry import project_row, project_rows, rows_of
+    from .jit import places
 
     if not warm:
         mark_ready()
-    return Entrances(project_row, project_rows, rows_of)
+    return Entrances(project_row, project_rows, rows_of, places)
