@@ -30,7 +30,7 @@ class Judge:
 
     def __init__(self, description: dict[str, Any]) -> None:
         self.description = description
-        self.model = _model(description["models"])
+        self.model = assembled(description["models"])
         if list(self.model.names)[1:] != description["joints"][1:]:
             raise ValueError(f"joints {list(self.model.names)[1:]} differ from those of the file")
         self.data = self.model.createData()
@@ -241,7 +241,7 @@ def _locked(q: Vector, value: Vector, nv: int) -> Vector:
     return group.difference(value, q)
 
 
-def _model(models: list[Any]) -> Any:
+def assembled(models: list[Any]) -> Any:
     """The models of the file appended to each other, names prefixed."""
     roots = {"anchor": (), "freeflyer": (pin.JointModelFreeFlyer(),), "planar": (pin.JointModelPlanar(),)}
     whole: Any = pin.Model()

@@ -4,6 +4,8 @@ It reads one JSON object a line and answers each with one, until its input ends:
 
     {"open": "FILE.npz", "starts": [[...], ...]}
         -> {"line_searches": [...]}, or {"refused": "why"}
+    {"starts": [[...], ...]}
+        -> {"starts": n}: others of the problem that is open
     {"line_search": NAME, "first": i, "last": j, "repeats": r}
         -> {"us": [[...], ...], "success": [...], "q": [[...], ...]}
 
@@ -296,6 +298,11 @@ class Session:
             projector.solver().rightHandSideFromConfig(self.np.array(self.description["qref"]))
         return projector
 
+    def begin_at(self, starts: list[list[float]]) -> int:
+        """Take other starts; returns how many."""
+        self.starts = self.np.array(starts)
+        return len(self.starts)
+
     def run(self, line_search: str, first: int, last: int, repeats: int) -> dict[str, Any]:
         """Project starts first to last-1, timing each call of `apply`."""
         clock, apply = time.perf_counter, self.projectors[line_search].apply
@@ -325,6 +332,8 @@ def main() -> None:
             return {"line_searches": list(LINE_SEARCHES)}
         if not sessions:
             raise Refused("no problem is open")
+        if "starts" in asked:
+            return {"starts": sessions[0].begin_at(asked["starts"])}
         return sessions[0].run(asked["line_search"], asked["first"], asked["last"], asked["repeats"])
 
     serve(answer)

@@ -1,20 +1,23 @@
 """Success and cost of projections on problem files, and those of hpp-constraints on the same starts in the same run.
 
-    python benchmarks/projection.py [PROBLEM.npz ...] [--engine compiled] [--json FILE] [--solutions OUT.npz]
-                                    [--hpp-python PATH] [--starts N --seed S] [--repeats R] [--plot FILE.png]
+    python benchmarks/projection.py [PROBLEM.npz ... | --set others] [--engine compiled] [--json FILE]
+                                    [--solutions OUT.npz] [--hpp-python PATH] [--starts N --seed S] [--repeats R]
+                                    [--plot FILE.png]
 
-Without files, those in `benchmarks/problems` (their format: `benchmarks/problems/README.md`). `--starts` draws fresh
-starts by the sampler of the file. `--hpp-python` names an interpreter that has the wheel `hpp-python`; `--plot` draws
-the ratios to it. Whatever is not understood in a file is named and nothing runs (exit code 2); a file whose model is
-not installed is named and left out (exit code 1 where no file is left).
+Without files, those in `benchmarks/problems` (their format: `benchmarks/problems/README.md`); with `--set others` those
+on other robots in `benchmarks/problems/others`. `--starts` draws fresh starts by the sampler of the file.
+`--hpp-python` names an interpreter that has the wheel `hpp-python`; `--plot` draws the ratios to it. Whatever is not
+understood in a file is named and nothing runs (exit code 2); a file whose model is not installed is named and left out
+(exit code 1 where no file is left).
 
 Both solvers have the threshold and the iterations that the file states: 40 in those recorded with hpp-constraints,
 where `Options()` has 100. A success is a configuration that the solver claims to be one, whose residual, measured by
 plain pinocchio with formulas of our own, is at most the threshold, and which is within its bounds. Times are wall-clock
 medians over the repeats of each start, one in each pass over all starts; a *usable* solution costs the sum of these
-over all starts, divided by the successes. The solvers take turns in short chunks of starts, with a calibration loop
-before each, and times are divided by the speed it shows: what the machine does besides slows down all of them, and the
-ratio stays.
+over all starts, divided by the successes. What each found is projected again by it: a start that is a solution
+already costs `solved`. The solvers take turns in chunks of starts on one core, with a calibration loop before each, and
+times are divided by the speed it shows: what the machine does besides slows down all of them, and the ratio stays. The
+last line is the geometric mean of the ratios.
 """
 
 # ruff: noqa: E402  # the number of threads is set before numpy is imported
@@ -43,13 +46,16 @@ from peer import Hpp, NoPeer
 from problem_files import ProblemFile, Refused, Skipped, build, read
 
 from constraints import ConstraintError, Options, Problem, Projector
-from constraints.solvers import CompiledEngine, Engine
+from constraints.solvers import CompiledEngine, Engine, why_not
 from constraints.solvers.newton.engine import NewtonEngine
 
 HERE = Path(__file__).resolve().parent
 PROBLEMS = HERE / "problems"
-CHUNK = 10
-"""Starts that one solver projects before it is the turn of the next."""
+SETS = {"recorded": PROBLEMS, "others": PROBLEMS / "others"}
+"""Folders of problems, by the name of `--set`."""
+CHUNK = 50
+"""Starts that one solver projects before it is the turn of the next: the first ones of a turn find a cold core."""
+OURS = "ours"
 ROUNDING = 1e-9
 """Relative slack of the threshold: two formulas for one residual differ by rounding."""
 ENGINES: dict[str, Callable[[], Engine]] = {"compiled": CompiledEngine, "readable": NewtonEngine}
@@ -113,15 +119,73 @@ def calibration() -> float:
     return best
 
 
-def project_ours(projector: Projector, starts: NDArray[np.float64], first: int, last: int, turn: int, run: Run) -> None:
-    """Project some starts, once each."""
-    clock, project = time.perf_counter, projector.project
-    project(starts[first])
-    for i in range(first, last):
-        began = clock()
-        result = project(starts[i])
-        run.us[i, turn] = 1e6 * (clock() - began)
-        run.ends[i], run.claimed[i], run.iterations[i] = result.q, result.success, result.iterations
+def stay_on_one_core() -> None:
+    """Keep this process, and children that it starts, on the core that is fastest now, where the platform can.
+
+    They take turns, so that one core is enough for them, and its clock is the same for both.
+    """
+    if not hasattr(os, "sched_setaffinity"):
+        return
+    seconds: dict[int, float] = {}
+    for core in sorted(os.sched_getaffinity(0)):
+        os.sched_setaffinity(0, {core})
+        seconds[core] = calibration()
+    os.sched_setaffinity(0, {min(seconds, key=seconds.__getitem__)})
+
+
+Solver = Callable[[int, int, int, Run], None]
+"""Projects starts from the first on to before the last, once each, and notes it as one turn of the run."""
+
+
+def by_us(projector: Projector, starts: NDArray[np.float64]) -> Solver:
+    """The library."""
+
+    def project_some(first: int, last: int, turn: int, run: Run) -> None:
+        clock, project = time.perf_counter, projector.project
+        project(starts[first])
+        for i in range(first, last):
+            began = clock()
+            result = project(starts[i])
+            run.us[i, turn] = 1e6 * (clock() - began)
+            run.ends[i], run.claimed[i], run.iterations[i] = result.q, result.success, result.iterations
+
+    return project_some
+
+
+def by_hpp(hpp: Hpp, line_search: str) -> Solver:
+    """hpp-constraints, on the starts that it has been given; raises NoPeer where it ends."""
+
+    def project_some(first: int, last: int, turn: int, run: Run) -> None:
+        answer = hpp.ask({"line_search": line_search, "first": first, "last": last, "repeats": 1})
+        run.us[first:last, turn], run.claimed[first:last] = np.array(answer["us"])[:, 0], answer["success"]
+        run.ends[first:last] = answer["q"]
+
+    return project_some
+
+
+def in_turns(solvers: dict[str, Solver], shape: tuple[int, int], repeats: int, remarks: list[str]) -> dict[str, Run]:
+    """Runs of all solvers on starts (n, nq), times at the speed of the machine; where one ends, ours go on alone."""
+    (count, nq), speeds = shape, list[tuple[Run, slice, int, float]]()
+    runs = {name: Run.empty(count, nq, repeats) for name in solvers}
+    chunks = [(first, min(first + CHUNK, count)) for first in range(0, count, CHUNK)]
+    for turn, (first, last) in itertools.product(range(repeats), chunks):
+        after = calibration()
+        try:
+            for name, run in runs.items():
+                before = after
+                solvers[name](first, last, turn, run)
+                after = calibration()
+                speeds.append((run, slice(first, last), turn, 0.5 * (before + after)))
+        except NoPeer as why:
+            remarks.append(f"no HPP from start {first} on, its figures are left out: {why}")
+            runs = {OURS: runs[OURS]}
+    usual = float(np.median([seconds for *_, seconds in speeds]))
+    for run, part, turn, seconds in speeds:
+        run.us[part, turn] *= usual / seconds
+    drift = np.percentile([seconds for *_, seconds in speeds], [5, 95])
+    if drift[1] > 1.25 * drift[0]:
+        remarks.append(f"the speed of the machine changed by a factor {drift[1] / drift[0]:.1f} meanwhile")
+    return runs
 
 
 def prepare(path: Path) -> Case:
@@ -151,61 +215,79 @@ def measure(case: Case, options: argparse.Namespace) -> tuple[Row, Run, list[str
     starts = starts[:8] if options.check else starts
     budget = Options(threshold=file.threshold, max_iterations=file.max_iterations)
     alone = Options(threshold=file.threshold, max_iterations=file.max_iterations, restarts=False)
-    engine = ENGINES[options.engine]()
+    shape = (len(starts), file.q0.shape[1])
+    engine, remarks = ENGINES[options.engine](), list[str]()
+    if options.engine == "compiled" and (why := why_not(problem, budget)) is not None:
+        remarks.append(f"left to the readable engine: {why}")
     projector, single = Projector(problem, budget, engine), Projector(problem, alone, engine)
-    count, repeats, remarks = len(starts), options.repeats, list[str]()
-    ours, without = Run.empty(count, file.q0.shape[1], repeats), Run.empty(count, file.q0.shape[1], 1)
     hpp: Hpp | None = None
-    theirs: dict[str, Run] = {}
+    solvers = {OURS: by_us(projector, starts)}
     if options.hpp_python is not None:
         try:
             hpp = Hpp(options.hpp_python, file, starts)
-            theirs = {name: Run.empty(count, file.q0.shape[1], repeats) for name in hpp.line_searches}
+            solvers |= {name: by_hpp(hpp, name) for name in hpp.line_searches}
         except NoPeer as why:
             remarks.append(f"no HPP: {why}")
-    speeds: list[tuple[Run, slice, int, float]] = []
-    chunks = [(first, min(first + CHUNK, count)) for first in range(0, count, CHUNK)]
-    for turn, (first, last) in itertools.product(range(repeats), chunks):
-        part, before = slice(first, last), calibration()
-        project_ours(projector, starts, first, last, turn, ours)
-        after = calibration()
-        speeds.append((ours, part, turn, 0.5 * (before + after)))
-        try:
-            for name, run in theirs.items():
-                assert hpp is not None
-                before = after
-                answer = hpp.ask({"line_search": name, "first": first, "last": last, "repeats": 1})
-                after = calibration()
-                run.us[part, turn], run.claimed[part] = np.array(answer["us"])[:, 0], answer["success"]
-                run.ends[part] = answer["q"]
-                speeds.append((run, part, turn, 0.5 * (before + after)))
-        except NoPeer as why:  # ours go on
-            remarks.append(f"no HPP from start {first} on, its figures are left out: {why}")
-            theirs = {}
-        if turn == 0:
-            project_ours(single, starts, first, last, 0, without)
-    if hpp is not None:
-        hpp.close()
-    usual = float(np.median([seconds for *_, seconds in speeds]))
-    for run, part, turn, seconds in speeds:
-        run.us[part, turn] *= usual / seconds
+    theirs = in_turns(solvers, shape, options.repeats, remarks)
+    ours, without = theirs.pop(OURS), Run.empty(*shape, repeats=1)
+    by_us(single, starts)(0, len(starts), 0, without)
     for run in (ours, without, *theirs.values()):
         run.judge(judge, file.threshold)
-    drift = np.percentile([seconds for *_, seconds in speeds], [5, 95])
-    if drift[1] > 1.25 * drift[0]:
-        remarks.append(f"the speed of the machine changed by a factor {drift[1] / drift[0]:.1f} meanwhile")
     if ours.claimed.any() and not ours.usable[ours.claimed].all():
         wrong = int((ours.claimed & ~ours.usable).sum())
         remarks.append(f"{wrong} of {int(ours.claimed.sum())} claimed successes do not hold")
-    return figures(file.name, options.engine, ours, without, theirs), ours, remarks
+    best = best_line_search(theirs)
+    peer = None if hpp is None or best is None else (hpp, best, theirs[best])
+    solved = of_solutions(projector, ours, peer, options.repeats, remarks)
+    if hpp is not None:
+        hpp.close()
+    return figures(file.name, options.engine, ours, without, theirs, solved), ours, remarks
 
 
-def figures(name: str, engine: str, ours: Run, without: Run, theirs: dict[str, Run]) -> Row:
-    """One entry of the JSON."""
-    best = min(theirs.items(), key=lambda entry: (entry[1].us_per_usable or np.inf, -entry[1].success), default=None)
+def best_line_search(theirs: dict[str, Run]) -> str | None:
+    """The one with the cheapest usable solutions, then with the most; None where none was run."""
+    return min(theirs, key=lambda name: (theirs[name].us_per_usable or np.inf, -theirs[name].success), default=None)
+
+
+def of_solutions(
+    projector: Projector, ours: Run, peer: tuple[Hpp, str, Run] | None, repeats: int, remarks: list[str]
+) -> tuple[float | None, float | None]:
+    """Microseconds of a start that is a solution, ours and theirs: the first solutions that each found, by itself."""
+    found = ours.ends[ours.usable][:CHUNK]
+    if not len(found):
+        return None, None
+    solvers = {OURS: by_us(projector, found)}
+    if peer is not None and (count := int(peer[2].usable.sum())):
+        hpp, line_search, run = peer
+        found = found[: min(len(found), count)]
+        try:
+            hpp.ask({"starts": run.ends[run.usable][: len(found)].tolist()})
+            solvers[line_search] = by_hpp(hpp, line_search)
+        except NoPeer as why:
+            remarks.append(f"no HPP on solutions: {why}")
+    said: list[str] = []
+    runs = in_turns(solvers, (len(found), found.shape[1]), repeats, said)
+    for name, run in runs.items():
+        if not run.claimed.all():
+            said.append(f"{int((~run.claimed).sum())} of {len(found)} solutions are none to {name}")
+    remarks += [f"from solutions: {remark}" for remark in said]
+    medians = [float(np.median(run.us_by_start)) for run in runs.values()]
+    return medians[0], medians[1] if len(medians) > 1 else None
+
+
+def figures(
+    name: str,
+    engine: str,
+    ours: Run,
+    without: Run,
+    theirs: dict[str, Run],
+    solved: tuple[float | None, float | None] = (None, None),
+) -> Row:
+    """One entry of the JSON; `solved` is what a start that is a solution costs, ours and theirs."""
+    best = best_line_search(theirs)
     iterations = float(ours.iterations.sum())
     mine, claimed = ours.us_per_usable, ours.errors[ours.claimed]
-    cost = None if best is None else best[1].us_per_usable
+    cost = None if best is None else theirs[best].us_per_usable
     return {
         "problem": name,
         "engine": engine,
@@ -213,11 +295,12 @@ def figures(name: str, engine: str, ours: Run, without: Run, theirs: dict[str, R
         "success_without_restarts": without.success,
         "us_per_projection": float(np.median(ours.us_by_start)),
         "us_per_usable": mine,
+        "us_solved": solved[0],
         "iterations": float(ours.iterations.mean()),
         "us_per_iteration": float(ours.us_by_start.sum() / iterations) if iterations else None,
         "max_error": float(claimed.max()) if claimed.size else None,
         "hpp": None if best is None else {
-            "success": best[1].success, "us_per_usable": cost, "line_search": best[0]
+            "success": theirs[best].success, "us_per_usable": cost, "us_solved": solved[1], "line_search": best
         },
         "ratio": None if cost is None or mine is None else mine / cost,
     }  # fmt: skip
@@ -229,11 +312,13 @@ COLUMNS: tuple[tuple[str, Callable[[Row], str]], ...] = (
     ("no restarts", lambda row: f"{100 * row['success_without_restarts']:.1f} %"),
     ("us each", lambda row: f"{row['us_per_projection']:.0f}"),
     ("us usable", lambda row: _number(row["us_per_usable"], ".0f")),
+    ("us solved", lambda row: _number(row["us_solved"], ".1f")),
     ("iterations", lambda row: f"{row['iterations']:.1f}"),
     ("us iteration", lambda row: _number(row["us_per_iteration"], ".1f")),
     ("max error", lambda row: _number(row["max_error"], ".1e")),
     ("HPP success", lambda row: f"{100 * row['hpp']['success']:.1f} %" if row["hpp"] else "-"),
     ("HPP usable", lambda row: _number(row["hpp"]["us_per_usable"], ".0f") if row["hpp"] else "-"),
+    ("HPP solved", lambda row: _number(row["hpp"]["us_solved"], ".1f") if row["hpp"] else "-"),
     ("line search", lambda row: row["hpp"]["line_search"] if row["hpp"] else "-"),
     ("ratio", lambda row: _number(row["ratio"], ".2f")),
 )
@@ -250,6 +335,16 @@ def table(rows: list[Row]) -> str:
     return "\n".join("  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in cells)
 
 
+def summary(rows: list[Row]) -> str:
+    """Geometric mean and largest of the ratios, in a line; empty where there is none."""
+    ratios = {row["problem"]: row["ratio"] for row in rows if row["ratio"] is not None}
+    if not ratios:
+        return ""
+    mean, worst = float(np.exp(np.mean(np.log(list(ratios.values()))))), max(ratios, key=ratios.__getitem__)
+    size = f"{len(ratios)} ratio" + "s" * (len(ratios) > 1)
+    return f"geometric mean of {size}: {mean:.3f} (1/{1.0 / mean:.1f}); largest: {ratios[worst]:.2f} ({worst})"
+
+
 class OneLine(argparse.ArgumentParser):
     """Says in one line what is wrong with the options."""
 
@@ -260,6 +355,7 @@ class OneLine(argparse.ArgumentParser):
 def arguments() -> argparse.Namespace:
     parser = OneLine(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("problems", nargs="*", type=Path, metavar="PROBLEM.npz", help="problem files")
+    parser.add_argument("--set", metavar="NAME", help=f"where no files are named: {', '.join(SETS)} (recorded)")
     parser.add_argument("--engine", default="readable", metavar="NAME", help=f"one of: {', '.join(sorted(ENGINES))}")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
     parser.add_argument("--solutions", type=Path, metavar="OUT.npz", help="write the projected configurations there")
@@ -272,6 +368,10 @@ def arguments() -> argparse.Namespace:
     options = parser.parse_args()
     if options.engine not in ENGINES:
         parser.error(f"--engine: no engine is called '{options.engine}'; there are: {', '.join(sorted(ENGINES))}")
+    if options.set is not None and options.set not in SETS:
+        parser.error(f"--set: no set is called '{options.set}'; there are: {', '.join(SETS)}")
+    if options.set is not None and options.problems:
+        parser.error("--set: names the problems where no files are given")
     if options.plot is not None and options.hpp_python is None and not options.check:
         parser.error("--plot: draws ratios to hpp-constraints, which needs --hpp-python")
     for name, least in (("starts", 1), ("repeats", 1), ("seed", 0)):
@@ -318,9 +418,10 @@ def prepared(paths: list[Path]) -> list[Case] | None:
 def main() -> int:
     options = arguments()
     logging.disable(logging.WARNING)  # remarks on the robots' files
-    cases = prepared(options.problems or sorted(PROBLEMS.glob("*.npz")))
+    cases = prepared(options.problems or sorted(SETS[options.set or "recorded"].glob("*.npz")))
     if cases is None:
         return 2
+    stay_on_one_core()
     rows: list[Row] = []
     runs: dict[str, Run] = {}
     for case in cases:
@@ -333,6 +434,8 @@ def main() -> int:
         print("no problem was run", file=sys.stderr)
         return 1
     print(table(rows))
+    if said := summary(rows):
+        print(said)
     if options.json is not None:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
     if options.solutions is not None:

@@ -22,8 +22,8 @@ from constraints.functions import Composition
 BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
 PROBLEMS = sorted((BENCHMARKS / "problems").glob("*.npz"))
 KEYS = [
-    "problem", "engine", "success", "success_without_restarts", "us_per_projection", "us_per_usable", "iterations",
-    "us_per_iteration", "max_error", "hpp", "ratio",
+    "problem", "engine", "success", "success_without_restarts", "us_per_projection", "us_per_usable", "us_solved",
+    "iterations", "us_per_iteration", "max_error", "hpp", "ratio",
 ]  # fmt: skip
 LEFT_TO_NEWTON = {
     "ur5_pose": 6, "panda_pose": 6, "pr2_dual": 6, "talos_stance_near": 14, "talos_stance_far": 14, "talos_hands": 20,
@@ -424,7 +424,9 @@ def test_interpreter_without_hpp_is_a_remark(tmp_path: Path) -> None:
     assert "no HPP: " in done.stderr
 
 
-@pytest.mark.parametrize("given", [["--starts", "0"], ["--engine", "warp"], ["--plot", "a.png"], ["--repeats", "many"]])
+@pytest.mark.parametrize(
+    "given", [["--starts", "0"], ["--engine", "warp"], ["--plot", "a.png"], ["--repeats", "many"], ["--set", "far"]]
+)
 def test_wrong_options_end_with_one_line(given: list[str], tmp_path: Path) -> None:
     done = run(*given, folder=tmp_path)
     assert done.returncode == 2
@@ -445,22 +447,24 @@ def test_figures_are_fractions_of_all_starts_and_the_ratio_is_to_the_best_line_s
 
     ours = made([1, 1, 1, 0], [1, 1, 0, 0], [[9.0, 10.0, 99.0]] * 4)
     slow, fast = made([1] * 4, [1] * 4, [[80.0]] * 4), made([1] * 4, [1, 0, 0, 0], [[10.0]] * 4)
-    row = module.figures("p", "readable", ours, made([1, 0, 0, 0], [1, 0, 0, 0], [[1.0]] * 4), {"A": slow, "B": fast})
+    row = module.figures(
+        "p", "readable", ours, made([1, 0, 0, 0], [1, 0, 0, 0], [[1.0]] * 4), {"A": slow, "B": fast}, (2.0, 3.0)
+    )
     assert list(row) == KEYS
     assert (row["success"], row["success_without_restarts"]) == (0.5, 0.25)
     assert (row["us_per_projection"], row["us_per_usable"]) == (10.0, 20.0)
     assert (row["iterations"], row["us_per_iteration"], row["max_error"]) == (5.0, 2.0, 2.0)
-    assert row["hpp"] == {"success": 0.25, "us_per_usable": 40.0, "line_search": "B"}
-    assert row["ratio"] == 0.5
+    assert row["hpp"] == {"success": 0.25, "us_per_usable": 40.0, "us_solved": 3.0, "line_search": "B"}
+    assert (row["us_solved"], row["ratio"]) == (2.0, 0.5)
     none = made([0] * 4, [0] * 4, [[10.0]] * 4)
     row = module.figures("p", "readable", ours, ours, {"A": none})
-    assert row["hpp"] == {"success": 0.0, "us_per_usable": None, "line_search": "A"}
+    assert row["hpp"] == {"success": 0.0, "us_per_usable": None, "us_solved": None, "line_search": "A"}
     assert row["ratio"] is None
     assert "0.0 %" in module.table([row])
 
 
 def test_the_figure_is_a_picture(on_path: None, tmp_path: Path) -> None:
-    hpp = {"success": 0.5, "us_per_usable": 400.0, "line_search": "Constant"}
+    hpp = {"success": 0.5, "us_per_usable": 400.0, "us_solved": 2.0, "line_search": "Constant"}
     rows = [{"problem": "ur5_pose", "ratio": 0.2, "success": 1.0, "hpp": hpp},
             {"problem": "mine", "ratio": 3.0, "success": 1.0, "hpp": hpp},
             {"problem": "alone", "ratio": None, "success": 1.0, "hpp": None}]  # fmt: skip
