@@ -28,14 +28,28 @@ from .layout import (
 
 
 @kernel
+def turned_product(W: Floats, M: int, F: Floats, N: int, c: float, s: float, out: int) -> None:
+    """W[out] = W[M] F[N] R_z, poses of 12 numbers, the last one a turn by the angle of cosine c and sine s.
+
+    F[N] R_z comes first: it does not wait for W[M]. All is read before anything is written, which might be the same
+    for all that a compiler knows.
+    """
+    x, y, z = F[N + 2], F[N + 5], F[N + 8]
+    a, d, g = c * F[N] + s * F[N + 1], c * F[N + 3] + s * F[N + 4], c * F[N + 6] + s * F[N + 7]
+    b, e, h = c * F[N + 1] - s * F[N], c * F[N + 4] - s * F[N + 3], c * F[N + 7] - s * F[N + 6]
+    p, q, r = F[N + 9], F[N + 10], F[N + 11]
+    for i in range(3):
+        u, v, w = W[M + 3 * i], W[M + 3 * i + 1], W[M + 3 * i + 2]
+        W[out + 3 * i] = u * a + v * d + w * g
+        W[out + 3 * i + 1] = u * b + v * e + w * h
+        W[out + 3 * i + 2] = u * x + v * y + w * z
+        W[out + 9 + i] = W[M + 9 + i] + u * p + v * q + w * r
+
+
+@kernel
 def product_of_poses(W: Floats, M: int, F: Floats, N: int, out: int) -> None:
     """W[out] = W[M] F[N], poses of 12 numbers."""
-    for i in range(3):
-        a, b, c = W[M + 3 * i], W[M + 3 * i + 1], W[M + 3 * i + 2]
-        W[out + 3 * i] = a * F[N] + b * F[N + 3] + c * F[N + 6]
-        W[out + 3 * i + 1] = a * F[N + 1] + b * F[N + 4] + c * F[N + 7]
-        W[out + 3 * i + 2] = a * F[N + 2] + b * F[N + 5] + c * F[N + 8]
-        W[out + 9 + i] = W[M + 9 + i] + a * F[N + 9] + b * F[N + 10] + c * F[N + 11]
+    turned_product(W, M, F, N, 1.0, 0.0, out)
 
 
 @kernel
@@ -75,9 +89,7 @@ def _linear(I: Integers, W: Floats, M: int, axis: int, column: int, twists: int)
 @kernel
 def _write_twists(I: Integers, F: Floats, W: Floats, kind: int, M: int, columns: int, twists: int, pitch: int) -> None:
     """Twists of a joint's dofs that have a column: velocity of the point at the world's origin, angular velocity."""
-    if kind == REVOLUTE or kind == CONTINUOUS:
-        _angular(I, W, M, 2, columns, twists)
-    elif kind == PRISMATIC:
+    if kind == PRISMATIC:
         _linear(I, W, M, 2, columns, twists)
     elif kind == HELICAL:
         _angular(I, W, M, 2, columns, twists)
@@ -163,12 +175,14 @@ def place(I: Integers, F: Floats, W: Floats, joints: int, q: int, jacobian: int)
     for n in range(I[joints]):
         j = joints + 1 + JOINT_SIZE * n
         kind, x, M = I[j + JOINT_KIND], q + I[j + ENTRY], I[j + PLACED]
+        if kind == REVOLUTE or kind == CONTINUOUS:
+            c, s = (cos(W[x]), sin(W[x])) if kind == REVOLUTE else (W[x], W[x + 1])
+            turned_product(W, I[j + PARENT], F, I[j + CONSTANT], c, s, M)
+            if jacobian != 0:
+                _angular(I, W, M, 2, I[j + JOINT_COLUMNS], I[TWISTS])
+            continue
         product_of_poses(W, I[j + PARENT], F, I[j + CONSTANT], M)
-        if kind == REVOLUTE:
-            _turn(W, M, cos(W[x]), sin(W[x]))
-        elif kind == CONTINUOUS:
-            _turn(W, M, W[x], W[x + 1])
-        elif kind == PRISMATIC:
+        if kind == PRISMATIC:
             _shift(W, M, 0.0, 0.0, W[x])
         elif kind == HELICAL:
             _shift(W, M, 0.0, 0.0, F[I[j + CONSTANT] + 12] * W[x])
