@@ -37,7 +37,7 @@ from functools import partial
 from pathlib import Path
 
 from proving import Answer, Finding, Progress, Proof, add_common, answers, bad_inputs, checked, concluded, on_processes
-from soundness_blocks import ENGINES, SIZE, faults, forgetful, make_block, missing
+from soundness_blocks import ENGINES, SIZES, faults, forgetful, make_block, missing
 
 from constraints import Status, __version__
 
@@ -47,20 +47,19 @@ def run_block(seed: int, engine: str, task: tuple[int, int]) -> Answer:
     number, rows = task
     logging.disable(logging.WARNING)
     answer: Answer = {"block": number, "rows": rows, "statuses": {}, "findings": []}
+    first = number * SIZES[engine]
     try:
         block = make_block(seed, number, engine)
     except Exception as error:
-        answer["findings"].append([number * SIZE, f"building block {number} raised {type(error).__name__}: {error}"])
+        answer["findings"].append([first, f"building block {number} raised {type(error).__name__}: {error}"])
         return answer
     statuses = Counter[str]()
     for i in range(rows):
         status, found = faults(block, i)
         statuses[status] += 1
-        answer["findings"] += [[number * SIZE + i, f"{block.name}, start {block.kinds[i]}: {what}"] for what in found]
+        answer["findings"] += [[first + i, f"{block.name}, start {block.kinds[i]}: {what}"] for what in found]
     i = number % rows
-    answer["findings"] += [
-        [number * SIZE + i, f"{block.name}: {what}"] for what in forgetful(seed, number, block, i, engine)
-    ]
+    answer["findings"] += [[first + i, f"{block.name}: {what}"] for what in forgetful(seed, number, block, i, engine)]
     answer["statuses"] = dict(sorted(statuses.items()))
     return answer
 
@@ -68,11 +67,12 @@ def run_block(seed: int, engine: str, task: tuple[int, int]) -> Answer:
 def projections(options: argparse.Namespace) -> Proof:
     """Project as many configurations as asked for."""
     count, began = options.projections, time.perf_counter()
-    tasks = [(k, min(SIZE, count - k * SIZE)) for k in range(-(-count // SIZE))]
+    size = SIZES[options.engine]
+    tasks = [(k, min(size, count - k * size)) for k in range(-(-count // size))]
     log = (
         None
         if options.log is None
-        else Log(options.log, {"seed": options.seed, "engine": options.engine, "size": SIZE, "version": __version__})
+        else Log(options.log, {"seed": options.seed, "engine": options.engine, "size": size, "version": __version__})
     )
     known = [] if log is None else [answer for task in tasks if (answer := log.found.get(task)) is not None]
     done = {(answer["block"], answer["rows"]) for answer in known}
@@ -99,7 +99,7 @@ def projections(options: argparse.Namespace) -> Proof:
 
 def show(options: argparse.Namespace) -> int:
     """One projection again, in full."""
-    number, i = divmod(options.case, SIZE)
+    number, i = divmod(options.case, SIZES[options.engine])
     block = make_block(options.seed, number, options.engine)
     print(f"{block.name}; start {i} ({block.kinds[i]}); {block.projector.options}")
     print(block.projector.problem.describe())

@@ -1,6 +1,7 @@
 """Blocks of projections for `soundness.py`: one problem each, many starts, and what is wrong with each result.
 
-A block is made of its seed and number alone. Three of four are problems of the benchmark, judged by `checking.Judge`;
+A block is made of its seed and number, and its engine, alone; for the compiled engine it is drawn until it can be
+packed. Three of four are problems of the benchmark, judged by `checking.Judge`;
 the fourth has random constraints on one of five random trees, often with free bodies in narrow boxes, judged by
 `plain_rows`.
 """
@@ -23,16 +24,16 @@ from random_problems import SPOILT, constraint_of, random_constraints, rhs_numbe
 from random_trees import Coordinates, Random, random_tree
 
 from constraints import Bounds, Options, Problem, Projection, Projector, RightHandSide, Robot, Status
-from constraints.solvers import CompiledEngine, Engine, NewtonEngine
+from constraints.solvers import CompiledEngine, Engine, NewtonEngine, why_not
 from constraints.solvers.step_control import FULL_STEPS, Backtracking, ConstantStep, ErrorNormBased, FixedSequence
 from liegroups import Rn, Space
 
-__all__ = ["ENGINES", "SIZE", "TREES", "Block", "faults", "forgetful", "make_block", "missing"]
+__all__ = ["ENGINES", "SIZES", "TREES", "Block", "faults", "forgetful", "make_block", "missing"]
 
 Vector = NDArray[np.float64]
 
-SIZE = 100
-"""Projections in a block."""
+SIZES = {"readable": 100, "compiled": 1000}
+"""Projections in a block, by engine: to make a block takes as long as 500 projections by the compiled engine."""
 ENGINES: dict[str, Callable[[], Engine]] = {"compiled": CompiledEngine, "readable": NewtonEngine}
 TREES = 5
 PROBLEMS = Path(__file__).resolve().parent / "problems"
@@ -50,7 +51,7 @@ class Block:
         name: what it is, for messages.
         projector: what is tried.
         rhs: right-hand sides that are passed, or None.
-        starts: (SIZE, nq), with their kinds in words.
+        starts: (rows, nq), with their kinds in words.
         kinds: what each start is.
         measure: q -> (largest error norm of a mandatory constraint, whether a rotation of half a turn was met).
         lower, upper: (nq,) bounds; infinite where there are none.
@@ -85,9 +86,13 @@ def make_block(seed: int, number: int, engine: str = "readable") -> Block:
     rng = np.random.default_rng([seed, 1, number])
     files = problem_paths()
     turn, place = divmod(number, 4)
-    if place < 3:
-        return _file_block(rng, files[(3 * turn + place) % len(files)], ENGINES[engine]())
-    return _tree_block(rng, seed, turn % TREES, ENGINES[engine]())
+    while True:
+        if place < 3:
+            block = _file_block(rng, files[(3 * turn + place) % len(files)], engine)
+        else:
+            block = _tree_block(rng, seed, turn % TREES, engine)
+        if engine == "readable" or why_not(block.projector.problem, block.projector.options) is None:
+            return block
 
 
 @functools.cache
@@ -123,12 +128,15 @@ def _file(path: Path, spoilt: bool) -> tuple[ProblemFile, Problem, Judge]:
     return file, build(file), Judge(file.description)
 
 
-def _file_block(rng: Random, path: Path, engine: Engine) -> Block:
+def _file_block(rng: Random, path: Path, engine: str) -> Block:
     spoilt = rng.random() < 0.15
     file, problem, judge = _file(path, spoilt)
     qref = np.array(file.description["qref"])
-    projector = Projector(problem, _options(rng, 0.03), engine)
-    fresh = judge.starts(SIZE, int(rng.integers(2**31)))
+    projector = Projector(problem, _options(rng, 0.03), ENGINES[engine]())
+    if engine == "readable":
+        fresh = judge.starts(SIZES[engine], int(rng.integers(2**31)))
+    else:  # in less time than the projections take
+        fresh = _anywhere(rng, Coordinates.of(judge.model), judge.lower, judge.upper, SIZES[engine])
     starts, kinds = _starts(rng, judge.model, judge.lower, judge.upper, qref, fresh)
 
     def measure(q: Vector) -> tuple[float, bool]:
@@ -150,7 +158,7 @@ def _tree(seed: int, number: int) -> tuple[Any, Robot]:
     return model, Robot(model)
 
 
-def _tree_block(rng: Random, seed: int, number: int, engine: Engine) -> Block:
+def _tree_block(rng: Random, seed: int, number: int, engine: str) -> Block:
     model, robot = _tree(seed, number)
     extra = 2 if rng.random() < 0.15 else 0
     space: Space = robot.space * Rn(extra) if extra else robot.space
@@ -193,11 +201,11 @@ def _tree_block(rng: Random, seed: int, number: int, engine: Engine) -> Block:
         return max((w.error(place) for w in mandatory), default=0.0), place.turned
 
     frozen = np.concatenate([np.zeros(0), *(robot.segments(name).q for name in names)]).astype(np.intp)
-    starts, kinds = _starts(rng, model, lower, upper, target, _anywhere(rng, where, lower, upper, SIZE))
+    starts, kinds = _starts(rng, model, lower, upper, target, _anywhere(rng, where, lower, upper, SIZES[engine]))
     if rng.random() < 0.5:
         starts[:, frozen] = target[frozen]
     name = f"tree {number}: {', '.join(w.kind for w in wanted)}{f', {how}' if how else ''}"
-    projector = Projector(problem, _options(rng, 0.004, optional), engine)
+    projector = Projector(problem, _options(rng, 0.004, optional), ENGINES[engine]())
     return Block(
         name, projector, rhs, starts, kinds, measure, lower, upper, where.units, frozen
     )  # fmt: skip
@@ -247,10 +255,10 @@ START_KINDS = (
 def _starts(
     rng: Random, model: Any, lower: Vector, upper: Vector, target: Vector, fresh: Vector
 ) -> tuple[Vector, tuple[str, ...]]:
-    """Good starts and bad places: (SIZE, nq) and the kind of each."""
+    """Good starts and bad places: (rows, nq) and the kind of each."""
     where, nq = Coordinates.of(model), model.nq
-    kinds = tuple(START_KINDS[int(i)] for i in rng.integers(len(START_KINDS), size=SIZE))
-    starts = np.empty((SIZE, target.size))
+    kinds = tuple(START_KINDS[int(i)] for i in rng.integers(len(START_KINDS), size=len(fresh)))
+    starts = np.empty((len(fresh), target.size))
     for i, kind in enumerate(kinds):
         starts[i] = _start(rng, kind, model, where, target, fresh[i])
         if kind in ("near", "half turn", "neutral"):
