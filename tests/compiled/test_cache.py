@@ -1,0 +1,87 @@
+"""Where compiled kernels are kept: homes that cannot be written to, several processes, machines without numba."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("numba")
+
+from constraints import Implicit, Pose, Problem, Projector
+from constraints.models import sample_arm
+from constraints.solvers.kernels import cache
+
+KERNEL = """
+from __future__ import annotations
+import numpy as np
+from constraints.solvers.kernels.jit import Vector, entrance
+
+@entrance
+def total(x: Vector) -> float:
+    s = 0.0
+    for i in range(x.shape[0]):
+        s += x[i]
+    return s
+
+print(total(np.arange(5.0)), sum(total.stats.cache_hits.values()))
+"""
+
+
+def test_kernels_are_kept_where_something_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The named folder, else the user's, else one for temporary files, else none: each is tried by writing."""
+    nowhere = tmp_path / "file"
+    nowhere.write_text("no folder can be made in a file")
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "named"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user"))
+    monkeypatch.setattr(cache.tempfile, "gettempdir", lambda: str(tmp_path))
+    find = cache.folder.__wrapped__
+    assert find() == tmp_path / "named" / cache.digest()
+    monkeypatch.setenv(cache.VARIABLE, str(nowhere / "named"))
+    assert find() == tmp_path / "user" / "lie-constraints" / cache.digest()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(nowhere / "user"))
+    found = find()
+    assert found is not None
+    assert found.parent.parent == tmp_path
+    monkeypatch.setattr(cache.tempfile, "gettempdir", lambda: str(nowhere))
+    assert find() is None
+
+
+def test_several_processes_compile_at_once(tmp_path: Path) -> None:
+    """Each gets its answer; whoever comes later reads what they have kept."""
+    script = tmp_path / "kernel.py"
+    script.write_text(KERNEL)
+    environment = os.environ | {cache.VARIABLE: str(tmp_path / "kept")}
+    command = [sys.executable, str(script)]
+    at_once = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert [process.communicate()[0].split()[0] for process in at_once] == ["10.0"] * 3
+    later = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    assert later.stdout.split() == ["10.0", "1"]
+    assert not list((tmp_path / "kept").rglob("*.tmp*"))
+
+
+@pytest.mark.parametrize("engine", [None, "readable"])
+def test_a_report_is_replayed_by_its_engine_or_not_at_all(tmp_path: Path, engine: str | None) -> None:
+    """Where numba is not installed, what the compiled engine solved is refused by name; the readable one's is not."""
+    arm = sample_arm()
+    pose = Pose(arm, "tool")
+    problem = Problem(arm, [Implicit.equal(pose, pose.value(np.full(arm.nq, 0.2)))])
+    projection = Projector(problem, engine=engine).project(arm.neutral)
+    projection.report(tmp_path / "case.json")
+    replay = (
+        "import sys; sys.modules['numba'] = None\n"
+        "from constraints.files import Report\n"
+        f"report = Report.load({str(tmp_path / 'case.json')!r})\n"
+        "try: print(report.reproduce().iterations)\n"
+        "except Exception as error: print(type(error).__name__, error)\n"
+    )
+    said = subprocess.run([sys.executable, "-c", replay], stdout=subprocess.PIPE, text=True, check=True).stdout
+    if engine is None:
+        assert said.startswith("MissingExtraError")
+        assert "fast" in said
+    else:
+        assert said.split() == [str(projection.iterations)]
