@@ -18,9 +18,11 @@ from ..point import ALL_JOINTS, MovingPoint, Point
 from ..robot import Frame, Motion, Posture, Robot, as_placement
 from ..robot.arguments import as_robot
 from ..robot.frame_pair import FramePair
-from ..robot.pinocchio import Placement
+from ..robot.pinocchio import Placement, pin
 from ..robot.posture import Kinematics
 from .function import Function
+
+_LOCAL: Any = pin.LOCAL
 
 
 def supporting_columns(robot: Robot, joint: int) -> BoolVector:
@@ -128,7 +130,7 @@ class FrameFunction(Framed):
         the last `relative_frames` or `relative_placement`.
         """
         if self._in_world:
-            columns = k.frame_jacobian(self.frame_b)
+            columns = k.jacobian_on(k.model, k.data, self.frame_b.joint, self.frame_b.placement, _LOCAL)
         else:
             frames = k.frames[id(self)]
             X = frames.to_b()

@@ -73,7 +73,7 @@ def rotation_log(R: Matrix, jacobian: Matrix | None = None) -> Vector:
     r: Vector = pin.log3(R)
     if dot(r, r) < LONG_TURN**2:
         if jacobian is not None:
-            jacobian[:] = pin.Jlog3(R)
+            jacobian[...] = pin.Jlog3(R)
         return r
     r = pin.log3(pin.Quaternion(R))
     if jacobian is not None:

@@ -50,7 +50,7 @@ class Transformation(FrameOfRobot):
         if jacobian is None:
             value[3:] = rotation_log(R)
             return
-        frames.linear[:] = R
+        frames.linear[...] = R
         value[3:] = rotation_log(R, frames.angular)
         self.write_jacobian(k, frames.rows, jacobian)
 

@@ -120,6 +120,7 @@ class StackedRows:
         self.rows = Rows(*((error, jacobian) if run is None else (error[run], jacobian[run])), stack.slices)
         self._blocks: list[_Block] = []
         self._masked: list[_Masked] = []
+        self._jacobians = [jacobian]
         for owner, full, s in zip(stack.owners, stack.full_slices, sizes, strict=True):
             counting, n = np.flatnonzero(owner.rows.mask), owner.group.nv
             if s.stop - s.start == n:
@@ -127,6 +128,7 @@ class StackedRows:
                 continue
             own, kept = (np.zeros(n), np.zeros((n, space.nv))), as_slice(counting.tolist())
             self._blocks.append(_Block(owner, full, *own))
+            self._jacobians.append(own[1])
             self._masked.append(_Masked(counting if kept is None else kept, *own, error[s], jacobian[s]))
         self.reduced = False
         self._defaults: RightHandSide | None = None
@@ -170,9 +172,8 @@ class StackedRows:
         return self._selected(True)
 
     def _clear(self) -> None:
-        for block in self._blocks:
-            block.jacobian.fill(0.0)
-        self.rows.jacobian.fill(0.0)
+        for jacobian in self._jacobians:
+            jacobian.fill(0.0)
         self.reduced = False
 
     def mask_undefined(self) -> None:

@@ -72,6 +72,7 @@ class NewtonIteration:
         still[flat] = problem.frozen[flat]  # only unit vectors may be rounded by a zero step
         self._still = np.flatnonzero(entries_of(self._space, still))
         self._is_simple = len(sizes) == 1 and not self._is_controlled
+        self._reduces = self.substitution.reduces and not step.is_sparse  # sparse rows have moving columns alone
 
     # The rows at an iterate.
 
@@ -92,7 +93,7 @@ class NewtonIteration:
             stacked.position(point, rhs, jacobian)
         if buffers.optional is not None:
             evaluate_optional(buffers.optional, point, rhs, jacobian)
-        if jacobian and not self._step.is_sparse:  # sparse rows have no columns of dofs that stay
+        if jacobian and self._reduces:
             for stacked in buffers.stacked:
                 self.substitution.reduce(stacked, point.workspace)
         return q, buffers.rows

@@ -13,12 +13,13 @@ from liegroups import Space
 from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ...errors import StepError
+from ...linear_algebra import dot
 from ...rows.stack import Stack
 from ...rows.stacking import StackedRows
 from .rules import part_within
 
 _dposv: Any = lapack.dposv
-_dsyrk: Any = blas.dsyrk
+_dgemm: Any = blas.dgemm
 _dgemv: Any = blas.dgemv
 _idamax: Any = blas.idamax  # index of the largest entry in size
 
@@ -125,10 +126,10 @@ class DampedCholesky(LinearStep):
             columns = J.dot(root).T
         else:
             columns = J.T if self._scale is None else (J * self._scale).T
-        _, y, info = _dposv(_dsyrk(1.0, columns, mu, self._identity, 1), e, 0, 1)  # the upper half of J J^T + mu I
+        _, y, info = _dposv(_dgemm(1.0, columns, columns, mu, self._identity, 1), e, 0, 1)  # J J^T + mu I
         while info != 0:  # rounding took definiteness: rows of very different size
             mu = 10.0 * mu + 1e-12 * float(np.abs(columns).max()) ** 2
-            _, y, info = _dposv(_dsyrk(1.0, columns, mu, self._identity, 1), e, 0, 1)
+            _, y, info = _dposv(_dgemm(1.0, columns, columns, mu, self._identity, 1), e, 0, 1)
         step: Vector = _dgemv(-1.0, columns, y)
         if root is not None:
             return root.dot(step)
@@ -145,7 +146,9 @@ def capped(step: Vector, cap: float) -> Vector:
 
 def length_within(step: Vector, cap: float) -> float:
     """How much of a step can be taken so that no coordinate moves more than the cap; at most 1."""
-    return part_within(abs(step.item(_idamax(step))), cap) if step.size else 1.0
+    if dot(step, step) <= cap * cap:
+        return 1.0
+    return part_within(abs(step.item(_idamax(step))), cap)
 
 
 def dof_scale(weights: Vector) -> Vector | None:

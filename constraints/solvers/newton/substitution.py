@@ -34,6 +34,7 @@ class Substitution:
 
     Attributes:
         has_maps: whether some outputs depend on the configuration.
+        reduces: whether reduced Jacobians are others than those of the rows.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -47,6 +48,7 @@ class Substitution:
         self._columns = self._computed if run is None else run
         self._still = runs(~problem.free | problem.bounds.frozen)
         self.has_maps = bool(self._generations)
+        self.reduces = self.has_maps or bool(self._still)
 
     def start(self, q: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
         """The configuration with the outputs of constant maps; a new array where there are any."""
@@ -84,15 +86,14 @@ class Substitution:
                     block = Je[row : row + len(outputs)]
                     block[:] = 0.0  # what the chain rule left in columns that the map does not write
                     function.evaluate(point, value, block)
-                    self._chain(block, Je[:row])
+                    if row:
+                        self._chain(block, Je[:row])
                     row += len(outputs)
                 q[outputs.q_indices] = value
         return q
 
     def _chain(self, block: Matrix, earlier: Matrix) -> None:
         """Replace derivatives by outputs that are computed before by those of their own inputs."""
-        if not len(earlier):
-            return
         columns = self._computed[: len(earlier)]
         through = block[:, columns].dot(earlier)
         block[:, columns] = 0.0
