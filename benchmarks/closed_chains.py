@@ -29,7 +29,7 @@ from constraints.loops import ConstraintSet, assemble_position
 from constraints.models import load, mechanisms
 from constraints.models.closing import close
 from constraints.solvers import DampedCholesky, NewtonEngine, SparseKKT
-from constraints.solvers.newton.sparse_rows import sparse_pays
+from constraints.solvers.newton.sparse_kkt import is_long_and_sparse
 
 MODELS = Path(__file__).resolve().parent.parent / "tests" / "data" / "mechanisms"
 SIZES = (1, 2, 3, 5, 7, 10, 15, 20, 30, 45, 70, 100, 150, 200, 300)
@@ -53,7 +53,7 @@ class Iteration:
         rows, self.q = lift_of(n)
         problem = rows.problem(bounds=Bounds.none(rows.robot.space))
         self.n, self.nv, self.rows = n, problem.space.nv, problem.constraints.size
-        self.is_sparse, self.pays = is_sparse, sparse_pays(problem)
+        self.is_sparse, self.pays = is_sparse, is_long_and_sparse(problem)
         self.rhs, self.workspace = problem.rhs, Workspace()
         options = Options.local(threshold=1e-12, damping=0.01)
         engine = NewtonEngine(SparseKKT if is_sparse else DampedCholesky)

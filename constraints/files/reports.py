@@ -17,7 +17,7 @@ from ..solvers.engine import Engine, Outcome
 from ..solvers.newton.engine import NewtonEngine
 from ..solvers.newton.least_change import LeastChange
 from ..solvers.newton.linear_step import DampedCholesky, LinearStep
-from ..solvers.newton.sparse_rows import SparseKKT, sparse_pays
+from ..solvers.newton.sparse_kkt import SparseKKT, is_long_and_sparse
 from ..solvers.projection.projection import Case, Projection, Solved
 from ..solvers.projection.projector import Projector
 from ..solvers.status import Status
@@ -215,5 +215,5 @@ def _engine_from_data(data: JsonValue, problem: Problem) -> Engine:
     if kind == "NewtonEngine":
         return NewtonEngine(_STEPS[data.only("type", "step").entry("step").word(list(_STEPS))])
     data.only("type", "is_sparse")  # as reports said it before engines had steps
-    is_sparse = data.entry("is_sparse").flag() if data.has("is_sparse") else sparse_pays(problem)
+    is_sparse = data.entry("is_sparse").flag() if data.has("is_sparse") else is_long_and_sparse(problem)
     return NewtonEngine(SparseKKT if is_sparse else LeastChange)

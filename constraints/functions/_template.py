@@ -53,10 +53,6 @@ class DistanceBetween(FrameFunction):
     b: Frame | str
     name: str = field(default="", kw_only=True)
 
-    # Optional: `evaluate` asks `relative_placement` and `write_jacobian` alone, never `self.b` or `point.q`. The solver
-    # then saves work where the frame is on an object in a hand.
-    sees_only_frames = True
-
     def __post_init__(self) -> None:
         """Resolve names."""
         # Finds the frames (typed errors for unknown names), and declares the function: inputs is the space of the

@@ -14,7 +14,7 @@ from liegroups.frozen import set_fields
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import Placement
-from .frame_function import motion_of, posture_of, world_or_frame
+from .frame_function import kinematics_at, motion_of, world_or_frame
 from .mass import MassFunction
 
 _WORLD = Frame("world", 0)
@@ -77,33 +77,18 @@ class CenterOfMass(MassFunction):
         self.declare(robot.space, Rn(3), columns, periodic=True, name=name)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
-        try:
-            self.evaluate_for_step(point, value, jacobian, to_the_bit=True)
-        except AttributeError:  # checked once it has failed, as in `kinematics_at`
-            posture_of(point)
-            raise
-
-    def evaluate_for_step(
-        self, point: Point, error: Vector, jacobian: Matrix | None = None, to_the_bit: bool = False
-    ) -> None:
-        """As `StepRows.evaluate_for_step`: the rows themselves.
-
-        Args:
-            point, error, jacobian: as there.
-            to_the_bit: with a Jacobian the value has the bits that it has without; always so in the world.
-        """
-        k = point.placed(self._last_joint) if jacobian is None else point.with_jacobians(self._last_joint)
-        Jc = None if jacobian is None else self.center_jacobian(k, to_the_bit or self.reference is None)
-        center = self.center(k) if Jc is None else k.center
+        k = kinematics_at(point, jacobian, self._last_joint)
+        Jc = None if jacobian is None else self.center_jacobian(k)
+        center = self.center(k)
         if self.reference is None:
-            error[...] = center  # [:] would make a view first
+            value[...] = center  # [:] would make a view first
             if jacobian is not None:
                 jacobian[...] = Jc
             return
-        frames = k.frames.get(id(self)) or k.relative(self, self.frame_a, _WORLD)
+        frames = k.relative(self, self.frame_a, _WORLD)
         frames.live_b.translation = center
         frames.update(k.model, k.data, frames.memory)
-        error[...] = frames.translation
+        value[...] = frames.translation
         if jacobian is None or Jc is None:
             return
         J = frames.rotation.dot(Jc, jacobian)

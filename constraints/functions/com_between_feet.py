@@ -74,7 +74,7 @@ class ComBetweenFeet(MassFunction):
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian)
         Jc = None if jacobian is None else self.center_jacobian(k)
-        c = self.center(k) if Jc is None else k.center
+        c = self.center(k)
         oMi = k.oMi
         oML, oMR, oMr = (oMi[f.joint].act(f.placement) for f in self._frames)
         xL, xR, R = oML.translation, oMR.translation, oMr.rotation

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,9 +21,6 @@ from ..robot.frame_pair import FramePair
 from ..robot.pinocchio import Placement, pin
 from ..robot.posture import Kinematics
 from .function import Function
-
-if TYPE_CHECKING:
-    from typing import Self
 
 _LOCAL: Any = pin.LOCAL
 
@@ -45,26 +40,12 @@ def supporting_columns(robot: Robot, joint: int) -> BoolVector:
 
 
 class Framed(Function):
-    """A function that knows its robot through poses of frames seen from others alone, if it says so.
-
-    Attributes:
-        sees_only_frames: true where `evaluate` asks `relative_placement` (or `relative_frames`) and `write_jacobian` of
-            its parts for all that it knows of the robot, and reads neither `frame_a` and `frame_b` nor entries of q.
-            The solver may then look at a body that is held as at a part of what holds it
-            (`solvers/newton/attached_bodies.py`).
-    """
-
-    sees_only_frames: bool = False
-    _of_evaluate: ClassVar[Mapping[str, Any]] = {**Function._of_evaluate, "sees_only_frames": False}
+    """A function of poses of frames seen from others."""
 
     @property
     @abstractmethod
     def parts(self) -> tuple[FrameFunction, ...]:
         """The functions of one frame seen from another that it is made of."""
-
-    @abstractmethod
-    def with_parts(self, parts: Sequence[FrameFunction]) -> Function:
-        """The same function made of other parts: as many, of other frames of the robot."""
 
 
 class FrameFunction(Framed):
@@ -90,10 +71,6 @@ class FrameFunction(Framed):
         """Itself."""
         return (self,)
 
-    def with_parts(self, parts: Sequence[FrameFunction]) -> Function:
-        """The part."""
-        return parts[0]
-
     def resolve(self, robot: object, a: object, b: object, outputs: Space, name: str | None) -> None:
         """Turn what the user gave into frames, and declare the function (from `__post_init__`).
 
@@ -113,15 +90,6 @@ class FrameFunction(Framed):
         if name is None:
             reference = f", reference={frame_a}" if frame_a.joint else ""
             name = f"{type(self).__name__}({frame_b}{reference})"
-        self._bind(robot, frame_a, frame_b, outputs, name)
-
-    def between(self, frame_a: Frame, frame_b: Frame) -> Self:
-        """The same function of two other frames of its robot, where `sees_only_frames`."""
-        other = copy.copy(self)
-        other._bind(self.robot, frame_a, frame_b, self.outputs, self.name)
-        return other
-
-    def _bind(self, robot: Robot, frame_a: Frame, frame_b: Frame, outputs: Space, name: str) -> None:
         chain_a, chain_b = supporting_columns(robot, frame_a.joint), supporting_columns(robot, frame_b.joint)
         sign = chain_b.astype(np.float64) - chain_a.astype(np.float64)  # zero on the joints both chains share
         set_fields(
@@ -129,9 +97,7 @@ class FrameFunction(Framed):
             frame_a=frame_a,
             frame_b=frame_b,
             _sign=np.asfortranarray(np.tile(sign, (6, 1))),  # as the world Jacobian: one run through memory
-            _minus=np.asfortranarray(np.tile(-sign, (6, 1))),
             _in_world=frame_a.joint == 0,
-            _joint_b=frame_b.joint,
             last_joint=max(frame_a.joint, frame_b.joint),
         )
         self.declare(robot.space, outputs, sign != 0.0, periodic=True, name=name)
@@ -139,9 +105,7 @@ class FrameFunction(Framed):
     # Kinematics, in raw arrays: this is the inside of the solver's loop.
 
     _sign: Matrix
-    _minus: Matrix
     _in_world: bool
-    _joint_b: int
 
     def relative_placement(self, k: Kinematics) -> Any:
         r""":math:`{}^aM_b`, live: it follows the next evaluation of this function in the workspace.
@@ -153,9 +117,7 @@ class FrameFunction(Framed):
 
     def relative_frames(self, k: Kinematics) -> FramePair:
         """Frame b seen from frame a at the point of k, with views of the placement and memory for rows."""
-        frames = k.frames.get(id(self))
-        if frames is None:
-            frames = k.relative(self, self.frame_a, self.frame_b)
+        frames = k.frames.get(id(self)) or k.relative(self, self.frame_a, self.frame_b)
         frames.update(k.model, k.data, frames.memory)
         return frames
 
@@ -167,10 +129,10 @@ class FrameFunction(Framed):
         with :math:`S` the columns on the chain of a frame: shared columns are exactly zero. The frames are those of
         the last `relative_frames` or `relative_placement`.
         """
-        frames = k.frames[id(self)]
         if self._in_world:
-            columns = k.jacobian_on(k.model, k.data, self._joint_b, frames.placement_b, _LOCAL)
+            columns = k.jacobian_on(k.model, k.data, self.frame_b.joint, self.frame_b.placement, _LOCAL)
         else:
+            frames = k.frames[id(self)]
             X = frames.to_b()
             rows = X if rows is None else rows.dot(X)
             columns = np.multiply(k.world_jacobian, self._sign, frames.columns)
@@ -178,20 +140,6 @@ class FrameFunction(Framed):
             jacobian[...] = columns
         else:
             rows.dot(columns, jacobian)
-
-    def seen_backwards(self, point: Point, jacobian: Matrix | None) -> tuple[Kinematics, FramePair]:
-        """Kinematics at a point, and frame a seen from frame b there: what rows for a step are made of."""
-        k = point.placed(self.last_joint) if jacobian is None else point.with_jacobians(self.last_joint)
-        frames = k.frames.get(id(self)) or k.relative(self, self.frame_a, self.frame_b)
-        back = frames.mirror or frames.back(k.model)
-        back.update(k.model, k.data, back.memory)
-        return k, back
-
-    def body_columns(self, k: Kinematics, back: FramePair, out: Matrix | None) -> Matrix:
-        r"""Jacobian (6, nv) of the body twist of a relative to b seen from b, :math:`-J`: what moves `back.pose`."""
-        if self._in_world:
-            return np.negative(k.jacobian_on(k.model, k.data, self._joint_b, back.placement_a, _LOCAL), out)
-        return back.to_a().dot(np.multiply(k.world_jacobian, self._minus, back.columns), out)
 
     def relative_motion(self, motion: MovingPoint) -> tuple[Any, Vector, Vector]:
         r"""Pose, twist and drift acceleration of b relative to a, in b: what the drift of a subclass needs.

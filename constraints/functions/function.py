@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from liegroups.space import as_space
 from ..errors import SizeError, SpaceMismatchError
 from ..point import MovingPoint, Point, motion_at, place, place_alone, place_motion
 from ..workspace import Workspace
-from .function_guard import Answering, declared, take_back, watch
+from .function_guard import Answering, declared, watch
 
 if TYPE_CHECKING:
     from .algebra import Composition, Difference, Sum
@@ -58,13 +58,9 @@ class Function(Answering, ABC):
     columns: BoolVector = declared()
     periodic: BoolVector = declared()
 
-    _of_evaluate: ClassVar[Mapping[str, Any]] = {"mixed_rows": (), "evaluate_for_step": None}
-    """Attributes of a class that speak of its `evaluate`: a class with another one has to say them again."""
-
     def __init_subclass__(cls, **options: Any) -> None:
         """Watch classes that are not of this library: what they forget to write is an error, no value."""
         super().__init_subclass__(**options)
-        take_back(cls, cls._of_evaluate)
         if cls.__module__.partition(".")[0] != "constraints":
             watch(cls)
 

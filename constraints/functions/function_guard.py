@@ -102,20 +102,6 @@ class Answering:
         __gt__, __lt__ = __ge__, __le__
 
 
-def take_back(cls: type[Any], said: Mapping[str, Any]) -> None:
-    """Take back what bases say of their `evaluate`, where a class has another one.
-
-    Args:
-        cls: a function class, as it is made.
-        said: attributes by which classes speak of the `evaluate` that they have -> what says nothing.
-    """
-    classes = [vars(base) for base in cls.__mro__]
-    evaluates = next(i for i, known in enumerate(classes) if "evaluate" in known)
-    for name, nothing in said.items():
-        if not any(name in known for known in classes[: evaluates + 1]):
-            setattr(cls, name, nothing)
-
-
 def watch(cls: type[Any]) -> None:
     """Let `evaluate` and `drift` of a class say when they forget to write.
 

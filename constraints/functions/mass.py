@@ -78,20 +78,17 @@ class MassFunction(Function):
         """Centre of mass (3,) in the world [m].
 
         Args:
-            k: kinematics at the point, of `kinematics_at`.
+            k: kinematics at the point, of `kinematics_at`; after `center_jacobian`, which sums in another order.
         """
         return _center_of_mass(self._shadow, k.data, _POSITION, False)
 
-    def center_jacobian(self, k: Kinematics, to_the_bit: bool = True) -> Matrix:
-        """Jacobian (3, nv) of the centre of mass in the world, live; `k.center` is then the centre itself.
+    def center_jacobian(self, k: Kinematics) -> Matrix:
+        """Jacobian (3, nv) of the centre of mass in the world, live.
 
         Args:
             k: kinematics at the point, with Jacobians.
-            to_the_bit: the centre has the bits of `center`, which sums in another order.
         """
         _center_jacobian(self._shadow, k.data, False)
-        if to_the_bit:
-            _center_of_mass(self._shadow, k.data, _POSITION, False)
         return k.center_jacobian
 
     def center_motion(self, motion: MovingPoint) -> tuple[Vector, Vector, Vector]:

@@ -8,6 +8,7 @@ from liegroups import SO3, Rn
 from liegroups.arrays import Matrix, Vector
 from liegroups.second_order import so3_log_second
 
+from ..linear_algebra import dot
 from ..point import MovingPoint, Point
 from ..robot.pinocchio import pin
 from .frame_function import FrameOfRobot, kinematics_at
@@ -40,7 +41,6 @@ class Orientation(FrameOfRobot):
     """
 
     group = Rn(3)
-    sees_only_frames = True
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian, self.last_joint)
@@ -51,22 +51,13 @@ class Orientation(FrameOfRobot):
         value[:] = rotation_log(frames.rotation, frames.angular)
         self.write_jacobian(k, frames.rows[3:], jacobian)
 
-    mixed_rows = (slice(0, 3),)
-
-    def evaluate_for_step(self, point: Point, error: Vector, jacobian: Matrix | None = None) -> None:
-        r"""As `StepRows.evaluate_for_step`, in b: :math:`\log {}^bR_a = -\log {}^aR_b` and :math:`-J_{ang}`."""
-        k, back = self.seen_backwards(point, jacobian)
-        error[...] = pin.log3(back.rotation)
-        if jacobian is not None:
-            jacobian[...] = self.body_columns(k, back, None)[3:]
-
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)
         out[:] = so3_log_second(rotation_log(aMb.rotation), twist[3:], gamma[3:])
 
 
-LONG_TURN = -0.88
-"""Trace (1 + 2 cos angle) of a rotation of 2.8 rad: below, pinocchio's logarithm of a matrix is exact to 7e-15."""
+LONG_TURN = 2.8
+"""Angle [rad] up to which pinocchio's logarithm of a matrix is exact to 7e-15."""
 
 
 def rotation_log(R: Matrix, jacobian: Matrix | None = None) -> Vector:
@@ -79,11 +70,12 @@ def rotation_log(R: Matrix, jacobian: Matrix | None = None) -> Vector:
         R: rotation matrix (3, 3).
         jacobian: receives the derivative (3, 3) by the body rotation, where one is given.
     """
-    if R.item(0) + R.item(4) + R.item(8) > LONG_TURN:
+    r: Vector = pin.log3(R)
+    if dot(r, r) < LONG_TURN**2:
         if jacobian is not None:
-            jacobian[:] = pin.Jlog3(R)
-        return pin.log3(R)
-    r: Vector = pin.log3(pin.Quaternion(R))
+            jacobian[...] = pin.Jlog3(R)
+        return r
+    r = pin.log3(pin.Quaternion(R))
     if jacobian is not None:
         jacobian[:] = SO3.log_jacobian(r)
     return r

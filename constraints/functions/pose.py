@@ -13,7 +13,7 @@ from liegroups.frozen import set_fields
 
 from ..errors import WrongObjectError
 from ..point import MovingPoint, Point
-from ..robot.pinocchio import Placement, pin
+from ..robot.pinocchio import pin
 from .frame_function import FrameOfRobot, kinematics_at
 from .function import Function
 
@@ -61,8 +61,6 @@ class Pose(FrameOfRobot):
         set_fields(self, _body=self.outputs == SE3)
         self.resolve(self.robot, self.reference, self.frame, self.outputs, self.name or None)
 
-    sees_only_frames = True
-
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian, self.last_joint)
         frames = self.relative_frames(k)
@@ -76,10 +74,6 @@ class Pose(FrameOfRobot):
             rows[3, 3] = rows[4, 4] = rows[5, 5] = 1.0
             frames.linear[:] = frames.rotation
             self.write_jacobian(k, rows, jacobian)
-
-    def offset_placement(self, element: Vector) -> Placement:
-        """Placement on its joint of a frame that is offset from b by an element of SE(3)."""
-        return self.frame_b.placement * pin.XYZQUATToSE3(element)
 
     def translated(self, element: Vector) -> Function:
         """The pose of a frame that is offset from b by the element, where the outputs are SE(3)."""

@@ -39,7 +39,6 @@ class Position(FrameOfRobot):
     """
 
     group = Rn(3)
-    sees_only_frames = True
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian, self.last_joint)
@@ -48,15 +47,6 @@ class Position(FrameOfRobot):
         if jacobian is not None:
             frames.linear[:] = frames.rotation
             self.write_jacobian(k, frames.rows[:3], jacobian)
-
-    mixed_rows = (slice(0, 3),)
-
-    def evaluate_for_step(self, point: Point, error: Vector, jacobian: Matrix | None = None) -> None:
-        r"""As `StepRows.evaluate_for_step`, in b: :math:`{}^bp_a = -{}^aR_b^T\,{}^ap_b` and :math:`-J_{lin}`."""
-        k, back = self.seen_backwards(point, jacobian)
-        error[...] = back.translation
-        if jacobian is not None:
-            jacobian[...] = self.body_columns(k, back, None)[:3]
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)

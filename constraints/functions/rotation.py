@@ -40,7 +40,6 @@ class Rotation(FrameOfRobot):
     """
 
     group = SO3
-    sees_only_frames = True
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian, self.last_joint)

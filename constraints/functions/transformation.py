@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -12,11 +11,8 @@ from liegroups.arrays import Matrix, Vector
 from liegroups.second_order import so3_log_second
 
 from ..point import MovingPoint, Point
-from ..robot.pinocchio import pin
 from .frame_function import FrameOfRobot, kinematics_at
 from .orientation import rotation_log
-
-_log3: Any = pin.log3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,7 +41,6 @@ class Transformation(FrameOfRobot):
     """
 
     group = Rn(6)
-    sees_only_frames = True
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian, self.last_joint)
@@ -55,23 +50,9 @@ class Transformation(FrameOfRobot):
         if jacobian is None:
             value[3:] = rotation_log(R)
             return
-        frames.linear[:] = R
+        frames.linear[...] = R
         value[3:] = rotation_log(R, frames.angular)
         self.write_jacobian(k, frames.rows, jacobian)
-
-    mixed_rows = (slice(0, 3), slice(3, 6))
-
-    def evaluate_for_step(self, point: Point, error: Vector, jacobian: Matrix | None = None) -> None:
-        r"""As `StepRows.evaluate_for_step`, in b: :math:`({}^bp_a, \log {}^bR_a)` and the Jacobian of its body twist.
-
-        With :math:`r = \log {}^aR_b` these are :math:`-({}^aR_b^T\,{}^ap_b, r)`, and :math:`-(J_{lin}, J_{ang})`: the
-        rows of the value times :math:`-{}^aR_b^T` and :math:`-J_{log}^{-1}(r)`, which leaves r as it is.
-        """
-        k, back = self.seen_backwards(point, jacobian)
-        error[:3] = back.translation
-        error[3:] = _log3(back.rotation)
-        if jacobian is not None:
-            self.body_columns(k, back, jacobian)
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)

@@ -28,7 +28,7 @@ from ..solvers.engine import Engine
 from ..solvers.newton.engine import NewtonEngine
 from ..solvers.newton.least_change import LeastChange, least_change
 from ..solvers.newton.linear_step import capped
-from ..solvers.newton.sparse_rows import SparseKKT, sparse_pays
+from ..solvers.newton.sparse_kkt import SparseKKT, is_long_and_sparse
 from ..solvers.options import LEAST_THRESHOLD, below_rounding
 from ..solvers.projection.projection import NotProjectedError
 from ..solvers.result import Result
@@ -378,4 +378,4 @@ def _engine(problem: Problem) -> Engine | None:
     if bounded or len(problem.levels) > 1 or not equalities:
         return None
     free = bool((problem.weights[~problem.frozen] == 0.0).any())
-    return NewtonEngine(SparseKKT) if sparse_pays(problem) else NewtonEngine(LeastChange) if free else None
+    return NewtonEngine(SparseKKT) if is_long_and_sparse(problem) else NewtonEngine(LeastChange) if free else None

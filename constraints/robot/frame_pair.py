@@ -32,27 +32,23 @@ class FramePair:
         update: reads the placements of the joints, which are computed.
         memory: what it writes.
         live_b: placement of b on its joint in that memory: what is written to its translation, the next update sees.
-        placement_a, placement_b: of the frames on their joints.
         pose: live placement of b seen from a.
         rotation, translation: live views (3, 3) and (3,) of it.
         rows: memory (6, 6), zero when new, for the rows that a function puts before the twist of b relative to a.
         linear, angular: views of its diagonal blocks.
         columns: memory (6, nv), by columns as pinocchio's world Jacobian.
-        mirror: the other way round, a seen from b, once `back` has been asked for it.
     """
 
     def __init__(self, model: Any, a: Frame, b: Frame) -> None:
-        self._joints = a.joint, b.joint
+        self._a = a
         self._anchors: Any = pin.RigidConstraintModel(
             pin.ContactType.CONTACT_6D, model, a.joint, a.placement, b.joint, b.placement, pin.LOCAL
         )
         self._frame_jacobian = frame_jacobian_of(model)
         self.memory: Any = self._anchors.createData()
         self.update: Any = self._anchors.calc
-        self.placement_a, self.placement_b = a.placement.copy(), b.placement.copy()
         self.live_b: Any = self._anchors.joint2_placement
         self._moved: Any = a.placement.copy()
-        self._oMa: Placement = self.memory.oMc1
         self._oMb: Placement = self.memory.oMc2
         self.pose: Placement = self.memory.c1Mc2
         self.rotation: Matrix = self.pose.rotation
@@ -60,26 +56,6 @@ class FramePair:
         self.rows = np.zeros((6, 6))
         self.linear, self.angular = self.rows[:3, :3], self.rows[3:, 3:]
         self.columns = np.zeros((6, model.nv), order="F")
-        self.mirror: FramePair | None = None
-
-    def anchor(self, a: Placement, b: Placement) -> None:
-        """Move both frames on the joints that they have: the next update sees them there."""
-        self.placement_a, self.placement_b = a, b
-        self._anchors.joint1_placement, self._anchors.joint2_placement = a, b
-        self._moved = a.copy()
-        if self.mirror is not None:
-            self.mirror.anchor(b, a)
-
-    def back(self, model: Any) -> FramePair:
-        """The other way round, a seen from b; made when it is first asked for."""
-        if self.mirror is None:
-            (i, j), (a, b) = self._joints, (self.placement_a, self.placement_b)
-            self.mirror = FramePair(model, Frame("b", j, b), Frame("a", i, a))
-        return self.mirror
-
-    def to_a(self) -> Matrix:
-        r""":math:`{}^aX_o` (6, 6): twists from the world's axes to those of a."""
-        return self._oMa.toActionMatrixInverse()
 
     def to_b(self) -> Matrix:
         r""":math:`{}^bX_o` (6, 6): twists from the world's axes to those of b."""
@@ -87,8 +63,8 @@ class FramePair:
 
     def jacobian_of_a_at(self, model: Any, data: Any, place: Vector) -> Matrix:
         """Body Jacobian (6, nv) of frame a moved to a place (3,) seen in its axes; a new array."""
-        self._moved.translation = self.placement_a.act(place)
-        return self._frame_jacobian(model, data, self._joints[0], self._moved, _LOCAL)
+        self._moved.translation = self._a.placement.act(place)
+        return self._frame_jacobian(model, data, self._a.joint, self._moved, _LOCAL)
 
 
 def frame_jacobian_of(model: Any) -> FrameJacobian:

@@ -93,8 +93,6 @@ class Implicit(RowOwner):
     upper: ArrayLike | None = None
     name: str = field(default="", kw_only=True)
 
-    takes_step_rows = True
-
     def __post_init__(self) -> None:
         """Check everything once."""
         f = as_function(self.function, "function of a constraint")

@@ -149,11 +149,14 @@ class RightHandSide:
             make: given the right-hand side (group.nq,).
         """
         kept: _Kept = workspace.resource(explicit, name, _Kept)
-        point = self.vector[self.stack.rhs_slices[self.stack.index(explicit)]]
-        key = point.tobytes()  # compares bit for bit, and faster than numbers
-        if kept.key != key:
-            kept.key, kept.made = None, make(point)
-            kept.key = key
+        if kept.seen is not self:
+            kept.seen = None
+            point = self.vector[self.stack.rhs_slices[self.stack.index(explicit)]]
+            key = point.tobytes()  # compares bit for bit, and faster than numbers
+            if kept.key != key:
+                kept.key, kept.made = None, make(point)
+                kept.key = key
+            kept.seen = self
         return kept.made
 
     @answered(_by_name, "one constraint a call: rhs.replace(name, point)")
@@ -245,11 +248,12 @@ class RightHandSide:
 
 
 class _Kept:
-    """What was made of a right-hand side, and its bytes."""
+    """What was made of a right-hand side, its bytes, and the right-hand sides that it was last asked for."""
 
-    __slots__ = ("key", "made")
+    __slots__ = ("key", "made", "seen")
 
     def __init__(self) -> None:
+        self.seen: RightHandSide | None = None
         self.key: bytes | None = None
         self.made: Any = None
 

@@ -21,7 +21,6 @@ from ..point import MovingPoint, Point
 from ..robot.arguments import point_numbers
 from .comparison import RowTable
 from .rotation_vectors import rates_to_nearest_turn, shorter, shorter_rates, to_nearest_turn
-from .step_rows import GroupStepRows, StepRows, step_rows_of
 from .target import Target
 
 
@@ -61,16 +60,13 @@ class RowOwner(ABC):
         group: where its right-hand side lives.
         rows: what each tangent row of the group asks for.
         columns, periodic: (space.nv,) as those of a Function.
+        errors_are_values: whether errors are the value of h less the right-hand side, and nothing else.
         default_rhs: (group.nq,) right-hand side used where none is given.
         target: what moves the right-hand side in time, or None.
         has_position: False for rows of velocity alone (a contact without anchor): no position error, and no Problem.
         rate_function: what velocity and acceleration rows are of, where they are not derivatives of the position rows:
             its Jacobian and drift (into a flat group, equalities alone). None elsewhere.
         wrapped_rotation_vectors: blocks of rows that are rotation vectors of which any of the same rotation will do.
-        plain_function: h where the errors are its value less the right-hand side, and nothing else, so that
-            `stack_rows` evaluates it straight into the stack. None elsewhere.
-        step_rows: what the solver may take for a step in place of the rows (`rows/step_rows.py`), or None.
-        takes_step_rows: whether there may be any; others than implicit constraints keep their rows as they are.
     """
 
     name: str
@@ -80,14 +76,12 @@ class RowOwner(ABC):
     rows: RowTable
     columns: BoolVector
     periodic: BoolVector
+    errors_are_values: bool
     default_rhs: Vector
     target: Target | None = None
     has_position: bool = True
     rate_function: Function | None = None
     wrapped_rotation_vectors: Sequence[slice] = ()
-    plain_function: Function | None = None
-    step_rows: StepRows | GroupStepRows | None = None
-    takes_step_rows: bool = False
 
     _original: RowOwner | None = None
     _flat: bool
@@ -116,7 +110,6 @@ class RowOwner(ABC):
     @final
     def _measure(self, function: Function) -> None:
         flat = function.outputs.is_flat
-        value_is_error = flat and self._plain and self.has_position and not self.wrapped_rotation_vectors
         set_fields(
             self,
             measured=function,
@@ -124,8 +117,7 @@ class RowOwner(ABC):
             group=function.outputs,
             columns=function.columns,
             periodic=function.periodic,
-            plain_function=function if value_is_error else None,
-            step_rows=step_rows_of(function, self.rows) if self.takes_step_rows else None,
+            errors_are_values=flat and self._plain and self.has_position and not self.wrapped_rotation_vectors,
             _flat=flat,
         )
 
@@ -170,7 +162,8 @@ class RowOwner(ABC):
         if not (self.rows.one_sided & self.rows.mask).any():
             return self
         bare, rows = self.copy_of(), self.rows.unclipped()
-        set_fields(bare, rows=rows, _plain=rows.is_plain, step_rows=None)
+        set_fields(bare, rows=rows, _plain=rows.is_plain)
+        bare._measure(self.measured)
         return bare
 
     # Right-hand sides.
@@ -232,6 +225,11 @@ class RowOwner(ABC):
             error: (group.nv,) to be filled; zero where the rows have no position.
             jacobian: (group.nv, space.nv) to be filled; as in `Function.evaluate`.
         """
+        if self.errors_are_values:
+            self.measured.evaluate(point, error, jacobian)
+            if rhs is not None:
+                error -= rhs
+            return
         if not self.has_position:
             error[:] = 0.0
             if jacobian is not None:

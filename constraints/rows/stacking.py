@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from math import inf
 from typing import Any, NamedTuple, final
@@ -20,7 +20,6 @@ from ..point import MovingPoint, Point, as_point
 from .right_hand_side import RightHandSide
 from .row_owner import Reference, RowOwner
 from .stack import Stack
-from .step_rows import GroupStepRows
 
 
 class Order(Enum):
@@ -74,23 +73,6 @@ class Rows:
         return self.measure()[1]
 
 
-_Plain = tuple[Callable[[Point, Vector, Matrix | None], None], Vector, Matrix | None]
-_Other = tuple[Callable[[Point, Vector | None, Vector, Matrix | None], None], Vector | None, Vector, Matrix | None]
-
-
-class _Writers(NamedTuple):
-    """Who writes which rows, and where: plain functions, and owners with their right-hand sides."""
-
-    plain: list[_Plain]
-    others: list[_Other]
-
-    def values(self) -> _Writers:
-        """The same without Jacobians."""
-        plain: list[_Plain] = [(evaluate, error, None) for evaluate, error, _ in self.plain]
-        others: list[_Other] = [(write, rhs, error, None) for write, rhs, error, _ in self.others]
-        return _Writers(plain, others)
-
-
 class _Block(NamedTuple):
     """Where an owner writes: its rows in the stack with masked ones, and memory for all of them."""
 
@@ -120,7 +102,6 @@ class StackedRows:
     Args:
         stack: whose rows.
         space: of the points.
-        substitutes: id of an owner -> the owner to be evaluated in its place, with its right-hand side.
 
     Attributes:
         rows: what is stacked, views.
@@ -128,9 +109,8 @@ class StackedRows:
             they declare, so the others must be zero again before the next evaluation.
     """
 
-    def __init__(self, stack: Stack, space: Space, substitutes: Mapping[int, RowOwner] | None = None) -> None:
+    def __init__(self, stack: Stack, space: Space) -> None:
         _check_stack(stack)
-        self._substitutes = substitutes or {}
         if stack.owners and stack.owners[0].space != space:
             raise SpaceMismatchError("point of stacked rows", stack.owners[0].space.name, space.name)
         run = as_slice(stack.active.tolist())
@@ -140,6 +120,7 @@ class StackedRows:
         self.rows = Rows(*((error, jacobian) if run is None else (error[run], jacobian[run])), stack.slices)
         self._blocks: list[_Block] = []
         self._masked: list[_Masked] = []
+        self._jacobians = [jacobian]
         for owner, full, s in zip(stack.owners, stack.full_slices, sizes, strict=True):
             counting, n = np.flatnonzero(owner.rows.mask), owner.group.nv
             if s.stop - s.start == n:
@@ -147,12 +128,10 @@ class StackedRows:
                 continue
             own, kept = (np.zeros(n), np.zeros((n, space.nv))), as_slice(counting.tolist())
             self._blocks.append(_Block(owner, full, *own))
+            self._jacobians.append(own[1])
             self._masked.append(_Masked(counting if kept is None else kept, *own, error[s], jacobian[s]))
         self.reduced = False
         self._defaults: RightHandSide | None = None
-        self._sides: RightHandSide | None = None
-        self._offsets: list[tuple[Vector, Vector]] = []
-        self._writers = ((_Writers([], []),) * 2,) * 2
 
     @staticmethod
     def of(stack: Stack, point: Point | MovingPoint) -> StackedRows:
@@ -165,44 +144,12 @@ class StackedRows:
             self._defaults = RightHandSide(stack)
         return self._defaults
 
-    def _take_sides(self, sides: RightHandSide) -> None:
-        """Read right-hand sides once, for as long as the same are given."""
-        exact, mixed, self._offsets = _Writers([], []), _Writers([], []), []
-        for original, _, error, block in self._blocks:
-            owner = self._substitutes.get(id(original), original)
-            rhs, function, steps = sides.points[id(original)], owner.plain_function, owner.step_rows
-            if function is None:
-                exact.others.append((owner.write_position, rhs, error, block))
-                write = steps.write if isinstance(steps, GroupStepRows) else owner.write_position
-                mixed.others.append((write, rhs, error, block))
-                continue
-            if rhs is not None:
-                self._offsets.append((error, rhs))
-            exact.plain.append((function.evaluate, error, block))
-            if rhs is None and steps is not None and not isinstance(steps, GroupStepRows):
-                mixed.plain.append((steps.evaluate_for_step, error, block))
-            else:
-                mixed.plain.append((function.evaluate, error, block))
-        self._writers = ((exact.values(), exact), (mixed.values(), mixed))
-        self._sides = sides
-
-    def position(self, point: Point, sides: RightHandSide, jacobian: bool = True, *, mixed: bool = False) -> Rows:
-        """Errors at a point, and their Jacobian where it is asked for.
-
-        A plain function writes its value straight into the stack; its right-hand side is taken off there.
-        With `mixed` the rows of each owner may come times a matrix that keeps their norm: Newton's step is the same.
-        """
-        if sides is not self._sides:
-            self._take_sides(sides)
+    def position(self, point: Point, sides: RightHandSide, jacobian: bool = True) -> Rows:
+        """Errors at a point, and their Jacobian where it is asked for."""
         if self.reduced and jacobian:
             self._clear()
-        plain, others = self._writers[mixed][jacobian]
-        for evaluate, error, block in plain:
-            evaluate(point, error, block)
-        for error, rhs in self._offsets:
-            np.subtract(error, rhs, error)
-        for write, rhs, error, block in others:
-            write(point, rhs, error, block)
+        for owner, _, error, block in self._blocks:
+            owner.write_position(point, sides.points[id(owner)], error, block if jacobian else None)
         return self._selected(jacobian) if self._masked else self.rows
 
     def velocity(self, motion: MovingPoint, sides: RightHandSide, with_rates: bool) -> Rows:
@@ -225,9 +172,8 @@ class StackedRows:
         return self._selected(True)
 
     def _clear(self) -> None:
-        for block in self._blocks:
-            block.jacobian.fill(0.0)
-        self.rows.jacobian.fill(0.0)
+        for jacobian in self._jacobians:
+            jacobian.fill(0.0)
         self.reduced = False
 
     def mask_undefined(self) -> None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         diagnose as diagnose,
     )
     from .newton.least_change import LeastChange as LeastChange
-    from .newton.sparse_rows import SparseKKT as SparseKKT
+    from .newton.sparse_kkt import SparseKKT as SparseKKT
 
 __getattr__, __dir__ = _on_use(
     __name__,
@@ -43,6 +43,6 @@ __getattr__, __dir__ = _on_use(
         "compiled.engine": "CompiledEngine why_not",
         "diagnosis": "Conflict Diagnosis Kind Member Sensitivity SensitivityError SensitivityKind Trial diagnose",
         "newton.least_change": "LeastChange",
-        "newton.sparse_rows": "SparseKKT",
+        "newton.sparse_kkt": "SparseKKT",
     },
 )

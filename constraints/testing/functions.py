@@ -24,7 +24,6 @@ from ..workspace import Workspace
 from .derivatives import check_drift, check_drift_derivatives, check_jacobian
 from .failure import CheckFailed, copies_of, largest, require, within
 from .places import column_name, evaluated, turning_entries
-from .shortcuts import check_frames, check_step_rows
 
 
 def check_function(
@@ -43,7 +42,7 @@ def check_function(
     from a deep copy; q and the function stay as they are; the Jacobian agrees with central differences along the
     manifold, by value and by slope (their error falls like the square of the step); the value depends on declared
     columns alone; a drift of one's own, and derivatives of it, agree with differences; whole turns of revolute joints
-    declared periodic leave the value; what it offers the solver (`evaluate_for_step`, `sees_only_frames`) is true.
+    declared periodic leave the value.
 
     Args:
         function: any function, your own included.
@@ -86,8 +85,6 @@ def _check_laws(
         _check_bits(f, q, places[0], used)
         check_jacobian(f, q, rng, tolerance)
         _check_turns(f, q)
-        check_step_rows(f, q)
-        check_frames(f, q, places[0] if q is not places[0] else places[-1])
         check_drift(f, q, rng, tolerance)
     if places:
         check_drift_derivatives(f, places[0], rng, tolerance)

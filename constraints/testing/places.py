@@ -38,17 +38,9 @@ def turning_entries(space: Space) -> Iterator[tuple[int, int]]:
                 yield column + factor.v.start, entry + factor.q.start
 
 
-def evaluated(
-    f: Function,
-    q: Vector,
-    workspace: Workspace,
-    *,
-    poison: float = np.nan,
-    method: str = "evaluate",
-    with_jacobian: bool = True,
-) -> tuple[Vector, Matrix]:
+def evaluated(f: Function, q: Vector, workspace: Workspace, *, poison: float = np.nan) -> tuple[Vector, Matrix]:
     """Value and Jacobian from buffers full of poison, but for the undeclared columns, which are zero."""
     value, jacobian = np.full(f.outputs.nq, poison), np.zeros((f.outputs.nv, f.inputs.nv))
     jacobian[:, f.columns] = poison
-    getattr(f, method)(place(f.inputs, q, workspace), value, jacobian if with_jacobian else None)
+    f.evaluate(place(f.inputs, q, workspace), value, jacobian)
     return value, jacobian

@@ -30,7 +30,6 @@ from constraints import (
 from constraints.errors import UnknownNameError
 from constraints.files import Report
 from constraints.models import sample_arm
-from constraints.rows.stacking import StackedRows
 from constraints.solvers import Backtracking, CompiledEngine, NewtonEngine, why_not
 from liegroups import Rn
 
@@ -52,17 +51,6 @@ def blocks() -> Iterator[ModuleType]:
     sys.path.remove(str(BENCHMARKS))
 
 
-@pytest.fixture
-def exact_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The readable engine without rows for a step, which damp in other coordinates: the algorithm that is compiled."""
-    whole: Any = StackedRows.position
-
-    def position(self: Any, point: Any, sides: Any, jacobian: bool = True, *, mixed: bool = False) -> Any:
-        return whole(self, point, sides, jacobian)
-
-    monkeypatch.setattr(StackedRows, "position", position)
-
-
 def agree(problem: Problem, a: Any, b: Any) -> bool:
     """Whether two projections are one."""
     apart = problem.space.difference(a.q, b.q)
@@ -70,7 +58,6 @@ def agree(problem: Problem, a: Any, b: Any) -> bool:
     return figures and float(np.abs(apart).max(initial=0.0)) < 1e-9
 
 
-@pytest.mark.usefixtures("exact_rows")
 def test_projections_are_those_of_the_readable_engine(blocks: ModuleType) -> None:
     """Problem files and random constraints of all kinds, from good starts and bad ones."""
     same = count = packed = 0
@@ -89,7 +76,6 @@ def test_projections_are_those_of_the_readable_engine(blocks: ModuleType) -> Non
     assert same >= SAME * count, f"{same} of {count}"
 
 
-@pytest.mark.usefixtures("exact_rows")
 @pytest.mark.parametrize("optional", [False, True])
 def test_lower_levels_are_those_of_the_readable_engine(optional: bool) -> None:
     """A hand at a place first, its orientation next, an elbow out of reach last; costs and bounds."""

@@ -22,7 +22,7 @@ from constraints.errors import (
     WrongObjectError,
 )
 from constraints.functions._template import DistanceBetween
-from constraints.functions.frame_function import FrameFunction, kinematics_at
+from constraints.functions.frame_function import kinematics_at
 from constraints.testing import CheckFailed, check_function
 from liegroups import SO2, SO3, Rn
 
@@ -205,82 +205,6 @@ def test_messages_name_the_joint(fault: str, said: str) -> None:
         check_function(Height(fault), samples=3)
     assert caught.value.where["q"].shape == (7,)
     assert "q = [" in str(caught.value)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Seen(FrameFunction):
-    """Position of a frame, that says it sees frames alone, with faults."""
-
-    fault: str = ""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "robot", arm())
-        self.resolve(arm(), None, "tool", Rn(3), "Seen")
-
-    sees_only_frames = True
-
-    def evaluate(self, point, value, jacobian=None):
-        k = kinematics_at(point, jacobian)
-        frames = self.relative_frames(k)
-        value[:] = frames.translation
-        if self.fault == "frame":
-            value[:] = (k.oMi[self.frame_b.joint] * self.frame_b.placement).translation
-        if self.fault == "q":
-            value[0] += 0.1 * (np.cos(point.q[1]) - 1.0)
-        if jacobian is not None:
-            rows = np.zeros((3, 6))
-            rows[:, :3] = frames.rotation
-            self.write_jacobian(k, rows, jacobian)
-            if self.fault == "jacobian":
-                jacobian[:] = frames.rotation @ k.frame_jacobian(self.frame_b)[:3]
-            if self.fault == "q":
-                jacobian[0, 1] -= 0.1 * np.sin(point.q[1])
-
-
-@pytest.mark.parametrize(
-    ("fault", "said"), [("frame", "the same value"), ("q", "the same value"), ("jacobian", "the same Jacobian")]
-)
-def test_who_says_to_see_frames_alone_must(fault: str, said: str) -> None:
-    check_function(Seen(), samples=3)
-    with pytest.raises(
-        CheckFailed, match=rf"does not hold: Seen has {said} for frames in the same places[\s\S]*drop sees_only_frames"
-    ):
-        check_function(Seen(fault), samples=3)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Stepping(Position):
-    """Position with rows for a step of its own, with faults."""
-
-    fault: str = ""
-    mixed_rows = (slice(0, 2),)
-
-    def evaluate_for_step(self, point, error, jacobian=None):
-        self.evaluate(point, error, jacobian)
-        c, s = (1.0, 1.0) if self.fault == "norm" else (0.6, 0.8)
-        T = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, -1.0 if self.fault == "outside" else 1.0]])
-        if self.fault == "singular":  # along the error alone: its norm stays
-            T[:2, :2] = error[:2] / np.hypot(*error[:2]) / np.sqrt(2.0)
-        error[:] = T @ error
-        if jacobian is not None:
-            jacobian[:] = T @ jacobian
-            if self.fault == "jacobian":
-                jacobian[1] *= 2.0
-
-
-@pytest.mark.parametrize(
-    ("fault", "said"),
-    [
-        ("norm", r"\|T h\| = \|h\| in rows 0 to 1"),
-        ("outside", "in no block of mixed_rows is another than that of evaluate"),
-        ("jacobian", "T h"),
-        ("singular", "T is invertible"),
-    ],
-)
-def test_rows_for_a_step_are_those_of_evaluate_times_a_matrix(fault: str, said: str) -> None:
-    check_function(Stepping(arm(), "tool"), samples=3)
-    with pytest.raises(CheckFailed, match=said):
-        check_function(Stepping(arm(), "tool", fault=fault), samples=3)
 
 
 def test_columns_of_a_joint_with_several_are_counted() -> None:

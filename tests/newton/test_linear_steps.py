@@ -15,7 +15,7 @@ from constraints.functions import Identity
 from constraints.solvers import NewtonEngine
 from constraints.solvers.newton.least_change import LeastChange, least_change
 from constraints.solvers.newton.linear_step import DampedCholesky, LinearStep
-from constraints.solvers.newton.sparse_rows import SparseKKT
+from constraints.solvers.newton.sparse_kkt import SparseKKT
 from liegroups import SE3, Rn, Segments
 
 COSTS = [None, [2.0] * 5, [1.0, 4.0, 0.25, 2.0, 9.0], [1.0, 0.0, 3.0, 3.0, 0.0]]
@@ -76,12 +76,12 @@ def test_one_damped_step_is_the_same_by_dense_and_by_sparse_rows(frozen: tuple[i
     problem = Problem(robot.space, [Implicit.equal(Position(robot, "tool"))], frozen=[joints[i] for i in frozen])
     q = robot.random(np.random.default_rng(8))
     rhs = problem.rhs_from(robot.space.integrate(q, np.full(robot.nv, 0.01)))
-    dense, sparse_rows = (
+    dense, by_kkt = (
         Projector(problem, Options(), engine=NewtonEngine(step)).one_step(q, rhs=rhs)
         for step in (DampedCholesky, SparseKKT)
     )
     assert not np.array_equal(dense, q)
-    np.testing.assert_allclose(sparse_rows, dense, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(by_kkt, dense, rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("screen", [2, 5])

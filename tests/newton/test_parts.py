@@ -34,7 +34,7 @@ from constraints.solvers.newton.linear_step import DampedCholesky, capped, dof_s
 from constraints.solvers.newton.program import NewtonProgram
 from constraints.solvers.newton.restarts import Restarts
 from constraints.solvers.newton.rules import into_bounds, is_stationary, next_cap
-from constraints.solvers.newton.sparse_rows import SparseRows, sparse_pays
+from constraints.solvers.newton.sparse_kkt import SparseRows, is_long_and_sparse
 from constraints.solvers.newton.state import StallTest
 from constraints.workspace import Workspace
 from liegroups import SE2, SE3, SO2, SO3, ProductSpace, Rn, Segments, Space
@@ -186,16 +186,15 @@ def test_bounds_clamp_and_say_what_leaves() -> None:
     np.testing.assert_array_equal(box.projected(np.array([0.0, 1.0, 0.0]), -small), -small)
     for q, inside in (([0.0, 1.0, 5.0], True), ([-1e-16, 0.0, 0.0], False), ([0.5, 1.0 + 1e-15, 0.0], False)):
         assert box.contains(np.array(q)) == inside
-        assert box.contains(np.array(q), is_kept=True)
     open_box = SolverBounds(numbers([-INF] * 2, [INF] * 2), True)
     assert open_box.is_open
     assert open_box.contains(np.array([9.0, 9.0]))
     assert open_box.leaving(np.zeros(2), np.zeros(2), np.ones(2)) is None
     frozen = SolverBounds(numbers([0.0, 0.0], [1.0, 1.0], frozen=Segments.coordinates(Rn(2), [0])), True)
     assert frozen.lower.tolist() == [-INF, 0.0]
-    assert not frozen.contains(np.array([2.0, 0.5]), is_kept=True)
-    assert frozen.contains(np.array([0.0, 0.5]), is_kept=True)  # at a bound is inside
-    assert frozen.contains(np.array([1.0, 0.5]), is_kept=True)
+    assert not frozen.contains(np.array([2.0, 0.5]))
+    assert frozen.contains(np.array([0.0, 0.5]))  # at a bound is inside
+    assert frozen.contains(np.array([1.0, 0.5]))
     np.testing.assert_array_equal(frozen.clamp(np.array([2.0, 2.0])), [2.0, 1.0])
 
 
@@ -290,10 +289,9 @@ def test_sparse_rows_are_the_dense_ones(frozen: list[int]) -> None:
         q = robot.random(rng)
         point = place(robot.space, q, Workspace())
         dense = problem.rows(q)
-        for mixed in (False, True):
-            rows: Any = sparse.position(point, problem.rhs, mixed=mixed)
-            np.testing.assert_allclose(rows.error, dense.error, atol=1e-14)
-            np.testing.assert_allclose(rows.jacobian.toarray(), dense.jacobian * moving, atol=1e-14)
+        rows: Any = sparse.position(point, problem.rhs)
+        np.testing.assert_allclose(rows.error, dense.error, atol=1e-14)
+        np.testing.assert_allclose(rows.jacobian.toarray(), dense.jacobian * moving, atol=1e-14)
         sparse.rows.error[:] = 0.0
         np.testing.assert_allclose(sparse.position(point, problem.rhs, False).error, dense.error, atol=1e-14)
 
@@ -304,7 +302,7 @@ def test_when_sparse_rows_pay(n: int, per_row: int, pays: bool) -> None:
     A = np.zeros((1, n))
     A[0, :per_row] = 1.0
     problem = Problem(Rn(n), [Implicit.zero(Affine(A)), Implicit.zero(Affine(np.vstack((A, A))), mask=[True, False])])
-    assert sparse_pays(problem) == pays
+    assert is_long_and_sparse(problem) == pays
 
 
 # Bodies.

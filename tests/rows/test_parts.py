@@ -18,7 +18,6 @@ from constraints import (
     Explicit,
     Function,
     Implicit,
-    Orientation,
     Pose,
     Position,
     Problem,
@@ -159,18 +158,6 @@ def test_constructors_of_inequalities(made: Any, lower: Any, upper: Any) -> None
     np.testing.assert_array_equal([rows.lower, rows.upper], [np.broadcast_to(lower, 2), np.broadcast_to(upper, 2)])
     assert repr(made(Identity(Rn(2)))).endswith("2 rows)")
     assert repr(Implicit.zero(Identity(Rn(2)), mask=[True, False], name="one")) == "Implicit('one', 1 row)"
-
-
-def test_only_implicit_constraints_take_rows_for_a_step() -> None:
-    """Those of an explicit constraint stay as they are, whatever its function has."""
-    robot = arm()
-    lock = locked_joint(robot, robot.joint_names[0], 0.1)
-    assert lock.step_rows is None
-    assert lock.twin.step_rows is None or lock.twin.takes_step_rows
-    assert not Explicit.takes_step_rows
-    assert Implicit.takes_step_rows
-    assert Implicit.zero(Orientation(robot, "tool")).step_rows is not None
-    assert Implicit.equal(Pose(robot, "tool")).step_rows is not None
 
 
 # Targets.

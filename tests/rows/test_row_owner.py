@@ -16,7 +16,6 @@ from constraints import (
     Affine,
     Comparison,
     Explicit,
-    Function,
     Implicit,
     Position,
     explicit_relative_pose,
@@ -52,12 +51,6 @@ def test_no_owner_overrides_what_its_bases_implement(cls: type) -> None:
         written = {name for name, it in vars(base).items() if callable(it) or isinstance(it, property)}
         written -= {name for name in written if getattr(vars(base)[name], "__isabstractmethod__", False)}
         assert not {name for name in written & set(vars(cls)) if not name.startswith("__")}
-
-
-def test_rows_for_a_step_are_no_part_of_a_function_or_an_owner() -> None:
-    for name in ("evaluate_for_step", "mixed_rows", "write_for_step"):
-        assert not hasattr(Function, name)
-        assert not hasattr(RowOwner, name)
 
 
 def test_what_is_known_to_be_exact_stays_so_as_long_as_it_has_the_same_parts() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,7 +20,6 @@ from ...ranges import length_of
 from ...robot import Frame, Robot
 from ...robot.arguments import as_robot
 from ..frame_function import Framed, FrameFunction, kinematics_at
-from ..function import Function
 from .contact_rows import Touch, contact_error, touch, write_contact, write_place
 from .contact_surface import Surface
 
@@ -72,7 +70,6 @@ class _PairFunction(Framed):
     pairs: tuple[SurfacePair, ...] = field(init=False)
     _pairs: tuple[_Pair, ...] = field(init=False)
     group: ClassVar[Space]
-    sees_only_frames = True
 
     def __post_init__(self) -> None:
         """Check what the user gave, and make the pairs."""
@@ -89,9 +86,6 @@ class _PairFunction(Framed):
         pairs = tuple(_Pair(robot, floor, surface) for floor in floors for surface in objects)
         set_fields(self, _pairs=pairs, pairs=tuple(pair.names for pair in pairs), margin=margin)
         name = self.name or f"{who}({', '.join(f.name for f in floors)}; {', '.join(s.name for s in objects)})"
-        self._declare(name)
-
-    def _declare(self, name: str) -> None:
         columns = np.logical_or.reduce([pair.columns for pair in self._pairs])
         self.declare(self.robot.space, self.group, columns, periodic=True, name=name)
 
@@ -99,13 +93,6 @@ class _PairFunction(Framed):
     def parts(self) -> tuple[FrameFunction, ...]:
         """The pairs."""
         return self._pairs
-
-    def with_parts(self, parts: Sequence[FrameFunction]) -> Function:
-        """The same contact of surfaces seen elsewhere."""
-        other = copy.copy(self)
-        set_fields(other, _pairs=tuple(parts))
-        other._declare(self.name)
-        return other
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         k = kinematics_at(point, jacobian)

@@ -13,8 +13,6 @@ from .free_bodies import FreeBodies
 from .linear_step import LinearStep, without
 from .rules import into_bounds
 
-FEW = 6
-"""So many coordinates are compared one by one in the time of a comparison of vectors."""
 NOTHING = 1e-12
 """A dof that moves by less than this part of the longest in a step does not move."""
 
@@ -49,7 +47,6 @@ class SolverBounds:
         coordinate = np.zeros(space.nv, dtype=np.intp)
         coordinate[space.vector_v] = space.vector_q
         self.coordinate = coordinate
-        self._same = space.nq == space.nv and bool((coordinate == np.arange(space.nv)).all())
         inner = np.full(space.nq, -np.inf), np.full(space.nq, np.inf)
         for array, limits in zip(inner, (self.lower, self.upper), strict=True):
             array[space.vector_q] = limits[space.vector_v]
@@ -60,12 +57,10 @@ class SolverBounds:
             self.lower[bodies.columns], self.upper[bodies.columns] = bodies.lower, bodies.upper
         self.is_open = not (np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
         self.inner_lower, self.inner_upper = inner
-        self._keeps_all, self._alone = self.is_open and not bodies, bodies if self.is_open else None
         turning = coordinate[np.flatnonzero(self._wraps)]
         self.turning: list[tuple[int, float, float]] = [
             (int(i), float(bounds.lower[i]), float(bounds.upper[i])) for i in turning
         ]
-        self._bounded = bool(np.isfinite(bounds.lower).any() or np.isfinite(bounds.upper).any())
         kept = (inner[0] == bounds.lower) & (inner[1] == bounds.upper)
         self.unkept = [(i, float(bounds.lower[i]), float(bounds.upper[i])) for i in np.flatnonzero(~kept).tolist()]
 
@@ -74,11 +69,8 @@ class SolverBounds:
 
         After a step too: held dofs are exactly at their bounds then, and q + (bound - q) is not always the bound.
         """
-        if self._keeps_all or (self._alone is not None and self._alone.keep(q)):
-            return q
-        inside = np.minimum(np.maximum(q, self.inner_lower), self.inner_upper)
-        same = inside.tobytes() == q.tobytes() or b"\x01" not in (inside != q).tobytes()  # -0.0 is 0.0
-        return q if same else inside
+        inside = q.clip(self.inner_lower, self.inner_upper)
+        return q if _are_equal(inside, q) else inside
 
     def saturate(
         self,
@@ -107,23 +99,20 @@ class SolverBounds:
         Returns:
             The step, and which dofs are at a bound after it (None where none is).
         """
-        x = q if self._same else q.take(self.coordinate)
-        held: BoolVector | None = None
+        x, held = q[self.coordinate], None
         while True:
-            target: Vector = x + step
-            inside: Vector = np.minimum(np.maximum(target, self.lower), self.upper)
-            if inside.tobytes() == target.tobytes():
-                return step, held
-            outside: BoolVector = inside != target
-            if held is not None and b"\x01" not in (outside > held).tobytes():
-                return step, held  # x + (bound - x) may miss the bound by a rounding
+            target = x + step
+            inside = target.clip(self.lower, self.upper)
+            outside = inside != target
+            if not np.count_nonzero(outside if held is None else outside > held):
+                return step, held  # of held dofs x + (bound - x) may miss the bound by a rounding
             held = outside if held is None else held | outside
             if passes == 0:
                 return inside - x, held
             passes -= 1
             if root is None:
                 to_bound = (inside - x) * held
-                step = solver.solve(e + J.dot(to_bound), _without(J, held), mu) + to_bound
+                step = solver.solve(e + J.dot(to_bound), J * ~held, mu) + to_bound
             else:
                 free, cheapest = without(root, held)
                 to_bound = np.where(held, inside - x, cheapest.dot((inside - x)[held]))
@@ -133,7 +122,7 @@ class SolverBounds:
         """Which dofs `part` takes out of bounds after `step`; None where it takes none."""
         if self.is_open:
             return None
-        target = (q if self._same else q.take(self.coordinate)) + step + part
+        target = q[self.coordinate] + step + part
         sizes = np.abs(part)  # of held dofs there are roundings left, which hold nothing up
         outside = ((target < self.lower) | (target > self.upper)) & (sizes > NOTHING * sizes.max())
         return outside if outside.any() else None
@@ -143,7 +132,7 @@ class SolverBounds:
         leaving = self.leaving(q, step, part)
         if leaving is None:
             return 1.0
-        x = (q if self._same else q.take(self.coordinate)) + step
+        x = q[self.coordinate] + step
         end = np.where(part > 0.0, self.upper, self.lower)
         return float(np.clip(((end - x)[leaving] / part[leaving]).min(), 0.0, 1.0))
 
@@ -151,7 +140,7 @@ class SolverBounds:
         """A gradient (nv,) without the components whose descent would leave the bounds."""
         if self.is_open:
             return gradient
-        x = q if self._same else q.take(self.coordinate)
+        x = q[self.coordinate]
         outward = ((x <= self.lower) & (gradient > 0.0)) | ((x >= self.upper) & (gradient < 0.0))
         return np.where(outward, 0.0, gradient)
 
@@ -173,30 +162,11 @@ class SolverBounds:
             off = max(off, apart)
         return wrapped, off
 
-    def contains(self, q: Vector, is_kept: bool = False) -> bool:
-        """Whether q is within all its bounds, also those that steps do not keep.
-
-        Args:
-            q: configuration (nq,).
-            is_kept: known to be inside those that steps keep: what `clamp` and steps from there give.
-        """
-        if not self._bounded:
-            return True
-        if is_kept and len(self.unkept) <= FEW:
-            for i, lower, upper in self.unkept:
-                if not lower <= q.item(i) <= upper:
-                    return False
-            return True
-        inside = np.minimum(np.maximum(q, self._bounds.lower), self._bounds.upper)
-        return inside.tobytes() == q.tobytes() or bool((inside == q).all())  # -0.0 is 0.0
+    def contains(self, q: Vector) -> bool:
+        """Whether q is within all its bounds, also those that steps do not keep."""
+        return _are_equal(q.clip(self._bounds.lower, self._bounds.upper), q)
 
 
-def _without(J: Matrix, held: BoolVector) -> Matrix:
-    """A Jacobian with the columns of held dofs zero; a few columns are faster written one by one."""
-    columns = held.nonzero()[0].tolist()
-    if len(columns) > 4:
-        return J * ~held
-    free = J.copy()
-    for column in columns:
-        free[:, column] = 0.0
-    return free
+def _are_equal(a: Vector, b: Vector) -> bool:
+    """Whether two vectors have the same numbers: the same bytes mostly, or -0.0 in place of 0.0."""
+    return a.tobytes() == b.tobytes() or not np.count_nonzero(a != b)

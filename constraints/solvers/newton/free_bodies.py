@@ -67,7 +67,6 @@ class FreeBodies:
         scale = dof_scale(problem.weights)
         alike = scale is None or all((scale[b.velocity] == scale[b.velocity][0]).all() for b in self.bodies)
         self.alike, self._scale = bool(alike), None if alike else scale
-        self._limits = list(zip(self.entries.tolist(), self.lower.tolist(), self.upper.tolist(), strict=True))
 
     def __bool__(self) -> bool:
         return bool(self.bodies)
@@ -81,10 +80,8 @@ class FreeBodies:
 
     def keep(self, q: Vector) -> bool:
         """Whether the translations are within their bounds."""
-        for i, lower, upper in self._limits:
-            if not lower <= q.item(i) <= upper:
-                return False
-        return True
+        p = q[self.entries]
+        return bool(((self.lower <= p) & (p <= self.upper)).all())
 
     def turned(self, q: Vector, rows: Sequence[Rows]) -> list[Rows]:
         """Rows at q by the coordinates of the translations in place of the velocities in the bodies' frames; copies."""

@@ -14,12 +14,10 @@ from ...errors import OptionError, UndefinedError
 from ...linear_algebra import dot
 from ...point import placer
 from ...problem.problem import Problem
-from ...rows.right_hand_side import RightHandSide
 from ...rows.stacking import Rows, evaluate_optional
 from ...workspace import Workspace
 from ..options import Options
 from ..step_control import FullSteps, StepState, is_part
-from .attached_bodies import AttachedBodies
 from .bounds import SolverBounds
 from .free_bodies import FreeBodies
 from .hierarchy import Hierarchy
@@ -45,7 +43,7 @@ class NewtonIteration:
 
     Attributes:
         lower_levels: how many levels there are below level 0.
-        attached: bodies that the rows see on what carries them, so that no output of theirs is written.
+        substitution: explicit constraints.
         box: bounds that steps keep.
     """
 
@@ -54,17 +52,14 @@ class NewtonIteration:
         self._levels = tuple(level for level in problem.levels if level.size)
         self._mandatory = sum(1 for level in problem.mandatory if level.size)
         self._place, self._integrate = placer(problem.space), problem.space.maps.integrate
-        self.attached = AttachedBodies(problem)
-        self._substitution = Substitution(problem, self.attached)
-        self._bodies = FreeBodies(problem)
+        self.substitution, self._bodies = Substitution(problem), FreeBodies(problem)
         self.box = SolverBounds(problem, options.wrap, self._bodies)
-        aligned = SolverBounds(problem, options.wrap, self._bodies, aligned=True)
-        self._aligned, self._has_bodies = aligned if self._bodies else self.box, bool(self._bodies)
-        self._is_controlled = not isinstance(options.step_control, FullSteps)  # by the slope of the exact rows
-        self._half, self._cap, self._cap2 = 0.5 * options.threshold, options.cap, options.cap * options.cap
+        self._aligned = SolverBounds(problem, options.wrap, self._bodies, aligned=True)
+        self._is_controlled = not isinstance(options.step_control, FullSteps)
+        self._half, self._cap = 0.5 * options.threshold, options.cap
         sizes, scale = [level.size for level in self._levels], dof_scale(problem.weights)
         self.lower_levels = max(len(sizes) - 1, 0)
-        if step.is_sparse and (self.lower_levels or self._has_bodies or not self.box.is_open or problem.explicits):
+        if step.is_sparse and (self.lower_levels or self._bodies or not self.box.is_open or problem.explicits):
             raise OptionError(f"{step.__name__} solves one level, without bounds: the problem has more than that")
         self._live = problem.free & ~problem.bounds.frozen
         self._step = step(sum(sizes[:1]), problem.weights)
@@ -77,7 +72,7 @@ class NewtonIteration:
         still[flat] = problem.frozen[flat]  # only unit vectors may be rounded by a zero step
         self._still = np.flatnonzero(entries_of(self._space, still))
         self._is_simple = len(sizes) == 1 and not self._is_controlled
-        self._keeps_still, self._reduces = bool(self._still.size), not (self._substitution.is_empty or step.is_sparse)
+        self._reduces = self.substitution.reduces and not step.is_sparse  # sparse rows have moving columns alone
 
     # The rows at an iterate.
 
@@ -85,38 +80,22 @@ class NewtonIteration:
         """What is written into, in a workspace."""
         point, stacked = self._place(self._space.neutral, workspace), list[Any]()
         for level in self._levels:
-            stacked.append(self._step.stacked_rows(level, self._space, self.attached.substitutes, self._live))
+            stacked.append(self._step.stacked_rows(level, self._space, self._live))
         return Buffers(point, stacked, self._mandatory)
 
-    def prepare(self, buffers: Buffers, rhs: RightHandSide) -> None:
-        """Make the buffers ready for right-hand sides, once for as long as the same are given.
-
-        Raises:
-            UndefinedError: an explicit constraint has no map for them.
-        """
-        if self.attached and rhs is not buffers.placed_for:
-            self.attached.place(buffers.point, rhs)
-            buffers.placed_for = rhs
-
-    def rows_at(
-        self, q: Vector, state: ProjectionState, jacobian: bool = True, exact: bool = False
-    ) -> tuple[Vector, Sequence[Rows]]:
-        """The configuration with its computed outputs, and the rows there with their reduced Jacobians, by level.
-
-        The rows are those for a step, which may be mixed; `exact` asks for the errors as they are.
-        """
-        buffers, rhs = state.buffers, state.rhs
-        point, mixed = buffers.point, not (exact or self._is_controlled)
-        if self._substitution.has_maps:
-            q = self._substitution.resolve(q, rhs, point, jacobian)
+    def rows_at(self, q: Vector, state: ProjectionState, jacobian: bool = True) -> tuple[Vector, Sequence[Rows]]:
+        """The configuration with its computed outputs, and the rows there with their reduced Jacobians, by level."""
+        buffers, rhs, point = state.buffers, state.rhs, state.buffers.point
+        if self.substitution.has_maps:
+            q = self.substitution.resolve(q, rhs, point, jacobian)
         point.move(q)
         for stacked in buffers.mandatory:
-            stacked.position(point, rhs, jacobian, mixed=mixed)
+            stacked.position(point, rhs, jacobian)
         if buffers.optional is not None:
             evaluate_optional(buffers.optional, point, rhs, jacobian)
         if jacobian and self._reduces:
             for stacked in buffers.stacked:
-                self._substitution.reduce(stacked, point.workspace)
+                self.substitution.reduce(stacked, point.workspace)
         return q, buffers.rows
 
     def measure(self, rows: Sequence[Rows]) -> tuple[Score, float, float]:
@@ -136,8 +115,6 @@ class NewtonIteration:
     def gradient(self, q: Vector, rows: Sequence[Rows]) -> Vector:
         """Gradient (nv,) of half the squared error of level 0 at q, without what bounds keep from descending."""
         gradient = rows[0].jacobian.T.dot(rows[0].error)
-        if not self._has_bodies:
-            return self.box.projected(q, gradient)
         return self._aligned.projected(q, self._bodies.turned_matrix(q, gradient))
 
     # The next iterate.
@@ -146,7 +123,6 @@ class NewtonIteration:
         self,
         q: Vector,
         rows: Sequence[Rows],
-        merit: float,
         caps: Sequence[float],
         holding: bool,
         number: int,
@@ -157,7 +133,6 @@ class NewtonIteration:
         Args:
             q: configuration (nq,).
             rows: rows there with their reduced Jacobians, by level.
-            merit: squared error of the mandatory levels, as of `measure`.
             caps: largest move of a coordinate in the steps of the lower levels.
             holding: whether the last step held dofs at their bounds.
             number: of the step in its try, from 0.
@@ -166,27 +141,23 @@ class NewtonIteration:
         Returns:
             The configuration; the squared length of the step; the part of it that the cap left; whether it holds dofs.
         """
-        error2 = merit if self._mandatory == 1 else rows[0].merit
-        mu = self._options.damping * (error2 if error2 < FAR else FAR) + 1e-12
-        step = self._step.solve(rows[0].error, rows[0].jacobian, mu)
-        if self._is_simple and not holding:  # most steps: within bounds
-            length2 = dot(step, step)
-            part = 1.0 if length2 <= self._cap2 else length_within(step, self._cap)
-            after = self._moved(q, step if part == 1.0 else step * part)
+        error, J = rows[0].error, rows[0].jacobian
+        mu = self._options.damping * min(dot(error, error), FAR) + 1e-12
+        step = self._step.solve(error, J, mu)
+        if self._is_simple and not holding:  # most steps keep all bounds once they are capped
+            part = length_within(step, self._cap)
+            after = self._moved(q, step if part == 1.0 else part * step)
             if self.box.clamp(after) is after:
-                return after, length2, part, False
+                return after, dot(step, step), part, False
         step, held, part = self._planned(q, step, rows, mu, caps, self.box)
         moved = self._moved
-        after = moved(q, step)
-        if self._has_bodies and not self._bodies.keep(after):
+        if self._bodies and not self._bodies.keep(moved(q, step)):
             moved, rows, root = self._translated, self._bodies.turned(q, rows), self._bodies.root(q)
-            step = self._step.solve(rows[0].error, rows[0].jacobian, mu, root)
+            step = self._step.solve(error, rows[0].jacobian, mu, root)
             step, held, part = self._planned(q, step, rows, mu, caps, self._aligned, root)
-            after = self.box.clamp(moved(q, step))
         if self._is_controlled:
             step = step * self._part(step, rows, number, lambda s: self.measure_at(moved(q, s), state)[2])
-            after = self.box.clamp(moved(q, step))
-        return self.box.clamp(after) if held is not None or caps else after, dot(step, step), part, held is not None
+        return self.box.clamp(moved(q, step)), dot(step, step), part, held is not None
 
     def _planned(
         self,
@@ -199,13 +170,10 @@ class NewtonIteration:
         root: Matrix | None = None,
     ) -> tuple[Vector, BoolVector | None, float]:
         """The step of level 0 within bounds and cap, with those of lower levels; held dofs; part that the cap left."""
-        held = None
-        if not box.is_open:
-            error, J = rows[0].error, rows[0].jacobian
-            step, held = box.saturate(q, step, error, J, mu, self._step, self._options.saturating_passes, root)
+        passes = self._options.saturating_passes
+        step, held = box.saturate(q, step, rows[0].error, rows[0].jacobian, mu, self._step, passes, root)
         part = length_within(step, self._cap)
-        if part < 1.0:
-            step *= part
+        step = step if part == 1.0 else part * step
         if caps:
             step = self._hierarchy.extend(q, step, held, rows, caps, box, root)
             step[self._idle] = 0.0  # null spaces leave roundings on dofs that no row moves
@@ -214,7 +182,7 @@ class NewtonIteration:
     def _moved(self, q: Vector, step: Vector) -> Vector:
         """The configuration after a step."""
         after = self._integrate(q, step)
-        if self._keeps_still:
+        if self._still.size:
             after[self._still] = q[self._still]
         return after
 

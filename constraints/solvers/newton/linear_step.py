@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from functools import wraps
 from typing import Any, ClassVar, final
 
@@ -15,19 +14,14 @@ from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ...errors import StepError
 from ...linear_algebra import dot
-from ...rows.row_owner import RowOwner
 from ...rows.stack import Stack
 from ...rows.stacking import StackedRows
 from .rules import part_within
 
 _dposv: Any = lapack.dposv
-_dsyrk: Any = blas.dsyrk
 _dgemm: Any = blas.dgemm
 _dgemv: Any = blas.dgemv
-_idamax: Any = blas.idamax  # index of the largest entry in size: a third of the time of numpy.abs(step).max()
-
-MIDDLING = range(12, 40)
-"""Numbers of rows with which OpenBLAS has the whole of a symmetric product sooner (20 %) than its half."""
+_idamax: Any = blas.idamax  # index of the largest entry in size
 
 
 class LinearStep(ABC):
@@ -60,17 +54,16 @@ class LinearStep(ABC):
     def __init__(self, rows: int, weights: Vector | None = None) -> None: ...
 
     @classmethod
-    def stacked_rows(cls, level: Stack, space: Space, substitutes: Mapping[int, RowOwner], moving: BoolVector) -> Any:
+    def stacked_rows(cls, level: Stack, space: Space, moving: BoolVector) -> Any:
         """Memory for the rows of a level in the form that `solve` takes, as `StackedRows`.
 
         Args:
             level: the constraints.
             space: of the configurations.
-            substitutes: id of a constraint -> what is evaluated in its place.
             moving: (nv,) true for the columns that move.
         """
         del moving  # the columns of the others are set to zero once rows are stacked
-        return StackedRows(level, space, substitutes)
+        return StackedRows(level, space)
 
     @abstractmethod
     def solve(self, e: Vector, J: Matrix, mu: float, root: Matrix | None = None) -> Vector:
@@ -121,11 +114,10 @@ class DampedCholesky(LinearStep):
         rows, weights: as those of `LinearStep`.
     """
 
-    __slots__ = ("_identity", "_is_middling", "_scale")
+    __slots__ = ("_identity", "_scale")
 
     def __init__(self, rows: int, weights: Vector | None = None) -> None:
         self._identity = np.eye(rows, order="F")
-        self._is_middling = rows in MIDDLING
         self._scale = None if weights is None else dof_scale(weights)
 
     def solve(self, e: Vector, J: Matrix, mu: float, root: Matrix | None = None) -> Vector:
@@ -134,14 +126,10 @@ class DampedCholesky(LinearStep):
             columns = J.dot(root).T
         else:
             columns = J.T if self._scale is None else (J * self._scale).T
-        if self._is_middling:
-            normal = _dgemm(1.0, columns, columns, mu, self._identity, 1)  # J J^T + mu I
-        else:
-            normal = _dsyrk(1.0, columns, mu, self._identity, 1)  # its upper half: what counts
-        _, y, info = _dposv(normal, e, 0, 1)
+        _, y, info = _dposv(_dgemm(1.0, columns, columns, mu, self._identity, 1), e, 0, 1)  # J J^T + mu I
         while info != 0:  # rounding took definiteness: rows of very different size
             mu = 10.0 * mu + 1e-12 * float(np.abs(columns).max()) ** 2
-            _, y, info = _dposv(_dsyrk(1.0, columns, mu, self._identity, 1), e, 0, 1)
+            _, y, info = _dposv(_dgemm(1.0, columns, columns, mu, self._identity, 1), e, 0, 1)
         step: Vector = _dgemv(-1.0, columns, y)
         if root is not None:
             return root.dot(step)

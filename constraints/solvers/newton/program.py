@@ -25,7 +25,6 @@ from .linear_step import DampedCholesky, LinearStep
 from .restarts import Restarts
 from .rules import Score, is_stationary, restart_row
 from .state import ProjectionState, StallTest
-from .substitution import Substitution
 
 CHEAP_RESIDUAL, CHEAP_STEP2 = 1e-2, 0.1**2
 """After a step this short (squared) from a residual this small, values alone are evaluated first: it is most likely the
@@ -57,8 +56,7 @@ class NewtonProgram(Resumable):
         self.problem, self.options, self.step_kind = problem, options, step
         self._space, self._is_final = problem.space, is_final
         self._iteration = NewtonIteration(problem, options, step)
-        self._box, self._attached = self._iteration.box, bool(self._iteration.attached)
-        self._substitution = Substitution(problem)
+        self._box, self._substitution = self._iteration.box, self._iteration.substitution
         self._mandatory = tuple(level for level in problem.mandatory if level.size)
         self._twins = tuple(Stack([explicit]) for explicit in problem.explicits)
         self._doubtful = tuple(Stack([explicit]) for explicit in problem.resolution.explicits if not explicit.is_exact)
@@ -73,14 +71,13 @@ class NewtonProgram(Resumable):
         """Project one configuration: tries from the start and from restarts, within one budget."""
         state = self._begun(q0, rhs, workspace)
         try:
-            self._iteration.prepare(state.buffers, rhs)
-            q, is_inside = self._made_ready(q0, rhs, workspace)
-            moved = q is not q0 and q.tobytes() != q0.tobytes()
+            q = self._made_ready(q0, rhs, workspace)
+            moved = q.tobytes() != q0.tobytes()
             try:
-                rows = self._at_start(q0, q, state, moved)
+                rows = self._at_start(q0, state, moved)
             except UndefinedError:
                 rows = None
-            if state.residual <= self.options.threshold and self._box.contains(q0, is_kept=is_inside):
+            if state.residual <= self.options.threshold and self._box.contains(q0):
                 return state.outcome(Status.CONVERGED)
             if moved or self._substitution.has_maps:
                 state.forget()  # no iterate: outside its bounds, not normalised, or unresolved
@@ -91,20 +88,18 @@ class NewtonProgram(Resumable):
     def resume(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, before: Outcome) -> Outcome:
         """As `Resumable.resume`."""
         state = self._begun(q0, rhs, workspace)
-        self._iteration.prepare(state.buffers, rhs)
         state.iterations, state.restarts = before.iterations, before.restarts
         state.trace = None if before.trace is None else list(before.trace)
-        return self._tries(before.q, self._made_ready(q0, rhs, workspace)[0], None, state)
+        return self._tries(before.q, self._made_ready(q0, rhs, workspace), None, state)
 
     def step(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
         """One step from a configuration, whatever it does to the error."""
         state, iteration = self._begun(q0, rhs, workspace), self._iteration
-        iteration.prepare(state.buffers, rhs)
         q, rows = iteration.rows_at(self._substitution.start(self._box.clamp(q0), rhs, workspace), state)
         if rows:
             caps = [self.options.cap] * iteration.lower_levels
-            q = iteration.next(q, rows, rows[0].merit, caps, False, 0, state)[0]
-        return self._finished(iteration.rows_at(q, state, jacobian=False)[0], state)
+            q = iteration.next(q, rows, caps, False, 0, state)[0]
+        return iteration.rows_at(q, state, jacobian=False)[0]
 
     def _begun(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> ProjectionState:
         """The state before anything was looked at; the point of the buffers is at the start."""
@@ -112,25 +107,21 @@ class NewtonProgram(Resumable):
         buffers.point.move(q0)
         return ProjectionState(q0, rhs, buffers, [] if self.options.trace else None)
 
-    def _made_ready(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> tuple[Vector, bool]:
-        """The start normalised, within the bounds that steps keep, with constant outputs; whether it was inside."""
+    def _made_ready(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
+        """The start normalised, within the bounds that steps keep, with constant outputs."""
         q = q0
         if self._space.unit_blocks and not self._space.is_normalized(q0, UNIT):
             q = self._space.normalize(q0)
-        inside = self._box.clamp(q)
-        return self._substitution.start(inside, rhs, workspace), inside is q0
+        return self._substitution.start(self._box.clamp(q), rhs, workspace)
 
-    def _at_start(self, q0: Vector, q: Vector, state: ProjectionState, moved: bool) -> Sequence[Rows] | None:
-        """Look at the start as it is; rows that the first step can use where it has not to be moved to q, or None."""
-        substitution, threshold = self._substitution, self.options.threshold
-        point, worst = state.buffers.point, 0.0
-        if moved and substitution.is_astray(q0, q, threshold):
-            return None
-        for twin in self._twins if moved or substitution.has_maps else self._doubtful:
+    def _at_start(self, q0: Vector, state: ProjectionState, moved: bool) -> Sequence[Rows] | None:
+        """Look at the start as it is; rows that the first step can use where it has not to be moved, or None."""
+        point, worst, computes = state.buffers.point, 0.0, moved or self._substitution.has_maps
+        for twin in self._twins if computes else self._doubtful:
             worst = max(worst, stack_rows(twin, point, Order.POSITION, state.rhs, jacobian=False).residual)
-            if worst > threshold:
+            if worst > self.options.threshold:
                 return None
-        usable = not (moved or substitution.has_maps or state.buffers.optional)
+        usable = not (computes or state.buffers.optional)
         if usable:
             _, rows = self._iteration.rows_at(q0, state)
         else:
@@ -192,7 +183,7 @@ class NewtonProgram(Resumable):
             if not merit < inf:
                 raise UndefinedError("a constraint has an error that is not finite")
             if trace is not None:
-                trace.append(Step(read_only_copy(self._finished(q, state)), residual, is_first))
+                trace.append(Step(read_only_copy(q), residual, is_first))
                 is_first = False
             state.keep(q, score, residual, merit)
             if residual <= self._half:
@@ -209,7 +200,7 @@ class NewtonProgram(Resumable):
                 q, rows = iteration.rows_at(q, state)
             number = state.iterations - begun
             state.iterations += 1
-            q, length2, part, holding = iteration.next(q, rows, merit, caps, holding, number, state)
+            q, length2, part, holding = iteration.next(q, rows, caps, holding, number, state)
             cheap, rows = residual < CHEAP_RESIDUAL and length2 < CHEAP_STEP2, None
 
     # Its end.
@@ -222,7 +213,7 @@ class NewtonProgram(Resumable):
             does not satisfy the constraints any more.
         """
         wrapped, off = self._box.wrap(q)
-        if self._attached or (wrapped is not q and self._substitution.has_maps):
+        if wrapped is not q and self._substitution.has_maps:
             wrapped = self._substitution.resolve(wrapped, state.rhs, state.buffers.point)
         if self._computes and not dot(wrapped, wrapped) < inf:
             state.forget()
@@ -235,7 +226,7 @@ class NewtonProgram(Resumable):
             state.take(wrapped, score, residual, merit)
             if residual > self.options.threshold:
                 return None
-        if self._box.contains(wrapped, is_kept=True):
+        if self._box.contains(wrapped):
             state.take(wrapped, score, residual, merit)
             return Status.CONVERGED
         if state.best is q:
@@ -251,13 +242,8 @@ class NewtonProgram(Resumable):
             for twin in self._doubtful
         )
 
-    def _finished(self, q: Vector, state: ProjectionState) -> Vector:
-        """The configuration with the poses of attached bodies, which the loop leaves as they were."""
-        return self._substitution.resolve(q, state.rhs, state.buffers.point) if self._attached else q
-
     def _failure(self, state: ProjectionState) -> Status:
         """Status of a projection whose tries are spent: that of the best iterate, which is turned back into bounds."""
-        state.best = self._finished(state.best, state)
         if state.residual < inf:
             self._turn_back(state)
         if state.residual <= self.options.threshold:
@@ -265,7 +251,7 @@ class NewtonProgram(Resumable):
             return state.status if accepted is None else accepted
         if state.residual == inf or state.status is Status.UNDEFINED:
             return Status.UNDEFINED
-        _, rows = self._iteration.rows_at(state.best, state, exact=True)
+        _, rows = self._iteration.rows_at(state.best, state)
         if len(rows) > 1:  # lower levels may hold the errors that are left: no single gradient tells
             return state.status
         stationary = is_stationary(self._iteration.gradient(state.best, rows), rows[0].error)

@@ -29,17 +29,15 @@ class Buffers:
         point, stacked: as given.
         rows: views of the rows.
         mandatory, optional: rows of the levels that must hold, and of the optional last one, or None.
-        placed_for: the right-hand sides that attached bodies were placed for.
     """
 
-    __slots__ = ("mandatory", "optional", "placed_for", "point", "rows", "stacked")
+    __slots__ = ("mandatory", "optional", "point", "rows", "stacked")
 
     def __init__(self, point: Point, stacked: Sequence[Any], mandatory: int) -> None:
         self.point, self.stacked = point, stacked
         self.rows: Sequence[Rows] = tuple(level.rows for level in stacked)
         self.mandatory = stacked[:mandatory]
         self.optional = stacked[-1] if len(stacked) > mandatory else None
-        self.placed_for: RightHandSide | None = None
 
 
 @final

@@ -166,8 +166,7 @@ class FeasibleSetAt:
         cost, both[-1], least = self.objective.at(point, self.rhs)
         terms = both[-1][feasible.moving]
         scale = max(float(np.sqrt(terms.dot(terms))), least)
-        if not substitution.is_empty:
-            substitution.reduce_matrix(both, point.workspace)
+        substitution.reduce_matrix(both, point.workspace)
         if not (np.isfinite(both).all() and np.isfinite(values).all()):
             raise UndefinedError("a constraint has a value or a Jacobian that is not finite")
         return LocalModel(q, values, both[:-1], cost, both[-1], scale)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
@@ -25,7 +24,7 @@ SPARSE_FROM = 80
 SPARSE_DENSITY = 0.15
 
 
-def sparse_pays(problem: Problem) -> bool:
+def is_long_and_sparse(problem: Problem) -> bool:
     """Whether the rows of a problem are many and sparse enough for a sparse factorisation."""
     stack = problem.constraints
     entries = sum(int(owner.rows.mask.sum()) * int(owner.columns.sum()) for owner in stack)  # not declared zero
@@ -59,7 +58,7 @@ class SparseKKT(LinearStep):
         self._pattern: tuple[Any, Any, Any] | None = None  # of J, which keeps it: found with the first step
 
     @classmethod
-    def stacked_rows(cls, level: Stack, space: Space, substitutes: Mapping[int, RowOwner], moving: BoolVector) -> Any:
+    def stacked_rows(cls, level: Stack, space: Space, moving: BoolVector) -> Any:
         """As `LinearStep.stacked_rows`: sparse ones."""
         return SparseRows(level, moving)
 
@@ -132,8 +131,8 @@ class SparseRows:
             )
         ]
 
-    def position(self, point: Point, sides: RightHandSide, jacobian: bool = True, *, mixed: bool = False) -> Rows:
-        """Errors at a point and the entries of their Jacobian; exact, whether `mixed` or not."""
+    def position(self, point: Point, sides: RightHandSide, jacobian: bool = True) -> Rows:
+        """Errors at a point and the entries of their Jacobian."""
         error, J = self.rows.error, self.rows.jacobian
         data: Any = J.data  # of a sparse matrix
         for owner, s, counting, kept, place in self._parts:
@@ -147,12 +146,11 @@ class SparseRows:
 
 def _write(owner: RowOwner, point: Point, rhs: Vector | None, error: Vector, jacobian: bool) -> Matrix | None:
     """Write the errors of one owner; return the declared columns of their Jacobian where it is asked for."""
-    function = owner.plain_function
-    if function is None:
-        J: Matrix = point.scratch(owner, "sparse rows", (owner.group.nv, owner.space.nv))
-        owner.write_position(point, rhs, error, J if jacobian else None)
-        return J[:, owner.columns] if jacobian else None
-    block = function.compact(point, error) if jacobian else function.evaluate(point, error)
-    if rhs is not None:
-        error -= rhs
-    return block
+    if jacobian and owner.errors_are_values:
+        block = owner.measured.compact(point, error)
+        if rhs is not None:
+            error -= rhs
+        return block
+    J: Matrix | None = point.scratch(owner, "sparse rows", (owner.group.nv, owner.space.nv)) if jacobian else None
+    owner.write_position(point, rhs, error, J)
+    return None if J is None else J[:, owner.columns]
