@@ -184,7 +184,6 @@ def test_the_compiled_engine_is_the_usual_one() -> None:
     assert isinstance(Projector(problem).project(robot.neutral).engine, CompiledEngine)
 
 
-@pytest.mark.usefixtures("exact_rows")
 def test_the_iterates_are_those_of_the_readable_engine() -> None:
     """With computed bodies that are brought back inside too; and they change nothing of the result."""
     robot, problem = two_targets()
