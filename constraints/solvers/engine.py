@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import repeat
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -38,7 +38,7 @@ class Outcome(NamedTuple):
     iterations: int
     restarts: int
     residual: float
-    trace: tuple[Step, ...] | None
+    trace: Sequence[Step] | None
     refined: Refined | None = None
 
 
@@ -50,7 +50,7 @@ class Outcomes(NamedTuple):
     iterations: Indices
     restarts: Indices
     residual: Vector
-    traces: list[tuple[Step, ...] | None]
+    traces: list[Sequence[Step] | None]
     refined: list[Refined | None]
     seconds: Vector
 
