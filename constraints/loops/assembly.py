@@ -238,18 +238,18 @@ def assemble_position(
     space = constraint_set.robot.space
     held = driven if isinstance(driven, tuple | list | Segments) else frozen_columns(space, driven, DRIVEN)
     chosen = AssemblyChoice(weights, held, bounds, tolerance, max_iterations, nearest, engine)
-    projector = chosen.projector(constraint_set)
-    problem = projector.problem
+    assembler = chosen.assembler(constraint_set)
+    problem = assembler.projector.problem
     start = np.array(space.check(q0, "q0"))
     if before is not None and step is None:
         raise OptionError("'before' is the closed configuration whose branch is kept: give 'stay_on_branch' too")
     earlier = None if before is None else np.array(space.check(before, "before"))
-    projection = projector.project(start, problem.rhs if rhs is None else _sides(problem, rhs))
+    projection = assembler.project(start, problem.rhs if rhs is None else _sides(problem, rhs))
     if step is None or not projection.success:
         return Assembly(projection, constraint_set, projection.status)
     if earlier is None:
         earlier = _driven_back(projection, start)
-    branch = _compared(projector, projection, start, earlier)
+    branch = _compared(assembler.projector, projection, start, earlier)
     status = projection.status if branch.same(step) else Status.LEFT_BRANCH
     return Assembly(projection, constraint_set, status, branch)
 

@@ -1,4 +1,4 @@
-"""What an assembly is asked for beside its constraints and its start: a projector for each choice, kept by the set."""
+"""What an assembly is asked for beside constraints and start: an assembler for each choice, which the set keeps."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ import numpy as np
 
 from liegroups import Segments
 from liegroups.arguments import is_finite_number
-from liegroups.arrays import ArrayLike, BoolVector
+from liegroups.arrays import ArrayLike, BoolVector, Vector
 
 from ..errors import OptionError
 from ..problem.arguments import costs, frozen_columns
 from ..problem.problem import Problem
 from ..robot import Bounds
-from ..solvers import Options, Projector
+from ..rows.right_hand_side import RightHandSide
+from ..solvers import Options, Projection, Projector
 from ..solvers.engine import Engine
 from ..solvers.newton.engine import NewtonEngine
 from ..solvers.newton.least_change import LeastChange
 from ..solvers.newton.sparse_rows import SparseKKT, sparse_pays
 from ..solvers.options import LEAST_THRESHOLD, below_rounding
+from ..workspace import Pool, Workspace
 from .constraint_set import ConstraintSet
 
 Driven = Sequence[str | Segments] | Segments
@@ -35,8 +37,34 @@ rows contradict slightly it takes up to 17 iterations to say so, instead of 15."
 
 
 @final
+class Assembler:
+    """A projector for one choice, and memory for it. Immutable; safe to share between threads.
+
+    Args:
+        projector: what closes the mechanism.
+    """
+
+    __slots__ = ("_pool", "projector")
+
+    def __init__(self, projector: Projector) -> None:
+        self.projector, self._pool = projector, Pool(Workspace)
+
+    def project(self, start: Vector, sides: RightHandSide) -> Projection:
+        """As `Projector.project`, of arguments that are known to be valid.
+
+        Args:
+            start: configuration (nq,); it belongs to the result.
+            sides: right-hand sides of the projector's problem.
+        """
+        workspace = self._pool.take()
+        found = self.projector.project_valid(start, sides, workspace)
+        self._pool.give(workspace)
+        return found
+
+
+@final
 class AssemblyChoice(NamedTuple):
-    """What a projector of an assembly depends on beside the set: arguments of `assemble_position`, as they came."""
+    """What an assembler depends on beside the set: arguments of `assemble_position`, as they came."""
 
     weights: ArrayLike | Mapping[str, float] | None
     driven: Driven | BoolVector
@@ -46,20 +74,20 @@ class AssemblyChoice(NamedTuple):
     nearest: bool
     engine: Engine | str | None
 
-    def projector(self, constraint_set: ConstraintSet) -> Projector:
-        """The projector of a set for this choice, which the set keeps. Raises what `assemble_position` does."""
-        return constraint_set.projectors.get(self._key(constraint_set), lambda: self._made(constraint_set))
+    def assembler(self, constraint_set: ConstraintSet) -> Assembler:
+        """The assembler of a set for this choice, which the set keeps. Raises what `assemble_position` does."""
+        return constraint_set.assemblers.get(self._key(constraint_set), lambda: self._made(constraint_set))
 
     def _key(self, constraint_set: ConstraintSet) -> tuple[Any, ...]:
-        """All that the projector depends on; arrays by their bytes, numbers with their types: True is no 1."""
-        space, driven = constraint_set.robot.space, self.driven
-        moving = None if self.weights is None else tuple(each.tobytes() for each in costs(space, self.weights))
-        is_named = isinstance(driven, tuple | list) and all(isinstance(each, str) for each in driven)
-        held = tuple(driven) if is_named else frozen_columns(space, driven, DRIVEN).tobytes()
+        """All that the assembler depends on; arrays by their bytes, numbers with their types: True is no 1."""
+        space = constraint_set.robot.space
+        moving = None if self.weights is None else tuple([each.tobytes() for each in costs(space, self.weights)])
+        held = _names(self.driven)
+        held = frozen_columns(space, self.driven, DRIVEN).tobytes() if held is None else held
         numbers = self.tolerance, self.max_iterations, self.nearest
         return (constraint_set.active.tobytes(), moving, held, self.bounds, self.engine, *numbers, *map(type, numbers))
 
-    def _made(self, constraint_set: ConstraintSet) -> Projector:
+    def _made(self, constraint_set: ConstraintSet) -> Assembler:
         space = constraint_set.robot.space
         frozen_columns(space, self.driven, DRIVEN)  # refused in words of this argument
         bounds = Bounds.none(space) if self.bounds is None else self.bounds
@@ -69,7 +97,13 @@ class AssemblyChoice(NamedTuple):
         changes = {"threshold": self.tolerance, "max_iterations": self.max_iterations, "nearest": self.nearest}
         options = Options.local(**changes, trace=True, damping=DAMPING, patience_count=PATIENCE)
         usual = None if self.nearest else _engine(problem)
-        return Projector(problem, options, usual if self.engine is None else self.engine)
+        return Assembler(Projector(problem, options, usual if self.engine is None else self.engine))
+
+
+def _names(driven: Any) -> tuple[str, ...] | None:
+    """Driven joints that are all given by name; None where they are not."""
+    is_named = type(driven) in (tuple, list) and all([isinstance(name, str) for name in driven])
+    return tuple(driven) if is_named else None
 
 
 def _engine(problem: Problem) -> Engine | None:

@@ -22,15 +22,14 @@ from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..rows.stack import Stack, check_unique
 from ..rows.stacking import Order, check_sides, stack_rows
-from ..solvers import Projector
 from ..words import counted
 from ..workspace import Kept
 from .closures import Closure
 from .contacts import PointContact, SurfaceContact
 from .set_rows import SetRows, TogetherRows
 
-PROJECTORS = 16
-"""So many projectors a set keeps for its assemblies, with those that were switched or stabilised from it."""
+ASSEMBLERS = 16
+"""So many assemblers a set keeps, together with the sets that were switched or stabilised from it."""
 
 
 @final
@@ -80,7 +79,7 @@ class ConstraintSet:
         baumgarte: the stabilisation of each constraint.
         is_of_contacts: whether all constraints are contacts, those that are off too.
         rhs: their default right-hand sides.
-        projectors: those of its assemblies, by what is on, costs, driven joints, bounds and options.
+        assemblers: what was made ready for its assemblies, by what is on, costs, driven joints, bounds and options.
 
     Raises:
         DuplicateNameError, DuplicateError: two constraints of one name, or one object twice.
@@ -94,7 +93,7 @@ class ConstraintSet:
     baumgarte: tuple[Baumgarte, ...]
     is_of_contacts: bool
     rhs: RightHandSide
-    projectors: Kept[Projector]
+    assemblers: Kept[Any]
 
     def __init__(
         self, robot: Robot, owners: Sequence[RowOwner], baumgarte: Mapping[Any, Baumgarte] | None = None
@@ -114,7 +113,7 @@ class ConstraintSet:
         self.rhs = RightHandSide(self.stack)
         self.is_of_contacts = all(isinstance(owner, PointContact | SurfaceContact) for owner in constraints)
         self._together = TogetherRows(self.robot, self.stack)
-        self.projectors = Kept(PROJECTORS)
+        self.assemblers = Kept(ASSEMBLERS)
         one_sided = [owner.rows.one_sided[owner.rows.mask] for owner in self.stack]
         self._one_sided = np.concatenate([*one_sided, np.zeros(0, dtype=np.bool_)])
         stabilisations: dict[Any, Baumgarte] = {} if baumgarte is None else {**baumgarte}
