@@ -199,9 +199,9 @@ def assemble_position(
     r"""Close a mechanism: a configuration near q0 that satisfies its constraints.
 
     Damped Newton steps of the projector, each at most 1.5 rad or m, and each the least in the costs; no restarts, so
-    that the result is near q0. Rotation errors are angles: a half turn is never a solution. Long chains are solved
-    sparsely. The constraint set keeps what was made ready for the same costs, driven joints, bounds and options, so
-    that the next assembly only solves.
+    that the result is near q0. Rotation errors are angles: a half turn is never a solution. What is zero in the rows
+    of long chains is left out. The constraint set keeps what was made ready for the same costs, driven joints, bounds
+    and options, so that the next assembly only solves.
 
     Args:
         constraint_set: what is to hold; what is off, or has no position rows, does not count.
@@ -222,9 +222,9 @@ def assemble_position(
         before: that closed configuration (nq,). By default it is found from q0 by moving the driven joints alone, so
             that q0 may be the last result with other values of the driven joints. Where they cannot close it, q0 itself
             is compared, and `branch.is_closed` is False: the sign may then be another one already.
-        engine: what solves, as of a Projector; by default the usual one, with steps by `SparseKKT` for long chains and
-            by `LeastChange` for costs of zero (with bounds, inequalities or more than one level always by
-            `DampedCholesky`, to which a cost of zero is a very small one).
+        engine: what solves, as of a Projector; by default the usual one, but steps by `SparseKKT` for long chains that
+            it does not compile, and by `LeastChange` for costs of zero (with bounds, inequalities or more than one
+            level always by `DampedCholesky`, to which a cost of zero is a very small one).
 
     Raises:
         EmptyProblemError: no constraint that is on has position rows.

@@ -46,6 +46,7 @@ from constraints.loops.mobility import mobility_at
 from constraints.models import mechanisms
 from constraints.rows import Order, stack_rows
 from constraints.solvers import DampedCholesky, LeastChange, NewtonEngine, SparseKKT
+from constraints.solvers.projection.engines import USUAL
 
 NEAR = [(model, entry) for model, d in data()["models"].items() for entry in d["near"]]
 
@@ -314,9 +315,9 @@ def test_what_closes_it_by_default(more: tuple[str, ...], changes: dict[str, Any
         asked["bounds"] = Bounds(robot.space, *(np.array(side) for side in asked["bounds"]))
     found = assemble_position(rows, closed + 0.1, **asked)
     assert found.success
+    engines: dict[Any, Any] = {DampedCholesky: USUAL, LeastChange: NewtonEngine(LeastChange)}
     results = {
-        kind: assemble_position(rows, closed + 0.1, engine=NewtonEngine(kind), **asked).q.tobytes()
-        for kind in (DampedCholesky, LeastChange)
+        kind: assemble_position(rows, closed + 0.1, engine=engines[kind], **asked).q.tobytes() for kind in engines
     }
     assert len(set(results.values())) == 2
     assert found.q.tobytes() == results[engine]
