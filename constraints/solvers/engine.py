@@ -11,12 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from liegroups import Space
 from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ..problem.problem import Problem
+from ..robot import Robot
 from ..rows.right_hand_side import RightHandSide
+from ..rows.stack import Stack
 from ..workspace import Workspace
+from .evaluation import Evaluation
 from .options import Options
 from .status import Refined, Status, Step
 
@@ -155,3 +159,12 @@ class Engine(ABC):
     @abstractmethod
     def compile(self, problem: Problem, options: Options) -> Program:
         """A program for a problem."""
+
+    def evaluation(self, where: Robot | Space, stack: Stack) -> Evaluation:
+        """What evaluates constraints: their functions, where an engine has no way of its own.
+
+        Args:
+            where: the robot, or space, that they are on.
+            stack: the constraints.
+        """
+        return Evaluation(where, stack)
