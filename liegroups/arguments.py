@@ -50,13 +50,14 @@ def _with_article(kind: type | tuple[type, ...]) -> str:
     return " or ".join(f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}" for name in names)
 
 
-def _is_float64(values: object) -> TypeGuard[Vector]:
+def is_float64(values: object) -> TypeGuard[Vector]:
+    """Whether it is a numpy array of float64 numbers, of whatever shape."""
     return type(values) is np.ndarray and getattr(values, "dtype", None) == FLOAT64
 
 
 def is_finite_vector(values: object, n: int) -> TypeGuard[Vector]:
     """Whether it is a float64 vector (n,) already, of finite numbers whose squares do not overflow either."""
-    if _is_float64(values) and values.shape == (n,):
+    if is_float64(values) and values.shape == (n,):
         square = float(values.dot(values))
         return square - square == 0.0
     return False
@@ -140,7 +141,7 @@ def receiver(e: Any, jacobian: Any, n: int) -> None:
     asked = [("e of error", e, f"({n},)", 1)]
     asked += [] if jacobian is None else [("jacobian of error", jacobian, f"({n}, columns)", 2)]
     for what, array, shape, axes in asked:
-        if not _is_float64(array):
+        if not is_float64(array):
             raise WrongObjectError(what, f"a float64 array {shape} to be written to", array)
         if array.shape[:1] != (n,) or array.ndim != axes:
             raise SizeError(what, shape, array.shape)

@@ -96,16 +96,19 @@ class Program(ABC):
 
     Attributes:
         engine: whose program it is, where that is not the engine that was asked for one; None otherwise.
+        checks_starts: whether `run` itself refuses a float64 vector (nq,) that is no point of the space, as
+            `space.check` does; otherwise it gets points only.
     """
 
     engine: Engine | None = None
+    checks_starts: bool = False
 
     @abstractmethod
     def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
         """Project one configuration.
 
         Args:
-            q0: start (nq,), checked; not changed.
+            q0: start (nq,), checked (or not yet: `checks_starts`); not changed.
             rhs: right-hand sides, of this problem.
             workspace: memory of this worker.
             near: what `Options(nearest=True)` is near to (nq,), checked; the start if absent. Others leave it unread.

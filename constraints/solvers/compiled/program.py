@@ -94,6 +94,8 @@ class CompiledProgram(Resumable):
         NotPacked: something that the compiled engine does not solve.
     """
 
+    checks_starts = True
+
     def __init__(self, problem: Problem, options: Options, leaving: ComputedBodies | None = None) -> None:
         self.problem, self.options = problem, options
         self._integers, self._floats, self._work = packed(problem, options, leaving)
@@ -113,6 +115,8 @@ class CompiledProgram(Resumable):
             )
         except TypeError:  # a start that is read-only, or in pieces: kernels have one signature
             return self.run(np.array(q0), rhs, workspace)
+        if status == layout.NO_POINT:
+            self.problem.space.check(q0, "q")  # says why
         trace = self._trace(memory.work) if self._traced else None
         return Outcome(end, STATUSES[status], iterations, restarts, residual, trace)
 

@@ -10,6 +10,8 @@ from .layout import LIVE, MOVES, SE2, SE3, SO2, SO3, UNITS, VECTOR
 
 UNIT = 1e-12
 """As in `newton.program`."""
+LOOSE = 1e-6 * (1.0 + 1e-7)
+"""As in `Space.check`, and its rounding."""
 TURN = 6.283185307179586
 ROUNDING = 2.0**-52
 
@@ -43,6 +45,25 @@ def normalised(I: Integers, W: Floats, q: int) -> bool:
             for i in range(size):
                 W[o + i] /= length
     return off
+
+
+@kernel
+def is_finite(W: Floats, x: int, n: int) -> bool:
+    """Whether the squares of all numbers have a finite sum."""
+    s = 0.0
+    for i in range(n):
+        s += W[x + i] * W[x + i]
+    return s < inf
+
+
+@kernel
+def is_point(I: Integers, W: Floats, q: int, nq: int) -> bool:
+    """Whether all numbers are finite, their squares too, and blocks of unit norm have that norm."""
+    units = I[UNITS]
+    for n in range(I[units]):
+        if not abs(_norm(W, q + I[units + 1 + 2 * n], I[units + 2 + 2 * n]) - 1.0) <= LOOSE:
+            return False
+    return is_finite(W, q, nq)
 
 
 @kernel
@@ -95,15 +116,6 @@ def same_numbers(W: Floats, x: int, y: int, n: int) -> bool:
         if bits[x + i] != bits[y + i]:
             return False
     return True
-
-
-@kernel
-def is_finite(W: Floats, x: int, n: int) -> bool:
-    """Whether the squares of all numbers have a finite sum."""
-    s = 0.0
-    for i in range(n):
-        s += W[x + i] * W[x + i]
-    return s < inf
 
 
 @kernel

@@ -219,3 +219,5 @@ STATE_SIZE = 8
 
 # Statuses.
 (CONVERGED, STALLED, MAX_ITERATIONS_SPENT, STATIONARY, OUT_OF_BOUNDS, UNDEFINED) = range(6)
+NO_POINT = 6
+"""The start is no point of the space: it has a number that is not finite, or a unit block of another norm."""

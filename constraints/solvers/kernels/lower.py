@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
+from .cholesky import cholesky_solved
 from .configurations import copy_to
 from .jit import Floats, Integers, kernel
 from .layout import (
@@ -40,7 +41,7 @@ from .layout import (
     THRESHOLDS,
 )
 from .rows import measured
-from .steps import cholesky_solved, dot
+from .steps import dot
 
 RANK = 1e-6
 """As in `linear_algebra`: pivots below this part of the largest are zero."""

@@ -6,7 +6,7 @@ from math import inf
 
 from .advance import advanced
 from .best import falls, forget, keep
-from .configurations import clamped, copy_to, normalised, same_numbers, within
+from .configurations import clamped, copy_to, is_point, normalised, same_numbers, within
 from .finish import accepted, contains, failed
 from .jit import Floats, Integers, as_bits, kernel
 from .layout import (
@@ -30,6 +30,7 @@ from .layout import (
     MAX_ITERATIONS,
     MAX_ITERATIONS_SPENT,
     MERIT,
+    NO_POINT,
     NQ,
     OPTIONAL,
     OUT_OF_BOUNDS,
@@ -229,6 +230,8 @@ def _look_at_start(I: Integers, F: Floats, W: Floats, changed: bool) -> bool:
 def project(I: Integers, F: Floats, W: Floats) -> int:
     """From Q_START and RHS (and Q, where RESUMED) to Q_BEST and the record of the state; the status."""
     nq, state = I[NQ], I[STATE]
+    if not is_point(I, W, I[Q_START], nq):
+        return NO_POINT
     resumed = W[state + RESUMED] != 0.0
     if not resumed:
         W[state + ITERATIONS], W[state + TRIES] = 0.0, 0.0

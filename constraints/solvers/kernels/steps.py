@@ -5,6 +5,7 @@ r"""The step of level 0: damped, within bounds, capped.
 
 from __future__ import annotations
 
+from .cholesky import normal_solved, weight
 from .configurations import copy_to
 from .jit import Floats, Integers, kernel
 from .layout import (
@@ -16,10 +17,8 @@ from .layout import (
     JACOBIAN,
     LEVEL_TABLE,
     LIVE,
-    NORMAL,
     PASSES,
     ROWS,
-    SCALE,
     STEP,
     STEP_TRIAL,
     THRESHOLDS,
@@ -28,82 +27,12 @@ from .layout import (
 
 
 @kernel
-def _add_columns(W: Floats, m: int, J: int, N: int) -> None:
-    """Upper half of N + J J^T, of four columns of J: N is read and written a quarter as often as column by column."""
-    for i in range(m):
-        a, b, c, d = W[J + i], W[J + m + i], W[J + 2 * m + i], W[J + 3 * m + i]
-        if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
-            row = N + i * m
-            for j in range(i, m):
-                more = a * W[J + j] + b * W[J + m + j]
-                W[row + j] += more + (c * W[J + 2 * m + j] + d * W[J + 3 * m + j])
-
-
-@kernel
-def _add_column(W: Floats, m: int, J: int, N: int, scale2: float) -> None:
-    """The same of one column, times a factor."""
-    for i in range(m):
-        a = scale2 * W[J + i]
-        if a != 0.0:
-            row = N + i * m
-            for j in range(i, m):
-                W[row + j] += a * W[J + j]
-
-
-@kernel
-def _normal_matrix(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, N: int, mu: float, holding: bool) -> None:
-    """Upper half of J D^2 J^T + mu I."""
-    for i in range(m):
-        for j in range(i, m):
-            W[N + i * m + j] = 0.0
-        W[N + i * m + i] = mu
-    first = 0
-    if not holding and I[SCALE] == 0:
-        while first + 4 <= n:
-            _add_columns(W, m, J + first * m, N)
-            first += 4
-    for c in range(first, n):
-        if not (holding and W[I[HELD] + c] != 0.0):
-            _add_column(W, m, J + c * m, N, 1.0 if I[SCALE] == 0 else F[I[SCALE] + c] * F[I[SCALE] + c])
-
-
-@kernel
-def cholesky_solved(W: Floats, N: int, m: int, y: int) -> bool:
-    """Solve N y = y by N = U^T D U, the upper half of N in place; False where rounding took definiteness.
-
-    The diagonal becomes the inverse of D. Rows are taken off those below: sums of products, one number after the other,
-    would wait for each other.
-    """
-    for k in range(m):
-        top = N + k * m
-        if not W[top + k] > 0.0:
-            return False
-        inverse = 1.0 / W[top + k]
-        W[top + k] = inverse
-        for i in range(k + 1, m):
-            a, row = W[top + i] * inverse, N + i * m
-            if a != 0.0:  # rows of two loops without a common joint
-                for j in range(i, m):
-                    W[row + j] -= a * W[top + j]
-                W[y + i] -= a * W[y + k]
-    for k in range(m - 1, -1, -1):
-        x = W[y + k] * W[N + k * m + k]
-        W[y + k] = x
-        for i in range(k):
-            W[y + i] -= W[N + i * m + k] * x
-    return True
-
-
-@kernel
 def _largest_square(I: Integers, F: Floats, W: Floats, m: int, n: int, J: int, holding: bool) -> float:
     """Largest square of an entry of J D."""
     largest = 0.0
     for c in range(n):
-        if holding and W[I[HELD] + c] != 0.0:
-            continue
-        scale2 = 1.0 if I[SCALE] == 0 else F[I[SCALE] + c] * F[I[SCALE] + c]
         for i in range(m):
-            largest = max(largest, scale2 * W[J + c * m + i] * W[J + c * m + i])
+            largest = max(largest, weight(I, F, W, c, holding) * W[J + c * m + i] * W[J + c * m + i])
     return largest
 
 
@@ -127,20 +56,13 @@ def dot(W: Floats, x: int, y: int, n: int) -> float:
 def damped_step(I: Integers, F: Floats, W: Floats, e: int, mu: float, holding: bool) -> None:
     """Write the damped step for errors e into STEP; columns that are HELD are left out where some are."""
     level = I[LEVEL_TABLE]
-    m, n, J, N, y, step = I[level + ROWS], I[LIVE], I[level + JACOBIAN], I[NORMAL], I[DUAL], I[STEP]
-    _normal_matrix(I, F, W, m, n, J, N, mu, holding)
+    m, n, J, y, step = I[level + ROWS], I[LIVE], I[level + JACOBIAN], I[DUAL], I[STEP]
     copy_to(W, e, m, y)
-    while not cholesky_solved(W, N, m, y):  # rounding took definiteness: rows of very different size
+    while not normal_solved(I, F, W, m, n, J, y, mu, holding):  # rows of very different size, and rounding
         mu = 10.0 * mu + 1e-12 * _largest_square(I, F, W, m, n, J, holding)
-        _normal_matrix(I, F, W, m, n, J, N, mu, holding)
         copy_to(W, e, m, y)
     for c in range(n):
-        s = 0.0
-        if not (holding and W[I[HELD] + c] != 0.0):
-            s = -dot(W, J + c * m, y, m)
-            if I[SCALE] != 0:
-                s *= F[I[SCALE] + c] * F[I[SCALE] + c]
-        W[step + c] = s
+        W[step + c] = -weight(I, F, W, c, holding) * dot(W, J + c * m, y, m)
 
 
 @kernel

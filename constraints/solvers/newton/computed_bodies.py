@@ -170,7 +170,7 @@ class BroughtBackProgram(Program):
 
     def __init__(self, program: Resumable, computed: ComputedBodies, strict: Callable[[Problem], Resumable]) -> None:
         self._program, self._computed, self._make = program, computed, strict
-        self.engine = program.engine
+        self.engine, self.checks_starts = program.engine, program.checks_starts
 
     @cached_property
     def _strict(self) -> Resumable:
@@ -178,7 +178,8 @@ class BroughtBackProgram(Program):
 
     def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
         """As `Program.run`."""
-        return self._brought_back(self._program.run(q0, rhs, workspace), q0, rhs, workspace)
+        found = self._program.run(q0, rhs, workspace)
+        return self._brought_back(found, q0, rhs, workspace) if found.status is Status.OUT_OF_BOUNDS else found
 
     def run_many(
         self,
@@ -199,9 +200,9 @@ class BroughtBackProgram(Program):
         return outcomes
 
     def _brought_back(self, found: Outcome, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Outcome:
-        """What was found; a solution inside, where it has computed bodies outside and one is found."""
+        """What was found out of bounds; a solution inside, where it has computed bodies outside and one is found."""
         options = self._program.options
-        if found.status is not Status.OUT_OF_BOUNDS or not self._computed.leave(found.q):
+        if not self._computed.leave(found.q):
             return found
         if found.iterations >= options.max_iterations:
             return found

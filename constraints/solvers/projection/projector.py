@@ -10,9 +10,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Never, NoReturn, final
 
 from liegroups import Space
-from liegroups.arguments import expect
+from liegroups.arguments import expect, is_float64
 from liegroups.arrays import ArrayLike, Matrix, Vector
-from liegroups.frozen import read_only, read_only_copy
+from liegroups.frozen import read_only_copy
 
 from ...errors import OperatorError, OptionError
 from ...keywords import absent
@@ -87,6 +87,7 @@ class Projector:
         self._program = refined(self.engine, self.problem, self.options)
         self._solver = self._program.engine or self.engine
         self._evaluation = self.engine.evaluation(problem.robot or problem.space, problem.constraints)
+        self._checked_there, self._shape = self._program.checks_starts, (problem.space.nq,)
         self._pool = Pool(Workspace)
         self._job = Job(self.problem, self.options, self.engine, self._program)
         self._timed = any(owner.target is not None for owner in problem.constraints)  # until it was said
@@ -120,8 +121,11 @@ class Projector:
             _refuse("Projector.project", "Projector(problem, {}).project(q)", misplaced, "q", "rhs", "near")
         if rhs is None and self._timed:
             self._say_time()
-        q0 = self.problem.space.check(q, "q").copy()
-        sides = self.problem.check_rhs(rhs)
+        if self._checked_there and is_float64(q) and q.shape == self._shape:
+            q0 = q.copy()
+        else:
+            q0 = self.problem.space.check(q, "q").copy()
+        sides = self.problem.rhs if rhs is None else self.problem.check_rhs(rhs)
         reference = None if near is None else self._reference(near)
         workspace = self._pool.take()
         found = self.project_valid(q0, sides, workspace, reference)
@@ -148,8 +152,9 @@ class Projector:
         began = perf_counter()
         outcome = self._program.run(q0, sides, workspace, reference)
         seconds = perf_counter() - began
-        read_only(outcome.q)
-        case = Case(self.problem, sides, self.options, read_only(q0), reference, self._solver)
+        outcome.q.setflags(write=False)
+        q0.setflags(write=False)
+        case = Case(self.problem, sides, self.options, q0, reference, self._solver)
         return Projection(case, outcome, seconds)
 
     def project_batch(
