@@ -22,7 +22,7 @@ from ..problem.problem import Problem
 from ..robot import Bounds
 from ..robot.bounds import Violation
 from ..rows.right_hand_side import RightHandSide
-from ..solvers import Projection, Projector, Status
+from ..solvers import Projection, Status
 from ..solvers.diagnosis.dependent_rows import Dependence, dependence
 from ..solvers.engine import Engine
 from ..solvers.newton.least_change import least_change
@@ -30,7 +30,7 @@ from ..solvers.newton.linear_step import capped
 from ..solvers.projection.projection import NotProjectedError
 from ..solvers.result import Result
 from ..words import counted, first_names
-from .assembly_choice import DRIVEN, AssemblyChoice, Driven
+from .assembly_choice import DRIVEN, Assembler, AssemblyChoice, Driven
 from .branch import Branch, branch_between, meets_dead_centre
 from .closures import RodClosure
 from .constraint_set import ConstraintSet
@@ -249,7 +249,7 @@ def assemble_position(
         return Assembly(projection, constraint_set, projection.status)
     if earlier is None:
         earlier = _driven_back(projection, start)
-    branch = _compared(assembler.projector, projection, start, earlier)
+    branch = _compared(assembler, projection, start, earlier)
     status = projection.status if branch.same(step) else Status.LEFT_BRANCH
     return Assembly(projection, constraint_set, status, branch)
 
@@ -321,20 +321,20 @@ def _driven_back(done: Projection, start: Vector) -> Vector | None:
     return None
 
 
-def _compared(projector: Projector, done: Projection, start: Vector, earlier: Vector | None) -> Branch:
+def _compared(assembler: Assembler, done: Projection, start: Vector, earlier: Vector | None) -> Branch:
     """The branch of a closed configuration against that of the one before, or of the start where that is not known."""
-    problem, q, rhs = done.problem, done.q, done.rhs
+    driven, q, rhs = done.problem.frozen, done.q, done.rhs
     if earlier is None:
-        return branch_between(problem, start, q, rhs, problem.frozen)
+        return branch_between(assembler, start, q, rhs, driven)
 
     def close(near: Vector) -> Vector | None:
-        found = projector.project(near, rhs)
+        found = assembler.project(near, rhs)
         return found.q if found.success else None
 
-    branch = branch_between(problem, earlier, q, rhs, problem.frozen, is_closed=True)
+    branch = branch_between(assembler, earlier, q, rhs, driven, is_closed=True)
     if branch.signs[0] != branch.signs[1] or branch.signs[0] == 0.0:
         return branch
-    return branch._replace(meets=meets_dead_centre(problem, branch, q, rhs, close))
+    return branch._replace(meets=meets_dead_centre(assembler, branch, q, rhs, close))
 
 
 def _warn_if_left(constraint_set: ConstraintSet, error: Vector, words: str, counts: Sequence[bool] = ()) -> None:

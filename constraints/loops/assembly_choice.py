@@ -7,9 +7,9 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from liegroups import Segments
+from liegroups import Segments, Space
 from liegroups.arguments import is_finite_number
-from liegroups.arrays import ArrayLike, BoolVector, Vector
+from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 
 from ..errors import OptionError
 from ..problem.arguments import costs, frozen_columns
@@ -65,6 +65,15 @@ class Assembler:
         found = self.projector.project_valid(start, sides, workspace)
         self._pool.give(workspace)
         return found
+
+    @property
+    def space(self) -> Space:
+        """Space of the configurations."""
+        return self.projector.problem.space
+
+    def jacobian(self, q: ArrayLike, rhs: RightHandSide | None = None) -> Matrix:
+        """As `Projector.jacobian`."""
+        return self.projector.jacobian(q, rhs)
 
 
 @final

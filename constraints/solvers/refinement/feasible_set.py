@@ -73,9 +73,7 @@ class FeasibleSet:
         box: bounds of the dofs that steps keep.
     """
 
-    def __init__(
-        self, problem: Problem, columns: BoolVector, wrap: bool = False, engine: Engine | None = None
-    ) -> None:
+    def __init__(self, problem: Problem, columns: BoolVector, wrap: bool = False, engine: Engine | None = None) -> None:
         self.problem = problem
         self.substitution = Substitution(problem)
         self.box = SolverBounds(problem, wrap)
