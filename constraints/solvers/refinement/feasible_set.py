@@ -153,7 +153,8 @@ class FeasibleSetAt:
         self.lower, self.upper = feasible.lower, feasible.upper
         self.begin = feasible.problem.space.neutral
         stack = feasible.stack
-        self._row_rhs = RightHandSide(stack, rhs.vector[: stack.rhs_size]) if feasible.is_clipped else rhs
+        same = not feasible.is_clipped and stack.rhs_size == rhs.vector.size  # those of explicit constraints come last
+        self._row_rhs = rhs if same else RightHandSide(stack, rhs.vector[: stack.rhs_size])
         self._point: Point = feasible.place(feasible.problem.space.neutral, workspace)
 
     def at(self, q: Vector) -> LocalModel:
