@@ -587,9 +587,11 @@ def test_the_way_of_a_failure_is_drawn(tmp_path: Path) -> None:
 def test_the_benchmark_checks_its_answers() -> None:
     """Growth: `benchmarks/closed_chains.py --check` runs, sparse and dense answers agree, the exponent is printed."""
     script = Path(__file__).resolve().parent.parent.parent / "benchmarks" / "closed_chains.py"
-    done = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True, timeout=120)
+    command = [sys.executable, str(script), "--check", "--engine", USUAL]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "exponent from n = 30" in done.stdout
+    assert re.search(r"^four_bar +3/3 ", done.stdout, re.MULTILINE)
 
 
 def test_the_page_on_closed_chains_runs() -> None:
