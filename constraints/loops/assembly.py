@@ -356,4 +356,4 @@ def _warn_if_open(constraint_set: ConstraintSet, q: ArrayLike, rhs: RightHandSid
 def _sides(problem: Problem, rhs: RightHandSide) -> RightHandSide:
     """The right-hand sides of the constraints that count, from those of the whole set."""
     expect(rhs, RightHandSide, "right-hand sides of an assembly", "a RightHandSide (constraint_set.rhs_at)")
-    return RightHandSide(problem.constraints, np.concatenate([np.zeros(0), *map(rhs.of, problem.constraints)]))
+    return problem.rhs.taken_from(rhs, range(len(problem.constraints)))
