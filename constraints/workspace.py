@@ -1,8 +1,9 @@
-"""Memory: the workspace of an evaluation, and pools of what is kept for whoever needs it next."""
+"""Memory: the workspace of an evaluation; pools and tables of what is kept for whoever needs it next."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from threading import RLock
 from typing import Any, Generic, TypeVar, final
 
 import numpy as np
@@ -102,3 +103,49 @@ class Pool(Generic[_T]):
     def give(self, thing: _T) -> None:
         """Give one back, fit for whoever is next."""
         self.free.append(thing)
+
+
+@final
+class Kept(Generic[_T]):
+    """What is dear to make and never changes, by what it was made of: the last few of them.
+
+    Threads may share a table: one of them makes, the others wait for it. It is not pickled: a copy is empty.
+
+    Args:
+        most: so many are kept; the first one that was made goes for the next.
+    """
+
+    __slots__ = ("_lock", "_made", "_most")
+
+    def __init__(self, most: int) -> None:
+        self._most, self._lock = most, RLock()
+        self._made: dict[Hashable, _T] = {}
+
+    def get(self, key: Any, make: Callable[[], _T]) -> _T:
+        """What was made of a key; made now where it is not there. A key that cannot be hashed is not kept.
+
+        Args:
+            key: all that it depends on.
+            make: makes it.
+        """
+        try:
+            found = self._made.get(key)
+        except TypeError:
+            return make()
+        return self._make(key, make) if found is None else found
+
+    def _make(self, key: Hashable, make: Callable[[], _T]) -> _T:
+        with self._lock:
+            found = self._made.get(key)
+            if found is None:
+                found = make()
+                while len(self._made) >= self._most:
+                    del self._made[next(iter(self._made))]
+                self._made[key] = found
+            return found
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Kept, (self._most,)

@@ -26,7 +26,7 @@ from .proximal import fast_anchors_of, solve_fast, solve_proximal
 from .row_forces import RowForces
 from .row_space import in_balance
 from .saddle_point import Solution, solve_direct, solve_null_space, solve_range_space
-from .sparse_solution import SparseStatus, solve_sparse, sparse_pays
+from .sparse_solution import SparseStatus, is_long_and_sparse, solve_sparse
 from .status import DynamicsStatus, Factorisation, Method, member
 from .system import ConstrainedSystem, Question, check_state, status_of, wanted, wanted_accelerations
 
@@ -172,7 +172,7 @@ def forward_dynamics(
             found = _by_test_forces(question, motion)
             if found.success:
                 return found
-        elif motion.v.size >= LONG and sparse_pays(constraint_set):
+        elif motion.v.size >= LONG and is_long_and_sparse(constraint_set):
             found = _by_bodies(question, motion)
             if found.success:
                 return found

@@ -111,7 +111,7 @@ def why_not(constraint_set: ConstraintSet) -> Iterator[tuple[str, str]]:
             yield name, "its rows are functions of the whole configuration, not of one frame seen from another"
 
 
-def sparse_pays(constraint_set: ConstraintSet) -> bool:
+def is_long_and_sparse(constraint_set: ConstraintSet) -> bool:
     """Whether this method takes the set, and loops are as many as its matrix is made for: a row for two freedoms."""
     return 2 * constraint_set.size >= constraint_set.robot.nv and not any(why_not(constraint_set))
 

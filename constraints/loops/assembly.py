@@ -11,7 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from liegroups import Segments
-from liegroups.arguments import as_tolerance, expect, is_finite_number
+from liegroups.arguments import as_tolerance, expect
 from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import OptionError, UndefinedError
@@ -22,29 +22,20 @@ from ..problem.problem import Problem
 from ..robot import Bounds
 from ..robot.bounds import Violation
 from ..rows.right_hand_side import RightHandSide
-from ..solvers import Options, Projection, Projector, Status
+from ..solvers import Projection, Status
 from ..solvers.diagnosis.dependent_rows import Dependence, dependence
 from ..solvers.engine import Engine
-from ..solvers.newton.engine import NewtonEngine
-from ..solvers.newton.least_change import LeastChange, least_change
+from ..solvers.newton.least_change import least_change
 from ..solvers.newton.linear_step import capped
-from ..solvers.newton.sparse_kkt import SparseKKT, is_long_and_sparse
-from ..solvers.options import LEAST_THRESHOLD, below_rounding
 from ..solvers.projection.projection import NotProjectedError
 from ..solvers.result import Result
 from ..words import counted, first_names
+from .assembly_choice import DRIVEN, Assembler, AssemblyChoice, Driven
 from .branch import Branch, branch_between, meets_dead_centre
 from .closures import RodClosure
 from .constraint_set import ConstraintSet
 
 _log = logging.getLogger(__package__)
-
-Driven = Sequence[str | Segments] | Segments
-"""Joints by name, or Segments, that are held."""
-
-DAMPING, PATIENCE = 0.01, 6
-"""Of 924 starts within a radian on 11 models 923 close with these. With a patience of 8 all do, but where redundant
-rows contradict slightly it takes up to 17 iterations to say so, instead of 15."""
 
 BACK = 12
 """Newton steps by which driven joints are moved back to where the mechanism was closed."""
@@ -203,13 +194,14 @@ def assemble_position(
     nearest: bool = False,
     stay_on_branch: float | None = None,
     before: ArrayLike | None = None,
-    engine: Engine | None = None,
+    engine: Engine | str | None = None,
 ) -> Assembly:
     r"""Close a mechanism: a configuration near q0 that satisfies its constraints.
 
     Damped Newton steps of the projector, each at most 1.5 rad or m, and each the least in the costs; no restarts, so
-    that the result is near q0. Rotation errors are angles: a half turn is never a solution. Long chains are solved
-    sparsely.
+    that the result is near q0. Rotation errors are angles: a half turn is never a solution. What is zero in the rows
+    of long chains is left out. The constraint set keeps what was made ready for the same costs, driven joints, bounds
+    and options, so that the next assembly only solves.
 
     Args:
         constraint_set: what is to hold; what is off, or has no position rows, does not count.
@@ -230,9 +222,9 @@ def assemble_position(
         before: that closed configuration (nq,). By default it is found from q0 by moving the driven joints alone, so
             that q0 may be the last result with other values of the driven joints. Where they cannot close it, q0 itself
             is compared, and `branch.is_closed` is False: the sign may then be another one already.
-        engine: what solves; by default the projector's, with steps by `SparseKKT` for long chains and by `LeastChange`
-            for costs of zero (with bounds, inequalities or more than one level always by `DampedCholesky`, to which a
-            cost of zero is a very small one).
+        engine: what solves, as of a Projector; by default the usual one, but steps by `SparseKKT` for long chains that
+            it does not compile, and by `LeastChange` for costs of zero (with bounds, inequalities or more than one
+            level always by `DampedCholesky`, to which a cost of zero is a very small one).
 
     Raises:
         EmptyProblemError: no constraint that is on has position rows.
@@ -242,26 +234,22 @@ def assemble_position(
     Source: `CalcAssemblyQ` of RBDL, whose defaults these are.
     """
     expect(constraint_set, ConstraintSet, "constraint set of an assembly", _SET)
-    space = constraint_set.robot.space
     step = None if stay_on_branch is None else as_tolerance(stay_on_branch, "step of stay_on_branch")
-    frozen_columns(space, driven, "driven joints")  # refused in words of this argument
-    problem = constraint_set.problem(weights=weights, frozen=driven, bounds=bounds or Bounds.none(space))
-    if is_finite_number(tolerance) and 0.0 < tolerance < LEAST_THRESHOLD:
-        raise OptionError(below_rounding("tolerance of an assembly", tolerance))
-    changes = {"threshold": tolerance, "max_iterations": max_iterations, "nearest": nearest, "trace": True}
-    options = Options.local(**changes, damping=DAMPING, patience_count=PATIENCE)
+    space = constraint_set.robot.space
+    held = driven if isinstance(driven, tuple | list | Segments) else frozen_columns(space, driven, DRIVEN)
+    chosen = AssemblyChoice(weights, held, bounds, tolerance, max_iterations, nearest, engine)
+    assembler = chosen.assembler(constraint_set)
+    problem = assembler.projector.problem
     start = np.array(space.check(q0, "q0"))
     if before is not None and step is None:
         raise OptionError("'before' is the closed configuration whose branch is kept: give 'stay_on_branch' too")
     earlier = None if before is None else np.array(space.check(before, "before"))
-    sides = problem.rhs if rhs is None else _sides(problem, rhs)
-    projector = Projector(problem, options, engine or (None if nearest else _engine(problem)))
-    projection = projector.project(start, sides)
+    projection = assembler.project(start, problem.rhs if rhs is None else _sides(problem, rhs))
     if step is None or not projection.success:
         return Assembly(projection, constraint_set, projection.status)
     if earlier is None:
         earlier = _driven_back(projection, start)
-    branch = _compared(projector, projection, start, earlier)
+    branch = _compared(assembler, projection, start, earlier)
     status = projection.status if branch.same(step) else Status.LEFT_BRANCH
     return Assembly(projection, constraint_set, status, branch)
 
@@ -333,20 +321,20 @@ def _driven_back(done: Projection, start: Vector) -> Vector | None:
     return None
 
 
-def _compared(projector: Projector, done: Projection, start: Vector, earlier: Vector | None) -> Branch:
+def _compared(assembler: Assembler, done: Projection, start: Vector, earlier: Vector | None) -> Branch:
     """The branch of a closed configuration against that of the one before, or of the start where that is not known."""
-    problem, q, rhs = done.problem, done.q, done.rhs
+    driven, q, rhs = done.problem.frozen, done.q, done.rhs
     if earlier is None:
-        return branch_between(problem, start, q, rhs, problem.frozen)
+        return branch_between(assembler, start, q, rhs, driven)
 
     def close(near: Vector) -> Vector | None:
-        found = projector.project(near, rhs)
+        found = assembler.project(near, rhs)
         return found.q if found.success else None
 
-    branch = branch_between(problem, earlier, q, rhs, problem.frozen, is_closed=True)
+    branch = branch_between(assembler, earlier, q, rhs, driven, is_closed=True)
     if branch.signs[0] != branch.signs[1] or branch.signs[0] == 0.0:
         return branch
-    return branch._replace(meets=meets_dead_centre(problem, branch, q, rhs, close))
+    return branch._replace(meets=meets_dead_centre(assembler, branch, q, rhs, close))
 
 
 def _warn_if_left(constraint_set: ConstraintSet, error: Vector, words: str, counts: Sequence[bool] = ()) -> None:
@@ -368,14 +356,4 @@ def _warn_if_open(constraint_set: ConstraintSet, q: ArrayLike, rhs: RightHandSid
 def _sides(problem: Problem, rhs: RightHandSide) -> RightHandSide:
     """The right-hand sides of the constraints that count, from those of the whole set."""
     expect(rhs, RightHandSide, "right-hand sides of an assembly", "a RightHandSide (constraint_set.rhs_at)")
-    return RightHandSide(problem.constraints, np.concatenate([np.zeros(0), *map(rhs.of, problem.constraints)]))
-
-
-def _engine(problem: Problem) -> Engine | None:
-    """Steps of sparse rows where they pay, of the least cost where some cost is zero; None for the projector's own."""
-    bounded = bool(np.isfinite(problem.bounds.lower).any() or np.isfinite(problem.bounds.upper).any())
-    equalities = not any((owner.rows.one_sided & owner.rows.mask).any() for owner in problem.constraints)
-    if bounded or len(problem.levels) > 1 or not equalities:
-        return None
-    free = bool((problem.weights[~problem.frozen] == 0.0).any())
-    return NewtonEngine(SparseKKT) if is_long_and_sparse(problem) else NewtonEngine(LeastChange) if free else None
+    return problem.rhs.taken_from(rhs, range(len(problem.constraints)))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from liegroups.arrays import BoolVector, Indices, Matrix, Vector
+from liegroups import Space
+from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 
 from ..errors import UndefinedError
-from ..problem.problem import Problem
 from ..rows.right_hand_side import RightHandSide
 from .partition import partition
 
@@ -18,6 +18,19 @@ PLACES = 60
 """Into how many parts a way is cut, at most; one that takes more counts as passing a dead centre."""
 SHORTEST = 1e-5
 """A part shorter than this [rad or m] on which the tangents lead to the other sign has a dead centre."""
+
+
+class HasRows(Protocol):
+    """What rows are evaluated by: a Problem, or an Assembler, which does it by its engine."""
+
+    @property
+    def space(self) -> Space:
+        """Space of the configurations."""
+        ...
+
+    def jacobian(self, q: ArrayLike, rhs: RightHandSide | None = None) -> Matrix:
+        """As `Problem.jacobian`."""
+        ...
 
 
 class Branch(NamedTuple):
@@ -56,7 +69,7 @@ class Branch(NamedTuple):
 
 
 def branch_between(
-    problem: Problem, before: Vector, q: Vector, rhs: RightHandSide, driven: BoolVector, *, is_closed: bool = False
+    problem: HasRows, before: Vector, q: Vector, rhs: RightHandSide, driven: BoolVector, *, is_closed: bool = False
 ) -> Branch:
     """Compare a configuration with the closed one it led to.
 
@@ -82,7 +95,7 @@ def branch_between(
 
 
 def meets_dead_centre(
-    problem: Problem, branch: Branch, q: Vector, rhs: RightHandSide, close: Callable[[Vector], Vector | None]
+    problem: HasRows, branch: Branch, q: Vector, rhs: RightHandSide, close: Callable[[Vector], Vector | None]
 ) -> bool:
     """Whether there is a dead centre between two closed configurations of one sign.
 
@@ -118,7 +131,7 @@ def meets_dead_centre(
     return True
 
 
-def _along(problem: Problem, branch: Branch, a: Vector, b: Vector, rhs: RightHandSide) -> Vector:
+def _along(problem: HasRows, branch: Branch, a: Vector, b: Vector, rhs: RightHandSide) -> Vector:
     """The step from a to b, its dependent part by the tangent at a."""
     v, J = branch.dependent, problem.jacobian(a, rhs)[branch.rows]
     step = problem.space.difference(a, b)
@@ -127,7 +140,7 @@ def _along(problem: Problem, branch: Branch, a: Vector, b: Vector, rhs: RightHan
     return step
 
 
-def _sign_at(problem: Problem, branch: Branch, q: Vector, rhs: RightHandSide) -> float:
+def _sign_at(problem: HasRows, branch: Branch, q: Vector, rhs: RightHandSide) -> float:
     """The sign of the pivot block; 0 where a function has no value."""
     try:
         return _sign(problem.jacobian(q, rhs)[np.ix_(branch.rows, branch.dependent)])

@@ -23,9 +23,13 @@ from ..rows.row_owner import RowOwner
 from ..rows.stack import Stack, check_unique
 from ..rows.stacking import Order, check_sides, stack_rows
 from ..words import counted
+from ..workspace import Kept
 from .closures import Closure
 from .contacts import PointContact, SurfaceContact
 from .set_rows import SetRows, TogetherRows
+
+ASSEMBLERS = 16
+"""So many assemblers a set keeps, together with the sets that were switched or stabilised from it."""
 
 
 @final
@@ -75,6 +79,7 @@ class ConstraintSet:
         baumgarte: the stabilisation of each constraint.
         is_of_contacts: whether all constraints are contacts, those that are off too.
         rhs: their default right-hand sides.
+        assemblers: what was made ready for its assemblies, by what is on, costs, driven joints, bounds and options.
 
     Raises:
         DuplicateNameError, DuplicateError: two constraints of one name, or one object twice.
@@ -88,6 +93,7 @@ class ConstraintSet:
     baumgarte: tuple[Baumgarte, ...]
     is_of_contacts: bool
     rhs: RightHandSide
+    assemblers: Kept[Any]
 
     def __init__(
         self, robot: Robot, owners: Sequence[RowOwner], baumgarte: Mapping[Any, Baumgarte] | None = None
@@ -107,6 +113,7 @@ class ConstraintSet:
         self.rhs = RightHandSide(self.stack)
         self.is_of_contacts = all(isinstance(owner, PointContact | SurfaceContact) for owner in constraints)
         self._together = TogetherRows(self.robot, self.stack)
+        self.assemblers = Kept(ASSEMBLERS)
         one_sided = [owner.rows.one_sided[owner.rows.mask] for owner in self.stack]
         self._one_sided = np.concatenate([*one_sided, np.zeros(0, dtype=np.bool_)])
         stabilisations: dict[Any, Baumgarte] = {} if baumgarte is None else {**baumgarte}

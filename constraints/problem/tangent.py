@@ -27,7 +27,16 @@ def tangent_basis(problem: Problem, point: Point, rhs: RightHandSide) -> Matrix:
         point: where.
         rhs: right-hand sides.
     """
-    J = _jacobian(problem, point, rhs, (*problem.mandatory, problem.explicits))
+    return kept_velocities(problem, _jacobian(problem, point, rhs, (*problem.mandatory, problem.explicits)))
+
+
+def kept_velocities(problem: Problem, J: Matrix) -> Matrix:
+    """Orthonormal basis (nv, dimension) of the velocities that some rows keep.
+
+    Args:
+        problem: says which dofs are frozen.
+        J: Jacobian (rows, nv) of the rows.
+    """
     moving = np.flatnonzero(~problem.frozen)
     inside = null_space(J[:, moving])
     basis = np.zeros((problem.space.nv, inside.shape[1]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import repeat
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -11,12 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from liegroups import Space
 from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ..problem.problem import Problem
+from ..robot import Robot
 from ..rows.right_hand_side import RightHandSide
+from ..rows.stack import Stack
 from ..workspace import Workspace
+from .evaluation import Evaluation
 from .options import Options
 from .status import Refined, Status, Step
 
@@ -38,7 +42,7 @@ class Outcome(NamedTuple):
     iterations: int
     restarts: int
     residual: float
-    trace: tuple[Step, ...] | None
+    trace: Sequence[Step] | None
     refined: Refined | None = None
 
 
@@ -50,7 +54,7 @@ class Outcomes(NamedTuple):
     iterations: Indices
     restarts: Indices
     residual: Vector
-    traces: list[tuple[Step, ...] | None]
+    traces: list[Sequence[Step] | None]
     refined: list[Refined | None]
     seconds: Vector
 
@@ -158,3 +162,12 @@ class Engine(ABC):
     @abstractmethod
     def compile(self, problem: Problem, options: Options) -> Program:
         """A program for a problem."""
+
+    def evaluation(self, where: Robot | Space, stack: Stack) -> Evaluation:
+        """What evaluates constraints: their functions, where an engine has no way of its own.
+
+        Args:
+            where: the robot, or space, that they are on.
+            stack: the constraints.
+        """
+        return Evaluation(where, stack)

@@ -46,6 +46,7 @@ from constraints.loops.mobility import mobility_at
 from constraints.models import mechanisms
 from constraints.rows import Order, stack_rows
 from constraints.solvers import DampedCholesky, LeastChange, NewtonEngine, SparseKKT
+from constraints.solvers.projection.engines import USUAL
 
 NEAR = [(model, entry) for model, d in data()["models"].items() for entry in d["near"]]
 
@@ -314,9 +315,9 @@ def test_what_closes_it_by_default(more: tuple[str, ...], changes: dict[str, Any
         asked["bounds"] = Bounds(robot.space, *(np.array(side) for side in asked["bounds"]))
     found = assemble_position(rows, closed + 0.1, **asked)
     assert found.success
+    engines: dict[Any, Any] = {DampedCholesky: USUAL, LeastChange: NewtonEngine(LeastChange)}
     results = {
-        kind: assemble_position(rows, closed + 0.1, engine=NewtonEngine(kind), **asked).q.tobytes()
-        for kind in (DampedCholesky, LeastChange)
+        kind: assemble_position(rows, closed + 0.1, engine=engines[kind], **asked).q.tobytes() for kind in engines
     }
     assert len(set(results.values())) == 2
     assert found.q.tobytes() == results[engine]
@@ -586,9 +587,11 @@ def test_the_way_of_a_failure_is_drawn(tmp_path: Path) -> None:
 def test_the_benchmark_checks_its_answers() -> None:
     """Growth: `benchmarks/closed_chains.py --check` runs, sparse and dense answers agree, the exponent is printed."""
     script = Path(__file__).resolve().parent.parent.parent / "benchmarks" / "closed_chains.py"
-    done = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True, timeout=120)
+    command = [sys.executable, str(script), "--check", "--engine", USUAL]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "exponent from n = 30" in done.stdout
+    assert re.search(r"^four_bar +3/3 ", done.stdout, re.MULTILINE)
 
 
 def test_the_page_on_closed_chains_runs() -> None:

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import final
 
+from liegroups import Space
+
 from ...problem.problem import Problem
+from ...robot import Robot
+from ...rows.stack import Stack
 from ..engine import Engine, Program
+from ..evaluation import Evaluation
 from ..options import Options
 
 
@@ -42,6 +47,12 @@ class CompiledEngine(Engine):
         from .program import compiled
 
         return compiled(problem, options)
+
+    def evaluation(self, where: Robot | Space, stack: Stack) -> Evaluation:
+        """As `Engine.evaluation`: by the kernels, where they can."""
+        from .evaluation import CompiledEvaluation
+
+        return CompiledEvaluation(where, stack)
 
     def __repr__(self) -> str:
         return "CompiledEngine()"

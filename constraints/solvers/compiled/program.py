@@ -11,7 +11,6 @@ from typing import Any, final
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
-from liegroups.frozen import read_only_copy
 
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
@@ -23,7 +22,8 @@ from ..newton.computed_bodies import BroughtBackProgram, ComputedBodies, Resumab
 from ..newton.engine import NewtonEngine
 from ..newton.program import NewtonProgram
 from ..options import Options
-from ..status import Status, Step
+from ..status import Status
+from ..trace import Trace
 from .packing import Integers, NotPacked
 from .problem import packed
 
@@ -124,12 +124,11 @@ class CompiledProgram(Resumable):
         trace = self._trace(memory) if self._traced else None
         return Outcome(end, STATUSES[status], iterations, restarts, residual, trace)
 
-    def _trace(self, memory: _Memory) -> tuple[Step, ...]:
+    def _trace(self, memory: _Memory) -> Trace:
         """The iterates that a projection wrote down."""
         nq = self.problem.space.nq
         count = int(memory.state[layout.TRACED])
-        records = memory.work[self._traced : self._traced + count * (nq + 2)].reshape(count, nq + 2)
-        return tuple(Step(read_only_copy(r[:nq]), float(r[nq]), bool(r[nq + 1])) for r in records)
+        return Trace(memory.work[self._traced : self._traced + count * (nq + 2)].copy(), nq)
 
     def run_many(
         self,

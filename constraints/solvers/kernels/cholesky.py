@@ -74,9 +74,10 @@ def cholesky_solved(W: Floats, N: int, m: int, y: int) -> bool:
         W[top + k] = inverse
         for i in range(k + 1, m):
             a, row = W[top + i] * inverse, N + i * m
-            for j in range(i, m):
-                W[row + j] -= a * W[top + j]
-            W[y + i] -= a * W[y + k]
+            if a != 0.0:  # rows of two loops without a common joint
+                for j in range(i, m):
+                    W[row + j] -= a * W[top + j]
+                W[y + i] -= a * W[y + k]
     for k in range(m - 1, -1, -1):
         x = W[y + k] * W[N + k * m + k]
         W[y + k] = x

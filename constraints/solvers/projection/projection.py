@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Never, final
 
@@ -81,7 +82,7 @@ class Solved:
     iterations = FieldOf[int]("outcome.iterations", "Jacobians with their steps, and restart draws.")
     restarts = FieldOf[int]("outcome.restarts", "How often it started again.")
     residual = FieldOf[float]("outcome.residual", "Largest error norm of a constraint at q.")
-    trace = FieldOf[tuple[Step, ...] | None]("outcome.trace", "The iterates; None without `Options(trace=True)`.")
+    trace = FieldOf[Sequence[Step] | None]("outcome.trace", "The iterates; None without `Options(trace=True)`.")
 
     @property
     def refined(self) -> Refined | None:

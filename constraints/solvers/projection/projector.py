@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Never, NoReturn, final
 
 from liegroups import Space
 from liegroups.arguments import expect, is_float64
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only_copy
 
 from ...errors import OperatorError, OptionError
 from ...keywords import absent
 from ...problem.description import targets_without_time
 from ...problem.problem import Problem
+from ...problem.tangent import kept_velocities
 from ...robot import Robot
 from ...rows.right_hand_side import RightHandSide
 from ...rows.row_owner import RowOwner
@@ -85,6 +86,7 @@ class Projector:
         self.engine = as_engine(engine)
         self._program = refined(self.engine, self.problem, self.options)
         self._solver = self._program.engine or self.engine
+        self._evaluation = self.engine.evaluation(problem.robot or problem.space, problem.constraints)
         self._checked_there, self._shape = self._program.checks_starts, (problem.space.nq,)
         self._pool = Pool(Workspace)
         self._job = Job(self.problem, self.options, self.engine, self._program)
@@ -233,7 +235,37 @@ class Projector:
         self, q: ArrayLike, constraint: RowOwner | str | int | None = None, rhs: RightHandSide | ArrayLike | None = None
     ) -> bool:
         """Whether q satisfies every constraint and its bounds, or one constraint, to the threshold of the options."""
-        return self.problem.is_satisfied(q, constraint, rhs, self.options.threshold)
+        if constraint is not None:
+            return self.problem.is_satisfied(q, constraint, rhs, self.options.threshold)
+        return self.residual(q, rhs) <= self.options.threshold and self.problem.bounds.contains(self.problem.check(q))
+
+    # Evaluation, for planners: what the methods of the problem say, by the engine.
+
+    def residual(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> float:
+        """As `problem.residual(q, rhs)`: largest norm over the constraints of their errors, q as it is."""
+        q, sides, workspace = self.problem.check(q), self.problem.check_rhs(rhs), self._pool.take()
+        residual = self.residual_valid(q, sides, workspace)
+        self._pool.give(workspace)
+        return residual
+
+    def residual_valid(self, q: Vector, sides: RightHandSide, workspace: Workspace) -> float:
+        """As `residual`, of arguments that are known to be valid, in a workspace of the caller's."""
+        if self.problem.optional_last:  # which may be undefined
+            return self.problem.residual(q, sides)
+        return self._evaluation.rows(q, sides, workspace, jacobian=False).residual
+
+    def jacobian(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Matrix:
+        """As `problem.jacobian(q, rhs)`: (rows that count, nv), derivatives of the errors."""
+        q, sides, workspace = self.problem.check(q), self.problem.check_rhs(rhs), self._pool.take()
+        jacobian = self._evaluation.rows(q, sides, workspace).jacobian.copy()
+        self._pool.give(workspace)
+        return jacobian
+
+    def tangent_basis(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> Matrix:
+        """As `problem.tangent_basis(q, rhs)`: (nv, dimension), velocities that keep all mandatory errors."""
+        if self.problem.optional_last:  # which may be undefined
+            return self.problem.tangent_basis(q, rhs)
+        return kept_velocities(self.problem, self.jacobian(q, rhs))
 
     def __repr__(self) -> str:
         return f"Projector({self.problem!r}, {self.options})"

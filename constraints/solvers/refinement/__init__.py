@@ -20,4 +20,4 @@ def refined(engine: Engine, problem: Problem, options: Options) -> Program:
         return compiled
     from .program import RefinedProgram  # on use: few problems ask for it
 
-    return RefinedProgram(compiled, problem, options)
+    return RefinedProgram(compiled, problem, options, engine)

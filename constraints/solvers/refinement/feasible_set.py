@@ -14,8 +14,9 @@ from ...point import Point, placer
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...rows.stack import Stack
-from ...rows.stacking import Order, stack_rows
 from ...workspace import Workspace
+from ..engine import Engine
+from ..evaluation import Evaluation
 from ..newton.bounds import SolverBounds
 from ..newton.substitution import Substitution
 from .objective import Objective
@@ -54,9 +55,11 @@ class FeasibleSet:
         problem: whose constraints.
         columns: (nv,) true for the free dofs that may move.
         wrap: whether joints that may be shifted by whole turns have no bounds.
+        engine: evaluates the rows; by their functions if absent.
 
     Attributes:
         problem: as given.
+        evaluation: of the rows, at configurations whose outputs are computed.
         live: indices of the dofs that move.
         moving: indices of these and of the computed dofs.
         resting: (nv,) true for the other free dofs that have a cost: they are where the reference is. A rotation or a
@@ -70,7 +73,7 @@ class FeasibleSet:
         box: bounds of the dofs that steps keep.
     """
 
-    def __init__(self, problem: Problem, columns: BoolVector, wrap: bool = False) -> None:
+    def __init__(self, problem: Problem, columns: BoolVector, wrap: bool = False, engine: Engine | None = None) -> None:
         self.problem = problem
         self.substitution = Substitution(problem)
         self.box = SolverBounds(problem, wrap)
@@ -80,6 +83,8 @@ class FeasibleSet:
         levels = problem.levels[:-1] if problem.optional_last else problem.levels
         owners = [owner for level in levels for owner in level]
         self.stack = Stack([owner.unclipped() for owner in owners])
+        where = problem.robot or problem.space
+        self.evaluation = Evaluation(where, self.stack) if engine is None else engine.evaluation(where, self.stack)
         self.is_clipped = any(a is not b for a, b in zip(owners, self.stack, strict=True))
         lower = [(o.rows.scale * o.rows.lower)[o.rows.mask & o.rows.one_sided] for o in owners]
         upper = [(o.rows.scale * o.rows.upper)[o.rows.mask & o.rows.one_sided] for o in owners]
@@ -148,7 +153,8 @@ class FeasibleSetAt:
         self.lower, self.upper = feasible.lower, feasible.upper
         self.begin = feasible.problem.space.neutral
         stack = feasible.stack
-        self._row_rhs = RightHandSide(stack, rhs.vector[: stack.rhs_size]) if feasible.is_clipped else rhs
+        same = not feasible.is_clipped and stack.rhs_size == rhs.vector.size  # those of explicit constraints come last
+        self._row_rhs = rhs if same else RightHandSide(stack, rhs.vector[: stack.rhs_size])
         self._point: Point = feasible.place(feasible.problem.space.neutral, workspace)
 
     def at(self, q: Vector) -> LocalModel:
@@ -157,11 +163,11 @@ class FeasibleSetAt:
         substitution, rows = feasible.substitution, feasible.stack.size
         if substitution.has_maps:
             q = substitution.resolve(q, self.rhs, point, jacobian=True)
-        point.move(q)
         values, both = np.empty(feasible.size), np.empty((feasible.size + 1, feasible.nv))
         if rows:
-            stacked = stack_rows(feasible.stack, point, Order.POSITION, self._row_rhs)
+            stacked = feasible.evaluation.rows(q, self._row_rhs, self.workspace)
             values[:rows], both[:rows] = stacked.error, stacked.jacobian
+        point.move(q)  # after the rows, which may have a point of their own in the workspace
         feasible.guard_rows(q, values[rows:], both[rows:-1])
         cost, both[-1], least = self.objective.at(point, self.rhs)
         terms = both[-1][feasible.moving]

@@ -15,7 +15,7 @@ from ...linear_algebra import largest
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...workspace import Workspace
-from ..engine import Outcome, Program
+from ..engine import Engine, Outcome, Program
 from ..newton.linear_step import capped
 from ..options import Options
 from ..status import Refined, Status, Step
@@ -54,9 +54,10 @@ class RefinedProgram(Program):
     Args:
         program: gives the solutions to begin from.
         problem, options: of the program.
+        engine: evaluates the rows; by their functions if absent.
     """
 
-    def __init__(self, program: Program, problem: Problem, options: Options) -> None:
+    def __init__(self, program: Program, problem: Problem, options: Options, engine: Engine | None = None) -> None:
         if options.optimise_last and not problem.optional_last:
             raise OptionError(
                 "option 'optimise_last': the problem has no optional last level; give it two levels or more, and "
@@ -66,7 +67,7 @@ class RefinedProgram(Program):
         self.engine = program.engine
         self._last = LastLevel(problem.levels[-1]) if options.optimise_last else None
         turning = options.wrap and options.optimise_last  # in a distance a whole turn counts, in errors it does not
-        self._feasible = FeasibleSet(problem, refined_columns(problem, options.nearest), turning)
+        self._feasible = FeasibleSet(problem, refined_columns(problem, options.nearest), turning, engine)
         self._restoration = Restoration(self._feasible, options.damping, options.cap, options.saturating_passes)
         self._tolerance = min(max(ON_THE_ROWS * options.threshold, ROUNDING), LOOSEST)
         self._loose = problem.wraps if options.wrap else np.zeros(problem.space.nv, dtype=np.bool_)

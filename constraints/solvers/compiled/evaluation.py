@@ -1,0 +1,149 @@
+"""Evaluation by kernels: the rows of constraints alone, packed."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from liegroups import Space
+from liegroups.arrays import Indices, Matrix, Vector
+
+from ...functions.affine import Constant
+from ...problem.problem import Problem
+from ...robot.bounds import Bounds
+from ...rows.explicit import Explicit
+from ...rows.right_hand_side import RightHandSide
+from ...rows.row_owner import RowOwner
+from ...rows.stack import Stack
+from ...rows.stacking import Rows
+from ...workspace import Workspace
+from ..evaluation import Evaluation
+from ..kernels import layout
+from ..kernels.loading import entrances
+from ..options import Options
+from .packing import NotPacked
+from .problem import Packed, packed
+
+_NO_JACOBIAN: Matrix = np.zeros((0, 1))
+
+
+@final
+class _RowsAlone(RowOwner):
+    """The rows of an explicit constraint that computes nothing.
+
+    Args:
+        explicit: whose rows.
+    """
+
+    def __init__(self, explicit: Explicit) -> None:
+        wrapped = explicit.wrapped_rotation_vectors
+        self.take_rows(
+            explicit.measured, explicit.rows, explicit.default_rhs, wrapped_rotation_vectors=wrapped, name=explicit.name
+        )
+
+    def on(self, space: Space) -> RowOwner:
+        """Itself: it is where it shall be."""
+        del space
+        return self
+
+
+class _Tables(NamedTuple):
+    """Constraints that were packed.
+
+    Attributes:
+        packed: their integers, constants and memory.
+        live: tangent coordinates of the columns of the Jacobian.
+        places: where in the memory the value of each constraint is, as its right-hand side is placed.
+    """
+
+    packed: Packed
+    live: Indices
+    places: Indices
+
+
+@final
+class _Memory:
+    """What a worker writes into: the packed memory, and what kernels are given and fill."""
+
+    __slots__ = ("jacobian", "q", "rhs", "rows", "sides", "work")
+
+    def __init__(self, stack: Stack, tables: _Tables) -> None:
+        space = stack.owners[0].space
+        self.work = tables.packed.work.copy()
+        self.q, self.sides = np.zeros(space.nq), np.zeros(stack.rhs_size)
+        self.jacobian = np.zeros((stack.size, tables.live.size))
+        self.rows = Rows(np.zeros(stack.size), np.zeros((stack.size, space.nv)), stack.slices)
+        self.rhs: RightHandSide | None = None
+
+    def take(self, q: Vector, rhs: RightHandSide | None) -> None:
+        """What is to be evaluated; without right-hand sides at those of before."""
+        self.q[:] = q
+        if rhs is not None and rhs is not self.rhs:
+            self.sides[:] = rhs.vector
+            self.rhs = rhs
+
+
+@final
+class CompiledEvaluation(Evaluation):
+    """Evaluates by kernels; what they do not evaluate, or find undefined, by the functions.
+
+    Arguments are those of `Evaluation`. Constraints are packed when somebody first asks.
+    """
+
+    def rows(self, q: Vector, rhs: RightHandSide, workspace: Workspace, *, jacobian: bool = True) -> Rows:
+        """As `Evaluation.rows`."""
+        memory = self._evaluated(q, rhs, workspace, jacobian)
+        if memory is None or self._tables is None:
+            return super().rows(q, rhs, workspace, jacobian=jacobian)
+        if jacobian:
+            memory.rows.jacobian[:, self._tables.live] = memory.jacobian
+        return memory.rows
+
+    def values(self, q: Vector, workspace: Workspace) -> Vector:
+        """As `Evaluation.values`."""
+        tables = self._tables
+        memory = self._evaluated(q, None, workspace, False) if tables is not None and tables.places.size else None
+        return super().values(q, workspace) if memory is None or tables is None else memory.work[tables.places]
+
+    def _evaluated(self, q: Vector, rhs: RightHandSide | None, workspace: Workspace, jacobian: bool) -> _Memory | None:
+        """The memory with all rows at a configuration; None where kernels do not evaluate them."""
+        tables = self._tables
+        if tables is None:
+            return None
+        memory = workspace.resource(self, "evaluation", _Memory, self.stack, tables)
+        memory.take(q, rhs)
+        integers, floats, _ = tables.packed
+        asked = memory.jacobian if jacobian else _NO_JACOBIAN
+        defined = self._rows_of(integers, floats, memory.work, memory.q, memory.sides, memory.rows.error, asked)
+        return memory if defined else None
+
+    @cached_property
+    def _rows_of(self) -> Any:
+        return entrances().rows_of
+
+    @cached_property
+    def _tables(self) -> _Tables | None:
+        """What is packed; None where it cannot be, or a constraint stands still, which has been said."""
+        stack = self.stack
+        if not stack.size or any(not o.columns.any() and not isinstance(o.measured, Constant) for o in stack):
+            return None
+        owners = [_RowsAlone(owner) if isinstance(owner, Explicit) else owner for owner in stack]
+        alone = Problem(self.where, owners, Bounds.none(stack.owners[0].space))
+        try:
+            made = packed(alone, Options(restarts=False))
+        except NotPacked:
+            return None
+        return _Tables(made, np.flatnonzero(alone.implicit_dofs & alone.free), _places(made, stack))
+
+
+def _places(made: Packed, stack: Stack) -> Indices:
+    """Where in the memory the values of all constraints are; empty where one has no row that is evaluated."""
+    integers = made.integers
+    if any(block.stop == block.start for block in stack.slices):
+        return np.zeros(0, dtype=np.intp)
+    blocks = int(integers[int(integers[layout.LEVEL_TABLE]) + layout.BLOCKS])
+    first = [int(integers[blocks + 1 + layout.BLOCK_SIZE * i + layout.VALUE]) for i in range(len(stack))]
+    entries = [np.arange(at, at + owner.group.nq) for at, owner in zip(first, stack, strict=True)]
+    return np.concatenate(entries).astype(np.intp)
