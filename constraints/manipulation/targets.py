@@ -14,11 +14,11 @@ from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import ConstraintError, GraphError, WrongObjectError
 from ..robot import Robot
-from ..rows.right_hand_side import RightHandSide
-from ..solvers import Projection, Projector, Status
+from ..solvers import Projection, Status
 from ..solvers.result import Result
 from ..words import counted
 from .memory import GraphMemory
+from .plans import TargetStep, TransitionPlan, TransitionPlans, Work
 from .problems import GraphProblems
 from .selector import StateSelector
 from .states import Transition
@@ -138,7 +138,6 @@ class Wanted(NamedTuple):
     leaf: Vector | None
 
 
-Work = tuple[Projector, Vector, RightHandSide]
 Solve = Callable[[Sequence[Work]], Sequence[Projection]]
 
 
@@ -169,7 +168,7 @@ def on_executor(executor: Executor | None) -> Solve:
 
 
 def from_starts(
-    problems: GraphProblems,
+    plans: TransitionPlans,
     selector: StateSelector,
     transition: Transition,
     pairs: Sequence[tuple[Vector, Vector]],
@@ -180,7 +179,7 @@ def from_starts(
     """Targets of starts that are looked at first, all in the memory of one call.
 
     Args:
-        problems: problems of the graph.
+        plans: of the graph.
         selector: knows what its states ask for.
         transition: with waypoints or without.
         pairs: starts and guesses, checked.
@@ -191,22 +190,23 @@ def from_starts(
     Raises:
         GraphError: a start that is not in the source state; or as `leaf_for`.
     """
-    memory, wanted = problems.memories.take(), list[Wanted]()
+    problems, plan, wanted = plans.problems, plans.of(transition), list[Wanted]()
+    memory = problems.memories.take()
     for start, guess in pairs:
-        off = selector.misses(transition.source, memory.place(start))
+        off = selector.misses(transition.source, start, memory.workspace)
         if off:
             raise GraphError(f"the start of '{transition}' is not in the state '{transition.source}': {off}")
-        wanted.append(Wanted(start, guess, leaf_for(problems, transition, guess, leaf)))
-    found = reach(problems, transition, wanted, attempts, memory, solve or one_by_one(memory))
+        wanted.append(Wanted(start, guess, leaf_for(problems, plan, guess, leaf)))
+    found = reach(plan, wanted, attempts, problems.robot, memory, solve or one_by_one(memory))
     problems.memories.give(memory)
     return found
 
 
 def reach(
-    problems: GraphProblems,
-    transition: Transition,
+    plan: TransitionPlan,
     wanted: Sequence[Wanted],
     attempts: int,
+    robot: Robot,
     memory: GraphMemory,
     solve: Solve,
 ) -> list[TargetConfiguration]:
@@ -216,27 +216,26 @@ def reach(
     motion. The guesses are random, and a function of the start and the first guess alone.
 
     Args:
-        problems: problems of the graph.
-        transition: with waypoints or without.
+        plan: of the transition.
         wanted: the targets.
         attempts: number of guesses at most.
+        robot: whose configurations.
         memory: memory of the call.
         solve: how projections are done.
     """
     tries = [_Try(target) for target in wanted]
     left = tries
     for attempt in range(1, attempts + 1):
-        _chains(problems, transition, left, memory, solve)
+        _chains(plan.steps, left, memory, solve)
         for one in left:
-            on_leaf = problems.is_on_leaf(transition, one.here, one.wanted.leaf, memory)
-            one.judge(transition, attempt, on_leaf)
-        if transition.short:
+            one.judge(plan.transition, attempt, plan.is_on_leaf(one.here, one.wanted.leaf, memory))
+        if plan.transition.short:
             break
         left = [one for one in left if not one.best.success]
         if not left:
             break
         for one in left:
-            one.guess_again(problems.robot)
+            one.guess_again(robot)
     return [one.result(attempts) for one in tries]
 
 
@@ -270,23 +269,19 @@ class _Try:
         return best if best.success or best.transition.short else replace(best, attempts=attempts)
 
 
-def _chains(
-    problems: GraphProblems, transition: Transition, tries: Sequence[_Try], memory: GraphMemory, solve: Solve
-) -> None:
+def _chains(steps: Sequence[TargetStep], tries: Sequence[_Try], memory: GraphMemory, solve: Solve) -> None:
     """Projections of one attempt each, up to the first that fails."""
-    steps = problems.steps(transition)
     for one in tries:
         one.done, one.here = [], one.wanted.q_start
-    for i, step in enumerate(steps):
-        if i and problems.follows(step, steps[i - 1], len(steps)):
+    for step in steps:
+        if step.repeats:
             for one in tries:
                 one.done.append(one.done[-1])
             continue
         works: list[Work] = []
         for one in tries:
             before = one.done[-1] if one.done else None
-            projector, rhs = problems.target(step, len(steps), one.here, one.wanted.leaf, memory, before)
-            works.append((projector, one.here if step.transition.short else one.q, rhs))
+            works.append(step.work(one.here, one.q, one.wanted.leaf, memory, before))
         for one, projection in zip(tries, solve(works), strict=True):
             one.done.append(projection)
             one.here = projection.q
@@ -295,22 +290,22 @@ def _chains(
             return
 
 
-def leaf_for(problems: GraphProblems, transition: Transition, q: Vector, leaf: ArrayLike | None) -> Vector | None:
+def leaf_for(problems: GraphProblems, plan: TransitionPlan, q: Vector, leaf: ArrayLike | None) -> Vector | None:
     """The configuration from which a level-set transition reads its parameters; None where there are none.
 
     Args:
         problems: problems of the graph.
-        transition: with waypoints or without.
+        plan: of the transition.
         q: a guess, which is put where leaves may be chosen, where no leaf is given.
         leaf: configuration (nq,) on the leaf.
 
     Raises:
         GraphError: a leaf for a transition that chooses none.
     """
-    part = next((part for part in (transition.inner or (transition,)) if part.parameters), None)
+    part = plan.chooses
     if part is None:
         if leaf is not None:
-            raise GraphError(f"transition '{transition}' chooses no leaf: only level-set transitions take one")
+            raise GraphError(f"transition '{plan.transition}' chooses no leaf: only level-set transitions take one")
         return None
     return problems.condition(part).project(q).q if leaf is None else problems.robot.check(leaf, "leaf")
 

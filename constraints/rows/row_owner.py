@@ -71,6 +71,8 @@ class RowOwner(ABC):
             `stack_rows` evaluates it straight into the stack. None elsewhere.
         step_rows: what the solver may take for a step in place of the rows (`rows/step_rows.py`), or None.
         takes_step_rows: whether there may be any; others than implicit constraints keep their rows as they are.
+        kept: (group.nq,) entries of a value that its right-hand side keeps; None where rows of one rotation or pose
+            differ.
     """
 
     name: str
@@ -88,11 +90,11 @@ class RowOwner(ABC):
     plain_function: Function | None = None
     step_rows: StepRows | GroupStepRows | None = None
     takes_step_rows: bool = False
+    kept: BoolVector | None
 
     _original: RowOwner | None = None
     _flat: bool
     _plain: bool
-    _kept: BoolVector | None
 
     # What the rows are: from the constructor, or of a copy.
 
@@ -108,7 +110,7 @@ class RowOwner(ABC):
         """
         target = rhs if isinstance(rhs, Target) else None
         kept = _kept_entries(measured.outputs, rows)
-        set_fields(self, rows=rows, target=target, _plain=rows.is_plain, _kept=kept, **fields)
+        set_fields(self, rows=rows, target=target, _plain=rows.is_plain, kept=kept, **fields)
         self._measure(measured)
         start = rhs if target is None else target.at(target.first_time)
         set_fields(self, default_rhs=self.check_rhs(self.group.neutral if start is None else start))
@@ -208,8 +210,8 @@ class RowOwner(ABC):
     @final
     def rhs_at_value(self, value: Vector) -> Vector:
         """The right-hand side that a value h gives: the EQUALITY rows of log h, zero elsewhere, exp'd back."""
-        if self._kept is not None:
-            kept = np.where(self._kept, value, self.group.neutral)
+        if self.kept is not None:
+            kept = np.where(self.kept, value, self.group.neutral)
             return kept if self.group.is_normalized(kept, 1e-15) else self.group.normalize(kept)
         return self.group.exp(np.where(self.rows.free_rhs, self.group.log(value), 0.0))
 
