@@ -30,7 +30,7 @@ from .plans import TransitionPlans
 from .problems import GraphProblems, PathProblem
 from .selector import StateSelector
 from .states import State, Transition
-from .targets import TargetConfiguration, configurations, from_starts, on_executor
+from .targets import TargetConfiguration, configurations, from_starts, together
 
 if TYPE_CHECKING:
     from .graph_errors import GraphErrors
@@ -306,8 +306,8 @@ class ConstraintGraph:
         """
         found = self.transition(transition)
         pairs = configurations(self.robot, Q_start, Q)
-        solve = on_executor(executor)
-        return tuple(from_starts(self._plans, self._selector, found, pairs, self.attempts, None, solve))
+        attempt = together(executor)
+        return tuple(from_starts(self._plans, self._selector, found, pairs, self.attempts, None, attempt))
 
     # Bodies.
 

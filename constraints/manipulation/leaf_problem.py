@@ -8,6 +8,7 @@ from typing import final
 
 import numpy as np
 
+from liegroups import Space
 from liegroups.arrays import Indices, Vector
 
 from ..problem.problem import Problem
@@ -51,7 +52,8 @@ class Evaluations:
 class LeafReader:
     """Reads right-hand sides of some constraints of a problem where a configuration is.
 
-    The values of all of them at once; of each value the entries that EQUALITY rows keep, neutral ones elsewhere.
+    The values of all of them at once; of each value the entries that EQUALITY rows keep. The others are neutral in all
+    right-hand sides.
 
     Args:
         evaluations: of the graph.
@@ -60,19 +62,22 @@ class LeafReader:
     """
 
     def __init__(self, evaluations: Evaluations, stack: Stack, which: Sequence[int]) -> None:
-        owners = [stack.owners[i] for i in which]
-        self._evaluation = evaluations.of(owners)
-        blocks = self._evaluation.stack.rhs_slices
-        size = self._evaluation.stack.rhs_size
-        self._kept, self._neutral = np.zeros(size, dtype=np.bool_), np.zeros(size)
-        for owner, block in zip(owners, blocks, strict=True):
-            self._kept[block] = owner.kept is not None and owner.kept
-            self._neutral[block] = owner.group.neutral
-        pairs = list(zip(owners, blocks, strict=True))
-        self._of_logarithms = [pair for pair in pairs if pair[0].kept is None]
-        self._of_unit_vectors = [(o.group, block) for o, block in pairs if o.kept is not None and o.group.unit_blocks]
-        there = [stack.rhs_slices[i] for i in which]
-        self._to: Indices = np.array([entry for block in there for entry in range(block.start, block.stop)])
+        self._evaluation = evaluations.of([stack.owners[i] for i in which])
+        kept, there = list[int](), list[int]()
+        self._unit_vectors: list[tuple[Space, slice]] = []
+        self._logarithms: list[tuple[RowOwner, slice, slice]] = []
+        for i, block in zip(which, self._evaluation.stack.rhs_slices, strict=True):
+            owner, to = stack.owners[i], stack.rhs_slices[i]
+            if owner.kept is None:
+                self._logarithms.append((owner, block, to))
+                continue
+            entries: list[int] = np.flatnonzero(owner.kept).tolist()
+            kept += [block.start + k for k in entries]
+            there += [to.start + k for k in entries]
+            if owner.group.unit_blocks and entries:
+                self._unit_vectors.append((owner.group, to))
+        self._kept: Indices = np.array(kept, dtype=np.intp)
+        self._to: Indices = np.array(there, dtype=np.intp)
 
     def read(self, rhs: RightHandSide, q: Vector, workspace: Workspace) -> RightHandSide:
         """The same right-hand sides but for those that are read.
@@ -82,15 +87,13 @@ class LeafReader:
             q: configuration (nq,), checked.
             workspace: memory.
         """
-        values = self._evaluation.values(q, workspace)
-        found = np.where(self._kept, values, self._neutral)
-        for group, block in self._of_unit_vectors:
-            if not group.is_normalized(found[block], 1e-15):
-                found[block] = group.normalize(found[block])
-        for owner, block in self._of_logarithms:
-            found[block] = owner.rhs_at_value(values[block])
-        vector = rhs.vector.copy()
-        vector[self._to] = found
+        values, vector = self._evaluation.values(q, workspace), rhs.vector.copy()
+        vector[self._to] = values[self._kept]
+        for group, to in self._unit_vectors:
+            if not group.is_normalized(vector[to], 1e-15):
+                vector[to] = group.normalize(vector[to])
+        for owner, block, to in self._logarithms:
+            vector[to] = owner.rhs_at_value(values[block])
         return rhs.with_valid(vector)
 
 
