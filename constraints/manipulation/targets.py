@@ -134,20 +134,26 @@ class Search:
         leaf: configuration on the leaf where a level-set transition ends, or None.
 
     Attributes:
-        best: what has got furthest.
+        start, leaf: as given.
+        guess: the guess of this attempt (nq,).
+        here, done: how far this attempt has got (nq,), by which projections.
+        goes_on: whether none of them has failed.
+        best: what has got furthest in all attempts.
     """
 
-    __slots__ = ("_rng", "best", "done", "guess", "here", "leaf", "start")
+    __slots__ = ("_rng", "best", "done", "goes_on", "guess", "here", "leaf", "start")
     best: TargetConfiguration
+    here: Vector
+    done: list[Projection]
+    goes_on: bool
 
     def __init__(self, start: Vector, guess: Vector, leaf: Vector | None) -> None:
-        self.start, self.guess, self.leaf, self.here = start, guess, leaf, start
-        self.done: list[Projection] = []
+        self.start, self.guess, self.leaf = start, guess, leaf
         self._rng: np.random.Generator | None = None
 
     def begin(self) -> None:
         """At the start again."""
-        self.done, self.here = [], self.start
+        self.done, self.here, self.goes_on = [], self.start, True
 
     def next(self, step: TargetStep, memory: GraphMemory) -> Work:
         """The projection that is to be done for a step."""
@@ -156,16 +162,15 @@ class Search:
     def advance(self, projection: Projection) -> None:
         """A step further."""
         self.done.append(projection)
-        self.here = projection.q
+        self.here, self.goes_on = projection.q, projection.success
 
     def succeeds(self, plan: TransitionPlan, attempts: int, memory: GraphMemory) -> bool:
         """Whether the last attempt has found the target. Keeps what has got furthest; where two did, the first."""
         on_leaf = plan.is_on_leaf(self.here, self.leaf, memory)
-        found = TargetConfiguration(plan.transition, self.start, tuple(self.done), attempts, on_leaf)
-        success = found.success
-        if attempts == 1 or success or len(found.projections) > len(self.best.projections):
-            self.best = found
-        return success
+        succeeds = on_leaf and self.goes_on and len(self.done) == len(plan.steps)
+        if attempts == 1 or succeeds or len(self.done) > len(self.best.projections):
+            self.best = TargetConfiguration(plan.transition, self.start, tuple(self.done), attempts, on_leaf)
+        return succeeds
 
     def guess_again(self, robot: Robot) -> None:
         """Another guess, a function of the start and the first guess alone."""
@@ -188,7 +193,7 @@ def one_by_one(steps: Sequence[TargetStep], searches: Sequence[Search], memory: 
                 continue
             projector, q, rhs = search.next(step, memory)
             search.advance(projector.project_valid(q.copy(), rhs, memory.workspace))
-            if not search.done[-1].success:
+            if not search.goes_on:
                 break
 
 
@@ -206,7 +211,7 @@ def together(executor: Executor | None) -> Attempt:
             works = [search.next(step, memory) for search in searches]
             for search, projection in zip(searches, _solved(works, executor), strict=True):
                 search.advance(projection)
-            searches = [search for search in searches if search.done[-1].success]
+            searches = [search for search in searches if search.goes_on]
 
     return attempt
 
