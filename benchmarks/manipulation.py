@@ -319,21 +319,8 @@ def table(rows: list[Row]) -> str:
     """The figures as text."""
     number = lambda x, form=".0f": "-" if x is None else format(x, form)  # noqa: E731
     share = lambda x: f"{100 * x:.0f} %"  # noqa: E731
-    lines = [
-        (
-            "case",
-            "transition",
-            "engine",
-            "found",
-            "one guess",
-            "us",
-            "us a target",
-            "HPP found",
-            "us",
-            "us a target",
-            "ratio",
-        )
-    ]
+    columns = "case|transition|engine|found|one guess|us|us a target|HPP found|us|us a target|ratio"
+    lines: list[tuple[str, ...]] = [tuple(columns.split("|"))]
     for r in rows:
         h = r["hpp"]
         lines.append((
@@ -364,6 +351,7 @@ def check(rows: list[Row]) -> None:
 
 def arguments() -> argparse.Namespace:
     parser = OneLine(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    engines = ", ".join(sorted(ENGINES))
     parser.add_argument("--case", action="append", metavar="NAME", help=f"one of the scenes ({', '.join(CASES)})")
     parser.add_argument(
         "--engine", metavar="NAME", help=f"one of: {', '.join(sorted(ENGINES))}; the usual one if absent"
