@@ -19,7 +19,7 @@ from ..paths.relative_motion import SecurityMargins
 from ..ranges import length_of
 from ..robot import Robot
 from ..robot.arguments import as_robot
-from ..solvers import Options
+from ..solvers import Engine, Options
 from .arguments import all_of
 from .factory_parts import GraspSet, Parts
 from .factory_transitions import transitions_between
@@ -118,7 +118,7 @@ class ConstraintGraphFactory:
         margin: height of placed objects above their floor [m].
         preplace_guide: keep the place on the floor up to preplace: objects are lifted and put down straight.
         empty_level_sets: build level-set variants that have no leaf to choose too, as hpp-manipulation does.
-        options, margins, attempts, name: as in `ConstraintGraph`.
+        options, margins, attempts, engine, name: as in `ConstraintGraph`.
 
     Raises:
         GraphError: a rule that matches nothing, an object given twice, surfaces without a floor.
@@ -143,6 +143,7 @@ class ConstraintGraphFactory:
     margins: SecurityMargins | None = field(default=None, kw_only=True)
     options: Options | None = field(default=None, kw_only=True)
     attempts: int = field(default=4, kw_only=True)
+    engine: Engine | str | None = field(default=None, kw_only=True)
     name: str = field(default="graph", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -256,7 +257,7 @@ class ConstraintGraphFactory:
                     waypoints += found.waypoints
         return ConstraintGraph(
             self.robot, [*states.values(), *waypoints], transitions, parts.foliations, margins=self.margins,
-            options=self.options, attempts=self.attempts, name=self.name,
+            options=self.options, attempts=self.attempts, engine=self.engine, name=self.name,
         )  # fmt: skip
 
 

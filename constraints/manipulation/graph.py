@@ -20,16 +20,17 @@ from ..ranges import whole_number
 from ..robot import Robot
 from ..robot.arguments import as_robot
 from ..rows.row_owner import RowOwner
-from ..solvers import Options, Projection, ProjectionBatch
+from ..solvers import Engine, Options, Projection, ProjectionBatch
+from ..solvers.projection.engines import as_engine
 from ..words import counted
 from .arguments import all_of, as_owners
 from .foliation import Foliation, Leaf, leaf_at, one_placement_each
-from .memory import GraphMemoryPool
 from .network import Network
+from .plans import TransitionPlans
 from .problems import GraphProblems, PathProblem
 from .selector import StateSelector
 from .states import State, Transition
-from .targets import TargetConfiguration, configurations, from_starts, on_executor
+from .targets import TargetConfiguration, configurations, from_starts, together
 
 if TYPE_CHECKING:
     from .graph_errors import GraphErrors
@@ -54,10 +55,11 @@ class ConstraintGraph:
         margins: distances kept between bodies.
         options: of projections to states and targets; the default threshold is 1e-4, paths keep half of it.
         attempts: guesses from which a target is sought at most.
+        engine: what solves and evaluates, as in `Projector`.
         name: in messages.
 
     Attributes:
-        robot, transitions, foliations, constraints, margins, options, attempts, name: as given.
+        robot, transitions, foliations, constraints, margins, options, attempts, engine, name: as given.
         states: the states but for waypoints, highest priority first.
         waypoint_states: states that are only passed through.
         inner_transitions: those of which the others are made.
@@ -66,7 +68,7 @@ class ConstraintGraph:
         DuplicateNameError: two states or transitions of one name.
         GraphError: a transition between states that are not among these, or two placements of one object.
         UnknownJointError: margins of a joint that the robot does not have.
-        WrongObjectError, OptionError: what else is wrong.
+        WrongObjectError, OptionError, UnknownNameError: what else is wrong.
 
     Source: `Graph` of hpp-manipulation.
     """
@@ -82,6 +84,7 @@ class ConstraintGraph:
         margins: SecurityMargins | None = None,
         options: Options | None = None,
         attempts: int = 4,
+        engine: Engine | str | None = None,
         name: str = "graph",
     ) -> None:
         self.robot = as_robot(robot, "robot of a constraint graph")
@@ -92,6 +95,7 @@ class ConstraintGraph:
             Options() if options is None else expect(options, Options, "options of a constraint graph", "Options")
         )
         self.attempts = whole_number(attempts, "attempts of a constraint graph", 1)
+        self.engine = as_engine(engine)
         distances = SecurityMargins() if margins is None else margins
         self.margins = expect(distances, SecurityMargins, "margins of a constraint graph").of_joints(
             self.robot.joint_names
@@ -104,9 +108,10 @@ class ConstraintGraph:
         self.states: tuple[State, ...] = tuple(sorted(own, key=lambda state: -state.priority))
         self.waypoint_states: tuple[State, ...] = tuple(s for s in every if s.waypoint)
         one_placement_each(self.foliations)
-        self._memories = GraphMemoryPool(self.robot)
-        self._problems = GraphProblems(self.robot, self.foliations, self.constraints, self.options, self._memories)
-        self._selector = StateSelector(self._memories, self.states, self.constraints, self.threshold)
+        self._problems = GraphProblems(self.robot, self.foliations, self.constraints, self.options, self.engine)
+        self._plans = TransitionPlans(self._problems)
+        evaluations, memories = self._problems.evaluations, self._problems.memories
+        self._selector = StateSelector(evaluations, memories, self.states, self.constraints, self.threshold)
 
     # Looking up.
 
@@ -286,7 +291,7 @@ class ConstraintGraph:
         """
         found = self.transition(transition)
         pair = self.robot.check(q_start, "q_start"), self.robot.check(q, "q")
-        return from_starts(self._problems, self._selector, found, [pair], self.attempts, leaf)[0]
+        return from_starts(self._plans, self._selector, found, [pair], self.attempts, leaf)[0]
 
     def targets(
         self, transition: Transition | str, Q_start: ArrayLike, Q: ArrayLike, executor: Executor | None = None
@@ -301,8 +306,8 @@ class ConstraintGraph:
         """
         found = self.transition(transition)
         pairs = configurations(self.robot, Q_start, Q)
-        solve = on_executor(executor)
-        return tuple(from_starts(self._problems, self._selector, found, pairs, self.attempts, None, solve))
+        attempt = together(executor)
+        return tuple(from_starts(self._plans, self._selector, found, pairs, self.attempts, None, attempt))
 
     # Bodies.
 
@@ -379,7 +384,7 @@ class ConstraintGraph:
         return f"ConstraintGraph({self.name!r}: {whole}, {parts})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        named = {key: getattr(self, key) for key in ("constraints", "margins", "options", "attempts", "name")}
+        named = {key: getattr(self, key) for key in ("constraints", "margins", "options", "attempts", "engine", "name")}
         return _rebuilt, ((self.robot, (*self.states, *self.waypoint_states), self.transitions, self.foliations), named)
 
 

@@ -9,11 +9,10 @@ from liegroups.arrays import Vector
 
 from ..errors import GraphError
 from ..linear_algebra import norm
-from ..point import Point
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
-from ..rows.stack import Stack
-from ..rows.stacking import Rows, stack_rows
+from ..workspace import Workspace
+from .leaf_problem import Evaluations
 from .memory import GraphMemoryPool
 from .states import State
 
@@ -23,7 +22,8 @@ class StateSelector:
     """Finds the state of a configuration; each constraint that states share is evaluated once.
 
     Args:
-        memories: memory for the evaluations.
+        evaluations: of the graph.
+        memories: memory for them.
         states: in the order in which they are asked.
         everywhere: constraints of all of them.
         threshold: largest error norm of a constraint in a state.
@@ -32,13 +32,18 @@ class StateSelector:
     """
 
     def __init__(
-        self, memories: GraphMemoryPool, states: Sequence[State], everywhere: Sequence[RowOwner], threshold: float
+        self,
+        evaluations: Evaluations,
+        memories: GraphMemoryPool,
+        states: Sequence[State],
+        everywhere: Sequence[RowOwner],
+        threshold: float,
     ) -> None:
         self._states, self._everywhere, self.threshold = states, everywhere, threshold
         shared = {id(owner): owner for state in states for owner in (*everywhere, *state.constraints)}
-        self._all = _Constraints(list(shared.values()))
+        self._all = _Constraints(evaluations, list(shared.values()))
         self._of: dict[int, _Constraints] = {}
-        self._memories = memories
+        self._evaluations, self._memories = evaluations, memories
 
     def errors(self, q: Vector) -> dict[int, float]:
         """Error norms at a valid configuration, by id of the constraint, of all states.
@@ -47,22 +52,24 @@ class StateSelector:
             q: configuration (nq,).
         """
         memory = self._memories.take()
-        errors = self._all.norms(self._all.at(memory.place(q)))
+        errors = self._all.norms(q, memory.workspace)
         self._memories.give(memory)
         return errors
 
-    def misses(self, state: State, point: Point) -> str:
-        """The constraints of a state that a point does not satisfy, in words; nothing where it is in the state.
+    def misses(self, state: State, q: Vector, workspace: Workspace) -> str:
+        """The constraints of a state that a configuration does not satisfy, in words; nothing where it is in the state.
 
         Args:
             state: which.
-            point: a point of the robot.
+            q: configuration (nq,), checked.
+            workspace: memory.
         """
         asked = self._of.get(id(state))
         if asked is None:
-            asked = self._of[id(state)] = _Constraints([*self._everywhere, *state.constraints])
-        rows = asked.at(point)
-        return "" if rows.residual <= self.threshold else self.off(state, asked.norms(rows))
+            asked = self._of[id(state)] = _Constraints(self._evaluations, [*self._everywhere, *state.constraints])
+        if asked.residual(q, workspace) <= self.threshold:
+            return ""
+        return self.off(state, asked.norms(q, workspace))
 
     def residual(self, state: State, errors: dict[int, float]) -> float:
         """Largest error norm of the constraints of a state, from `errors(q)`."""
@@ -71,7 +78,7 @@ class StateSelector:
     def contains(self, state: State, q: Vector) -> bool:
         """Whether a valid configuration (nq,) is in a state."""
         memory = self._memories.take()
-        misses = self.misses(state, memory.place(q))
+        misses = self.misses(state, q, memory.workspace)
         self._memories.give(memory)
         return not misses
 
@@ -101,19 +108,27 @@ class StateSelector:
 
 @final
 class _Constraints:
-    """Constraints that are evaluated together."""
+    """Constraints that are evaluated together.
 
-    def __init__(self, owners: list[RowOwner]) -> None:
-        self.stack = Stack(owners)
-        self.rhs = RightHandSide(self.stack)
-        self._keys = [id(owner) for owner in owners]
+    Args:
+        evaluations: of the graph.
+        owners: the constraints.
+    """
 
-    def at(self, point: Point) -> Rows:
-        """Their errors at a point."""
-        return stack_rows(self.stack, point, rhs=self.rhs, jacobian=False)
+    def __init__(self, evaluations: Evaluations, owners: Sequence[RowOwner]) -> None:
+        self._owners, self._evaluation = owners, evaluations.of(owners)
+        self._rhs = RightHandSide(self._evaluation.stack)
 
-    def norms(self, rows: Rows) -> dict[int, float]:
+    def residual(self, q: Vector, workspace: Workspace) -> float:
+        """Largest error norm at a configuration."""
+        if not self._owners:
+            return 0.0
+        return self._evaluation.rows(q, self._rhs, workspace, jacobian=False).residual
+
+    def norms(self, q: Vector, workspace: Workspace) -> dict[int, float]:
         """Error norms by id of the constraint; where no row counts it is zero."""
-        slices = self.stack.slices
-        norms = [norm(rows.error[s]) if s.stop > s.start else 0.0 for s in slices]
-        return dict(zip(self._keys, norms, strict=True))
+        if not self._owners:
+            return {}
+        error = self._evaluation.rows(q, self._rhs, workspace, jacobian=False).error
+        norms = [norm(error[s]) if s.stop > s.start else 0.0 for s in self._evaluation.stack.slices]
+        return dict(zip(map(id, self._owners), norms, strict=True))

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import NamedTuple, final
+from typing import final
 
 import numpy as np
 
@@ -14,11 +14,11 @@ from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import ConstraintError, GraphError, WrongObjectError
 from ..robot import Robot
-from ..rows.right_hand_side import RightHandSide
-from ..solvers import Projection, Projector, Status
+from ..solvers import Projection, Status
 from ..solvers.result import Result
 from ..words import counted
 from .memory import GraphMemory
+from .plans import TargetStep, TransitionPlan, TransitionPlans, Work
 from .problems import GraphProblems
 from .selector import StateSelector
 from .states import Transition
@@ -124,193 +124,190 @@ class TargetConfiguration(Result):
     __repr__ = __str__
 
 
-class Wanted(NamedTuple):
-    """A target to be found.
+@final
+class Search:
+    """A target that is sought.
+
+    Args:
+        start: where it starts (nq,), in the source state.
+        guess: first guess (nq,).
+        leaf: configuration on the leaf where a level-set transition ends, or None.
 
     Attributes:
-        q_start: start (nq,), in the source state.
-        q: first guess (nq,).
-        leaf: configuration on the leaf where a level-set transition ends, or None.
+        start, leaf: as given.
+        guess: the guess of this attempt (nq,).
+        here, done: how far this attempt has got (nq,), by which projections.
+        goes_on: whether none of them has failed.
+        best: what has got furthest in all attempts.
     """
 
-    q_start: Vector
-    q: Vector
-    leaf: Vector | None
+    __slots__ = ("_rng", "best", "done", "goes_on", "guess", "here", "leaf", "start")
+    best: TargetConfiguration
+    here: Vector
+    done: list[Projection]
+    goes_on: bool
+
+    def __init__(self, start: Vector, guess: Vector, leaf: Vector | None) -> None:
+        self.start, self.guess, self.leaf = start, guess, leaf
+        self._rng: np.random.Generator | None = None
+
+    def begin(self) -> None:
+        """At the start again."""
+        self.done, self.here, self.goes_on = [], self.start, True
+
+    def next(self, step: TargetStep, memory: GraphMemory) -> Work:
+        """The projection that is to be done for a step."""
+        return step.work(self.here, self.guess, self.leaf, memory, self.done[-1] if self.done else None)
+
+    def advance(self, projection: Projection) -> None:
+        """A step further."""
+        self.done.append(projection)
+        self.here, self.goes_on = projection.q, projection.success
+
+    def succeeds(self, plan: TransitionPlan, attempts: int, memory: GraphMemory) -> bool:
+        """Whether the last attempt has found the target. Keeps what has got furthest; where two did, the first."""
+        on_leaf = plan.is_on_leaf(self.here, self.leaf, memory)
+        succeeds = on_leaf and self.goes_on and len(self.done) == len(plan.steps)
+        if attempts == 1 or succeeds or len(self.done) > len(self.best.projections):
+            self.best = TargetConfiguration(plan.transition, self.start, tuple(self.done), attempts, on_leaf)
+        return succeeds
+
+    def guess_again(self, robot: Robot) -> None:
+        """Another guess, a function of the start and the first guess alone."""
+        if self._rng is None:
+            self._rng = np.random.default_rng([zlib.crc32(q.tobytes()) for q in (self.start, self.guess)])
+        self.guess = robot.random(self._rng)
 
 
-Work = tuple[Projector, Vector, RightHandSide]
-Solve = Callable[[Sequence[Work]], Sequence[Projection]]
+Attempt = Callable[[Sequence[TargetStep], Sequence[Search], GraphMemory], None]
+"""An attempt at several targets: the projections of their steps, of each up to the first that fails."""
 
 
-def one_by_one(memory: GraphMemory) -> Solve:
-    """Projections one after the other, in the workspace of a memory."""
+def one_by_one(steps: Sequence[TargetStep], searches: Sequence[Search], memory: GraphMemory) -> None:
+    """One target after the other, in the workspace of a memory."""
+    for search in searches:
+        search.begin()
+        for step in steps:
+            if step.repeats:
+                search.advance(search.done[-1])
+                continue
+            projector, q, rhs = search.next(step, memory)
+            search.advance(projector.project_valid(q.copy(), rhs, memory.workspace))
+            if not search.goes_on:
+                break
 
-    def solve(works: Sequence[Work]) -> Sequence[Projection]:
-        return [projector.project_valid(q.copy(), rhs, memory.workspace) for projector, q, rhs in works]
 
-    return solve
+def together(executor: Executor | None) -> Attempt:
+    """All targets step by step: projections of one problem are a batch, on the workers of an executor."""
+
+    def attempt(steps: Sequence[TargetStep], searches: Sequence[Search], memory: GraphMemory) -> None:
+        for search in searches:
+            search.begin()
+        for step in steps:
+            if step.repeats:
+                for search in searches:
+                    search.advance(search.done[-1])
+                continue
+            works = [search.next(step, memory) for search in searches]
+            for search, projection in zip(searches, _solved(works, executor), strict=True):
+                search.advance(projection)
+            searches = [search for search in searches if search.goes_on]
+
+    return attempt
 
 
-def on_executor(executor: Executor | None) -> Solve:
-    """Projections of one problem together, as a batch, on the workers of an executor."""
-
-    def solve(works: Sequence[Work]) -> Sequence[Projection]:
-        rows: dict[int, list[int]] = {}
-        for i, (projector, _, _) in enumerate(works):
-            rows.setdefault(id(projector), []).append(i)
-        found: dict[int, Projection] = {}
-        for members in rows.values():
-            projector = works[members[0]][0]
-            Q, sides = np.array([works[i][1] for i in members]), [works[i][2] for i in members]
-            found |= dict(zip(members, projector.project_batch(Q, sides, executor), strict=True))
-        return [found[i] for i in range(len(works))]
-
-    return solve
+def _solved(works: Sequence[Work], executor: Executor | None) -> Sequence[Projection]:
+    """Projections, those of one problem as a batch."""
+    rows: dict[int, list[int]] = {}
+    for i, (projector, _, _) in enumerate(works):
+        rows.setdefault(id(projector), []).append(i)
+    found: dict[int, Projection] = {}
+    for members in rows.values():
+        projector = works[members[0]][0]
+        Q, sides = np.array([works[i][1] for i in members]), [works[i][2] for i in members]
+        found |= dict(zip(members, projector.project_batch(Q, sides, executor), strict=True))
+    return [found[i] for i in range(len(works))]
 
 
 def from_starts(
-    problems: GraphProblems,
+    plans: TransitionPlans,
     selector: StateSelector,
     transition: Transition,
     pairs: Sequence[tuple[Vector, Vector]],
     attempts: int,
     leaf: ArrayLike | None,
-    solve: Solve | None = None,
+    attempt: Attempt = one_by_one,
 ) -> list[TargetConfiguration]:
     """Targets of starts that are looked at first, all in the memory of one call.
 
     Args:
-        problems: problems of the graph.
+        plans: of the graph.
         selector: knows what its states ask for.
         transition: with waypoints or without.
         pairs: starts and guesses, checked.
         attempts: number of guesses at most.
         leaf: as in `leaf_for`.
-        solve: how projections are done; by default one after the other.
+        attempt: how an attempt is made; by default one target after the other.
 
     Raises:
         GraphError: a start that is not in the source state; or as `leaf_for`.
     """
-    memory, wanted = problems.memories.take(), list[Wanted]()
+    problems, plan, searches = plans.problems, plans.of(transition), list[Search]()
+    memory = problems.memories.take()
     for start, guess in pairs:
-        off = selector.misses(transition.source, memory.place(start))
+        off = selector.misses(transition.source, start, memory.workspace)
         if off:
             raise GraphError(f"the start of '{transition}' is not in the state '{transition.source}': {off}")
-        wanted.append(Wanted(start, guess, leaf_for(problems, transition, guess, leaf)))
-    found = reach(problems, transition, wanted, attempts, memory, solve or one_by_one(memory))
+        searches.append(Search(start, guess, leaf_for(problems, plan, guess, leaf)))
+    reach(plan, searches, attempts, problems.robot, memory, attempt)
     problems.memories.give(memory)
-    return found
+    return [search.best for search in searches]
 
 
 def reach(
-    problems: GraphProblems,
-    transition: Transition,
-    wanted: Sequence[Wanted],
-    attempts: int,
-    memory: GraphMemory,
-    solve: Solve,
-) -> list[TargetConfiguration]:
+    plan: TransitionPlan, searches: Sequence[Search], attempts: int, robot: Robot, memory: GraphMemory, attempt: Attempt
+) -> None:
     """Go through the waypoints of a transition; where one is not found, start again from another guess.
 
     Short inner transitions start where the last one ended, without restarts: what is found may be joined by a short
-    motion. The guesses are random, and a function of the start and the first guess alone.
+    motion. The guesses are random.
 
     Args:
-        problems: problems of the graph.
-        transition: with waypoints or without.
-        wanted: the targets.
+        plan: of the transition.
+        searches: the targets; each has its best in the end, which says after a failure that all guesses were tried.
         attempts: number of guesses at most.
+        robot: whose configurations.
         memory: memory of the call.
-        solve: how projections are done.
+        attempt: how an attempt is made.
     """
-    tries = [_Try(target) for target in wanted]
-    left = tries
-    for attempt in range(1, attempts + 1):
-        _chains(problems, transition, left, memory, solve)
-        for one in left:
-            on_leaf = problems.is_on_leaf(transition, one.here, one.wanted.leaf, memory)
-            one.judge(transition, attempt, on_leaf)
-        if transition.short:
-            break
-        left = [one for one in left if not one.best.success]
-        if not left:
-            break
-        for one in left:
-            one.guess_again(problems.robot)
-    return [one.result(attempts) for one in tries]
-
-
-@final
-class _Try:
-    """How far a target has got."""
-
-    __slots__ = ("_rng", "best", "done", "here", "q", "wanted")
-    best: TargetConfiguration
-
-    def __init__(self, wanted: Wanted) -> None:
-        self.wanted, self.q, self.here = wanted, wanted.q, wanted.q_start
-        self.done: list[Projection] = []
-        self._rng: np.random.Generator | None = None
-
-    def judge(self, transition: Transition, attempt: int, on_leaf: bool) -> None:
-        """Keep what has got furthest; where two did, the first."""
-        found = TargetConfiguration(transition, self.wanted.q_start, tuple(self.done), attempt, on_leaf)
-        if attempt == 1 or found.success or len(found.projections) > len(self.best.projections):
-            self.best = found
-
-    def guess_again(self, robot: Robot) -> None:
-        if self._rng is None:
-            seeds = [zlib.crc32(q.tobytes()) for q in (self.wanted.q_start, self.wanted.q)]
-            self._rng = np.random.default_rng(seeds)
-        self.q = robot.random(self._rng)
-
-    def result(self, attempts: int) -> TargetConfiguration:
-        """The best; after failure it says that all guesses were tried."""
-        best = self.best
-        return best if best.success or best.transition.short else replace(best, attempts=attempts)
-
-
-def _chains(
-    problems: GraphProblems, transition: Transition, tries: Sequence[_Try], memory: GraphMemory, solve: Solve
-) -> None:
-    """Projections of one attempt each, up to the first that fails."""
-    steps = problems.steps(transition)
-    for one in tries:
-        one.done, one.here = [], one.wanted.q_start
-    for i, step in enumerate(steps):
-        if i and problems.follows(step, steps[i - 1], len(steps)):
-            for one in tries:
-                one.done.append(one.done[-1])
-            continue
-        works: list[Work] = []
-        for one in tries:
-            before = one.done[-1] if one.done else None
-            projector, rhs = problems.target(step, len(steps), one.here, one.wanted.leaf, memory, before)
-            works.append((projector, one.here if step.transition.short else one.q, rhs))
-        for one, projection in zip(tries, solve(works), strict=True):
-            one.done.append(projection)
-            one.here = projection.q
-        tries = [one for one in tries if one.done[-1].success]
-        if not tries:
+    left, short = searches, plan.transition.short
+    for count in range(1, attempts + 1):
+        attempt(plan.steps, left, memory)
+        left = [search for search in left if not search.succeeds(plan, count, memory)]
+        if short or not left:
             return
+        for search in left:
+            search.guess_again(robot)
+    for search in left:
+        search.best = replace(search.best, attempts=attempts)
 
 
-def leaf_for(problems: GraphProblems, transition: Transition, q: Vector, leaf: ArrayLike | None) -> Vector | None:
+def leaf_for(problems: GraphProblems, plan: TransitionPlan, q: Vector, leaf: ArrayLike | None) -> Vector | None:
     """The configuration from which a level-set transition reads its parameters; None where there are none.
 
     Args:
         problems: problems of the graph.
-        transition: with waypoints or without.
+        plan: of the transition.
         q: a guess, which is put where leaves may be chosen, where no leaf is given.
         leaf: configuration (nq,) on the leaf.
 
     Raises:
         GraphError: a leaf for a transition that chooses none.
     """
-    part = next((part for part in (transition.inner or (transition,)) if part.parameters), None)
+    part = plan.chooses
     if part is None:
         if leaf is not None:
-            raise GraphError(f"transition '{transition}' chooses no leaf: only level-set transitions take one")
+            raise GraphError(f"transition '{plan.transition}' chooses no leaf: only level-set transitions take one")
         return None
     return problems.condition(part).project(q).q if leaf is None else problems.robot.check(leaf, "leaf")
 

@@ -307,24 +307,27 @@ class _Walker:
     def _motion(self, part: Transition, q0: Vector, q1: Vector) -> Path | None:
         """A free path on the leaf of q0, straight or by way of others."""
         problem, rhs = self._graph.path_problem(part, q0)
-        if not problem.is_satisfied(q1, rhs=rhs, threshold=self._graph.threshold):
+        projector = self._projector(part, problem)
+        if projector.residual(q1, rhs) > self._graph.threshold or not problem.bounds.contains(q1):
             return self._refused(f"ends of '{part}' on two leaves")
-        path = self._free(part, problem, rhs, (q0, q1))
+        path = self._free(part, projector, rhs, (q0, q1))
         for _ in range(0 if part.short or path is not None else self._detours):
             space = problem.space
             away = DETOUR * self._rng.standard_normal(space.nv)
             middle = space.integrate(space.interpolate(q0, q1, 0.5), away)
-            projection = self._projector(part, problem).project(middle, rhs)
-            path = self._free(part, problem, rhs, (q0, projection.q, q1)) if projection.success else None
+            projection = projector.project(middle, rhs)
+            path = self._free(part, projector, rhs, (q0, projection.q, q1)) if projection.success else None
             if path is not None:
                 break
         return path
 
-    def _free(self, part: Transition, problem: Problem, rhs: RightHandSide, through: Sequence[Vector]) -> Path | None:
+    def _free(
+        self, part: Transition, projector: Projector, rhs: RightHandSide, through: Sequence[Vector]
+    ) -> Path | None:
         """A path through some configurations that collides with nothing."""
         straight: list[Path] = []
         for q0, q1 in pairwise(through):
-            found = interpolate(problem, q0, q1, rhs, options=self._graph.path_options)
+            found = interpolate(projector, q0, q1, rhs)
             if found.path is None or not found.success:
                 return self._refused(f"{found.status.name} on '{part}'", found)
             straight.append(found.path)
@@ -350,7 +353,7 @@ class _Walker:
         key = (part, id(problem))
         found = self._projectors.get(key)
         if found is None:
-            found = self._projectors[key] = Projector(problem, self._graph.path_options)
+            found = self._projectors[key] = Projector(problem, self._graph.path_options, self._graph.engine)
         return found
 
     def _refused(self, why: str, case: TargetConfiguration | Interpolation | None = None) -> None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn, final
 import numpy as np
 
 from liegroups.arguments import expect
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, Matrix, Vector
 
-from ..errors import PathError
+from ..errors import OptionError, PathError
 from ..keywords import names_checked
 from ..problem.description import errors_of
 from ..problem.problem import Problem
@@ -29,6 +29,8 @@ SHORTEST = 2.0**-18
 """Intervals are not halved below this part of the whole."""
 STEADY = 0.75
 """A mid-point may be at most this part of an interval's size away from either end: on a smooth manifold it is half."""
+FEW = 8
+"""Fewer projections than these are done one by one: a batch costs as much."""
 SLACK = 1e-3
 """Part of the largest step that a mid-point may stray on an interval without motion."""
 
@@ -139,7 +141,7 @@ class Interpolation(Result):
 
 @names_checked("options are named: max_angle=, max_length=, options=Options.local()")
 def interpolate(
-    problem: Problem,
+    problem: Problem | Projector,
     q0: ArrayLike,
     q1: ArrayLike,
     rhs: Any = None,
@@ -159,7 +161,7 @@ def interpolate(
     of solutions to another, however small the samples' distance, ends the path instead of hiding in it.
 
     Args:
-        problem: the constraints.
+        problem: the constraints; or a projector of them, which then does the projections, with its options.
         q0, q1: first and last configuration (nq,), which satisfy them.
         rhs: right-hand sides: the default ones, others (or their flat vector), a pair of such (at the start, at the
             end) between which they move on their groups, or a function of time in [0, 1].
@@ -168,75 +170,130 @@ def interpolate(
 
     Raises:
         SizeError, NotFiniteError, NotNormalizedError: what is wrong with a configuration.
-        OptionError: a limit that is no positive number.
+        OptionError: a limit that is no positive number; options beside a projector.
         WrongObjectError: `problem` is none.
     """
-    expect(problem, Problem, "problem of an interpolation")
+    expect(problem, (Problem, Projector), "problem of an interpolation", "a Problem, or a Projector of one")
     positive_number(max_angle, "max_angle of an interpolation")
     positive_number(max_length, "max_length of an interpolation")
-    options = Options.local() if options is None else options
-    bisection = _Bisection(problem, MovingRightHandSide.of(problem, rhs), max_angle, max_length, options)
+    if isinstance(problem, Problem):
+        projector = Projector(problem, Options.local() if options is None else options)
+    elif options is None:
+        projector, problem = problem, problem.problem
+    else:
+        raise OptionError("options of an interpolation: the projector has its own; give it these, or the problem here")
+    bisection = _Bisection(projector, MovingRightHandSide.of(problem, rhs), max_angle, max_length)
     return bisection.run(np.array(problem.check(q0, "q0")), np.array(problem.check(q1, "q1")))
+
+
+class _Interval(NamedTuple):
+    """Part of a path: its two times, and the configurations (nq,) there."""
+
+    t0: float
+    t1: float
+    q0: Vector
+    q1: Vector
+
+    @property
+    def middle(self) -> float:
+        return 0.5 * (self.t0 + self.t1)
+
+
+class _Failure(NamedTuple):
+    """Why a path ends before its end: the time up to which it may hold, and where it stops."""
+
+    time: float
+    status: PathStatus
+    stop: Stop
 
 
 @final
 class _Bisection:
-    """One interpolation."""
+    """One interpolation: all intervals that are open are halved together, in the order of time."""
 
-    def __init__(
-        self, problem: Problem, sides: MovingRightHandSide, max_angle: float, max_length: float, options: Options
-    ) -> None:
-        self._problem, self._sides, self._options = problem, sides, options
-        self._limits, self._size = (max_angle, max_length), StepSize(problem)
-        self._projector = Projector(problem, options)
+    def __init__(self, projector: Projector, sides: MovingRightHandSide, max_angle: float, max_length: float) -> None:
+        self._projector, self._problem, self._sides = projector, projector.problem, sides
+        self._limits, self._size = (max_angle, max_length), StepSize(projector.problem)
 
     def run(self, q0: Vector, q1: Vector) -> Interpolation:
-        """Halve intervals, the earliest first, until each is short and steady."""
+        """Halve intervals until each is short and steady, or one cannot be; nothing behind that one is looked at."""
         for q, time, status in ((q0, 0.0, PathStatus.START), (q1, 1.0, PathStatus.END)):
             rhs = self._sides.at(time)
-            if not self._problem.is_satisfied(q, rhs=rhs, threshold=self._options.threshold):
-                return Interpolation(None, status, 0.0, self._problem, self._options, Stop(time, q, rhs))
-        times, samples = [0.0], [q0]
-        ahead = [(1.0, q1)]
+            options = self._projector.options  # for two configurations the projector would pack its rows anew
+            if not self._problem.is_satisfied(q, rhs=rhs, threshold=options.threshold):
+                return Interpolation(None, status, 0.0, self._problem, options, Stop(time, q, rhs))
+        found, failure = list[_Interval](), None
+        ahead = [_Interval(0.0, 1.0, q0, q1)]
         while ahead:
-            (t0, qa), (t1, qb) = (times[-1], samples[-1]), ahead[-1]
-            middle = 0.5 * (t0 + t1)
-            rhs = self._sides.at(middle)
-            half = self._projector.project(self._problem.space.interpolate(qa, qb, 0.5), rhs)
-            if not half.success:
-                return self._part(times, samples, PathStatus.NOT_PROJECTED, Stop(middle, half.q, rhs, half))
-            whole = self._steps(qa, qb)
-            steady = max(self._steps(qa, half.q), self._steps(half.q, qb)) <= STEADY * whole + SLACK
-            if whole <= 1.0 and steady:
-                times.append(t1)
-                samples.append(qb)
-                ahead.pop()
-            elif t1 - t0 < SHORTEST:
-                return self._part(times, samples, PathStatus.JUMP, self._jump(t0, (qa, half.q, qb)))
-            else:
-                ahead.append((middle, half.q))
-        return self._part(times, samples, PathStatus.COMPLETE)
+            halves, failed = self._halves(ahead)
+            failure = failed or failure
+            ahead = ahead[: len(halves)]
+            again: list[_Interval] = []
+            for interval, half, (whole, first, second) in zip(ahead, halves, self._sizes(ahead, halves), strict=True):
+                t0, t1, qa, qb = interval
+                if whole <= 1.0 and max(first, second) <= STEADY * whole + SLACK:
+                    found.append(interval)
+                elif t1 - t0 < SHORTEST:
+                    failure = _Failure(t0, PathStatus.JUMP, self._jump(t0, (qa, half, qb)))
+                    break
+                else:
+                    again += [_Interval(t0, interval.middle, qa, half), _Interval(interval.middle, t1, half, qb)]
+            ahead = again
+        return self._path(q0, sorted(found, key=lambda interval: interval.t0), failure)
 
-    def _steps(self, q0: Vector, q1: Vector) -> float:
-        """Distance in largest allowed steps."""
-        jump = self._size.between(q0, q1)
+    def _halves(self, ahead: Sequence[_Interval]) -> tuple[Matrix, _Failure | None]:
+        """Configurations half-way on intervals, up to the first that is not reached; and that failure."""
+        starts = np.array([interval.q0 for interval in ahead]), np.array([interval.q1 for interval in ahead])
+        Q, times = self._problem.space.interpolate(*starts, 0.5), [interval.middle for interval in ahead]
+        sides = self._sides.at_times(self._problem, times)
+        if len(ahead) < FEW:
+            for i, q in enumerate(Q):
+                half = self._projector.project(q, sides[i] if isinstance(sides, list) else sides)
+                if not half.success:
+                    return Q[:i], self._not_reached(ahead[i], half)
+                Q[i] = half.q
+            return Q, None
+        batch = self._projector.project_batch(Q, sides)
+        if batch.success.all():
+            return batch.q, None
+        first = int(batch.success.argmin())
+        return batch.q[:first], self._not_reached(ahead[first], batch[first])
+
+    def _not_reached(self, interval: _Interval, half: Projection) -> _Failure:
+        return _Failure(interval.t0, PathStatus.NOT_PROJECTED, Stop(interval.middle, half.q, half.rhs, half))
+
+    def _sizes(self, ahead: Sequence[_Interval], halves: Matrix) -> list[list[float]]:
+        """Distances of intervals, of their first halves and of their second, in largest allowed steps."""
+        q0, q1 = ([interval.q0 for interval in ahead], [interval.q1 for interval in ahead])
+        if not ahead:
+            return []
+        angles, lengths = self._size.of_rows(np.array([*q0, *q0, *halves]), np.array([*q1, *halves, *q1]))
+        steps = np.maximum(angles / self._limits[0], lengths / self._limits[1])
+        return steps.reshape(3, -1).T.tolist()
+
+    def _steps(self, pair: tuple[Vector, Vector]) -> float:
+        """Distance of two configurations in largest allowed steps."""
+        jump = self._size.between(*pair)
         return max(jump.angle / self._limits[0], jump.length / self._limits[1])
 
     def _jump(self, time: float, neighbours: Sequence[Vector]) -> Stop:
         """Where configurations that should be neighbours stay apart; the first is a sample."""
         space = self._problem.space
-        q0, q1 = max(combinations(neighbours, 2), key=lambda pair: self._steps(*pair))
+        q0, q1 = max(combinations(neighbours, 2), key=self._steps)
         moved = np.abs(space.difference(q0, q1))
         joint = max(space.leaves(), key=lambda leaf: float(moved[leaf.v].max(initial=0.0)))
         return Stop(time, neighbours[0], self._sides.at(time), None, self._size.between(q0, q1), joint.name)
 
-    def _part(
-        self, times: list[float], samples: list[Vector], status: PathStatus, stop: Stop | None = None
-    ) -> Interpolation:
-        """The path up to the last sample."""
-        reached, asked = times[-1], (self._problem, self._options, stop)
+    def _path(self, q0: Vector, found: Sequence[_Interval], failure: _Failure | None) -> Interpolation:
+        """The path, or its part before a failure."""
+        reached = 1.0 if failure is None else failure.time
+        status, stop = (PathStatus.COMPLETE, None) if failure is None else (failure.status, failure.stop)
+        problem, options = self._problem, self._projector.options
         if reached == 0.0:
-            return Interpolation(None, status, 0.0, *asked)
+            return Interpolation(None, status, 0.0, problem, options, stop)
+        before = [interval for interval in found if interval.t1 <= reached]
+        times = np.array([0.0, *(interval.t1 for interval in before)]) / reached
         sides = self._sides if reached == 1.0 else self._sides.between(0.0, reached)
-        piece = Piece(self._problem, sides, np.array(samples), np.array(times) / reached, self._options)
-        return Interpolation(Path((piece,)), status, reached, *asked)
+        samples = np.array([q0, *(interval.q1 for interval in before)])
+        piece = Piece(problem, sides, samples, times, options, projector=self._projector)
+        return Interpolation(Path((piece,)), status, reached, problem, options, stop)

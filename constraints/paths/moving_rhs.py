@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from types import NoneType
 from typing import Any, cast, final
@@ -104,6 +104,17 @@ class MovingRightHandSide:
             for owner, block in zip(first.stack, first.stack.rhs_slices, strict=True)
         ]
         return RightHandSide(first.stack, np.concatenate(parts))
+
+    def at_times(self, problem: Problem, times: Iterable[float]) -> RightHandSide | list[RightHandSide]:
+        """Right-hand sides at several times, for a batch of projections: one for all where they rest.
+
+        Args:
+            problem: theirs.
+            times: in [0, 1].
+        """
+        if self.first is not None and self.last is None:
+            return self.first
+        return [problem.check_rhs(self.at(float(time))) for time in times]
 
     def between(self, begin: float, end: float) -> MovingRightHandSide:
         """The part from one time to another, the later one first to run it backwards."""

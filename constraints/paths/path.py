@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import ClassVar, NamedTuple, final
+from typing import ClassVar, NamedTuple, cast, final
 
 import numpy as np
 
 from liegroups import Space
 from liegroups.arguments import as_tuple, expect, finite_vector, is_finite_number
-from liegroups.arrays import Indices, Matrix, Vector
+from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
 from ..errors import OptionError, PathError, SizeError, SpaceMismatchError, WrongObjectError
 from ..keywords import NamesChecked
+from ..linear_algebra import row_lengths
 from ..problem.problem import Problem
-from ..solvers import Options, Projector
+from ..solvers import Options, Projection, Projector
 from ..words import counted
 from .moving_rhs import MovingRightHandSide
 
@@ -80,15 +81,20 @@ class StepSize:
 
     def between(self, q0: Vector | Matrix, q1: Vector | Matrix) -> Jump:
         """The largest distances between two configurations, or between two rows of as many (n, nq)."""
-        d = np.atleast_2d(self._space.difference(q0, q1))
-        apart = np.atleast_2d(q1) - np.atleast_2d(q0)
-        angle = np.abs(d[:, self._angles]).max(initial=0.0)
-        length = np.abs(d[:, self._lengths]).max(initial=0.0)
+        angles, lengths = self.of_rows(np.atleast_2d(q0), np.atleast_2d(q1))
+        return Jump(float(angles.max(initial=0.0)), float(lengths.max(initial=0.0)))
+
+    def of_rows(self, Q0: Matrix, Q1: Matrix) -> tuple[Vector, Vector]:
+        """Angles and lengths (n,) of the joint that moves most, between each two rows of as many (n, nq)."""
+        d = self._space.difference(Q0, Q1)
+        moved = np.abs(d)
+        angles = moved[:, self._angles].max(axis=1, initial=0.0)
+        lengths = moved[:, self._lengths].max(axis=1, initial=0.0)
         for block in self._rotations:
-            angle = max(angle, np.sqrt((d[:, block] ** 2).sum(axis=1)).max(initial=0.0))
+            angles = np.maximum(angles, row_lengths(d[:, block]))
         for block in self._translations:
-            length = max(length, np.sqrt((apart[:, block] ** 2).sum(axis=1)).max(initial=0.0))
-        return Jump(float(angle), float(length))
+            lengths = np.maximum(lengths, row_lengths(Q1[:, block] - Q0[:, block]))
+        return angles, lengths
 
 
 @final
@@ -102,11 +108,12 @@ class Piece:
         samples: configurations (n, nq), n at least 2.
         times: of the samples (n,), rising from 0 to 1.
         options: of the projections between the samples.
+        projector: what does them, of this problem with these options; by default a new one.
 
     Raises:
         SizeError: fewer than two samples, not as many times, or samples of another size.
         NotFiniteError, NotNormalizedError, DtypeError: what is wrong with a sample or a time.
-        PathError: times that do not rise from 0 to 1.
+        PathError: times that do not rise from 0 to 1, or a projector of something else.
         WrongObjectError: an argument that is something else.
         SpaceMismatchError: right-hand sides of other constraints.
     """
@@ -116,7 +123,7 @@ class Piece:
     samples: Matrix
     times: Vector
     options: Options
-    _projector: Projector = field(init=False, repr=False)
+    projector: Projector = field(default=cast("Projector", None), kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         """Check the arguments, and own the arrays."""
@@ -131,8 +138,11 @@ class Piece:
         times = np.array(finite_vector(self.times, len(samples), "times of a piece of a path"))
         if times[0] != 0.0 or times[-1] != 1.0 or not (np.diff(times) > 0.0).all():
             raise PathError(f"times of a piece of a path must rise from 0 to 1, got {_shortened(times)}")
-        projector = Projector(self.problem, self.options)
-        set_fields(self, samples=read_only(samples), times=read_only(times), _projector=projector)
+        projector = cast("Projector | None", self.projector) or Projector(self.problem, self.options)
+        expect(projector, Projector, "projector of a piece of a path")
+        if projector.problem is not self.problem or projector.options != self.options:
+            raise PathError(f"projector of a piece of a path: expected one of its problem and options, got {projector}")
+        set_fields(self, samples=read_only(samples), times=read_only(times), projector=projector)
 
     def at(self, time: float) -> Vector:
         """Configuration (nq,) at a time in [0, 1]: a sample as it is; between two, their interpolation, projected.
@@ -147,24 +157,49 @@ class Piece:
         if time <= t0 or time >= t1:
             return self.samples[i if time <= t0 else i + 1]
         q = self.problem.space.interpolate(self.samples[i], self.samples[i + 1], (time - t0) / (t1 - t0))
-        projection = self._projector.project(q, self.sides.at(time))
+        return self._reached(self.projector.project(q, self.sides.at(time)), time).q
+
+    def at_times(self, times: ArrayLike) -> Matrix:
+        """Configurations (n, nq) at several times, each as `at` gives it; the projections are a batch.
+
+        Raises:
+            PathError: a projection did not succeed; the first is told.
+        """
+        t = np.atleast_1d(np.asarray(times, dtype=np.float64))
+        i = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 2)
+        t0, t1 = self.times[i], self.times[i + 1]
+        between = np.flatnonzero((t > t0) & (t < t1))
+        Q = self.samples[np.where(t >= t1, i + 1, i)]
+        if between.size:
+            k, part = i[between], ((t - t0) / (t1 - t0))[between]
+            starts = self.problem.space.interpolate(self.samples[k], self.samples[k + 1], part)
+            batch = self.projector.project_batch(starts, self.sides.at_times(self.problem, t[between]))
+            if not batch.success.all():
+                first = int(batch.success.argmin())
+                self._reached(batch[first], float(t[between[first]]))
+            Q[between] = batch.q
+        return Q
+
+    def _reached(self, projection: Projection, time: float) -> Projection:
+        """The projection, if it succeeded."""
         if not projection.success:
             words = f"at time {time:.6g} of the piece the constraints are not reached: {projection.status}"
             raise PathError(words, projection)
-        return projection.q
+        return projection
 
     def reversed(self) -> Piece:
         """The piece, run backwards."""
-        return Piece(
-            self.problem, self.sides.between(1.0, 0.0), self.samples[::-1], 1.0 - self.times[::-1], self.options
-        )
+        sides, samples, times = self.sides.between(1.0, 0.0), self.samples[::-1], 1.0 - self.times[::-1]
+        return Piece(self.problem, sides, samples, times, self.options, projector=self.projector)
+
+    def error(self, times: ArrayLike) -> float:
+        """Largest residual at these times."""
+        listed = np.asarray(times, dtype=np.float64).tolist()
+        residual, at = self.projector.residual, self.sides.at
+        return max([residual(q, at(t)) for q, t in zip(self.at_times(listed), listed, strict=True)], default=0.0)
 
     def __repr__(self) -> str:
         return f"Piece({counted(len(self.samples), 'sample')} on {', '.join(self.problem.constraints.names)})"
-
-    def error(self, times: Sequence[float]) -> float:
-        """Largest residual at these times."""
-        return max([self.problem.residual(self.at(t), self.sides.at(t)) for t in times], default=0.0)
 
 
 @final
@@ -282,7 +317,7 @@ class Path(NamesChecked):
     def max_error(self) -> float:
         """Largest residual at all samples and half-way between them."""
         return max(
-            piece.error([*piece.times.tolist(), *(0.5 * (piece.times[1:] + piece.times[:-1])).tolist()])
+            piece.error(np.concatenate([piece.times, 0.5 * (piece.times[1:] + piece.times[:-1])]))
             for piece in self.pieces
         )
 

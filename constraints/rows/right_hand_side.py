@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, final
 
 import numpy as np
@@ -46,14 +46,13 @@ class RightHandSide:
         stack: the constraints.
         vector: (rhs_size,), read-only.
         velocity, acceleration: as given, or None.
-        points: id of a constraint -> its point; None for the zero of a vector space.
 
     Raises:
         RightHandSideError: a value on a row that takes none; the row is named.
         SizeError, NotFiniteError, NotNormalizedError: what else is wrong, with the constraint.
     """
 
-    __slots__ = ("acceleration", "points", "stack", "vector", "velocity")
+    __slots__ = ("_points", "acceleration", "stack", "vector", "velocity")
 
     def __init__(
         self,
@@ -77,9 +76,7 @@ class RightHandSide:
             numbers = _vector(vector, stack.rhs_size, "right-hand side")
             parts = [owner.check_rhs(numbers[s]) for owner, s in zip(stack, stack.rhs_slices, strict=True)]
         self.stack, self.vector = stack, read_only(np.concatenate([np.zeros(0), *parts]))
-        self.points: dict[int, Vector | None] = {}
-        for owner, s in zip(stack, stack.rhs_slices, strict=True):
-            self._point(owner, self.vector[s])
+        self._points: dict[int, Vector | None] | None = None
         size, of = stack.full_size, "of right-hand sides"
         self.velocity = None if velocity is None else _vector(velocity, size, f"velocity {of}")
         self.acceleration = None if acceleration is None else _vector(acceleration, size, f"acceleration {of}")
@@ -99,22 +96,28 @@ class RightHandSide:
             point = as_point(point, self.stack.owners[0].space)
             for i in changed:
                 vector[blocks[i]] = self.stack.owners[i].rhs_at(point)
-        return self._changed(vector, changed)
+        return self.with_valid(vector)
 
-    def _changed(self, vector: Vector, changed: Sequence[int]) -> RightHandSide:
-        """The same but for some constraints, from a vector that is known to be valid; at rest."""
-        vector.setflags(write=False)
+    @property
+    def points(self) -> Mapping[int, Vector | None]:
+        """Id of a constraint -> its point; None for the zero of a vector space."""
+        points = self._points
+        if points is None:
+            blocks = [(owner, self.vector[s]) for owner, s in zip(self.stack, self.stack.rhs_slices, strict=True)]
+            points = {id(owner): None if owner.group.is_flat and not x.any() else x for owner, x in blocks}
+            self._points = points
+        return points
+
+    def with_valid(self, vector: Vector) -> RightHandSide:
+        """Others of the same constraints, at rest, from a vector that is known to be valid.
+
+        Args:
+            vector: (rhs_size,); it belongs to them from now on.
+        """
         other = object.__new__(RightHandSide)
+        other.stack, other.vector, other._points = self.stack, read_only(vector), None
         other.velocity = other.acceleration = None
-        other.stack, other.vector = self.stack, vector
-        other.points = self.points.copy()
-        for i in changed:
-            owner = self.stack.owners[i]
-            other._point(owner, vector[self.stack.rhs_slices[i]])
         return other
-
-    def _point(self, owner: RowOwner, point: Vector) -> None:
-        self.points[id(owner)] = None if owner.group.is_flat and not point.any() else point
 
     def taken_from(self, other: RightHandSide, which: Iterable[int]) -> RightHandSide:
         """The same but for some constraints, whose right-hand sides are those of another problem that has them too.
@@ -123,11 +126,11 @@ class RightHandSide:
             other: right-hand sides of the other problem.
             which: positions of the constraints here; the objects are in the other problem too.
         """
-        vector, which = self.vector.copy(), tuple(which)
+        vector = self.vector.copy()
         for i in which:
             owner = self.stack.owners[i]
             vector[self.stack.rhs_slices[i]] = other.vector[other.stack.rhs_slices[other.stack.index(owner)]]
-        return self._changed(vector, which)
+        return self.with_valid(vector)
 
     def of(self, constraint: RowOwner | str | int) -> Vector:
         """The point (group.nq,) of one constraint, given as the object, its position, or its name when unique."""

@@ -67,6 +67,8 @@ class RowOwner(ABC):
         rate_function: what velocity and acceleration rows are of, where they are not derivatives of the position rows:
             its Jacobian and drift (into a flat group, equalities alone). None elsewhere.
         wrapped_rotation_vectors: blocks of rows that are rotation vectors of which any of the same rotation will do.
+        kept: (group.nq,) entries of a value that its right-hand side keeps; None where rows of one rotation or pose
+            differ.
     """
 
     name: str
@@ -82,11 +84,11 @@ class RowOwner(ABC):
     has_position: bool = True
     rate_function: Function | None = None
     wrapped_rotation_vectors: Sequence[slice] = ()
+    kept: BoolVector | None
 
     _original: RowOwner | None = None
     _flat: bool
     _plain: bool
-    _kept: BoolVector | None
 
     # What the rows are: from the constructor, or of a copy.
 
@@ -102,7 +104,7 @@ class RowOwner(ABC):
         """
         target = rhs if isinstance(rhs, Target) else None
         kept = _kept_entries(measured.outputs, rows)
-        set_fields(self, rows=rows, target=target, _plain=rows.is_plain, _kept=kept, **fields)
+        set_fields(self, rows=rows, target=target, _plain=rows.is_plain, kept=kept, **fields)
         self._measure(measured)
         start = rhs if target is None else target.at(target.first_time)
         set_fields(self, default_rhs=self.check_rhs(self.group.neutral if start is None else start))
@@ -201,8 +203,8 @@ class RowOwner(ABC):
     @final
     def rhs_at_value(self, value: Vector) -> Vector:
         """The right-hand side that a value h gives: the EQUALITY rows of log h, zero elsewhere, exp'd back."""
-        if self._kept is not None:
-            kept = np.where(self._kept, value, self.group.neutral)
+        if self.kept is not None:
+            kept = np.where(self.kept, value, self.group.neutral)
             return kept if self.group.is_normalized(kept, 1e-15) else self.group.normalize(kept)
         return self.group.exp(np.where(self.rows.free_rhs, self.group.log(value), 0.0))
 

@@ -13,6 +13,9 @@ import numpy as np
 import pytest
 from robots import needs_robot_data
 
+from constraints.solvers import NewtonEngine
+from constraints.solvers.projection.engines import as_engine
+
 pytestmark = needs_robot_data
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -48,6 +51,17 @@ def test_short_run_writes_its_figures(tmp_path: Path) -> None:
         assert 0.0 <= row["success_of_one_guess"] <= row["success"] <= 1.0
         assert row["us_per_found"] == pytest.approx(1e6 / row["targets_a_second"])
         assert row["hpp"] is None
+        assert row["engine"] == repr(as_engine(None))
+
+
+def test_another_engine_is_said(tmp_path: Path) -> None:
+    """`--engine readable` solves readably, and the figures say so."""
+    given = ("--case", "g1_o1_h1_nosurf", "--starts", "2", "--repeats", "6", "--engine", "readable")
+    done = run(*given, "--json", str(tmp_path / "figures.json"))
+    assert done.returncode == 0, done.stderr
+    rows = json.loads((tmp_path / "figures.json").read_text())["rows"]
+    assert {row["engine"] for row in rows} == {repr(NewtonEngine())}
+    assert all(row["median_us"] > 0.0 for row in rows)
 
 
 def test_unknown_cases_and_counts_are_refused(
@@ -55,7 +69,7 @@ def test_unknown_cases_and_counts_are_refused(
 ) -> None:
     """Bad input: one line, exit code 2."""
     monkeypatch.setattr(benchmark.logging, "disable", lambda level: None)
-    for given in (("--case", "g9"), ("--starts", "0"), ("--attempts", "x")):
+    for given in (("--case", "g9"), ("--starts", "0"), ("--attempts", "x"), ("--engine", "quick")):
         monkeypatch.setattr(sys, "argv", [str(SCRIPT), *given])
         try:
             code = benchmark.main()

@@ -25,8 +25,8 @@ BY_NAME = {
     "CenterOfMass": {"reference"}, "Closure": {"target", "form"}, "PointClosure": {"target"},
     "PointContact": {"axes", "form", "target"}, "SurfaceContact": {"axes", "form", "target"},
     "ConstraintGraphFactory": {"preplacement_distance", "margin", "preplace_guide", "empty_level_sets", "margins",
-                               "options", "attempts"},
-    "Explicit": {"whole", "exact_parts"}, "Transition": {"condition", "parameters"},
+                               "options", "attempts", "engine"},
+    "Explicit": {"whole", "exact_parts"}, "Piece": {"projector"}, "Transition": {"condition", "parameters"},
 }  # fmt: skip
 """What is given by its name alone, beside `name` itself where it may be left out, and the maps of a group."""
 

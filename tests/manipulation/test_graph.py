@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from typing import Any, cast
 
 import numpy as np
@@ -34,6 +35,7 @@ from constraints.manipulation import (
     UnreachedError,
     walk,
 )
+from constraints.solvers import CompiledEngine, NewtonEngine
 
 pytestmark = needs_robot_data
 
@@ -137,8 +139,7 @@ def test_states_of_recorded_configurations():
 
 def test_each_shared_constraint_is_evaluated_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Property 23: the state of a configuration costs one evaluation of each constraint, whatever states share it."""
-    made = factory(2, 2, 2)
-    graph = made.generate()
+    graph = factory(2, 2, 2, engine="readable").generate()
     counts: dict[int, int] = {}
     owners = {id(owner): owner for state in graph.states for owner in state.constraints}
     functions = {id(o.function if isinstance(o, Implicit) else o.twin.function) for o in owners.values()}  # type: ignore[attr-defined]
@@ -534,3 +535,44 @@ def test_walks_keep_a_carried_box_in_its_bounds() -> None:
         for t in np.linspace(0.0, path.duration, 200):
             assert bounds.contains(path(t))
         assert path.max_jump().length <= 0.05
+
+
+# Engines
+
+
+@pytest.mark.skipif(find_spec("numba") is None, reason="the compiled engine is an extra")
+def test_both_engines_find_the_same_targets() -> None:
+    """States, leaves and targets by kernels are those of the functions; the results say what solved."""
+    both = [factory(engine=engine).generate() for engine in ("readable", "compiled")]
+    for transition in both[0].transitions:
+        for start, guess in zip(starts(transition.source.name)[:8], guesses()[:8], strict=True):
+            readable, compiled = (g.target(transition.name, start, guess) for g in both)
+            assert compiled.success == readable.success
+            assert compiled.attempts == readable.attempts
+            assert np.abs(both[0].robot.space.difference(compiled.q, readable.q)).max() < 1e-6
+            assert {type(p.engine) for p in readable.projections} == {NewtonEngine}
+            assert {type(p.engine) for p in compiled.projections} == {CompiledEngine}
+            for g in both:
+                assert g.state_of(start).name == transition.source.name
+            sides = [g.path_problem((transition.inner or (transition,))[0].name, start).rhs.vector for g in both]
+            np.testing.assert_allclose(sides[1], sides[0], rtol=0, atol=1e-14)
+
+
+def test_right_hand_sides_of_leaves_are_those_that_the_problem_reads() -> None:
+    """What prepared plans read at a configuration is `problem.rhs_from`, wherever it is."""
+    graph, rng = recorded_graph(), np.random.default_rng(4)
+    for transition in graph.inner_transitions:
+        for q in (*graph.robot.random(rng, 4), *starts(FREE)[:2]):
+            problem, rhs = graph.path_problem(transition, q)
+            np.testing.assert_allclose(rhs.vector, problem.rhs_from(q).vector, rtol=0, atol=1e-14)
+
+
+def test_the_engine_of_a_graph_is_kept_and_checked() -> None:
+    graph = factory(engine="readable").generate()
+    assert isinstance(graph.engine, NewtonEngine)
+    assert isinstance(pickle.loads(pickle.dumps(graph)).engine, NewtonEngine)
+    assert graph.sample(FREE, np.random.default_rng(0)).engine is graph.engine
+    with pytest.raises(UnknownNameError, match="quick"):
+        factory(engine="quick").generate()
+    with pytest.raises(WrongObjectError, match="engine"):
+        ConstraintGraph(graph.robot, [State("a")], [], engine=cast("Any", 3))

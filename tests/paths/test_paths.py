@@ -29,6 +29,7 @@ from constraints.errors import OptionError, PathError, SizeError, WrongObjectErr
 from constraints.manipulation import MovingRightHandSide, Path, PathStatus, interpolate
 from constraints.models import sample_arm, sample_two_arms
 from constraints.paths.path import Piece, StepSize
+from constraints.solvers import NewtonEngine
 from liegroups import SE3, SO2, SO3, ProductSpace, Rn
 
 ARM = sample_arm()
@@ -376,3 +377,46 @@ def test_schedules_are_checked() -> None:
             MovingRightHandSide(*arguments)
     with pytest.raises(WrongObjectError, match=r"right-hand sides of a path at time 0: .* NoneType"):
         interpolate(problem, [1.0], [1.0], lambda s: None)
+
+
+# Projectors of paths
+
+
+def test_a_projector_takes_the_place_of_its_problem() -> None:
+    """The path is that of the problem, bit for bit; pieces and parts of it have the projector, and its engine."""
+    problem = plane_problem()
+    q0, q1 = on_constraints(problem, 0), on_constraints(problem, 1)
+    by_problem = interpolate(problem, q0, q1).or_raise()
+    projector = Projector(problem, Options.local())
+    path = interpolate(projector, q0, q1).or_raise()
+    np.testing.assert_array_equal(path.samples, by_problem.samples)
+    assert path.pieces[0].projector is path.reversed().pieces[0].projector is projector
+    readable = interpolate(Projector(problem, Options.local(), "readable"), q0, q1).or_raise()
+    np.testing.assert_allclose(readable.samples, path.samples, atol=1e-9)
+    kept = pickle.loads(pickle.dumps(readable)).pieces[0].projector.engine
+    assert type(kept) is type(readable.pieces[0].projector.engine) is NewtonEngine
+    with pytest.raises(OptionError, match="projector has its own"):
+        interpolate(projector, q0, q1, options=Options())
+    piece = path.pieces[0]
+    for other in (Projector(plane_problem(), Options.local()), Projector(problem)):
+        with pytest.raises(PathError, match="its problem and options"):
+            Piece(piece.problem, piece.sides, piece.samples, piece.times, piece.options, projector=other)
+    with pytest.raises(WrongObjectError, match="projector of a piece"):
+        Piece(piece.problem, piece.sides, piece.samples, piece.times, piece.options, projector=cast("Any", "compiled"))
+
+
+def test_configurations_at_several_times_are_those_at_each() -> None:
+    """With right-hand sides that rest and that move; the first that is not reached is told."""
+    problem = plane_problem()
+    q0, q1 = on_constraints(problem, 0), on_constraints(problem, 1)
+    times = [0.0, 0.3, 0.11, 0.5, 0.999, 1.0, -0.1, 1.2]
+    for rhs in (None, lambda t: problem.rhs):
+        piece = interpolate(problem, q0, q1, rhs).or_raise().pieces[0]
+        np.testing.assert_allclose(piece.at_times(times), [piece.at(t) for t in times], rtol=0, atol=1e-14)
+        assert piece.at_times([]).shape == (0, problem.space.nq)
+    slope = Implicit.equal(Function.from_callable(lambda q: q, Rn(1), Rn(1), lambda q: [[1.0]]), [0.0])
+    line = Problem(Rn(1), [slope], Bounds(Rn(1), np.zeros(1), np.ones(1)))
+    sides = MovingRightHandSide.of(line, lambda t: line.rhs.replace(0, [t if t < 0.45 else 2.0 if t < 0.9 else 1.0]))
+    piece = Piece(line, sides, np.array([[0.0], [1.0]]), np.array([0.0, 1.0]), Options.local())
+    with pytest.raises(PathError, match=r"at time 0\.5 "):
+        piece.at_times([0.2, 0.5, 0.7])

@@ -7,15 +7,15 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from liegroups import Space
 from liegroups.arrays import Indices, Matrix, Vector
+from liegroups.frozen import set_fields
 
 from ...functions.affine import Constant
 from ...problem.problem import Problem
 from ...robot.bounds import Bounds
 from ...rows.explicit import Explicit
+from ...rows.implicit import Implicit
 from ...rows.right_hand_side import RightHandSide
-from ...rows.row_owner import RowOwner
 from ...rows.stack import Stack
 from ...rows.stacking import Rows
 from ...workspace import Workspace
@@ -27,26 +27,6 @@ from .packing import NotPacked
 from .problem import Packed, packed
 
 _NO_JACOBIAN: Matrix = np.zeros((0, 1))
-
-
-@final
-class _RowsAlone(RowOwner):
-    """The rows of an explicit constraint that computes nothing.
-
-    Args:
-        explicit: whose rows.
-    """
-
-    def __init__(self, explicit: Explicit) -> None:
-        wrapped = explicit.wrapped_rotation_vectors
-        self.take_rows(
-            explicit.measured, explicit.rows, explicit.default_rhs, wrapped_rotation_vectors=wrapped, name=explicit.name
-        )
-
-    def on(self, space: Space) -> RowOwner:
-        """Itself: it is where it shall be."""
-        del space
-        return self
 
 
 class _Tables(NamedTuple):
@@ -116,11 +96,11 @@ class CompiledEvaluation(Evaluation):
         memory.take(q, rhs)
         integers, floats, _ = tables.packed
         asked = memory.jacobian if jacobian else _NO_JACOBIAN
-        defined = self._rows_of(integers, floats, memory.work, memory.q, memory.sides, memory.rows.error, asked)
+        defined = self._kernel(integers, floats, memory.work, memory.q, memory.sides, memory.rows.error, asked)
         return memory if defined else None
 
     @cached_property
-    def _rows_of(self) -> Any:
+    def _kernel(self) -> Any:
         return entrances().rows_of
 
     @cached_property
@@ -129,13 +109,20 @@ class CompiledEvaluation(Evaluation):
         stack = self.stack
         if not stack.size or any(not o.columns.any() and not isinstance(o.measured, Constant) for o in stack):
             return None
-        owners = [_RowsAlone(owner) if isinstance(owner, Explicit) else owner for owner in stack]
+        owners = [_rows_of(owner) if isinstance(owner, Explicit) else owner for owner in stack]
         alone = Problem(self.where, owners, Bounds.none(stack.owners[0].space))
         try:
             made = packed(alone, Options(restarts=False))
         except NotPacked:
             return None
         return _Tables(made, np.flatnonzero(alone.implicit_dofs & alone.free), _places(made, stack))
+
+
+def _rows_of(explicit: Explicit) -> Implicit:
+    """The rows of an explicit constraint, which computes nothing then."""
+    rows = explicit.twin.copy_of()
+    set_fields(rows, wrapped_rotation_vectors=explicit.wrapped_rotation_vectors)
+    return rows
 
 
 def _places(made: Packed, stack: Stack) -> Indices:

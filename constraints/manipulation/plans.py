@@ -1,0 +1,170 @@
+"""Plans of transitions: what each step to a target asks for, prepared once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import final
+
+from liegroups.arrays import Vector
+
+from ..rows.right_hand_side import RightHandSide
+from ..rows.row_owner import RowOwner
+from ..solvers import Projection, Projector
+from .foliation import Foliation, leaf_at
+from .leaf_problem import Choice, LeafProblem, ProblemFamily
+from .memory import GraphMemory
+from .problems import GraphProblems
+from .states import Transition
+
+Work = tuple[Projector, Vector, RightHandSide]
+"""A projection to be done: by what, from where, and on which leaf."""
+
+
+@final
+class TargetStep:
+    """A transition without waypoints, on the way to a leaf that may have been chosen.
+
+    Args:
+        transition: the transition.
+        parameters: complements whose right-hand sides are those of the chosen leaf.
+        family: the problems of its targets.
+        repeats: whether its target is wherever the step before ended: it is short, and asks for nothing more.
+
+    Attributes:
+        transition, repeats: as given.
+    """
+
+    def __init__(
+        self, transition: Transition, parameters: Sequence[RowOwner], family: ProblemFamily, repeats: bool
+    ) -> None:
+        self.transition, self.repeats = transition, repeats
+        self._family, self._parameters = family, {id(owner) for owner in parameters}
+
+    def work(
+        self, start: Vector, guess: Vector, leaf: Vector | None, memory: GraphMemory, before: Projection | None
+    ) -> Work:
+        """The projection that finds its target, on the leaf of its start.
+
+        Args:
+            start: where it starts (nq,).
+            guess: from where it is sought (nq,), where it is not short.
+            leaf: for a level-set transition: a configuration (nq,) on the leaf where it is to end.
+            memory: memory of the call.
+            before: the projection that led to the start.
+        """
+        sought = start if self.transition.short else guess
+        if leaf is None or not self._parameters:
+            found = self._family.at(start, memory)
+            return (
+                found.projector,
+                sought,
+                found.rhs_at(start, memory.workspace, None if before is None else before.rhs),
+            )
+        chosen = [
+            (f, f.at_point(memory.at(leaf)) if id(f.complement) in self._parameters else one)
+            for f, one in self._family.chosen(start, memory)
+        ]
+        found = self._family.on(chosen)
+        rhs = found.rhs_at(start, memory.workspace)
+        return found.projector, sought, found.read_at(rhs, leaf, self._of_leaf(found, chosen), memory.workspace)
+
+    def _of_leaf(self, found: LeafProblem, chosen: Choice) -> list[int]:
+        """Positions of the constraints whose right-hand sides are those of the chosen leaf."""
+        ends = set(self._parameters)
+        for whole, one in chosen:
+            if id(whole.complement) in ends:
+                ends |= {id(one.hold), id(one.complement)}
+        return [i for i, owner in enumerate(found.problem.constraints) if id(owner) in ends]
+
+
+@final
+class TransitionPlan:
+    """What targets of a transition take.
+
+    Args:
+        problems: of the graph.
+        transition: with waypoints or without.
+
+    Attributes:
+        transition: as given.
+        steps: its inner transitions, or itself.
+        chooses: the first of them that ends on a leaf that may be chosen; None where none does.
+    """
+
+    def __init__(self, problems: GraphProblems, transition: Transition) -> None:
+        self.transition, self._threshold = transition, problems.options.threshold
+        parts = transition.inner or (transition,)
+        self.chooses = next((part for part in parts if part.parameters), None)
+        asked: dict[int, RowOwner] = {}
+        there, steps = set[int](), list[TargetStep]()
+        for part in parts:
+            kept = {id(owner) for owner in part.constraints}
+            own = {id(owner): owner for owner in part.parameters}
+            on = {id(f.complement) for f in _ends_on(problems, part, asked) if id(f.complement) not in kept}
+            parameters = (*own.values(), *(asked[key] for key in asked if key in on - own.keys()))
+            asked |= own
+            family = _of_targets(problems, part, parameters, len(parts))
+            wanted = {id(owner) for owner in family.owners}
+            repeats = bool(steps) and part.short and not parameters and wanted <= there
+            steps.append(TargetStep(part, parameters, family, repeats))
+            there = wanted
+        self.steps = tuple(steps)
+        self._ends = _ends_on(problems, parts[-1], asked)
+
+    def is_on_leaf(self, q: Vector, leaf: Vector | None, memory: GraphMemory) -> bool:
+        """Whether the end of the transition is on the leaf that was chosen; true where none is.
+
+        Args:
+            q: its end (nq,).
+            leaf: a configuration (nq,) on the leaf.
+            memory: memory of the call.
+        """
+        if leaf is None or not self._ends:
+            return True
+        here = leaf_at(self._ends, memory.at(q))
+        return here.same_as(leaf_at(self._ends, memory.at(leaf)), self._threshold)
+
+
+def _ends_on(problems: GraphProblems, transition: Transition, complements: Mapping[int, RowOwner]) -> list[Foliation]:
+    """Of the foliations of some complements those on which a transition without waypoints ends.
+
+    Once the leaf is chosen, all that ends on its foliation ends on it.
+    """
+    there = {id(owner) for owner in (*transition.target.constraints, *transition.containing.constraints)}
+    of_these = [f for f in problems.foliations if id(f.complement) in complements]
+    return [f for f in of_these if f.constraint is None or id(f.constraint) in there]
+
+
+def _of_targets(
+    problems: GraphProblems, transition: Transition, parameters: Sequence[RowOwner], parts: int
+) -> ProblemFamily:
+    """The problems of the targets of one of so many steps, which share the threshold."""
+    options = replace(problems.options, threshold=problems.options.threshold / parts)
+    if transition.short:
+        options = replace(options, restarts=False, wrap=False)
+    ends = (*transition.target.constraints, *transition.containing.constraints)
+    return problems.family([*transition.constraints, *parameters, *ends], options)
+
+
+@final
+class TransitionPlans:
+    """The plans of a graph, made on first use.
+
+    Args:
+        problems: of the graph.
+
+    Attributes:
+        problems: as given.
+    """
+
+    def __init__(self, problems: GraphProblems) -> None:
+        self.problems = problems
+        self._plans: dict[int, TransitionPlan] = {}
+
+    def of(self, transition: Transition) -> TransitionPlan:
+        """That of a transition of the graph."""
+        found = self._plans.get(id(transition))
+        if found is None:
+            found = self._plans[id(transition)] = TransitionPlan(self.problems, transition)
+        return found
