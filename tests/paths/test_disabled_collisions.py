@@ -360,7 +360,7 @@ def test_a_walk_that_collides_everywhere_says_so() -> None:
 def test_a_walk_that_fails_for_another_reason_blames_no_collision() -> None:
     """The start is in collision, but the walk never came as far as to look: its target cannot be reached."""
     robot = Robot.from_urdf(ARM)
-    far = State("far", [Implicit.zero(Position(robot, "hand", [100.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]))])
+    far = State("far", [Implicit.zero(Position(robot, "hand", np.array([100.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])))])
     anywhere = State("anywhere")
     graph = ConstraintGraph(robot, [anywhere, far], [Transition("go", anywhere, far, anywhere)])
     rng = np.random.default_rng
