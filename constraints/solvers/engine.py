@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from itertools import repeat
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from ..workspace import Workspace
 from .evaluation import Evaluation
 from .options import Options
 from .status import Refined, Status, Step
+
+new_tuple = cast("Any", tuple.__new__)  # pyright: ignore[reportUnknownMemberType]
+"""Makes a named tuple of its class and all its fields, in 0.2 us less than the class itself: once a projection."""
 
 
 class Outcome(NamedTuple):

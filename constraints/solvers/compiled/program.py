@@ -15,7 +15,7 @@ from liegroups.arrays import Matrix, Vector
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...workspace import Workspace
-from ..engine import Outcome, Outcomes, Program
+from ..engine import Outcome, Outcomes, Program, new_tuple
 from ..kernels import layout
 from ..kernels.loading import entrances
 from ..newton.computed_bodies import BroughtBackProgram, ComputedBodies, Resumable
@@ -67,7 +67,7 @@ def _strict(problem: Problem, options: Options) -> Resumable:
 class _Memory:
     """What a worker writes into: a copy of the packed memory, the state in it, the right-hand sides that it has."""
 
-    __slots__ = ("_rhs", "_sides", "_whole", "state", "where", "work")
+    __slots__ = ("_sides", "_whole", "rhs", "state", "where", "work")
 
     def __init__(self, integers: Integers, floats: Vector, work: Vector, places: Callable[..., Any]) -> None:
         self.work = work.copy()
@@ -76,14 +76,13 @@ class _Memory:
         state, sides = int(integers[layout.STATE]), int(integers[layout.RHS])
         self.state = self.work[state : state + layout.STATE_SIZE]
         self._sides = self.work[sides : sides + int(integers[layout.RHS_SIZE])]
-        self._rhs: RightHandSide | None = None
+        self.rhs: RightHandSide | None = None
 
     def take(self, rhs: RightHandSide | None) -> None:
-        """Right-hand sides for the calls to come; None where these bring their own."""
-        if rhs is not self._rhs:
-            self._rhs = rhs
-            if rhs is not None:
-                self._sides[:] = rhs.vector
+        """Right-hand sides for the calls to come, where they are others; None where these bring their own."""
+        self.rhs = rhs
+        if rhs is not None:
+            self._sides[:] = rhs.vector
 
 
 @final
@@ -104,17 +103,19 @@ class CompiledProgram(Resumable):
     def __init__(self, problem: Problem, options: Options, leaving: ComputedBodies | None = None) -> None:
         self.problem, self.options = problem, options
         self._integers, self._floats, self._work = packed(problem, options, leaving)
+        self._nq = problem.space.nq
         self._project, self._project_many, _, self._places = entrances()
         self._begin, self._traced = int(self._integers[layout.Q_NOW]), int(self._integers[layout.TRACE])
 
-    def _memory(self, workspace: Workspace) -> _Memory:
-        return workspace.resource(self, "memory", _Memory, self._integers, self._floats, self._work, self._places)
+    def _memory(self) -> _Memory:
+        return _Memory(self._integers, self._floats, self._work, self._places)
 
     def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
         """As `Program.run`."""
-        memory = self._memory(workspace)
-        memory.take(rhs)
-        end = np.empty(q0.size)
+        memory = workspace.resource(self, "memory", self._memory)
+        if rhs is not memory.rhs:
+            memory.take(rhs)
+        end = np.empty(self._nq)
         try:
             status, iterations, restarts, residual = self._project(memory.where, q0, end)
         except TypeError:  # a start that is read-only, or in pieces: kernels have one signature
@@ -122,7 +123,7 @@ class CompiledProgram(Resumable):
         if status == layout.NO_POINT:
             self.problem.space.check(q0, "q")  # says why
         trace = self._trace(memory) if self._traced else None
-        return Outcome(end, STATUSES[status], iterations, restarts, residual, trace)
+        return new_tuple(Outcome, (end, STATUSES[status], iterations, restarts, residual, trace, None))
 
     def _trace(self, memory: _Memory) -> Trace:
         """The iterates that a projection wrote down."""
@@ -145,7 +146,7 @@ class CompiledProgram(Resumable):
         if self._traced:
             return super().run_many(Q, sides, workspace, nears, first)
         began, n = perf_counter(), len(Q)
-        memory = self._memory(workspace)
+        memory = workspace.resource(self, "memory", self._memory)
         memory.take(None)
         outcomes = Outcomes.empty(*Q.shape)
         if n:
@@ -161,7 +162,7 @@ class CompiledProgram(Resumable):
 
     def resume(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, before: Outcome) -> Outcome:
         """As `Resumable.resume`."""
-        memory = self._memory(workspace)
+        memory = workspace.resource(self, "memory", self._memory)
         state = memory.state
         memory.work[self._begin : self._begin + q0.size] = before.q
         state[layout.ITERATIONS], state[layout.TRIES] = before.iterations, before.restarts

@@ -23,7 +23,7 @@ from ...robot import Robot
 from ...rows.right_hand_side import RightHandSide
 from ...rows.row_owner import RowOwner
 from ...workspace import Pool, Workspace
-from ..engine import Engine
+from ..engine import Engine, new_tuple
 from ..option_names import refuse_options
 from ..options import Options
 from ..refinement import refined
@@ -154,7 +154,7 @@ class Projector:
         seconds = perf_counter() - began
         outcome.q.setflags(write=False)
         q0.setflags(write=False)
-        case = Case(self.problem, sides, self.options, q0, reference, self._solver)
+        case: Case = new_tuple(Case, (self.problem, sides, self.options, q0, reference, self._solver))
         return Projection(case, outcome, seconds)
 
     def project_batch(
