@@ -6,9 +6,11 @@ Without files, those in `benchmarks/problems`; their starts are repeated up to t
 things one after the other: the kernel alone on all rows (`project_rows`), a batch in this thread, a batch on two
 threads (`ThreadPoolExecutor(2)`), and the kernel on two threads at once, all rows on each. The last says what the
 machine gives two threads at all: 2.0 where nobody else runs. Written are the best times of the rounds, in microseconds
-a row, the solutions a second that follow (*usable*: converged), and how many times as fast two threads are. A ratio
-says nothing where the machine gives less than about 1.9. `--check` runs few rows and asks that threads give the same
-bits.
+a row, what a row costs beside its kernel (the median over the rounds), the solutions a second (*usable*: converged),
+and how many times as fast two threads are. That ratio says nothing where the machine gives less than about 1.9: CPU
+time does not count what others take, and the last column is what it predicts for a machine left alone,
+batch / (P + W / 2), with P the CPU time of this thread, taken as if nothing ran beside it, and W that of the two (the
+lower quartile). `--check` runs few rows and asks that threads give the same bits.
 """
 
 # ruff: noqa: E402  # the number of threads is set before numpy is imported
@@ -37,8 +39,8 @@ from constraints.solvers.kernels.loading import entrances
 from constraints.solvers.newton.computed_bodies import ComputedBodies
 
 PROBLEMS = Path(__file__).resolve().parent / "problems"
-HEAD = "{:26} {:>7} {:>7} {:>7} {:>7} {:>9} {:>9} {:>6} {:>8}".format(
-    "problem", "kernel", "batch", "beside", "2 thr.", "usable/s", "with 2", "ratio", "machine"
+HEAD = "{:26} {:>7} {:>7} {:>7} {:>7} {:>9} {:>9} {:>6} {:>8} {:>9}".format(
+    "problem", "kernel", "batch", "beside", "2 thr.", "usable/s", "with 2", "ratio", "machine", "predicted"
 )
 
 
@@ -75,17 +77,22 @@ def measure(path: Path, rows: int, rounds: int, chunk: int | None, pool: ThreadP
     here, there = projector.project_batch(Q), projector.project_batch(Q, executor=pool, chunk=chunk)
     if here.q.tobytes() != there.q.tobytes():
         raise SystemExit(f"{file.name}: threads give other bits")
-    us = np.empty((rounds, len(ways)))
-    for turn in us:
+    us, cpu = np.empty((2, rounds, len(ways)))
+    for turn, used in zip(us, cpu, strict=True):
         for i, run in enumerate(ways):
-            began = time.perf_counter()
+            began, mine, all_of_us = time.perf_counter(), time.thread_time(), time.process_time()
             run()
             turn[i] = 1e6 / rows * (time.perf_counter() - began)
+            here_only = time.thread_time() - mine
+            used[i] = 1e6 / rows * (here_only + 0.5 * (time.process_time() - all_of_us - here_only))
     alone, batch, threads, twice = us.min(axis=0)
+    beside = float(np.median(us[:, 1] - us[:, 0]))
+    quiet = np.quantile(cpu, 0.25, axis=0)
     each = 1e6 * here.success.mean()
     return (
-        f"{file.name:26} {alone:7.2f} {batch:7.2f} {batch - alone:7.2f} {threads:7.2f} {each / batch:9.0f} "
-        f"{each / threads:9.0f} {batch / threads:6.2f} {2.0 * alone / twice:8.2f}"
+        f"{file.name:26} {alone:7.2f} {batch:7.2f} {beside:7.2f} {threads:7.2f} {each / batch:9.0f} "
+        f"{each / threads:9.0f} {batch / threads:6.2f} {2.0 * alone / twice:8.2f} "
+        f"{quiet[1] / quiet[2]:9.2f}"
     )
 
 
