@@ -7,9 +7,9 @@
 Without files, those in `benchmarks/problems` (their format: `benchmarks/problems/README.md`); with `--set others` those
 on other robots in `benchmarks/problems/others`. `--starts` draws fresh starts by the sampler of the file.
 The engine is the one that projectors take by themselves where none is named. `--hpp-python` names an interpreter that
-has the wheel `hpp-python`; `--plot` draws the ratios to it, `--beside` those of another run's `--json` too. Whatever is not
-understood in a file is named and nothing runs (exit code 2); a file whose model is not installed is named and left out
-(exit code 1 where no file is left).
+has the wheel `hpp-python`; `--plot` draws the ratios to it, `--beside` those of another run's `--json` too. Whatever is
+not understood in a file is named and nothing runs (exit code 2); a file whose model is not installed is named and left
+out (exit code 1 where no file is left).
 
 Both solvers have the threshold and the iterations that the file states: 40 in those recorded with hpp-constraints,
 where `Options()` has 100. A success is a configuration that the solver claims to be one, whose residual, measured by
