@@ -1,14 +1,15 @@
 """Success and cost of projections on problem files, and those of hpp-constraints on the same starts in the same run.
 
-    python benchmarks/projection.py [PROBLEM.npz ... | --set others] [--engine compiled] [--json FILE]
+    python benchmarks/projection.py [PROBLEM.npz ... | --set others] [--engine NAME] [--json FILE]
                                     [--solutions OUT.npz] [--hpp-python PATH] [--starts N --seed S] [--repeats R]
-                                    [--plot FILE.png]
+                                    [--plot FILE.png [--beside FILE.json]]
 
 Without files, those in `benchmarks/problems` (their format: `benchmarks/problems/README.md`); with `--set others` those
 on other robots in `benchmarks/problems/others`. `--starts` draws fresh starts by the sampler of the file.
-`--hpp-python` names an interpreter that has the wheel `hpp-python`; `--plot` draws the ratios to it. Whatever is not
-understood in a file is named and nothing runs (exit code 2); a file whose model is not installed is named and left out
-(exit code 1 where no file is left).
+The engine is the one that projectors take by themselves where none is named. `--hpp-python` names an interpreter that
+has the wheel `hpp-python`; `--plot` draws the ratios to it, `--beside` those of another run's `--json` too. Whatever is
+not understood in a file is named and nothing runs (exit code 2); a file whose model is not installed is named and left
+out (exit code 1 where no file is left).
 
 Both solvers have the threshold and the iterations that the file states: 40 in those recorded with hpp-constraints,
 where `Options()` has 100. A success is a configuration that the solver claims to be one, whose residual, measured by
@@ -36,6 +37,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -58,6 +60,7 @@ CHUNK = 50
 OURS = "ours"
 ROUNDING = 1e-9
 """Relative slack of the threshold: two formulas for one residual differ by rounding."""
+USUAL = "readable" if find_spec("numba") is None else "compiled"
 ENGINES: dict[str, Callable[[], Engine]] = {"compiled": CompiledEngine, "readable": NewtonEngine}
 Row = dict[str, Any]
 
@@ -356,7 +359,7 @@ def arguments() -> argparse.Namespace:
     parser = OneLine(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("problems", nargs="*", type=Path, metavar="PROBLEM.npz", help="problem files")
     parser.add_argument("--set", metavar="NAME", help=f"where no files are named: {', '.join(SETS)} (recorded)")
-    parser.add_argument("--engine", default="readable", metavar="NAME", help=f"one of: {', '.join(sorted(ENGINES))}")
+    parser.add_argument("--engine", default=USUAL, metavar="NAME", help=f"{', '.join(sorted(ENGINES))} (%(default)s)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
     parser.add_argument("--solutions", type=Path, metavar="OUT.npz", help="write the projected configurations there")
     parser.add_argument("--hpp-python", metavar="PATH", help="interpreter that has hpp-python")
@@ -365,6 +368,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=5, metavar="R", help="of each projection (%(default)s)")
     parser.add_argument("--check", action="store_true", help="a short run that only shows that everything holds")
     parser.add_argument("--plot", type=Path, metavar="FILE.png", help="draw the ratios to hpp-constraints there")
+    parser.add_argument("--beside", type=Path, metavar="FILE.json", help="draw the figures of that run too")
     options = parser.parse_args()
     if options.engine not in ENGINES:
         parser.error(f"--engine: no engine is called '{options.engine}'; there are: {', '.join(sorted(ENGINES))}")
@@ -374,6 +378,8 @@ def arguments() -> argparse.Namespace:
         parser.error("--set: names the problems where no files are given")
     if options.plot is not None and options.hpp_python is None and not options.check:
         parser.error("--plot: draws ratios to hpp-constraints, which needs --hpp-python")
+    if options.beside is not None and (options.plot is None or not options.beside.is_file()):
+        parser.error("--beside: a file that --json wrote, drawn with --plot")
     for name, least in (("starts", 1), ("repeats", 1), ("seed", 0)):
         if getattr(options, name) is not None and getattr(options, name) < least:
             parser.error(f"--{name}: expected a whole number from {least}, got {getattr(options, name)}")
@@ -446,7 +452,7 @@ def main() -> int:
     if options.plot is not None:
         from ratio_figure import draw  # needs matplotlib
 
-        draw(rows, options.plot)
+        draw(rows, options.plot, [] if options.beside is None else json.loads(options.beside.read_text()))
     if options.check:
         check(rows, runs)
     return 0

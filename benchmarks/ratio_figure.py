@@ -1,47 +1,43 @@
-"""The figure of the benchmark: cost of a usable solution against hpp-constraints, by problem, beside its target."""
+"""The figure of the benchmark: cost of a usable solution against hpp-constraints, by problem."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-__all__ = ["TARGETS", "draw"]
+__all__ = ["draw"]
 
-TARGETS = {
-    "ur5_pose": 0.22, "panda_pose": 1.1, "pr2_dual": 2.1, "talos_stance_near": 0.6, "talos_stance_far": 0.3,
-    "ur5_grasp_explicit": 1.3, "ur5_grasp_implicit": 0.5, "ur5_place_explicit": 0.18, "talos_hands": 0.7,
-}  # fmt: skip
-"""Ratio that the readable engine was to reach, by problem."""
+TICKS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
-def draw(rows: list[dict[str, Any]], path: Path) -> None:
-    """Write the figure.
+def draw(rows: Sequence[dict[str, Any]], path: Path, beside: Sequence[dict[str, Any]] = ()) -> None:
+    """Write the figure: a bar a problem, and a mark where another engine is.
 
     Args:
         rows: entries of the benchmark's JSON; those without a ratio are left out.
         path: a file that matplotlib can write, its format by its suffix.
+        beside: entries of another run, of the same problems or some of them.
     """
-    known = [row for row in rows if row["ratio"] is not None]
-    known.sort(key=lambda row: row["ratio"], reverse=True)
+    known = sorted((row for row in rows if row["ratio"] is not None), key=lambda row: row["ratio"], reverse=True)
     names, ratios = [row["problem"] for row in known], [row["ratio"] for row in known]
+    others = {row["problem"]: row for row in beside if row["ratio"] is not None and row["problem"] in names}
     figure, axes = plt.subplots(figsize=(8.0, 1.3 + 0.38 * len(known)), layout="constrained")
-    axes.barh(names, [x - 1.0 for x in ratios], left=1.0, height=0.6, color="#4c72b0", label="measured", zorder=2)
-    marks = [(i, TARGETS[name]) for i, name in enumerate(names) if name in TARGETS]
-    if marks:
+    engine = known[0]["engine"] if known else "measured"
+    axes.barh(names, [x - 1.0 for x in ratios], left=1.0, height=0.6, color="#4c72b0", label=engine, zorder=2)
+    if others:
         axes.plot(
-            [target for _, target in marks], [i for i, _ in marks], "|", color="#c44e52", markersize=18,
-            markeredgewidth=2.5, label="target", zorder=4,
+            [row["ratio"] for row in others.values()], [names.index(name) for name in others], "|", color="#dd8452",
+            markersize=18, markeredgewidth=3.0, label=next(iter(others.values()))["engine"], zorder=4,
         )  # fmt: skip
     axes.axvline(1.0, color="black", linewidth=1.0, zorder=3)
-    shown = [1.0, *ratios, *(target for _, target in marks)]
+    shown = [1.0, *ratios, *(row["ratio"] for row in others.values())]
     axes.set_xscale("log")
     axes.set_xlim(0.75 * min(shown), 1.3 * max(shown))
-    axes.set_xticks(
-        [x for x in (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0) if min(shown) / 1.3 < x < 1.3 * max(shown)]
-    )
+    axes.set_xticks([x for x in TICKS if 0.75 * min(shown) < x < 1.3 * max(shown)])
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
     axes.xaxis.set_minor_locator(NullLocator())
     column = axes.get_yaxis_transform()  # x in the axes, y in the data
@@ -52,6 +48,6 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     axes.set_xlabel("cost of a usable solution, hpp-constraints with its best line search = 1")
     axes.grid(axis="x", color="0.88", zorder=0)
     axes.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside upper left", ncols=2, frameon=False, fontsize=9)
+    figure.legend(loc="outside upper left", ncols=2, frameon=False, fontsize=9, title="engine", title_fontsize=9)
     figure.savefig(path, dpi=130)
     plt.close(figure)

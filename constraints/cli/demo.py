@@ -8,7 +8,7 @@ from time import perf_counter
 from ..errors import MissingExtraError
 from .arguments import ALL_WELL, natural, outputs, positive
 from .demo_scenes import scenes
-from .demonstration import draw, project_all, table
+from .demonstration import draw, engine_line, project_all, table
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,6 +30,7 @@ def run(options: argparse.Namespace) -> int:
     print(f"Projecting {options.starts} random configurations in each problem (seed {options.seed}).\n")
     outcomes = [project_all(scene, options.starts, options.seed) for scene in problems]
     print(table(outcomes))
+    print(f"\n{engine_line(outcomes)}")
     print("\nDistances in m, angles in rad, medians over the starts. The largest error over all successes is measured")
     print("afterwards with pinocchio's joint models alone; the threshold of the projection was 1e-4.")
     try:

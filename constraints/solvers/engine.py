@@ -87,6 +87,14 @@ class Outcomes(NamedTuple):
         for mine, theirs in every:
             mine[rows] = theirs
 
+    def closed(self) -> Outcomes:
+        """The same rows, arrays read-only from now on."""
+        every: Any = self
+        for column in every:
+            if not isinstance(column, list):
+                read_only(column)
+        return self
+
     def some(self, rows: Indices) -> Outcomes:
         """Some rows; arrays read-only."""
         every: Any = self
@@ -101,10 +109,12 @@ class Program(ABC):
         engine: whose program it is, where that is not the engine that was asked for one; None otherwise.
         checks_starts: whether `run` itself refuses a float64 vector (nq,) that is no point of the space, as
             `space.check` does; otherwise it gets points only.
+        rows_a_task: how many rows of a batch are worth a task of an executor.
     """
 
     engine: Engine | None = None
     checks_starts: bool = False
+    rows_a_task: int = 1
 
     @abstractmethod
     def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:

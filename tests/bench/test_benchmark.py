@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -386,7 +387,7 @@ def test_json_has_the_agreed_keys_and_fractions(tmp_path: Path) -> None:
     stored = np.load(tmp_path / "out.npz")
     for row in rows:
         assert list(row) == KEYS
-        assert row["engine"] == "readable"
+        assert row["engine"] == ("readable" if find_spec("numba") is None else "compiled")
         assert 0.0 <= row["success_without_restarts"] <= row["success"] <= 1.0
         assert row["us_per_usable"] > 0.0
         assert row["max_error"] <= 1e-4
@@ -425,8 +426,10 @@ def test_interpreter_without_hpp_is_a_remark(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "given", [["--starts", "0"], ["--engine", "warp"], ["--plot", "a.png"], ["--repeats", "many"], ["--set", "far"]]
-)
+    "given",
+    [["--starts", "0"], ["--engine", "warp"], ["--plot", "a.png"], ["--repeats", "many"], ["--set", "far"],
+     ["--beside", "none.json"]],
+)  # fmt: skip
 def test_wrong_options_end_with_one_line(given: list[str], tmp_path: Path) -> None:
     done = run(*given, folder=tmp_path)
     assert done.returncode == 2
@@ -465,11 +468,38 @@ def test_figures_are_fractions_of_all_starts_and_the_ratio_is_to_the_best_line_s
 
 def test_the_figure_is_a_picture(on_path: None, tmp_path: Path) -> None:
     hpp = {"success": 0.5, "us_per_usable": 400.0, "us_solved": 2.0, "line_search": "Constant"}
-    rows = [{"problem": "ur5_pose", "ratio": 0.2, "success": 1.0, "hpp": hpp},
-            {"problem": "mine", "ratio": 3.0, "success": 1.0, "hpp": hpp},
-            {"problem": "alone", "ratio": None, "success": 1.0, "hpp": None}]  # fmt: skip
-    importlib.import_module("ratio_figure").draw(rows, tmp_path / "ratio.png")
-    assert (tmp_path / "ratio.png").read_bytes().startswith(b"\x89PNG")
+    rows = [{"problem": "ur5_pose", "engine": "compiled", "ratio": 0.2, "success": 1.0, "hpp": hpp},
+            {"problem": "mine", "engine": "compiled", "ratio": 3.0, "success": 1.0, "hpp": hpp},
+            {"problem": "alone", "engine": "compiled", "ratio": None, "success": 1.0, "hpp": None}]  # fmt: skip
+    other = {"problem": "mine", "engine": "readable", "ratio": 9.0, "success": 1.0, "hpp": hpp}
+    draw = importlib.import_module("ratio_figure").draw
+    pictures = [tmp_path / "ratio.png", tmp_path / "both.png"]
+    draw(rows, pictures[0])
+    draw(rows, pictures[1], [other, {**other, "problem": "not here"}])
+    one, both = (picture.read_bytes() for picture in pictures)
+    assert one.startswith(b"\x89PNG")
+    assert both.startswith(b"\x89PNG")
+    assert one != both
+
+
+@pytest.mark.skipif(find_spec("numba") is None, reason="the compiled engine is an extra")
+def test_rows_of_batches_are_timed_beside_their_kernel_and_on_two_threads(tmp_path: Path) -> None:
+    """Engine 7: a line a problem; the program ends with an error where threads give other bits."""
+    given = [str(BENCHMARKS / "problems" / f"{name}.npz") for name in ("ur5_pose", "ur5_grasp_explicit")]
+    done = subprocess.run(
+        [sys.executable, str(BENCHMARKS / "batch_threads.py"), "--check", *given],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    head, *lines, last = done.stdout.splitlines()
+    assert head.split()[:3] == ["problem", "kernel", "batch"]
+    assert [line.split()[0] for line in lines] == ["ur5_pose", "ur5_grasp_explicit"]
+    for line in lines:
+        kernel, batch, beside, threads, *usable, ratio, _, _ = map(float, line.split()[1:])
+        assert beside == pytest.approx(batch - kernel, abs=0.02)
+        assert ratio == pytest.approx(batch / threads, abs=0.01)  # two digits are printed
+        assert min(kernel, threads, *usable) > 0.0
+    assert last.startswith("200 rows, best of 1 rounds")
 
 
 def test_every_shipped_function_is_timed_and_agrees_with_its_counterpart(

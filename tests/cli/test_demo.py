@@ -5,8 +5,10 @@ from __future__ import annotations
 import builtins
 import importlib
 import os
+import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from constraints import Options, Projector
 from constraints.__main__ import main
 from constraints.cli import demo_scenes, demonstration as demo
 from constraints.errors import FileError
+from constraints.solvers.projection import engines
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 EVERY = [*demo_scenes.scenes()[0], *demo_scenes.sample_scenes()]
@@ -111,6 +114,26 @@ def test_command_prints_a_table_and_writes_a_picture(tmp_path: Path, capsys: pyt
     assert said.err == ""
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert picture.stat().st_size > 20_000
+
+
+@pytest.mark.skipif(find_spec("numba") is None, reason="the compiled engine is an extra")
+def test_the_engine_is_named_with_the_ratio_of_the_two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Engine 7: the demonstration says which engine solved, and how many times as long the readable one takes."""
+    assert main(["demo", "--output", str(tmp_path / "demo.png"), "--starts", "4"]) == 0
+    found = re.search(r"Engine: compiled\. The readable engine takes (\d+) times as long", capsys.readouterr().out)
+    assert found is not None
+    assert int(found[1]) > 3
+
+
+def test_without_numba_the_demonstration_names_the_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Engine 7: where numba is not installed the readable engine solves, and the line says how to get the other one."""
+    monkeypatch.setattr(engines, "USUAL", "readable")
+    assert main(["demo", "--output", str(tmp_path / "demo.png"), "--starts", "2"]) == 0
+    said = capsys.readouterr().out
+    assert "Engine: readable, because numba is not installed; pip install '.[fast]'" in said
+    assert "times as long" not in said
 
 
 def test_module_runs_from_another_folder(tmp_path: Path) -> None:

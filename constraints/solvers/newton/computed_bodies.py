@@ -171,6 +171,7 @@ class BroughtBackProgram(Program):
     def __init__(self, program: Resumable, computed: ComputedBodies, strict: Callable[[Problem], Resumable]) -> None:
         self._program, self._computed, self._make = program, computed, strict
         self.engine, self.checks_starts = program.engine, program.checks_starts
+        self.rows_a_task = program.rows_a_task
 
     @cached_property
     def _strict(self) -> Resumable:

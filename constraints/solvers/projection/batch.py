@@ -35,7 +35,7 @@ Progress = bool | Callable[[int, int], object]
 """True for a bar by tqdm, or who is told how many rows are done, and of how many."""
 
 CHUNKS, LARGEST_CHUNK = 32, 1000
-"""Without `chunk`, a batch is cut in that many parts, of at most so many rows."""
+"""Without `chunk`, a batch is cut in that many parts, of at most so many rows; in fewer where rows cost little."""
 
 Objects = NDArray[np.object_]
 
@@ -191,7 +191,7 @@ def project_batch(
     n = len(starts)
     sides = sides_of(problem, rhs, n)
     references = None if near is None else references_of(problem.space, near, n)
-    size = _chunk(chunk, n, executor, progress)
+    size = _chunk(chunk, n, executor, progress, job.rows_a_task)
     found = Outcomes.empty(n, problem.space.nq)
     with reporting(progress, n) as report:
 
@@ -210,7 +210,7 @@ def project_batch(
         else:
             dispatch(job, tasks, executor, take)
     read_only(starts)
-    return ProjectionBatch(problem, job.options, job.solver, sides, starts, references, found.some(np.arange(n)))
+    return ProjectionBatch(problem, job.options, job.solver, sides, starts, references, found.closed())
 
 
 def _flat(sides: Sides, problem: Problem) -> Sides | None:
@@ -227,11 +227,15 @@ def _some(given: Any, start: int, stop: int) -> Any:
     return whole[start:stop] if by_row else whole
 
 
-def _chunk(chunk: int | None, n: int, executor: Executor | None, progress: Progress | None) -> int:
-    """Chunk of a chunk."""
+def _chunk(chunk: int | None, n: int, executor: Executor | None, progress: Progress | None, least: int = 1) -> int:
+    """Rows of a chunk; those that are chosen here have `least` rows or more, and their number is a power of two."""
     if chunk is None:
-        whole = executor is None and not progress
-        return max(n, 1) if whole else max(1, min(-(-n // CHUNKS), LARGEST_CHUNK))
+        if executor is None and not progress:
+            return max(n, 1)
+        chunks = CHUNKS
+        while chunks > 1 and chunks * least > n:
+            chunks //= 2  # two, four or eight workers get equal parts
+        return max(1, min(-(-n // chunks), LARGEST_CHUNK))
     if not isinstance(chunk, int | np.integer) or isinstance(chunk, bool) or chunk < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise OptionError(f"chunk of a batch: expected a whole number from 1, or None, got {chunk!r}")
     return int(chunk)

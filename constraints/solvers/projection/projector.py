@@ -178,7 +178,8 @@ class Projector:
                 n RightHandSides, or their flat vectors (n, size)); those of the constraints if absent.
             executor: any `concurrent.futures.Executor`: threads, processes, loky, Dask's `client.get_executor()`,
                 `mpi4py.futures.MPIPoolExecutor`; it stays the caller's. Without, all rows are done here.
-            chunk: rows a task; by default 32 tasks, of at most 1000 rows.
+            chunk: rows a task; by default 32 tasks, of at most 1000 rows; of the compiled engine fewer, of 128 rows or
+                more.
             progress: True for a bar (tqdm, extra `parallel`), or a function of (rows done, all rows), called here after
                 each chunk.
             near: what `Options(nearest=True)` is near to: one configuration (nq,), or one a row (n, nq); each start if

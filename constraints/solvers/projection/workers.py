@@ -90,12 +90,14 @@ class Job:
     Attributes:
         problem, options, engine: of the projector.
         solver: the engine that solves, which another one may leave the problem to.
+        rows_a_task: how many rows are worth a task.
     """
 
     def __init__(self, problem: Problem, options: Options, engine: Engine, program: Program | None = None) -> None:
         self.problem, self.options, self.engine = problem, options, engine
         self._program = refined(engine, problem, options) if program is None else program
         self.solver = self._program.engine or engine
+        self.rows_a_task = self._program.rows_a_task
         self._message: tuple[str, bytes] | None = None
         self._pool = Pool(Workspace)
 

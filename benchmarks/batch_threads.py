@@ -1,0 +1,118 @@
+"""What a row of a batch costs beside its kernel, and what a second thread gives, by the compiled engine.
+
+    python benchmarks/batch_threads.py [PROBLEM.npz ...] [--rows 2000] [--rounds 40] [--chunk N] [--check]
+
+Without files, those in `benchmarks/problems`; their starts are repeated up to the number of rows. Each round runs four
+things one after the other: the kernel alone on all rows (`project_rows`), a batch in this thread, a batch on two
+threads (`ThreadPoolExecutor(2)`), and the kernel on two threads at once, all rows on each. The last says what the
+machine gives two threads at all: 2.0 where nobody else runs. Written are the best times of the rounds, in microseconds
+a row, what a row costs beside its kernel (the median over the rounds), the solutions a second (*usable*: converged),
+and how many times as fast two threads are. That ratio says nothing where the machine gives less than about 1.9: CPU
+time does not count what others take, and the last column is what it predicts for a machine left alone,
+batch / (P + W / 2), with P the CPU time of this thread, taken as if nothing ran beside it, and W that of the two (the
+lower quartile). `--check` runs few rows and asks that threads give the same bits.
+"""
+
+# ruff: noqa: E402  # the number of threads is set before numpy is imported
+from __future__ import annotations
+
+import os
+
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_variable] = "1"
+
+import argparse
+import logging
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from problem_files import build, read
+
+from constraints import Options, Problem, Projector
+from constraints.solvers.compiled.problem import packed
+from constraints.solvers.kernels.loading import entrances
+from constraints.solvers.newton.computed_bodies import ComputedBodies
+
+PROBLEMS = Path(__file__).resolve().parent / "problems"
+HEAD = "{:26} {:>7} {:>7} {:>7} {:>7} {:>9} {:>9} {:>6} {:>8} {:>9}".format(
+    "problem", "kernel", "batch", "beside", "2 thr.", "usable/s", "with 2", "ratio", "machine", "predicted"
+)
+
+
+def kernel_of(problem: Problem, options: Options, Q: np.ndarray) -> Callable[[], None]:
+    """The kernel alone on all rows, in memory of its own."""
+    memory: Any = packed(problem, options, ComputedBodies(problem, options.threshold) or None)
+    found, sides = entrances(), problem.rhs.vector[None].copy()
+    where, ends, figures = found.places(*memory), np.empty_like(Q), np.empty((len(Q), 4))
+
+    def run() -> None:
+        assert memory  # `where` has its addresses only
+        found.project_rows(where, Q, sides, ends, figures)
+
+    return run
+
+
+def measure(path: Path, rows: int, rounds: int, chunk: int | None, pool: ThreadPoolExecutor) -> str:
+    """A line of the table."""
+    file = read(path)
+    problem = build(file)
+    options = Options(threshold=file.threshold, max_iterations=file.max_iterations)
+    projector = Projector(problem, options, "compiled")
+    Q = np.resize(file.q0, (rows, file.q0.shape[1]))
+    kernel, other = kernel_of(problem, options, Q), kernel_of(problem, options, Q)
+
+    def both() -> None:
+        one = pool.submit(other)
+        kernel()
+        one.result()
+
+    ways: tuple[Callable[[], object], ...] = (
+        kernel, lambda: projector.project_batch(Q), lambda: projector.project_batch(Q, executor=pool, chunk=chunk), both
+    )  # fmt: skip
+    here, there = projector.project_batch(Q), projector.project_batch(Q, executor=pool, chunk=chunk)
+    if here.q.tobytes() != there.q.tobytes():
+        raise SystemExit(f"{file.name}: threads give other bits")
+    us, cpu = np.empty((2, rounds, len(ways)))
+    for turn, used in zip(us, cpu, strict=True):
+        for i, run in enumerate(ways):
+            began, mine, all_of_us = time.perf_counter(), time.thread_time(), time.process_time()
+            run()
+            turn[i] = 1e6 / rows * (time.perf_counter() - began)
+            here_only = time.thread_time() - mine
+            used[i] = 1e6 / rows * (here_only + 0.5 * (time.process_time() - all_of_us - here_only))
+    alone, batch, threads, twice = us.min(axis=0)
+    beside = float(np.median(us[:, 1] - us[:, 0]))
+    quiet = np.quantile(cpu, 0.25, axis=0)
+    each = 1e6 * here.success.mean()
+    return (
+        f"{file.name:26} {alone:7.2f} {batch:7.2f} {beside:7.2f} {threads:7.2f} {each / batch:9.0f} "
+        f"{each / threads:9.0f} {batch / threads:6.2f} {2.0 * alone / twice:8.2f} "
+        f"{quiet[1] / quiet[2]:9.2f}"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="rows of a batch beside their kernel, and a second thread")
+    parser.add_argument("problems", nargs="*", type=Path, metavar="PROBLEM.npz")
+    parser.add_argument("--rows", type=int, default=2000)
+    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--chunk", type=int)
+    parser.add_argument("--check", action="store_true", help="few rows, one round")
+    given = parser.parse_args()
+    rows, rounds = (200, 1) if given.check else (given.rows, given.rounds)
+    logging.disable(logging.WARNING)  # remarks on the robots' files
+    print(HEAD)
+    with ThreadPoolExecutor(2) as pool:
+        for path in given.problems or sorted(PROBLEMS.glob("*.npz")):
+            print(measure(path, rows, rounds, given.chunk, pool), flush=True)
+    print(f"{rows} rows, best of {rounds} rounds, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
