@@ -23,7 +23,7 @@ def set_fields(made: object, /, **fields: object) -> None:
 
 def read_only(array: NDArray[_Entry]) -> NDArray[_Entry]:
     """The same array, which nobody writes to from now on: one that is the caller's own."""
-    array.setflags(False)  # `write`, by position in half the time
+    array.setflags(write=False)
     return array
 
 

@@ -10,7 +10,6 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups import Segments
 from liegroups.arguments import as_tolerance, expect
 from liegroups.arrays import ArrayLike, Vector
 

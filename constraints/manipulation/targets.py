@@ -264,8 +264,9 @@ def from_starts(
     Raises:
         GraphError: a start that is not in the source state; or as `leaf_for`.
     """
-    problems, plan, searches = plans.problems, plans.of(transition), list[Search]()
+    problems, plan = plans.problems, plans.of(transition)
     memory = problems.memories.take()
+    searches: list[Search] = []
     for start, guess in pairs:
         off = selector.misses(transition.source, start, memory.workspace)
         if off:

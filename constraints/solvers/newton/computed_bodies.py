@@ -72,16 +72,15 @@ class ComputedBodies:
             size = translation_size(leaf.space)
             if computed[leaf.v][:size].any() and bounded[leaf.q][:size].any():
                 self.bodies.append(leaf)
-        self._entries = np.array([i for leaf in self.bodies for i in range(leaf.q.start, leaf.q.stop)], dtype=np.intp)
-        self._lower, self._upper = bounds.lower[self._entries], bounds.upper[self._entries]
+        limits = list(zip(range(problem.space.nq), bounds.lower.tolist(), bounds.upper.tolist(), strict=True))
+        self._limits = [limit for leaf in self.bodies for limit in limits[leaf.q] if limit[1:] != (-np.inf, np.inf)]
 
     def __bool__(self) -> bool:
         return bool(self.bodies)
 
     def leave(self, q: Vector) -> bool:
         """Whether a translation is outside its bounds."""
-        entries = q[self._entries]
-        return not ((self._lower <= entries) & (entries <= self._upper)).all()
+        return not all([lower <= q[i] <= upper for i, lower, upper in self._limits])
 
     @cached_property
     def problem(self) -> Problem:
@@ -217,7 +216,7 @@ class BroughtBackProgram(Program):
         if inside.status is Status.CONVERGED:
             residual = self._residual(inside.q, rhs, workspace)
             if residual <= options.threshold:
-                return inside._replace(residual=residual)
+                return Outcome(inside.q, inside.status, inside.iterations, inside.restarts, residual, inside.trace)
         return found._replace(iterations=inside.iterations, restarts=inside.restarts, trace=inside.trace)
 
     def _residual(self, q: Vector, rhs: RightHandSide, workspace: Workspace) -> float:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Never, NoReturn, final
 from liegroups import Space
 from liegroups.arguments import expect, is_float64
 from liegroups.arrays import ArrayLike, Matrix, Vector
-from liegroups.frozen import read_only, read_only_copy
+from liegroups.frozen import read_only_copy
 
 from ...errors import OperatorError, OptionError
 from ...keywords import absent
@@ -152,8 +152,9 @@ class Projector:
         began = perf_counter()
         outcome = self._program.run(q0, sides, workspace, reference)
         seconds = perf_counter() - began
-        read_only(outcome.q)
-        case = Case(self.problem, sides, self.options, read_only(q0), reference, self._solver)
+        outcome.q.setflags(write=False)
+        q0.setflags(write=False)
+        case = Case(self.problem, sides, self.options, q0, reference, self._solver)
         return Projection(case, outcome, seconds)
 
     def project_batch(
