@@ -58,8 +58,7 @@ def is_float64(values: object) -> TypeGuard[Vector]:
 def is_finite_vector(values: object, n: int) -> TypeGuard[Vector]:
     """Whether it is a float64 vector (n,) already, of finite numbers whose squares do not overflow either."""
     if is_float64(values) and values.shape == (n,):
-        square = float(values.dot(values))
-        return square - square == 0.0
+        return isfinite(values.dot(values))
     return False
 
 

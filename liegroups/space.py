@@ -314,7 +314,7 @@ class Space(Structure):
         """
         ready = is_finite_vector(q, self.nq)
         point = q if ready else finite_vector(q, self.nq, f"{what} of {self.name}", self.layout.hint)
-        if self.unit_blocks and not self.is_normalized(point, tolerance):
+        if self.unit_blocks and not self._has_unit_blocks(point, tolerance):
             refuse_unnormalized(point, self.leaves(), f"{what} of {self.name}", tolerance)
         return point
 

@@ -86,6 +86,11 @@ class Structure:
         """Whether every unit block of one q has norm 1 to within the tolerance."""
         if type(q) is not np.ndarray or q.shape != self._shape_q:
             q = one_vector(self._read_q(q), "point of is_normalized")
+        return self._has_unit_blocks(q, tolerance)
+
+    @final
+    def _has_unit_blocks(self, q: Vector, tolerance: float) -> bool:
+        """The same of a vector (nq,) that has been read."""
         blocks = self.unit_blocks
         if len(blocks) == 1:  # most robots: a free-flyer, or nothing
             return abs(hypot(*q[blocks[0]].tolist()) - 1.0) <= tolerance

@@ -10,7 +10,6 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups import Segments
 from liegroups.arguments import as_tolerance, expect
 from liegroups.arrays import ArrayLike, Vector
 
@@ -30,7 +29,7 @@ from ..solvers.newton.linear_step import capped
 from ..solvers.projection.projection import NotProjectedError
 from ..solvers.result import Result
 from ..words import counted, first_names
-from .assembly_choice import DRIVEN, Assembler, AssemblyChoice, Driven
+from .assembly_choice import DRIVEN, LISTED, Assembler, AssemblyChoice, Driven
 from .branch import Branch, branch_between, meets_dead_centre
 from .closures import RodClosure
 from .constraint_set import ConstraintSet
@@ -53,7 +52,7 @@ _SET = "a ConstraintSet (mechanism.constraint_set())"
 
 
 @final
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Assembly(Result):
     """What an assembly gave. On failure q is the best iterate; nothing is raised and no input changed.
 
@@ -69,7 +68,14 @@ class Assembly(Result):
     projection: Projection
     constraint_set: ConstraintSet
     status: Status
-    branch: Branch | None = None
+    branch: Branch | None
+
+    def __init__(
+        self, projection: Projection, constraint_set: ConstraintSet, status: Status, branch: Branch | None = None
+    ) -> None:
+        fields = vars(self)  # half the time of a frozen dataclass's own `__init__`
+        fields["projection"], fields["constraint_set"] = projection, constraint_set
+        fields["status"], fields["branch"] = status, branch
 
     q = FieldOf[Vector]("projection.q", "Configuration (nq,), read-only: closed, or the iterate of least residual.")
 
@@ -236,7 +242,7 @@ def assemble_position(
     expect(constraint_set, ConstraintSet, "constraint set of an assembly", _SET)
     step = None if stay_on_branch is None else as_tolerance(stay_on_branch, "step of stay_on_branch")
     space = constraint_set.robot.space
-    held = driven if isinstance(driven, tuple | list | Segments) else frozen_columns(space, driven, DRIVEN)
+    held = driven if isinstance(driven, LISTED) else frozen_columns(space, driven, DRIVEN)
     chosen = AssemblyChoice(weights, held, bounds, tolerance, max_iterations, nearest, engine)
     assembler = chosen.assembler(constraint_set)
     problem = assembler.projector.problem

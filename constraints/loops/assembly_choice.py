@@ -29,6 +29,9 @@ from .constraint_set import ConstraintSet
 Driven = Sequence[str | Segments] | Segments
 """Joints by name, or Segments, that are held."""
 
+LISTED = (tuple, list, Segments)
+"""What can be read twice; anything else is read once."""
+
 DRIVEN = "driven joints"
 """What messages call them."""
 
@@ -98,8 +101,10 @@ class AssemblyChoice(NamedTuple):
         moving = None if self.weights is None else tuple([each.tobytes() for each in costs(space, self.weights)])
         held = _names(self.driven)
         held = frozen_columns(space, self.driven, DRIVEN).tobytes() if held is None else held
-        numbers = self.tolerance, self.max_iterations, self.nearest
-        return (constraint_set.active.tobytes(), moving, held, self.bounds, self.engine, *numbers, *map(type, numbers))
+        tolerance, budget, nearest = self.tolerance, self.max_iterations, self.nearest
+        kinds = type(tolerance), type(budget), type(nearest)
+        active = constraint_set.active.tobytes()
+        return active, moving, held, self.bounds, self.engine, tolerance, budget, nearest, kinds
 
     def _made(self, constraint_set: ConstraintSet) -> Assembler:
         space = constraint_set.robot.space

@@ -33,7 +33,7 @@ class UnreachedError(ConstraintError):
 
 
 @final
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class TargetConfiguration(Result):
     """A configuration in the target state of a transition, on the leaf of its start; or how far it got.
 
@@ -52,7 +52,19 @@ class TargetConfiguration(Result):
     q_start: Vector
     projections: tuple[Projection, ...]
     attempts: int
-    on_leaf: bool = True
+    on_leaf: bool
+
+    def __init__(
+        self,
+        transition: Transition,
+        q_start: Vector,
+        projections: tuple[Projection, ...],
+        attempts: int,
+        on_leaf: bool = True,
+    ) -> None:
+        fields = vars(self)  # half the time of a frozen dataclass's own `__init__`
+        fields["transition"], fields["q_start"], fields["projections"] = transition, q_start, projections
+        fields["attempts"], fields["on_leaf"] = attempts, on_leaf
 
     @property
     def q(self) -> Vector:
@@ -252,8 +264,9 @@ def from_starts(
     Raises:
         GraphError: a start that is not in the source state; or as `leaf_for`.
     """
-    problems, plan, searches = plans.problems, plans.of(transition), list[Search]()
+    problems, plan = plans.problems, plans.of(transition)
     memory = problems.memories.take()
+    searches: list[Search] = []
     for start, guess in pairs:
         off = selector.misses(transition.source, start, memory.workspace)
         if off:

@@ -17,14 +17,14 @@ class Trace(Sequence[Step]):
 
     Args:
         numbers: those of all iterates, one after the other: configuration (nq,), residual, 1 for the first of a new
-            try. They belong to the trace, and become read-only.
+            try. They belong to the trace.
         nq: size of a configuration.
     """
 
     __slots__ = ("_nq", "_numbers")
 
     def __init__(self, numbers: Vector, nq: int) -> None:
-        self._numbers, self._nq = read_only(numbers), nq
+        self._numbers, self._nq = numbers, nq
 
     def __len__(self) -> int:
         return self._numbers.size // (self._nq + 2)
@@ -40,7 +40,7 @@ class Trace(Sequence[Step]):
             return tuple(self[i] for i in range(*index.indices(len(self))))
         size = self._nq + 2
         row = self._numbers.reshape(-1, size)[index]
-        return Step(row[: self._nq], float(row[-2]), bool(row[-1]))
+        return Step(read_only(row[: self._nq]), float(row[-2]), bool(row[-1]))
 
     def __repr__(self) -> str:
         return repr(self[:])

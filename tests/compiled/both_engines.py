@@ -15,6 +15,7 @@ pytest.importorskip("numba")
 from constraints.solvers.compiled.problem import Packed, packed
 from constraints.solvers.kernels import layout
 from constraints.solvers.kernels.entry import rows_of
+from constraints.solvers.kernels.jit import places
 
 LIMIT = 1e-12
 """Of the largest entry of errors or Jacobian."""
@@ -39,10 +40,12 @@ class CompiledRows:
     def at(self, q: Vector) -> Rows:
         """Of the kernels, with and without Jacobian: the errors are the same."""
         integers, floats, work = self.packed
-        size, rhs = sum(level.size for level in self.problem.levels), self.problem.rhs.vector.copy()
+        size, trial = sum(level.size for level in self.problem.levels), int(integers[layout.Q_TRIAL])
         error, alone, J = np.full(size, np.nan), np.full(size, np.nan), np.full((size, self.live.size), np.nan)
-        assert rows_of(integers, floats, work.copy(), q.copy(), rhs, error, J)
-        assert rows_of(integers, floats, work.copy(), q.copy(), rhs, alone, np.zeros((0, 1)))
+        for errors, jacobian in ((error, J), (alone, np.zeros((0, 1)))):
+            memory = work.copy()  # the right-hand sides are in it
+            memory[trial : trial + q.size] = q
+            assert rows_of(places(integers, floats, memory), errors, jacobian)
         np.testing.assert_array_equal(alone, error)
         return Rows(error, J)
 

@@ -51,13 +51,13 @@ from constraints.solvers.kernels import jit, layout
 from constraints.solvers.kernels.tape import run_tape
 from constraints.solvers.kernels.trees import place
 
-Numbers = Vector = Any  # names that the kernels' types are known by
+Numbers = Any  # the name that the kernels' type is known by
 
 
 @jit.entrance
-def _run(integers: Numbers, floats: Vector, work: Vector, joints: int, tape: int, jacobian: int) -> bool:
+def _run(where: Numbers, joints: int, tape: int, jacobian: int) -> bool:
     """Place joints, and run a tape."""
-    I, F, W = jit.address(integers), jit.address(floats), jit.address(work)  # noqa: E741
+    I, F, W = jit.integers_at(where[0]), jit.floats_at(where[1]), jit.floats_at(where[2])  # noqa: E741
     place(I, F, W, joints, I[layout.Q], jacobian)
     return run_tape(I, F, W, tape, jacobian)
 
@@ -87,7 +87,7 @@ class Packed:
         """The value."""
         work, value = self.arrays[2], self.result.value
         work[self.q : self.q + self.f.inputs.nq] = q
-        if not _run(*self.arrays, self.joints, self.tape, asked):
+        if not _run(jit.places(*self.arrays), self.joints, self.tape, asked):
             raise UndefinedError(self.f.name)
         return work[value : value + self.f.outputs.nq].copy()
 

@@ -25,6 +25,7 @@ from constraints.errors import WrongObjectError
 from constraints.functions import Identity
 from constraints.point import place
 from constraints.solvers import NewtonEngine, Status
+from constraints.solvers.evaluation import Evaluation
 from constraints.solvers.newton.bounds import SolverBounds
 from constraints.solvers.newton.computed_bodies import INSIDE, BroughtBackProgram, ComputedBodies
 from constraints.solvers.newton.free_bodies import FreeBodies, rotation, translation_size
@@ -414,7 +415,8 @@ def test_only_solutions_out_of_bounds_are_brought_back() -> None:
     found = bare.run(q, problem.rhs, workspace)
     assert found.status not in (Status.CONVERGED, Status.OUT_OF_BOUNDS)
     assert computed.leave(found.q)
-    again = BroughtBackProgram(bare, computed, lambda inside: NewtonProgram(inside, options)).run(
+    evaluation = Evaluation(space, problem.constraints)
+    again = BroughtBackProgram(bare, computed, lambda inside: NewtonProgram(inside, options), evaluation).run(
         q, problem.rhs, workspace
     )
     assert (again.status, again.iterations, again.restarts) == (found.status, found.iterations, found.restarts)

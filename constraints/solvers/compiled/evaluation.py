@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple, final
 
@@ -21,7 +22,7 @@ from ...rows.stacking import Rows
 from ...workspace import Workspace
 from ..evaluation import Evaluation
 from ..kernels import layout
-from ..kernels.loading import entrances
+from ..kernels.loading import Entrances, entrances
 from ..options import Options
 from .packing import NotPacked
 from .problem import Packed, packed
@@ -45,24 +46,33 @@ class _Tables(NamedTuple):
 
 @final
 class _Memory:
-    """What a worker writes into: the packed memory, and what kernels are given and fill."""
+    """What a worker writes into: the packed memory, and what kernels fill.
 
-    __slots__ = ("jacobian", "q", "rhs", "rows", "sides", "work")
+    Args:
+        stack: the constraints.
+        tables: as they were packed.
+        places: of `entrances()`.
+    """
 
-    def __init__(self, stack: Stack, tables: _Tables) -> None:
-        space = stack.owners[0].space
-        self.work = tables.packed.work.copy()
-        self.q, self.sides = np.zeros(space.nq), np.zeros(stack.rhs_size)
+    __slots__ = ("_q", "_rhs", "_sides", "_whole", "jacobian", "rows", "where", "work")
+
+    def __init__(self, stack: Stack, tables: _Tables, places: Callable[..., Any]) -> None:
+        space, (integers, floats, work) = stack.owners[0].space, tables.packed
+        self.work = work.copy()
+        self._whole = integers, floats, self.work  # held: `where` has their addresses only
+        self.where = places(*self._whole)
+        q, sides = int(integers[layout.Q_TRIAL]), int(integers[layout.RHS])
+        self._q, self._sides = self.work[q : q + space.nq], self.work[sides : sides + stack.rhs_size]
         self.jacobian = np.zeros((stack.size, tables.live.size))
         self.rows = Rows(np.zeros(stack.size), np.zeros((stack.size, space.nv)), stack.slices)
-        self.rhs: RightHandSide | None = None
+        self._rhs: RightHandSide | None = None
 
     def take(self, q: Vector, rhs: RightHandSide | None) -> None:
         """What is to be evaluated; without right-hand sides at those of before."""
-        self.q[:] = q
-        if rhs is not None and rhs is not self.rhs:
-            self.sides[:] = rhs.vector
-            self.rhs = rhs
+        self._q[:] = q
+        if rhs is not None and rhs is not self._rhs:
+            self._sides[:] = rhs.vector
+            self._rhs = rhs
 
 
 @final
@@ -92,16 +102,15 @@ class CompiledEvaluation(Evaluation):
         tables = self._tables
         if tables is None:
             return None
-        memory = workspace.resource(self, "evaluation", _Memory, self.stack, tables)
+        kernels = self._kernels
+        memory = workspace.resource(self, "evaluation", _Memory, self.stack, tables, kernels.places)
         memory.take(q, rhs)
-        integers, floats, _ = tables.packed
         asked = memory.jacobian if jacobian else _NO_JACOBIAN
-        defined = self._kernel(integers, floats, memory.work, memory.q, memory.sides, memory.rows.error, asked)
-        return memory if defined else None
+        return memory if kernels.rows_of(memory.where, memory.rows.error, asked) else None
 
     @cached_property
-    def _kernel(self) -> Any:
-        return entrances().rows_of
+    def _kernels(self) -> Entrances:
+        return entrances()
 
     @cached_property
     def _tables(self) -> _Tables | None:

@@ -24,6 +24,7 @@ from ..newton.program import NewtonProgram
 from ..options import Options
 from ..status import Status
 from ..trace import Trace
+from .evaluation import CompiledEvaluation
 from .packing import Integers, NotPacked
 from .problem import packed
 
@@ -54,7 +55,10 @@ def compiled(problem: Problem, options: Options) -> Program:
         program = readable.compile(problem, options)
         program.engine = readable
         return program
-    return BroughtBackProgram(inside, computed, lambda strict: _strict(strict, options)) if computed else inside
+    if not computed:
+        return inside
+    evaluation = CompiledEvaluation(problem.robot or problem.space, problem.constraints)
+    return BroughtBackProgram(inside, computed, lambda strict: _strict(strict, options), evaluation)
 
 
 def _strict(problem: Problem, options: Options) -> Resumable:
@@ -109,6 +113,7 @@ class CompiledProgram(Resumable):
         self._nq = problem.space.nq
         self._project, self._project_many, _, self._places = entrances()
         self._begin, self._traced = int(self._integers[layout.Q_NOW]), int(self._integers[layout.TRACE])
+        self._nq = problem.space.nq
 
     def _memory(self) -> _Memory:
         return _Memory(self._integers, self._floats, self._work, self._places)
@@ -130,9 +135,9 @@ class CompiledProgram(Resumable):
 
     def _trace(self, memory: _Memory) -> Trace:
         """The iterates that a projection wrote down."""
-        nq = self.problem.space.nq
+        nq, begin = self._nq, self._traced
         count = int(memory.state[layout.TRACED])
-        return Trace(memory.work[self._traced : self._traced + count * (nq + 2)].copy(), nq)
+        return Trace(memory.work[begin : begin + count * (nq + 2)].copy(), nq)
 
     def run_many(
         self,

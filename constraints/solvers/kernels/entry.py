@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .jit import Floats, Integers, Matrix, Numbers, Vector, address, entrance, floats_at, integers_at, kernel
+from .jit import Floats, Integers, Matrix, Numbers, Vector, entrance, floats_at, integers_at, kernel
 from .layout import (
     ERROR,
     ITERATIONS,
@@ -80,31 +80,21 @@ def project_rows(where: Numbers, starts: Matrix, sides: Matrix, ends: Matrix, fi
 
 
 @entrance
-def rows_of(
-    integers: Numbers, floats: Vector, work: Vector, q: Vector, rhs: Vector, errors: Vector, jacobian: Matrix
-) -> bool:
-    """Errors of all levels at a configuration, outputs computed, and their reduced Jacobian.
+def rows_of(where: Numbers, errors: Vector, jacobian: Matrix) -> bool:
+    """Errors of all levels, and their reduced Jacobian, at the configuration and right-hand sides in the memory.
 
     Args:
-        integers, floats, work: as for `project_rows`.
-        q: configuration (nq,); computed outputs are written into it.
-        rhs: right-hand sides (size,).
+        where: as for `project_row`; the configuration is at Q_TRIAL, where computed outputs are written to.
         errors: (rows,), to be filled.
         jacobian: (rows, live columns), to be filled; without rows it is not asked for.
 
     Returns:
         False where a function has no value.
     """
-    I, F, W = address(integers), address(floats), address(work)
-    for i in range(I[RHS_SIZE]):
-        W[I[RHS] + i] = rhs[i]
-    for i in range(I[NQ]):
-        W[I[Q_TRIAL] + i] = q[i]
+    I, F, W = integers_at(where[0]), floats_at(where[1]), floats_at(where[2])
     asked = WITH_JACOBIAN if jacobian.shape[0] > 0 else VALUES
     if not (run_tape(I, F, W, I[PREPARE], VALUES) and rows_at(I, F, W, I[Q_TRIAL], asked)):
         return False
-    for i in range(I[NQ]):
-        q[i] = W[I[Q_TRIAL] + i]
     row = 0
     for n in range(I[LEVELS]):
         level = I[LEVEL_TABLE] + LEVEL_SIZE * n

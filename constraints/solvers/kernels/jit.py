@@ -14,7 +14,6 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 _numba: Any = importlib.import_module("numba")
 _extending: Any = importlib.import_module("numba.extending")
-_arrays: Any = importlib.import_module("numba.np.arrayobj")
 
 Integers = Any
 """Integers at an address, read by index; in Python an array does as well."""
@@ -83,20 +82,8 @@ def _once(made: Any, signature: tuple[Any, ...]) -> Callable[[Any, Any], Any]:
     return template
 
 
-def _address(array: Any) -> Any:
-    return array
-
-
 def _as_bits(numbers: Any) -> Any:
     return numbers.view("int64")
-
-
-@_extending.intrinsic
-def _address_compiled(context: Any, array: Any) -> Any:
-    def generate(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return _arrays.make_array(signature.args[0])(target, builder, arguments[0]).data
-
-    return _types.CPointer(array.dtype)(array), generate
 
 
 @_extending.intrinsic
@@ -136,16 +123,13 @@ def places(integers: Any, floats: Any, work: Any) -> Any:
 
 
 integers_at = _integers_at if _PLAIN else _extending.intrinsic(_pointer(_types.int64))
-"""The integers at an address of `places`."""
-
-floats_at = _floats_at if _PLAIN else _extending.intrinsic(_pointer(_types.float64))
-"""The floating-point numbers at an address of `places`."""
-
-address = _address if _PLAIN else _address_compiled
-"""The numbers of an array, by their address: indices into it are taken as they are.
+"""The integers at an address of `places`: indices into them are taken as they are.
 
 An index into an array asks at each access whether it is negative, which costs 3 times the whole of a small product of
 matrices (418 and 137 ns for 6 x 7 by 7 x 6)."""
+
+floats_at = _floats_at if _PLAIN else _extending.intrinsic(_pointer(_types.float64))
+"""The floating-point numbers at an address of `places`, in the same way."""
 
 as_bits = _as_bits if _PLAIN else _as_bits_compiled
 """The bits of floating-point numbers, as 64-bit integers at the same address."""

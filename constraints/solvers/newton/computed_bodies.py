@@ -24,6 +24,7 @@ from ...rows.implicit import Implicit
 from ...rows.right_hand_side import RightHandSide
 from ...workspace import Workspace
 from ..engine import Outcome, Outcomes, Program
+from ..evaluation import Evaluation
 from ..options import Options
 from ..status import Status
 from .free_bodies import rotation, translation_size
@@ -71,17 +72,15 @@ class ComputedBodies:
             size = translation_size(leaf.space)
             if computed[leaf.v][:size].any() and bounded[leaf.q][:size].any():
                 self.bodies.append(leaf)
+        limits = list(zip(range(problem.space.nq), bounds.lower.tolist(), bounds.upper.tolist(), strict=True))
+        self._limits = [limit for leaf in self.bodies for limit in limits[leaf.q] if limit[1:] != (-np.inf, np.inf)]
 
     def __bool__(self) -> bool:
         return bool(self.bodies)
 
     def leave(self, q: Vector) -> bool:
         """Whether a translation is outside its bounds."""
-        bounds = self._problem.bounds
-        return not all(
-            bool(((bounds.lower[leaf.q] <= q[leaf.q]) & (q[leaf.q] <= bounds.upper[leaf.q])).all())
-            for leaf in self.bodies
-        )
+        return not all([lower <= q[i] <= upper for i, lower, upper in self._limits])
 
     @cached_property
     def problem(self) -> Problem:
@@ -166,10 +165,17 @@ class BroughtBackProgram(Program):
         program: without the rows; it ends with the first such solution.
         computed: its computed bodies.
         strict: makes the program with the rows, when a solution needs it.
+        evaluation: of the constraints of the problem, without the rows.
     """
 
-    def __init__(self, program: Resumable, computed: ComputedBodies, strict: Callable[[Problem], Resumable]) -> None:
-        self._program, self._computed, self._make = program, computed, strict
+    def __init__(
+        self,
+        program: Resumable,
+        computed: ComputedBodies,
+        strict: Callable[[Problem], Resumable],
+        evaluation: Evaluation,
+    ) -> None:
+        self._program, self._computed, self._make, self._evaluation = program, computed, strict, evaluation
         self.engine, self.checks_starts = program.engine, program.checks_starts
         self.rows_a_task = program.rows_a_task
 
@@ -209,10 +215,17 @@ class BroughtBackProgram(Program):
             return found
         inside = self._strict.resume(q0, self._computed.rhs(rhs, workspace), workspace, found)
         if inside.status is Status.CONVERGED:
-            residual = self._program.problem.residual(inside.q, rhs)
+            residual = self._residual(inside.q, rhs, workspace)
             if residual <= options.threshold:
-                return inside._replace(residual=residual)
+                return Outcome(inside.q, inside.status, inside.iterations, inside.restarts, residual, inside.trace)
         return found._replace(iterations=inside.iterations, restarts=inside.restarts, trace=inside.trace)
+
+    def _residual(self, q: Vector, rhs: RightHandSide, workspace: Workspace) -> float:
+        """Largest error norm of a constraint of the problem without the rows."""
+        problem = self._program.problem
+        if problem.optional_last:  # which may be undefined
+            return problem.residual(q, rhs)
+        return self._evaluation.rows(q, rhs, workspace, jacobian=False).residual
 
     def step(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
         """As `Program.step`."""

@@ -45,7 +45,10 @@ class NewtonEngine(Engine):
         computed = ComputedBodies(problem, options.threshold)
         if computed:
             program = NewtonProgram(problem, options, self.step, computed.leave)
-            return BroughtBackProgram(program, computed, lambda inside: NewtonProgram(inside, options, self.step))
+            evaluation = self.evaluation(problem.robot or problem.space, problem.constraints)
+            return BroughtBackProgram(
+                program, computed, lambda inside: NewtonProgram(inside, options, self.step), evaluation
+            )
         return NewtonProgram(problem, options, self.step)
 
     def __repr__(self) -> str:
