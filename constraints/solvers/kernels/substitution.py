@@ -72,11 +72,20 @@ def reduced(I: Integers, W: Floats, level: int) -> None:
     """Add to the Jacobian of a level what its rows see through computed dofs. At [OUTPUTS]: count, then dofs."""
     outputs, m, live, computed = I[level + OUTPUTS], I[level + ROWS], I[LIVE], I[COMPUTED]
     J, E = I[level + JACOBIAN], I[EXPLICIT_JACOBIAN]
-    for n in range(I[outputs]):
-        k = I[outputs + 1 + n]
-        o = J + (live + k) * m
-        for c in range(live):
-            by = W[E + c * computed + k]
-            if by != 0.0:
+    for c in range(live):
+        to, n, by = J + c * m, 0, E + c * computed
+        while n + 3 <= I[outputs]:  # three at a time: the column is read and written a third as often
+            k, l, t = I[outputs + 1 + n], I[outputs + 2 + n], I[outputs + 3 + n]
+            a, b, d = W[by + k], W[by + l], W[by + t]
+            if a != 0.0 or b != 0.0 or d != 0.0:
+                o, p, q = J + (live + k) * m, J + (live + l) * m, J + (live + t) * m
                 for i in range(m):
-                    W[J + c * m + i] += by * W[o + i]
+                    W[to + i] += a * W[o + i] + b * W[p + i] + d * W[q + i]
+            n += 3
+        while n < I[outputs]:
+            k = I[outputs + 1 + n]
+            a, o = W[by + k], J + (live + k) * m
+            if a != 0.0:
+                for i in range(m):
+                    W[to + i] += a * W[o + i]
+            n += 1
