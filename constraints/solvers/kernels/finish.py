@@ -56,8 +56,6 @@ from .rows import measured
 from .substitution import resolved
 from .trees import place
 
-EXACT = 1e-6
-"""As in `newton.program`."""
 STATIONARY_RATIO = 0.02
 """As in `newton.rules`."""
 
@@ -89,7 +87,7 @@ def accepted(I: Integers, F: Floats, W: Floats, q: int, is_best: bool, residual:
         if not measured(I, W, I[DOUBTFUL])[1] <= threshold:
             forget(I, W)
             return UNDEFINED
-    if off > EXACT * threshold:
+    if off > 0.0:
         if not rows_at(I, F, W, now, VALUES):
             return UNDEFINED
         residual, merit = measure(I, F, W)
@@ -136,7 +134,7 @@ def failed(I: Integers, F: Floats, W: Floats) -> int:
         if is_turned:
             if I[MAPS] != 0 and not resolved(I, F, W, best, VALUES):
                 return UNDEFINED
-            if off > EXACT * threshold:
+            if off > 0.0:
                 if not rows_at(I, F, W, best, VALUES):
                     return UNDEFINED
                 residual, merit = measure(I, F, W)

@@ -31,8 +31,6 @@ CHEAP_RESIDUAL, CHEAP_STEP2 = 1e-2, 0.1**2
 last."""
 UNIT = 1e-12
 """A start whose unit vectors are off by more is normalised before the first step: poses are exact only then."""
-EXACT = 1e-6
-"""A joint that is this part of the threshold [rad] from a whole turn away needs no second look at the constraints."""
 
 
 @final
@@ -221,7 +219,7 @@ class NewtonProgram(Resumable):
         if self._doubtful and self._misses(wrapped, state):
             state.forget()
             raise UndefinedError("a computed output does not satisfy its constraint")
-        if off > EXACT * self.options.threshold:
+        if off > 0.0:
             score, residual, merit = self._iteration.measure_at(wrapped, state)
             state.take(wrapped, score, residual, merit)
             if residual > self.options.threshold:
@@ -264,6 +262,6 @@ class NewtonProgram(Resumable):
             return
         if self._substitution.has_maps:
             q = self._substitution.resolve(q, state.rhs, state.buffers.point)
-        if off > EXACT * self.options.threshold:
+        if off > 0.0:
             state.take(q, *self._iteration.measure_at(q, state))
         state.best = q
