@@ -455,3 +455,21 @@ def test_a_turn_that_does_not_fit_ends_at_the_bound() -> None:
         assert not result.success
         assert result.violations == ()
         assert result.residual == pytest.approx(4.9e-7, rel=1e-3)
+
+
+@pytest.mark.parametrize("engine", [None, "readable"])
+def test_what_was_turned_is_measured_again(engine: str | None) -> None:
+    """Soundness, seed 32, case 395112: a hand 100 km away sees the rounding of 159 turns; the residual is that of q."""
+    limits = f"<limit lower='-{np.pi}' upper='{np.pi}' effort='1' velocity='1'/>"
+    robot = Robot.from_urdf(
+        "<robot name='far'><link name='base'/><link name='arm'/><link name='hand'/>"
+        "<joint name='turn' type='revolute'><parent link='base'/><child link='arm'/><axis xyz='0 0 1'/>"
+        f"{limits}</joint>"
+        "<joint name='fix' type='fixed'><parent link='arm'/><child link='hand'/><origin xyz='1e5 0 0'/></joint></robot>"
+    )
+    problem = Problem(robot, [Implicit.equal(Position(robot, "hand"), [1.5e5, 1e3, 0.0])])
+    for start in (1000.3, -2000.1, 777.7):
+        found = Projector(problem, Options(restarts=False, max_iterations=2), engine).project([start])
+        assert not found.success
+        assert abs(found.q[0]) <= np.pi
+        assert found.residual == pytest.approx(problem.residual(found.q), rel=1e-14)
