@@ -37,6 +37,7 @@ FLOORS = {
     "constraints.solvers": 5,
     "constraints.loops": 6,
     "constraints.dynamics": 6,
+    "constraints.reduced": 6,
     "constraints.models": 7,
     "constraints.paths": 7,
     "constraints.manipulation": 7,
