@@ -16,7 +16,7 @@ from liegroups.frozen import read_only, set_fields
 from ..errors import RobotMismatchError
 from ..loops import Closure
 from ..loops.hinge_fit import fitted, rate_matrix
-from ..robot import Motion, Posture
+from ..robot import Frame, Motion, Posture
 
 CLOSURE = "a Closure, the cut that a hinge types"
 """What the closure of a hinge force is, in messages."""
@@ -106,6 +106,12 @@ class AtHinge(ABC):
         wrench = self.on_successor(motion)
         pose = self.closure.function.relative_placement(motion.posture.placed())
         return -on_predecessor(pose, wrench)
+
+    @final
+    def on_bodies(self, motion: Motion) -> tuple[tuple[Frame, Vector], ...]:
+        """Successor and predecessor, each with the wrench (6,) on it, in its axes."""
+        here = self.closure
+        return (here.successor, self.on_successor(motion)), (here.predecessor, self.on_predecessor(motion))
 
 
 @final
