@@ -113,15 +113,10 @@ def _single(given: tuple[Any, ...], what: str) -> Iterator[Force]:
         if isinstance(candidate, type) or not callable(getattr(candidate, "generalised", None)):
             words = "an ExternalForce(frame, wrench), a HingeForce, a spring, or what has generalised(motion)"
             raise WrongObjectError(f"{what} {i}", words, candidate)
-        if isinstance(candidate, Iterable):
-            yield from _single(tuple(_unknown(candidate)), f"{what} {i}, force")
+        if hasattr(candidate, "__iter__"):
+            yield from _single(tuple(candidate), f"{what} {i}, force")
         else:
             yield candidate
-
-
-def _unknown(several: Any) -> Any:
-    """What came, of a type that is not known."""
-    return several
 
 
 def generalised(forces: Iterable[Force], motion: Motion) -> Vector:

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from inspect import Parameter, signature
 from typing import Any, Self, final
 
-from liegroups.arguments import finite_number
-from liegroups.arrays import ArrayLike
+import numpy as np
+
+from liegroups.arguments import finite_number, finite_vector
+from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import set_fields
 
 from ..errors import ConstraintError, WrongObjectError
@@ -59,7 +61,8 @@ class Law:
     def of(cls, function: Any, arguments: tuple[str, ...], what: str, gives: str) -> Law:
         """The law of a function, which is looked at once: it is called with these arguments, or with these and t.
 
-        An argument with a default is taken for the time only if its name is "t" or "time".
+        An argument with a default is taken for the time only if its name is "t" or "time". A function of `*args` alone
+        does not tell whether it takes the time, and is refused.
 
         Args:
             function: what came.
@@ -76,9 +79,12 @@ class Law:
         if not callable(function) or isinstance(function, type):
             raise WrongObjectError(what, words, function)
         without = can_be_called(function, *state)
-        if not without and not can_be_called(function, *state, 0.0):
+        places = _places(function)
+        known = places is None or len(places) >= len(state)
+        if not known or not (without or can_be_called(function, *state, 0.0)):
             raise WrongObjectError(what, words, getattr(function, "__name__", type(function).__name__))
-        return cls(function, what, not without or _has_a_last_time(function, len(state)))
+        is_named = places is not None and len(places) > len(state) and places[len(state)] in TIME
+        return cls(function, what, is_named or not without)
 
     def at(self, t: float) -> Law:
         """The law at a time; itself where it takes none."""
@@ -122,11 +128,24 @@ def is_function(candidate: ArrayLike | Callable[..., object]) -> bool:
     return callable(candidate) and not isinstance(candidate, type)
 
 
-def _has_a_last_time(function: Callable[..., object], n: int) -> bool:
-    """Whether the argument behind the first n may be given by its place, and is called a time."""
+def plain(q: Vector, v: Vector) -> tuple[Any, Any]:
+    """Coordinates (nq,) and their rates (nv,) as a user's law takes them: plain numbers where there is one of each."""
+    return (float(q[0]), float(v[0])) if q.size == v.size == 1 else (q.copy(), v.copy())
+
+
+def numbers_of(given: Any, n: int, what: str) -> Vector:
+    """Numbers (n,) from a user or his law; a plain number for one.
+
+    Raises:
+        SizeError, DtypeError, NotFiniteError: what is wrong with them.
+    """
+    return finite_vector([given] if np.ndim(given) == 0 else given, n, what)
+
+
+def _places(function: Callable[..., object]) -> list[str] | None:
+    """Names of the arguments that may be given by their place; None of one written in C that does not tell."""
     try:
-        own = list(signature(function).parameters.values())
-    except ValueError:  # written in C, without a signature
-        return False
-    places = [each for each in own if each.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)]
-    return len(places) > n and places[n].name in TIME
+        own = signature(function).parameters.values()
+    except ValueError:
+        return None
+    return [each.name for each in own if each.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)]

@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups.arguments import as_name, finite_number, finite_vector
+from liegroups.arguments import as_name, finite_number
 from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import set_fields
 from liegroups.layout import Factor
@@ -17,7 +17,7 @@ from liegroups.layout import Factor
 from ...errors import RobotMismatchError
 from ...robot import Motion, Robot
 from ...robot.arguments import as_robot
-from ..law import InTime, Law, NoEnergyError
+from ..law import InTime, Law, NoEnergyError, numbers_of, plain
 
 
 class AtJoint(ABC):
@@ -113,8 +113,8 @@ class JointLaw(InTime, AtJoint):
             SizeError, DtypeError, NotFiniteError: what the law gives is not (nv_j,) numbers.
         """
         factor, law = self.factor_in(motion), self._law
-        given: Any = None if law is None else law(*_numbers(factor, motion.q, motion.v))
-        return finite_vector([given] if np.ndim(given) == 0 else given, factor.space.nv, self._what)
+        given: Any = None if law is None else law(*plain(motion.q[factor.q], motion.v[factor.v]))
+        return numbers_of(given, factor.space.nv, self._what)
 
     def energy(self, q: ArrayLike) -> float:
         """Potential energy at q (nq,) [J].
@@ -124,7 +124,8 @@ class JointLaw(InTime, AtJoint):
         """
         if self._energy is None:
             raise NoEnergyError(self._what, "give `potential=`, a function of q_j, where the law has one")
-        at = _numbers(self._factor, self.robot.check(q), np.zeros(self.robot.nv))[0]
+        factor = self._factor
+        at = plain(self.robot.check(q)[factor.q], np.zeros(factor.space.nv))[0]
         return finite_number(self._energy(at), self._energy.what)
 
     @property
@@ -140,10 +141,3 @@ def joint_factor(robot: object, joint: object, word: str) -> Factor:
     """
     whole = as_robot(robot, f"robot of a {word}")
     return whole.space.factors[whole.joint_index(as_name(joint, f"joint of a {word}")) - 1]
-
-
-def _numbers(factor: Factor, q: Vector, v: Vector) -> tuple[Any, Any]:
-    """Configuration and velocity of a joint, copies: plain numbers where there is one of each."""
-    if factor.space.nq == factor.space.nv == 1:
-        return float(q[factor.q][0]), float(v[factor.v][0])
-    return q[factor.q].copy(), v[factor.v].copy()

@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups.arguments import expect, finite_number
+from liegroups.arguments import as_tuple, expect, finite_number
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import set_fields
 
@@ -109,8 +109,9 @@ class Forces:
     def __post_init__(self) -> None:
         """Check everything once."""
         robot = as_robot(self.robot, "robot of forces")
-        laws = as_external(self.laws)
-        for i, law in enumerate(laws):
+        given = as_tuple(self.laws, "laws of forces", "ExternalForce, HingeForce, springs, links and joint laws")
+        laws = as_external(given)
+        for i, law in enumerate(given):
             own = robot_of(law)
             if own is not None and not own.space.same_robot(robot.space):
                 raise RobotMismatchError(f"force {i} ({type(law).__name__}) is on another robot, {own.name}")

@@ -18,60 +18,9 @@ from ...functions.frame_function import world_or_frame
 from ...loops import FixedClosureError
 from ...robot import Frame, Motion, Posture, Robot
 from ...robot.arguments import as_robot
-from ...solvers.result import Result
-from ...solvers.status import StatusEnum
 from ..constraint_force import COINCIDENT
 from ..law import InTime, Law, NoEnergyError, is_function
-
-
-class LinkStatus(StatusEnum):
-    """Whether the force of a link has a direction: each value is a sentence for humans."""
-
-    DEFINED = "The ends are apart, and the force is along the line between them."
-    LIMIT = "The ends coincide: the force is the limit that a spring of zero length has there."
-    UNTESTED = "The length was not tested: where it is zero the force is what the division gives."
-    COINCIDENT = "The ends are closer than the threshold: the line has no direction, and the force is infinite."
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class LinkState(Result):
-    """A link at a state: it is neither true nor false, `success` says whether its force is a number.
-
-    Attributes:
-        link: what it is, in words.
-        length: distance of the ends |x| [m].
-        rate: d|x|/dt [m/s]; where the ends coincide the one that follows, the speed of b relative to a.
-        tension: F_l [N]; positive in traction.
-        force: on the end b (3,), in the axes of the world [N]; on a the opposite. Infinite where it has no direction.
-        status: whether it has one.
-    """
-
-    link: str
-    length: float
-    rate: float
-    tension: float
-    force: Vector
-    status: LinkStatus
-
-    @property
-    def success(self) -> bool:
-        """Whether the force is a number in every component."""
-        return bool(np.isfinite(self.force).all())
-
-    def or_raise(self) -> LinkState:
-        """The state itself if its force is a number.
-
-        Raises:
-            UndefinedError: it is not.
-        """
-        if not self.success:
-            raise UndefinedError(f"{self.link}: {self.status.value}")
-        return self
-
-    def __str__(self) -> str:
-        numbers = ", ".join(f"{f:.6g}" for f in self.force)
-        return f"{self.link}: {self.tension:.6g} N at {self.length:.6g} m, [{numbers}] N on b ({self.status.name})"
+from .link_state import LinkState, LinkStatus
 
 
 class Link(ABC):
@@ -164,17 +113,18 @@ class Link(ABC):
         """
         least = finite_number(threshold, f"threshold of a {self._what}")
         line = self._line(motion)
+        has_limit = self._has_limit and line.length < COINCIDENT
+        if 0.0 <= least and not has_limit and (line.length < least or line.length == 0.0):
+            return LinkState(self._what, line.length, line.rate, np.inf, np.full(3, np.inf), LinkStatus.COINCIDENT)
         tension = self._tension(line.length, line.rate)
         if least < 0.0:
             status = LinkStatus.UNTESTED
             with np.errstate(divide="ignore", invalid="ignore"):
                 force = -tension * (line.x / np.float64(line.length))
-        elif line.length >= least and line.length > 0.0:
-            status, force = LinkStatus.DEFINED, -tension * (line.x / line.length)
-        elif self._has_limit and line.length < COINCIDENT:
+        elif has_limit:
             status, force = LinkStatus.LIMIT, self._on_b(line)
         else:
-            status, force = LinkStatus.COINCIDENT, np.full(3, np.inf)
+            status, force = LinkStatus.DEFINED, -tension * (line.x / line.length)
         return LinkState(self._what, line.length, line.rate, tension, force, status)
 
     @final
