@@ -8,6 +8,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from linkages import moving, upright
+from models.test_mechanism_files import MJCF, URDF, closed, path_of
 from samples import placement
 
 from constraints import Affine, Frame, Implicit, Robot, rigid_transform
@@ -29,7 +30,8 @@ from constraints.loops import (
     assemble_position,
     assemble_velocity,
 )
-from constraints.models import mechanisms, sample_two_arms
+from constraints.loops.frame_rows import FrameRows
+from constraints.models import Mechanism, load, mechanisms, sample_two_arms
 
 G = 9.81
 Z = np.array([0.0, 0.0, 1.0])
@@ -384,6 +386,48 @@ def test_what_is_flagged_is_exactly_what_other_multipliers_change() -> None:
         assert not held.force_is_determined.any()
         turns = R @ on_s[:, 3:].T @ null[s]
         assert np.linalg.matrix_rank(turns, 1e-8) == held.undetermined_moments.shape[1]
+
+
+def check_flags(mechanism: Mechanism, q: np.ndarray) -> None:
+    """Truth by a plain singular value decomposition of J: the span of what multipliers without a joint force do to
+    force and moment of each cut is that of the undetermined directions."""
+    rows = mechanism.constraint_set()
+    motion = moving(rows, q)
+    found = forward_dynamics(rows, motion)
+    U, sizes, _ = np.linalg.svd(rows.jacobian(q))
+    null = U[:, int((sizes > 1e-6 * sizes[0]).sum()) :]
+    for owner in rows.stack:
+        if not isinstance(owner, FrameRows):
+            continue
+        held = found.constraint_force(owner)
+        R = motion.posture.placement(owner.successor).rotation
+        D, some = owner.constraint_matrices(q)[1], null[rows.slice_of(owner)]
+        for columns, directions in (
+            (R @ D[:, :3].T @ some, held.undetermined_forces),
+            (R @ D[:, 3:].T @ some, held.undetermined_moments),
+        ):
+            rank = 0 if not columns.size else int(np.linalg.matrix_rank(columns, 1e-6))
+            assert directions.shape == (3, rank)
+            inside = directions @ directions.T @ columns
+            assert np.abs(columns - inside).max(initial=0.0) < 1e-6
+        assert held.is_determined == found.is_determined(owner)
+
+
+@pytest.mark.parametrize(
+    "name", ["bennett", "delta_robot", "five_bar", "four_bar", "scissor_lift", "slider_crank", "stewart_platform"]
+)
+def test_flags_on_every_built_in_mechanism(name: str) -> None:
+    """Case 10: undetermined directions of each cut, against plain linear algebra."""
+    mechanism = getattr(mechanisms, name)()
+    start = mechanism.posture("closed")
+    check_flags(mechanism, assemble_position(mechanism.constraint_set(), start, tolerance=1e-12).or_raise().q)
+
+
+@pytest.mark.parametrize("name", [*URDF, *MJCF, "cassie_sdf"])
+def test_flags_on_every_reference_model(name: str) -> None:
+    """Case 10: the same on models of files, Cassie among them, whose plantar loop is planar but for its digits."""
+    mechanism = load(path_of(name))
+    check_flags(mechanism, closed(name, mechanism))
 
 
 def test_what_a_force_says_of_itself() -> None:
