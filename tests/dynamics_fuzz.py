@@ -174,7 +174,9 @@ def laws(c: Chaos) -> Made:
         return call("rest", JointSpring, robot(), joint, 1.0, rest=c.vector(2))
     if way in ("joint law", "frame law"):
         wrong = c.say("no law", c.pick(3.0, "x", None, [], print, lambda q: q, lambda a, b, c, d: a))
-        return call("law", *((JointLaw, robot(), joint) if way == "joint law" else (FrameLink, robot(), *tools)), wrong)
+        if way == "joint law":
+            return call("law", JointLaw, robot(), joint, wrong)
+        return call("law", FrameLink, robot(), *tools, wrong)
     if way == "force":
         return call("force", Forces, robot(), [c.thing(ExternalForce)])
     wrong = c.say("no force", c.pick("x", None, [1.0, 2.0], np.nan, np.inf, 1j, {}))

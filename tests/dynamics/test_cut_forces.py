@@ -306,7 +306,8 @@ def planar(turned: np.ndarray, *, closed_by: str) -> ForwardDynamics:
     for frame in model.frames:
         if frame.parentJoint == 0:
             frame.placement = tilt * frame.placement
-    robot, loop = Robot(model, "tilted"), four.closures[0]
+    robot = Robot(model, "tilted")
+    loop: Any = four.closures[0]
     a, b = (robot.frame(frame.name) for frame in (loop.predecessor, loop.successor))
     cut: Any = {
         "point": lambda: PointClosure(robot, a, b, name="cut"),

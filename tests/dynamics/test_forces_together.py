@@ -19,6 +19,7 @@ from constraints.dynamics import (
     HingeSpring,
     JointLaw,
     JointSpring,
+    MotionStatus,
     NoEnergyError,
     NoTimeError,
     PointLink,
@@ -268,6 +269,21 @@ def test_a_motion_keeps_the_energy_of_its_springs() -> None:
         drifts.append(float(np.abs(whole - whole[0]).max()))
     assert drifts[1] < drifts[0] / 8.0
     assert drifts[1] < 1e-9
+
+
+def test_a_link_whose_ends_meet_ends_a_motion_by_name() -> None:
+    """Case 9: two ends that come to coincide on the way are a status that names the link, with the states before."""
+    model = pin.Model()
+    model.gravity = pin.Motion.Zero()
+    joint = model.addJoint(0, pin.JointModelTranslation(), pin.SE3.Identity(), "mass")
+    model.appendBodyToJoint(joint, pin.Inertia(1.0, np.zeros(3), np.zeros((3, 3))), pin.SE3.Identity())
+    robot = Robot(model, "mass")
+    link = Forces(robot, [PointLink(robot, None, "mass", lambda length, rate: 0.0 * length)])
+    record = simulate(ConstraintSet(robot, []), [1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], 2.0, 0.25, forces=link)
+    assert record.status is MotionStatus.NO_ACCELERATION
+    assert "point link of world and mass: the ends coincide" in record.reason
+    assert 0.5 <= record.time <= 1.0
+    assert np.isfinite(record.qs).all()
 
 
 def test_forces_of_another_robot_do_not_move_it() -> None:

@@ -162,9 +162,10 @@ class Forces:
         total, at = 0.0, self.robot.check(q)
         for i, law in enumerate(self._laws):
             own: Any = getattr(law, "energy", None)
-            if own is None:
+            if not callable(own):
                 raise NoEnergyError(f"force {i} ({type(law).__name__})", "make `Forces` of those that have one")
-            total += float(own(at))
+            given: Any = own(at)
+            total += finite_number(given, f"energy of force {i} ({type(law).__name__})")
         return total
 
     def on_bodies(self, motion: Motion, axes: Axes = Axes.LOCAL_WORLD_ALIGNED) -> BodyForces:
@@ -186,10 +187,11 @@ class Forces:
         centers: list[Any] = [motion.posture.placement(frame) for frame in _centers(self.robot)]
         for law in self._laws:
             own: Any = getattr(law, "on_bodies", None)
-            if own is None:
+            if not callable(own):
                 alone.append(law)
                 continue
-            for frame, wrench in own(motion):
+            pairs: Any = own(motion)
+            for frame, wrench in pairs:
                 at = centers[frame.joint].actInv(motion.posture.placement(frame))
                 wrenches[frame.joint] += at.act(pin.Force(np.asarray(wrench))).vector
         if axes is Axes.LOCAL_WORLD_ALIGNED:
@@ -215,7 +217,7 @@ def robot_of(force: object) -> Robot | None:
 
 def _at(law: Force, t: float) -> Force:
     in_time: Any = getattr(law, "at", None)
-    return law if in_time is None else in_time(t)
+    return in_time(t) if callable(in_time) else law
 
 
 def _centers(robot: Robot) -> list[Frame]:
