@@ -217,7 +217,10 @@ def robot_of(force: object) -> Robot | None:
 
 def _at(law: Force, t: float) -> Force:
     in_time: Any = getattr(law, "at", None)
-    return in_time(t) if callable(in_time) else law
+    if not callable(in_time):
+        return law
+    now: Any = in_time(t)
+    return now
 
 
 def _centers(robot: Robot) -> list[Frame]:
