@@ -13,9 +13,14 @@ from constraints import Robot
 from constraints.dynamics import (
     ExternalForce,
     Factorisation,
+    Forces,
     ForwardDynamics,
+    FrameLink,
     Impact,
+    JointLaw,
+    JointSpring,
     Method,
+    PointLink,
     constrained_system,
     forward_dynamics,
     impact,
@@ -153,6 +158,35 @@ def external(c: Chaos) -> Made:
     return call("axes", ExternalForce, "left_tool", np.ones(6), c.thing(Axes))
 
 
+def laws(c: Chaos) -> Made:
+    way = c.pick("frame", "law", "joint", "stiffness", "damping", "rest", "joint law", "frame law", "force", "result")
+    tools, joint = ("left_tool", "right_tool"), robot().joint_names[0]
+    if way == "frame":
+        return call(("frame", "left_tool"), PointLink, robot(), c.name(["left_tool"]), "right_tool", 1.0)
+    if way == "law":
+        return call("law of a point link", PointLink, robot(), *tools, c.number())
+    if way == "joint":
+        return call(("joint", joint), JointSpring, robot(), c.name([joint]), 1.0)
+    if way in ("stiffness", "damping"):
+        wrong = c.say("no stiffness", c.pick(-1.0, np.nan, np.inf, "x", None, [1.0, 2.0], print, 1j, {}))
+        return call(way, JointSpring, robot(), joint, **{"stiffness": 1.0, way: wrong})
+    if way == "rest":
+        return call("rest", JointSpring, robot(), joint, 1.0, rest=c.vector(2))
+    if way in ("joint law", "frame law"):
+        wrong = c.say("no law", c.pick(3.0, "x", None, [], print, lambda q: q, lambda a, b, c, d: a))
+        if way == "joint law":
+            return call("law", JointLaw, robot(), joint, wrong)
+        return call("law", FrameLink, robot(), *tools, wrong)
+    if way == "force":
+        return call("force", Forces, robot(), [c.thing(ExternalForce)])
+    wrong = c.say("no force", c.pick("x", None, [1.0, 2.0], np.nan, np.inf, 1j, {}))
+    return call("law at joint", Forces(robot(), [JointLaw(robot(), joint, lambda q, v: wrong)]), *zero())
+
+
+def zero() -> tuple[Any, Any]:
+    return robot().neutral, np.zeros(robot().nv)
+
+
 def answers(c: Chaos) -> Made:
     result = c.pick(solved(), struck())
     of = "multipliers_of" if result is solved() else "impulses_of"
@@ -226,6 +260,7 @@ def algebra(c: Chaos) -> Made:
 
 MAKERS: dict[str, Callable[[Chaos], Made]] = {
     "constrained_system": system, "forward_dynamics": forward, "impact": strike, "ExternalForce": external,
+    "laws": laws,
     "results": answers, "forms": forms, "subsets": subsets, "algebra": algebra,
 }  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from .actuation import Actuation as Actuation
 from .applicability import MethodError as MethodError
+from .constraint_force import ConstraintForce as ConstraintForce
 from .external_force import ExternalForce as ExternalForce, Force as Force
 from .forward import (
     ForwardDynamics as ForwardDynamics,
@@ -15,6 +16,19 @@ from .inverse import (
     NoActuationError as NoActuationError,
     inverse_dynamics as inverse_dynamics,
 )
+from .law import NoEnergyError as NoEnergyError, NoTimeError as NoTimeError
+from .laws import (
+    BodyForces as BodyForces,
+    Forces as Forces,
+    FrameLink as FrameLink,
+    HingeSpring as HingeSpring,
+    JointLaw as JointLaw,
+    JointSpring as JointSpring,
+    LinkState as LinkState,
+    LinkStatus as LinkStatus,
+    PointLink as PointLink,
+    PointSpring as PointSpring,
+)
 from .motions import (
     Correction as Correction,
     Crossing as Crossing,
@@ -27,6 +41,5 @@ from .motions import (
     simulate as simulate,
 )
 from .multipliers import NoWrenchError as NoWrenchError
-from .springs import HingeSpring as HingeSpring, PointSpring as PointSpring
 from .status import DynamicsStatus as DynamicsStatus, Factorisation as Factorisation, Method as Method
 from .system import ConstrainedSystem as ConstrainedSystem, constrained_system as constrained_system

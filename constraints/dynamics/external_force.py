@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, Protocol, final
 
 import numpy as np
@@ -16,10 +16,15 @@ from ..errors import SizeError, WrongObjectError
 from ..loops import Axes
 from ..robot import Frame, Motion
 from .hinge_forces import AtHinge, HingeForce, same_cut
+from .law import InTime, Law, is_function
 
 
 class Force(Protocol):
-    """Anything that acts on a robot: `ExternalForce`, `HingeForce`, `HingeSpring`, `PointSpring`, or one's own."""
+    """Anything that acts on a robot: `ExternalForce`, `HingeForce`, springs, links, joint laws, or one's own.
+
+    Besides, a force may have `at(t)`, which gives the force at a time [s]; `on_bodies(motion)`, pairs of a Frame and
+    the wrench (6,) on it, in its axes [N, N m]; and `energy(q)` [J]. `Forces` asks for them.
+    """
 
     def generalised(self, motion: Motion) -> Vector:
         """Its generalised force (nv,) [N, N m] at a state."""
@@ -28,31 +33,52 @@ class Force(Protocol):
 
 @final
 @dataclass(frozen=True, eq=False)
-class ExternalForce:
+class ExternalForce(InTime):
     r"""A wrench on the body that carries a frame, at the origin of that frame.
 
     Args:
         frame: frame name or Frame.
-        wrench: force then moment (6,) [N, N m].
+        wrench: force then moment (6,) [N, N m]; or a function of the state that gives it, f(motion) or f(motion, t).
         axes: LOCAL, those of the frame, or LOCAL_WORLD_ALIGNED, those of the world.
+
+    Raises:
+        WrongObjectError: a function of other arguments.
+        SizeError, DtypeError, NotFiniteError: what is wrong with a wrench; of a function when it is called.
+
+    Source: `user_ExtForces` of Robotran is such a function, of a sensor and the time.
     """
 
     frame: Frame | str
-    wrench: ArrayLike
+    wrench: ArrayLike | Callable[..., ArrayLike]
     axes: Axes = Axes.LOCAL
+
+    _law: Law | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         """Check the numbers."""
         expect(self.axes, Axes, "axes of an external force", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED")
-        set_fields(self, wrench=read_only(np.array(finite_vector(self.wrench, 6, "wrench of an external force"))))
+        given: Any = self.wrench
+        if is_function(given):
+            set_fields(self, _law=Law.of(given, ("motion",), WRENCH, "a wrench (6,)"))
+        else:
+            set_fields(self, wrench=read_only(np.array(finite_vector(given, 6, WRENCH))))
 
     def in_frame(self, motion: Motion) -> tuple[Frame, Vector]:
-        """The frame, and the wrench in its axes (6,)."""
-        frame, wrench = motion.posture.frame(self.frame), np.asarray(self.wrench)
+        """The frame, and the wrench in its axes (6,).
+
+        Raises:
+            NoTimeError: it depends on the time, and has none.
+        """
+        frame = motion.posture.frame(self.frame)
+        wrench = np.asarray(self.wrench) if self._law is None else finite_vector(self._law(motion), 6, WRENCH)
         if self.axes is Axes.LOCAL:
             return frame, wrench
         R = motion.posture.placement(frame).rotation
         return frame, np.concatenate([wrench[:3] @ R, wrench[3:] @ R])
+
+    def on_bodies(self, motion: Motion) -> tuple[tuple[Frame, Vector], ...]:
+        """The frame it acts on, with the wrench (6,) in its axes."""
+        return (self.in_frame(motion),)
 
     def generalised(self, motion: Motion) -> Vector:
         r"""Joint forces (nv,): :math:`J_f^T w`."""
@@ -60,23 +86,37 @@ class ExternalForce:
         return wrench @ motion.posture.jacobian(frame)
 
 
+WRENCH = "wrench of an external force"
+"""What it is called in messages."""
+
+
 def as_external(forces: Iterable[Force]) -> tuple[Force, ...]:
     """What acts, from what a user gave; without what a `HingeForce` with `replace` takes the place of.
+
+    Forces of several, as `Forces` are, are taken apart.
 
     Raises:
         WrongObjectError: something that has no `generalised(motion)`.
     """
     given = as_tuple(forces, "external forces", "ExternalForce, HingeForce and springs")
     acting: list[Force] = []
-    for i, force in enumerate(given):
-        candidate: Any = force
-        if isinstance(candidate, type) or not callable(getattr(candidate, "generalised", None)):
-            words = "an ExternalForce(frame, wrench), a HingeForce, a spring, or what has generalised(motion)"
-            raise WrongObjectError(f"external force {i}", words, candidate)
+    for force in _single(given, "external force"):
         if isinstance(force, HingeForce) and force.replace:
             acting = [f for f in acting if not (isinstance(f, AtHinge) and same_cut(f.closure, force.closure))]
         acting.append(force)
     return tuple(acting)
+
+
+def _single(given: tuple[Any, ...], what: str) -> Iterator[Force]:
+    """Forces one by one, those inside others too."""
+    for i, candidate in enumerate(given):
+        if isinstance(candidate, type) or not callable(getattr(candidate, "generalised", None)):
+            words = "an ExternalForce(frame, wrench), a HingeForce, a spring, or what has generalised(motion)"
+            raise WrongObjectError(f"{what} {i}", words, candidate)
+        if hasattr(candidate, "__iter__"):
+            yield from _single(tuple(candidate), f"{what} {i}, force")
+        else:
+            yield candidate
 
 
 def generalised(forces: Iterable[Force], motion: Motion) -> Vector:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
 
-from liegroups.arguments import as_flag, expect, finite_vector
+from liegroups.arguments import as_flag, expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
 from ..errors import RobotMismatchError
 from ..loops import Closure
 from ..loops.hinge_fit import fitted, rate_matrix
-from ..robot import Motion, Posture
+from ..robot import Frame, Motion, Posture
+from .law import InTime, Law, is_function, numbers_of, plain
 
 CLOSURE = "a Closure, the cut that a hinge types"
 """What the closure of a hinge force is, in messages."""
@@ -107,10 +108,16 @@ class AtHinge(ABC):
         pose = self.closure.function.relative_placement(motion.posture.placed())
         return -on_predecessor(pose, wrench)
 
+    @final
+    def on_bodies(self, motion: Motion) -> tuple[tuple[Frame, Vector], ...]:
+        """Successor and predecessor, each with the wrench (6,) on it, in its axes."""
+        here = self.closure
+        return (here.successor, self.on_successor(motion)), (here.predecessor, self.on_predecessor(motion))
+
 
 @final
 @dataclass(frozen=True, eq=False)
-class HingeForce(AtHinge):
+class HingeForce(InTime, AtHinge):
     r"""A generalised force at a cut hinge, given on its free coordinates.
 
     Once a joint is cut, its force is in the equations of the tree no more: it enters as equal and opposite wrenches on
@@ -120,29 +127,49 @@ class HingeForce(AtHinge):
     Args:
         closure: a `Closure`.
         force: T (dofs,) [N along sliders, N m about pins], in the order of the hinge's rates; a plain number for one.
+            Or a function that gives it, f(coordinates, rates) or f(coordinates, rates, t), of the hinge fitted to the
+            closure: plain numbers where the hinge has one coordinate, else arrays.
         replace: whether it takes the place of what came before.
 
     Raises:
-        WrongObjectError: no `Closure`.
-        SizeError, DtypeError, NotFiniteError: what is wrong with T.
+        WrongObjectError: no `Closure`; a function of other arguments.
+        SizeError, DtypeError, NotFiniteError: what is wrong with T; of a function when it is called.
 
     Source: `spExternalForceFromT` of Karana kdFlex (`no_accumulate` is `replace`).
     """
 
     closure: Closure
-    force: ArrayLike
+    force: ArrayLike | Callable[..., ArrayLike]
     replace: bool = False
+
+    _law: Law | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         """Check the numbers."""
         closure = expect(self.closure, Closure, "closure of a hinge force", CLOSURE)
-        given: Any = [self.force] if np.ndim(self.force) == 0 else self.force
-        force = finite_vector(given, closure.hinge.dofs, f"force at the hinge of '{closure.name}'")
-        set_fields(self, force=read_only(np.array(force)), replace=as_flag(self.replace, "replace of a hinge force"))
+        set_fields(self, replace=as_flag(self.replace, "replace of a hinge force"))
+        given: Any = self.force
+        if is_function(given):
+            set_fields(self, _law=Law.of(given, ("coordinates", "rates"), self._what, "a hinge force"))
+        else:
+            set_fields(self, force=read_only(np.array(numbers_of(given, closure.hinge.dofs, self._what))))
 
     def hinge_force(self, motion: Motion) -> Vector:
-        """T (dofs,), the same at all states."""
-        return np.asarray(self.force)
+        """T (dofs,) at a state.
+
+        Raises:
+            NoTimeError: it depends on the time, and has none.
+        """
+        law, hinge = self._law, self.closure.hinge
+        if law is None:
+            return np.asarray(self.force)
+        pose, twist, _ = self.closure.function.relative_motion(motion)
+        at = fitted(hinge, pose, twist, np.zeros(6))
+        return numbers_of(law(*plain(at.coordinates, at.rates)), hinge.dofs, self._what)
+
+    @property
+    def _what(self) -> str:
+        return f"force at the hinge of '{self.closure.name}'"
 
 
 def check_robot(closure: Closure, motion: Motion) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from liegroups.arguments import expect
-from liegroups.arrays import Vector
+from liegroups.arrays import Matrix, Vector
 
 from ..errors import ConstraintError, UnknownNameError
 from ..loops import Axes, ConstraintSet, PointContact
@@ -58,16 +58,35 @@ def wrench_of(
         NoWrenchError: the constraint is neither a contact nor a closure.
         UnknownNameError: another word than "successor" or "predecessor".
     """
-    if on not in ("successor", "predecessor"):
-        raise UnknownNameError("body of a constraint", str(on), ("successor", "predecessor"))
     expect(axes, Axes, "axes of a wrench", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED")
+    owner = frame_rows(constraint_set, which)
+    body, Q = body_matrix(owner, q, on)
+    some = multipliers[constraint_set.slice_of(which)]
+    return seen_at(constraint_set.robot.at(q), some @ Q, body, axes, frame)
+
+
+def frame_rows(constraint_set: ConstraintSet, which: RowOwner | str | int) -> FrameRows:
+    """A contact or closure of a set: the object, its position, or its name.
+
+    Raises:
+        NoWrenchError: the constraint is neither.
+    """
     owner = constraint_set[which]
     if not isinstance(owner, FrameRows):
         raise NoWrenchError(owner.name)
-    some = multipliers[constraint_set.slice_of(which)]
+    return owner
+
+
+def body_matrix(owner: FrameRows, q: Vector, on: Body) -> tuple[Frame, Matrix]:
+    """One of the two bodies of a contact or closure: its frame, and the matrix Q (k, 6) on its body twist.
+
+    Raises:
+        UnknownNameError: another word than "successor" or "predecessor".
+    """
+    if on not in ("successor", "predecessor"):
+        raise UnknownNameError("body of a constraint", str(on), ("successor", "predecessor"))
     Q_p, Q_s = owner.constraint_matrices(q)
-    body, D = (owner.successor, Q_s) if on == "successor" else (owner.predecessor, Q_p)
-    return seen_at(constraint_set.robot.at(q), some @ D, body, axes, frame)
+    return (owner.successor, Q_s) if on == "successor" else (owner.predecessor, Q_p)
 
 
 def seen_at(posture: Posture, wrench: Vector, body: Frame, axes: Axes, frame: Frame | str | None = None) -> Vector:

@@ -14,9 +14,10 @@ from ..loops.frame_rows import FrameRows
 from ..robot import Frame
 from ..rows.row_owner import RowOwner
 from ..solvers.result import Result
+from .constraint_force import ConstraintForce, axial_force, constraint_force
 from .external_force import Force
 from .hinge_forces import motion_subspace, on_predecessor, wrench_at
-from .multipliers import Body, NoWrenchError, pulling_contacts, seen_at, wrench_of
+from .multipliers import Body, frame_rows, pulling_contacts, seen_at, wrench_of
 from .row_space import RowSpace
 from .saddle_point import Solution
 from .system import ConstrainedSystem, Question, vanished
@@ -130,6 +131,46 @@ class RowForces(Result):
         return wrench_of(asked.constraint_set, which, asked.q, self.multipliers, on, axes, frame)
 
     @final
+    def constraint_force(self, which: RowOwner | str | int, on: Body = "successor") -> ConstraintForce:
+        r"""Force and moment of a contact or closure in the axes of the world, with what of them is not determined.
+
+        Of a rod :math:`\lambda\,x` on the successor, x from predecessor to successor: :math:`\lambda > 0` pushes the
+        ends apart. Of a point or ball that of the successor's origin, whatever turns under it. On the predecessor the
+        opposite force. It is that of the constraint alone, as `wrench` is, which has it in any other axes.
+
+        Args:
+            which: the object, its position, or its name.
+            on: "successor", or "predecessor".
+
+        Raises:
+            NoWrenchError: the constraint is neither a contact nor a closure.
+            UndefinedError: a rod whose ends coincide.
+
+        Source: `get_rod_force`, `get_ball_force` of Robotran.
+        """
+        asked, space = self.question, self.row_space
+        off = ~asked.constraint_set.counts_in(self.system.rows)
+        whole = space.vanishing
+        kept = whole[:, ~whole[off].any(axis=0)]  # a row that is off has no force, which is unique
+        return constraint_force(asked.constraint_set, which, asked.q, self.multipliers, kept, space.lengths, on)
+
+    @final
+    def axial_force(self, which: RowOwner | str | int) -> float:
+        r"""Axial force of a rod [N], :math:`N = \lambda\,|x|`: positive in compression, negative in traction.
+
+        Args:
+            which: a `RodClosure` of the set: the object, its position, or its name.
+
+        Raises:
+            WrongObjectError: the constraint is no rod.
+            UndefinedError: its ends coincide.
+
+        Source: sign of the multipliers of rods of Robotran.
+        """
+        asked = self.question
+        return axial_force(asked.constraint_set, which, asked.q, self.multipliers)
+
+    @final
     def inter_body_force(
         self, which: RowOwner | str | int, axes: Axes = Axes.LOCAL, frame: Frame | str | None = None
     ) -> Vector:
@@ -148,9 +189,7 @@ class RowForces(Result):
 
         Source: `getInterBodyForceTAFwdDyn` of Karana kdFlex: at the source, with the sign as if acting on the target.
         """
-        owner = self.question.constraint_set[which]
-        if not isinstance(owner, FrameRows):
-            raise NoWrenchError(owner.name)
+        owner = frame_rows(self.question.constraint_set, which)
         seen = on_predecessor(owner.pose(self.question.q), self._across(owner))
         return seen_at(self.question.constraint_set.robot.at(self.question.q), seen, owner.predecessor, axes, frame)
 

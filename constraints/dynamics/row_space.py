@@ -138,6 +138,30 @@ class RowSpace:
             kept[self._on] = 1.0 - np.einsum("ij,ij->i", U, U) <= UNIQUE
         return kept
 
+    @cached_property
+    def vanishing(self) -> Matrix:
+        r"""Combinations (k, n) of unit rows that vanish: orthonormal columns N with :math:`\hat G^T N = 0`.
+
+        A row of zeros is one of its own. What :math:`D^{-1} N` (`lengths`) adds to the multipliers gives no force.
+        """
+        on = self.is_on
+        zero = np.flatnonzero(~on)
+        alone = np.zeros((len(self.G), zero.size))
+        alone[zero, np.arange(zero.size)] = 1.0
+        if self.is_full:
+            return alone
+        whole = np.linalg.qr(self._svd[0][:, : self.rank], mode="complete")[0]
+        together = np.zeros((len(self.G), whole.shape[1] - self.rank))
+        together[on] = whole[:, self.rank :]
+        return np.concatenate([together, alone], axis=1)
+
+    @property
+    def lengths(self) -> Vector:
+        """Lengths of the rows (k,); a row of zeros has that of the longest one, or 1 where all are zero."""
+        every = np.full(len(self.G), float(self._lengths.max(initial=0.0)) or 1.0)
+        every[self._on] = self._lengths
+        return every
+
     @property
     def is_on(self) -> BoolVector:
         """Rows (k,) that are not zero."""

@@ -11,7 +11,7 @@ import numpy as np
 from liegroups.arguments import as_flag, expect, finite_number, natural_number
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
-from ...errors import NotFiniteError, OptionError, UndefinedError
+from ...errors import NotFiniteError, OptionError, RobotMismatchError, UndefinedError
 from ...keywords import names_checked
 from ...loops import Baumgarte, ConstraintSet
 from ...loops.assembly import OPEN
@@ -20,11 +20,12 @@ from ...robot.pinocchio import pin
 from ...solvers.options import LEAST_THRESHOLD, below_rounding
 from ...solvers.projection.batch import Progress, reporting
 from ...words import first_names
+from ..laws.forces import Forces
 from ..status import DynamicsStatus, Method, member
 from .events import Crossing, Event, Watch, as_events, bisected, of_time_and_state, restarted
 from .metric_projection import Errors
 from .record import MotionRecord, MotionStatus
-from .stepping import Correction, Forces, Halt, OpenStateError, Scheme, State, Stepper
+from .stepping import Correction, Halt, InTime, OpenStateError, Scheme, State, Stepper
 
 _log = logging.getLogger(__package__)
 
@@ -46,7 +47,7 @@ def simulate(
     duration: float,
     step: float,
     *,
-    forces: Forces | None = None,
+    forces: InTime | None = None,
     scheme: Scheme | str = Scheme.RK4,
     correction: Correction | str = Correction.PROJECTION,
     events: Sequence[Event] | Event = (),
@@ -72,7 +73,8 @@ def simulate(
         q0, v0: the start (nq,), (nv,), closed.
         duration: [s].
         step: of the scheme [s]; the last one is shorter where the duration is no multiple of it.
-        forces: (t, motion) -> generalised forces (nv,), or None for none.
+        forces: `Forces`, whose laws may depend on the time; or a function (t, motion) -> generalised forces (nv,), or
+            None for none.
         scheme: a `Scheme`, or its name.
         correction: a `Correction`, or its name. With BAUMGARTE the log names the constraints that have no gains.
         events: what to look for; see `Event`.
@@ -92,6 +94,7 @@ def simulate(
         OpenStateError: the start is open; names the constraint.
         OptionError: a duration or step that is not positive, or a step longer than the duration.
         MethodError: a method that does not take the set.
+        RobotMismatchError: forces of another robot.
         UnknownNameError, WrongObjectError, SizeError, NotFiniteError: what is wrong with an argument, or with what
             forces and events give.
 
@@ -107,7 +110,10 @@ def simulate(
     if h > length * (1.0 + ROUNDING):
         raise OptionError(f"step of a motion: expected at most its duration of {length:g} s, got {h:g} s")
     first = finite_number(start, "start of a motion")
-    if forces is not None:
+    if isinstance(forces, Forces):
+        if not forces.robot.space.same_robot(robot.space):
+            raise RobotMismatchError("forces of a motion: they are on another robot than the constraint set")
+    elif forces is not None:
         of_time_and_state(forces, "forces of a motion", "vector tau (nv,)")
     if not 0.0 < LEAST_THRESHOLD <= finite_number(tolerance, "tolerance of a motion"):
         raise OptionError(below_rounding("tolerance of a motion", tolerance))

@@ -16,6 +16,7 @@ from ...loops.set_rows import SetRows
 from ...robot import Motion
 from ...rows.right_hand_side import RightHandSide
 from ..forward import ForwardDynamics, forward_dynamics
+from ..laws.forces import Forces
 from ..status import DynamicsStatus, Method
 from .metric_projection import Errors, MetricProjection
 from .record import MotionStatus
@@ -23,8 +24,8 @@ from .record import MotionStatus
 AGREEMENT = 1e-3
 """Part of the size of the accelerations up to which rows may contradict each other, without projection."""
 
-Forces = Callable[[float, Motion], ArrayLike | None]
-"""Generalised forces in time: (t, motion) -> tau (nv,), or None for none."""
+InTime = Forces | Callable[[float, Motion], ArrayLike | None]
+"""What acts in time: `Forces`, or generalised ones, (t, motion) -> tau (nv,), or None for none."""
 
 
 class Scheme(Enum):
@@ -75,7 +76,7 @@ class Stepper:
 
     Args:
         constraint_set: what holds.
-        forces: of the actuators.
+        forces: what acts.
         scheme, correction: how.
         method: of the dynamics.
         tolerance: of the projection.
@@ -84,7 +85,7 @@ class Stepper:
     def __init__(
         self,
         constraint_set: ConstraintSet,
-        forces: Forces | None,
+        forces: InTime | None,
         scheme: Scheme,
         correction: Correction,
         method: Method | str,
@@ -131,10 +132,12 @@ class Stepper:
 
     def state(self, t: float, motion: Motion) -> State:
         """A state with its accelerations, whatever their status."""
-        tau = None if self._forces is None else self._forces(t, motion)
-        return State(
-            t, motion, forward_dynamics(self.constraint_set, motion, tau, method=self._method, rhs=self.rhs(t))
-        )
+        given = self._forces
+        laws = given.at(t) if isinstance(given, Forces) else ()
+        tau = None if given is None or isinstance(given, Forces) else given(t, motion)
+        rhs = self.rhs(t)
+        found = forward_dynamics(self.constraint_set, motion, tau, method=self._method, external=laws, rhs=rhs)
+        return State(t, motion, found)
 
     def check(self, state: State) -> None:
         """Refuse accelerations that are none.

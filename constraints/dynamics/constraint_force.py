@@ -1,0 +1,167 @@
+"""The force of one constraint in the axes of the world, with what of it is not determined."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from liegroups.arguments import expect
+from liegroups.arrays import BoolVector, Matrix, Vector
+
+from ..errors import UndefinedError
+from ..linear_algebra import numerical_rank
+from ..loops import ConstraintSet, RodClosure
+from ..rows.row_owner import RowOwner
+from .multipliers import Body, body_matrix, frame_rows
+
+COINCIDENT = 1e-14
+"""Distance [m] below which two points are one, and the line between them has no direction; Robotran's threshold."""
+
+UNIQUE = 1e-6
+"""Part of a direction that is not determined, of norm 1, up to which an axis of the world has no part in it."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ConstraintForce:
+    """Force and moment of a closure or contact on one of its bodies, in the axes of the world (the inertial frame).
+
+    Where rows are redundant, or no motion meets them (those across the plane of a planar linkage), some components are
+    not determined: others give the same motion. The numbers here are then those of the multipliers of least norm.
+
+    Attributes:
+        name: of the constraint.
+        body: name of the frame it acts on.
+        point: the origin of that frame (3,) [m].
+        force: (3,) [N].
+        moment: about the point (3,) [N m]; of rods, points and balls zero.
+        undetermined_forces: directions (3, k), orthonormal, along which the force is not determined.
+        undetermined_moments: the same of the moment (3, m).
+    """
+
+    name: str
+    body: str
+    point: Vector
+    force: Vector
+    moment: Vector
+    undetermined_forces: Matrix
+    undetermined_moments: Matrix
+
+    @property
+    def force_is_determined(self) -> BoolVector:
+        """Which components (3,) of the force are unique."""
+        return _has_no_part_in(self.undetermined_forces)
+
+    @property
+    def moment_is_determined(self) -> BoolVector:
+        """Which components (3,) of the moment are unique."""
+        return _has_no_part_in(self.undetermined_moments)
+
+    @property
+    def is_determined(self) -> bool:
+        """Whether force and moment are unique."""
+        return not (self.undetermined_forces.size or self.undetermined_moments.size)
+
+    def __str__(self) -> str:
+        force = _line("force", self.force, self.force_is_determined, "N")
+        moment = _line("moment", self.moment, self.moment_is_determined, "N m")
+        return f"'{self.name}' on {self.body}: {force}; {moment}"
+
+
+def constraint_force(
+    constraint_set: ConstraintSet,
+    which: RowOwner | str | int,
+    q: Vector,
+    multipliers: Vector,
+    vanishing: Matrix,
+    lengths: Vector,
+    on: Body = "successor",
+) -> ConstraintForce:
+    r"""The force of a contact or closure in the axes of the world.
+
+    With :math:`w = A\,\lambda_i` the wrench of its multipliers, D the lengths of the rows, and N the combinations of
+    unit rows that vanish, :math:`J^T D^{-1} N = 0`: the wrench is determined up to the columns of
+    :math:`A\,D_i^{-1} N_i`.
+
+    Args:
+        constraint_set: with the constraint.
+        which: the object, its position, or its name.
+        q: configuration (nq,).
+        multipliers: of all rows (size,).
+        vanishing: N (size, k), orthonormal columns.
+        lengths: of the rows (size,), none zero.
+        on: the body it acts on.
+
+    Raises:
+        NoWrenchError: the constraint is neither a contact nor a closure.
+        UndefinedError: a rod whose ends coincide.
+        UnknownNameError: another word than "successor" or "predecessor".
+    """
+    owner = frame_rows(constraint_set, which)
+    if isinstance(owner, RodClosure):
+        rod_length(owner, q)
+    body, Q = body_matrix(owner, q, on)
+    placement = constraint_set.robot.at(q).placement(body)
+    s = constraint_set.slice_of(which)
+    A = np.concatenate([placement.rotation @ Q[:, :3].T, placement.rotation @ Q[:, 3:].T])
+    wrench, by_unit_rows, some = A @ multipliers[s], A / lengths[s], vanishing[s]
+    return ConstraintForce(
+        owner.name,
+        body.name,
+        np.array(placement.translation),
+        wrench[:3],
+        wrench[3:],
+        _directions(by_unit_rows[:3], some),
+        _directions(by_unit_rows[3:], some),
+    )
+
+
+def axial_force(constraint_set: ConstraintSet, which: RowOwner | str | int, q: Vector, multipliers: Vector) -> float:
+    r"""Axial force of a rod [N], :math:`N = \lambda\,|x|`: positive where it is pushed together, negative in traction.
+
+    Args:
+        constraint_set: with the rod.
+        which: the object, its position, or its name.
+        q: configuration (nq,).
+        multipliers: of all rows (size,).
+
+    Raises:
+        WrongObjectError: the constraint is no rod.
+        UndefinedError: its ends coincide.
+    """
+    rod = expect(constraint_set[which], RodClosure, "constraint with an axial force", "a RodClosure")
+    return float(multipliers[constraint_set.slice_of(which)][0]) * rod_length(rod, q)
+
+
+def rod_length(rod: RodClosure, q: Vector) -> float:
+    """Distance of the ends of a rod at q [m].
+
+    Raises:
+        UndefinedError: they coincide.
+    """
+    x = rod.pose(q).translation
+    length = float(np.sqrt(x @ x))
+    if length < COINCIDENT:
+        raise UndefinedError(
+            f"rod '{rod.name}': its ends coincide, the line between them has no direction, and no multiplier gives a "
+            "force along it"
+        )
+    return length
+
+
+def _directions(A: Matrix, combinations: Matrix) -> Matrix:
+    """Orthonormal directions (3, m) that A (3, k) makes of combinations (k, n) that are parts of unit vectors."""
+    U, values, _ = np.linalg.svd(A @ combinations, full_matrices=False)
+    return U[:, : numerical_rank(values, float(np.linalg.norm(A)))]
+
+
+def _has_no_part_in(directions: Matrix) -> BoolVector:
+    return np.sqrt((directions**2).sum(axis=1)) <= UNIQUE
+
+
+def _line(word: str, numbers: Vector, determined: BoolVector, unit: str) -> str:
+    open_ = [axis for axis, known in zip("xyz", determined.tolist(), strict=True) if not known]
+    said = f"{word} [{', '.join(f'{number:.6g}' for number in numbers)}] {unit}"
+    return said + (f" ({', '.join(open_)} not determined)" if open_ else "")

@@ -1,0 +1,64 @@
+"""What a link does at a state: its length, rate and force, or why it has none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from liegroups.arrays import Vector
+
+from ...errors import UndefinedError
+from ...solvers.result import Result
+from ...solvers.status import StatusEnum
+
+
+class LinkStatus(StatusEnum):
+    """Whether the force of a link has a direction: each value is a sentence for humans."""
+
+    DEFINED = "The ends are apart, and the force is along the line between them."
+    LIMIT = "The ends coincide: the force is the limit that a spring of zero length has there."
+    UNTESTED = "The length was not tested: where it is zero the force is what the division gives."
+    COINCIDENT = "The ends are closer than the threshold: the line has no direction, and the force is infinite."
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LinkState(Result):
+    """A link at a state: it is neither true nor false, `success` says whether its force is a number.
+
+    Attributes:
+        link: what it is, in words.
+        length: distance of the ends |x| [m].
+        rate: d|x|/dt [m/s]; where the ends coincide the one that follows, the speed of b relative to a.
+        tension: F_l [N]; positive in traction. The law is not asked for it where the force is infinite: so is it.
+        force: on the end b (3,), in the axes of the world [N]; on a the opposite. Infinite where it has no direction.
+        status: whether it has one.
+    """
+
+    link: str
+    length: float
+    rate: float
+    tension: float
+    force: Vector
+    status: LinkStatus
+
+    @property
+    def success(self) -> bool:
+        """Whether the force is a number in every component."""
+        return bool(np.isfinite(self.force).all())
+
+    def or_raise(self) -> LinkState:
+        """The state itself if its force is a number.
+
+        Raises:
+            UndefinedError: it is not.
+        """
+        if not self.success:
+            raise UndefinedError(f"{self.link}: {self.status.value}")
+        return self
+
+    def __str__(self) -> str:
+        numbers = ", ".join(f"{f:.6g}" for f in self.force)
+        return f"{self.link}: {self.tension:.6g} N at {self.length:.6g} m, [{numbers}] N on b ({self.status.name})"

@@ -1,0 +1,174 @@
+"""Springs and dampers on the coordinates of a joint: of one in the tree, or of a hinge where the tree was cut."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import pi
+from typing import Any, final
+
+import numpy as np
+
+from liegroups import Space
+from liegroups.arguments import expect, finite_number, finite_vector
+from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
+from liegroups.frozen import read_only, set_fields
+from liegroups.layout import Factor
+
+from ...errors import OptionError
+from ...loops import Closure
+from ...loops.hinge import Hinge
+from ...loops.hinge_fit import fitted, rate_matrix
+from ...loops.subhinge import Motion as Step
+from ...robot import Motion, Robot
+from ..hinge_forces import CLOSURE, AtHinge, check_robot
+from .at_joint import AtJoint, joint_factor
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class HingeSpring(AtHinge):
+    r"""A spring and damper on the free coordinates of a closure.
+
+    .. math:: T = -\Big(\frac{\partial\delta}{\partial\theta}\Big)^T K\,\delta - D\,\dot\theta, \qquad
+        \delta = \theta \ominus \theta_0, \qquad E = \tfrac12 \delta^T K \delta
+
+    with :math:`\theta` the coordinates of the hinge that is fitted to the closure, :math:`\delta` their difference from
+    rest in the hinge's own space (of a ball the rotation vector, for which the derivative is not the identity), K and D
+    diagonal. It pulls back to rest. A pose does not tell how many turns a pin has made: its angle is taken to the
+    nearest turn from rest, and jumps at half a turn from there.
+
+    On a closure with `Hinge.free()`, which holds nothing, it is a bushing: a force and a torque between two frames.
+
+    Args:
+        closure: a `Closure`.
+        stiffness: K, one number for all coordinates, or (dofs,) [N/m, N m/rad].
+        damping: D, one number, or (dofs,) [N s/m, N m s/rad]; 0 by default.
+        rest: coordinates (hinge.space.nq,) where it is without force; the neutral ones by default; a plain number for
+            one coordinate.
+
+    Raises:
+        WrongObjectError: no `Closure`.
+        OptionError: a stiffness or damping below zero.
+        SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with a number.
+    """
+
+    closure: Closure
+    stiffness: ArrayLike
+    damping: ArrayLike = 0.0
+    rest: ArrayLike | None = None
+
+    _turning: Indices = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        closure = expect(self.closure, Closure, "closure of a hinge spring", CLOSURE)
+        _take(self, closure.hinge.space, f"spring at the hinge of '{closure.name}'")
+        set_fields(self, _turning=_turning(closure.hinge))
+
+    def hinge_force(self, motion: Motion) -> Vector:
+        """T (dofs,) at a state."""
+        check_robot(self.closure, motion)
+        hinge = self.closure.hinge
+        pose, twist, _ = self.closure.function.relative_motion(motion)
+        delta, slope = self._stretch(fitted(hinge, pose, np.zeros(6), np.zeros(6)).coordinates)
+        rates = rate_matrix(hinge, pose) @ twist
+        return -((np.asarray(self.stiffness) * delta) @ slope) - np.asarray(self.damping) * rates
+
+    def energy(self, q: ArrayLike) -> float:
+        """Potential energy at q (nq,) [J]; zero at rest."""
+        delta = self._stretch(self.closure.hinge_motion(q).coordinates)[0]
+        return 0.5 * float((np.asarray(self.stiffness) * delta) @ delta)
+
+    def _stretch(self, coordinates: Vector) -> tuple[Vector, Matrix]:
+        """The difference from rest (dofs,), and its derivative by the coordinates (dofs, dofs)."""
+        delta, slope = _difference(self.closure.hinge.space, self.rest, coordinates)
+        delta[self._turning] -= 2.0 * pi * np.round(delta[self._turning] / (2.0 * pi))
+        return delta, slope
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class JointSpring(AtJoint):
+    r"""A spring and damper on the coordinates of a joint of the tree, of any type.
+
+    .. math:: \tau_j = -\Big(\frac{\partial\delta}{\partial q_j}\Big)^T K\,\delta - D\,v_j, \qquad
+        \delta = q_j \ominus q_{j,0}, \qquad E = \tfrac12 \delta^T K \delta
+
+    with :math:`\delta` the difference from rest in the joint's own space (of a ball the rotation vector from rest to
+    :math:`q_j`, for which the derivative is not the identity), K and D diagonal. It pulls back to rest. Of a revolute
+    joint whose configuration is an angle it counts whole turns; of one whose configuration is (cos, sin), and of a
+    ball, it takes the shorter way.
+
+    Args:
+        robot: the robot.
+        joint: name of the joint.
+        stiffness: K, one number for all coordinates, or (nv_j,) [N/m, N m/rad].
+        damping: D, one number, or (nv_j,) [N s/m, N m s/rad]; 0 by default.
+        rest: configuration (nq_j,) of the joint where it is without force; the neutral one by default; a plain number
+            for one coordinate.
+
+    Raises:
+        UnknownJointError: lists the joints whose names come closest.
+        OptionError: a stiffness or damping below zero.
+        SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with a number.
+
+    Source: joint forces of Robotran, `user_JointForces`, `Qq`.
+    """
+
+    robot: Robot
+    joint: str
+    stiffness: ArrayLike
+    damping: ArrayLike = 0.0
+    rest: ArrayLike | None = None
+
+    _factor: Factor = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        set_fields(self, _factor=joint_factor(self.robot, self.joint, "joint spring"))
+        _take(self, self._factor.space, f"spring at joint '{self.joint}'")
+
+    def joint_force(self, motion: Motion) -> Vector:
+        """Force of the joint (nv_j,) [N, N m] at a state."""
+        factor = self.factor_in(motion)
+        delta, slope = _difference(factor.space, self.rest, motion.q[factor.q])
+        return -((np.asarray(self.stiffness) * delta) @ slope) - np.asarray(self.damping) * motion.v[factor.v]
+
+    def energy(self, q: ArrayLike) -> float:
+        """Potential energy at q (nq,) [J]; zero at rest."""
+        factor = self._factor
+        delta = _difference(factor.space, self.rest, self.robot.check(q)[factor.q])[0]
+        return 0.5 * float((np.asarray(self.stiffness) * delta) @ delta)
+
+
+def _take(spring: HingeSpring | JointSpring, space: Space, name: str) -> None:
+    """Check the numbers of a spring on the coordinates of a space, and set them."""
+    given: Any = space.neutral if spring.rest is None else spring.rest
+    rest = space.check([given] if np.ndim(given) == 0 else given, f"rest of a {name}")
+    set_fields(
+        spring,
+        stiffness=_by_coordinate(spring.stiffness, space.nv, f"stiffness of a {name}"),
+        damping=_by_coordinate(spring.damping, space.nv, f"damping of a {name}"),
+        rest=read_only(np.array(rest)),
+    )
+
+
+def _difference(space: Space, rest: Any, coordinates: Vector) -> tuple[Vector, Matrix]:
+    """The difference of coordinates from rest (nv,), and its derivative by the coordinates (nv, nv)."""
+    delta, slope = np.zeros(space.nv), np.eye(space.nv)
+    space.error(np.asarray(rest), np.ascontiguousarray(coordinates), delta, slope)
+    return delta, slope
+
+
+def _turning(hinge: Hinge) -> Indices:
+    """Coordinates that are angles of pins."""
+    pins = [sub.motion is Step.PIN for sub in hinge.subhinges for _ in range(sub.nv)]
+    return np.flatnonzero(np.array(pins, dtype=np.bool_))
+
+
+def _by_coordinate(given: ArrayLike, n: int, what: str) -> Vector:
+    """A number for each coordinate (n,), none below zero."""
+    numbers = np.full(n, finite_number(given, what)) if np.ndim(given) == 0 else finite_vector(given, n, what)
+    if not (numbers >= 0.0).all():
+        raise OptionError(f"{what}: expected numbers that are not negative, got {numbers.tolist()}")
+    return read_only(np.array(numbers))
