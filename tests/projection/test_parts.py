@@ -349,10 +349,13 @@ def test_only_a_script_without_a_guard_is_suspected(
 
 
 class Odd(Exception):
-    """Takes two arguments, and gives one to its base: it does not survive pickling."""
+    """It does not survive pickling."""
 
     def __init__(self, a: int, b: int) -> None:
         super().__init__(a)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("an error that cannot be pickled, whoever teaches pickle to do so (tblib)")
 
 
 def test_what_a_worker_raised_is_raised_here() -> None:
