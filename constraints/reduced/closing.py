@@ -31,6 +31,12 @@ if TYPE_CHECKING:
 FARTHEST = 1e6
 """A step that is longer [rad or m] leads to where float64 has no digits left for a residual."""
 
+ADVICE = (
+    "a start that is nearer, smaller moves of what is held, other independent coordinates, or "
+    "assemble_position(constraint_set, q, driven=...), whose steps are limited"
+)
+"""What may help a closing that failed."""
+
 
 class ClosingStatus(StatusEnum):
     """How closing by the dependent coordinates ended: each value is a sentence for humans."""
@@ -120,6 +126,8 @@ class Closing(Result):
         """The result in words: status, what was solved for, errors by constraint."""
         lines = [str(self), f"  solved for: {first_names(self.coordinates.dependent) or 'nothing'}"]
         lines += [f"  '{name}': error {norm:.3g}" for name, norm in self.errors]
+        if not self.success:
+            lines.append("  " + ADVICE)
         return "\n".join(lines)
 
     def plot_iterates(self, path: str | os.PathLike[str] | None = None, poses: int = 6) -> Any:
