@@ -1,4 +1,4 @@
-"""Every mechanism with a closed configuration that tests share: the makers of `models.mechanisms`, and the model files."""
+"""Every mechanism with a closed configuration that tests share: the makers of `models`, and the model files."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -16,7 +17,6 @@ from ..loops.frame_rows import FrameRows
 from ..robot import Frame, Robot
 from ..rows.row_owner import RowOwner
 from ..rows.stacking import stack_rows
-from ..solvers.status import StatusEnum
 from .figures import Cube, new_figure, save_animation, save_figure, show_cube
 from .robots import draw_configuration, stick_figure
 
@@ -98,7 +98,7 @@ class Iterated(Protocol):
         ...
 
     @property
-    def status(self) -> StatusEnum:
+    def status(self) -> Enum:
         """How it ended."""
         ...
 

@@ -219,7 +219,7 @@ def test_open_states_are_refused_by_name_or_closed_on_request(name: str) -> None
     assert caught.value.residual == pytest.approx(max(norms.values()))
     assert caught.value.level == "position"
     v = rng.standard_normal(space.nv)
-    with pytest.raises(OpenMechanismError, match="in velocity.*assemble_velocity") as caught:
+    with pytest.raises(OpenMechanismError, match=r"in velocity.*assemble_velocity") as caught:
         coordinates.at(found.q, v)
     norms = dict(rows.stack.norms(rows.velocity_error(found.q, v)))
     assert caught.value.worst == max(norms, key=lambda each: norms[each])
@@ -246,7 +246,7 @@ def test_states_are_values() -> None:
     np.testing.assert_array_equal(copy.motion.q, again.q)
     assert repr(copy) == "ClosedState(t 0, MinimalCoordinates(u 6, c 0, v 18))"
     with pytest.raises(WrongObjectError):
-        found.coordinates.at(found.q, close="yes")
+        found.coordinates.at(found.q, close="yes")  # pyright: ignore[reportArgumentType]
 
 
 def test_a_mechanism_without_closures_has_only_independent_coordinates() -> None:

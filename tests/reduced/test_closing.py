@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -10,7 +11,7 @@ import pytest
 from closed_mechanisms import ALL, closed_mechanism
 from scipy.optimize import root
 
-from constraints import Function, Implicit, Robot, Target
+from constraints import ConstraintError, Function, Implicit, Robot, Target
 from constraints.errors import OptionError, SizeError, TruthValueError, UndefinedError
 from constraints.loops import ConstraintSet, PointClosure, assemble_position
 from constraints.models import mechanisms
@@ -237,15 +238,17 @@ def test_the_iteration_limit_is_a_status_with_all_iterates() -> None:
         with pytest.raises(TruthValueError):
             bool(done)
     assert coordinates.close(start, max_iterations=full.iterations).status is ClosingStatus.CONVERGED
-    for wrong in ({"tolerance": 1e-17}, {"tolerance": np.nan}, {"max_iterations": -1}):
-        with pytest.raises(Exception, match="closing"):
-            coordinates.close(start, **wrong)
+    wrong: list[dict[str, Any]] = [{"tolerance": 1e-17}, {"tolerance": np.nan}, {"max_iterations": -1}]
+    for options in wrong:
+        with pytest.raises(ConstraintError, match="of a closing"):
+            coordinates.close(start, **options)
 
 
 def test_a_dead_point_on_the_way_is_a_status() -> None:
     """Item 2: J_v singular at an iterate: SINGULAR, and the iterate before; `step` and `at` raise."""
     mechanism, q = closed_mechanism("four_bar")
-    robot, loop = mechanism.robot, mechanism.closures[0]
+    loop: Any = mechanism.closures[0]
+    robot = mechanism.robot
     rows = ConstraintSet(robot, [PointClosure(robot, loop.successor, loop.predecessor, name="pin")])
     coordinates = minimal_coordinates(rows, q, independent=["rocker"])
     start = robot.configuration({"coupler": 0.0}, start=q)
@@ -275,7 +278,7 @@ def test_rows_that_were_redundant_where_they_were_judged_are_watched() -> None:
     assert mechanism.minimal_coordinates(q).at(q).B.shape == (2, 1)
 
 
-def of_callable(value: object, jacobian: object) -> tuple[MinimalCoordinates, Robot]:
+def of_callable(value: Any, jacobian: Any) -> tuple[MinimalCoordinates, Robot]:
     """One row on two sliders, y dependent."""
     model = pin.Model()
     model.addJoint(0, pin.JointModelPX(), pin.SE3.Identity(), "x")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -162,7 +163,7 @@ def test_a_wish_that_makes_j_v_singular_is_refused_by_name(name: str) -> None:
 def test_driven_joints_that_the_rows_block_are_refused() -> None:
     """Bad input: driven joint among dependents: too many are driven, or the pose is a dead centre."""
     mechanism, q = closed_mechanism("four_bar")
-    with pytest.raises(PartitionError, match="leave 1 degree of freedom.*2 coordinates cannot be driven") as caught:
+    with pytest.raises(PartitionError, match=r"leave 1 degree of freedom.*2 coordinates cannot be driven") as caught:
         mechanism.minimal_coordinates(q, driven=["crank", "rocker"])
     assert len(caught.value.names) == 1
     stretched = assemble_position(
@@ -193,15 +194,16 @@ def test_names_that_nothing_has_are_answered_with_the_nearest() -> None:
         linkage.minimal_coordinates(at, driven={"cranck": None})
     with pytest.raises(OptionError, match="crank cannot be both independent and driven"):
         linkage.minimal_coordinates(at, independent=["crank"], driven=["crank"])
-    for wrong in ({"independent": "crank"}, {"driven": "crank"}, {"independent": 3}, {"independent": {"crank": 1.0}}):
+    wrong: list[dict[str, Any]] = [{"independent": "crank"}, {"driven": "crank"}, {"independent": 3}]
+    for options in [*wrong, {"independent": {"crank": 1.0}}]:
         with pytest.raises(WrongObjectError):
-            linkage.minimal_coordinates(at, **wrong)
+            linkage.minimal_coordinates(at, **options)
     with pytest.raises(WrongObjectError, match="Target"):
-        linkage.minimal_coordinates(at, driven={"crank": 0.3})
+        linkage.minimal_coordinates(at, driven={"crank": 0.3})  # pyright: ignore[reportArgumentType]
     with pytest.raises(WrongObjectError, match="posture"):
         linkage.minimal_coordinates("closed")
     with pytest.raises(UnknownNameError, match="driven"):
-        linkage.minimal_coordinates(at, drive=["crank"])
+        linkage.minimal_coordinates(at, drive=["crank"])  # pyright: ignore[reportCallIssue]
     platform, home = closed_mechanism("stewart_platform")
     plate = next(f for f in platform.robot.space.factors if f.v.stop - f.v.start == 6)
     mask = np.arange(platform.robot.nv) == plate.v.start
