@@ -270,14 +270,13 @@ def minimal_coordinates(
 
     Example:
         >>> from constraints.models import mechanisms
-        >>> from constraints.reduced import minimal_coordinates
         >>> linkage = mechanisms.four_bar()
-        >>> print(minimal_coordinates(linkage.constraint_set(), linkage.posture("closed"), independent=["crank"]))
+        >>> print(minimal_coordinates(linkage.constraint_set(), linkage.posture("closed"), independent=["rocker"]))
         minimal coordinates of 'four_bar': 5 rows, rank 2
-          independent (1): crank
+          independent (1): rocker
           driven (0): none
-          dependent (2): coupler, rocker
-          redundant rows (3): pin[2], pin[3], pin[4]
+          dependent (2): crank, coupler
+          redundant rows (3): coupler_end to rocker_end[2], coupler_end to rocker_end[3], ...
 
     Source: coordinate partitioning of Robotran (`mbs_part`).
     """

@@ -81,7 +81,9 @@ def test_what_is_held_keeps_its_bits(name: str) -> None:
     assert np.abs(coordinates.constraint_set.position_error(done.q)[coordinates.partition.rows]).max() <= 1e-12
     assert np.abs(coordinates.constraint_set.position_error(done.q)).max() <= 1e-6
     assert done.iterations == len(done.step_sizes) == len(done.iterates) - 1 == len(done.residuals) - 1
-    np.testing.assert_array_equal(done.iterates[0], start)
+    start[:] = 9.0  # what was given is the caller's
+    np.testing.assert_array_equal(done.iterates[0], given)
+    assert not done.q.flags.writeable
     again = coordinates.close(done.q)
     assert again.iterations == 0
     assert again.q.tobytes() == done.q.tobytes()

@@ -300,6 +300,8 @@ def test_coordinates_are_values_that_pickle() -> None:
         coordinates.q[0] = 1.0
     with pytest.raises(ValueError, match="read-only"):
         coordinates.partition.dependent[0] = 1
+    with pytest.raises(TypeError):
+        coordinates.targets["crank"] = Target(turning)  # pyright: ignore[reportIndexIssue]
     copy = pickle.loads(pickle.dumps(coordinates))
     assert str(copy) == str(coordinates)
     assert "driven (1): crank (in time)" in str(copy)
