@@ -274,8 +274,9 @@ def close_position(
     if not LEAST_THRESHOLD <= finite_number(tolerance, "tolerance of a closing"):
         raise OptionError(below_rounding("tolerance of a closing", tolerance))
     most = natural_number(max_iterations, "iteration limit of a closing")
-    sides = coordinates.rhs_at(t) if rhs is None else rhs
-    start = driven_at(coordinates, np.array(coordinates.constraint_set.robot.check(q)), t)
+    time = finite_number(t, "time of a closing")
+    sides = coordinates.rhs_at(time) if rhs is None else rhs
+    start = driven_at(coordinates, np.array(coordinates.constraint_set.robot.check(q)), time)
     way = _Way(coordinates, sides, start, tolerance)
     with np.errstate(over="ignore", invalid="ignore"):
         status = way.to_the_end(most)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -36,6 +36,17 @@ from .wishes import (
     driven_columns,
 )
 
+_MEANT = {
+    **dict.fromkeys(("u", "qu", "nu", "nqu"), "`independent`, names, or `partition.independent`, columns"),
+    **dict.fromkeys(("c", "qc", "nc", "nqc"), "`driven`, names, or `partition.driven`, columns"),
+    **dict.fromkeys(("v", "qv", "nqv"), "`dependent`, names, or `partition.dependent`, columns"),
+    **dict.fromkeys(("h", "hu", "rows"), "`partition.rows`"),
+    "hv": "`redundant`, names, or `partition.redundant`, rows",
+    "robot": "`constraint_set.robot`",
+    **{name: f"of a closed state, `coordinates.at(q, v).{name}`" for name in ("B", "lu", "velocity", "acceleration")},
+}
+"""Names that people try on coordinates, and how the same is said here."""
+
 SHOWN = 40
 """So many names of a kind are printed; the properties have all."""
 
@@ -61,6 +72,8 @@ class MinimalCoordinates(NamesChecked):
 
     Source: coordinate partitioning of Robotran (Wehage and Haug 1982), there of joints, here of tangent coordinates.
     """
+
+    _meant: ClassVar[Mapping[str, str]] = _MEANT
 
     constraint_set: ConstraintSet
     q: Vector
@@ -259,8 +272,8 @@ def minimal_coordinates(
         preferred: coordinates that are independent where the rank allows, as motors; never refused.
         driven: joints whose motion is imposed, whole; never dependent.
         tolerance: singular values below this part of the largest one count as zero.
-        t: time of the targets of rows, and of driven joints where q is closed [s].
-        close: close q first (`assemble_position`, driven joints held) where it is open.
+        t: time of the targets of rows [s].
+        close: close q first (`assemble_position`, with the driven joints where q has them) where it is open.
 
     Raises:
         OpenMechanismError: q is open and `close` was not asked for, or it does not close.

@@ -240,7 +240,7 @@ def test_the_iteration_limit_is_a_status_with_all_iterates() -> None:
         with pytest.raises(TruthValueError):
             bool(done)
     assert coordinates.close(start, max_iterations=full.iterations).status is ClosingStatus.CONVERGED
-    wrong: list[dict[str, Any]] = [{"tolerance": 1e-17}, {"tolerance": np.nan}, {"max_iterations": -1}]
+    wrong: list[dict[str, Any]] = [{"tolerance": 1e-17}, {"tolerance": np.nan}, {"max_iterations": -1}, {"t": np.nan}]
     for options in wrong:
         with pytest.raises(ConstraintError, match="of a closing"):
             coordinates.close(start, **options)

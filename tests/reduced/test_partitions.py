@@ -11,7 +11,14 @@ from closed_mechanisms import ALL, FILES, closed_mechanism
 from models.test_mechanism_files import EXPECTED
 
 from constraints import ConstraintError, Implicit, Position, Target
-from constraints.errors import OptionError, OverlapError, UnknownJointError, UnknownNameError, WrongObjectError
+from constraints.errors import (
+    NoAttributeError,
+    OptionError,
+    OverlapError,
+    UnknownJointError,
+    UnknownNameError,
+    WrongObjectError,
+)
 from constraints.loops import ConstraintSet, PointContact, assemble_position
 from constraints.models import mechanisms
 from constraints.reduced import MinimalCoordinates, OpenMechanismError, PartitionError, minimal_coordinates
@@ -307,3 +314,15 @@ def test_coordinates_are_values_that_pickle() -> None:
     assert "driven (1): crank (in time)" in str(copy)
     for t in (0.0, 0.4):
         np.testing.assert_array_equal(copy.close(q, t=t).or_raise().q, coordinates.close(q, t=t).or_raise().q)
+
+
+def test_names_of_robotran_are_answered() -> None:
+    """Item 9: whoever asks for qu, hv or B is told how it is said here; the others with the nearest name."""
+    mechanism, q = closed_mechanism("four_bar")
+    coordinates: Any = mechanism.minimal_coordinates(q)
+    for name, said in (("qu", "`independent`"), ("hv", "`redundant`"), ("B", r"`coordinates.at\(q, v\).B`")):
+        with pytest.raises(NoAttributeError, match=said):
+            getattr(coordinates, name)
+    with pytest.raises(NoAttributeError) as caught:
+        coordinates.dependant  # noqa: B018
+    assert "dependent" in caught.value.nearest
