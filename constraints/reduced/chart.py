@@ -74,7 +74,7 @@ class Chart:
             if leaf.space.is_flat or free.all() or not free.any():
                 continue
             moving = np.flatnonzero(free)
-            places: Indices = np.searchsorted(dependent, moving + leaf.v.start)
+            places = np.flatnonzero(np.isin(dependent, moving + leaf.v.start))
             self._split.append(_Split(leaf.space, leaf.q, leaf.v, np.flatnonzero(~free), moving, places))
             names.append(leaf.name)
         self.split = tuple(names)
