@@ -36,7 +36,6 @@ from .motions import (
     MotionRecord as MotionRecord,
     MotionStatus as MotionStatus,
     NoMotionError as NoMotionError,
-    OpenStateError as OpenStateError,
     Scheme as Scheme,
     simulate as simulate,
 )

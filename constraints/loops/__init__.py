@@ -18,4 +18,5 @@ from .contacts import Axes as Axes, PointContact as PointContact, SurfaceContact
 from .frame_rows import Form as Form
 from .hinge import Hinge as Hinge, HingeError as HingeError, HingeKind as HingeKind, HingeTypeError as HingeTypeError
 from .hinge_fit import HingeMotion as HingeMotion
+from .open_mechanism import OpenMechanismError as OpenMechanismError
 from .physical_joint import NotAJointError as NotAJointError, PhysicalJoint as PhysicalJoint, to_joint as to_joint

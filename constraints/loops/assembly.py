@@ -93,6 +93,11 @@ class Assembly(Result):
         return tuple(step.q for step in self.projection.trace or ())
 
     @property
+    def residuals(self) -> tuple[float, ...]:
+        """The residual at each of the iterates."""
+        return tuple(step.residual for step in self.projection.trace or ())
+
+    @property
     def errors(self) -> tuple[tuple[str, float], ...]:
         """Each constraint with the norm of its errors at q, the worst first."""
         norms = self.projection.problem.constraints.norms(self.projection.error())

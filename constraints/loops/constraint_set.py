@@ -16,7 +16,7 @@ from liegroups.frozen import read_only
 from ..errors import DuplicateNameError, EmptyProblemError, WrongObjectError
 from ..problem.arguments import on_space
 from ..problem.problem import Problem
-from ..robot import Motion, Robot
+from ..robot import Motion, Posture, Robot
 from ..robot.arguments import as_robot
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
@@ -217,6 +217,19 @@ class ConstraintSet:
         error = stack_rows(self.stack, self.robot.at(q), Order.POSITION, rhs, jacobian=False).error.copy()
         error[self._unplaced] = 0.0
         return error
+
+    def position_rows(self, posture: Posture, rhs: RightHandSide | None = None) -> tuple[Vector, Matrix]:
+        """Errors (size,) and their Jacobian (size, nv), copies, for Newton's steps; zero for what is off.
+
+        Args:
+            posture: where, `robot.at(q)`.
+            rhs: as of `position_error`.
+        """
+        rows = stack_rows(self.stack, posture, Order.POSITION, rhs)
+        found = rows.error.copy(), rows.jacobian.copy()
+        for each in found:
+            each[self._unplaced] = 0.0
+        return found
 
     def jacobian(self, q: ArrayLike, rhs: RightHandSide | None = None) -> Matrix:
         """Jacobian J (size, nv) of the errors; of the velocity rows, for contacts without anchor and the form RATES.

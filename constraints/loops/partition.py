@@ -41,33 +41,42 @@ class Partition(NamedTuple):
 def partition(
     J: Matrix,
     *,
+    wished: Sequence[int] = (),
     preferred: Sequence[int] = (),
     driven: BoolVector | None = None,
     tolerance: float = RANK_TOLERANCE,
 ) -> Partition:
     """Judge a Jacobian: how many columns are dependent by its singular values, which ones by pivoted QR.
 
-    Meant for a closed configuration: at an open one redundant rows may look independent.
+    The pivots are the largest, of the columns and then of the rows, so that :math:`J[h, v]` is about as well
+    conditioned as the rank allows. Meant for a closed configuration: at an open one redundant rows may look
+    independent.
 
     Args:
         J: (rows, nv) at a configuration.
+        wished: columns that come before those preferred.
         preferred: columns that shall be independent where the rank allows, in the order wished.
         driven: (nv,) mask of the columns that are never dependent; none by default.
         tolerance: singular values below this part of the largest one, of the columns that are not driven, are zero.
     """
     held = np.zeros(J.shape[1], dtype=np.bool_) if driven is None else driven
-    wished = np.array([i for i in dict.fromkeys(preferred) if not held[i]], dtype=np.intp)
-    others = np.flatnonzero(~_mask(wished, held.size) & ~held)
+    taken, groups = held.copy(), list[Indices]()
+    for group in (wished, preferred, range(held.size)):
+        groups.append(np.array([i for i in dict.fromkeys(group) if not taken[i]], dtype=np.intp))
+        taken[groups[-1]] = True
     sizes = singular_values(J[:, ~held])
-    rank = first = numerical_rank(sizes, tolerance=tolerance)
-    if wished.size:
-        first = numerical_rank(singular_values(J[:, others]), sizes.max(initial=0.0), tolerance)
-    v = others[pivots(J[:, others])[0][:first]]
-    if first < rank:  # what the others do not reach is left to the wished ones
-        span = np.linalg.qr(J[:, v])[0]
-        rest = J[:, wished] - span @ (span.T @ J[:, wished])
-        v = np.concatenate([v, wished[pivots(rest)[0][: rank - first]]])
-    v, u = np.sort(v), np.concatenate([wished, others])
+    scale, rank = sizes.max(initial=0.0), numerical_rank(sizes, tolerance=tolerance)
+    v = np.zeros(0, dtype=np.intp)
+    for i, group in enumerate(reversed(groups)):  # what some do not reach is left to those that are wished more
+        reached = rank
+        if any(other.size for other in groups[: len(groups) - 1 - i]):
+            reached = numerical_rank(singular_values(J[:, np.concatenate([v, group])]), scale, tolerance)
+        rest = J[:, group]
+        if v.size and group.size:
+            span = np.linalg.qr(J[:, v])[0]
+            rest = rest - span @ (span.T @ rest)
+        v = np.concatenate([v, group[pivots(rest)[0][: max(reached, v.size) - v.size]]])
+    v, u = np.sort(v), np.concatenate(groups)
     h = np.sort(pivots(J[:, v].T)[0][: v.size])
     free = ~_mask(v, held.size)
     return Partition(v, u[free[u]], np.flatnonzero(held), h, np.flatnonzero(~_mask(h, len(J))))

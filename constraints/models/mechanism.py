@@ -16,12 +16,14 @@ from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import read_only_copy, set_fields
 
 from ..errors import ConstraintError, EmptyProblemError, WrongObjectError
-from ..keywords import FieldOf
+from ..keywords import FieldOf, names_checked
 from ..linear_algebra import RANK_TOLERANCE
 from ..loops import ConstraintSet
 from ..loops.mobility import Mobility, mobility_at
 from ..problem.arguments import on_space
 from ..problem.problem import Problem
+from ..reduced.coordinates import MinimalCoordinates, minimal_coordinates
+from ..reduced.wishes import Driven, Wished
 from ..robot import Robot
 from ..robot.arguments import as_robot
 from ..robot.urdf_graph import Fault
@@ -185,9 +187,36 @@ class Mechanism:
             driven: joints (by name) or Segments that would be held, as in `assemble_position`: the answer then says
                 what they leave free, as at a dead centre (`is_determined`, `undetermined`, `blocked`).
         """
-        if isinstance(q, str):
-            raise WrongObjectError("q", f"a configuration (nq,), as mechanism.posture({q!r})", "a name")
-        return mobility_at(self.robot, self.stack, q, self.motors, tolerance, driven)
+        return mobility_at(self.robot, self.stack, _configuration(q), self.motors, tolerance, driven)
+
+    @names_checked("options are named: independent=, driven=, tolerance=, t=, close=")
+    def minimal_coordinates(
+        self,
+        q: ArrayLike,
+        *,
+        independent: Wished = (),
+        driven: Driven = (),
+        tolerance: float = RANK_TOLERANCE,
+        t: float = 0.0,
+        close: bool = False,
+    ) -> MinimalCoordinates:
+        """The coordinates split into independent, driven and dependent ones, as `reduced.minimal_coordinates`.
+
+        Args:
+            q: closed configuration (nq,) at which it is judged.
+            independent: coordinates that shall be independent: all, some or none; then motors, where the rank allows.
+            driven, tolerance, t, close: as of `reduced.minimal_coordinates`.
+        """
+        return minimal_coordinates(
+            self.constraint_set(),
+            _configuration(q),
+            independent=independent,
+            preferred=self.motors,
+            driven=driven,
+            tolerance=tolerance,
+            t=t,
+            close=close,
+        )
 
     def mobility(self, q: ArrayLike, tolerance: float = RANK_TOLERANCE) -> int:
         """Number of degrees of freedom left at a closed configuration: nv less the rank.
@@ -232,6 +261,13 @@ class Mechanism:
     def __reduce__(self) -> tuple[Any, ...]:
         arguments = (self.robot, self.closures, self.couplers, self.motors, dict(self.postures), self.unread, self.cut)
         return Mechanism, arguments
+
+
+def _configuration(q: ArrayLike) -> ArrayLike:
+    """What is no name of a posture."""
+    if isinstance(q, str):
+        raise WrongObjectError("q", f"a configuration (nq,), as mechanism.posture({q!r})", "a name")
+    return q
 
 
 def _owner_on(owner: RowOwner, robot: Robot) -> RowOwner:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from .figures import Cube, new_figure, save_animation, save_figure, show_cube
 from .robots import draw_configuration, stick_figure
 
 if TYPE_CHECKING:
-    from ..loops.assembly import Assembly
+    from ..loops.constraint_set import ConstraintSet
     from ..models.mechanism import Mechanism
 
 NAMED = 6
@@ -78,11 +79,45 @@ def plot_assembly(
     return save_figure(figure, path)
 
 
-def plot_iterates(assembly: Assembly, path: str | os.PathLike[str] | None, poses: int) -> Any:
-    """Draw the iterates of an assembly; the ends of open closures are joined by a dashed line.
+class Iterated(Protocol):
+    """A result that has kept its way: an Assembly, or a Closing."""
+
+    @property
+    def constraint_set(self) -> ConstraintSet:
+        """What was to be closed."""
+        ...
+
+    @property
+    def iterates(self) -> Sequence[Vector]:
+        """The configurations on the way, the start first."""
+        ...
+
+    @property
+    def residuals(self) -> Sequence[float]:
+        """The residual at each of them."""
+        ...
+
+    @property
+    def status(self) -> Enum:
+        """How it ended."""
+        ...
+
+    @property
+    def success(self) -> bool:
+        """Whether it is closed."""
+        ...
+
+    @property
+    def worst(self) -> str:
+        """Name of the constraint with the largest error at the end; may be empty."""
+        ...
+
+
+def plot_iterates(result: Iterated, path: str | os.PathLike[str] | None, poses: int) -> Any:
+    """Draw the iterates of an assembly or a closing; the ends of open closures are joined by a dashed line.
 
     Args:
-        assembly: with its trace.
+        result: with its iterates.
         path: also write it there: `.gif` for an animation of all iterates, else a strip.
         poses: how many iterates a strip shows, the first and the last among them.
 
@@ -91,31 +126,31 @@ def plot_iterates(assembly: Assembly, path: str | os.PathLike[str] | None, poses
         MissingExtraError: matplotlib is not installed.
         FileError: the file cannot be written.
     """
-    steps = assembly.projection.trace or ()
-    if natural_number(poses, "poses of a strip") == 0 or not steps:
-        raise OptionError(f"poses of a strip: expected at least one of {len(steps)} iterates, got {poses}")
-    robot, pairs = assembly.constraint_set.robot, _pairs(assembly.constraint_set.stack)
-    cube = _cube(robot, assembly.iterates, pairs)
+    iterates, residuals, rows = result.iterates, result.residuals, result.constraint_set
+    if natural_number(poses, "poses of a strip") == 0 or not iterates:
+        raise OptionError(f"poses of a strip: expected at least one of {len(iterates)} iterates, got {poses}")
+    robot, pairs = rows.robot, _pairs(rows.stack)
+    cube = _cube(robot, iterates, pairs)
 
     def show(axes: Any, i: int) -> None:
         show_cube(axes, cube, grid=0.5 * cube.reach, zoom=1.1)
-        shut = _draw(axes, robot, steps[i].q, pairs, cube)
-        axes.set_title(f"{i}: {steps[i].residual:.1e}", fontsize=9, color=SHUT if shut else OPEN)
+        shut = _draw(axes, robot, iterates[i], pairs, cube)
+        axes.set_title(f"{i}: {residuals[i]:.1e}", fontsize=9, color=SHUT if shut else OPEN)
 
-    last, count = len(steps) - 1, min(poses, len(steps))
+    last, count = len(iterates) - 1, min(poses, len(iterates))
     chosen = [round(i * last / max(count - 1, 1)) for i in range(count)]
     figure = new_figure(3.2 * len(chosen), 3.6, layout="none")
     for column, i in enumerate(chosen):
         place = (column / len(chosen), 0.0, 1.0 / len(chosen), 0.82)
         show(figure.add_axes(place, projection="3d", computed_zorder=False), i)
-    words = "" if assembly.success else f", worst: {assembly.worst}"
-    figure.text(0.5, 0.985, f"{assembly.status.name}{words}", ha="center", va="top", fontsize=10)
+    words = "" if result.success or not result.worst else f", worst: {result.worst}"
+    figure.text(0.5, 0.985, f"{result.status.name}{words}", ha="center", va="top", fontsize=10)
     if path is not None and os.fspath(path).lower().endswith(".gif"):
         moving = new_figure(4.0, 4.0, layout="none")
         axes = moving.add_axes((0.0, 0.0, 1.0, 0.92), projection="3d", computed_zorder=False)
 
         def pictures() -> Iterator[None]:
-            for i in range(len(steps)):
+            for i in range(len(iterates)):
                 axes.clear()
                 yield show(axes, i)
 

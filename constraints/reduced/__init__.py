@@ -1,15 +1,21 @@
 """Minimal coordinates of closed chains: partition, closing, and dynamics without multipliers."""
 
-from .closing import Closing as Closing, ClosingStatus as ClosingStatus, close_position as close_position
-from .coordinates import (
-    MinimalCoordinates as MinimalCoordinates,
-    PartitionError as PartitionError,
-    minimal_coordinates as minimal_coordinates,
+from ..loops.open_mechanism import OpenMechanismError as OpenMechanismError
+from .closing import (
+    Closing as Closing,
+    ClosingStatus as ClosingStatus,
+    DeadPointError as DeadPointError,
+    NotClosedError as NotClosedError,
+    Step as Step,
+    close_position as close_position,
 )
+from .coordinates import MinimalCoordinates as MinimalCoordinates, minimal_coordinates as minimal_coordinates
 from .dynamics import (
     ReducedDynamics as ReducedDynamics,
     reduced_forward_dynamics as reduced_forward_dynamics,
     reduced_mass_matrix as reduced_mass_matrix,
     reduced_residual as reduced_residual,
 )
-from .state import ClosedState as ClosedState, OpenMechanismError as OpenMechanismError
+from .lu import LU as LU
+from .state import ClosedState as ClosedState, RankError as RankError, closed_state as closed_state
+from .wishes import PartitionError as PartitionError

@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
-from scipy.linalg import lapack
 
-from liegroups.arguments import natural_number
+from liegroups.arguments import finite_number, natural_number
 from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.frozen import read_only
 
 from ..errors import ConstraintError, OptionError, UndefinedError
 from ..keywords import names_checked
-from ..linear_algebra import is_finite, largest
+from ..linear_algebra import largest
+from ..loops.constraint_set import ConstraintSet
 from ..loops.mobility import CLOSED
 from ..rows.right_hand_side import RightHandSide
-from ..rows.stacking import Order, stack_rows
+from ..rows.target import Target
 from ..solvers.options import LEAST_THRESHOLD, below_rounding
 from ..solvers.result import Result
 from ..solvers.status import StatusEnum
-from ..words import counted
+from ..words import counted, first_names
+from .lu import LU as LU, factorised as factorised
 
 if TYPE_CHECKING:
     from .coordinates import MinimalCoordinates
 
-_getrf: Any = lapack.dgetrf
-_getrs: Any = lapack.dgetrs
-_gecon: Any = lapack.dgecon
+FARTHEST = 1e6
+"""A step that is longer [rad or m] leads to where float64 has no digits left for a residual."""
+
+ADVICE = (
+    "a start that is nearer, smaller moves of what is held, other independent coordinates, or "
+    "assemble_position(constraint_set, q, driven=...), whose steps are limited"
+)
+"""What may help a closing that failed."""
 
 
 class ClosingStatus(StatusEnum):
@@ -46,57 +54,21 @@ class ClosingStatus(StatusEnum):
         return self is ClosingStatus.CONVERGED
 
 
-class LU(NamedTuple):
-    """The factors of -J_v, of a closed state or an iterate: computed once, used at position, velocity, acceleration.
-
-    Attributes:
-        factors, pivots: as LAPACK's getrf.
-        rcond: reciprocal condition in the 1-norm, 0 where it is singular.
-        sign: of det J_v, 0 where it is singular.
-    """
-
-    factors: Matrix
-    pivots: Any
-    rcond: float
-    sign: float
-
-    def solve(self, b: Any) -> Any:
-        r""":math:`(-J_v)^{-1} b`."""
-        return _getrs(self.factors, self.pivots, b)[0] if b.size else np.zeros(b.shape)
-
-    def solve_transposed(self, b: Any) -> Any:
-        r""":math:`(-J_v)^{-T} b`."""
-        return _getrs(self.factors, self.pivots, b, trans=1)[0] if b.size else np.zeros(b.shape)
-
-
-def factorised(J_v: Matrix) -> LU:
-    """LU of -J_v (r, r), with its condition and the sign of det J_v."""
-    n = len(J_v)
-    if n == 0:
-        return LU(np.zeros((0, 0)), np.zeros(0, dtype=np.int32), 1.0, 1.0)
-    negative = -J_v
-    factors, piv, info = _getrf(negative)
-    if info != 0:
-        return LU(factors, piv, 0.0, 0.0)
-    rcond = float(_gecon(factors, float(np.abs(negative).sum(axis=0).max()))[0])
-    swaps = int((piv != np.arange(n)).sum())
-    negatives = int((np.diag(factors) < 0.0).sum())
-    return LU(factors, piv, rcond, -1.0 if (swaps + negatives + n) % 2 else 1.0)
-
-
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Closing(Result):
-    """A closing by the dependent coordinates: where it ended, how, and the way.
+    """A closing by the dependent coordinates: where it ended, how, and the way. A failure is a value too.
+
+    It is neither true nor false (`if closing:` raises): `success` says whether q is closed.
 
     Attributes:
-        q: (nq,) the last iterate; the start is never overwritten.
+        q: (nq,) the last iterate, finite; the start is never overwritten.
         status: how it ended.
-        iterates: configurations, the start first.
-        residuals: largest error of all rows at each iterate.
-        step_sizes: largest change of a dependent coordinate at each step.
-        signs: sign of det J_v at each iterate where a step was computed.
-        coordinates: what was held.
+        iterates: configurations, the start first (with the joints driven in time at their places).
+        residuals: largest error of all rows at each iterate [m or rad]; infinite where a function has no value.
+        step_sizes: largest change of a dependent coordinate at each step [rad or m].
+        signs: sign of det J_v at each iterate from which a step was tried.
+        coordinates: what was held, what was solved.
         rhs: right-hand sides of the rows.
     """
 
@@ -121,8 +93,28 @@ class Closing(Result):
 
     @property
     def residual(self) -> float:
-        """Largest error of all rows at q."""
+        """Largest error of all rows at q [m or rad]."""
         return self.residuals[-1]
+
+    @property
+    def constraint_set(self) -> ConstraintSet:
+        """What was to be closed."""
+        return self.coordinates.constraint_set
+
+    @property
+    def errors(self) -> tuple[tuple[str, float], ...]:
+        """Each constraint with the norm of its errors at q, the worst first; none where a function has no value."""
+        rows = self.constraint_set
+        try:
+            norms = rows.stack.norms(rows.position_error(self.q, self.rhs))
+        except UndefinedError:
+            return ()
+        return tuple(sorted(norms, key=lambda entry: -entry[1]))
+
+    @property
+    def worst(self) -> str:
+        """Name of the constraint with the largest error at q; empty where a function has no value."""
+        return next((name for name, _ in self.errors), "")
 
     def or_raise(self) -> Closing:
         """The closing itself if it succeeded. Raises NotClosedError, which carries it."""
@@ -130,8 +122,39 @@ class Closing(Result):
             raise NotClosedError(self)
         return self
 
+    def describe(self) -> str:
+        """The result in words: status, what was solved for, errors by constraint."""
+        lines = [str(self), f"  solved for: {first_names(self.coordinates.dependent) or 'nothing'}"]
+        lines += [f"  '{name}': error {norm:.3g}" for name, norm in self.errors]
+        if not self.success:
+            lines.append("  " + ADVICE)
+        return "\n".join(lines)
+
+    def plot_iterates(self, path: str | os.PathLike[str] | None = None, poses: int = 6) -> Any:
+        """Figure of the way to q: the robot at some iterates, with open closures and residuals.
+
+        Args:
+            path: also write it there: a strip of poses, or with the suffix `.gif` an animation of all iterates.
+            poses: how many a strip has.
+
+        Returns:
+            The matplotlib figure (extra `plot`).
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+            FileError: the file cannot be written.
+
+        Source: `mbs_anim_close_geo` of Robotran.
+        """
+        from ..pictures import plot_iterates
+
+        return plot_iterates(self, path, poses)
+
     def __str__(self) -> str:
-        return f"{self.status} (residual {self.residual:.3g}, {counted(self.iterations, 'iteration')})"
+        used = counted(self.iterations, "iteration")
+        if self.status is ClosingStatus.MAX_ITERATIONS:
+            used += "; `max_iterations` raises it"
+        return f"{self.status} (residual {self.residual:.3g}, {used})"
 
     def __repr__(self) -> str:
         return f"Closing({self.status.name}, residual {self.residual:.3g}, {counted(self.iterations, 'iteration')})"
@@ -145,12 +168,23 @@ class NotClosedError(ConstraintError):
         super().__init__(str(closing))
 
 
+class DeadPointError(ConstraintError):
+    """J_v is singular: the dependent coordinates do not follow from the others; `rcond` is its reciprocal condition."""
+
+    def __init__(self, rcond: float, dependent: tuple[str, ...]) -> None:
+        self.rcond, self.dependent = rcond, dependent
+        super().__init__(
+            f"dead point: J_v is singular (reciprocal condition {rcond:.2g}) in {first_names(dependent)}; "
+            "make new coordinates there, `minimal_coordinates(constraint_set, q)`"
+        )
+
+
 class Step(NamedTuple):
     """One step of Newton on the dependent coordinates.
 
     Attributes:
         q: the next iterate (nq,).
-        change: of the dependent coordinates (r,).
+        change: of the dependent coordinates (r,) [rad or m].
         lu: of -J_v at the iterate before.
     """
 
@@ -159,25 +193,44 @@ class Step(NamedTuple):
     lu: LU
 
 
-def newton_step(coordinates: MinimalCoordinates, q: Vector, rhs: RightHandSide) -> tuple[float, float, Step | None]:
+def newton_step(
+    coordinates: MinimalCoordinates, q: Vector, rhs: RightHandSide, start: Vector | None = None
+) -> tuple[float, float, Step | None]:
     r"""One step :math:`v \leftarrow v \oplus (-J_v^{-1} h)`, u and c held.
 
+    Args:
+        coordinates: what is held, what moves.
+        q: iterate (nq,).
+        rhs: right-hand sides.
+        start: of the iterates, which counts for split balls and free joints; q by default.
+
     Returns:
-        Largest error of all rows at q, that of the rows h, and the step; None where J_v is singular.
+        Largest error of all rows at q, that of the rows h, and the step; None where J_v is singular, or the step is
+        longer than 1e6.
     """
-    constraint_set, parts = coordinates.constraint_set, coordinates.partition
-    robot = constraint_set.robot
-    stacked = stack_rows(constraint_set.stack, robot.at(q), Order.POSITION, rhs)
-    error, J = stacked.error, stacked.jacobian
-    off = largest(error)
-    h, v = parts.rows, parts.dependent
-    lu = factorised(J[np.ix_(h, v)])
-    if lu.sign == 0.0:
-        return off, largest(error[h]), None
-    change = lu.solve(error[h])
-    whole = np.zeros(robot.nv)
-    whole[v] = change
-    return off, largest(error[h]), Step(robot.space.integrate(q, whole), change, lu)
+    error, J = position_rows(coordinates, q, rhs)
+    h = error[coordinates.partition.rows]
+    return largest(error), largest(h), stepped(coordinates, q if start is None else start, q, h, J)[0]
+
+
+def position_rows(coordinates: MinimalCoordinates, q: Vector, rhs: RightHandSide) -> tuple[Vector, Matrix]:
+    """Errors of all rows (size,) that are on, and the Jacobian of the rows h (r, nv)."""
+    constraint_set = coordinates.constraint_set
+    point = constraint_set.robot.at(q)  # held until all is copied
+    error, J = constraint_set.position_rows(point, rhs)
+    return error, J[coordinates.partition.rows]
+
+
+def stepped(coordinates: MinimalCoordinates, start: Vector, q: Vector, h: Vector, J: Matrix) -> tuple[Step | None, LU]:
+    """The step from an iterate, None where J_v is singular or it is longer than 1e6, and the factors of -J_v."""
+    chart = coordinates.chart
+    lu = factorised(chart.columns(start, q, J))
+    if lu.is_singular:
+        return None, lu
+    change = lu.solve(h)
+    if not largest(change) <= FARTHEST:
+        return None, lu
+    return Step(chart.moved(start, q, change), change, lu), lu
 
 
 @names_checked("options are named: tolerance=, max_iterations=, rhs=, t=")
@@ -194,14 +247,17 @@ def close_position(
 
     .. math:: v_{k+1} = v_k \oplus \left(-J_v^{-1}\,h\right), \qquad J_v = J[h, v]
 
-    Plain Newton: no step limit, no bounds, and the branch that it ends on is the nearest in its own sense;
+    Plain Newton: no step limit, no bounds, and it may end on another branch than that of the start;
     `assemble_position` is for far starts. Joints that are driven in time take their values at t first.
+
+    A ball or free joint of which only some columns are dependent has no coordinates that could be held bit for bit:
+    there the logarithm of its change from the start has no component along the held columns.
 
     Args:
         coordinates: what is held, what is solved.
-        q: start (nq,).
-        tolerance: largest error of the rows h [m or rad]; all rows must then hold to 1e-6 (redundant rows of a file
-            agree only to its decimals).
+        q: start (nq,); returned as it is where it is closed.
+        tolerance: largest error of the rows h [m or rad], 1e-15 or more; all rows must then hold to 1e-6 (redundant
+            rows of a file agree only to its decimals).
         max_iterations: budget.
         t: time of driven joints and of targets of rows [s].
         rhs: right-hand sides; those at t by default.
@@ -209,53 +265,80 @@ def close_position(
     Returns:
         A value with the iterates; failure is a status, never an exception.
 
+    Raises:
+        SizeError, NotFiniteError, NotNormalizedError, OptionError: what is wrong with an argument, or with the motion
+            of a driven joint.
+
     Source: `mbs_close_geo` of Robotran.
     """
-    constraint_set = coordinates.constraint_set
-    robot = constraint_set.robot
-    if not LEAST_THRESHOLD <= tolerance < np.inf:
+    if not LEAST_THRESHOLD <= finite_number(tolerance, "tolerance of a closing"):
         raise OptionError(below_rounding("tolerance of a closing", tolerance))
     most = natural_number(max_iterations, "iteration limit of a closing")
-    sides = coordinates.rhs_at(t) if rhs is None else rhs
-    start = driven_at(coordinates, np.array(robot.check(q)), t)
-    iterates, residuals, sizes, signs = [start], list[float](), list[float](), list[float]()
-    status = ClosingStatus.MAX_ITERATIONS
-    while True:
+    time = finite_number(t, "time of a closing")
+    sides = coordinates.rhs_at(time) if rhs is None else rhs
+    start = driven_at(coordinates, np.array(coordinates.constraint_set.robot.check(q)), time)
+    way = _Way(coordinates, sides, start, tolerance)
+    with np.errstate(over="ignore", invalid="ignore"):
+        status = way.to_the_end(most)
+    iterates = tuple(read_only(each) for each in way.iterates)
+    figures = tuple(way.residuals), tuple(way.sizes), tuple(way.signs)
+    return Closing(iterates[-1], status, iterates, *figures, coordinates, sides)
+
+
+@final
+class _Way:
+    """The iterates of a closing, as they are found."""
+
+    def __init__(self, coordinates: MinimalCoordinates, rhs: RightHandSide, start: Vector, tolerance: float) -> None:
+        self._coordinates, self._rhs, self._tolerance = coordinates, rhs, tolerance
+        self.iterates = [start]
+        self.residuals: list[float] = []
+        self.sizes: list[float] = []
+        self.signs: list[float] = []
+
+    def to_the_end(self, most: int) -> ClosingStatus:
+        """Steps until the rows hold, or something else ends it; at most so many."""
+        while True:
+            ended = self._one_more(len(self.sizes) == most)
+            if ended is not None:
+                return ended
+
+    def _one_more(self, is_last: bool) -> ClosingStatus | None:
+        """One step; None if it goes on."""
+        q, coordinates = self.iterates[-1], self._coordinates
         try:
-            off, of_rows, step = newton_step(coordinates, iterates[-1], sides)
+            error, J = position_rows(coordinates, q, self._rhs)
         except UndefinedError:
-            residuals.append(np.inf)
-            status = ClosingStatus.UNDEFINED
-            break
-        residuals.append(off)
-        if not np.isfinite(off):
-            status = ClosingStatus.DIVERGED
-            break
-        if of_rows <= tolerance:
-            status = ClosingStatus.CONVERGED if off <= max(CLOSED, tolerance) else ClosingStatus.REDUNDANT_ROWS_OPEN
-            break
+            self.residuals.append(np.inf)
+            return ClosingStatus.UNDEFINED
+        off, h = largest(error), error[coordinates.partition.rows]
+        self.residuals.append(off if off < np.inf else np.inf)
+        if not (off < np.inf and np.isfinite(J).all()):
+            return ClosingStatus.DIVERGED
+        if largest(h) <= self._tolerance:
+            return ClosingStatus.CONVERGED if off <= max(CLOSED, self._tolerance) else ClosingStatus.REDUNDANT_ROWS_OPEN
+        if is_last:
+            return ClosingStatus.MAX_ITERATIONS
+        step, lu = stepped(coordinates, self.iterates[0], q, h, J)
+        self.signs.append(lu.sign)
         if step is None:
-            status = ClosingStatus.SINGULAR
-            break
-        signs.append(step.lu.sign)
-        if len(sizes) == most:
-            break
-        if not is_finite(step.q):
-            status = ClosingStatus.DIVERGED
-            break
-        sizes.append(largest(step.change))
-        iterates.append(step.q)
-    return Closing(
-        iterates[-1], status, tuple(iterates), tuple(residuals), tuple(sizes), tuple(signs), coordinates, sides
-    )
+            return ClosingStatus.SINGULAR if lu.is_singular else ClosingStatus.DIVERGED
+        self.sizes.append(largest(step.change))
+        self.iterates.append(step.q)
+        return None
 
 
 def driven_at(coordinates: MinimalCoordinates, q: Vector, t: float) -> Vector:
     """The configuration with the joints that are driven in time at their places at t."""
     if not coordinates.targets:
         return q
-    robot = coordinates.constraint_set.robot
-    moved = q.copy()
+    robot, moved = coordinates.constraint_set.robot, q.copy()
     for joint, target in coordinates.targets.items():
-        moved[robot.slice_of(joint)] = target.at(t)
-    return robot.check(moved, "configuration with driven joints")
+        moved[robot.slice_of(joint)] = place_of(coordinates.constraint_set, joint, target, t)
+    return moved
+
+
+def place_of(constraint_set: ConstraintSet, joint: str, target: Target, t: float) -> Vector:
+    """Where a driven joint is at t, checked: its entries of q."""
+    space = constraint_set.robot.segments(joint).space
+    return space.check(target.at(t), f"motion of the driven joint '{joint}' at t = {t:g}")

@@ -2,55 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
-from typing import Any, TypeAlias, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
-from liegroups import Segments
-from liegroups.arguments import as_tolerance, expect, finite_vector
-from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
-from liegroups.frozen import read_only_copy
+from liegroups.arguments import as_flag, as_tolerance, expect, finite_number, finite_vector
+from liegroups.arrays import ArrayLike, Indices, Vector
+from liegroups.frozen import read_only, read_only_copy
 
-from ..errors import ConstraintError, OptionError, SizeError, UnknownNameError, WrongObjectError
-from ..linear_algebra import RANK_TOLERANCE, largest
+from ..errors import OptionError, UndefinedError
+from ..keywords import NamesChecked, names_checked
+from ..linear_algebra import RANK_TOLERANCE
 from ..loops import ConstraintSet
 from ..loops.mobility import coordinate_names
 from ..loops.partition import Partition, partition
-from ..problem.arguments import frozen_columns
 from ..rows.right_hand_side import RightHandSide
 from ..rows.target import Target
 from ..words import counted, first_names
-from .closing import Closing, close_position
+from .chart import Chart
+from .closing import Closing, DeadPointError, Step, close_position, driven_at, position_rows, stepped
 from .state import ClosedState, closed_configuration, closed_state
+from .wishes import (
+    Driven,
+    PartitionError as PartitionError,
+    Wished,
+    check_not_driven,
+    check_partition,
+    columns_of,
+    driven_columns,
+)
 
-Wished: TypeAlias = "Iterable[str | Segments] | Segments"
-"""Coordinates: names of joints ("elbow"), of one of their coordinates ("ball[1]"), or Segments."""
+_MEANT = {
+    **dict.fromkeys(("u", "qu", "nu", "nqu"), "`independent`, names, or `partition.independent`, columns"),
+    **dict.fromkeys(("c", "qc", "nc", "nqc"), "`driven`, names, or `partition.driven`, columns"),
+    **dict.fromkeys(("v", "qv", "nqv"), "`dependent`, names, or `partition.dependent`, columns"),
+    **dict.fromkeys(("h", "hu", "rows"), "`partition.rows`"),
+    "hv": "`redundant`, names, or `partition.redundant`, rows",
+    "robot": "`constraint_set.robot`",
+    **{name: f"of a closed state, `coordinates.at(q, v).{name}`" for name in ("B", "lu", "velocity", "acceleration")},
+}
+"""Names that people try on coordinates, and how the same is said here."""
 
-Driven: TypeAlias = "Iterable[str | Segments] | Segments | Mapping[str, Target | None]"
-"""Driven joints: names or Segments; or from joint to its motion in time (None: it has no function of time)."""
-
-DRIVEN = "driven joints"
-
-
-class PartitionError(ConstraintError):
-    """Coordinates cannot be split as it was wished: `names` are those that cannot, `partition` what is possible."""
-
-    def __init__(self, message: str, names: tuple[str, ...], partition: Partition) -> None:
-        self.names, self.partition = names, partition
-        super().__init__(message)
+SHOWN = 40
+"""So many names of a kind are printed; the properties have all."""
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class MinimalCoordinates:
+class MinimalCoordinates(NamesChecked):
     r"""The tangent coordinates of a closed mechanism, split into independent u, driven c and dependent v. Immutable.
 
     The rows of the constraint set determine the dependent velocities: with h the rows that count,
 
     .. math:: \dot v = B\,[\dot u; \dot c] + \ldots, \qquad B = -J_v^{-1} J_{uc}, \qquad J_v = J[h, v]
+
+    Columns are tangent coordinates: a ball has three, "ball[0]" to "ball[2]", a free joint six, linear then angular.
+    It has all that is needed to close the mechanism, and pickles.
 
     Attributes:
         constraint_set: whose rows.
@@ -59,9 +70,10 @@ class MinimalCoordinates:
         targets: driven joint -> its motion in time, where it has one.
         tolerance: singular values below this part of the largest one count as zero.
 
-    Source: coordinate partitioning of Robotran (Wehage and Haug 1982), on tangent coordinates: balls and free joints
-    have three and six.
+    Source: coordinate partitioning of Robotran (Wehage and Haug 1982), there of joints, here of tangent coordinates.
     """
+
+    _meant: ClassVar[Mapping[str, str]] = _MEANT
 
     constraint_set: ConstraintSet
     q: Vector
@@ -69,14 +81,26 @@ class MinimalCoordinates:
     targets: Mapping[str, Target] = field(default_factory=dict[str, Target])
     tolerance: float = RANK_TOLERANCE
 
-    @property
+    def __post_init__(self) -> None:
+        """Make it read-only."""
+        vars(self)["targets"] = MappingProxyType({**self.targets})
+        vars(self)["q"] = read_only_copy(self.q)
+
+    @cached_property
     def held(self) -> Indices:
         """Columns u, then c: all that do not follow from others."""
-        return np.concatenate([self.partition.independent, self.partition.driven])
+        columns = np.concatenate([self.partition.independent, self.partition.driven])
+        columns.flags.writeable = False
+        return columns
+
+    @cached_property
+    def chart(self) -> Chart:
+        """How the dependent columns move a configuration while the others are held."""
+        return Chart(self.constraint_set.robot.space, self.partition.dependent)
 
     @property
     def independent(self) -> tuple[str, ...]:
-        """Names of the independent coordinates, the wished ones first."""
+        """Names of the independent coordinates: the wished ones first, then those preferred."""
         return self._named(self.partition.independent)
 
     @property
@@ -91,20 +115,86 @@ class MinimalCoordinates:
 
     @property
     def redundant(self) -> tuple[str, ...]:
-        """Names of the rows that the others imply: "elbow[2]"."""
-        return tuple(self.constraint_set.row_name(int(i)) for i in self.partition.redundant)
+        """Names of the rows that the others imply: "elbow[2]". Rows that are off are not among them."""
+        return tuple(self.constraint_set.row_name(int(i)) for i in self.partition.redundant if self._is_on[int(i)])
 
-    def close(self, q: ArrayLike, **options: Any) -> Closing:
+    @cached_property
+    def _is_on(self) -> tuple[bool, ...]:
+        """Which rows are on (size,)."""
+        rows = self.constraint_set
+        return tuple(
+            bool(on) for on, s in zip(rows.active, rows.stack.slices, strict=True) for _ in range(s.start, s.stop)
+        )
+
+    @names_checked("options are named: tolerance=, max_iterations=, t=, rhs=")
+    def close(
+        self,
+        q: ArrayLike,
+        *,
+        tolerance: float = 1e-12,
+        max_iterations: int = 50,
+        t: float = 0.0,
+        rhs: RightHandSide | None = None,
+    ) -> Closing:
         """As `close_position`, of these coordinates."""
-        return close_position(self, q, **options)
+        return close_position(self, q, tolerance=tolerance, max_iterations=max_iterations, t=t, rhs=rhs)
 
-    def at(self, q: ArrayLike, v: ArrayLike | None = None, **options: Any) -> ClosedState:
+    @names_checked("options are named: start=, t=, rhs=")
+    def step(
+        self, q: ArrayLike, *, start: ArrayLike | None = None, t: float = 0.0, rhs: RightHandSide | None = None
+    ) -> Step:
+        """One step of `close`: repeated, it gives the same iterates, bit for bit.
+
+        Args:
+            q: iterate (nq,).
+            start: the first iterate (nq,). It counts where a ball or a free joint is split (`chart.split`): there it is
+                the place from which the held columns do not move. q by default.
+            t: time of driven joints and of targets of rows [s].
+            rhs: right-hand sides; those at t by default.
+
+        Raises:
+            DeadPointError: J_v is singular at q.
+            UndefinedError: a function has no value at q, or the step is longer than 1e6.
+            SizeError, NotFiniteError, NotNormalizedError: what is wrong with an argument.
+
+        Source: `mbs_step_close_geo` of Robotran.
+        """
+        check, time = self.constraint_set.robot.check, finite_number(t, "time of a step")
+        at = driven_at(self, np.array(check(q)), time)
+        first = at if start is None else np.array(check(start, "start"))
+        error, J = position_rows(self, at, self.rhs_at(time) if rhs is None else rhs)
+        found, lu = stepped(self, first, at, error[self.partition.rows], J)
+        if found is not None:
+            return found
+        if lu.is_singular:
+            raise DeadPointError(lu.rcond, self.dependent)
+        raise UndefinedError("step of a closing: from here it is longer than 1e6 rad or m, and leads nowhere")
+
+    @names_checked("options are named: t=, close=, rhs=")
+    def at(
+        self,
+        q: ArrayLike,
+        v: ArrayLike | None = None,
+        *,
+        t: float = 0.0,
+        close: bool = False,
+        rhs: RightHandSide | None = None,
+    ) -> ClosedState:
         """As `closed_state`, of these coordinates: a state that is closed at all levels."""
-        return closed_state(self, q, v, **options)
+        return closed_state(self, q, v, t=t, close=close, rhs=rhs)
 
     def rhs_at(self, t: float) -> RightHandSide:
         """Right-hand sides of the rows at time t [s], as `constraint_set.rhs_at`."""
-        return self.constraint_set.rhs_at(t)
+        return self.constraint_set.rhs_at(t) if self._moves else self._at_rest
+
+    @cached_property
+    def _moves(self) -> bool:
+        """Whether a row has a right-hand side that is a function of time."""
+        return any(owner.target is not None for owner in self.constraint_set.stack)
+
+    @cached_property
+    def _at_rest(self) -> RightHandSide:
+        return self.constraint_set.rhs_at(0.0)
 
     def spread(self, u: ArrayLike, c: ArrayLike | None = None) -> Vector:
         """Tangent vector (nv,) from its independent and driven parts; zeros for the dependent ones.
@@ -127,7 +217,7 @@ class MinimalCoordinates:
     def describe(self) -> str:
         """The coordinates by name, and the redundant rows."""
         parts = self.partition
-        rows = f"{counted(self.constraint_set.size, 'row')}, rank {parts.rank}"
+        rows = f"{counted(sum(self._is_on), 'row')}, rank {parts.rank}"
         lines = [f"minimal coordinates of '{self.constraint_set.robot.name}': {rows}"]
         for word, names in (
             ("independent", self.independent),
@@ -135,7 +225,8 @@ class MinimalCoordinates:
             ("dependent", self.dependent),
             ("redundant rows", self.redundant),
         ):
-            lines.append(f"  {word} ({len(names)}): {', '.join(names) or 'none'}")
+            timed = " (in time)" if word == "driven" and self.targets else ""
+            lines.append(f"  {word} ({len(names)}): {first_names(names, SHOWN) or 'none'}{timed}")
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -145,84 +236,79 @@ class MinimalCoordinates:
         p = self.partition
         return f"MinimalCoordinates(u {p.independent.size}, c {p.driven.size}, v {p.dependent.size})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        arguments = (self.constraint_set, self.q, self.partition, dict(self.targets), self.tolerance)
+        return MinimalCoordinates, arguments
 
+
+@names_checked("options are named: independent=, preferred=, driven=, tolerance=, t=, close=")
 def minimal_coordinates(
     constraint_set: ConstraintSet,
     q: ArrayLike,
     *,
     independent: Wished = (),
+    preferred: Wished = (),
     driven: Driven = (),
     tolerance: float = RANK_TOLERANCE,
     t: float = 0.0,
     close: bool = False,
 ) -> MinimalCoordinates:
-    """Split the tangent coordinates of a closed mechanism, by pivots of its Jacobian or as wished.
+    r"""Split the tangent coordinates of a closed mechanism, by pivots of its Jacobian or as wished.
+
+    The number of dependent ones is the rank of J without its driven columns, by singular values. Which they are is
+    found by QR with column pivoting, which takes the column that is farthest from the span of those before: first among
+    the columns that nobody wants independent, then among the preferred ones, at last among the wished ones. The rows h
+    are then the pivots of :math:`J[:, v]^T`. So J_v is about as well conditioned as J allows: on the
+    mechanisms and models here, without wishes, its condition is at most 2.4 times that of J, and no entry of B is
+    above 1.6.
+
+    It is judged at q alone: at a singular configuration, such as a flat parallelogram, more are independent and more
+    rows redundant than beside it, and `at` refuses other configurations (RankError).
 
     Args:
         constraint_set: closures, couplers and other equalities with position rows.
         q: closed configuration (nq,) at which it is judged.
-        independent: coordinates that shall be independent: all of them, some, or none; the rest is chosen by pivoting.
+        independent: coordinates that shall be independent: all of them, some, or none; the rest is chosen.
+        preferred: coordinates that are independent where the rank allows, as motors; never refused.
         driven: joints whose motion is imposed, whole; never dependent.
         tolerance: singular values below this part of the largest one count as zero.
         t: time of the targets of rows [s].
-        close: close q first (`assemble_position`) where it is open.
+        close: close q first (`assemble_position`, with the driven joints where q has them) where it is open.
 
     Raises:
         OpenMechanismError: q is open and `close` was not asked for, or it does not close.
         PartitionError: a wish, or a driven joint, that the rows do not leave free: names it, and what would do.
-        UnknownNameError, OverlapError, WrongObjectError, OptionError: what is wrong with an argument.
+        UnknownNameError, UnknownJointError, OverlapError, WrongObjectError, OptionError: what is wrong with an
+            argument.
+
+    Example:
+        >>> from constraints.models import mechanisms
+        >>> linkage = mechanisms.four_bar()
+        >>> print(minimal_coordinates(linkage.constraint_set(), linkage.posture("closed"), independent=["rocker"]))
+        minimal coordinates of 'four_bar': 5 rows, rank 2
+          independent (1): rocker
+          driven (0): none
+          dependent (2): crank, coupler
+          redundant rows (3): coupler_end to rocker_end[2], coupler_end to rocker_end[3], ...
+
+    Source: coordinate partitioning of Robotran (`mbs_part`).
     """
     whole = expect(constraint_set, ConstraintSet, "constraint set of minimal coordinates")
     _only_equalities(whole)
-    limit = as_tolerance(tolerance, "tolerance of a partition")
-    targets = _targets(driven)
-    held = frozen_columns(whole.robot.space, [*targets] if isinstance(driven, Mapping) else driven, DRIVEN)
-    wished = columns_of(whole, independent)
-    for i in wished:
-        if held[i]:
-            name = coordinate_names(whole.robot)[i]
-            raise OptionError(f"independent coordinates: '{name}' is driven; it cannot be both")
-    at = closed_configuration(whole, q, t, close)
-    J = whole.jacobian(at, whole.rhs_at(t))
-    parts = partition(J, preferred=wished, driven=held, tolerance=limit)
-    _check(whole, J, parts, wished, held, limit)
-    moving = {joint: motion for joint, motion in targets.items() if motion is not None}
-    return MinimalCoordinates(whole, read_only_copy(at), parts, MappingProxyType(moving), limit)
-
-
-def columns_of(constraint_set: ConstraintSet, wished: Any) -> list[int]:
-    """Tangent columns of joints, coordinates or Segments, in the order given."""
-    robot = constraint_set.robot
-    if isinstance(wished, str):
-        expected = "a sequence of names of joints or coordinates, or Segments"
-        raise WrongObjectError("independent coordinates", expected, f"one name alone: write ['{wished}']")
-    names = coordinate_names(robot)
-    columns: list[int] = []
-    for entry in [wished] if isinstance(wished, Segments) else wished:
-        if isinstance(entry, Segments):
-            if entry.v and max(entry.v) >= robot.nv:
-                raise SizeError("independent Segments", f"tangent coordinates below {robot.nv}", max(entry.v))
-            columns += entry.v
-            continue
-        name = expect(entry, str, "independent coordinate", "the name of a joint or coordinate, or Segments")
-        if name in names:
-            columns.append(names.index(name))
-        elif name in robot.joint_names:
-            columns += range(*robot.velocity_slice_of(name).indices(robot.nv))
-        else:
-            raise UnknownNameError("joint or coordinate", name, (*robot.joint_names, *names))
-    return list(dict.fromkeys(columns))
-
-
-def _targets(driven: Any) -> dict[str, Target | None]:
-    """The motions of driven joints, where they were given as a mapping."""
-    if not isinstance(driven, Mapping):
-        return {}
-    entries: dict[str, Any] = {**driven}
-    for joint, motion in entries.items():
-        if motion is not None:
-            expect(motion, Target, f"motion of the driven joint '{joint}'", "a Target, or None")
-    return entries
+    limit, time = as_tolerance(tolerance, "tolerance of a partition"), finite_number(t, "time of a partition")
+    robot = whole.robot
+    held, motions = driven_columns(robot, driven)
+    wished = columns_of(robot, independent, "independent coordinates")
+    check_not_driven(robot, wished, held)
+    liked = columns_of(robot, preferred, "preferred coordinates")
+    start = np.array(robot.check(q))
+    at = closed_configuration(whole, start, time, as_flag(close, "`close` of minimal coordinates"), held)
+    J = whole.jacobian(at, whole.rhs_at(time))
+    parts = partition(J, wished=wished, preferred=liked, driven=held, tolerance=limit)
+    check_partition(whole, J, parts, wished, held, limit)
+    for each in parts:
+        read_only(each)
+    return MinimalCoordinates(whole, at, parts, motions, limit)
 
 
 def _only_equalities(constraint_set: ConstraintSet) -> None:
@@ -234,31 +320,3 @@ def _only_equalities(constraint_set: ConstraintSet) -> None:
             raise OptionError(f"minimal coordinates: '{owner.name}' has no position rows; give it an anchor")
         if (owner.rows.one_sided & owner.rows.mask).any():
             raise OptionError(f"minimal coordinates: '{owner.name}' has inequalities; they leave no set of coordinates")
-
-
-def _check(
-    constraint_set: ConstraintSet, J: Matrix, parts: Partition, wished: list[int], held: BoolVector, tolerance: float
-) -> None:
-    """Refuse wishes that the rows do not leave free, and driven joints that they block."""
-    names = coordinate_names(constraint_set.robot)
-    able = partition(J, preferred=[*np.flatnonzero(held).tolist(), *wished], tolerance=tolerance)
-    blocked = tuple(names[i] for i in able.dependent.tolist() if held[i])
-    if blocked:
-        raise PartitionError(
-            f"driven joints: the rows leave {counted(J.shape[1] - able.rank, 'degree')} of freedom, so "
-            f"{first_names(blocked)} cannot be driven beside the others (a dead centre, or too many are driven)",
-            blocked,
-            able,
-        )
-    wrong = tuple(names[i] for i in wished if i in parts.dependent)
-    if wrong:
-        left = J.shape[1] - int(held.sum()) - parts.rank
-        scale = largest(J)
-        free = partition(J, driven=held, tolerance=tolerance)
-        others = first_names([names[i] for i in free.independent.tolist()])
-        raise PartitionError(
-            f"independent coordinates: {first_names(wrong)} cannot be independent beside the other wishes: J_v would "
-            f"be singular (largest entry of J {scale:.3g}); the rows leave {left} free; possible: {others}",
-            wrong,
-            parts,
-        )

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from liegroups.arguments import finite_number
-from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups import Segments
+from liegroups.arguments import as_flag, finite_number
+from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ..errors import ConstraintError
@@ -16,34 +17,33 @@ from ..keywords import names_checked
 from ..linear_algebra import largest
 from ..loops import ConstraintSet, assemble_position
 from ..loops.mobility import CLOSED
+from ..loops.open_mechanism import OpenMechanismError
 from ..loops.set_rows import SetRows
 from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide
-from .closing import LU, driven_at, factorised
+from ..words import first_names
+from .closing import DeadPointError, driven_at
+from .lu import LU, factorised
 
 if TYPE_CHECKING:
     from .coordinates import MinimalCoordinates
 
-SINGULAR = 1e-12
-"""Reciprocal condition of J_v below which a state is a dead point of these coordinates."""
+SAME_RANK = 1e-5
+"""Part of J by which a row judged redundant may differ from what the others give, before the rank is another one."""
+
+CLOSE_IT = "say close=True, or close it first: assemble_position"
+CLOSE_ITS_VELOCITY = "say close=True, or close it first: assemble_velocity"
 
 
-class OpenMechanismError(ConstraintError):
-    """A mechanism is open where it must be closed: `worst` is the constraint, `residual` its error, `level` which."""
+class RankError(ConstraintError):
+    """Rows that were redundant where the coordinates were judged are not elsewhere: `rows` names them."""
 
-    def __init__(self, worst: str, residual: float, level: str, remedy: str) -> None:
-        self.worst, self.residual, self.level = worst, residual, level
-        super().__init__(f"OPEN: '{worst}' is off by {residual:.3g} in {level}; {remedy}")
-
-
-class DeadPointError(ConstraintError):
-    """J_v is singular at a closed state: the dependent coordinates do not follow from the others there."""
-
-    def __init__(self, rcond: float, dependent: tuple[str, ...]) -> None:
-        self.rcond, self.dependent = rcond, dependent
+    def __init__(self, rows: tuple[str, ...]) -> None:
+        self.rows = rows
         super().__init__(
-            f"dead point: J_v is singular (reciprocal condition {rcond:.2g}) in {', '.join(dependent)}; "
-            "make new coordinates there, `minimal_coordinates(constraint_set, q)`"
+            f"the rank is higher here than where the coordinates were judged: {first_names(rows)} "
+            f"{'is' if len(rows) == 1 else 'are'} not redundant (that was a singular configuration, or this one is "
+            "on another branch); make new coordinates here, `minimal_coordinates(constraint_set, q)`"
         )
 
 
@@ -54,6 +54,8 @@ class ClosedState:
 
     .. math:: v_v = B\,v_{uc} + (-J_v)^{-1}(-\dot y), \qquad a_v = B\,a_{uc} + b', \qquad b' = -J_v^{-1}\,(\dot J v)[h]
 
+    One LU of -J_v, computed once, gives all three levels.
+
     Attributes:
         coordinates: which columns follow from which.
         q: (nq,), closed.
@@ -61,7 +63,7 @@ class ClosedState:
         t: time [s].
         rhs: right-hand sides of the rows at t, with their rates.
         rows: errors, rates, Jacobian and drift of all rows.
-        lu: of -J_v, computed once.
+        lu: of -J_v.
         B: (r, nu + nc), dependent velocities from independent and driven ones.
         drift: b' (r,), dependent accelerations where the others have none.
     """
@@ -78,19 +80,35 @@ class ClosedState:
 
     @property
     def motion(self) -> Motion:
-        """The state of the robot, `robot.at(q, v)`."""
+        """The state of the robot, `robot.at(q, v)`: made anew each time, so that many states take little memory."""
         return self.coordinates.constraint_set.robot.at(self.q, self.v)
 
-    def acceleration(self, a: Vector) -> Vector:
+    def velocity(self, v: ArrayLike) -> Vector:
+        """Velocity (nv,) whose dependent part is that of the rows at this configuration and time.
+
+        Args:
+            v: (nv,), of which the independent and driven parts count, as of `coordinates.spread`.
+
+        Source: `mbs_close_kin` of Robotran.
+        """
+        rows, parts = self.rows, self.coordinates.partition
+        whole = self._tangent(v, "v")
+        moving = rows.velocity[parts.rows] - rows.jacobian[parts.rows] @ self.v  # less the velocity of the targets
+        whole[parts.dependent] = self.B @ whole[self.coordinates.held] + self.lu.solve(moving)
+        return whole
+
+    def acceleration(self, a: ArrayLike) -> Vector:
         """Acceleration (nv,) whose dependent part is that of the rows.
 
         Args:
             a: (nv,), of which the independent and driven parts count, as of `coordinates.spread`.
         """
-        parts = self.coordinates.partition
-        whole = np.array(a)
-        whole[parts.dependent] = self.B @ whole[self.coordinates.held] + self.drift
+        whole = self._tangent(a, "a")
+        whole[self.coordinates.partition.dependent] = self.B @ whole[self.coordinates.held] + self.drift
         return whole
+
+    def _tangent(self, x: ArrayLike, what: str) -> Vector:
+        return np.array(self.coordinates.constraint_set.robot.space.check_tangent(x, what))
 
     def __repr__(self) -> str:
         return f"ClosedState(t {self.t:g}, {self.coordinates!r})"
@@ -118,68 +136,106 @@ def closed_state(
         rhs: right-hand sides with their rates; those at t by default.
 
     Raises:
-        OpenMechanismError: the state is open in position or velocity; or it does not close.
+        OpenMechanismError: the state is open in position or velocity, by more than 1e-6.
+        NotClosedError: `close` was asked for, and Newton's iteration failed; carries it.
         DeadPointError: J_v is singular there.
+        RankError: rows that are redundant for the coordinates are not there.
         SizeError, NotFiniteError, NotNormalizedError: what is wrong with an argument.
 
     Source: `mbs_close_geo`, `mbs_close_kin` and `mbs_calc_jdqd` of Robotran.
     """
     constraint_set, parts = coordinates.constraint_set, coordinates.partition
     robot = constraint_set.robot
-    time = finite_number(t, "time of a closed state")
+    time, closes = finite_number(t, "time of a closed state"), as_flag(close, "`close` of a closed state")
     sides = coordinates.rhs_at(time) if rhs is None else rhs
     place = np.array(robot.check(q))
     speed = np.zeros(robot.nv) if v is None else np.array(robot.space.check_tangent(v, "v"))
-    if close:
-        place = np.array(coordinates.close(place, t=time, rhs=sides).or_raise().q)
-        for joint, target in coordinates.targets.items():
-            speed[robot.velocity_slice_of(joint)] = target.velocity_at(time, robot.segments(joint).space)
-    _check_driven(coordinates, place, time)
+    if closes:
+        place = coordinates.close(place, t=time, rhs=sides).or_raise().q
+        _drive(coordinates, speed, time)
+    elif coordinates.targets:
+        _check_driven(coordinates, place, speed, time)
     rows = constraint_set.rows_at(robot.at(place, speed), sides)
-    _check_closed(constraint_set, rows.position, "position", CLOSED)
-    h, dependent, held = parts.rows, parts.dependent, coordinates.held
-    J = rows.jacobian
-    lu = factorised(J[np.ix_(h, dependent)])
-    if lu.rcond < SINGULAR:
+    check_closed(constraint_set, rows.position, "position", CLOSED, CLOSE_IT)
+    J = rows.jacobian[parts.rows]
+    lu = factorised(J[:, parts.dependent])
+    if lu.is_singular:
         raise DeadPointError(lu.rcond, coordinates.dependent)
-    if close:
-        speed[dependent] += lu.solve(rows.velocity[h])
-        rows = constraint_set.rows_at(robot.at(place, speed), sides)
-    _check_closed(constraint_set, rows.velocity, "velocity", CLOSED * (1.0 + largest(speed)))
-    B = lu.solve(J[np.ix_(h, held)])
-    return ClosedState(
-        coordinates, read_only(place), read_only(speed), time, sides, rows, lu, B, lu.solve(rows.drift[h])
-    )
+    if closes:
+        change = lu.solve(rows.velocity[parts.rows])
+        if change.any():
+            speed[parts.dependent] += change
+            rows = constraint_set.rows_at(robot.at(place, speed), sides)
+    check_closed(constraint_set, rows.velocity, "velocity", CLOSED * (1.0 + largest(speed)), CLOSE_ITS_VELOCITY)
+    B, drift = lu.solve(J[:, coordinates.held]), lu.solve(rows.drift[parts.rows])
+    _check_rank(coordinates, rows.jacobian, B)
+    values = (read_only(place), read_only(speed), time, sides, rows, lu, read_only(B), read_only(drift))
+    return ClosedState(coordinates, *values)
 
 
-def closed_configuration(constraint_set: ConstraintSet, q: ArrayLike, t: float, close: bool) -> Vector:
-    """A closed configuration: q itself, or where it is open and `close` was asked for, the nearest one."""
+def closed_configuration(
+    constraint_set: ConstraintSet, q: ArrayLike, t: float, close: bool, held: BoolVector | None = None
+) -> Vector:
+    """A closed configuration: q itself, or where it is open and `close` was asked for, the nearest one.
+
+    Args:
+        constraint_set: what is to be closed.
+        q: (nq,).
+        t: time of targets of rows [s].
+        close: whether it was asked for.
+        held: columns (nv,) that keep their values.
+
+    Raises:
+        OpenMechanismError: q is open, or it does not close.
+    """
     at = np.array(constraint_set.robot.check(q))
     sides = constraint_set.rhs_at(t)
     error = constraint_set.position_error(at, sides)
     if close and largest(error) > 0.0:
-        return assemble_position(constraint_set, at, rhs=sides).or_raise().q
-    _check_closed(constraint_set, error, "position", CLOSED)
+        columns = np.zeros(0, dtype=np.intp) if held is None else np.flatnonzero(held)
+        driven = Segments.coordinates(constraint_set.robot.space, columns)
+        done = assemble_position(constraint_set, at, rhs=sides, driven=driven)
+        if not done.success:
+            raise OpenMechanismError.of(done.errors, "position", f"it does not close from here: {done}")
+        return done.q
+    check_closed(constraint_set, error, "position", CLOSED, CLOSE_IT)
     return at
 
 
-def _check_driven(coordinates: MinimalCoordinates, q: Vector, t: float) -> None:
-    """Refuse a state where a driven joint is not where its function of time has it."""
-    space = coordinates.constraint_set.robot.space
-    off = np.abs(space.difference(q, driven_at(coordinates, q, t)))
-    if off.max(initial=0.0) > CLOSED:
-        name = max(coordinates.targets, key=lambda joint: off[_columns(coordinates, joint)].max())
-        raise OpenMechanismError(
-            name, float(off.max()), f"the motion that drives it, at t = {t:g}", "say close=True to move it there"
-        )
+def check_closed(constraint_set: ConstraintSet, error: Vector, level: str, most: float, remedy: str) -> None:
+    """Refuse errors (size,) of which one is larger than it may be, by the name of the worst constraint."""
+    if not largest(error) <= most:
+        raise OpenMechanismError.of(constraint_set.stack.norms(error), level, remedy)
 
 
-def _columns(coordinates: MinimalCoordinates, joint: str) -> slice:
-    return coordinates.constraint_set.robot.velocity_slice_of(joint)
+def _drive(coordinates: MinimalCoordinates, speed: Vector, t: float) -> None:
+    """Give joints that are driven in time their velocities, in place."""
+    robot = coordinates.constraint_set.robot
+    for joint, target in coordinates.targets.items():
+        speed[robot.velocity_slice_of(joint)] = target.velocity_at(t, robot.segments(joint).space)
 
 
-def _check_closed(constraint_set: ConstraintSet, error: Vector, level: str, most: float) -> None:
-    if largest(error) <= most:
+def _check_driven(coordinates: MinimalCoordinates, q: Vector, v: Vector, t: float) -> None:
+    """Refuse a state where a driven joint is not where, or not as fast as, its function of time has it."""
+    robot, speed = coordinates.constraint_set.robot, v.copy()
+    _drive(coordinates, speed, t)
+    off = np.abs(robot.space.difference(q, driven_at(coordinates, q, t)))
+    rate = np.abs(v - speed)
+    for values, most, word in ((off, CLOSED, "place"), (rate, CLOSED * (1.0 + largest(speed)), "velocity")):
+        if not values.max(initial=0.0) <= most:
+            sizes = [(joint, largest(values[robot.velocity_slice_of(joint)])) for joint in coordinates.targets]
+            raise OpenMechanismError.of(
+                sizes, f"the {word} that its motion has at t = {t:g}", "say close=True to move it there"
+            )
+
+
+def _check_rank(coordinates: MinimalCoordinates, J: Matrix, B: Matrix) -> None:
+    """Refuse a configuration where rows that were judged redundant are not: B would not keep them."""
+    parts = coordinates.partition
+    if not parts.redundant.size:
         return
-    name, size = max(constraint_set.stack.norms(error), key=lambda entry: entry[1])
-    raise OpenMechanismError(name, size, level, "say close=True, or close it first: assemble_position")
+    others = J[parts.redundant]
+    off = np.abs(others[:, coordinates.held] + others[:, parts.dependent] @ B).max(axis=1, initial=0.0)
+    if off.max() > SAME_RANK * largest(J) * (1.0 + largest(B)):
+        wrong = off > SAME_RANK * largest(J) * (1.0 + largest(B))
+        raise RankError(tuple(coordinates.constraint_set.row_name(int(i)) for i in parts.redundant[wrong]))

@@ -3,4 +3,4 @@
 from .events import Crossing as Crossing, Event as Event
 from .integration import simulate as simulate
 from .record import MotionRecord as MotionRecord, MotionStatus as MotionStatus, NoMotionError as NoMotionError
-from .stepping import Correction as Correction, OpenStateError as OpenStateError, Scheme as Scheme
+from .stepping import Correction as Correction, Scheme as Scheme

@@ -15,6 +15,7 @@ from ...errors import NotFiniteError, OptionError, RobotMismatchError, Undefined
 from ...keywords import names_checked
 from ...loops import Baumgarte, ConstraintSet
 from ...loops.assembly import OPEN
+from ...loops.open_mechanism import OpenMechanismError
 from ...robot import Motion
 from ...robot.pinocchio import pin
 from ...solvers.options import LEAST_THRESHOLD, below_rounding
@@ -25,9 +26,11 @@ from ..status import DynamicsStatus, Method, member
 from .events import Crossing, Event, Watch, as_events, bisected, of_time_and_state, restarted
 from .metric_projection import Errors
 from .record import MotionRecord, MotionStatus
-from .stepping import Correction, Halt, InTime, OpenStateError, Scheme, State, Stepper
+from .stepping import Correction, Halt, InTime, Scheme, State, Stepper
 
 _log = logging.getLogger(__package__)
+
+CLOSE_IT = "close it (assemble_position, assemble_velocity), or say open_start=True"
 
 ROUNDING = 1e-9
 """Part of a step that is no step of its own: durations come from divisions and sums."""
@@ -91,7 +94,7 @@ def simulate(
         The motion as far as it went; what ends it early is a status, never an exception.
 
     Raises:
-        OpenStateError: the start is open; names the constraint.
+        OpenMechanismError: the start is open; names the constraint.
         OptionError: a duration or step that is not positive, or a step longer than the duration.
         MethodError: a method that does not take the set.
         RobotMismatchError: forces of another robot.
@@ -125,9 +128,11 @@ def simulate(
         _say_what_drifts(constraint_set)
     stepper = Stepper(constraint_set, forces, how, keeps, by, tolerance)
     motion = robot.at(q0, v0)
-    errors = stepper.errors(constraint_set.rows_at(motion, stepper.rhs(first)))
+    rows = constraint_set.rows_at(motion, stepper.rhs(first))
+    errors = stepper.errors(rows)
     if is_open(errors, motion.v) and not as_flag(open_start, "`open_start` of a motion"):
-        raise OpenStateError(errors)
+        off, level = (rows.velocity, "velocity") if errors.position <= OPEN else (rows.position, "position")
+        raise OpenMechanismError.of(constraint_set.stack.norms(off), level, CLOSE_IT)
     count = max(1, int(np.ceil(length / h - ROUNDING)))
     grid = [first + min(k * h, length) for k in range(count)] + [first + length]
     run = _Run(stepper, watched, _every(every))

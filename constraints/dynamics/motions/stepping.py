@@ -10,7 +10,7 @@ import numpy as np
 
 from liegroups.arrays import ArrayLike, Vector
 
-from ...errors import ConstraintError, NotFiniteError, UndefinedError
+from ...errors import NotFiniteError, UndefinedError
 from ...loops import ConstraintSet
 from ...loops.set_rows import SetRows
 from ...robot import Motion
@@ -232,14 +232,3 @@ class Stepper:
 
 def _mean(k: list[Vector]) -> Vector:
     return (k[0] + 2.0 * k[1] + 2.0 * k[2] + k[3]) / 6.0
-
-
-class OpenStateError(ConstraintError):
-    """A motion was to start where the mechanism is open: `worst` is the constraint, and `errors` are its sizes."""
-
-    def __init__(self, errors: Errors) -> None:
-        self.errors, self.worst = errors, errors.worst
-        super().__init__(
-            f"the start is open: '{errors.worst}' is off by {errors.position:.3g}, its rate by {errors.velocity:.3g}; "
-            "close it (assemble_position, assemble_velocity), or say open_start=True"
-        )

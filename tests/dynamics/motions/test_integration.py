@@ -16,7 +16,6 @@ from constraints.dynamics import (
     MotionRecord,
     MotionStatus,
     NoMotionError,
-    OpenStateError,
     impact,
     simulate,
 )
@@ -31,7 +30,15 @@ from constraints.errors import (
     UnknownNameError,
     WrongObjectError,
 )
-from constraints.loops import Baumgarte, Closure, ConstraintSet, Hinge, PointClosure, PointContact
+from constraints.loops import (
+    Baumgarte,
+    Closure,
+    ConstraintSet,
+    Hinge,
+    OpenMechanismError,
+    PointClosure,
+    PointContact,
+)
 from constraints.models import mechanisms
 from constraints.robot import Motion
 
@@ -326,10 +333,11 @@ def test_open_start_is_refused_or_asked_for() -> None:
     """Item 8: energy is a result of closed states only: refused, closed first, or marked by numbers that are none."""
     rows, q = falling_bars()
     opened = q + np.array([0.05, 0.0, 0.0, 0.0])
-    with pytest.raises(OpenStateError, match="'pin' is off by") as caught:
+    with pytest.raises(OpenMechanismError, match=r"'pin' is off by .* in position; close it") as caught:
         simulate(rows, opened, np.zeros(4), 0.1, 0.01)
     assert caught.value.worst == "pin"
-    with pytest.raises(OpenStateError, match="its rate by"):
+    assert caught.value.residual == pytest.approx(np.linalg.norm(rows.position_error(opened)))
+    with pytest.raises(OpenMechanismError, match=r"'pin' is off by .* in velocity; close it"):
         simulate(rows, q, [1.0, 0.0, 0.0, 0.0], 0.1, 0.01)
     closed = simulate(rows, opened, np.zeros(4), 0.05, 0.01, open_start=True).or_raise()
     assert closed.position_drift[0] <= 1e-10

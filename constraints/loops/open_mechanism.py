@@ -1,0 +1,33 @@
+"""The error of whoever needs a closed mechanism and gets an open one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import ConstraintError
+
+
+class OpenMechanismError(ConstraintError):
+    """A mechanism is open where it must be closed. Nothing closes behind the caller's back.
+
+    Args:
+        worst: name of the constraint, or driven joint, that is farthest off.
+        residual: by how much [m or rad, or a second].
+        level: of what: "position", "velocity", or a motion in time.
+        remedy: how it is closed.
+    """
+
+    def __init__(self, worst: str, residual: float, level: str, remedy: str) -> None:
+        self.worst, self.residual, self.level, self.remedy = worst, residual, level, remedy
+        super().__init__(f"OPEN: '{worst}' is off by {residual:.3g} in {level}; {remedy}")
+
+    @classmethod
+    def of(cls, norms: Sequence[tuple[str, float]], level: str, remedy: str) -> OpenMechanismError:
+        """The error that names the worst of some constraints.
+
+        Args:
+            norms: name of each constraint, and the norm of its errors.
+            level, remedy: as of the constructor.
+        """
+        worst, residual = max(norms, key=lambda entry: entry[1])
+        return cls(worst, residual, level, remedy)

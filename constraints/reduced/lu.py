@@ -1,0 +1,60 @@
+"""The factors of -J_v: the one matrix that closes a mechanism in position, velocity and acceleration."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import lapack
+
+from liegroups.arrays import Matrix
+
+_getrf: Any = lapack.dgetrf
+_getrs: Any = lapack.dgetrs
+_gecon: Any = lapack.dgecon
+
+SINGULAR = 1e-12
+"""Reciprocal condition (1-norm) of J_v below which it counts as singular: a dead point of the coordinates."""
+
+
+class LU(NamedTuple):
+    """The factors of -J_v, of a closed state or an iterate: computed once, used at position, velocity, acceleration.
+
+    Attributes:
+        factors, pivots: as LAPACK's getrf.
+        rcond: reciprocal condition in the 1-norm, 0 where a pivot is zero.
+        sign: of det J_v, 0 where a pivot is zero.
+    """
+
+    factors: Matrix
+    pivots: Any
+    rcond: float
+    sign: float
+
+    @property
+    def is_singular(self) -> bool:
+        """Whether J_v is singular up to rounding: `rcond` below 1e-12."""
+        return self.rcond < SINGULAR
+
+    def solve(self, b: Any) -> Any:
+        r""":math:`(-J_v)^{-1} b`."""
+        return _getrs(self.factors, self.pivots, b)[0] if b.size else np.zeros(b.shape)
+
+    def solve_transposed(self, b: Any) -> Any:
+        r""":math:`(-J_v)^{-T} b`."""
+        return _getrs(self.factors, self.pivots, b, trans=1)[0] if b.size else np.zeros(b.shape)
+
+
+def factorised(J_v: Matrix) -> LU:
+    """LU of -J_v (r, r), with its condition and the sign of det J_v."""
+    n = len(J_v)
+    if n == 0:
+        return LU(np.zeros((0, 0)), np.zeros(0, dtype=np.int32), 1.0, 1.0)
+    negative = np.negative(J_v)
+    factors, pivots, info = _getrf(negative)
+    if info != 0:
+        return LU(factors, pivots, 0.0, 0.0)
+    rcond = float(_gecon(factors, float(np.abs(negative).sum(axis=0).max()))[0])
+    swaps = int(np.count_nonzero(pivots != np.arange(n)))
+    negatives = int(np.count_nonzero(factors.diagonal() < 0.0))
+    return LU(factors, pivots, rcond, -1.0 if (swaps + negatives + n) % 2 else 1.0)
