@@ -37,6 +37,7 @@ FLOORS = {
     "constraints.solvers": 5,
     "constraints.loops": 6,
     "constraints.dynamics": 6,
+    "constraints.reduced": 6,
     "constraints.models": 7,
     "constraints.paths": 7,
     "constraints.manipulation": 7,
@@ -68,7 +69,9 @@ DOORS = {
     "numpy": EVERYWHERE,
     "scipy": ("constraints",),
     "pinocchio": ("constraints.robot.pinocchio",),
-    "networkx": tuple(f"constraints.{room}" for room in ("problem", "models", "paths", "manipulation", "pictures")),
+    "networkx": tuple(
+        f"constraints.{room}" for room in ("problem", "reduced", "models", "paths", "manipulation", "pictures")
+    ),
     "numba": ("constraints.solvers.kernels",),
 }
 PINOCCHIO_DOOR = "constraints.robot.pinocchio"
@@ -79,6 +82,7 @@ PINOCCHIO_ROOMS = tuple(
         "functions",
         "loops",
         "dynamics",
+        "reduced",
         "models",
         "paths",
         "manipulation",
