@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
+from liegroups import Segments
 from liegroups.arguments import as_tolerance, as_tuple, expect
 from liegroups.frozen import set_fields
 
@@ -76,6 +77,16 @@ class ExplicitLoop:
         return tuple(dict.fromkeys([self.name, *(closure.name for closure in self.closures)]))
 
     @property
+    def inputs(self) -> Segments:
+        """Block of the robot's space that it reads."""
+        return self.explicit.inputs or Segments.empty()
+
+    @property
+    def outputs(self) -> Segments:
+        """Block of the robot's space that it computes."""
+        return self.explicit.outputs
+
+    @property
     def branch(self) -> LoopBranch | None:
         """The branch of a closed form; None of a loop by Newton, which stays on that of its reference."""
         return self.function.branch if isinstance(self.function, PlanarLoop) else None
@@ -111,7 +122,7 @@ class ExplicitLoop:
         """
         space, lower, upper = bounds.space, bounds.tangent_lower, bounds.tangent_upper
         bounded = np.isfinite(lower) | np.isfinite(upper)
-        columns = [i for i in self.explicit.outputs.v if bounded[i]]
+        columns = [i for i in self.outputs.v if bounded[i]]
         if not columns:
             return None
         inside = np.minimum(as_tolerance(margin, "margin of bounds"), 0.25 * (upper[columns] - lower[columns]))

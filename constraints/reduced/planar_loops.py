@@ -81,7 +81,9 @@ class PlanarLoop(Function):
     from A to C, :math:`(C - A) \times (B - A) > 0`. Of a four-bar driven at its crank, A is the end of the crank, B the
     end of the coupler and C the pivot of the rocker: OPEN and CROSSED are Norton's open and crossed.
 
-    The angles go on continuously as the inputs turn, over whole turns too.
+    The angles go on continuously as the inputs turn, over whole turns too, where each of the three ways between the
+    corners has one input at most, as in a four-bar and in a five-bar driven at its pivots. Where a way has more, it can
+    be folded on two sides, and far from the reference an angle may jump by a whole turn, which moves nothing.
 
     Args:
         block_in, block_out: spaces of the inputs and outputs: angles as numbers, or as (cos, sin).
@@ -163,7 +165,7 @@ class PlanarLoop(Function):
 
     def _turned(self, q: Vector) -> list[float]:
         """The turn at each hinge."""
-        known = [atan2(q[i + 1], q[i]) if is_circle else float(q[i]) for i, is_circle in self._in]
+        known = _angles_at(self._in, q)
         turns = [
             vertex.offset if vertex.source is None else vertex.sign * known[vertex.source] + vertex.offset
             for vertex in self.vertices
@@ -196,13 +198,8 @@ class PlanarLoop(Function):
         direction, total = cmath.phase(s), 0.0
         for h in range(end - 1, start, -1):
             side, turn = vertices[h - 1].side, turns[h]
-            s, direction, total = s * cmath.rect(1.0, turn), direction + turn, total + turn
-            both = side + s
-            if abs(side) >= abs(s):
-                direction = cmath.phase(side) + (cmath.phase(both / side) if side else 0.0)
-            else:
-                direction += cmath.phase(both / s)
-            s = both
+            s, direction = joined(side, s * cmath.rect(1.0, turn), direction + turn)
+            total += turn
         return abs(s), direction, total
 
     def _placed(self, turns: Sequence[float]) -> list[complex]:
@@ -229,9 +226,39 @@ class PlanarLoop(Function):
         return f"PlanarLoop({self.name!r}: {counted(len(self.vertices), 'hinge')}, {self.branch.name})"
 
 
+def joined(side: complex, rest: complex, direction: float) -> tuple[complex, float]:
+    """A side and the rest of the way, as one: the sum, and its direction [rad].
+
+    The longer of the two says which of all angles that are a whole turn apart is meant: the phase of the side, or the
+    direction that the rest has. Both are the same where these are less than half a turn apart.
+
+    Args:
+        side, rest: what is added [m].
+        direction: of the rest, a phase of it with whole turns.
+    """
+    both = side + rest
+    if abs(rest) > abs(side):
+        return both, direction + cmath.phase(both / rest)
+    return both, cmath.phase(side) + (cmath.phase(both / side) if side else 0.0)
+
+
 def whole_turns(angle: float, near: float) -> float:
     """The whole turns [rad] that bring an angle nearest to another one."""
     return 2.0 * pi * round((near - angle) / (2.0 * pi))
+
+
+def angles_of(space: Space, q: Vector) -> list[float]:
+    """The angles [rad] in a block of revolute joints.
+
+    Args:
+        space: of the block.
+        q: (space.nq,) angles as numbers, or as (cos, sin).
+    """
+    return _angles_at(_angle_places(space), q)
+
+
+def _angles_at(places: Sequence[tuple[int, bool]], q: Vector) -> list[float]:
+    return [atan2(q[i + 1], q[i]) if is_circle else float(q[i]) for i, is_circle in places]
 
 
 def _cross(a: complex, b: complex) -> float:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import cmath
 from typing import Any
 
 import numpy as np
 
-from liegroups import SO2
+from liegroups import SO2, Space
 from liegroups.arrays import Matrix, Vector
 
 from ..errors import UndefinedError
@@ -17,7 +18,7 @@ from ..loops.closures import Closure, PointClosure
 from .local_loops import LocalLoop
 from .loop_choice import LoopChoice
 from .loop_function import LoopFunction
-from .planar_loops import LoopBranch, PlanarLoop, Vertex, whole_turns
+from .planar_loops import LoopBranch, PlanarLoop, Vertex, angles_of, joined, whole_turns
 
 PARALLEL = 1e-9
 """Axes whose directions differ by more are not parallel [rad]."""
@@ -49,7 +50,7 @@ def planar_loop(function: LoopFunction) -> PlanarLoop | None:
     if plane is None:
         return None
     vertices = _vertices(loop, choice, is_locked, *plane)
-    return _anchored(function, vertices)
+    return _anchored(function, _continuous(vertices, function.reference[choice.inputs.q_indices], function.inputs))
 
 
 def _turns(closure: Any) -> bool:
@@ -131,6 +132,22 @@ def _vertex(choice: LoopChoice, column: int, sign: float, side: complex) -> Vert
     source = choice.inputs.v.index(column) if column in choice.inputs.v else None
     target = choice.outputs.v.index(column) if column in choice.outputs.v else None
     return Vertex(source, target, target is not None, sign, 0.0, side)
+
+
+def _continuous(vertices: list[Vertex], u: Vector, space: Space) -> list[Vertex]:
+    """The hinges with whole turns added to the known ones, so that angles are continuous around the inputs u."""
+    around, angles = list(vertices), angles_of(space, u)
+    corners = [h for h, vertex in enumerate(vertices) if vertex.is_unknown]
+    for start, end in zip(corners, [*corners[1:], len(vertices)], strict=True):
+        rest = around[end - 1].side
+        direction = cmath.phase(rest)
+        for h in range(end - 1, start, -1):
+            vertex, side = around[h], around[h - 1].side
+            turn = vertex.offset + (0.0 if vertex.source is None else vertex.sign * angles[vertex.source])
+            more = whole_turns(direction + turn, cmath.phase(side))
+            around[h] = vertex._replace(offset=vertex.offset + more)
+            rest, direction = joined(side, rest * cmath.rect(1.0, turn), direction + turn + more)
+    return around
 
 
 def _anchored(function: LoopFunction, vertices: list[Vertex]) -> PlanarLoop | None:
