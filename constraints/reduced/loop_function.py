@@ -94,6 +94,7 @@ class LoopFunction(Function):
     reference: Vector
     name: str = field(default="", kw_only=True)
 
+    _block: Any = field(init=False)
     _start: _Closed = field(init=False)
     _sign: float = field(init=False)
 
@@ -101,9 +102,10 @@ class LoopFunction(Function):
         """Close the reference to rounding."""
         self.declare(self.choice.inputs.space, self.choice.outputs.space, name=self.name or f"loop of {self.loop.name}")
         q = read_only_copy(self.reference)
-        set_fields(self, reference=q, _sign=0.0)
+        block = np.ix_(self.choice.rows, self.choice.outputs.v_indices)
+        set_fields(self, reference=q, _block=block, _sign=0.0)
         point = self.loop.robot.at(q)
-        closed = self._closed_at(q, point, q[self.choice.inputs.q_indices], None)
+        closed = self._closed_at(q, point)
         if closed is None:
             raise UndefinedError(f"{self.name}: the reference is a dead point, or Newton does not close it")
         set_fields(self, reference=read_only(closed.q), _start=closed, _sign=_sign_of(closed.factors, closed.pivots))
@@ -162,25 +164,23 @@ class LoopFunction(Function):
         q = closed.q.copy()
         q[self.choice.inputs.q_indices] = target
         q[outputs.q_indices] = self.outputs.integrate(closed.q[outputs.q_indices], move)
-        after = self._closed_at(q, posture, target, FIRST * length + SMALL)
+        after = self._closed_at(q, posture, FIRST * length + SMALL)
         if after is None:
             return None
         turned = after.slope @ way
         bend = largest(turned - move)
         return after if bend <= max(BEND * max(length, largest(turned)), SMALL) else None
 
-    def _closed_at(self, q: Vector, posture: Point, inputs: Vector, first: float | None) -> _Closed | None:
+    def _closed_at(self, q: Vector, posture: Point, first: float = np.inf) -> _Closed | None:
         """Newton on the outputs from a configuration; None where corrections do not shrink, or the sign changes.
 
         Args:
-            q: where it begins (nq,); changed.
+            q: where it begins (nq,); its inputs stay.
             posture: a handle of the loop's own robot, to be moved.
-            inputs: of q, which stay.
-            first: largest first correction; the reference itself is corrected in any way.
+            first: largest first correction.
         """
-        choice, limit = self.choice, np.inf if first is None else first
-        where, q = choice.outputs, q.copy()
-        q[choice.inputs.q_indices] = inputs
+        choice, limit = self.choice, first
+        where, outputs = choice.outputs.q_indices, self.outputs.maps.integrate
         for _ in range(CORRECTIONS):
             posture.move(q)
             error, J = self.loop.at(posture)
@@ -193,8 +193,8 @@ class LoopFunction(Function):
             size = largest(correction)
             if not size <= limit:
                 return None
-            q = q.copy()
-            q[where.q_indices] = self.outputs.integrate(q[where.q_indices], correction)
+            q = q.copy()  # the posture has the other one
+            q[where] = outputs(q[where], correction)
             if size <= SETTLED:
                 if largest(error[choice.redundant]) > OPEN_ROWS:
                     return None
@@ -207,15 +207,16 @@ class LoopFunction(Function):
     def _square(self, q: Vector, error: Vector, J: Matrix) -> tuple[Matrix, Vector]:
         """The independent rows, and those of the spins, by the columns of the outputs."""
         choice = self.choice
+        rows, k = choice.rows, choice.rows.size
+        if not choice.spins:
+            return J[self._block], error[rows]
         n = len(choice.outputs)
         A, r = np.zeros((n, n)), np.zeros(n)
-        k = choice.rows.size
-        A[:k] = J[choice.rows][:, choice.outputs.v_indices]
-        r[:k] = error[choice.rows]
+        A[:k], r[:k] = J[self._block], error[rows]
         for i, spin in enumerate(choice.spins):
-            before, now = self._ball(i, self.reference), self._ball(i, q)
-            r[k + i] = spin.direction @ SO3.difference(before, now)
-            A[k + i, spin.v] = spin.direction @ SO3.difference_dq1(before, now)
+            swing = SO3.difference(self._ball(i, self.reference), self._ball(i, q))
+            r[k + i] = spin.direction.dot(swing)
+            A[k + i, spin.v] = spin.direction.dot(SO3.log_jacobian(swing))
         return A, r
 
     def _ball(self, i: int, q: Vector) -> Vector:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from math import pi
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,12 @@ from models.test_mechanism_files import closed, path_of
 
 from constraints import Bounds, ConstraintError, Explicit, Implicit, Options, Pose, Problem, Projector, Status, Target
 from constraints.dynamics import OpenStateError
-from constraints.errors import UndefinedError, UnknownJointError, UnknownNameError, WrongObjectError
+from constraints.errors import NotSavableError, UndefinedError, UnknownJointError, UnknownNameError, WrongObjectError
 from constraints.loops import Closure, ConstraintSet, Hinge, PointClosure, PointContact, assemble_position
 from constraints.models import Mechanism, load, mechanisms
 from constraints.reduced import LoopFunction, PlanarLoop, explicit_loops
 from constraints.rows.explicit_forms import linear_coupling
+from constraints.solvers import why_not
 from constraints.testing import check_function
 from liegroups import SO3, Rn
 
@@ -406,6 +408,21 @@ def test_pickled_loops_are_the_same() -> None:
         away = mechanism.robot.space.integrate(q, 0.05 * np.ones(mechanism.robot.nv))
         ends = [Projector(p).project(away).or_raise().q for p in (problem, other)]
         assert ends[0].tobytes() == ends[1].tobytes()
+
+
+def test_problems_with_explicit_loops_are_not_saved_but_said(tmp_path: Path) -> None:
+    """Files hold closures: the error says what to save."""
+    for linkage in (mechanisms.four_bar(), mechanisms.slider_crank()):
+        with pytest.raises(NotSavableError, match="made of closures: save these"):
+            linkage.explicit_loops(linkage.postures["closed"]).problem().save(tmp_path / "x.json")
+
+
+def test_the_compiled_engine_says_why_it_does_not_take_them() -> None:
+    """`why_not` names the loop and its function; the usual engine then is the readable one."""
+    linkage = mechanisms.five_bar()
+    problem = linkage.explicit_loops(linkage.postures["closed"]).problem()
+    assert "PlanarLoop" in str(why_not(problem))
+    assert Projector(problem).project(linkage.postures["closed"]).success
 
 
 def test_two_closures_between_the_same_bodies_are_one_loop() -> None:
