@@ -17,7 +17,7 @@ from ..errors import UndefinedError, UnknownNameError
 from ..functions.affine import Constant
 from ..functions.function import Function
 from ..functions.stacked import Stacked
-from ..linear_algebra import largest, numerical_rank, singular_values
+from ..linear_algebra import numerical_rank, singular_values
 from ..loops import ConstraintSet, PointContact, SurfaceContact
 from ..loops.mobility import CLOSED
 from ..problem.resolution import order
@@ -27,7 +27,7 @@ from ..rows.row_owner import RowOwner
 from .explicit_loop import ExplicitLoop, ExplicitLoops, KeptImplicit
 from .local_loops import CLOSURES, LocalLoop, LoopParts, loops_in
 from .loop_choice import LoopChoice, NotExplicitError, choose
-from .loop_function import OPEN_ROWS, LoopFunction
+from .loop_function import LoopFunction
 from .planar_loops import LoopBranch, PlanarLoop
 from .planar_shape import planar_loop
 
@@ -192,7 +192,7 @@ def _why_no_loop(owner: RowOwner) -> str:
 
 
 def _refuse_changing_rank(function: LoopFunction) -> None:
-    """Refuse a loop whose rank changes around its reference, or whose redundant rows open there."""
+    """Refuse a loop whose rank changes around its reference, or that closes nowhere there."""
     loop, choice = function.loop, function.choice
     q, rank, found = function.reference.copy(), int(choice.rows.size), 0
     u, rng = q[choice.inputs.q_indices].copy(), np.random.default_rng(0)
@@ -207,7 +207,7 @@ def _refuse_changing_rank(function: LoopFunction) -> None:
             point = loop.robot.at(q)
             rows = loop.at(point)
             there = numerical_rank(singular_values(rows.jacobian))
-            if there != rank or largest(rows.error) > OPEN_ROWS:
+            if there != rank:
                 reason = f"its rank is not constant: {rank} at the given configuration, {there} close by"
                 raise NotExplicitError(loop.name, reason)
             break

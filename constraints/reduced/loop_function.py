@@ -9,12 +9,12 @@ import numpy as np
 from scipy.linalg import lapack
 
 from liegroups import SO3
-from liegroups.arrays import Matrix, Vector
+from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.frozen import read_only, read_only_copy, set_fields
 
 from ..errors import UndefinedError
 from ..functions.function import Function
-from ..linear_algebra import largest
+from ..linear_algebra import largest, pivots as pivoted
 from ..point import MovingPoint, Point
 from .local_loops import LocalLoop
 from .loop_choice import LoopChoice
@@ -43,11 +43,15 @@ class _Closed(NamedTuple):
 
     Attributes:
         q: (nq,) of the loop's own robot.
+        rows: independent rows there.
+        sign: of the determinant of their block J_v, with the rows of the spins.
         slope: B (outputs.nv, inputs.nv).
-        factors, pivots: of the LU decomposition of the block of the outputs.
+        factors, pivots: of the LU decomposition of that block.
     """
 
     q: Vector
+    rows: Indices
+    sign: float
     slope: Matrix
     factors: Matrix
     pivots: Any
@@ -66,7 +70,8 @@ class LoopFunction(Function):
     The value is found by continuation: on the straight way from a closed reference to :math:`q_u`, by the tangent B and
     Newton on the dependent joints alone, all the way at once where that can be trusted, else by halves. A step is taken
     when its corrections shrink fast, its slope changes little, and the sign of :math:`\det J_v` is kept. So the value
-    depends on :math:`q_u` alone, and is on the branch of the reference.
+    depends on :math:`q_u` alone, and is on the branch of the reference. Where there are redundant rows, each step may
+    end with others as the independent ones: a choice for good is singular at places that are no dead points.
 
     The spin of a ball that no row sees is held: with R the ball, :math:`R_0` its reference and d the axis of the spin
     in its body, :math:`d^T \log(R_0^T R) = 0`: it only swings.
@@ -94,21 +99,17 @@ class LoopFunction(Function):
     reference: Vector
     name: str = field(default="", kw_only=True)
 
-    _block: Any = field(init=False)
     _start: _Closed = field(init=False)
-    _sign: float = field(init=False)
 
     def __post_init__(self) -> None:
         """Close the reference to rounding."""
         self.declare(self.choice.inputs.space, self.choice.outputs.space, name=self.name or f"loop of {self.loop.name}")
         q = read_only_copy(self.reference)
-        block = np.ix_(self.choice.rows, self.choice.outputs.v_indices)
-        set_fields(self, reference=q, _block=block, _sign=0.0)
-        point = self.loop.robot.at(q)
-        closed = self._closed_at(q, point)
+        set_fields(self, reference=q)
+        closed = self._closed_at(q, self.loop.robot.at(q), self.choice.rows)
         if closed is None:
             raise UndefinedError(f"{self.name}: the reference is a dead point, or Newton does not close it")
-        set_fields(self, reference=read_only(closed.q), _start=closed, _sign=_sign_of(closed.factors, closed.pivots))
+        set_fields(self, reference=read_only(closed.q), _start=closed)
 
     def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
         """As `Function.evaluate`."""
@@ -124,7 +125,7 @@ class LoopFunction(Function):
         v = np.zeros(self.loop.robot.nv)
         v[choice.inputs.v_indices] = motion.v
         v[choice.outputs.v_indices] = rates = closed.slope @ motion.v
-        drift = self.loop.drift_at(closed.q, v, point)[choice.rows]
+        drift = self.loop.drift_at(closed.q, v, point)[closed.rows]
         spins = [self._spin_drift(closed.q, rates, i) for i in range(len(choice.spins))]
         out[:] = _dgetrs(closed.factors, closed.pivots, -np.concatenate([drift, np.array(spins)]))[0]
 
@@ -164,30 +165,33 @@ class LoopFunction(Function):
         q = closed.q.copy()
         q[self.choice.inputs.q_indices] = target
         q[outputs.q_indices] = self.outputs.integrate(closed.q[outputs.q_indices], move)
-        after = self._closed_at(q, posture, FIRST * length + SMALL)
+        after = self._closed_at(q, posture, closed.rows, closed.sign, FIRST * length + SMALL)
         if after is None:
             return None
         turned = after.slope @ way
         bend = largest(turned - move)
         return after if bend <= max(BEND * max(length, largest(turned)), SMALL) else None
 
-    def _closed_at(self, q: Vector, posture: Point, first: float = np.inf) -> _Closed | None:
+    def _closed_at(
+        self, q: Vector, posture: Point, rows: Indices, sign: float = 0.0, first: float = np.inf
+    ) -> _Closed | None:
         """Newton on the outputs from a configuration; None where corrections do not shrink, or the sign changes.
 
         Args:
             q: where it begins (nq,); its inputs stay.
             posture: a handle of the loop's own robot, to be moved.
+            rows: independent rows.
+            sign: of the determinant, to be kept; 0 where it is not known yet.
             first: largest first correction.
         """
-        choice, limit = self.choice, first
-        where, outputs = choice.outputs.q_indices, self.outputs.maps.integrate
+        where, outputs, limit = self.choice.outputs.q_indices, self.outputs.maps.integrate, first
         for _ in range(CORRECTIONS):
             posture.move(q)
             error, J = self.loop.at(posture)
-            A, r = self._square(q, error, J)
+            A, r = self._square(q, error, J, rows)
             factors, pivots, failed = _dgetrf(A)
-            sign = 0.0 if failed else _sign_of(factors, pivots)
-            if sign == 0.0 or (self._sign != 0.0 and sign != self._sign):
+            here = 0.0 if failed else _sign_of(factors, pivots)
+            if here == 0.0 or (sign != 0.0 and here != sign):
                 return None
             correction = _dgetrs(factors, pivots, -r)[0]
             size = largest(correction)
@@ -196,23 +200,34 @@ class LoopFunction(Function):
             q = q.copy()  # the posture has the other one
             q[where] = outputs(q[where], correction)
             if size <= SETTLED:
-                if largest(error[choice.redundant]) > OPEN_ROWS:
-                    return None
-                J_u = np.zeros((len(r), len(choice.inputs)))
-                J_u[: choice.rows.size] = J[np.ix_(choice.rows, choice.inputs.v_indices)]
-                return _Closed(q, -_dgetrs(factors, pivots, J_u)[0], factors, pivots)
+                return self._ended(q, error, J, _Closed(q, rows, here, A, factors, pivots))
             limit = SHRINKING * size
         return None
 
-    def _square(self, q: Vector, error: Vector, J: Matrix) -> tuple[Matrix, Vector]:
-        """The independent rows, and those of the spins, by the columns of the outputs."""
-        choice = self.choice
-        rows, k = choice.rows, choice.rows.size
+    def _ended(self, q: Vector, error: Vector, J: Matrix, closed: _Closed) -> _Closed | None:
+        """What Newton ended with, its slope, and its rows if others are better; None where redundant rows are open."""
+        choice, n = self.choice, closed.rows.size
+        if choice.redundant.size:
+            if largest(error) > OPEN_ROWS:
+                return None
+            rows = np.sort(pivoted(J[:, choice.outputs.v_indices].T)[0][:n])
+            if not np.array_equal(rows, closed.rows):
+                factors, order, failed = _dgetrf(self._square(q, error, J, rows)[0])
+                sign = 0.0 if failed else _sign_of(factors, order)
+                closed = closed._replace(rows=rows, sign=sign, factors=factors, pivots=order)
+        J_u = np.zeros((len(choice.outputs), len(choice.inputs)))
+        J_u[:n] = J[closed.rows[:, None], choice.inputs.v_indices]
+        return closed._replace(slope=-_dgetrs(closed.factors, closed.pivots, J_u)[0])
+
+    def _square(self, q: Vector, error: Vector, J: Matrix, rows: Indices) -> tuple[Matrix, Vector]:
+        """Independent rows, and those of the spins, by the columns of the outputs."""
+        choice, k = self.choice, rows.size
+        block = J[rows[:, None], choice.outputs.v_indices]
         if not choice.spins:
-            return J[self._block], error[rows]
+            return block, error[rows]
         n = len(choice.outputs)
         A, r = np.zeros((n, n)), np.zeros(n)
-        A[:k], r[:k] = J[self._block], error[rows]
+        A[:k], r[:k] = block, error[rows]
         for i, spin in enumerate(choice.spins):
             swing = SO3.difference(self._ball(i, self.reference), self._ball(i, q))
             r[k + i] = spin.direction.dot(swing)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from chained_loops import closures, robot, start
 from models.test_mechanism_files import closed, path_of
@@ -16,7 +17,7 @@ from models.test_mechanism_files import closed, path_of
 from constraints import Bounds, ConstraintError, Explicit, Implicit, Options, Pose, Problem, Projector, Status, Target
 from constraints.dynamics import OpenStateError
 from constraints.errors import NotSavableError, UndefinedError, UnknownJointError, UnknownNameError, WrongObjectError
-from constraints.loops import Closure, ConstraintSet, Hinge, PointClosure, PointContact, assemble_position
+from constraints.loops import Closure, ConstraintSet, Hinge, PointClosure, PointContact, RodClosure, assemble_position
 from constraints.models import Mechanism, load, mechanisms
 from constraints.reduced import LoopFunction, PlanarLoop, explicit_loops
 from constraints.rows.explicit_forms import linear_coupling
@@ -366,6 +367,32 @@ def test_a_flat_parallelogram_is_refused() -> None:
     assert np.abs(linkage.constraint_set().position_error(flat)).max() < 1e-12
     (kept,) = linkage.explicit_loops(flat).implicit
     assert "not constant" in kept.reason or "dead point" in kept.reason
+
+
+def test_a_motion_that_is_only_one_to_first_order_is_refused() -> None:
+    """A rod on a parallelogram, across the way of its end: redundant to first order, and rigid in truth."""
+    linkage = mechanisms.four_bar(0.4, 0.15, 0.4, 0.15, angle=0.9)
+    r, q = linkage.robot, linkage.postures["closed"]
+    middle = r.with_frame("middle", "coupler", pin.SE3(np.eye(3), np.array([0.2, 0.0, 0.0])))
+    tip = middle.at(q).placement("middle").translation
+    away = tip + 0.1 * np.array([np.cos(0.9), np.sin(0.9), 0.0])  # across its way, not from its centre
+    rod = RodClosure(middle, pin.SE3(np.eye(3), away), "middle", 0.1, name="rod")
+    closures = [Closure(middle, "coupler_end", "rocker_end", Hinge.pin(), name="pin"), rod]
+    (kept,) = explicit_loops(ConstraintSet(middle, closures), q, preferred=["crank"]).implicit
+    assert kept.reason == "its rank is not constant: 2 at the given configuration, 3 close by"
+
+
+def test_angles_of_a_bennett_linkage_close_over_a_whole_turn() -> None:
+    """By Newton over a turn in one call: half a turn ahead and half a turn back are one configuration.
+
+    Three rows of the six are singular on the way, and others take their place.
+    """
+    linkage = mechanisms.bennett()
+    (loop,) = linkage.explicit_loops(linkage.postures["closed"]).loops
+    u = linkage.postures["closed"][loop.inputs.q_indices]
+    for offset in (0.0, 0.4, -0.9):
+        apart = loop.function.value(u + offset + pi) - loop.function.value(u + offset - pi)
+        np.testing.assert_allclose(apart - 2 * pi * np.round(apart / (2 * pi)), 0.0, atol=1e-9)
 
 
 def test_open_configurations_are_refused() -> None:
