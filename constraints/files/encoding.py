@@ -18,6 +18,7 @@ from ..functions.function import Function
 from ..functions.mass import MassFunction
 from ..loops.frame_rows import FrameRows
 from ..loops.pose_map import OfRelativePose
+from ..reduced import LoopFunction, PlanarLoop
 from ..robot import Frame, Robot
 from ..robot.space import RobotSpace
 from ..rows.comparison import RowTable
@@ -142,6 +143,8 @@ class Encoder:
             raise self._refusal(
                 f"{f.name!r} is the function of a closure or contact: give that itself as the constraint"
             )
+        if isinstance(f, PlanarLoop | LoopFunction):
+            raise self._refusal(f"{f.name!r} is made of closures: save these, and make them explicit again once read")
         if SHIPPED.get(cls.__name__) is not cls:
             raise self._refusal(f"{f.name!r} is a {cls.__name__}, no function of this library: no file can name it")
         data: dict[str, Any] = {"type": cls.__name__}

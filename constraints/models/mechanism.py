@@ -22,7 +22,7 @@ from ..loops import ConstraintSet
 from ..loops.mobility import Mobility, mobility_at
 from ..problem.arguments import on_space
 from ..problem.problem import Problem
-from ..reduced.coordinates import MinimalCoordinates, minimal_coordinates
+from ..reduced import ExplicitLoops, LoopBranch, MinimalCoordinates, explicit_loops, minimal_coordinates
 from ..reduced.wishes import Driven, Wished
 from ..robot import Robot
 from ..robot.arguments import as_robot
@@ -173,6 +173,15 @@ class Mechanism:
         """The closures and couplers as a constraint set, with further owners of rows (contacts) behind them."""
         more = as_tuple(constraints, "constraints beside a mechanism", "constraints")
         return ConstraintSet(self.robot, [*self.closures, *self.couplers, *more])
+
+    def explicit_loops(self, q: ArrayLike, branches: Mapping[str, LoopBranch | str] | None = None) -> ExplicitLoops:
+        """The local loops as explicit constraints, motors independent where they can be (`reduced.explicit_loops`).
+
+        Args:
+            q: closed configuration (nq,).
+            branches: name of a planar loop -> its branch, where it is not that of q.
+        """
+        return explicit_loops(self.constraint_set(), q, preferred=self.motors, branches=branches)
 
     # What it is.
 

@@ -1,4 +1,4 @@
-"""Minimal coordinates of closed chains: partition, closing, and dynamics without multipliers."""
+"""Minimal coordinates of closed chains: partition, closing, dynamics; and loops as explicit constraints."""
 
 from ..loops.open_mechanism import OpenMechanismError as OpenMechanismError
 from .closing import (
@@ -16,6 +16,10 @@ from .dynamics import (
     reduced_mass_matrix as reduced_mass_matrix,
     reduced_residual as reduced_residual,
 )
+from .explicit_loop import ExplicitLoop as ExplicitLoop, ExplicitLoops as ExplicitLoops, KeptImplicit as KeptImplicit
+from .loop_finding import explicit_loops as explicit_loops
+from .loop_function import LoopFunction as LoopFunction
 from .lu import LU as LU
+from .planar_loops import LoopBranch as LoopBranch, PlanarLoop as PlanarLoop
 from .state import ClosedState as ClosedState, RankError as RankError, closed_state as closed_state
 from .wishes import PartitionError as PartitionError

@@ -70,7 +70,9 @@ DOORS = {
     "numpy": EVERYWHERE,
     "scipy": ("constraints",),
     "pinocchio": ("constraints.robot.pinocchio",),
-    "networkx": tuple(f"constraints.{room}" for room in ("problem", "models", "paths", "manipulation", "pictures")),
+    "networkx": tuple(
+        f"constraints.{room}" for room in ("problem", "reduced", "models", "paths", "manipulation", "pictures")
+    ),
     "numba": ("constraints.solvers.kernels",),
 }
 PINOCCHIO_DOOR = "constraints.robot.pinocchio"
@@ -81,6 +83,7 @@ PINOCCHIO_ROOMS = tuple(
         "functions",
         "loops",
         "dynamics",
+        "reduced",
         "models",
         "paths",
         "manipulation",

@@ -1,0 +1,226 @@
+"""Local loops that are explicit constraints, what they replace, and what stays implicit and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from liegroups import Segments
+from liegroups.arguments import as_tolerance, as_tuple, expect
+from liegroups.frozen import set_fields
+
+from ..errors import OptionError, UnknownNameError
+from ..functions.affine import Affine
+from ..loops import ConstraintSet
+from ..problem.problem import Problem
+from ..robot import Bounds
+from ..rows.explicit import Explicit
+from ..rows.implicit import Implicit
+from ..rows.row_owner import RowOwner
+from ..words import counted
+from .loop_function import LoopFunction
+from .planar_loops import LoopBranch, PlanarLoop
+
+INSIDE = 1e-4
+"""How far inside their bounds computed joints are asked to be [rad or m]: the threshold of a projection."""
+
+
+class KeptImplicit(NamedTuple):
+    """Constraints of a set that stay as they are.
+
+    Attributes:
+        constraints: which.
+        reason: why.
+    """
+
+    constraints: tuple[RowOwner, ...]
+    reason: str
+
+    def describe(self) -> str:
+        """Names and reason."""
+        return f"{', '.join(f'{owner.name!r}' for owner in self.constraints)}: {self.reason}"
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class ExplicitLoop:
+    """A local loop that is an explicit constraint.
+
+    Attributes:
+        explicit: the constraint; its twin has all rows of the closures.
+        closures: what it replaces.
+        function: q_dep = g(q_ind) as a function of its inputs alone: `PlanarLoop` or `LoopFunction`.
+        independent, dependent: names of the joints that it reads, and of those that it computes.
+        redundant: names of the rows that the others imply.
+        held: names of the balls whose spin no row sees: it is held where the reference has it.
+    """
+
+    explicit: Explicit
+    closures: tuple[RowOwner, ...]
+    function: PlanarLoop | LoopFunction
+    independent: tuple[str, ...]
+    dependent: tuple[str, ...]
+    redundant: tuple[str, ...]
+    held: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Name of the constraint: those of the closures."""
+        return self.explicit.name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names that mean this loop: its own, and those of its closures."""
+        return tuple(dict.fromkeys([self.name, *(closure.name for closure in self.closures)]))
+
+    @property
+    def inputs(self) -> Segments:
+        """Block of the robot's space that it reads."""
+        return self.explicit.inputs or Segments.empty()
+
+    @property
+    def outputs(self) -> Segments:
+        """Block of the robot's space that it computes."""
+        return self.explicit.outputs
+
+    @property
+    def branch(self) -> LoopBranch | None:
+        """The branch of a closed form; None of a loop by Newton, which stays on that of its reference."""
+        return self.function.branch if isinstance(self.function, PlanarLoop) else None
+
+    def on_branch(self, branch: LoopBranch | str) -> ExplicitLoop:
+        """The loop on a branch.
+
+        Args:
+            branch: the member, or its name in any case.
+
+        Raises:
+            UnknownNameError: no such branch.
+            OptionError: a loop by Newton, which stays on the branch of its reference.
+        """
+        if isinstance(branch, str):
+            if branch.upper() not in LoopBranch.__members__:
+                raise UnknownNameError(f"branch of '{self.name}'", branch, [b.name.lower() for b in LoopBranch])
+            branch = LoopBranch[branch.upper()]
+        wanted = expect(branch, LoopBranch, f"branch of '{self.name}'", "a LoopBranch, or its name")
+        if isinstance(self.function, LoopFunction):
+            raise OptionError(
+                f"branch of '{self.name}': without a closed form it stays on the branch of q: give a q on the other"
+            )
+        function = self.function.on_branch(wanted)
+        return replace(self, function=function, explicit=replace(self.explicit, f=function))
+
+    def within(self, bounds: Bounds, margin: float = INSIDE) -> Implicit | None:
+        """The interval in which the joints that it computes are within bounds; None where these have none.
+
+        Args:
+            bounds: which.
+            margin: how far inside [rad or m]; less where there is less room.
+        """
+        space, lower, upper = bounds.space, bounds.tangent_lower, bounds.tangent_upper
+        bounded = np.isfinite(lower) | np.isfinite(upper)
+        columns = [i for i in self.outputs.v if bounded[i]]
+        if not columns:
+            return None
+        inside = np.minimum(as_tolerance(margin, "margin of bounds"), 0.25 * (upper[columns] - lower[columns]))
+        picked = Affine(np.eye(space.nv)[columns], inputs=space)
+        return Implicit.between(picked, lower[columns], upper[columns], margin=inside, name=f"bounds of {self.name}")
+
+    def describe(self) -> str:
+        """What it computes from what, and how."""
+        branch = self.branch
+        how = "Newton on the branch of the reference" if branch is None else f"closed form, {branch.name.lower()}"
+        line = f"{self.name!r}: {', '.join(self.dependent)} from {', '.join(self.independent)} ({how})"
+        if self.redundant:
+            line += f"; redundant: {', '.join(self.redundant)}"
+        return line + "".join(f"; no row sees the spin of {ball}, which is held" for ball in self.held)
+
+    def __repr__(self) -> str:
+        return f"ExplicitLoop({self.name!r}: {counted(len(self.explicit.outputs), 'dof')})"
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class ExplicitLoops:
+    """What became of the local loops of a constraint set.
+
+    Attributes:
+        constraint_set: as given.
+        loops: those that are explicit now.
+        implicit: what stays as it is, with the reasons.
+        constraints: all constraints that are on, explicit loops in place of their closures.
+    """
+
+    constraint_set: ConstraintSet
+    loops: tuple[ExplicitLoop, ...]
+    implicit: tuple[KeptImplicit, ...]
+
+    constraints: tuple[RowOwner, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Put each loop where the first of its closures was."""
+        place = {id(closure): loop for loop in self.loops for closure in loop.closures}
+        listed: list[RowOwner] = []
+        for owner in self.constraint_set.anchored:
+            loop = place.get(id(owner))
+            if loop is None:
+                listed.append(owner)
+            elif loop.closures[0] is owner:
+                listed.append(loop.explicit)
+        set_fields(self, constraints=tuple(listed))
+
+    @property
+    def explicits(self) -> tuple[Explicit, ...]:
+        """The explicit constraints that the loops are."""
+        return tuple(loop.explicit for loop in self.loops)
+
+    def __getitem__(self, name: str) -> ExplicitLoop:
+        """The loop of that name, or with a closure of that name. Raises UnknownNameError."""
+        for loop in self.loops:
+            if name in loop.names:
+                return loop
+        raise UnknownNameError("explicit loop", str(name), [loop.name for loop in self.loops])
+
+    def problem(self, constraints: Iterable[RowOwner] = (), *, bounds: Bounds | None = None, **options: Any) -> Problem:
+        """The constraints of the set, loops explicit, as a problem with further constraints at the same level.
+
+        Newton steps keep the bounds of the joints that they move, but not of those that are computed: for these the
+        problem has the rows of `within`.
+
+        Args:
+            constraints: more.
+            bounds: other bounds than the robot's; `Bounds.none(robot.space)` drops them.
+            **options: of the Problem: weights, frozen.
+        """
+        more = as_tuple(constraints, "constraints beside explicit loops", "constraints")
+        robot = self.constraint_set.robot
+        inside = self.within(robot.bounds if bounds is None else bounds)
+        return Problem(robot, [*self.constraints, *inside, *more], bounds, **options)
+
+    def within(self, bounds: Bounds, margin: float = INSIDE) -> tuple[Implicit, ...]:
+        """Rows that keep the joints that loops compute within bounds: one constraint a loop, an interval a joint.
+
+        Args:
+            bounds: which; joints without any have no row.
+            margin: how far inside the rows ask them to be [rad or m], at least half the threshold of the projection;
+                less where the bounds leave less room.
+        """
+        expect(bounds, Bounds, "bounds of explicit loops", "Bounds")
+        rows = (loop.within(bounds, margin) for loop in self.loops)
+        return tuple(row for row in rows if row is not None)
+
+    def describe(self) -> str:
+        """A line for each loop, and for each constraint that stays as it is with the reason."""
+        lines = [f"{counted(len(self.loops), 'explicit loop')}; left as they are: {len(self.implicit)}"]
+        lines += [f"  explicit {loop.describe()}" for loop in self.loops]
+        lines += [f"  as it is {kept.describe()}" for kept in self.implicit]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def __repr__(self) -> str:
+        return f"ExplicitLoops({counted(len(self.loops), 'loop')}, {len(self.implicit)} left)"

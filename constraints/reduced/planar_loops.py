@@ -1,0 +1,276 @@
+"""Planar loops in closed form: three hinges that are not known close a triangle."""
+
+from __future__ import annotations
+
+import cmath
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from math import atan2, cos, pi, sin, sqrt
+from typing import NamedTuple, final
+
+from liegroups import Space
+from liegroups.arrays import Matrix, Vector
+from liegroups.frozen import set_fields
+
+from ..errors import UndefinedError
+from ..functions.function import Function
+from ..point import MovingPoint, Point
+from ..words import counted
+
+FLAT_TRIANGLE = 1e-6
+"""A triangle whose angles are all nearer to 0 or to a half turn than this [rad] is a dead point."""
+
+
+class LoopBranch(Enum):
+    """On which side the triangle of a planar loop closes; see `PlanarLoop`."""
+
+    OPEN = "the middle hinge is to the left of the line from the first one to the last one"
+    CROSSED = "the middle hinge is to the right of the line from the first one to the last one"
+
+    @property
+    def other(self) -> LoopBranch:
+        """The other one."""
+        return LoopBranch.CROSSED if self is LoopBranch.OPEN else LoopBranch.OPEN
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Vertex(NamedTuple):
+    r"""A hinge of a planar loop, and the side that follows it around the loop.
+
+    The loop turns there by :math:`\tau = s\,q + \kappa`.
+
+    Attributes:
+        source: input column that is its angle q; None where that is not an input.
+        target: output column that is its angle q; None where that is not an output.
+        is_unknown: whether it is one of the three hinges that close the triangle; a hinge of the closure is one without
+            output.
+        sign: s, 1 or -1.
+        offset: kappa [rad].
+        side: the way to the next hinge [m], a complex number in the axes of the body between the two.
+    """
+
+    source: int | None
+    target: int | None
+    is_unknown: bool
+    sign: float
+    offset: float
+    side: complex
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class PlanarLoop(Function):
+    r"""The dependent angles of a planar loop of hinges, in closed form, as a function of the independent ones.
+
+    Three hinges are not known: the first :math:`A`, the middle :math:`B` and the last :math:`C` on the way around. The
+    hinges between them are known, so that they are the corners of a triangle of known sides :math:`a = |AB|`,
+    :math:`b = |BC|`, :math:`c = |CA|`, and the way turns at them by
+
+    .. math:: E_B = \epsilon\,\mathrm{atan2}(D,\; c^2 - a^2 - b^2), \quad
+        D = \sqrt{(a+b+c)(b+c-a)(c+a-b)(a+b-c)}
+
+    (the others likewise), :math:`\epsilon = -1` on the branch OPEN and 1 on CROSSED. The velocities have
+    :math:`\sum_h \dot\tau_h = 0, \sum_h \dot\tau_h\,p_h = 0` over the hinges h at :math:`p_h`, and the accelerations
+    their derivative; the determinant of both is :math:`(B-A) \times (C-A) = \epsilon D / 2`.
+
+    The way starts at the body that carries the loop and goes first along the chain of the first joint of the model. It
+    is seen against the axis of that joint, so that its angle grows counterclockwise. OPEN: B is to the left of the line
+    from A to C, :math:`(C - A) \times (B - A) > 0`. Of a four-bar driven at its crank, A is the end of the crank, B the
+    end of the coupler and C the pivot of the rocker: OPEN and CROSSED are Norton's open and crossed.
+
+    The angles go on continuously as the inputs turn, over whole turns too, where each of the three ways between the
+    corners has one input at most, as in a four-bar and in a five-bar driven at its pivots. Where a way has more, it can
+    be folded on two sides, and far from the reference an angle may jump by a whole turn, which moves nothing.
+
+    Args:
+        block_in, block_out: spaces of the inputs and outputs: angles as numbers, or as (cos, sin).
+        vertices: the hinges around the loop, from A on.
+        branch: on which side it closes.
+        turns: what is added to each output [rad], multiples of a whole turn.
+        name: name in messages.
+
+    Shapes:
+        value (outputs.nq,) [rad], jacobian (outputs.nv, inputs.nv).
+
+    Raises:
+        UndefinedError: (of values) the sides close no triangle, or a flat one: a dead point.
+
+    Source: R. L. Norton, Design of Machinery, chapter 4.
+    """
+
+    block_in: Space
+    block_out: Space
+    vertices: tuple[Vertex, ...]
+    branch: LoopBranch
+    turns: tuple[float, ...]
+    name: str = field(default="", kw_only=True)
+
+    _in: tuple[tuple[int, bool], ...] = field(init=False)
+    _out: tuple[tuple[int, bool], ...] = field(init=False)
+    _corners: tuple[int, int, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Note where the corners and the angles are."""
+        first, middle, last = (h for h, vertex in enumerate(self.vertices) if vertex.is_unknown)
+        set_fields(self, _in=_angle_places(self.block_in), _out=_angle_places(self.block_out))
+        set_fields(self, _corners=(first, middle, last))
+        self.declare(self.block_in, self.block_out, name=self.name or None)
+
+    def on_branch(self, branch: LoopBranch) -> PlanarLoop:
+        """The same loop on a branch; the turns of its angles are those of this one."""
+        return PlanarLoop(self.block_in, self.block_out, self.vertices, branch, self.turns, name=self.name)
+
+    def evaluate(self, point: Point, value: Vector, jacobian: Matrix | None = None) -> None:
+        """As `Function.evaluate`."""
+        turns = self._turned(point.q)
+        for vertex, turn in zip(self.vertices, turns, strict=True):
+            if vertex.target is not None:
+                angle = vertex.sign * (turn - vertex.offset) + self.turns[vertex.target]
+                place, is_circle = self._out[vertex.target]
+                if is_circle:
+                    value[place], value[place + 1] = cos(angle), sin(angle)
+                else:
+                    value[place] = angle
+        if jacobian is None:
+            return
+        places = self._placed(turns)
+        for vertex, place in zip(self.vertices, places, strict=True):
+            if vertex.source is not None:
+                rates = self._closing_rates(places, vertex.sign, vertex.sign * place)
+                for corner, rate in zip(self._corners, rates, strict=True):
+                    target, sign = self.vertices[corner].target, self.vertices[corner].sign
+                    if target is not None:
+                        jacobian[target, vertex.source] = sign * rate
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        r"""Write :math:`\dot B \dot q`: the second derivative of both closing equations at zero input acceleration."""
+        turns = self._turned(motion.point.q)
+        places = self._placed(turns)
+        rates = [0.0 if w.source is None else w.sign * float(motion.v[w.source]) for w in self.vertices]
+        swept = sum((rate * place for rate, place in zip(rates, places, strict=True)), 0j)
+        for corner, rate in zip(self._corners, self._closing_rates(places, sum(rates), swept), strict=True):
+            rates[corner] = rate
+        bend, velocity, spin = 0j, 0j, 0.0
+        for h in range(1, len(places)):  # seen from the body behind the first corner
+            velocity += 1j * spin * (places[h] - places[h - 1])
+            bend += rates[h] * velocity
+            spin += rates[h]
+        for corner, rate in zip(self._corners, self._closing_rates(places, 0.0, bend), strict=True):
+            target = self.vertices[corner].target
+            if target is not None:
+                out[target] = self.vertices[corner].sign * rate
+
+    def _turned(self, q: Vector) -> list[float]:
+        """The turn at each hinge."""
+        known = _angles_at(self._in, q)
+        turns = [
+            vertex.offset if vertex.source is None else vertex.sign * known[vertex.source] + vertex.offset
+            for vertex in self.vertices
+        ]
+        ends = (*self._corners[1:], len(turns))
+        ways = [self._way(turns, i, end) for i, end in zip(self._corners, ends, strict=True)]
+        (a, A1, T1), (b, A2, T2), (c, A3, T3) = ways
+        a2, b2, c2 = a * a, b * b, c * c
+        square = (a + b + c) * (b + c - a) * (c + a - b) * (a + b - c)
+        limit = FLAT_TRIANGLE * max(a * b, b * c, c * a)
+        if not square > limit * limit:
+            raise UndefinedError(
+                f"{self.name}: sides of {a:.4g}, {b:.4g} and {c:.4g} m close no triangle, or a flat one (a dead point)"
+            )
+        side = -1.0 if self.branch is LoopBranch.OPEN else 1.0
+        D = sqrt(square)
+        first, middle, last = self._corners
+        turns[first] = side * atan2(D, b2 - c2 - a2) + A3 - A1 - T3
+        turns[middle] = side * atan2(D, c2 - a2 - b2) + A1 - A2 - T1
+        turns[last] = side * atan2(D, a2 - b2 - c2) + A2 - A3 - T2
+        return turns
+
+    def _way(self, turns: Sequence[float], start: int, end: int) -> tuple[float, float, float]:
+        """From a corner to the next one: length, direction against its first side, sum of the known turns.
+
+        The direction goes on over half turns, as the turns do.
+        """
+        vertices = self.vertices
+        s = vertices[end - 1].side
+        direction, total = cmath.phase(s), 0.0
+        for h in range(end - 1, start, -1):
+            side, turn = vertices[h - 1].side, turns[h]
+            s, direction = joined(side, s * cmath.rect(1.0, turn), direction + turn)
+            total += turn
+        return abs(s), direction, total
+
+    def _placed(self, turns: Sequence[float]) -> list[complex]:
+        """Where each hinge is, seen from the body behind the first corner."""
+        places, direction = [0j], 0.0
+        for vertex, turn in zip(self.vertices[:-1], turns[1:], strict=True):
+            places.append(places[-1] + vertex.side * cmath.rect(1.0, direction))
+            direction += turn
+        return places
+
+    def _closing_rates(self, places: Sequence[complex], total: float, swept: complex) -> tuple[float, float, float]:
+        r"""What the corners turn by, so that both sums :math:`\sum\dot\tau` and :math:`\sum\dot\tau p` vanish.
+
+        Args:
+            places: of the hinges; the first corner is at 0.
+            total, swept: the sums over the other hinges.
+        """
+        B, C = places[self._corners[1]], places[self._corners[2]]
+        determinant = _cross(B, C)
+        middle, last = -_cross(swept, C) / determinant, -_cross(B, swept) / determinant
+        return -total - middle - last, middle, last
+
+    def __repr__(self) -> str:
+        return f"PlanarLoop({self.name!r}: {counted(len(self.vertices), 'hinge')}, {self.branch.name})"
+
+
+def joined(side: complex, rest: complex, direction: float) -> tuple[complex, float]:
+    """A side and the rest of the way, as one: the sum, and its direction [rad].
+
+    The longer of the two says which of all angles that are a whole turn apart is meant: the phase of the side, or the
+    direction that the rest has. Both are the same where these are less than half a turn apart.
+
+    Args:
+        side, rest: what is added [m].
+        direction: of the rest, a phase of it with whole turns.
+    """
+    both = side + rest
+    if abs(rest) > abs(side):
+        return both, direction + cmath.phase(both / rest)
+    return both, cmath.phase(side) + (cmath.phase(both / side) if side else 0.0)
+
+
+def whole_turns(angle: float, near: float) -> float:
+    """The whole turns [rad] that bring an angle nearest to another one."""
+    return 2.0 * pi * round((near - angle) / (2.0 * pi))
+
+
+def angles_of(space: Space, q: Vector) -> list[float]:
+    """The angles [rad] in a block of revolute joints.
+
+    Args:
+        space: of the block.
+        q: (space.nq,) angles as numbers, or as (cos, sin).
+    """
+    return _angles_at(_angle_places(space), q)
+
+
+def _angles_at(places: Sequence[tuple[int, bool]], q: Vector) -> list[float]:
+    return [atan2(q[i + 1], q[i]) if is_circle else float(q[i]) for i, is_circle in places]
+
+
+def _cross(a: complex, b: complex) -> float:
+    return a.real * b.imag - a.imag * b.real
+
+
+def _angle_places(space: Space) -> tuple[tuple[int, bool], ...]:
+    """For each tangent column of a block of angles: where it is in q, and whether it is there as (cos, sin)."""
+    places: list[tuple[int, bool]] = []
+    for leaf in space.leaves():
+        if leaf.space.is_flat:
+            places += [(i, False) for i in range(leaf.q.start, leaf.q.stop)]
+        else:
+            places.append((leaf.q.start, True))
+    return tuple(places)
