@@ -17,11 +17,20 @@ import numpy as np
 import pinocchio as pin
 
 from constraints import Frame
-from constraints.dynamics import ExternalForce
+from constraints.dynamics import ExternalForce, forward_dynamics
 from constraints.loops import ConstraintSet
 from constraints.models import Mechanism, load, mechanisms
 from constraints.models.mjcf import from_qpos
-from constraints.reduced import ClosedState, MinimalCoordinates, minimal_coordinates
+from constraints.reduced import (
+    ClosedState,
+    MinimalCoordinates,
+    minimal_coordinates,
+    reduced_forward_dynamics,
+    reduced_inverse_dynamics,
+    reduced_mass_matrix,
+    reduced_residual,
+    reduced_system,
+)
 from constraints.rows import Order, stack_rows
 
 FOLDER = Path(__file__).parent / "data" / "mechanisms"
@@ -123,7 +132,8 @@ def moved(coordinates: MinimalCoordinates, rng: np.random.Generator) -> np.ndarr
     for _ in range(TRIES):
         closing = coordinates.close(space.integrate(coordinates.q, step))
         if closing.success and np.abs(space.difference(coordinates.q, closing.q)).max() < np.pi:
-            return closing.q
+            again = coordinates.close(closing.q, tolerance=1e-15, max_iterations=1)
+            return again.q if again.residual < closing.residual else closing.q
         step *= 0.5
     return None
 
@@ -163,7 +173,7 @@ def truth_of(sample: Sample) -> Truth:
     c = sample.tau - np.array(pin.nonLinearEffects(model, data, state.q, state.v))
     for force in sample.external:
         pin.computeJointJacobians(model, data, state.q)
-        joint = force.frame.joint  # of `samples`: the frame is that of the joint
+        joint = robot.frame(force.frame).joint  # of `samples`: the frame is that of the joint
         c += np.array(pin.getJointJacobian(model, data, joint, pin.LOCAL)).reshape(6, -1).T @ np.array(force.wrench)
     stacked = stack_rows(rows.stack, robot.at(state.q, state.v), Order.ACCELERATION, state.rhs)
     J, drift = stacked.jacobian.copy(), stacked.error.copy()
@@ -185,3 +195,105 @@ def truth_of(sample: Sample) -> Truth:
     least = np.linalg.lstsq(J.T, push, rcond=1e-6)[0]
     forces = max(float(np.abs(x).max(initial=0.0)) for x in (c, M @ a, push, driven))
     return Truth(M, c, J, drift, a, driven, push, least, forces)
+
+
+LIMITS = {
+    "acceleration": 1e-9, "driven forces": 1e-9, "forces of rows": 1e-9, "multipliers": 1e-9, "least norm": 1e-9,
+    "rows": 1e-9, "residual": 1e-9, "identity": 1e-10, "energy": 1e-10, "forward, acceleration": 1e-9,
+    "forward, forces of rows": 1e-9, "forward, multipliers": 1e-9, "given back": 1e-9,
+}  # fmt: skip
+"""What is compared, with the error that is allowed, as a part of the largest number of its kind."""
+
+OTHER_RANK = "forward_dynamics counts rows that the digits of a file make"
+
+
+def errors_of(sample: Sample, rng: np.random.Generator) -> tuple[dict[str, float], str]:
+    """Errors of reduced dynamics at a sample, by what is compared; and the status, or why forward_dynamics is apart."""
+    state, truth = sample.state, truth_of(sample)
+    parts = state.coordinates.partition
+    forces = {"tau": sample.tau, "external": sample.external}
+    found = reduced_forward_dynamics(state, **forces, driven_acceleration=sample.cdd)
+    size, push = float(np.abs(truth.acceleration).max()), float(np.abs(truth.push).max())
+    errors = {
+        "acceleration": apart(found.acceleration, truth.acceleration, size),
+        "driven forces": apart(found.driven_forces, truth.driven_forces, truth.forces),
+        "forces of rows": apart(found.multipliers @ truth.J, truth.push, push),
+        "least norm": apart(found.least_norm() @ truth.J, truth.push, push),
+        "rows": apart((truth.J @ found.acceleration)[parts.rows], -truth.drift[parts.rows], size),
+    }
+    if not parts.redundant.size:
+        errors["multipliers"] = apart(found.multipliers, truth.multipliers, np.abs(truth.multipliers).max())
+    errors["residual"], errors["identity"] = residual_errors(sample, found.independent_acceleration, rng)
+    errors["energy"] = energy_error(state, truth.M, rng)
+    errors["given back"] = given_back(sample, rng)
+    if not sample.cdd.size:
+        other = forward_dynamics(state.coordinates.constraint_set, state.motion, **forces)
+        if other.rank != parts.rank:
+            return errors, OTHER_RANK
+        errors["forward, acceleration"] = apart(found.acceleration, other.acceleration, size)
+        errors["forward, forces of rows"] = apart(found.multipliers @ truth.J, other.multipliers @ truth.J, push)
+        most = float(np.abs(other.multipliers).max(initial=0.0))
+        errors["forward, multipliers"] = apart(found.least_norm(), other.multipliers, most)
+    return errors, found.status.name
+
+
+def apart(x: Any, y: Any, size: Any) -> float:
+    """Largest difference, as a part of a size."""
+    return float(np.abs(x - y).max(initial=0.0)) / max(float(size), 1e-300)
+
+
+def residual_errors(sample: Sample, udd: np.ndarray, rng: np.random.Generator) -> tuple[float, float]:
+    """R_u = 0 at the accelerations found; R_u = M_r udd + M_ruc[u, c] cdd + F_ruc[u], and Q_c too, at others.
+
+    As parts of the terms of the sums.
+    """
+    state = sample.state
+    zero = reduced_residual(state, udd, sample.cdd, tau=sample.tau, external=sample.external)
+    system = reduced_system(state, tau=sample.tau, external=sample.external)
+    udd, cdd = rng.standard_normal(system.split), rng.standard_normal(sample.cdd.size)
+    residual = reduced_residual(state, udd, cdd, tau=sample.tau, external=sample.external)
+    R = system.independent_mass @ udd + system.coupling @ cdd + system.independent_bias
+    Q = system.coupling.T @ udd + system.driven_mass @ cdd + system.driven_bias
+
+    def size(a: np.ndarray) -> float:
+        terms = np.abs(system.motions.T) @ (np.abs(system.inertia) @ np.abs(a) + np.abs(system.force))
+        return float(terms.max(initial=0.0))
+
+    most = size(residual.acceleration)
+    missed = max(apart(residual.independent, R, most), apart(residual.driven, Q, most))
+    return apart(zero.independent, 0.0, size(zero.acceleration)), missed
+
+
+def energy_error(state: ClosedState, M: np.ndarray, rng: np.random.Generator) -> float:
+    """2 T = ud^T M_r ud, at a random velocity with the drives at rest; as a part of the terms of the sum."""
+    ud = rng.standard_normal(state.coordinates.partition.independent.size)
+    v = state.coordinates.spread(ud)
+    v[state.coordinates.partition.dependent] = state.B[:, : ud.size] @ ud
+    J = state.rows.jacobian[state.coordinates.partition.rows]
+    assert np.abs(J @ v).max(initial=0.0) <= 1e-9 * max(1.0, np.abs(v).max())
+    return apart(ud @ reduced_mass_matrix(state) @ ud, v @ M @ v, np.abs(v) @ np.abs(M) @ np.abs(v))
+
+
+def given_back(sample: Sample, rng: np.random.Generator) -> float:
+    """Inverse dynamics of a wish, and direct dynamics of its answer.
+
+    As a part of the accelerations that there are, and of those that the forces would give without each other: where
+    a crank of micrograms is moved by forces of newtons, their last digit moves it too.
+    """
+    state = sample.state
+    robot, parts = state.coordinates.constraint_set.robot, state.coordinates.partition
+    if not parts.independent.size:
+        return 0.0
+    wish = rng.standard_normal(parts.independent.size)
+    columns = [*parts.independent.tolist(), *rng.permutation(parts.dependent)[:1].tolist()]  # one more than is needed
+    by = reduced_inverse_dynamics(
+        state, wish, sample.cdd, actuation=np.eye(robot.nv)[:, columns], tau=sample.tau, external=sample.external
+    ).or_raise()
+    back = reduced_forward_dynamics(
+        state, sample.tau + by.tau, driven_acceleration=sample.cdd, external=sample.external
+    ).or_raise()
+    system, n = reduced_system(state), parts.independent.size
+    T, terms = np.abs(system.motions[:, :n]), np.abs(system.inertia) @ np.abs(by.acceleration) + np.abs(system.force)
+    most = float((terms + np.abs(by.tau) + np.abs(sample.tau)).max())
+    alone = T @ np.abs(np.linalg.inv(system.independent_mass)).sum(axis=1) * most
+    return apart(back.acceleration, by.acceleration, float((np.abs(by.acceleration) + alone).max()))

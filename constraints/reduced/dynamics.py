@@ -27,6 +27,7 @@ from .status import ReducedStatus
 from .system import (
     ReducedSystem,
     assembled,
+    closed_acceleration,
     driven_acceleration as driven_acceleration_of,
     independent_acceleration,
     joint_forces,
@@ -156,7 +157,7 @@ def reduced_residual(
     """
     force, forces = joint_forces(state, tau), as_external(external)
     udd = independent_acceleration(state, acceleration)
-    a = state.acceleration(state.coordinates.spread(udd, driven_acceleration_of(state, driven_acceleration)))
+    a = closed_acceleration(state, udd, driven_acceleration_of(state, driven_acceleration))
     missing = missing_force(state, a, force, forces)
     left, multipliers = reacting(state, missing)
     return Residual(left[: udd.size], left[udd.size :], a, multipliers)

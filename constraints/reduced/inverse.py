@@ -15,7 +15,7 @@ from ..dynamics.external_force import Force, as_external
 from ..dynamics.system import Question
 from ..errors import ConstraintError, OptionError
 from ..keywords import names_checked
-from ..linear_algebra import is_finite, pivots
+from ..linear_algebra import is_finite, numerical_rank, pivots
 from ..loops import Closure
 from ..words import counted, first_names
 from .dynamics import missing_force
@@ -23,6 +23,7 @@ from .reduced_forces import ReducedForces
 from .state import ClosedState
 from .status import ReducedStatus
 from .system import (
+    closed_acceleration,
     driven_acceleration as driven_acceleration_of,
     independent_acceleration,
     joint_forces,
@@ -176,55 +177,54 @@ def reduced_inverse_dynamics(
     other, forces = joint_forces(state, tau), as_external(external)
     coordinates = state.coordinates
     udd = independent_acceleration(state, acceleration)
-    a = state.acceleration(coordinates.spread(udd, driven_acceleration_of(state, driven_acceleration)))
+    a = closed_acceleration(state, udd, driven_acceleration_of(state, driven_acceleration))
     actuators = actuation_at(coordinates.constraint_set, state.motion, actuated, actuation)
-    missing = missing_force(state, a, other, forces)
-    T = motion_matrix(state)
-    by_drives = not udd.size
+    missing, T, by_drives = missing_force(state, a, other, forces), motion_matrix(state), not udd.size
     if not by_drives:
         _not_driven(state, actuators)
     moved, names = (T, coordinates.driven) if by_drives else (T[:, : udd.size], coordinates.independent)
     reach = moved.T @ actuators.matrix
-    if len(reach) > reach.shape[1] and not (by_drives and not reach.shape[1]):
-        kind = "driven" if by_drives else "independent"
-        raise UnderactuatedError(reach.shape[1], len(reach), _unreached(reach, names), kind)
-    effort, rank = _least(reach, moved.T @ missing)
-    left, multipliers = reacting(state, missing - actuators.matrix @ effort)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is NOT_FINITE
+        effort, rank = _least(reach, moved.T @ missing)
+        left, multipliers = reacting(state, missing - actuators.matrix @ effort)
+    unreached = _unreached(reach, names, rank) if effort.size or not by_drives else ()
+    if len(reach) > effort.size and unreached:
+        raise UnderactuatedError(effort.size, len(reach), unreached, "driven" if by_drives else "independent")
     driven = left[udd.size :]
-    without = _unreached(reach, names) if reach.shape[1] and rank < len(reach) else ()
-    status = ReducedStatus.SINGULAR_ACTUATION if without else ReducedStatus.SOLVED
+    status = ReducedStatus.SINGULAR_ACTUATION if unreached else ReducedStatus.SOLVED
     if not (is_finite(left) and is_finite(multipliers) and is_finite(effort)):
         status = ReducedStatus.NOT_FINITE
-    elif not without and not rows_agree(state, a):
+    elif not unreached and not rows_agree(state, a):
         status = ReducedStatus.INCONSISTENT
     other[coordinates.partition.driven] += driven
     question = Question(coordinates.constraint_set, state.q, state.v, other, forces, None, state.rhs)
     surplus = effort.size - rank
-    return ReducedInverseDynamics(a, effort, driven, multipliers, status, actuators, surplus, without, state, question)
+    return ReducedInverseDynamics(
+        a, effort, driven, multipliers, status, actuators, surplus, unreached, state, question
+    )
 
 
 def _not_driven(state: ClosedState, actuators: Actuation) -> None:
     """Refuse actuators that act on driven coordinates alone: their force is that of the drive."""
-    others = np.delete(actuators.matrix, state.coordinates.partition.driven, axis=0)
-    for name, column in zip(actuators.names, others.T, strict=True):
-        if actuators.matrix.size and not column.any():
-            raise OptionError(
-                f"actuated '{name}': it is driven, and its force is among the driven forces Q_c; actuate others, or "
-                "make it independent"
-            )
+    driven = state.coordinates.partition.driven
+    sizes = np.abs(actuators.matrix)
+    alone = sizes.sum(axis=0) == sizes[driven].sum(axis=0)
+    for i in np.flatnonzero(alone & (sizes[driven].sum(axis=0) > 0.0)):
+        raise OptionError(
+            f"actuated '{actuators.names[i]}': it is driven, and its force is among the driven forces Q_c; actuate "
+            "others, or make it independent"
+        )
 
 
 def _least(reach: Matrix, needed: Vector) -> tuple[Vector, int]:
     """Efforts (na,) of least norm that come nearest to what is needed (n,), and the rank of what they reach."""
-    if not reach.size:
-        return np.zeros(reach.shape[1]), 0
     U, sizes, Vt = np.linalg.svd(reach, full_matrices=False)
-    rank = int((sizes > WEAK * sizes[0]).sum()) if sizes[0] > 0.0 else 0
-    return Vt[:rank].T @ ((U[:, :rank].T @ needed) / sizes[:rank]), rank
+    rank = numerical_rank(sizes, tolerance=WEAK)
+    effort: Vector = Vt[:rank].T @ ((U[:, :rank].T @ needed) / sizes[:rank])
+    return effort, rank
 
 
-def _unreached(reach: Matrix, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of coordinates (n,) that are left over when each actuator is counted for one that it reaches."""
-    order, sizes = pivots(reach.T)
-    rank = int((sizes > WEAK * sizes.max(initial=0.0)).sum())
-    return tuple(names[i] for i in sorted(order[rank:].tolist()))
+def _unreached(reach: Matrix, names: tuple[str, ...], rank: int) -> tuple[str, ...]:
+    """Names of coordinates (n,) that are left over when each direction that is reached is counted for one of them."""
+    left: list[int] = pivots(reach.T)[0][rank:].tolist()
+    return tuple(names[i] for i in sorted(left))

@@ -12,6 +12,7 @@ from liegroups.arguments import expect, finite_vector
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
 from ..dynamics.external_force import Force, as_external, generalised
+from ..dynamics.saddle_point import EVEN
 from ..keywords import names_checked
 from ..linear_algebra import largest
 from ..loops.mobility import CLOSED
@@ -156,6 +157,14 @@ def multipliers_of(state: ClosedState, along: Vector) -> Vector:
     multipliers = np.zeros(state.coordinates.constraint_set.size)
     multipliers[state.coordinates.partition.rows] = -state.lu.solve_transposed(along)
     return multipliers
+
+
+def closed_acceleration(state: ClosedState, udd: Vector, cdd: Vector) -> Vector:
+    """Acceleration (nv,) from its independent and driven parts; what rounding left of the rows is solved for again."""
+    a, parts = state.acceleration(state.coordinates.spread(udd, cdd)), state.coordinates.partition
+    if state.lu.rcond < EVEN:
+        a[parts.dependent] += state.lu.solve((state.rows.jacobian @ a + state.rows.drift)[parts.rows])
+    return a
 
 
 def rows_agree(state: ClosedState, a: Vector) -> bool:
