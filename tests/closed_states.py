@@ -111,7 +111,7 @@ def samples(name: str, count: int, rng: np.random.Generator, left_out: LeftOut |
         if q is None:
             out.open += 1
             continue
-        n = q.size and coordinates.constraint_set.robot.nv
+        n = coordinates.constraint_set.robot.nv
         state = coordinates.at(q, rng.standard_normal(n), close=True)
         if state.lu.rcond < NEAR:
             out.near += 1
@@ -136,6 +136,14 @@ def moved(coordinates: MinimalCoordinates, rng: np.random.Generator) -> np.ndarr
             return again.q if again.residual < closing.residual else closing.q
         step *= 0.5
     return None
+
+
+def state_of(name: str, seed: int = 0, driven: tuple[str, ...] = ()) -> ClosedState:
+    """One random closed state of a mechanism, in motion."""
+    coordinates, rng = coordinates_of(name, driven), np.random.default_rng(seed)
+    q = moved(coordinates, rng)
+    assert q is not None
+    return coordinates.at(q, rng.standard_normal(coordinates.constraint_set.robot.nv), close=True)
 
 
 @dataclass

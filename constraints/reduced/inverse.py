@@ -15,7 +15,7 @@ from ..dynamics.external_force import Force, as_external
 from ..dynamics.system import Question
 from ..errors import ConstraintError, OptionError
 from ..keywords import names_checked
-from ..linear_algebra import is_finite, numerical_rank, pivots
+from ..linear_algebra import is_finite, largest, numerical_rank, pivots
 from ..loops import Closure
 from ..words import counted, first_names
 from .dynamics import missing_force
@@ -33,7 +33,7 @@ from .system import (
 )
 
 WEAK = 1e-12
-"""A singular value of the actuation below this part of the largest one is none."""
+"""A singular value of what the actuators reach is none below this part of the motions times the actuators."""
 
 
 class UnderactuatedError(ConstraintError):
@@ -185,7 +185,7 @@ def reduced_inverse_dynamics(
     moved, names = (T, coordinates.driven) if by_drives else (T[:, : udd.size], coordinates.independent)
     reach = moved.T @ actuators.matrix
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is NOT_FINITE
-        effort, rank = _least(reach, moved.T @ missing)
+        effort, rank = _least(reach, moved.T @ missing, largest(moved) * largest(actuators.matrix))
         left, multipliers = reacting(state, missing - actuators.matrix @ effort)
     unreached = _unreached(reach, names, rank) if effort.size or not by_drives else ()
     if len(reach) > effort.size and unreached:
@@ -216,10 +216,10 @@ def _not_driven(state: ClosedState, actuators: Actuation) -> None:
         )
 
 
-def _least(reach: Matrix, needed: Vector) -> tuple[Vector, int]:
+def _least(reach: Matrix, needed: Vector, scale: float) -> tuple[Vector, int]:
     """Efforts (na,) of least norm that come nearest to what is needed (n,), and the rank of what they reach."""
     U, sizes, Vt = np.linalg.svd(reach, full_matrices=False)
-    rank = numerical_rank(sizes, tolerance=WEAK)
+    rank = numerical_rank(sizes, scale, WEAK)
     effort: Vector = Vt[:rank].T @ ((U[:, :rank].T @ needed) / sizes[:rank])
     return effort, rank
 
