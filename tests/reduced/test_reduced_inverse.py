@@ -150,15 +150,19 @@ def test_fully_driven_with_actuators(actuated: list[str]) -> None:
 
 @pytest.mark.parametrize("name", EVERY)
 def test_what_it_gives_gives_the_motion_back(name: str) -> None:
-    """Case 8: Q_a of all independent coordinates, fed to direct dynamics, gives the wished accelerations; to 1e-9 of
-    the accelerations that the same forces would give without each other (Cassie's springs weigh grams)."""
+    """Case 8: Q_a of all independent coordinates, fed to direct dynamics, gives the wished accelerations to 1e-9.
+
+    In the delta robot of a file it is 1e-12 of those that the same forces would give without each other: its rods turn
+    with 1e-11 kg m2, and the last digit of what holds the others turns them.
+    """
     state = state_of(name)
     independent = state.coordinates.partition.independent
     wish = np.random.default_rng(8).standard_normal(independent.size)
     found = reduced_inverse_dynamics(state, wish, actuation=np.eye(state.v.size)[:, independent]).or_raise()
     back = reduced_forward_dynamics(state, found.tau).or_raise()
     alone = np.abs(found.tau[independent]).max() / state.motion.mass_matrix().diagonal().min()
-    assert np.abs(back.independent_acceleration - wish).max() <= max(1e-9, 1e-12 * alone)
+    limit = 1e-12 * alone if name == "robot_delta" else 1e-9
+    assert np.abs(back.independent_acceleration - wish).max() <= limit
 
 
 # Cut hinges.
