@@ -169,12 +169,10 @@ def closed_acceleration(state: ClosedState, udd: Vector, cdd: Vector) -> Vector:
 
 def rows_agree(state: ClosedState, a: Vector) -> bool:
     """Whether an acceleration (nv,) that meets the rows that count meets the redundant ones too."""
-    redundant = state.coordinates.partition.redundant
-    if not redundant.size:
+    if not state.coordinates.partition.redundant.size:
         return True
     J, drift = state.rows.jacobian, state.rows.drift
-    missed = largest(J[redundant] @ a + drift[redundant])
-    return missed <= AGREED * (largest(J) * largest(a) + largest(drift))
+    return largest(J @ a + drift) <= AGREED * (largest(J) * largest(a) + largest(drift))
 
 
 # Arguments.
