@@ -24,6 +24,7 @@ from constraints.models.mjcf import from_qpos
 from constraints.reduced import (
     ClosedState,
     MinimalCoordinates,
+    PartitionError,
     minimal_coordinates,
     reduced_forward_dynamics,
     reduced_inverse_dynamics,
@@ -69,12 +70,18 @@ def coordinates_of(name: str, driven: tuple[str, ...] = ()) -> MinimalCoordinate
     return minimal_coordinates(rows, q, driven=driven)
 
 
-def drivable(name: str) -> list[str]:
-    """Joints that can be driven alone: all their coordinates are independent in some partition."""
-    coordinates = coordinates_of(name)
-    robot = coordinates.constraint_set.robot
-    free = set(coordinates.partition.independent.tolist())
-    return [j for j in robot.joint_names if set(range(robot.nv)[robot.velocity_slice_of(j)]) <= free]
+@functools.cache
+def drivable(name: str) -> tuple[str, ...]:
+    """Joints that can be driven alone, far from their dead points at the closed configuration."""
+    found: list[str] = []
+    for joint in mechanism_of(name)[0].robot.joint_names:
+        try:
+            coordinates = coordinates_of(name, (joint,))
+        except PartitionError:
+            continue
+        if coordinates.at(coordinates.q).lu.rcond > 3.0 * NEAR:
+            found.append(joint)
+    return tuple(found)
 
 
 @dataclass
