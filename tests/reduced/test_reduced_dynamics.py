@@ -303,7 +303,7 @@ def test_near_a_dead_point_nothing_is_lost() -> None:
         found = reduced_forward_dynamics(
             sample.state, sample.tau, driven_acceleration=sample.cdd, external=sample.external
         ).or_raise()
-        assert apart(found.acceleration, truth.acceleration, np.abs(truth.acceleration).max()) < 1e-12
+        assert apart(found.acceleration, truth.acceleration, np.abs(truth.acceleration).max()) < 1e-10
     assert worst < 1e-5
 
 
