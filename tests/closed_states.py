@@ -23,6 +23,7 @@ from constraints.models import Mechanism, load, mechanisms
 from constraints.models.mjcf import from_qpos
 from constraints.reduced import (
     ClosedState,
+    DeadPointError,
     MinimalCoordinates,
     PartitionError,
     minimal_coordinates,
@@ -119,7 +120,11 @@ def samples(name: str, count: int, rng: np.random.Generator, left_out: LeftOut |
             out.open += 1
             continue
         n = coordinates.constraint_set.robot.nv
-        state = coordinates.at(q, rng.standard_normal(n), close=True)
+        try:
+            state = coordinates.at(q, rng.standard_normal(n), close=True)
+        except DeadPointError:
+            out.near += 1
+            continue
         if state.lu.rcond < NEAR:
             out.near += 1
             continue

@@ -19,7 +19,11 @@ from .inverse import (
     UnderactuatedError as UnderactuatedError,
     reduced_inverse_dynamics as reduced_inverse_dynamics,
 )
-from .state import ClosedState as ClosedState, OpenMechanismError as OpenMechanismError
+from .state import (
+    ClosedState as ClosedState,
+    DeadPointError as DeadPointError,
+    OpenMechanismError as OpenMechanismError,
+)
 from .status import ReducedStatus as ReducedStatus
 from .system import (
     ReducedSystem as ReducedSystem,
