@@ -14,7 +14,7 @@ from liegroups.arrays import ArrayLike, Vector
 from ..errors import ConstraintError
 from ..linear_algebra import dot, is_finite
 from ..loops import ConstraintSet
-from ..loops.mobility import coordinate_names
+from ..loops.mobility import taking_part
 from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide
 from ..words import counted, first_names
@@ -32,9 +32,6 @@ from .system import ConstrainedSystem, Question, check_state, status_of, wanted,
 
 LONG = 45
 """Degrees of freedom from which on the sparse method is quicker than the direct one, on chains with as many loops."""
-
-FREE = 1e-6
-"""Part of a motion that is left free, of norm 1, from which on a coordinate takes part in it."""
 
 
 class NoAccelerationError(ConstraintError):
@@ -86,9 +83,7 @@ class ForwardDynamics(RowForces):
         """Names of coordinates that neither mass nor rows hold, where the status is SINGULAR_SYSTEM."""
         if self.solution is None or not self.solution.free.size:
             return ()
-        names = coordinate_names(self.question.constraint_set.robot)
-        part = np.abs(self.solution.free).max(axis=1)
-        return tuple(name for name, p in zip(names, part.tolist(), strict=True) if p > FREE)
+        return taking_part(self.question.constraint_set.robot, self.solution.free)
 
     def or_raise(self) -> ForwardDynamics:
         """The result itself if both equations hold.

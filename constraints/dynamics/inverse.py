@@ -13,7 +13,7 @@ from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import ConstraintError
 from ..loops import Closure, ConstraintSet
-from ..loops.mobility import coordinate_names
+from ..loops.mobility import taking_part
 from ..robot import Motion
 from ..rows.right_hand_side import RightHandSide
 from ..words import counted, first_names
@@ -25,9 +25,6 @@ from .row_space import in_balance
 from .saddle_point import Solution
 from .status import DynamicsStatus
 from .system import ConstrainedSystem, Question, check_state
-
-TAKES_PART = 1e-6
-"""Part of a motion that nothing drives, of norm 1, from which on a coordinate takes part in it."""
 
 TARGET = "wanted acceleration of inverse dynamics"
 
@@ -209,8 +206,6 @@ def inverse_dynamics(
         system.mass_matrix, G, system.force, gamma, actuators.matrix, target, size=speed, tolerance=close
     )
     is_full = not found.unactuated.shape[1] and found.solution.status is not DynamicsStatus.NOT_FINITE
-    moving = np.abs(found.unactuated).max(axis=1, initial=0.0) > TAKES_PART
-    names = coordinate_names(constraint_set.robot)
     return InverseDynamics(
         found.solution.acceleration,
         found.effort,
@@ -221,7 +216,7 @@ def inverse_dynamics(
         actuators,
         is_full,
         found.surplus,
-        tuple(name for name, part in zip(names, moving.tolist(), strict=True) if part),
+        taking_part(constraint_set.robot, found.unactuated),
         question,
         found.solution,
         system,

@@ -75,8 +75,9 @@ class RowForces(Result):
         """Names of rows whose multiplier is not unique: "elbow[2]".
 
         Other rows can stand for them, or no motion of the robot meets them (those across the plane of a planar
-        linkage). Of these multipliers the result has the ones of least norm; how such forces are shared in a real
-        mechanism depends on how stiff its bodies are. Rows that are off have the multiplier zero, which is unique.
+        linkage). Of these multipliers the result has the ones of least norm (dynamics in minimal coordinates: zero on
+        redundant rows); how such forces are shared in a real mechanism depends on how stiff its bodies are. Rows that
+        are off have the multiplier zero, which is unique.
         """
         where = (~self._determined).nonzero()[0]
         return tuple(self.question.constraint_set.row_name(int(i)) for i in where)

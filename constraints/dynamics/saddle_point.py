@@ -152,7 +152,7 @@ def _whole(
 ) -> tuple[tuple[Vector, Vector] | None, Matrix]:
     """Acceleration and multipliers by the whole matrix, or the motions that nothing holds."""
     B, n, r = rows.rows, len(c), len(rows.rows)
-    scale = _scale(H)
+    scale = unit_scale(H)
     scaled = B * scale
     lengths = np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
     scaled /= lengths[:, None]
@@ -232,7 +232,7 @@ def solve_null_space(
     """
 
     def solve(H: Matrix, c: Vector, space: RowSpace, rows: Independent) -> Solution:
-        scale = _scale(H) if bases is None else np.ones(len(c))
+        scale = unit_scale(H) if bases is None else np.ones(len(c))
         A, B, push = H * scale * scale[:, None], rows.rows * scale, c * scale
         Y, Z = bases_of(B) if bases is None else own_bases(bases, space, len(c))
         square = B @ Y
@@ -293,7 +293,7 @@ def unsolved(space: RowSpace, status: DynamicsStatus, n: int, free: Matrix | Non
     return Solution(np.zeros(n), np.zeros(len(space.G)), status, space, NO_MOTION if free is None else free)
 
 
-def _scale(H: Matrix) -> Vector:
+def unit_scale(H: Matrix) -> Vector:
     """Factors of the unknowns that bring the diagonal of H to one where it is not zero."""
     diagonal = np.diagonal(H)
     heavy = diagonal > SINGULAR * diagonal.max(initial=0.0)

@@ -22,7 +22,7 @@ CLOSED = 1e-6
 """Residual up to which a configuration counts as closed [m or rad]: beyond, ranks are those of another posture."""
 
 FREE = 1e-6
-"""Part of a free direction, of norm 1, from which on a coordinate takes part in it."""
+"""Part of a motion, of norm 1, from which on a coordinate takes part in it."""
 
 INCONSISTENT = 1e-12
 """Errors below this, in directions that no motion reaches, are rounding [m or rad]."""
@@ -188,6 +188,12 @@ def coordinate_names(robot: Robot) -> tuple[str, ...]:
         size = factor.v.stop - factor.v.start
         names += [factor.name] if size == 1 else [f"{factor.name}[{i}]" for i in range(size)]
     return tuple(names)
+
+
+def taking_part(robot: Robot, motions: Matrix) -> tuple[str, ...]:
+    """Names of the coordinates that take part in some motions (nv, m), of norm 1 each."""
+    part = np.abs(motions).max(axis=1, initial=0.0)
+    return tuple(name for name, p in zip(coordinate_names(robot), part.tolist(), strict=True) if p > FREE)
 
 
 def _columns_of(robot: Robot, joints: Collection[str]) -> list[int]:

@@ -11,15 +11,28 @@ from .closing import (
 )
 from .coordinates import MinimalCoordinates as MinimalCoordinates, minimal_coordinates as minimal_coordinates
 from .dynamics import (
+    NoReducedAccelerationError as NoReducedAccelerationError,
     ReducedDynamics as ReducedDynamics,
+    Residual as Residual,
     reduced_forward_dynamics as reduced_forward_dynamics,
-    reduced_mass_matrix as reduced_mass_matrix,
     reduced_residual as reduced_residual,
 )
 from .explicit_loop import ExplicitLoop as ExplicitLoop, ExplicitLoops as ExplicitLoops, KeptImplicit as KeptImplicit
+from .inverse import (
+    NoReducedActuationError as NoReducedActuationError,
+    ReducedInverseDynamics as ReducedInverseDynamics,
+    UnderactuatedError as UnderactuatedError,
+    reduced_inverse_dynamics as reduced_inverse_dynamics,
+)
 from .loop_finding import explicit_loops as explicit_loops
 from .loop_function import LoopFunction as LoopFunction
 from .lu import LU as LU
 from .planar_loops import LoopBranch as LoopBranch, PlanarLoop as PlanarLoop
 from .state import ClosedState as ClosedState, RankError as RankError, closed_state as closed_state
+from .status import ReducedStatus as ReducedStatus
+from .system import (
+    ReducedSystem as ReducedSystem,
+    reduced_mass_matrix as reduced_mass_matrix,
+    reduced_system as reduced_system,
+)
 from .wishes import PartitionError as PartitionError

@@ -1,31 +1,56 @@
-"""Dynamics in minimal coordinates: inertia, residual and direct dynamics after both reductions."""
+"""Dynamics in minimal coordinates: residual and direct dynamics after both reductions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from math import isfinite
+from typing import NamedTuple, final
 
 import numpy as np
 from scipy.linalg import lapack
 
-from liegroups.arguments import finite_vector
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
+from ..dynamics.dense import lightest
 from ..dynamics.external_force import Force, as_external, generalised
-from ..dynamics.row_forces import RowForces
-from ..dynamics.saddle_point import Solution
-from ..dynamics.status import DynamicsStatus
-from ..dynamics.system import ConstrainedSystem, Question
+from ..dynamics.saddle_point import EVEN, LIGHT, NO_MOTION, SINGULAR, unit_scale
+from ..dynamics.system import Question
 from ..errors import ConstraintError
 from ..keywords import names_checked
-from ..linear_algebra import RANK_TOLERANCE
+from ..linear_algebra import is_finite
+from ..loops.mobility import taking_part
+from ..words import first_names
+from .reduced_forces import ReducedForces
+from .state import ClosedState
+from .status import ReducedStatus
+from .system import (
+    ReducedSystem,
+    assembled,
+    closed_acceleration,
+    driven_acceleration as driven_acceleration_of,
+    independent_acceleration,
+    joint_forces,
+    multipliers_of,
+    reacting,
+    rows_agree,
+)
 
-if TYPE_CHECKING:
-    from .state import ClosedState
 
-_potrf: Any = lapack.dpotrf
-_potrs: Any = lapack.dpotrs
+class Factor(NamedTuple):
+    """What solves with the inertia of the independent coordinates.
+
+    Attributes:
+        status: whether it can be solved with.
+        solve: accelerations of the independent coordinates (nu,) from the forces on them (nu,).
+        evenness: its least pivot, as a part of its diagonal entry.
+        free: (nv, m) motions without mass.
+    """
+
+    status: ReducedStatus
+    solve: Callable[[Vector], Vector] = np.zeros_like
+    evenness: float = 1.0
+    free: Matrix = NO_MOTION
 
 
 class Residual(NamedTuple):
@@ -54,31 +79,29 @@ class NoReducedAccelerationError(ConstraintError):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class ReducedDynamics(RowForces):
+class ReducedDynamics(ReducedForces):
     r"""Accelerations, driven forces and multipliers: :math:`M a + h = \tau + Q_c + J^T \lambda`.
 
+    It is neither true nor false (`if result:` raises): `success` says whether all equations hold.
+
     Attributes:
-        acceleration: a (nv,) [m/s2, rad/s2], closed.
+        acceleration: a (nv,) [m/s2, rad/s2], closed; zero where there is none.
         driven_forces: Q_c (nc,) [N, N m], what the drives give besides tau, in the order of `coordinates.driven`.
         multipliers: lambda (size,), on the successors; zero on redundant rows (`least_norm` spreads them).
         status: how it ended.
         state: where.
         question: what was asked; its tau has the driven forces.
+        free: (nv, m) the motions, of norm 1, that have no mass and that nothing holds, where the status is
+            SINGULAR_SYSTEM.
     """
 
     acceleration: Vector
     driven_forces: Vector
     multipliers: Vector
-    status: DynamicsStatus
+    status: ReducedStatus
     state: ClosedState
     question: Question
-    solution: Solution | None = None
-    solved: ConstrainedSystem | None = None
-
-    @property
-    def success(self) -> bool:
-        """Whether the accelerations are unique and finite."""
-        return self.status.is_success
+    free: Matrix
 
     @property
     def acting(self) -> tuple[Force, ...]:
@@ -86,44 +109,21 @@ class ReducedDynamics(RowForces):
         return self.question.external
 
     @property
-    def independent_acceleration(self) -> Vector:
-        """Accelerations of the independent coordinates (nu,)."""
-        return self.acceleration[self.state.coordinates.partition.independent]
-
-    def least_norm(self) -> Vector:
-        r"""Multipliers (size,) of least norm that give the same forces :math:`J^T \lambda`."""
-        J = self.state.rows.jacobian
-        return np.asarray(np.linalg.lstsq(J.T, J.T @ self.multipliers, rcond=RANK_TOLERANCE)[0], dtype=np.float64)
+    def free_motions(self) -> tuple[str, ...]:
+        """Names of coordinates that neither mass nor rows nor drives hold, where the status is SINGULAR_SYSTEM."""
+        return taking_part(self.state.coordinates.constraint_set.robot, self.free) if self.free.size else ()
 
     def or_raise(self) -> ReducedDynamics:
-        """The result itself if it succeeded. Raises NoReducedAccelerationError, which carries it."""
+        """The result itself if all equations hold. Raises NoReducedAccelerationError, which carries it."""
         if not self.success:
             raise NoReducedAccelerationError(self)
         return self
 
     def __str__(self) -> str:
-        return str(self.status)
+        return f"{self.status}{f' Left free: {first_names(self.free_motions)}.' if self.free.size else ''}"
 
     def __repr__(self) -> str:
         return f"ReducedDynamics({self.status.name})"
-
-
-def motion_matrix(state: ClosedState) -> Matrix:
-    """T (nv, nu + nc): velocities of all coordinates from the independent and driven ones; identity and B."""
-    held = state.coordinates.held
-    T = np.zeros((state.v.size, held.size))
-    T[held, np.arange(held.size)] = 1.0
-    T[state.coordinates.partition.dependent] = state.B
-    return T
-
-
-def reduced_mass_matrix(state: ClosedState) -> Matrix:
-    r"""M_r (nu, nu), the inertia of the independent coordinates: :math:`2 T = \dot u^T M_r \dot u` with drives at rest.
-
-    Source: `mbs_Mred` of Robotran.
-    """
-    T = motion_matrix(state)[:, : state.coordinates.partition.independent.size]
-    return T.T @ state.motion.mass_matrix() @ T
 
 
 @names_checked("options are named: tau=, external=")
@@ -140,22 +140,34 @@ def reduced_residual(
     .. math:: R_u = (\varphi - \tau)_u + B_{vu}^T (\varphi - \tau)_v, \qquad
         Q_c = (\varphi - \tau)_c + B_{vc}^T (\varphi - \tau)_v, \qquad \varphi = M a + h
 
+    So :math:`R_u = M_r \ddot u + M_{uc} \ddot c + F_u` (`reduced_system`).
+
     Args:
         state: where; its dependent accelerations follow.
         acceleration: of the independent coordinates (nu,); zero by default.
         driven_acceleration: of the driven ones (nc,); by default those of their targets, else zero.
-        tau: joint forces (nv,); zero by default.
+        tau: joint forces (nv,) [N, N m]; zero by default.
         external: what else acts.
 
-    Source: `mbs_Rred_core` of Robotran.
+    Raises:
+        SizeError, NotFiniteError, WrongObjectError: what is wrong with an argument.
+
+    Source: `mbs_Rred_core` of Robotran; with a state that was closed for it (`coordinates.at(q, v, close=True)`),
+    `mbs_Rred`.
     """
-    u = state.coordinates.partition.independent
-    udd = np.zeros(u.size) if acceleration is None else acceleration
-    a = state.acceleration(state.coordinates.spread(udd, _driven_acceleration(state, driven_acceleration)))
+    force, forces = joint_forces(state, tau), as_external(external)
+    udd = independent_acceleration(state, acceleration)
+    a = closed_acceleration(state, udd, driven_acceleration_of(state, driven_acceleration))
+    missing = missing_force(state, a, force, forces)
+    left, multipliers = reacting(state, missing)
+    return Residual(left[: udd.size], left[udd.size :], a, multipliers)
+
+
+def missing_force(state: ClosedState, a: Vector, tau: Vector, external: tuple[Force, ...]) -> Vector:
+    """M a + h - tau (nv,) of the tree, external forces taken off, by recursion."""
     motion = state.motion
-    missing = motion.bias_force() + motion.inertial_force(a) - _applied(state, tau, as_external(external))
-    reduced, multipliers = _reduced(state, missing)
-    return Residual(reduced[: u.size], reduced[u.size :], a, multipliers)
+    missing = motion.inertial_force(a) + motion.bias_force() - tau
+    return missing - generalised(external, motion) if external else missing
 
 
 @names_checked("options are named: tau=, driven_acceleration=, external=")
@@ -168,79 +180,109 @@ def reduced_forward_dynamics(
 ) -> ReducedDynamics:
     r"""Accelerations of the independent coordinates, then all others, driven forces and multipliers.
 
-    .. math:: M_r \ddot u = -(F_u + M_{uc} \ddot c), \qquad Q_c = M_{cu} \ddot u + M_{cc} \ddot c + F_c
+    .. math:: M_r \ddot u = -(F_u + M_{uc} \ddot c), \qquad a_v = B_{vu} \ddot u + B_{vc} \ddot c + b'
+
+    .. math:: Q_c = M_{cu} \ddot u + M_{cc} \ddot c + F_c, \qquad \lambda = J_v^{-T} (M a + h - \tau)_v
+
+    A stabilisation of the constraint set has no part in it: the state is closed.
 
     Args:
         state: closed.
         tau: joint forces (nv,) [N, N m]; zero by default.
         driven_acceleration: of the driven coordinates (nc,); by default those of their targets, else zero.
-        external: what else acts.
+        external: what else acts: wrenches on bodies, forces at hinges, springs.
+
+    Returns:
+        A value; failure is a status, never an exception.
+
+    Raises:
+        SizeError, NotFiniteError, WrongObjectError: what is wrong with an argument.
 
     Source: `dirdynared` of Robotran, with the term :math:`B_{vc} \ddot c` that its published source leaves out.
     """
-    coordinates = state.coordinates
-    n = coordinates.partition.independent.size
-    forces = as_external(external)
-    motion = state.motion
-    M = motion.mass_matrix()
-    T = motion_matrix(state)
-    d = np.zeros(state.v.size)
-    d[coordinates.partition.dependent] = state.drift
-    applied = _applied(state, tau, forces)
-    cdd = _driven_acceleration(state, driven_acceleration)
-    known = d + T[:, n:] @ cdd
-    bias = motion.bias_force() - applied
-    Tu = T[:, :n]
-    right = -(Tu.T @ (M @ known + bias))
-    M_r = Tu.T @ M @ Tu
-    status, udd = _solved(M_r, right)
-    a = known + Tu @ udd
-    reduced, multipliers = _reduced(state, M @ a + bias)
-    driven = reduced[n:]
-    drives = applied - generalised(forces, motion) if forces else applied
-    drives = drives.copy()
-    drives[coordinates.partition.driven] += driven
-    question = Question(coordinates.constraint_set, state.q, state.v, drives, forces, None, state.rhs)
-    return ReducedDynamics(a, driven, multipliers, status, state, question)
+    given, forces = joint_forces(state, tau), as_external(external)
+    cdd = driven_acceleration_of(state, driven_acceleration)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is NOT_FINITE
+        system = assembled(state, given, forces)
+        factor = _factorised(system)
+        if factor.status is not ReducedStatus.SOLVED:
+            return _refused(state, factor, given, forces)
+        a, driven, multipliers = _answer(system, factor, cdd)
+    if not (is_finite(a) and is_finite(driven) and is_finite(multipliers)):
+        return _refused(state, Factor(ReducedStatus.NOT_FINITE), given, forces)
+    status = ReducedStatus.SOLVED if rows_agree(state, a) else ReducedStatus.INCONSISTENT
+    given[state.coordinates.partition.driven] += driven
+    return ReducedDynamics(a, driven, multipliers, status, state, _question(state, given, forces), NO_MOTION)
 
 
-def _solved(M_r: Matrix, right: Vector) -> tuple[DynamicsStatus, Vector]:
-    if not right.size:
-        return DynamicsStatus.SOLVED, right
-    if not (np.isfinite(M_r).all() and np.isfinite(right).all()):
-        return DynamicsStatus.NOT_FINITE, np.zeros(right.size)
-    factor, info = _potrf(M_r)
-    sizes = np.diag(factor) ** 2
-    if info != 0 or sizes.min() <= 1e-13 * sizes.max():
-        return DynamicsStatus.SINGULAR_SYSTEM, np.zeros(right.size)
-    return DynamicsStatus.SOLVED, _potrs(factor, right)[0]
+def _question(state: ClosedState, tau: Vector, forces: tuple[Force, ...]) -> Question:
+    return Question(state.coordinates.constraint_set, state.q, state.v, tau, forces, None, state.rhs)
 
 
-def _reduced(state: ClosedState, missing: Vector) -> tuple[Vector, Vector]:
-    """Missing forces (nv,) on the coordinates that do not follow (nu + nc,), and the multipliers (size,)."""
-    coordinates = state.coordinates
-    parts = coordinates.partition
-    along = missing[parts.dependent]
-    multipliers = np.zeros(coordinates.constraint_set.size)
-    multipliers[parts.rows] = -state.lu.solve_transposed(along)
-    return missing[coordinates.held] + state.B.T @ along, multipliers
+def _refused(state: ClosedState, factor: Factor, tau: Vector, forces: tuple[Force, ...]) -> ReducedDynamics:
+    driven, rows = state.coordinates.partition.driven.size, state.coordinates.constraint_set.size
+    a, question = np.zeros(state.v.size), _question(state, tau, forces)
+    return ReducedDynamics(a, np.zeros(driven), np.zeros(rows), factor.status, state, question, factor.free)
 
 
-def _applied(state: ClosedState, tau: ArrayLike | None, forces: tuple[Force, ...]) -> Vector:
-    """Joint forces and generalised external ones (nv,)."""
-    space = state.coordinates.constraint_set.robot.space
-    given = np.zeros(space.nv) if tau is None else np.array(space.check_tangent(tau, "tau"))
-    return given + generalised(forces, state.motion) if forces else given
+def _answer(system: ReducedSystem, factor: Factor, cdd: Vector) -> tuple[Vector, Vector, Vector]:
+    """Accelerations (nv,), driven forces (nc,) and multipliers (size,), by the factor of M_r."""
+    state, M = system.state, system.inertia
+    parts, n = state.coordinates.partition, system.split
+    h, v = parts.rows, parts.dependent
+    Tu, Tc = system.motions[:, :n], system.motions[:, n:]
+
+    def answer(force: Vector, drift: Vector, cdd: Vector) -> tuple[Vector, Vector, Vector]:
+        known = drift + Tc @ cdd
+        a = known + Tu @ factor.solve(-(Tu.T @ (force + M @ known)))
+        missing = force + M @ a
+        return a, Tc.T @ missing, multipliers_of(state, missing[v])
+
+    a, driven, multipliers = answer(system.force, system.drift, cdd)
+    if min(state.lu.rcond, factor.evenness) < EVEN:  # what rounding left of both equations is solved for again
+        J, drift = state.rows.jacobian[h], np.zeros(a.size)
+        force = system.force + M @ a - multipliers[h] @ J
+        force[parts.driven] -= driven
+        drift[v] = state.lu.solve(state.rows.drift[h] + J @ a)
+        more = answer(force, drift, np.zeros(cdd.size))
+        return a + more[0], driven + more[1], multipliers + more[2]
+    return a, driven, multipliers
 
 
-def _driven_acceleration(state: ClosedState, given: ArrayLike | None) -> Vector:
-    """Accelerations of the driven coordinates (nc,), from what was given or from their targets."""
-    coordinates = state.coordinates
-    driven = coordinates.partition.driven
-    if given is not None:
-        return np.array(finite_vector(given, driven.size, "acceleration of the driven coordinates"))
-    robot = coordinates.constraint_set.robot
-    whole = np.zeros(robot.nv)
-    for joint, target in coordinates.targets.items():
-        whole[robot.velocity_slice_of(joint)] = target.acceleration_at(state.t, robot.segments(joint).space)
-    return whole[driven]
+def _factorised(system: ReducedSystem) -> Factor:
+    """The factor of M_r."""
+    M_r, heaviest = system.independent_mass, float(system.inertia.diagonal().max(initial=0.0))
+    if not (is_finite(system.bias) and isfinite(float(M_r.trace()))):  # the diagonal of an inertia bounds all of it
+        return Factor(ReducedStatus.NOT_FINITE)
+    if not M_r.size:
+        return Factor(ReducedStatus.SOLVED)
+    L, failed = lapack.dpotrf(M_r, lower=1)
+    pivots: Vector = L.diagonal()
+    evenness = 0.0 if failed else lightest(L, M_r)
+    if evenness <= LIGHT or not (pivots * pivots > LIGHT * heaviest).all():
+        return _weighed(system)
+
+    def solve(right: Vector) -> Vector:
+        return lapack.dpotrs(L, right, lower=1)[0]
+
+    return Factor(ReducedStatus.SOLVED, solve, evenness)
+
+
+def _weighed(system: ReducedSystem) -> Factor:
+    """The same where inertias differ by many orders of magnitude, or are missing: in an orthonormal basis of motions.
+
+    By the measure of the saddle point: coordinates are scaled to inertias of one.
+    """
+    scale = unit_scale(system.inertia)
+    Z, R = np.linalg.qr(system.motions[:, : system.split] / scale[:, None])
+    values, vectors = np.linalg.eigh(Z.T @ (system.inertia * scale * scale[:, None]) @ Z)
+    massless = values <= SINGULAR * max(values[-1], 1.0)
+    if massless.any():
+        free = np.linalg.qr(scale[:, None] * (Z @ vectors[:, massless]))[0]
+        return Factor(ReducedStatus.SINGULAR_SYSTEM, free=free)
+
+    def solve(right: Vector) -> Vector:
+        push = lapack.dtrtrs(R, right, trans=1)[0]
+        return lapack.dtrtrs(R, vectors @ ((push @ vectors) / values))[0]
+
+    return Factor(ReducedStatus.SOLVED, solve, 0.0)

@@ -189,7 +189,10 @@ class RightHandSide:
                 owner.target.watch(t, owner.group, owner.name)
                 velocity[v] = owner.target.velocity_at(t, owner.group)
                 acceleration[v] = owner.target.acceleration_at(t, owner.group)
-        return RightHandSide(self.stack, vector, velocity, acceleration)
+        other = self.with_valid(vector)  # what does not move was checked when this one was made
+        other.velocity = _vector(velocity, velocity.size, "velocity of right-hand sides")
+        other.acceleration = _vector(acceleration, acceleration.size, "acceleration of right-hand sides")
+        return other
 
     def same_as(self, other: RightHandSide, tolerance: float = 1e-12) -> bool:
         """True when every point is the same element of its group (q and -q are one), within a tangent tolerance."""

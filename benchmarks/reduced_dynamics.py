@@ -1,0 +1,116 @@
+"""What dynamics in minimal coordinates cost, beside `forward_dynamics`: every mechanism, in one run.
+
+    python benchmarks/reduced_dynamics.py [--json FILE] [--repeats N] [--only NAME ...]
+    python benchmarks/reduced_dynamics.py --check
+
+At a random closed state of each built-in mechanism and of each model of `tests/data/mechanisms`, from (q, v, tau) on:
+
+- reduced: `reduced_forward_dynamics(coordinates.at(q, v), tau)`: the closed state with its checks, rows, LU and B, then
+  both reductions;
+- forward: `forward_dynamics(rows, robot.at(q, v), tau)`, method AUTOMATIC; which it takes is in the table.
+
+"state" and "solve" are the two parts of the first. The calls are timed in short bursts that go round, in time of this
+process: the least time of a call is what it costs, and the ratio of the two is taken of the least times, and as the
+median of the ratios of all rounds, in which both meet the same noise.
+
+Limit: reduced at most 2 times forward, by both ratios. The exit code is 1 where it is missed.
+
+`--check` is quick: both give one acceleration.
+"""
+
+# ruff: noqa: E402  # the number of threads is set before numpy is imported
+from __future__ import annotations
+
+import os
+
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_variable] = "1"
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+from closed_states import EVERY, state_of
+
+from constraints.dynamics import forward_dynamics
+from constraints.reduced import reduced_forward_dynamics
+
+BURST, LIMIT = 8, 2.0
+
+
+def calls_of(name: str) -> dict[str, Any]:
+    """What is timed on a mechanism."""
+    state = state_of(name)
+    coordinates, q, v = state.coordinates, state.q, state.v
+    rows, tau = coordinates.constraint_set, np.random.default_rng(0).standard_normal(state.v.size)
+    return {
+        "reduced": lambda: reduced_forward_dynamics(coordinates.at(q, v), tau),
+        "forward": lambda: forward_dynamics(rows, rows.robot.at(q, v), tau),
+        "state": lambda: coordinates.at(q, v),
+        "solve": lambda: reduced_forward_dynamics(state, tau),
+    }
+
+
+def times_of(calls: dict[str, Any], repeats: int) -> dict[str, np.ndarray]:
+    """Times of each call [us], one for each burst."""
+    found = {name: np.zeros(repeats) for name in calls}
+    for call in calls.values():
+        call()
+    for k in range(repeats):
+        for name, call in calls.items():
+            start = time.process_time()
+            for _ in range(BURST):
+                call()
+            found[name][k] = (time.process_time() - start) / BURST * 1e6
+    return found
+
+
+def check(names: list[str]) -> None:
+    """Quick: both give one acceleration."""
+    for name in names:
+        calls = calls_of(name)
+        reduced, forward = calls["reduced"]().or_raise(), calls["forward"]()  # of Cassie it may say INCONSISTENT
+        apart = np.abs(reduced.acceleration - forward.acceleration).max()
+        assert apart <= 1e-9 * np.abs(forward.acceleration).max(), (name, apart)
+    print(f"{len(names)} mechanisms: reduced and forward dynamics give one acceleration")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path, help="write the figures there")
+    parser.add_argument("--repeats", type=int, default=200, help="bursts of each call (%(default)s)")
+    parser.add_argument("--only", nargs="+", choices=EVERY, default=list(EVERY), metavar="NAME", help="these alone")
+    parser.add_argument("--check", action="store_true", help="compare, and time nothing")
+    options = parser.parse_args()
+    if options.check:
+        check(options.only)
+        return 0
+    figures, missed = dict[str, Any](), list[str]()
+    print(f"{'':20s} {'state':>7s} {'solve':>7s} {'reduced':>8s} {'forward':>8s} {'ratio':>6s} {'median':>6s}  [us]")
+    for name in options.only:
+        calls = calls_of(name)
+        times = times_of(calls, options.repeats)
+        least = {call: float(t.min()) for call, t in times.items()}
+        median = {call: float(np.median(t)) for call, t in times.items()}
+        ratios = [least["reduced"] / least["forward"], float(np.median(times["reduced"] / times["forward"]))]
+        method = calls["forward"]().method.name
+        print(
+            f"{name:20s} {least['state']:7.0f} {least['solve']:7.0f} {least['reduced']:8.0f} {least['forward']:8.0f} "
+            f"{ratios[0]:6.2f} {ratios[1]:6.2f}  {method}{'  MISSED' * (max(ratios) > LIMIT)}"
+        )
+        figures[name] = {"least": least, "median": median, "ratios": ratios, "method": method}
+        missed += [name] * (max(ratios) > LIMIT)
+    print(f"limit {LIMIT:g}: {'missed by ' + ', '.join(missed) if missed else 'kept everywhere'}")
+    if options.json is not None:
+        options.json.write_text(json.dumps(figures, indent=1) + "\n")
+    return int(bool(missed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,230 @@
+"""Inverse dynamics in minimal coordinates: forces of actuators and drives for a wanted motion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from liegroups.arrays import ArrayLike, Matrix, Vector
+
+from ..dynamics.actuation import Actuated, Actuation, actuation_at
+from ..dynamics.external_force import Force, as_external
+from ..dynamics.system import Question
+from ..errors import ConstraintError, OptionError
+from ..keywords import names_checked
+from ..linear_algebra import is_finite, largest, numerical_rank, pivots
+from ..loops import Closure
+from ..words import counted, first_names
+from .dynamics import missing_force
+from .reduced_forces import ReducedForces
+from .state import ClosedState
+from .status import ReducedStatus
+from .system import (
+    closed_acceleration,
+    driven_acceleration as driven_acceleration_of,
+    independent_acceleration,
+    joint_forces,
+    motion_matrix,
+    reacting,
+    rows_agree,
+)
+
+WEAK = 1e-12
+"""A singular value of what the actuators reach is none below this part of the motions times the actuators."""
+
+
+class UnderactuatedError(ConstraintError):
+    """Too few actuators for the motions that are free.
+
+    Attributes:
+        actuators: how many numbers the actuators give.
+        needed: how many independent coordinates there are; driven ones where all are driven.
+        without: names of coordinates that are left without an actuator, needed - actuators of them at least.
+    """
+
+    def __init__(self, actuators: int, needed: int, without: tuple[str, ...], kind: str) -> None:
+        self.actuators, self.needed, self.without = actuators, needed, without
+        coordinates = f"{needed} {kind} coordinate{'s' * (needed != 1)}"
+        super().__init__(
+            f"reduced inverse dynamics: {counted(actuators, 'actuator')} for {coordinates}: {first_names(without)} "
+            f"{'has' if len(without) == 1 else 'have'} none; actuate more, or drive those that shall follow a motion"
+        )
+
+
+class NoReducedActuationError(ConstraintError):
+    """Reduced inverse dynamics were not solved; carries the result: `result`."""
+
+    def __init__(self, result: ReducedInverseDynamics) -> None:
+        self.result = result
+        super().__init__(str(result))
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class ReducedInverseDynamics(ReducedForces):
+    r"""Forces of actuators and drives: :math:`M a + h = \tau + A\,Q_a + Q_c + J^T \lambda`.
+
+    It is neither true nor false (`if result:` raises): `success` says whether all equations hold.
+
+    Attributes:
+        acceleration: a (nv,), the wanted one, closed.
+        effort: Q_a (na,) [N, N m], of the actuators; of least norm where several give the same.
+        driven_forces: Q_c (nc,) [N, N m], what the drives give besides, in the order of `coordinates.driven`.
+        multipliers: lambda (size,), on the successors; zero on redundant rows (`least_norm` spreads them).
+        status: how it ended.
+        actuators: A with the names of its columns.
+        surplus: numbers of Q_a less the directions that they drive: above 0 Q_a is not unique.
+        without: names of independent coordinates that the actuators do not reach, where the status is
+            SINGULAR_ACTUATION; driven ones where all are driven.
+        state: where.
+        question: what was asked; its tau has the driven forces.
+    """
+
+    acceleration: Vector
+    effort: Vector
+    driven_forces: Vector
+    multipliers: Vector
+    status: ReducedStatus
+    actuators: Actuation
+    surplus: int
+    without: tuple[str, ...]
+    state: ClosedState
+    question: Question
+
+    @property
+    def tau(self) -> Vector:
+        """Joint forces of the actuators (nv,), A Q_a: with them `reduced_forward_dynamics` gives the motion back."""
+        return self.actuators.matrix @ self.effort
+
+    @property
+    def by_name(self) -> dict[str, float]:
+        """Q_a by what each number drives: "elbow", "hip[2]", a closure's "cut"."""
+        return dict(zip(self.actuators.names, self.effort.tolist(), strict=True))
+
+    @property
+    def acting(self) -> tuple[Force, ...]:
+        """What acts besides joint forces and constraints: the external forces, and those of actuated closures."""
+        return (*self.question.external, *self.actuators.hinge_forces(self.effort))
+
+    def effort_of(self, which: Closure | str) -> Vector:
+        """Numbers (k,) of Q_a of one actuated joint, or closure: the object, or its name.
+
+        Raises:
+            UnknownNameError: it is not actuated; lists what is.
+        """
+        return self.effort[self.actuators.slice_of(which)]
+
+    def or_raise(self) -> ReducedInverseDynamics:
+        """The result itself if all equations hold. Raises NoReducedActuationError, which carries it."""
+        if not self.success:
+            raise NoReducedActuationError(self)
+        return self
+
+    def __str__(self) -> str:
+        return f"{self.status}{f' Not reached: {first_names(self.without)}.' if self.without else ''}"
+
+    def __repr__(self) -> str:
+        return f"ReducedInverseDynamics({self.status.name}, {counted(self.effort.size, 'number')})"
+
+
+@names_checked("options are named: actuated=, actuation=, tau=, external=")
+def reduced_inverse_dynamics(
+    state: ClosedState,
+    acceleration: ArrayLike | None = None,
+    driven_acceleration: ArrayLike | None = None,
+    *,
+    actuated: Actuated | None = None,
+    actuation: ArrayLike | None = None,
+    tau: ArrayLike | None = None,
+    external: Iterable[Force] = (),
+) -> ReducedInverseDynamics:
+    r"""Forces Q_a of actuators for a wanted motion, with those of the drives and the multipliers.
+
+    With :math:`\varphi' = M a + h - \tau` of the closed acceleration a, and the actuators' columns A,
+
+    .. math:: (A_u + B_{vu}^T A_v)\,Q_a = \varphi'_u + B_{vu}^T \varphi'_v
+
+    .. math:: Q_c = f_c + B_{vc}^T f_v, \qquad \lambda = J_v^{-T} f_v, \qquad f = \varphi' - A\,Q_a
+
+    As many actuators as independent coordinates give one Q_a; more of them that of least norm. Where every free motion
+    is driven (nu = 0) the same equation is written for the driven coordinates: the actuators then hold the motion, and
+    nothing is left for the drives. For a recorded motion make its joints independent, not driven.
+
+    Args:
+        state: closed.
+        acceleration: of the independent coordinates (nu,) [m/s2, rad/s2]; zero by default.
+        driven_acceleration: of the driven ones (nc,); by default those of their targets, else zero.
+        actuated: names of joints, Segments, or closures whose cut hinge is driven, as of `inverse_dynamics`: dependent
+            ones too. Empty: the drives do all, where all is driven.
+        actuation: or A (nv, na), of one's own.
+        tau: other joint forces (nv,), as of passive springs; zero by default.
+        external: what else acts: wrenches on bodies, forces at hinges, springs.
+
+    Returns:
+        A value; actuators that lose a direction at this state are a status, SINGULAR_ACTUATION.
+
+    Raises:
+        UnderactuatedError: fewer actuators than independent coordinates: counts them, names those without one.
+        OptionError: both or none of `actuated` and `actuation`; something twice; a driven joint that is actuated too.
+        UnknownNameError: no joint or closure of that name.
+        SizeError, NotFiniteError, WrongObjectError: what is wrong with an argument.
+
+    Source: `invdynared` of Robotran, its four cases; there driven joints are actuated only where all are driven.
+    """
+    other, forces = joint_forces(state, tau), as_external(external)
+    coordinates = state.coordinates
+    udd = independent_acceleration(state, acceleration)
+    a = closed_acceleration(state, udd, driven_acceleration_of(state, driven_acceleration))
+    actuators = actuation_at(coordinates.constraint_set, state.motion, actuated, actuation)
+    missing, T, by_drives = missing_force(state, a, other, forces), motion_matrix(state), not udd.size
+    if not by_drives:
+        _not_driven(state, actuators)
+    moved, names = (T, coordinates.driven) if by_drives else (T[:, : udd.size], coordinates.independent)
+    reach = moved.T @ actuators.matrix
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is NOT_FINITE
+        effort, rank = _least(reach, moved.T @ missing, largest(moved) * largest(actuators.matrix))
+        left, multipliers = reacting(state, missing - actuators.matrix @ effort)
+    unreached = _unreached(reach, names, rank) if effort.size or not by_drives else ()
+    if len(reach) > effort.size and unreached:
+        raise UnderactuatedError(effort.size, len(reach), unreached, "driven" if by_drives else "independent")
+    driven = left[udd.size :]
+    status = ReducedStatus.SINGULAR_ACTUATION if unreached else ReducedStatus.SOLVED
+    if not (is_finite(left) and is_finite(multipliers) and is_finite(effort)):
+        status = ReducedStatus.NOT_FINITE
+    elif not unreached and not rows_agree(state, a):
+        status = ReducedStatus.INCONSISTENT
+    other[coordinates.partition.driven] += driven
+    question = Question(coordinates.constraint_set, state.q, state.v, other, forces, None, state.rhs)
+    surplus = effort.size - rank
+    return ReducedInverseDynamics(
+        a, effort, driven, multipliers, status, actuators, surplus, unreached, state, question
+    )
+
+
+def _not_driven(state: ClosedState, actuators: Actuation) -> None:
+    """Refuse actuators that act on driven coordinates alone: their force is that of the drive."""
+    driven = state.coordinates.partition.driven
+    sizes = np.abs(actuators.matrix)
+    alone = sizes.sum(axis=0) == sizes[driven].sum(axis=0)
+    for i in np.flatnonzero(alone & (sizes[driven].sum(axis=0) > 0.0)):
+        raise OptionError(
+            f"actuated '{actuators.names[i]}': it is driven, and its force is among the driven forces Q_c; actuate "
+            "others, or make it independent"
+        )
+
+
+def _least(reach: Matrix, needed: Vector, scale: float) -> tuple[Vector, int]:
+    """Efforts (na,) of least norm that come nearest to what is needed (n,), and the rank of what they reach."""
+    U, sizes, Vt = np.linalg.svd(reach, full_matrices=False)
+    rank = numerical_rank(sizes, scale, WEAK)
+    effort: Vector = Vt[:rank].T @ ((U[:, :rank].T @ needed) / sizes[:rank])
+    return effort, rank
+
+
+def _unreached(reach: Matrix, names: tuple[str, ...], rank: int) -> tuple[str, ...]:
+    """Names of coordinates (n,) that are left over when each direction that is reached is counted for one of them."""
+    left: list[int] = pivots(reach.T)[0][rank:].tolist()
+    return tuple(names[i] for i in sorted(left))

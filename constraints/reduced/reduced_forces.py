@@ -1,0 +1,65 @@
+"""What the results of direct and inverse dynamics in minimal coordinates share: driven forces and multipliers."""
+
+from __future__ import annotations
+
+from typing import final
+
+import numpy as np
+
+from liegroups.arrays import Vector
+
+from ..dynamics.row_forces import RowForces
+from ..errors import UnknownNameError
+from .state import ClosedState
+from .status import ReducedStatus
+
+
+class ReducedForces(RowForces):
+    r"""A result with driven forces and multipliers: :math:`M a + h = \ldots + Q_c + J^T \lambda`.
+
+    Attributes:
+        state: where.
+        acceleration: a (nv,), closed.
+        driven_forces: Q_c (nc,) [N, N m], in the order of `coordinates.driven`.
+        multipliers: lambda (size,); zero on redundant rows.
+        status: how it ended.
+    """
+
+    state: ClosedState
+    acceleration: Vector
+    driven_forces: Vector
+    status: ReducedStatus
+    solution, solved = None, None
+
+    @property
+    @final
+    def success(self) -> bool:
+        """Whether all equations hold."""
+        return self.status.is_success
+
+    @property
+    @final
+    def independent_acceleration(self) -> Vector:
+        """Accelerations of the independent coordinates (nu,)."""
+        return self.acceleration[self.state.coordinates.partition.independent]
+
+    @final
+    def driven_force(self, joint: str) -> Vector:
+        """Q_c (k,) of one driven joint [N, N m].
+
+        Raises:
+            UnknownNameError: it is not driven; lists those that are.
+        """
+        robot, driven = self.state.coordinates.constraint_set.robot, self.state.coordinates.partition.driven
+        columns = range(robot.nv)[robot.velocity_slice_of(joint)] if joint in robot.joint_names else range(0)
+        where = [driven.tolist().index(i) for i in columns if i in driven]
+        if not where:
+            raise UnknownNameError("driven joint", joint, self.state.coordinates.driven)
+        return self.driven_forces[where]
+
+    @final
+    def least_norm(self) -> Vector:
+        r"""Multipliers (size,) of least norm with the same forces :math:`J^T \lambda`: those of `forward_dynamics`."""
+        space = self.row_space
+        rows = space.independent(np.zeros(self.multipliers.size)).rows
+        return self.multipliers if space.is_full else space.multipliers(rows @ (self.multipliers @ space.G))
