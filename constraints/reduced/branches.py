@@ -9,7 +9,7 @@ import numpy as np
 
 from liegroups import Segments
 from liegroups.arguments import as_flag, as_tolerance, expect
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.errors import OverlapError
 from liegroups.frozen import read_only
 
@@ -33,7 +33,7 @@ class WayOfClosing(NamedTuple):
     """One way of closing a mechanism at given values of the independent and driven coordinates.
 
     Attributes:
-        q: (nq,), closed; angles within half a turn of those of the configuration that was given.
+        q: (nq,), closed; dependent angles within half a turn of those of the configuration that was given.
         sign: of det J_v, J_v = J[h, v] with the rows h of the coordinates; 0 where it is singular.
         least: the least singular value of J_v, all its rows taken: near 0, a dead point is near.
         found: how many of the restarts ended here; the configuration that was given counts as none.
@@ -103,7 +103,7 @@ class Branches:
 
 
 SAME = 1e-6
-"""Configurations that differ by no more are the same one, whole turns aside [rad or m]."""
+"""Places of bodies, or coordinates, that differ by no more are the same [m, rad, entries of rotations]."""
 
 
 @names_checked("options are named: tries=, seed=, bounds=, ...")
@@ -121,9 +121,10 @@ def branches(
     r"""Other ways of closing a mechanism at the values that the independent and driven coordinates have in q.
 
     From random values of the dependent coordinates (as `robot.random` draws them) the mechanism is assembled with the
-    others held: the same seed gives the same ways. Two ways are the same where no coordinate differs by more than 1e-6,
-    whole turns aside. It is a search, not a proof: the ways with small basins may be missed, and `describe` says how
-    often each was found. Where J_v is singular a way may be one of infinitely many.
+    others held: the same seed gives the same ways. Two ways are the same where all bodies are at the same places, to
+    1e-6, so that whole turns do not count (a leg that a universal joint has flipped does: that is another way). It is a
+    search, not a proof: ways with small basins may be missed, and `describe` says how often each was found. Where J_v
+    is singular a way may be one of infinitely many.
 
     Args:
         coordinates: what is held, what follows.
@@ -152,7 +153,7 @@ def branches(
     _check_closed(parts, given, rhs)
     held = _held(parts)
     rng = np.random.default_rng(start)
-    ways, times, failed = [given], [0], 0
+    ways, bodies, times, failed = [given], [_bodies(parts, given)], [0], 0
     for _ in range(count):
         near = _restart(parts, given, rng)
         found = _closed(parts, near, held, rhs, bounds, limit)
@@ -160,15 +161,23 @@ def branches(
             failed += 1
             continue
         found = _without_turns(parts, given, found, bounds)
-        same = next((i for i, way in enumerate(ways) if largest(robot.space.difference(way, found)) <= SAME), None)
+        placed = _bodies(parts, found)
+        same = next((i for i, each in enumerate(bodies) if largest(each - placed) <= SAME), None)
         if same is None:
             ways.append(found)
+            bodies.append(placed)
             times.append(1)
-        else:
-            times[same] += 1
+            continue
+        times[same] += 1
     return Branches(
         parts, tuple(_described(parts, way, n, rhs) for way, n in zip(ways, times, strict=True)), count, failed, start
     )
+
+
+def _bodies(parts: MinimalCoordinates, q: Vector) -> Matrix:
+    """Rotations and translations (joints, 12) of what the joints carry, in the world."""
+    posture = parts.constraint_set.robot.at(q)
+    return np.array([np.r_[oMi.rotation.ravel(), oMi.translation] for oMi in posture.placed().oMi[1:]])
 
 
 def _check_closed(parts: MinimalCoordinates, q: Vector, rhs: Any) -> None:

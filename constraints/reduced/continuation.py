@@ -1,10 +1,10 @@
-"""Continuation: the curve of closed configurations that one coordinate drives, followed by its tangent and corrected.
+r"""Continuation: the curve of closed configurations that one coordinate drives, followed by its tangent and corrected.
 
 The columns are w = (c, v): the driver and all that depends; the others are held. With the rank r of the rows the closed
 configurations are a curve where :math:`J_w` (rows, r + 1) has rank r, and its tangent t spans the null space. All rows
 are taken, so that it does not matter which of them are called redundant. Cramer's rule says what the tangent tells:
 
-.. math:: t_c = 0 \\iff \\det J_v = 0 \\text{ with } J_w \\text{ of rank } r
+.. math:: t_c = 0 \iff \det J_v = 0 \text{ with } J_w \text{ of rank } r
 
 so the driver stands still at a dead point, through which the curve itself runs smoothly.
 """
@@ -20,7 +20,7 @@ from liegroups.arrays import Indices, Matrix, Vector
 from ..linear_algebra import is_finite, largest
 from ..loops.mobility import CLOSED
 from ..rows.right_hand_side import RightHandSide
-from ..rows.stacking import Order, stack_rows
+from ..rows.stacking import Order, Rows, stack_rows
 from ..workspace import Workspace
 from .coordinates import MinimalCoordinates
 from .driver import Driver
@@ -35,6 +35,8 @@ TURN = 0.25
 """The tangent turns by at most this in one step [rad]."""
 ASTRAY = 5e-3
 """So far the chord of a step may be from the mean of the tangents at its ends (unit vectors): a jump makes it more."""
+GREW = 1e-5
+"""Singular values of J_w beyond the rank, relative to the largest, are below this on the curve."""
 CORRECTED = 0.2
 """A correction moves by at most this part of the step."""
 
@@ -89,11 +91,16 @@ class Curve:
         driver: the driver.
         rhs: right-hand sides of the rows.
         tolerance: largest error of what motions can reduce [m or rad].
+
+    Attributes:
+        coordinates, driver, rhs, tolerance: as given.
+        space: of the configurations.
+        rank: r.
+        columns: w (r + 1,), that of the driver first.
+        rank_grew: whether the rank of J_w at the last place was above r: then the start was singular.
     """
 
-    def __init__(
-        self, coordinates: MinimalCoordinates, driver: Driver, rhs: RightHandSide, tolerance: float
-    ) -> None:
+    def __init__(self, coordinates: MinimalCoordinates, driver: Driver, rhs: RightHandSide, tolerance: float) -> None:
         rows = coordinates.constraint_set
         self.coordinates, self.driver, self.rhs, self.tolerance = coordinates, driver, rhs, tolerance
         self.space = rows.robot.space
@@ -102,12 +109,20 @@ class Curve:
         counts = [s.stop - s.start for s in rows.stack.slices]
         self._on = np.flatnonzero(np.repeat(rows.active, counts))
         self._workspace = Workspace()
+        self.rank_grew = False
 
     def rows(self, q: Vector) -> tuple[Vector, Matrix]:
         """Errors (rows,) and J_w (rows, r + 1) at q."""
-        rows = self.coordinates.constraint_set
-        stacked = stack_rows(rows.stack, rows.robot.at(q, self._workspace), Order.POSITION, self.rhs)
+        stacked = self._stacked(q)
         return stacked.error[self._on], stacked.jacobian[np.ix_(self._on, self.columns)]
+
+    def _stacked(self, q: Vector) -> Rows:
+        rows = self.coordinates.constraint_set
+        return stack_rows(rows.stack, rows.robot.at(q, self._workspace), Order.POSITION, self.rhs)
+
+    def jacobian(self, q: Vector) -> Matrix:
+        """J (rows, nv) at q, all columns."""
+        return self._stacked(q).jacobian[self._on]
 
     def moved(self, q: Vector, move: Vector) -> Vector:
         """A configuration moved along the columns of the curve, by (r + 1,)."""
@@ -151,16 +166,15 @@ class Curve:
         U, S, Vt = np.linalg.svd(found.J)
         t = Vt[-1] if Vt[-1] @ tangent >= 0.0 else -Vt[-1]
         least = float(S[self.rank - 1]) if self.rank else 1.0
+        self.rank_grew = bool((S[self.rank :] > GREW * S[0]).any())
         return Place(found.q, found.value, t, found.J, U[:, : self.rank], least, parity)
 
-    def started(self, q: Vector, sign: float) -> Place | None:
-        """The place at a closed start, travelled towards larger values; None where it does not close."""
-        found = self.corrected(np.array(q), self.driver.value_in(q), held=True)
-        if found is None:
-            return None
-        along = np.zeros(len(self.columns))
+    def started(self, q: Vector, sign: float) -> Place:
+        """The place at a closed start, travelled towards larger values; `sign` is that of det J_v there."""
+        value, along = self.driver.value_in(q), np.zeros(len(self.columns))
         along[0] = 1.0
-        return self.at(found, along, sign)
+        found = self.corrected(np.array(q), value, held=True)
+        return self.at(found or Corrected(np.array(q), value, self.rows(q)[1], 0.0 * along), along, sign)
 
     # Steps.
 
@@ -194,7 +208,7 @@ class Curve:
         if found is None or float(np.linalg.norm(found.moved)) > CORRECTED * length:
             return None
         b = self.at(found, a.tangent, a.parity)
-        if float(a.tangent @ b.tangent) < np.cos(TURN):
+        if self.rank_grew or float(a.tangent @ b.tangent) < np.cos(TURN):
             return None
         chord, mean = self.between_of(a.q, b.q), a.tangent + b.tangent
         if not chord.any():
@@ -224,4 +238,3 @@ class Curve:
         chord = self.between_of(a.q, b.q)
         signs, logs = np.linalg.slogdet(np.array([np.vstack([a.range.T @ M, chord]) for M in (a.J, J)]))
         return float(signs[0] * signs[1] * np.exp(min(logs[1] - logs[0], 50.0)))
-

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from liegroups import SO2, Factor
-from liegroups.arguments import as_label
-from liegroups.arrays import Vector
+from liegroups.arguments import as_flag, as_label, finite_number
+from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import OptionError
 from ..loops import ConstraintSet
 from ..loops.mobility import coordinate_names
+from ..loops.partition import partition
 from ..words import first_names
-from .coordinates import MinimalCoordinates, columns_of
+from .coordinates import MinimalCoordinates, Wished, columns_of, minimal_coordinates
+from .state import closed_configuration
 
 
 class Driver(NamedTuple):
@@ -79,22 +82,50 @@ def driver_column(constraint_set: ConstraintSet, name: str) -> int:
     return columns[0]
 
 
+def coordinates_with(
+    constraint_set: ConstraintSet,
+    q: ArrayLike,
+    wished: Sequence[int],
+    preferred: Wished,
+    t: float = 0.0,
+    close: bool = False,
+) -> MinimalCoordinates:
+    """Minimal coordinates whose independent ones are those wished, in that order, then those preferred that can be.
+
+    Args:
+        constraint_set: whose rows.
+        q: closed configuration (nq,).
+        wished: tangent columns that must be independent.
+        preferred: coordinates that are independent rather than others, where that is possible.
+        t, close: as of `minimal_coordinates`.
+    """
+    at = closed_configuration(constraint_set, q, finite_number(t, "time of a closing"), as_flag(close, "close"))
+    J = constraint_set.jacobian(at, constraint_set.rhs_at(t))
+    chosen = list(wished)
+    for column in columns_of(constraint_set, preferred):
+        if {*chosen, column}.issubset(partition(J, preferred=[*chosen, column]).independent.tolist()):
+            chosen.append(column)
+    names = coordinate_names(constraint_set.robot)
+    first = [names[i] for i in dict.fromkeys(chosen)]
+    return minimal_coordinates(constraint_set, at, independent=first, t=t)
+
+
 def driver_of(coordinates: MinimalCoordinates) -> Driver:
     """The first independent coordinate as the driver.
 
     Raises:
-        OptionError: it is a part of a rotation or of a pose of which other parts are dependent, so that it has no value.
+        OptionError: it is a part of a rotation or pose of which other parts are dependent, so that it has no value.
     """
     robot = coordinates.constraint_set.robot
     column = int(coordinates.partition.independent[0])
     leaf = next(leaf for leaf in robot.space.leaves() if leaf.v.start <= column < leaf.v.stop)
     driver = Driver(coordinate_names(robot)[column], column, leaf)
     names = coordinate_names(robot)
-    others = [names[i] for i in coordinates.partition.dependent.tolist() if leaf.v.start <= i < leaf.v.stop]
+    dependent: list[int] = coordinates.partition.dependent.tolist()
+    others = [names[i] for i in dependent if leaf.v.start <= i < leaf.v.stop]
     if others and not driver.is_number:
         raise OptionError(
             f"driver of a sweep: '{driver.name}' is a part of a rotation whose other parts, {first_names(others)}, "
             "follow from it, so that it has no value of its own; drive another joint, or hold those (independent=)"
         )
     return driver
-

@@ -10,27 +10,25 @@ from typing import Any, final
 import numpy as np
 
 from liegroups.arguments import as_flag, expect, finite_number, real_numbers
-from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ..errors import ConstraintError, OptionError, SizeError, SpaceMismatchError
 from ..keywords import names_checked
-from ..linear_algebra import RANK_TOLERANCE
+from ..linear_algebra import singular_values
 from ..loops import ConstraintSet
 from ..loops.mobility import coordinate_names
-from ..loops.partition import partition
 from ..ranges import positive_number, whole_number
 from ..robot import Bounds, Frame
-from ..robot.bounds import Violation
+from ..rows.right_hand_side import RightHandSide
 from ..solvers.options import LEAST_THRESHOLD, below_rounding
 from ..solvers.result import Result
 from ..words import counted, first_names
 from .closing import factorised
 from .continuation import Curve, Place
-from .coordinates import MinimalCoordinates, Wished, columns_of, minimal_coordinates
-from .driver import Driver, driver_column, driver_of
+from .coordinates import MinimalCoordinates, Wished, columns_of
+from .driver import Driver, coordinates_with, driver_column, driver_of
 from .singularities import Singularity
-from .state import OpenMechanismError, closed_configuration
 from .transmission import pivots_of, transmission_angles
 from .travel import Manner, SweepStatus, Travel
 
@@ -68,13 +66,15 @@ class Sweep(Result):
         end_value: of the driver there.
         bounds: those that were to be kept, or None.
         steps: number of inner steps.
+        actuated: names of the actuated coordinates, where their singularities were looked for.
+        rhs: right-hand sides of the rows.
     """
 
     coordinates: MinimalCoordinates
     driver: Driver
     asked: Vector
     values: Vector
-    indices: Vector
+    indices: Indices
     qs: Matrix
     signs: Vector
     least_singular_values: Vector
@@ -84,6 +84,8 @@ class Sweep(Result):
     end_value: float
     bounds: Bounds | None
     steps: int
+    actuated: tuple[str, ...]
+    rhs: RightHandSide
 
     @property
     def success(self) -> bool:
@@ -101,13 +103,12 @@ class Sweep(Result):
         return self.coordinates.independent[1:]
 
     @property
-    def violations(self) -> tuple[Violation, ...]:
-        """What is at, or beyond, the bounds that were to be kept, where it ended at them."""
+    def at_bounds(self) -> tuple[str, ...]:
+        """Names of the joints at their bounds, to 1e-6, where it ended at bounds; otherwise none."""
         if self.status is not SweepStatus.OUT_OF_BOUNDS or self.bounds is None:
             return ()
-        bounds = self.bounds
-        inner = Bounds(bounds.space, bounds.lower + EDGE, bounds.upper - EDGE)
-        return inner.violations(self.end)
+        near = (self.end <= self.bounds.lower + EDGE) | (self.end >= self.bounds.upper - EDGE)
+        return tuple(factor.name for factor in self.bounds.space.factors if near[factor.q].any())
 
     def transmission_angles(self, through: Iterable[str | Frame] = ()) -> Vector:
         r"""Angles (n,) between coupler and output, from 0 to :math:`\pi/2` [rad], as `transmission_angles`.
@@ -120,6 +121,17 @@ class Sweep(Result):
             OptionError: there is no such loop; give the frames.
         """
         return transmission_angles(pivots_of(self.coordinates, through), self.qs)
+
+    def least_with(self, held: Wished) -> Vector:
+        """The least singular value (n,) of the columns of J that are left where other coordinates are held.
+
+        Args:
+            held: as many as the mobility; motors, for instance. Where the value is 0 they do not hold the mechanism.
+
+        Raises:
+            SizeError, UnknownNameError: as of `actuated` of `sweep`.
+        """
+        return least_values(self.coordinates, passive_columns(self.coordinates, held), self.rhs, self.qs)
 
     def or_raise(self) -> Sweep:
         """The sweep itself if it succeeded. Raises NotSweptError, which carries it."""
@@ -149,7 +161,7 @@ class Sweep(Result):
         """How many values were reached, and where it ended, in words."""
         reached = len(set(self.indices.tolist()))
         words = f"{reached} of {counted(len(self.asked), 'value')}; {self.driver.name} {self.end_value:.9g} at the end"
-        outside = first_names([v.joint for v in self.violations])
+        outside = first_names(self.at_bounds)
         return f"{words}, at the bounds of {outside}" if outside else words
 
     def describe(self) -> str:
@@ -190,6 +202,7 @@ def sweep(
     preferred: Wished = (),
     turn_back: bool = False,
     cross: bool = False,
+    actuated: Wished | None = None,
     bounds: Bounds | None = None,
     step: float = 0.1,
     tolerance: float = 1e-12,
@@ -218,6 +231,9 @@ def sweep(
             reached are met again in reverse, back to the first one (or, after a further dead point, onwards again).
             Values must then rise, or fall, throughout.
         cross: where ways cross, go straight on (smoothly); it is listed, and the sign of det J_v changes there.
+        actuated: other coordinates, as many as the mobility: where they leave the others a motion when all of them are
+            locked, a singularity of them is listed too (of the second kind of Gosselin and Angeles), as of a platform
+            that is moved by its pose and held by its legs. The sweep does not end there.
         bounds: to be kept, as `robot.bounds`; none by default.
         step: the longest inner step, of driver and dependent coordinates together [rad and m].
         tolerance: largest error of the rows, in what motions can reduce [m or rad]; redundant rows must hold to 1e-6.
@@ -240,44 +256,26 @@ def sweep(
     asked = _values(values, as_flag(turn_back, "turn_back of a sweep"))
     if not LEAST_THRESHOLD <= tolerance < np.inf:
         raise OptionError(below_rounding("tolerance of a sweep", tolerance))
+    time = finite_number(t, "time of a sweep")
+    column, held = driver_column(whole, driver), columns_of(whole, independent)
+    if column in held:
+        raise OptionError(f"independent coordinates of a sweep: '{driver}' is the driver; name others")
+    coordinates = coordinates_with(whole, q, [column, *held], preferred, time, close)
+    chosen = driver_of(coordinates)
     manner = Manner(
         turn_back,
         as_flag(cross, "cross of a sweep"),
+        None if actuated is None else passive_columns(coordinates, actuated),
         _bounds(bounds, whole),
         positive_number(step, "step of a sweep"),
         whole_number(max_steps, "max_steps of a sweep", 1),
     )
-    time = finite_number(t, "time of a sweep")
-    coordinates = driven_coordinates(whole, q, driver, independent, preferred, time, as_flag(close, "close"))
-    chosen = driver_of(coordinates)
     curve = Curve(coordinates, chosen, coordinates.rhs_at(time), tolerance)
     parts = coordinates.partition
     J = whole.jacobian(coordinates.q, curve.rhs)
-    start = curve.started(coordinates.q, factorised(J[np.ix_(parts.rows, parts.dependent)]).sign)
-    if start is None:
-        raise OpenMechanismError(chosen.name, np.nan, "position", "Newton's iteration does not close it to tolerance")
-    travel = Travel(curve, start, manner)
+    sign = factorised(J[np.ix_(parts.rows, parts.dependent)]).sign
+    travel = Travel(curve, curve.started(coordinates.q, sign), manner)
     return _result(travel, asked, travel.through(asked))
-
-
-def driven_coordinates(
-    constraint_set: ConstraintSet, q: ArrayLike, driver: str, held: Wished, preferred: Wished, t: float, close: bool
-) -> MinimalCoordinates:
-    """Minimal coordinates whose first independent one is the driver, then what is to be held, then what is preferred.
-
-    Args:
-        constraint_set, q, driver, held, preferred, t, close: as of `sweep`.
-    """
-    column, wished = driver_column(constraint_set, driver), columns_of(constraint_set, held)
-    names = coordinate_names(constraint_set.robot)
-    if column in wished:
-        raise OptionError(f"independent coordinates of a sweep: '{names[column]}' is the driver; name others")
-    at = closed_configuration(constraint_set, q, t, close)
-    J = constraint_set.jacobian(at, constraint_set.rhs_at(t))
-    soft = [i for i in columns_of(constraint_set, preferred) if i != column]
-    able = partition(J, preferred=[column, *wished, *soft], tolerance=RANK_TOLERANCE).independent
-    first = [names[i] for i in dict.fromkeys([column, *wished, *able.tolist()])]
-    return minimal_coordinates(constraint_set, at, independent=first, t=t)
 
 
 def _values(values: ArrayLike, monotonic: bool) -> Vector:
@@ -288,6 +286,21 @@ def _values(values: ArrayLike, monotonic: bool) -> Vector:
     if monotonic and not ((steps > 0.0).all() or (steps < 0.0).all()):
         raise OptionError("values of a sweep that turns back: they must rise, or fall, throughout")
     return read_only(asked)
+
+
+def passive_columns(coordinates: MinimalCoordinates, actuated: Wished) -> Indices:
+    """Tangent columns that are not actuated.
+
+    Args:
+        coordinates: of whose mechanism.
+        actuated: joints or coordinates, as many columns as the mobility.
+    """
+    whole = coordinates.constraint_set
+    columns = columns_of(whole, actuated)
+    mobility = coordinates.held.size
+    if len(columns) != mobility:
+        raise SizeError("actuated coordinates of a sweep", f"{mobility}, the mobility", len(columns))
+    return np.setdiff1d(np.arange(whole.robot.nv), columns)
 
 
 def _bounds(bounds: Any, constraint_set: ConstraintSet) -> Bounds | None:
@@ -318,9 +331,31 @@ def _result(travel: Travel, asked: Vector, status: SweepStatus) -> Sweep:
         travel.here.value,
         travel.manner.bounds,
         travel.steps,
+        _actuated(travel),
+        travel.curve.rhs,
     )
+
+
+def _actuated(travel: Travel) -> tuple[str, ...]:
+    passive = travel.manner.passive
+    names = coordinate_names(travel.curve.coordinates.constraint_set.robot)
+    return () if passive is None else tuple(name for i, name in enumerate(names) if i not in passive)
+
+
+def least_values(coordinates: MinimalCoordinates, columns: Indices, rhs: RightHandSide, qs: Matrix) -> Vector:
+    """The least singular value (n,) of some columns of J, as many as its rank; infinite where there are none.
+
+    Args:
+        coordinates: of whose rows.
+        columns: which columns.
+        rhs: right-hand sides of the rows.
+        qs: configurations (n, nq).
+    """
+    whole, rank = coordinates.constraint_set, coordinates.partition.rank
+    sizes = [singular_values(whole.jacobian(q, rhs)[:, columns]) for q in qs] if rank else []
+    return np.array([float(each[rank - 1]) for each in sizes]) if rank else np.full(len(qs), np.inf)
 
 
 def _least(place: Place, rank: int) -> float:
     """The least singular value of J_v; infinite where nothing follows."""
-    return float(np.linalg.svd(place.J[:, 1:], compute_uv=False)[rank - 1]) if rank else np.inf
+    return float(singular_values(place.J[:, 1:])[rank - 1]) if rank else np.inf

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from typing import NamedTuple, final
 
-from liegroups.arrays import Vector
+from liegroups.arrays import Indices, Vector
 
 from ..errors import UndefinedError
 from ..robot import Bounds
 from ..solvers.status import StatusEnum
 from .continuation import Curve, Place
-from .singularities import Jumped, Singularity, SingularityKind, branch_point, dead_point, singularity
+from .singularities import (
+    Jumped,
+    Singularity,
+    SingularityKind,
+    actuator_point,
+    branch_point,
+    dead_point,
+    is_actuator_point,
+    singularity,
+)
 
 SHORTEST = 1e-9
 """A step that fails however short it is: this is the shortest that is tried [rad or m]."""
@@ -28,6 +37,7 @@ class SweepStatus(StatusEnum):
     OUT_OF_BOUNDS = "It ended at the bounds that it was asked to keep."
     UNDEFINED = "A function has no value on the way."
     NOT_CLOSED = "Newton's iteration does not close the mechanism, however short the step."
+    SINGULAR_START = "The start is singular: the rank of the rows is higher beside it, so that more follows than there."
     MAX_STEPS = "The limit of inner steps was reached before the last value."
 
     @property
@@ -42,6 +52,7 @@ class Manner(NamedTuple):
     Attributes:
         turn_back: at a dead point, back along the curve.
         cross: where ways cross, straight on.
+        passive: tangent columns that are not actuated, where singularities of actuators are looked for; or None.
         bounds: to be kept, or None.
         step: the longest inner step [rad or m].
         max_steps: limit of inner steps.
@@ -49,6 +60,7 @@ class Manner(NamedTuple):
 
     turn_back: bool
     cross: bool
+    passive: Indices | None
     bounds: Bounds | None
     step: float
     max_steps: int
@@ -86,6 +98,9 @@ class Travel:
         i, onwards = 0, 1
         if self._outside(self.here):
             return SweepStatus.OUT_OF_BOUNDS
+        passive = self.manner.passive
+        if passive is not None and is_actuator_point(self.curve, passive, self.here):
+            self._met(SingularityKind.ACTUATORS, self.here)
         while 0 <= i < len(values):
             ended = self._to(float(values[i]))
             if ended is None:
@@ -126,7 +141,7 @@ class Travel:
                 self._length = length if direct else min(2.0 * length, self.manner.step)
                 return self._taken(a, b, crossing, value)
             length *= 0.5
-        return why
+        return SweepStatus.SINGULAR_START if self.curve.rank_grew else why
 
     def _taken(self, a: Place, b: Place, crossing: Place | None, value: float) -> SweepStatus | None:
         """Go on to b, or to what comes before it: the value, a singularity, the bounds."""
@@ -134,6 +149,7 @@ class Travel:
             reached = self._value_between(a, crossing, value)
             if reached is not None:
                 return self._arrived(reached, a)
+            self._watched(a, crossing)
             self._met(SingularityKind.BRANCH_POINT, crossing)
             if not self.manner.cross:
                 self.here = crossing
@@ -147,8 +163,9 @@ class Travel:
         if reached is not None:
             return self._arrived(reached, a)
         if still is not None:
-            self._met(SingularityKind.DEAD_POINT, still)
             ended = self._arrived(still, None)
+            if ended is None:
+                self._met(SingularityKind.DEAD_POINT, still)
             return SweepStatus.DEAD_POINT if ended is None else ended
         return self._arrived(b, a)
 
@@ -175,6 +192,7 @@ class Travel:
         """Be at b, or at the bounds on the way to it."""
         a = self.here
         if not self._outside(b):
+            self._watched(a, b)
             self.here, self._before = b, before
             return None
         low, high = 0.0, 1.0
@@ -182,12 +200,22 @@ class Travel:
             middle = 0.5 * (low + high)
             place = self.curve.between(a, b, middle)
             low, high = (low, middle) if place is None or self._outside(place) else (middle, high)
-        self.here = self.curve.between(a, b, low) or a if low > 0.0 else a
+        self.here = (self.curve.between(a, b, low) if low > 0.0 else None) or a
+        self._watched(a, self.here)
         return SweepStatus.OUT_OF_BOUNDS
 
     def _outside(self, place: Place) -> bool:
         bounds = self.manner.bounds
         return bounds is not None and not bounds.contains(place.q, MARGIN)
 
+    def _watched(self, a: Place, b: Place) -> None:
+        """Note a singularity of the actuators between a and b."""
+        passive = self.manner.passive
+        place = None if passive is None else actuator_point(self.curve, passive, a, b)
+        if place is not None:
+            self._met(SingularityKind.ACTUATORS, place)
+
     def _met(self, kind: SingularityKind, place: Place) -> None:
-        self.singularities.append(singularity(self.curve, kind, place, len(self.places)))
+        passive = self.manner.passive if kind is SingularityKind.ACTUATORS else None
+        columns = self.curve.columns[1:] if passive is None else passive
+        self.singularities.append(singularity(self.curve, kind, place, len(self.places), columns))
