@@ -25,6 +25,8 @@ COLOURS = {
     SingularityKind.BRANCH_POINT: "#9467bd",
     SingularityKind.ACTUATORS: "#ff7f0e",
 }
+HIDDEN = "_nolegend_"
+"""A label that matplotlib leaves out of legends."""
 MOST = 8
 """So many coordinates are drawn, those that move most; more lines nobody can tell apart."""
 
@@ -138,7 +140,7 @@ def _draw_coordinates(axes: Any, way: _Way, curves: Matrix, names: list[str], un
     most: list[int] = np.sort(np.argsort(-np.ptp(curves, axis=0), kind="stable")[:MOST]).tolist()
     for k, i in enumerate(most):
         for number, part in enumerate(way.parts):
-            label = names[i] if number == 0 else None
+            label = names[i] if number == 0 else HIDDEN
             style = "--" if number % 2 else "-"
             axes.plot(way.values[part], curves[part, i], style, color=f"C{k}", linewidth=1.5, label=label)
     axes.set_ylabel(f"dependent [{unit}]")
@@ -153,7 +155,7 @@ def _draw_measure(axes: Any, sweep: Sweep, way: _Way) -> None:
         for number, part in enumerate(way.parts):
             style = "--" if number % 2 else "-"
             line = axes.plot(way.values[part], measure[part], style, color=colour, linewidth=1.5)[0]
-            line.set_label(label if number == 0 and sweep.actuated else None)
+            line.set_label(label if number == 0 and sweep.actuated else HIDDEN)
         axes.set_ylabel("least singular value" if sweep.actuated else label)
     if sweep.actuated:
         axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))

@@ -91,6 +91,9 @@ class Branches:
             sign = {1.0: "+", -1.0: "-"}.get(way.sign, "0 (singular)")
             where = "as given" if not i else f"from the given one: {moved}"
             lines.append(f"  {i}: sign {sign}, least singular value {way.least:.3g}, found {way.found} times; {where}")
+        singular = sum(way.sign == 0.0 for way in self.ways)
+        if singular:
+            lines.append(f"  {singular} of these are singular, and may belong to infinitely many")
         more = f", and {self.once} of these by one restart alone" if self.once else ""
         lines.append(f"  restarts do not prove that there are no others{more}")
         return "\n".join(lines)
