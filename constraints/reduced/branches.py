@@ -105,8 +105,9 @@ class Branches:
         return f"Branches({counted(len(self.ways), 'way')}, {counted(self.tries, 'restart')})"
 
 
-SAME = 1e-6
-"""Places of bodies, or coordinates, that differ by no more are the same [m, rad, entries of rotations]."""
+SAME = 1e-5
+"""Places of bodies, or coordinates, that differ by no more are the same [m, rad, entries of rotations]: where J_v is
+singular, errors of 1e-12 leave them open by the root of that."""
 
 
 @names_checked("options are named: tries=, seed=, bounds=, ...")
@@ -125,7 +126,7 @@ def branches(
 
     From random values of the dependent coordinates (as `robot.random` draws them) the mechanism is assembled with the
     others held: the same seed gives the same ways. Two ways are the same where all bodies are at the same places, to
-    1e-6, so that whole turns do not count (a leg that a universal joint has flipped does: that is another way). It is a
+    1e-5, so that whole turns do not count (a leg that a universal joint has flipped does: that is another way). It is a
     search, not a proof: ways with small basins may be missed, and `describe` says how often each was found. Where J_v
     is singular a way may be one of infinitely many.
 

@@ -7,7 +7,6 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq, minimize_scalar
 
 from liegroups.arrays import Indices, Matrix, Vector
 
@@ -113,6 +112,8 @@ def _keeps_rank(J_a: Matrix, J_b: Matrix, rank: int) -> bool:
 
 def _root(curve: Curve, a: Place, b: Place, f: Callable[[Place], float], at_a: float, at_b: float) -> Place:
     """The place on a short step where a number vanishes that has different signs at its ends."""
+    from scipy.optimize import brentq  # 0.1 s to import, only for who meets a singularity
+
     seen: dict[float, Place] = {0.0: a, 1.0: b}
 
     def at(x: float) -> float:
@@ -130,6 +131,8 @@ def _root(curve: Curve, a: Place, b: Place, f: Callable[[Place], float], at_a: f
 
 def _lowest(curve: Curve, a: Place, b: Place, size: Callable[[Place], float]) -> Place:
     """The place on a short step where a number that is not negative is least."""
+    from scipy.optimize import minimize_scalar
+
     seen: dict[float, Place] = {0.0: a, 1.0: b}
 
     def at(x: float) -> float:

@@ -101,14 +101,25 @@ def test_bounds_that_are_asked_for_are_kept() -> None:
 
 
 def test_a_singular_way_has_no_sign() -> None:
-    """A flat parallelogram: with the crank held, the rocker may be anywhere."""
+    """A parallelogram that is stretched flat closes in one way, found to the root of the tolerance."""
     linkage = mechanisms.four_bar(0.4, 0.15, 0.4, 0.15)
     flat = linkage.sweep(closed(linkage), "crank", [4.0]).end
     parts = minimal_coordinates(linkage.constraint_set(), closed(linkage), independent=["crank"])
     found = branches(parts, flat, tries=10)
-    assert {way.sign for way in found.ways} == {0.0}
+    assert len(found) == 1
+    assert found[0].sign == 0.0
     assert found[0].least < 1e-8
-    assert len(found) > 3  # the rocker may be anywhere
+    assert "sign 0 (singular)" in found.describe()
+
+
+def test_ways_that_are_infinitely_many_are_said_to_be() -> None:
+    """A rhombus folded so that the crank's end is on the rocker's pivot: the two others turn about it."""
+    rhombus = mechanisms.four_bar(0.3, 0.3, 0.3, 0.3)
+    parts = minimal_coordinates(rhombus.constraint_set(), closed(rhombus), independent=["crank"])
+    folded = np.array([0.0, 2.0, 2.0])
+    found = branches(parts, folded, tries=10)
+    assert len(found) > 5
+    assert {way.sign for way in found.ways} == {0.0}
     assert f"{len(found)} of these are singular, and may belong to infinitely many" in found.describe()
 
 
