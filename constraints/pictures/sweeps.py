@@ -14,7 +14,7 @@ from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ..errors import OptionError
 from ..reduced.singularities import Singularity, SingularityKind
-from ..reduced.sweep import Sweep, least_values, passive_columns
+from ..reduced.sweep_result import Sweep, least_values, passive_columns
 from ..reduced.transmission import pivots_of, transmission_angles
 from ..robot import Robot
 from ..robot.joints import radian_columns

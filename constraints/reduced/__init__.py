@@ -15,5 +15,6 @@ from .dynamics import (
 )
 from .singularities import Singularity as Singularity, SingularityKind as SingularityKind
 from .state import ClosedState as ClosedState, OpenMechanismError as OpenMechanismError
-from .sweep import NotSweptError as NotSweptError, Sweep as Sweep, sweep as sweep
+from .sweep import sweep as sweep
+from .sweep_result import NotSweptError as NotSweptError, Sweep as Sweep
 from .travel import SweepStatus as SweepStatus

@@ -125,7 +125,7 @@ def _root(curve: Curve, a: Place, b: Place, f: Callable[[Place], float], at_a: f
         seen[x] = place
         return f(place)
 
-    found: Any = brentq(at, 0.0, 1.0, xtol=PRECISION, rtol=1e-15)
+    found: Any = brentq(at, 0.0, 1.0, xtol=PRECISION, rtol=PRECISION, disp=False)  # a jump is no smooth root
     return seen[min(seen, key=lambda x: abs(x - float(found)))]
 
 

@@ -337,6 +337,20 @@ def test_a_coordinate_of_a_free_joint_is_a_motion_from_the_start() -> None:
             np.testing.assert_allclose(each, mechanisms.stewart_posture(platform, moved[:7]), atol=1e-10)
 
 
+def test_parts_of_rotations_that_are_held_are_named() -> None:
+    """One coordinate of a pose held while its others follow is a rate: it says so; whole joints are no such thing."""
+    platform = mechanisms.stewart_platform()
+    lengths = [f"length{i}" for i in range(2, 6)]
+    found = platform.sweep(closed(platform), "length1", [0.58], independent=["platform[3]", *lengths])
+    assert found.success
+    assert found.held_as_rates == ("platform[3]",)
+    assert "held as rates: platform[3]" in found.describe()
+    whole = platform.sweep(closed(platform), "length1", [0.58])
+    assert whole.held == tuple(platform.motors[1:])
+    assert whole.held_as_rates == ()
+    assert "rates" not in whole.describe()
+
+
 def test_a_part_of_a_rotation_that_others_determine_cannot_drive() -> None:
     """With the legs held, the yaw is one of six coordinates of a pose that all move: it has no value of its own."""
     platform = mechanisms.stewart_platform()
