@@ -234,7 +234,6 @@ def _without_turns(parts: MinimalCoordinates, given: Vector, q: Vector, bounds: 
     robot = parts.constraint_set.robot
     turns = np.round(robot.space.difference(given, q) / TURN)
     turns[~angular_columns(robot.model)] = 0.0
-    turns[parts.held] = 0.0
     turned = robot.space.integrate(q, -TURN * turns)
     return q if bounds is not None and not bounds.contains(turned) else np.array(turned)
 

@@ -77,6 +77,19 @@ def test_whole_turns_are_no_other_way() -> None:
         np.testing.assert_array_equal(way.q[0], q[0])
 
 
+def test_metres_are_no_turns() -> None:
+    """A slider-crank of several metres: its other place of the slider is 2 pi m away and more, and stays there."""
+    big = mechanisms.slider_crank(crank=1.0, rod=6.0, offset=0.5)
+    found = big.branches(closed(big))
+    assert len(found) == 4
+    rows = big.constraint_set()
+    assert max(np.abs(rows.position_error(way.q)).max() for way in found.ways) < 1e-9
+    sliders = sorted({round(float(way.q[3]), 6) for way in found.ways})
+    y = np.sin(0.7)
+    reach = np.sqrt(36.0 - y * y - 0.25)
+    np.testing.assert_allclose(sliders, [np.cos(0.7) - reach, np.cos(0.7) + reach], atol=1e-6)
+
+
 def test_a_part_of_a_rotation_is_held_too() -> None:
     """A delta robot, its platform's place held by three coordinates of a free joint: arms and its turning follow."""
     delta = mechanisms.delta_robot()

@@ -122,6 +122,48 @@ def test_far_jumps_in_any_order_keep_the_branch() -> None:
     assert max(off(each, four_bar(each, 0.4, 0.15, 0.35, 0.3, side)) for each in found.qs) < 1e-9
 
 
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank", "bennett", "change_point"])
+@pytest.mark.parametrize("step", [0.02, 5.0])
+def test_long_steps_are_cut_where_the_curve_asks_for_it(name: str, step: float) -> None:
+    """A limit of 5 rad gives the configurations of one of 0.02 rad: what a step may be is said by the curve."""
+    mechanism = mechanisms.four_bar(0.4, 0.15, 0.395, 0.16) if name == "change_point" else getattr(mechanisms, name)()
+    q = closed(mechanism)
+    values = q[0] + np.array([3.0, -4.0, 9.0])
+    found = mechanism.sweep(q, mechanism.motors[0], values, step=step).or_raise()
+    usual = mechanism.sweep(q, mechanism.motors[0], values).or_raise()
+    np.testing.assert_allclose(found.qs, usual.qs, atol=1e-9)
+    assert (found.steps > usual.steps) == (step < 0.1)
+    assert found.steps < usual.steps or step < 0.1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comb(Function):
+    """sin(40 (rocker - 3 crank^2)): parallel branches 0.08 rad apart, every second one with the same sign."""
+
+    robot: Robot
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        self.declare(self.robot.space, Rn(1))
+
+    def evaluate(self, point: Any, value: np.ndarray, jacobian: np.ndarray | None = None) -> None:
+        crank, rocker = point.q[0], point.q[2]
+        value[0] = math.sin(40.0 * (rocker - 3.0 * crank**2))
+        if jacobian is not None:
+            jacobian[:] = 0.0
+            slope = 40.0 * math.cos(40.0 * (rocker - 3.0 * crank**2))
+            jacobian[0, 0], jacobian[0, 2] = -6.0 * crank * slope, slope
+
+
+@pytest.mark.parametrize("step", [0.02, 0.1, 0.3, 1.0, 3.0, 10.0])
+def test_parallel_branches_are_not_mistaken_for_each_other(step: float) -> None:
+    """Neither the sign of the determinant nor the tangent tells the second next branch: the chord does."""
+    robot = mechanisms.four_bar().robot
+    rows = ConstraintSet(robot, [Implicit.equal(Comb(robot), name="comb")])
+    found = sweep(rows, np.zeros(3), "crank", [0.5, -0.7, 1.0], independent=["coupler"], step=step).or_raise()
+    np.testing.assert_allclose(found.qs[:, 2], 3.0 * found.values**2, atol=1e-10)
+
+
 @pytest.mark.parametrize("gap", [1e-2, 1e-4, 1e-6, -1e-2, -1e-4, -1e-6])
 @pytest.mark.parametrize("bar", ["coupler", "rocker"])
 def test_branches_that_nearly_touch_are_told_apart(gap: float, bar: str) -> None:
