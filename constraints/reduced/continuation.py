@@ -37,8 +37,6 @@ ASTRAY = 5e-3
 """So far the chord of a step may be from the mean of the tangents at its ends (unit vectors): a jump makes it more."""
 GREW = 1e-5
 """Singular values of J_w beyond the rank, relative to the largest, are below this on the curve."""
-CORRECTED = 0.2
-"""A correction moves by at most this part of the step."""
 
 
 class Place(NamedTuple):
@@ -74,12 +72,11 @@ class Place(NamedTuple):
 
 
 class Corrected(NamedTuple):
-    """A configuration that was closed: where, the value of the driver, the Jacobian there, how far it was moved."""
+    """A configuration that was closed: where, the value of the driver, the Jacobian there."""
 
     q: Vector
     value: float
     J: Matrix
-    moved: Vector
 
 
 @final
@@ -141,7 +138,7 @@ class Curve:
 
         None where it does not converge, or goes far; redundant rows must hold to 1e-6 then.
         """
-        total, last, r = np.zeros(len(self.columns)), np.inf, self.rank
+        last, r = np.inf, self.rank
         for _ in range(NEWTON):
             error, J = self.rows(q)
             U, S, Vt = np.linalg.svd(J[:, 1:] if held else J, full_matrices=False)
@@ -153,10 +150,10 @@ class Curve:
             if not is_finite(move):
                 return None
             if largest(reached) <= self.tolerance or size <= ROUNDING:
-                return Corrected(q, value, J, total) if largest(error) <= max(CLOSED, self.tolerance) else None
+                return Corrected(q, value, J) if largest(error) <= max(CLOSED, self.tolerance) else None
             if size > 0.7 * last:
                 return None
-            total, last = total + move, size
+            last = size
             q, value = self.moved(q, move), value + float(move[0])
             self.driver.set_in(q, value)
         return None
@@ -174,7 +171,7 @@ class Curve:
         value, along = self.driver.value_in(q), np.zeros(len(self.columns))
         along[0] = 1.0
         found = self.corrected(np.array(q), value, held=True)
-        return self.at(found or Corrected(np.array(q), value, self.rows(q)[1], 0.0 * along), along, sign)
+        return self.at(found or Corrected(np.array(q), value, self.rows(q)[1]), along, sign)
 
     # Steps.
 
@@ -191,21 +188,21 @@ class Curve:
             way = np.linalg.norm(self.between_of(before.q, a.q))
             if way > 0.0:
                 move = move + 0.5 * length * length / way * (a.tangent - before.tangent)
-        return self._landed(a, move, length, held=False)
+        return self._landed(a, move, held=False)
 
     def step_to(self, a: Place, value: float) -> Place | None:
         """One step along the tangent to a value of the driver, corrected with it held; None as of `step`."""
         if a.value == value:
             return a
         move = (value - a.value) / a.tangent[0] * a.tangent
-        return self._landed(a, move, float(np.linalg.norm(move)), held=True, value=value)
+        return self._landed(a, move, held=True, value=value)
 
-    def _landed(self, a: Place, move: Vector, length: float, held: bool, value: float = 0.0) -> Place | None:
+    def _landed(self, a: Place, move: Vector, held: bool, value: float = 0.0) -> Place | None:
         reached = value if held else a.value + float(move[0])
         q = self.moved(a.q, move)
         self.driver.set_in(q, reached)
         found = self.corrected(q, reached, held)
-        if found is None or float(np.linalg.norm(found.moved)) > CORRECTED * length:
+        if found is None:
             return None
         b = self.at(found, a.tangent, a.parity)
         if self.rank_grew or float(a.tangent @ b.tangent) < np.cos(TURN):
