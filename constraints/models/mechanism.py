@@ -22,8 +22,19 @@ from ..loops import ConstraintSet
 from ..loops.mobility import Mobility, mobility_at
 from ..problem.arguments import on_space
 from ..problem.problem import Problem
-from ..reduced import ExplicitLoops, LoopBranch, MinimalCoordinates, explicit_loops, minimal_coordinates
-from ..reduced.wishes import Driven, Wished
+from ..reduced import (
+    Branches,
+    ExplicitLoops,
+    LoopBranch,
+    MinimalCoordinates,
+    Sweep,
+    branches,
+    explicit_loops,
+    minimal_coordinates,
+    sweep,
+)
+from ..reduced.driver import coordinates_with
+from ..reduced.wishes import Driven, Wished, columns_of
 from ..robot import Robot
 from ..robot.arguments import as_robot
 from ..robot.urdf_graph import Fault
@@ -244,6 +255,38 @@ class Mechanism:
             tolerance: singular values below this part of the largest one count as zero.
         """
         return self.judge(q, tolerance).rank
+
+    # Driven through values, and closed in other ways.
+
+    def sweep(self, q: ArrayLike, driver: str, values: ArrayLike, **options: Any) -> Sweep:
+        """Drive one coordinate through values, on the branch of q: `reduced.sweep`; other motors are held if they can.
+
+        Args:
+            q: configuration (nq,), closed.
+            driver: a joint of one coordinate, or a coordinate, "rod[0]".
+            values: (m,) [rad or m].
+            **options: those of `reduced.sweep`: independent, turn_back, cross, actuated, bounds, step, close.
+        """
+        named: dict[str, Any] = {"preferred": self.motors} | options
+        return sweep(self.constraint_set(), q, driver, values, **named)
+
+    def branches(
+        self, q: ArrayLike, *, independent: Wished = (), t: float = 0.0, close: bool = False, **options: Any
+    ) -> Branches:
+        """Other ways of closing it with the independent coordinates as in q, the motors above all: `reduced.branches`.
+
+        Args:
+            q: configuration (nq,), closed.
+            independent: coordinates that keep their values; then motors, where they can be independent beside those.
+            t: time of targets of rows [s].
+            close: close q first (`assemble_position`) where it is open.
+            **options: those of `reduced.branches`: tries, seed, bounds, tolerance.
+        """
+        rows = self.constraint_set()
+        held = coordinates_with(
+            rows, q, columns_of(self.robot, independent, "independent coordinates"), self.motors, t, close
+        )
+        return branches(held, t=t, **options)
 
     rows = FieldOf[int]("stack.size", "Number of rows of closures and couplers; a coupler counts by its implicit twin.")
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .graph import plot_graph as plot_graph
     from .paths import animate as animate, plot_path as plot_path
     from .robots import plot_configurations as plot_configurations
+    from .sweeps import plot_sweep as plot_sweep
     from .traces import plot_trace as plot_trace
 
 __getattr__, __dir__ = _on_use(
@@ -20,6 +21,7 @@ __getattr__, __dir__ = _on_use(
         "graph": "plot_graph",
         "paths": "animate plot_path",
         "robots": "plot_configurations",
+        "sweeps": "plot_sweep",
         "traces": "plot_trace",
     },
 )

@@ -1,6 +1,7 @@
 """Minimal coordinates of closed chains: partition, closing, dynamics; and loops as explicit constraints."""
 
 from ..loops.open_mechanism import OpenMechanismError as OpenMechanismError
+from .branches import Branches as Branches, WayOfClosing as WayOfClosing, branches as branches
 from .closing import (
     Closing as Closing,
     ClosingStatus as ClosingStatus,
@@ -28,11 +29,15 @@ from .loop_finding import explicit_loops as explicit_loops
 from .loop_function import LoopFunction as LoopFunction
 from .lu import LU as LU
 from .planar_loops import LoopBranch as LoopBranch, PlanarLoop as PlanarLoop
+from .singularities import Singularity as Singularity, SingularityKind as SingularityKind
 from .state import ClosedState as ClosedState, RankError as RankError, closed_state as closed_state
 from .status import ReducedStatus as ReducedStatus
+from .sweep import sweep as sweep
+from .sweep_result import NotSweptError as NotSweptError, Sweep as Sweep
 from .system import (
     ReducedSystem as ReducedSystem,
     reduced_mass_matrix as reduced_mass_matrix,
     reduced_system as reduced_system,
 )
+from .travel import SweepStatus as SweepStatus
 from .wishes import PartitionError as PartitionError

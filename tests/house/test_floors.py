@@ -59,6 +59,7 @@ COMFORT = {
     "constraints.solvers.projection.projection": ("report", "plot", "diagnose", "sensitivity"),
     "constraints.loops.assembly": ("plot_iterates",),
     "constraints.reduced.closing": ("plot_iterates",),
+    "constraints.reduced.sweep_result": ("plot",),
     "constraints.manipulation.graph": ("plot",),
     "constraints.manipulation": ("TYPE_CHECKING",),
 }

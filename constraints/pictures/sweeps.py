@@ -1,0 +1,186 @@
+"""A driver turned all the way, as a picture. Matplotlib (extra `plot`) on use only."""
+
+from __future__ import annotations
+
+import os
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from liegroups import SE2
+from liegroups.arguments import expect
+from liegroups.arrays import BoolVector, Matrix, Vector
+
+from ..errors import OptionError
+from ..reduced.singularities import Singularity, SingularityKind
+from ..reduced.sweep_result import Sweep, least_values, passive_columns
+from ..reduced.transmission import pivots_of, transmission_angles
+from ..robot import Robot
+from ..robot.joints import radian_columns
+from .figures import new_figure, save_figure
+
+COLOURS = {
+    SingularityKind.DEAD_POINT: "#d62728",
+    SingularityKind.BRANCH_POINT: "#9467bd",
+    SingularityKind.ACTUATORS: "#ff7f0e",
+}
+HIDDEN = "_nolegend_"
+"""A label that matplotlib leaves out of legends."""
+MOST = 8
+"""So many coordinates are drawn, those that move most; more lines nobody can tell apart."""
+
+
+class _Way(NamedTuple):
+    """The configurations of a sweep with the singularities between them, in the order of travel."""
+
+    values: Vector
+    qs: Matrix
+    parts: list[slice]
+
+    @staticmethod
+    def of(sweep: Sweep) -> _Way:
+        """Merge them; each part goes one way and ends at a dead point."""
+        values, qs, cuts = list[float](), list[Vector](), [0]
+        met = list(sweep.singularities)
+        for i in range(len(sweep.values) + 1):
+            while met and met[0].before == i:
+                each = met.pop(0)
+                values.append(each.value)
+                qs.append(each.q)
+                if each.kind is SingularityKind.DEAD_POINT:
+                    cuts.append(len(values) - 1)
+            if i < len(sweep.values):
+                values.append(float(sweep.values[i]))
+                qs.append(sweep.qs[i])
+        cuts.append(len(values) - 1)
+        parts = [slice(a, b + 1) for a, b in pairwise(cuts)]
+        return _Way(np.array(values), np.array(qs), parts)
+
+
+def plot_sweep(sweep: Sweep, path: str | os.PathLike[str] | None = None) -> Any:
+    """Dependent coordinates over the driver, below them the transmission angle, or the least singular value of J_v.
+
+    Angles and lengths have a picture each; of more than eight coordinates those that move most are drawn. What is
+    travelled after a dead point is dashed. Singularities are vertical lines.
+
+    Args:
+        sweep: with at least one configuration.
+        path: also write the figure there.
+
+    Returns:
+        the matplotlib figure; a notebook shows it, `figure.savefig` writes it.
+
+    Raises:
+        OptionError: the sweep reached nothing.
+        MissingExtraError: matplotlib is not installed.
+        FileError: the file cannot be written.
+    """
+    expect(sweep, Sweep, "sweep to be drawn")
+    if not len(sweep.values):
+        raise OptionError("the sweep has nothing to plot: it reached no value")
+    way = _Way.of(sweep)
+    curves, is_angle = _curves(sweep, way)
+    names = np.array(sweep.coordinates.dependent)
+    groups = [(mask, unit) for mask, unit in ((is_angle, "rad"), (~is_angle, "m")) if mask.any()]
+    figure = new_figure(7.0, 2.4 * (len(groups) + 1) + 0.4)
+    panels = figure.subplots(len(groups) + 1, 1, sharex=True, squeeze=False)[:, 0]
+    for axes, (mask, unit) in zip(panels, groups, strict=False):
+        _draw_coordinates(axes, way, curves[:, mask], names[mask].tolist(), unit)
+    _draw_measure(panels[-1], sweep, way)
+    for axes in panels:
+        for each in sweep.singularities:
+            axes.axvline(each.value, color=COLOURS[each.kind], linestyle=":", linewidth=1.2)
+        axes.grid(True, color="#e4e4e4")
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[-1].set_xlabel(f"{sweep.driver.name} [{'rad' if _is_angle(sweep)[sweep.driver.column] else 'm'}]")
+    for each in _first_of_each_place(sweep.singularities):
+        panels[0].annotate(
+            str(each.kind) if each.kind is not SingularityKind.ACTUATORS else "actuators",
+            (each.value, 1.0),
+            xycoords=("data", "axes fraction"),
+            xytext=(0, 3),
+            textcoords="offset points",
+            ha="center",
+            fontsize=8,
+            color=COLOURS[each.kind],
+        )
+    return save_figure(figure, path)
+
+
+def _is_angle(sweep: Sweep) -> BoolVector:
+    """Which tangent columns (nv,) are angles."""
+    robot = sweep.coordinates.constraint_set.robot
+    angles = radian_columns(robot.model).copy()
+    for leaf in robot.space.leaves():
+        if leaf.space.nq != leaf.space.nv:  # a pose has its lengths first
+            lengths = 3 if leaf.space.nv == 6 else 2 if leaf.space == SE2 else 0
+            angles[leaf.v.start + lengths : leaf.v.stop] = True
+    return angles
+
+
+def _curves(sweep: Sweep, way: _Way) -> tuple[Matrix, BoolVector]:
+    """Dependent coordinates (n, r), counted on over whole turns, and which of them are angles."""
+    robot: Robot = sweep.coordinates.constraint_set.robot
+    columns = sweep.coordinates.partition.dependent
+    steps = [robot.space.difference(a, b)[columns] for a, b in pairwise(way.qs)]
+    start = np.zeros(robot.nv)
+    for leaf in robot.space.leaves():
+        if leaf.space.nq == leaf.space.nv:
+            start[leaf.v] = way.qs[0][leaf.q]
+        elif leaf.space.nv == 1:
+            start[leaf.v] = np.arctan2(*way.qs[0][leaf.q][::-1])
+    curves = start[columns] + np.vstack(
+        [np.zeros(len(columns)), np.cumsum(np.array(steps).reshape(-1, len(columns)), 0)]
+    )
+    return curves, _is_angle(sweep)[columns]
+
+
+def _draw_coordinates(axes: Any, way: _Way, curves: Matrix, names: list[str], unit: str) -> None:
+    most: list[int] = np.sort(np.argsort(-np.ptp(curves, axis=0), kind="stable")[:MOST]).tolist()
+    for k, i in enumerate(most):
+        for number, part in enumerate(way.parts):
+            label = names[i] if number == 0 else HIDDEN
+            style = "--" if number % 2 else "-"
+            axes.plot(way.values[part], curves[part, i], style, color=f"C{k}", linewidth=1.5, label=label)
+    axes.set_ylabel(f"dependent [{unit}]")
+    left = curves.shape[1] - len(most)
+    title = f"and {left} that move less" if left else None
+    axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), title=title)
+
+
+def _draw_measure(axes: Any, sweep: Sweep, way: _Way) -> None:
+    """The transmission angle where there is one, or the least singular value; that with actuators held beside it."""
+    for label, measure, colour in _measures(sweep, way):
+        for number, part in enumerate(way.parts):
+            style = "--" if number % 2 else "-"
+            line = axes.plot(way.values[part], measure[part], style, color=colour, linewidth=1.5)[0]
+            line.set_label(label if number == 0 and sweep.actuated else HIDDEN)
+        axes.set_ylabel("least singular value" if sweep.actuated else label)
+    if sweep.actuated:
+        axes.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    axes.set_ylim(bottom=0.0)
+
+
+def _measures(sweep: Sweep, way: _Way) -> list[tuple[str, Vector, str]]:
+    coordinates = sweep.coordinates
+    if not sweep.actuated:
+        try:
+            return [("transmission angle [deg]", np.degrees(transmission_angles(pivots_of(coordinates), way.qs)), "k")]
+        except OptionError:
+            pass
+    least = least_values(coordinates, coordinates.partition.dependent, sweep.rhs, way.qs)
+    found = [("of J_v" if sweep.actuated else "least singular value of J_v", least, "k")]
+    if sweep.actuated:
+        passive = passive_columns(coordinates, sweep.actuated)
+        held = least_values(coordinates, passive, sweep.rhs, way.qs)
+        found.append(("actuators held", held, COLOURS[SingularityKind.ACTUATORS]))
+    return found
+
+
+def _first_of_each_place(singularities: tuple[Singularity, ...]) -> list[Singularity]:
+    """Those that are at different values: what is met again on the way back is written once."""
+    found = dict[tuple[SingularityKind, float], Singularity]()
+    for each in singularities:
+        found.setdefault((each.kind, round(each.value, 6)), each)
+    return list(found.values())

@@ -1,0 +1,249 @@
+"""Branches: the other ways of closing a mechanism at the same values of what is held, found by restarts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from liegroups import Segments
+from liegroups.arguments import as_flag, as_tolerance, expect
+from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.errors import OverlapError
+from liegroups.frozen import read_only
+
+from ..errors import SpaceMismatchError
+from ..keywords import names_checked
+from ..linear_algebra import RANK_TOLERANCE, largest, singular_values
+from ..loops import assemble_position
+from ..loops.mobility import CLOSED
+from ..loops.open_mechanism import OpenMechanismError
+from ..ranges import whole_number
+from ..robot import Bounds
+from ..robot.joints import angular_columns
+from ..words import counted, first_names
+from .closing import driven_at
+from .coordinates import MinimalCoordinates
+from .lu import factorised
+
+TURN = 2.0 * np.pi
+
+
+class WayOfClosing(NamedTuple):
+    """One way of closing a mechanism at given values of the independent and driven coordinates.
+
+    Attributes:
+        q: (nq,), closed; dependent angles within half a turn of those of the configuration that was given.
+        sign: of det J_v, J_v = J[h, v] with the rows h of the coordinates; 0 where it is singular.
+        least: the least singular value of J_v, all its rows taken: near 0, a dead point is near.
+        found: how many of the restarts ended here; the configuration that was given counts as none.
+    """
+
+    q: Vector
+    sign: float
+    least: float
+    found: int
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Branches:
+    """Ways of closing a mechanism, the given one first. A sequence of them; not exhaustive.
+
+    Attributes:
+        coordinates: what is held, what follows.
+        ways: those that were found, the given one first, then as they were found.
+        tries: number of restarts.
+        open: how many of them did not close.
+        seed: of the restarts.
+    """
+
+    coordinates: MinimalCoordinates
+    ways: tuple[WayOfClosing, ...]
+    tries: int
+    open: int
+    seed: int
+
+    def __len__(self) -> int:
+        return len(self.ways)
+
+    def __getitem__(self, i: int) -> WayOfClosing:
+        return self.ways[i]
+
+    @property
+    def once(self) -> int:
+        """How many of them one restart alone found: where some are, there are probably more."""
+        return sum(way.found == 1 for way in self.ways)
+
+    def describe(self) -> str:
+        """The ways by sign of det J_v, with how often each was found and the dependent coordinates that differ most."""
+        robot = self.coordinates.constraint_set.robot
+        held = first_names((*self.coordinates.independent, *self.coordinates.driven))
+        lines = [
+            f"{counted(len(self.ways), 'way')} of closing '{robot.name}' with {held or 'nothing'} held: "
+            f"{counted(self.tries, 'restart')} (seed {self.seed}), {self.open} of them did not close"
+        ]
+        names, v = self.coordinates.dependent, self.coordinates.partition.dependent
+        for i, way in enumerate(self.ways):
+            apart = robot.space.difference(self.ways[0].q, way.q)[v]
+            far = np.argsort(-np.abs(apart), kind="stable")[:3]
+            moved = ", ".join(f"{names[int(k)]} {apart[k]:+.4g}" for k in far if abs(apart[k]) > SAME)
+            sign = {1.0: "+", -1.0: "-"}.get(way.sign, "0 (singular)")
+            where = "as given" if not i else f"from the given one: {moved}"
+            lines.append(f"  {i}: sign {sign}, least singular value {way.least:.3g}, found {way.found} times; {where}")
+        singular = sum(way.sign == 0.0 for way in self.ways)
+        if singular:
+            lines.append(f"  {singular} of these are singular, and may belong to infinitely many")
+        more = f", and {self.once} of these by one restart alone" if self.once else ""
+        lines.append(f"  restarts do not prove that there are no others{more}")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def __repr__(self) -> str:
+        return f"Branches({counted(len(self.ways), 'way')}, {counted(self.tries, 'restart')})"
+
+
+SAME = 1e-5
+"""Places of bodies, or coordinates, that differ by no more are the same [m, rad, entries of rotations]: where J_v is
+singular, errors of 1e-12 leave them open by the root of that."""
+
+
+@names_checked("options are named: tries=, seed=, bounds=, ...")
+def branches(
+    coordinates: MinimalCoordinates,
+    q: ArrayLike | None = None,
+    *,
+    tries: int = 100,
+    seed: int = 0,
+    bounds: Bounds | None = None,
+    tolerance: float = 1e-12,
+    t: float = 0.0,
+    close: bool = False,
+) -> Branches:
+    r"""Other ways of closing a mechanism at the values that the independent and driven coordinates have in q.
+
+    From random values of the dependent coordinates (as `robot.random` draws them) the mechanism is assembled with the
+    others held: the same seed gives the same ways. Two ways are the same where all bodies are at the same places, to
+    1e-5, so that whole turns do not count (a leg that a universal joint has flipped does: that is another way). It is a
+    search, not a proof: ways with small basins may be missed, and `describe` says how often each was found. Where J_v
+    is singular a way may be one of infinitely many.
+
+    Args:
+        coordinates: what is held, what follows.
+        q: closed configuration (nq,); that of the coordinates by default.
+        tries: number of restarts.
+        seed: of the random generator.
+        bounds: to be kept by the ways that are looked for; none by default.
+        tolerance: of each closing, as of `assemble_position`.
+        t: time of driven joints and of targets of rows [s].
+        close: close q first by the dependent coordinates, where it is open.
+
+    Raises:
+        OpenMechanismError: q is open, and `close` was not asked for.
+        NotClosedError: q does not close.
+        OptionError, SizeError, NotFiniteError, WrongObjectError, SpaceMismatchError: what is wrong with an argument.
+    """
+    parts = expect(coordinates, MinimalCoordinates, "coordinates of branches", "MinimalCoordinates")
+    count, start = whole_number(tries, "tries of branches", 0), whole_number(seed, "seed of branches", 0)
+    limit = as_tolerance(tolerance, "tolerance of branches")
+    robot, rhs = parts.constraint_set.robot, parts.rhs_at(t)
+    if bounds is not None and expect(bounds, Bounds, "bounds of branches", "Bounds, or None").space != robot.space:
+        raise SpaceMismatchError("bounds of branches", robot.space.name, bounds.space.name)
+    given = driven_at(parts, np.array(robot.check(parts.q if q is None else q)), t)
+    if as_flag(close, "close"):
+        given = np.array(parts.close(given, t=t, rhs=rhs).or_raise().q)
+    _check_closed(parts, given, rhs)
+    held = _held(parts)
+    rng = np.random.default_rng(start)
+    ways, bodies, times, failed = [given], [_bodies(parts, given)], [0], 0
+    for _ in range(count):
+        near = _restart(parts, given, rng)
+        found = _closed(parts, near, held, rhs, bounds, limit)
+        if found is None:
+            failed += 1
+            continue
+        found = _without_turns(parts, given, found, bounds)
+        placed = _bodies(parts, found)
+        same = next((i for i, each in enumerate(bodies) if largest(each - placed) <= SAME), None)
+        if same is None:
+            ways.append(found)
+            bodies.append(placed)
+            times.append(1)
+            continue
+        times[same] += 1
+    return Branches(
+        parts, tuple(_described(parts, way, n, rhs) for way, n in zip(ways, times, strict=True)), count, failed, start
+    )
+
+
+def _bodies(parts: MinimalCoordinates, q: Vector) -> Matrix:
+    """Rotations and translations (joints, 12) of what the joints carry, in the world."""
+    posture = parts.constraint_set.robot.at(q)
+    return np.array([np.r_[oMi.rotation.ravel(), oMi.translation] for oMi in posture.placed().oMi[1:]])
+
+
+def _check_closed(parts: MinimalCoordinates, q: Vector, rhs: Any) -> None:
+    error = parts.constraint_set.position_error(q, rhs)
+    if largest(error) > CLOSED:
+        name, size = max(parts.constraint_set.stack.norms(error), key=lambda entry: entry[1])
+        raise OpenMechanismError(name, size, "position", "say close=True, or close it first: assemble_position")
+
+
+def _held(parts: MinimalCoordinates) -> Segments | None:
+    """What is held, as a block of the space; None where it is a part of a rotation or of a pose."""
+    try:
+        return Segments.coordinates(parts.constraint_set.robot.space, parts.held)
+    except OverlapError:
+        return None
+
+
+def _restart(parts: MinimalCoordinates, given: Vector, rng: np.random.Generator) -> Vector:
+    """A random configuration in which what is held is as it was given."""
+    robot = parts.constraint_set.robot
+    drawn = robot.random(rng)
+    free = np.zeros(robot.nv, dtype=np.bool_)
+    free[parts.partition.dependent] = True
+    whole = rng.uniform(-np.pi, np.pi, robot.nv)
+    for leaf in robot.space.leaves():
+        ours = free[leaf.v]
+        if leaf.space.nq == leaf.space.nv:
+            drawn[leaf.q] = np.where(ours, drawn[leaf.q], given[leaf.q])
+        elif not ours.all():
+            drawn[leaf.q] = given[leaf.q]
+        if leaf.space.nq == leaf.space.nv or ours.all():
+            whole[leaf.v] = 0.0
+    return np.array(robot.space.integrate(drawn, np.where(free, whole, 0.0)))
+
+
+def _closed(
+    parts: MinimalCoordinates, near: Vector, held: Segments | None, rhs: Any, bounds: Bounds | None, tolerance: float
+) -> Vector | None:
+    if held is None:  # a part of a rotation: Newton on the dependent coordinates alone holds it
+        closing = parts.close(near, tolerance=tolerance, rhs=rhs)
+        return np.array(closing.q) if closing.success and (bounds is None or bounds.contains(closing.q, SAME)) else None
+    found = assemble_position(
+        parts.constraint_set, near, driven=held if len(held) else (), rhs=rhs, bounds=bounds, tolerance=tolerance
+    )
+    return np.array(found.q) if found.success else None
+
+
+def _without_turns(parts: MinimalCoordinates, given: Vector, q: Vector, bounds: Bounds | None) -> Vector:
+    """The same way, its dependent angles within half a turn of those given; unchanged where bounds are kept."""
+    robot = parts.constraint_set.robot
+    turns = np.round(robot.space.difference(given, q) / TURN)
+    turns[~angular_columns(robot.model)] = 0.0
+    turned = robot.space.integrate(q, -TURN * turns)
+    return q if bounds is not None and not bounds.contains(turned) else np.array(turned)
+
+
+def _described(parts: MinimalCoordinates, q: Vector, found: int, rhs: Any) -> WayOfClosing:
+    whole, split = parts.constraint_set, parts.partition
+    J = whole.jacobian(q, rhs)
+    sizes = singular_values(J[:, split.dependent]) if split.rank else np.array([np.inf])
+    least = float(sizes[max(split.rank - 1, 0)])
+    is_singular = bool(least <= RANK_TOLERANCE * sizes[0])
+    sign = 0.0 if is_singular else factorised(J[np.ix_(split.rows, split.dependent)]).sign
+    return WayOfClosing(read_only(q), sign, least, found)

@@ -1,0 +1,230 @@
+"""What a sweep gave: configurations along a driver, singularities, and how well the driver moves the rest."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from liegroups.arrays import Indices, Matrix, Vector
+
+from ..errors import ConstraintError, SizeError
+from ..linear_algebra import singular_values
+from ..robot import Bounds, Frame
+from ..rows.right_hand_side import RightHandSide
+from ..solvers.result import Result
+from ..words import counted, first_names
+from .coordinates import MinimalCoordinates
+from .driver import Driver
+from .singularities import Singularity
+from .transmission import pivots_of, transmission_angles
+from .travel import SweepStatus
+from .wishes import Wished, columns_of
+
+EDGE = 1e-6
+"""So near to a bound counts as at it, where a sweep ended at bounds [rad or m]."""
+
+
+class NotSweptError(ConstraintError):
+    """A sweep did not reach all values; carries the result: `sweep`."""
+
+    def __init__(self, sweep: Sweep) -> None:
+        self.sweep = sweep
+        super().__init__(f"{sweep.status} ({sweep.reached_words})")
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Sweep(Result):
+    r"""Closed configurations along a driver.
+
+    The branch is told by the sign of :math:`\det J_v`, as a continuous motion keeps it: at the start it is that of
+    :math:`J[h, v]` of the coordinates; from there on it changes at dead points and where ways cross alone, while the
+    sign of a fixed set of rows h may also change because those rows become dependent.
+
+    Attributes:
+        coordinates: the driver is the first independent coordinate; the other ones were held; all others followed.
+        driver: the driver.
+        asked: (m,) the values that were asked for.
+        values: (n,) of the driver, those that were reached, in the order in which they were [rad or m].
+        indices: (n,) which of the values asked for they are.
+        qs: (n, nq) configurations.
+        signs: (n,) sign of det J_v; 1 or -1.
+        least_singular_values: (n,) the least singular value of J_v, all its rows taken: 0 where the driver does not
+            determine the others.
+        status: how it ended.
+        singularities: those on the way, in order; where it ended at one, that is the last.
+        end: (nq,) the last configuration: of the last value, or the singularity or bound where it ended.
+        end_value: of the driver there.
+        bounds: those that were to be kept, or None.
+        steps: number of inner steps.
+        actuated: names of the actuated coordinates, where their singularities were looked for.
+        rhs: right-hand sides of the rows.
+    """
+
+    coordinates: MinimalCoordinates
+    driver: Driver
+    asked: Vector
+    values: Vector
+    indices: Indices
+    qs: Matrix
+    signs: Vector
+    least_singular_values: Vector
+    status: SweepStatus
+    singularities: tuple[Singularity, ...]
+    end: Vector
+    end_value: float
+    bounds: Bounds | None
+    steps: int
+    actuated: tuple[str, ...]
+    rhs: RightHandSide
+
+    @property
+    def success(self) -> bool:
+        """Whether all values were reached, or, where it was to turn back, met again."""
+        return self.status.is_success
+
+    @property
+    def q(self) -> Vector:
+        """The last configuration (nq,), `end`."""
+        return self.end
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """Names of the other independent coordinates, which kept their values."""
+        return self.coordinates.independent[1:]
+
+    @property
+    def held_as_rates(self) -> tuple[str, ...]:
+        """Those of them that are parts of a rotation or pose whose other parts follow.
+
+        Their rate was held at zero, so that the configurations depend on the way (and a little on the inner steps).
+        """
+        parts, names = self.coordinates.partition, self.coordinates.independent
+        leaves = [
+            leaf for leaf in self.coordinates.constraint_set.robot.space.leaves() if leaf.space.nq > leaf.space.nv
+        ]
+        return tuple(
+            name
+            for name, column in zip(names[1:], parts.independent[1:].tolist(), strict=True)
+            for leaf in leaves
+            if leaf.v.start <= column < leaf.v.stop
+            and ((parts.dependent >= leaf.v.start) & (parts.dependent < leaf.v.stop)).any()
+        )
+
+    @property
+    def at_bounds(self) -> tuple[str, ...]:
+        """Names of the joints at their bounds, to 1e-6, where it ended at bounds; otherwise none."""
+        if self.status is not SweepStatus.OUT_OF_BOUNDS or self.bounds is None:
+            return ()
+        near = (self.end <= self.bounds.lower + EDGE) | (self.end >= self.bounds.upper - EDGE)
+        return tuple(factor.name for factor in self.bounds.space.factors if near[factor.q].any())
+
+    def transmission_angles(self, through: Iterable[str | Frame] = ()) -> Vector:
+        r"""Angles (n,) between coupler and output, from 0 to :math:`\pi/2` [rad], as `transmission_angles`.
+
+        Args:
+            through: frames P, Q, R at the joints of the loop that the driver is not at, in order; by default they are
+                found, where the driver is in one loop of four pivots with parallel axes.
+
+        Raises:
+            OptionError: there is no such loop; give the frames.
+        """
+        return transmission_angles(pivots_of(self.coordinates, through), self.qs)
+
+    def least_with(self, held: Wished) -> Vector:
+        """The least singular value (n,) of the columns of J that are left where other coordinates are held.
+
+        Args:
+            held: as many as the mobility; motors, for instance. Where the value is 0 they do not hold the mechanism.
+
+        Raises:
+            SizeError, UnknownNameError: as of `actuated` of `sweep`.
+        """
+        return least_values(self.coordinates, passive_columns(self.coordinates, held), self.rhs, self.qs)
+
+    def or_raise(self) -> Sweep:
+        """The sweep itself if it succeeded. Raises NotSweptError, which carries it."""
+        if not self.success:
+            raise NotSweptError(self)
+        return self
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """Figure of the dependent coordinates, and of transmission angle or least singular value, over the driver.
+
+        Args:
+            path: also write the figure there.
+
+        Returns:
+            The matplotlib figure (extra `plot`).
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+            FileError: the file cannot be written.
+        """
+        from ..pictures import plot_sweep
+
+        return plot_sweep(self, path)
+
+    @property
+    def reached_words(self) -> str:
+        """How many values were reached, and where it ended, in words."""
+        reached = len(set(self.indices.tolist()))
+        words = f"{reached} of {counted(len(self.asked), 'value')}; {self.driver.name} {self.end_value:.9g} at the end"
+        outside = first_names(self.at_bounds)
+        return f"{words}, at the bounds of {outside}" if outside else words
+
+    def describe(self) -> str:
+        """The sweep in words: driver, what was held, how it ended, singularities."""
+        lines = [
+            f"sweep of '{self.driver.name}': {self.status}",
+            f"  {self.reached_words}; {counted(self.steps, 'inner step')}",
+            f"  held: {first_names(self.held) or 'nothing else is independent'}",
+            *([f"  held as rates: {first_names(self.held_as_rates)}"] if self.held_as_rates else []),
+            f"  follow: {first_names(self.coordinates.dependent) or 'none'}",
+        ]
+        if len(self.values):
+            worst = int(np.argmin(self.least_singular_values))
+            least = self.least_singular_values[worst]
+            lines.append(f"  least singular value of J_v: {least:.3g}, at {self.values[worst]:.6g}")
+        lines += [f"  {each}" for each in self.singularities]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def __repr__(self) -> str:
+        singular = counted(len(self.singularities), "singular point")
+        return f"Sweep({self.driver.name!r}, {self.status.name}, {counted(len(self.values), 'value')}, {singular})"
+
+
+def passive_columns(coordinates: MinimalCoordinates, actuated: Wished) -> Indices:
+    """Tangent columns that are not actuated.
+
+    Args:
+        coordinates: of whose mechanism.
+        actuated: joints or coordinates, as many columns as the mobility.
+    """
+    whole = coordinates.constraint_set
+    columns = columns_of(whole.robot, actuated, "actuated coordinates")
+    mobility = coordinates.held.size
+    if len(columns) != mobility:
+        raise SizeError("actuated coordinates of a sweep", f"{mobility}, the mobility", len(columns))
+    return np.setdiff1d(np.arange(whole.robot.nv), columns)
+
+
+def least_values(coordinates: MinimalCoordinates, columns: Indices, rhs: RightHandSide, qs: Matrix) -> Vector:
+    """The least singular value (n,) of some columns of J, as many as its rank; infinite where there are none.
+
+    Args:
+        coordinates: of whose rows.
+        columns: which columns.
+        rhs: right-hand sides of the rows.
+        qs: configurations (n, nq).
+    """
+    whole, rank = coordinates.constraint_set, coordinates.partition.rank
+    sizes = [singular_values(whole.jacobian(q, rhs)[:, columns]) for q in qs] if rank else []
+    return np.array([float(each[rank - 1]) for each in sizes]) if rank else np.full(len(qs), np.inf)

@@ -1,0 +1,221 @@
+"""Travelling along the curve of closed configurations, from value to value of the driver."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, final
+
+from liegroups.arrays import Indices, Vector
+
+from ..errors import UndefinedError
+from ..robot import Bounds
+from ..solvers.status import StatusEnum
+from .continuation import Curve, Place
+from .singularities import (
+    Jumped,
+    Singularity,
+    SingularityKind,
+    actuator_point,
+    branch_point,
+    dead_point,
+    is_actuator_point,
+    singularity,
+)
+
+SHORTEST = 1e-9
+"""A step that fails however short it is: this is the shortest that is tried [rad or m]."""
+MARGIN = 1e-9
+"""So much outside is within bounds [rad or m]: rounding."""
+
+
+class SweepStatus(StatusEnum):
+    """How a sweep ended: each value is a sentence for humans."""
+
+    COMPLETED = "All values were reached, along one curve."
+    TURNED_BACK = "It turned at a dead point, and met the values again on the other branch, back to the first one."
+    DEAD_POINT = "It ended at a dead point: the driver cannot go on, J_v is singular there."
+    BRANCH_POINT = "It ended where ways of closing cross: which one goes on is not determined."
+    OUT_OF_BOUNDS = "It ended at the bounds that it was asked to keep."
+    UNDEFINED = "A function has no value on the way."
+    NOT_CLOSED = "Newton's iteration does not close the mechanism, however short the step."
+    SINGULAR_START = "The start is singular: the rank of the rows is higher beside it, so that more follows than there."
+    MAX_STEPS = "The limit of inner steps was reached before the last value."
+
+    @property
+    def is_success(self) -> bool:
+        """Whether all was done that was asked for."""
+        return self in (SweepStatus.COMPLETED, SweepStatus.TURNED_BACK)
+
+
+class Manner(NamedTuple):
+    """How a sweep travels.
+
+    Attributes:
+        turn_back: at a dead point, back along the curve.
+        cross: where ways cross, straight on.
+        passive: tangent columns that are not actuated, where singularities of actuators are looked for; or None.
+        bounds: to be kept, or None.
+        step: the longest inner step [rad or m].
+        max_steps: limit of inner steps.
+    """
+
+    turn_back: bool
+    cross: bool
+    passive: Indices | None
+    bounds: Bounds | None
+    step: float
+    max_steps: int
+
+
+@final
+class Travel:
+    """A sweep on its way. One a run.
+
+    Args:
+        curve: what is travelled on.
+        start: where.
+        manner: how.
+
+    Attributes:
+        places: the configurations at the values that were reached.
+        indices: of these values, in the values asked for.
+        singularities: those that were met.
+        here: where it is.
+        steps: inner steps so far.
+    """
+
+    def __init__(self, curve: Curve, start: Place, manner: Manner) -> None:
+        self.curve, self.here, self.manner = curve, start, manner
+        self.places: list[Place] = []
+        self.indices: list[int] = []
+        self.singularities: list[Singularity] = []
+        self.steps = 0
+        self._length = 0.25 * manner.step
+        self._before: Place | None = None
+        self._turned = False
+
+    def through(self, values: Vector) -> SweepStatus:
+        """Travel to the values in turn; after a dead point, where it may, to those before it."""
+        i, onwards = 0, 1
+        if self._outside(self.here):
+            return SweepStatus.OUT_OF_BOUNDS
+        passive = self.manner.passive
+        if passive is not None and is_actuator_point(self.curve, passive, self.here):
+            self._met(SingularityKind.ACTUATORS, self.here)
+        while 0 <= i < len(values):
+            ended = self._to(float(values[i]))
+            if ended is None:
+                self.places.append(self.here)
+                self.indices.append(i)
+            elif ended is SweepStatus.DEAD_POINT and self.manner.turn_back and self.places:
+                onwards, self._turned = -onwards, True
+            else:
+                return ended
+            i += onwards
+        return SweepStatus.TURNED_BACK if self._turned else SweepStatus.COMPLETED
+
+    def _to(self, value: float) -> SweepStatus | None:
+        """Travel to a value; None where it is reached."""
+        here = self.here
+        if (value - here.value) * here.tangent[0] < 0.0:
+            self.here, self._before = here.reversed, None
+        while self.here.value != value:
+            if self.steps >= self.manner.max_steps:
+                return SweepStatus.MAX_STEPS
+            self.steps += 1
+            ended = self._stepped(value)
+            if ended is not None:
+                return ended
+        return None
+
+    def _stepped(self, value: float) -> SweepStatus | None:
+        """One inner step, towards a value; None where all is well."""
+        a, length, why = self.here, self._length, SweepStatus.NOT_CLOSED
+        while length >= SHORTEST:
+            direct = abs(value - a.value) <= length * abs(a.tangent[0])
+            try:
+                b = self.curve.step_to(a, value) if direct else self.curve.step(a, length, self._before)
+                crossing = Jumped() if b is None else branch_point(self.curve, a, b)
+            except UndefinedError:
+                b, crossing, why = None, Jumped(), SweepStatus.UNDEFINED
+            if b is not None and not isinstance(crossing, Jumped):
+                self._length = length if direct else min(2.0 * length, self.manner.step)
+                return self._taken(a, b, crossing, value)
+            length *= 0.5
+        return SweepStatus.SINGULAR_START if self.curve.rank_grew else why
+
+    def _taken(self, a: Place, b: Place, crossing: Place | None, value: float) -> SweepStatus | None:
+        """Go on to b, or to what comes before it: the value, a singularity, the bounds."""
+        if crossing is not None:
+            reached = self._value_between(a, crossing, value)
+            if reached is not None:
+                return self._arrived(reached, a)
+            self._watched(a, crossing)
+            self._met(SingularityKind.BRANCH_POINT, crossing)
+            if not self.manner.cross:
+                self.here = crossing
+                return SweepStatus.BRANCH_POINT
+            b = b._replace(parity=-b.parity) if self.curve.crossing(a, b, b.J) < 0.0 else b
+            if a.tangent[0] * b.tangent[0] < 0.0:  # the driver turns there, too
+                self.here, self._before = (b if self.manner.turn_back else crossing), None
+                return SweepStatus.DEAD_POINT
+        still = dead_point(self.curve, a, b)
+        reached = self._value_between(a, b if still is None else still, value)
+        if reached is not None:
+            return self._arrived(reached, a)
+        if still is not None:
+            ended = self._arrived(still, None)
+            if ended is None:
+                self._met(SingularityKind.DEAD_POINT, still)
+            return SweepStatus.DEAD_POINT if ended is None else ended
+        return self._arrived(b, a)
+
+    def _value_between(self, a: Place, b: Place, value: float) -> Place | None:
+        """The place of a value between two places, where it is there; a itself is not."""
+        if b.value == value:
+            return b
+        if not min(a.value, b.value) < value < max(a.value, b.value):
+            return None
+        low, high = a, b
+        for _ in range(80):
+            place = None
+            if low.tangent[0] != 0.0:
+                place = self.curve.step_to(low, value)
+            if place is not None:
+                return place
+            middle = self.curve.between(low, high, 0.5)
+            if middle is None:
+                return None
+            low, high = (middle, high) if (middle.value - value) * (low.value - value) > 0.0 else (low, middle)
+        return None
+
+    def _arrived(self, b: Place, before: Place | None) -> SweepStatus | None:
+        """Be at b, or at the bounds on the way to it."""
+        a = self.here
+        if not self._outside(b):
+            self._watched(a, b)
+            self.here, self._before = b, before
+            return None
+        low, high = 0.0, 1.0
+        while high - low > 1e-9:
+            middle = 0.5 * (low + high)
+            place = self.curve.between(a, b, middle)
+            low, high = (low, middle) if place is None or self._outside(place) else (middle, high)
+        self.here = (self.curve.between(a, b, low) if low > 0.0 else None) or a
+        self._watched(a, self.here)
+        return SweepStatus.OUT_OF_BOUNDS
+
+    def _outside(self, place: Place) -> bool:
+        bounds = self.manner.bounds
+        return bounds is not None and not bounds.contains(place.q, MARGIN)
+
+    def _watched(self, a: Place, b: Place) -> None:
+        """Note a singularity of the actuators between a and b."""
+        passive = self.manner.passive
+        place = None if passive is None else actuator_point(self.curve, passive, a, b)
+        if place is not None:
+            self._met(SingularityKind.ACTUATORS, place)
+
+    def _met(self, kind: SingularityKind, place: Place) -> None:
+        passive = self.manner.passive if kind is SingularityKind.ACTUATORS else None
+        columns = self.curve.columns[1:] if passive is None else passive
+        self.singularities.append(singularity(self.curve, kind, place, len(self.places), columns))
