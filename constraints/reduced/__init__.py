@@ -1,5 +1,6 @@
 """Minimal coordinates of closed chains: partition, closing, and dynamics without multipliers."""
 
+from .balance import Unknown as Unknown
 from .closing import Closing as Closing, ClosingStatus as ClosingStatus, close_position as close_position
 from .coordinates import (
     MinimalCoordinates as MinimalCoordinates,
@@ -11,5 +12,25 @@ from .dynamics import (
     reduced_forward_dynamics as reduced_forward_dynamics,
     reduced_mass_matrix as reduced_mass_matrix,
     reduced_residual as reduced_residual,
+)
+from .equilibrium import (
+    Equilibrium as Equilibrium,
+    EquilibriumKind as EquilibriumKind,
+    EquilibriumStatus as EquilibriumStatus,
+    NoEquilibriumError as NoEquilibriumError,
+    equilibrium as equilibrium,
+)
+from .linearisation import (
+    Linearisation as Linearisation,
+    NoLinearisationError as NoLinearisationError,
+    linearisation as linearisation,
+)
+from .modes import (
+    Mode as Mode,
+    ModeClass as ModeClass,
+    Modes as Modes,
+    ModesStatus as ModesStatus,
+    NoModesError as NoModesError,
+    modes as modes,
 )
 from .state import ClosedState as ClosedState, OpenMechanismError as OpenMechanismError

@@ -1,0 +1,123 @@
+"""What acts on a closed mechanism and how it is accelerated, and closed states beside a given one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+
+from liegroups.arguments import finite_vector
+from liegroups.arrays import ArrayLike, Vector
+from liegroups.frozen import read_only
+
+from ..dynamics.external_force import Force, as_external
+from ..errors import ConstraintError
+from ..linear_algebra import largest
+from .closing import Closing, NotClosedError, newton_step
+from .dynamics import Residual, motion_matrix, reduced_residual
+from .state import ClosedState, DeadPointError, OpenMechanismError
+
+if TYPE_CHECKING:
+    from .coordinates import MinimalCoordinates
+
+
+class LeftBranchError(ConstraintError):
+    """Loops closed beside a state moved the dependent coordinates further than the step itself: another branch.
+
+    Attributes:
+        moved: largest change of a coordinate by closing [rad or m].
+        step: largest change along the tangent.
+    """
+
+    def __init__(self, moved: float, step: float) -> None:
+        self.moved, self.step = moved, step
+        super().__init__(f"closing moved a coordinate by {moved:.3g} after a step of {step:.3g}: another branch")
+
+
+NOT_BESIDE = (NotClosedError, DeadPointError, OpenMechanismError, LeftBranchError)
+"""Why there may be no closed state beside another one."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Prescribed:
+    """What acts, and the accelerations that are prescribed: all of a residual that is not in the state.
+
+    Attributes:
+        acceleration: of the independent coordinates (nu,).
+        driven_acceleration: of the driven ones (nc,).
+        tau: joint forces (nv,) [N, N m].
+        external: what else acts.
+    """
+
+    acceleration: Vector
+    driven_acceleration: Vector
+    tau: Vector
+    external: tuple[Force, ...]
+
+    def residual(self, state: ClosedState) -> Residual:
+        """R_u, Q_c, accelerations and multipliers at a state, as `reduced_residual`."""
+        return reduced_residual(
+            state, self.acceleration, self.driven_acceleration, tau=self.tau, external=self.external
+        )
+
+
+def prescribed(
+    coordinates: MinimalCoordinates,
+    acceleration: ArrayLike | None,
+    driven_acceleration: ArrayLike | None,
+    tau: ArrayLike | None,
+    external: Iterable[Force],
+) -> Prescribed:
+    """What a user prescribes, checked; zero for what was not given."""
+    parts, space = coordinates.partition, coordinates.constraint_set.robot.space
+    return Prescribed(
+        _vector(acceleration, parts.independent.size, "acceleration of the independent coordinates"),
+        _vector(driven_acceleration, parts.driven.size, "acceleration of the driven coordinates"),
+        _vector(tau, space.nv, "tau"),
+        as_external(external),
+    )
+
+
+def _vector(given: ArrayLike | None, n: int, what: str) -> Vector:
+    return read_only(np.zeros(n) if given is None else np.array(finite_vector(given, n, what)))
+
+
+def at_rest(coordinates: MinimalCoordinates) -> MinimalCoordinates:
+    """The same coordinates; joints that are driven in time stay where they are put."""
+    return replace(coordinates, targets={}) if coordinates.targets else coordinates
+
+
+def closed_beside(state: ClosedState, step: Vector, v: Vector | None = None) -> ClosedState:
+    r"""The closed state after a step of the independent coordinates, driven ones held, on the same branch.
+
+    .. math:: q(\delta) = \mathrm{close}\,(q \oplus T_u\,\delta), \qquad T_u = (1, 0, B_u) \text{ for } (u, c, v)
+
+    The step is along the tangent, so that closing has only its curvature to mend, and the last step of Newton is one
+    beyond the tolerance, so that differences of such states are smooth.
+
+    Args:
+        state: from where.
+        step: change of the independent coordinates (nu,), in the tangent at q.
+        v: velocity (nv,), of which the independent and driven parts count; that of the state by default.
+
+    Raises:
+        NotClosedError, DeadPointError, OpenMechanismError, LeftBranchError: it does not close there.
+        UndefinedError: a row, or a force, has no value there.
+    """
+    coordinates = at_rest(state.coordinates)
+    space = coordinates.constraint_set.robot.space
+    speed = state.v if v is None else v
+    if not step.any():
+        return coordinates.at(state.q, speed, t=state.t, rhs=state.rhs, close=True)
+    along = motion_matrix(state)[:, : step.size] @ step
+    guess = space.integrate(state.q, along)
+    closing: Closing = coordinates.close(guess, t=state.t, rhs=state.rhs).or_raise()
+    last = newton_step(coordinates, closing.q, state.rhs)[2]
+    q = closing.q if last is None else last.q
+    moved, size = largest(space.difference(guess, q)), largest(along)
+    if moved > size:
+        raise LeftBranchError(moved, size)
+    return coordinates.at(q, speed, t=state.t, rhs=state.rhs, close=True)
