@@ -17,6 +17,7 @@ from ..errors import ConstraintError, OptionError, UndefinedError
 from ..keywords import names_checked
 from ..linear_algebra import largest
 from .dynamics import motion_matrix, reduced_mass_matrix, reduced_residual
+from .extrapolation import Extrapolation
 from .prescribed import NOT_BESIDE, Prescribed, closed_beside, prescribed
 from .state import ClosedState
 
@@ -199,8 +200,9 @@ def linearised(state: ClosedState, given: Prescribed) -> Linearisation:
         def faster(h: float, unit: Vector = unit, speed: Vector = speed) -> Vector:
             return given.residual(closed_beside(here, 0.0 * unit, here.v + h * speed)).independent
 
-        K[:, i], K_error[:, i] = _differentiated(moved, name, noise, STEP)
-        G[:, i], G_error[:, i] = _differentiated(faster, name, noise, STEP * max(1.0, abs(float(here.v[u[i]]))))
+        quick = STEP * max(1.0, abs(float(here.v[u[i]])))
+        K[:, i], K_error[:, i] = _differentiated(moved, found.independent, name, noise, STEP)
+        G[:, i], G_error[:, i] = _differentiated(faster, found.independent, name, noise, quick)
         N[:, i] = -space.bracket(here.v, np.ascontiguousarray(T[:, i]))[u]
     M, M_error = _mass(here, given, found.independent)
     return Linearisation(
@@ -226,7 +228,8 @@ def _mass(state: ClosedState, given: Prescribed, residual: Vector) -> tuple[Matr
         more[i] += 1.0
         seen = Prescribed(more, given.driven_acceleration, given.tau, given.external).residual(state)
         error[:, i] = np.abs(seen.independent - residual - M[:, i])
-    return M, error + ROUNDING * np.abs(M)
+    sizes = np.sqrt(np.abs(np.diag(M)))
+    return M, error + 4.0 * ROUNDING * np.outer(sizes, sizes)
 
 
 def _size_of_forces(state: ClosedState, given: Prescribed, acceleration: Vector) -> float:
@@ -237,45 +240,45 @@ def _size_of_forces(state: ClosedState, given: Prescribed, acceleration: Vector)
     return (1.0 + largest(state.B)) * (sum(map(largest, sizes)) + 1e-12)
 
 
-def _differentiated(f: _Sampled, name: str, noise: float, first: float) -> tuple[Vector, Vector]:
-    """Derivative of f at 0 and its error estimate, entry by entry, by extrapolated central differences.
+def _differentiated(f: _Sampled, here: Vector, name: str, noise: float, first: float) -> tuple[Vector, Vector]:
+    r"""Derivative of f at 0 and its error estimate, entry by entry, by extrapolated central differences.
+
+    With :math:`f(h) - f(-h) = 2 h f' + O(h^3)` and :math:`f(h) + f(-h) - 2 f(0) = k h + O(h^2)`: k, the change of slope
+    at 0, is zero of a smooth f; at a kink it is no smaller than what a central difference is wrong by, and counts.
 
     Args:
         f: from a step to a vector.
+        here: f(0).
         name: of the coordinate, for the error.
         noise: rounding of f.
         first: the first step; it is divided by four where f has no value there.
     """
-    h, difference = _first_difference(f, name, first)
-    rows = [[difference]]
-    best, error = difference, np.full(difference.size, np.inf)
-    for k in range(1, HALVINGS):
-        h *= 0.5
-        row = [_central(f, h, name)]
-        for j in range(1, k + 1):
-            row.append(row[-1] + (row[-1] - rows[-1][j - 1]) / (4.0**j - 1.0))
-            change = np.maximum(np.abs(row[j] - row[j - 1]), np.abs(row[j] - rows[-1][j - 1])) + noise / h
-            better = change < error
-            best, error = np.where(better, row[j], best), np.where(better, change, error)
-        worse = np.abs(row[-1] - rows[-1][-1]) > 2.0 * error + noise / h
-        rows.append(row)
-        if k > 1 and (worse.all() or largest(error) <= 4.0 * noise / h):
+    h, (ahead, behind) = _first(f, name, first)
+    slope, kink = Extrapolation(2), Extrapolation(1)
+    for k in range(HALVINGS):
+        if k:
+            h *= 0.5
+            ahead, behind = _sampled(f, h, name)
+        worse = slope.add((ahead - behind) / (2.0 * h), noise / h)
+        kink.add((ahead + behind - 2.0 * here) / (2.0 * h), noise / h)
+        if k > 1 and (worse or largest(slope.error) <= 4.0 * noise / h):
             break
-    return best, error
+    change = np.abs(kink.best)
+    return slope.best, slope.error + np.where(change > 4.0 * kink.error, change, 0.0)
 
 
-def _first_difference(f: _Sampled, name: str, h: float) -> tuple[float, Vector]:
-    """The largest step at which f has values on both sides, and the difference there."""
+def _first(f: _Sampled, name: str, h: float) -> tuple[float, tuple[Vector, Vector]]:
+    """The largest step at which f has values on both sides, and these."""
     for _ in range(SHORTENINGS):
         try:
-            return h, _central(f, h, name)
+            return h, _sampled(f, h, name)
         except NoLinearisationError:
             h *= 0.25
-    return h, _central(f, h, name)
+    return h, _sampled(f, h, name)
 
 
-def _central(f: _Sampled, h: float, name: str) -> Vector:
+def _sampled(f: _Sampled, h: float, name: str) -> tuple[Vector, Vector]:
     try:
-        return (f(h) - f(-h)) / (2.0 * h)
+        return f(h), f(-h)
     except (*NOT_BESIDE, UndefinedError) as error:
         raise NoLinearisationError(name, str(error)) from error
