@@ -229,7 +229,7 @@ def _mass(state: ClosedState, given: Prescribed, residual: Vector) -> tuple[Matr
         seen = Prescribed(more, given.driven_acceleration, given.tau, given.external).residual(state)
         error[:, i] = np.abs(seen.independent - residual - M[:, i])
     sizes = np.sqrt(np.abs(np.diag(M)))
-    return M, error + 4.0 * ROUNDING * np.outer(sizes, sizes)
+    return M, error + 8.0 * ROUNDING * np.outer(sizes, sizes)
 
 
 def _size_of_forces(state: ClosedState, given: Prescribed, acceleration: Vector) -> float:
