@@ -127,14 +127,14 @@ def test_extra_unknown_with_its_equation() -> None:
     """A stiffness beside the crank, and the equation that says where the crank shall be: as if exchanged."""
     coordinates, q = four_bar()
     robot = coordinates.constraint_set.robot
-    there = moved(coordinates, q, "crank", -0.5)
+    start, there = (moved(coordinates, q, "crank", by) for by in (-0.35, -0.5))
 
     def pull(x: Mapping[str, float]) -> list[PointSpring]:
         return [PointSpring(robot, "crank_end", HOOK, x["stiffness"], length=0.1)]
 
     stiffness = Unknown("stiffness", 50.0)
     found = equilibrium(
-        coordinates, q, external=pull, extra=[stiffness], equations=lambda state, x: [1e3 * (state.q[0] - there[0])]
+        coordinates, start, external=pull, extra=[stiffness], equations=lambda state, x: [1e3 * (state.q[0] - there[0])]
     ).or_raise()
     other = equilibrium(coordinates, there, external=pull, exchange={"crank": stiffness}).or_raise()
     np.testing.assert_allclose(found.q, there, atol=1e-9)
@@ -341,12 +341,9 @@ def test_free_body_on_three_rods_comes_to_rest_from_afar() -> None:
     model.appendBodyToJoint(joint, pin.Inertia(2.0, np.zeros(3), np.diag([0.1, 0.1, 0.2])), pin.SE3.Identity())
     robot = Robot(model)
     points = [np.array([0.3 * np.cos(a), 0.3 * np.sin(a), 0.0]) for a in (0.0, 2.0, 4.0)]
-    rods = [
-        RodClosure(
-            robot, pin.SE3(np.eye(3), p + [0.0, 0.0, 1.0]), robot.frame("disc", pin.SE3(np.eye(3), p)), 1.0, name=n
-        )
-        for n, p in zip("abc", points, strict=True)
-    ]
+    hooks = [pin.SE3(np.eye(3), p + np.array([0.0, 0.0, 1.0])) for p in points]
+    rims = [robot.frame("disc", pin.SE3(np.eye(3), p)) for p in points]
+    rods = [RodClosure(robot, *ends, 1.0, name=f"rod{i}") for i, ends in enumerate(zip(hooks, rims, strict=True))]
     rows = ConstraintSet(robot, rods)
     coordinates = minimal_coordinates(rows, robot.neutral, independent=["disc[0]", "disc[1]", "disc[5]"])
     start = coordinates.close(robot.space.integrate(robot.neutral, [0.2, -0.1, 0.0, 0.0, 0.0, 0.5])).or_raise().q
