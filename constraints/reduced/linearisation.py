@@ -259,9 +259,10 @@ def _differentiated(f: _Sampled, here: Vector, name: str, noise: float, first: f
         if k:
             h *= 0.5
             ahead, behind = _sampled(f, h, name)
-        worse = slope.add((ahead - behind) / (2.0 * h), noise / h)
-        kink.add((ahead + behind - 2.0 * here) / (2.0 * h), noise / h)
-        if k > 1 and (worse or largest(slope.error) <= 4.0 * noise / h):
+        rounding = (noise + ROUNDING * max(largest(ahead), largest(behind))) / h
+        worse = slope.add((ahead - behind) / (2.0 * h), rounding)
+        kink.add((ahead + behind - 2.0 * here) / (2.0 * h), rounding)
+        if k > 1 and (worse or largest(slope.error) <= 4.0 * rounding):
             break
     change = np.abs(kink.best)
     return slope.best, slope.error + np.where(change > 4.0 * kink.error, change, 0.0)

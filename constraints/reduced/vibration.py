@@ -116,7 +116,7 @@ def _undamped(unit: _Unit) -> list[Root]:
         values, left, vectors = _eig(unit.S, left=True, right=True)
         conditions = 1.0 / np.maximum(np.abs((left.conj() * vectors).sum(axis=0)), EPS)
     for square, x, condition in zip(values, vectors.T, conditions, strict=True):
-        square_error = float(condition) * unit.s
+        square_error = float(min(condition * unit.s, np.sqrt(unit.s * np.linalg.norm(unit.S))))  # of multiple roots
         shape = np.asarray(x, dtype=np.complex128)
         if abs(square) <= square_error:
             found.append(Root(0j, float(np.sqrt(square_error)), shape))
@@ -136,6 +136,7 @@ def _damped(unit: _Unit) -> list[Root]:
     found = [Root(0j, float(np.sqrt(unit.s)), V[i].astype(np.complex128)) for i in np.flatnonzero(free)]
     A = np.block([[-unit.C, -unit.S], [np.eye(n), np.zeros((n, n))]])
     values, left, right = _eig(A, left=True, right=True)
+    scale = float(np.linalg.norm(A))
     order = np.argsort(np.abs(values))
     least = 3.0 * np.sqrt(unit.s)
     zeros = sum(k < len(found) or bool(abs(values[i]) <= least) for k, i in enumerate(order[: 2 * len(found)]))
@@ -143,8 +144,10 @@ def _damped(unit: _Unit) -> list[Root]:
         s, x, y = complex(values[i]), right[n:, i], left[:n, i]
         slope = abs(y.conj() @ ((2.0 * s) * x + unit.C @ x))
         sizes_of = float(np.linalg.norm(x) * np.linalg.norm(y))
-        error = (abs(s) * unit.c + unit.s) * sizes_of / max(slope, EPS * sizes_of * abs(s))
-        error += 8.0 * EPS * abs(s)
+        change = abs(s) * unit.c + unit.s
+        error = change * sizes_of / max(slope, EPS * sizes_of * abs(s))
+        error += 4.0 * EPS * scale / max(abs(left[:, i].conj() @ right[:, i]), EPS)
+        error = min(error, 4.0 * float(np.sqrt(change + EPS * scale * abs(s))))  # of multiple roots
         if abs(s.imag) <= error:
             s = complex(s.real, 0.0)
         elif abs(s.real) <= error:
