@@ -210,12 +210,11 @@ class Modes(Result, Sequence[Mode]):
         """A table: class, frequency, damping, eigenvalue, and what moves most."""
         lines = [str(self)]
         if self.found:
-            lines.append("      Hz      rad/s   damping ratio   rate [1/s]   class                moves most")
+            heads = f"{'Hz':>10} {'rad/s':>10} {'damping ratio':>14} {'rate [1/s]':>12}"
+            lines.append(f"  {heads}   {'class':<18}   moves most")
         for i, mode in enumerate(self.found):
-            lines.append(
-                f"{i:2d} {mode.frequency:9.4f} {mode.angular_frequency:9.4f} {mode.damping_ratio:11.4f} "
-                f"{mode.rate:14.4g}   {mode.kind.value:<18}   {mode.name}"
-            )
+            numbers = f"{mode.frequency:10.4f} {mode.angular_frequency:10.4f} {mode.damping_ratio:14.4g}"
+            lines.append(f"{i:2d}{numbers} {mode.rate:12.4g}   {mode.kind.value:<18}   {mode.name}")
         if self.ignored:
             lines.append(f"held: {', '.join(self.ignored)}")
         return "\n".join(lines)

@@ -58,6 +58,7 @@ COMFORT = {
     "constraints.solvers.options": ("save", "load"),
     "constraints.solvers.projection.projection": ("report", "plot", "diagnose", "sensitivity"),
     "constraints.loops.assembly": ("plot_iterates",),
+    "constraints.reduced.modes": ("plot", "animate"),
     "constraints.manipulation.graph": ("plot",),
     "constraints.manipulation": ("TYPE_CHECKING",),
 }

@@ -75,7 +75,8 @@ def sprung_five_bar() -> tuple[Equilibrium, list[PointSpring]]:
 def saddle_point_eigenvalues(rows: ConstraintSet, ends: tuple[str, str], q: np.ndarray, springs: list[Any]) -> Any:
     """Finite eigenvalues of M dv' + G dv + K dq - J^T dlambda = 0, J dq = 0, dq' = dv, by pinocchio and differences."""
     robot = rows.robot
-    model, data, n = robot.model, robot.model.createData(), robot.nv
+    model: Any = robot.model
+    data, n = model.createData(), robot.nv
     a, b = (model.getFrameId(name) for name in ends)
 
     def jacobian(at: np.ndarray) -> np.ndarray:
@@ -276,9 +277,7 @@ def test_ziegler_column_flutters(part: float, stable: bool) -> None:
     found = equilibrium(coordinates, robot.neutral, external=[column]).or_raise().modes().or_raise()
     assert found.is_stable is stable
     kinds = {mode.kind for mode in found}
-    assert kinds == (
-        {ModeClass.COMPLEX_NEUTRAL} if stable else {ModeClass.COMPLEX_GROWING, ModeClass.COMPLEX_DECAYING}
-    )
+    assert kinds == ({ModeClass.COMPLEX_NEUTRAL} if stable else {ModeClass.COMPLEX_GROWING, ModeClass.COMPLEX_DECAYING})
 
 
 def test_weightless_linkage_that_floats_has_rigid_modes_alone() -> None:
