@@ -32,7 +32,7 @@ FINE = 1e-5
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Unknown:
     """A scalar that an equilibrium solves for beside coordinates, or in the place of one: a free length, a speed.
 

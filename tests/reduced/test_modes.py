@@ -382,7 +382,7 @@ def test_pictures(tmp_path: Path) -> None:
     assert (tmp_path / "modes.png").stat().st_size > 10_000
     assert len(figure.axes) == 1 + len(named)
     named[0].animate(tmp_path / "mode.gif", frames=6)
-    image: Any = pytest.importorskip("PIL.Image").open(tmp_path / "mode.gif")
-    assert image.n_frames == 6
+    with pytest.importorskip("PIL.Image").open(tmp_path / "mode.gif") as image:
+        assert image.n_frames == 6
     with pytest.raises(OptionError, match="frames"):
         named[0].animate(tmp_path / "mode.gif", frames=0)
