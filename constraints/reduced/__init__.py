@@ -15,11 +15,11 @@ from .dynamics import (
 )
 from .equilibrium import (
     Equilibrium as Equilibrium,
-    EquilibriumKind as EquilibriumKind,
     EquilibriumStatus as EquilibriumStatus,
     NoEquilibriumError as NoEquilibriumError,
     equilibrium as equilibrium,
 )
+from .kept_motion import EquilibriumKind as EquilibriumKind
 from .linearisation import (
     Linearisation as Linearisation,
     NoLinearisationError as NoLinearisationError,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from enum import Enum
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, final
 
@@ -28,27 +27,19 @@ from ..dynamics.external_force import Force
 from ..errors import ConstraintError, OptionError, UndefinedError
 from ..keywords import names_checked
 from ..linear_algebra import largest
-from ..rows.right_hand_side import RightHandSide
 from ..solvers.result import Result
 from ..words import counted, first_names
 from .balance import Balance, Given, Point, Scalars, Unknown
 from .closing import NotClosedError, driven_at
 from .coordinates import MinimalCoordinates, Wished, columns_of
 from .equilibrium_search import EquilibriumStatus, Search, search
+from .kept_motion import EquilibriumKind, check_driven, kept_acceleration, kept_kind, kept_sides, kept_speeds
 from .linearisation import Linearisation, linearised
 from .prescribed import at_rest
 from .state import ClosedState
 
 if TYPE_CHECKING:
     from .modes import Modes
-
-
-class EquilibriumKind(Enum):
-    """What of the motion an equilibrium keeps."""
-
-    STATIC = "all velocities and accelerations are zero, also of joints that are driven in time"
-    QUASI_STATIC = "velocities are kept, accelerations are zero"
-    MOVING = "velocities and accelerations are kept"
 
 
 class NoEquilibriumError(ConstraintError):
@@ -246,7 +237,7 @@ def equilibrium(
     """
     expect(coordinates, MinimalCoordinates, "coordinates of an equilibrium", "MinimalCoordinates")
     given = Given(v, acceleration, driven_acceleration, tau, external)
-    what = _kind(kind, given)
+    what = kept_kind(kind, given)
     time = finite_number(t, "time of an equilibrium")
     exchanged = as_mapping(exchange or {}, "exchanged unknowns", "coordinate -> Unknown")
     more = as_tuple(extra, "extra unknowns", "Unknown")
@@ -263,12 +254,12 @@ def equilibrium(
     balance = Balance(
         at_rest(coordinates),
         time,
-        _sides(coordinates.rhs_at(time), what),
+        kept_sides(coordinates.rhs_at(time), what),
         np.setdiff1d(balanced, held),
         balanced,
         scalars,
-        given._replace(driven_acceleration=_driven_acceleration(coordinates, given, what, time)),
-        *_drives(coordinates, what, time),
+        given._replace(driven_acceleration=kept_acceleration(coordinates, given, what, time)),
+        *kept_speeds(coordinates, what, time),
         equations,
         len(more),
     )
@@ -289,7 +280,10 @@ def _searched(
     if close:
         at = driven_at(coordinates, at, balance.t)
     else:
-        coordinates.at(at, t=balance.t, rhs=balance.rhs.with_valid(balance.rhs.vector.copy()))  # refuses an open start
+        check_driven(coordinates, at, balance.t)
+        balance.coordinates.at(
+            at, t=balance.t, rhs=balance.rhs.with_valid(balance.rhs.vector.copy())
+        )  # refuses it open
     try:
         found = search(balance, balance.start(at), *limits)
     except NotClosedError as error:
@@ -308,52 +302,6 @@ def _searched(
         found.factors,
         balance.scalars,
     )
-
-
-def _kind(kind: EquilibriumKind | None, given: Given) -> EquilibriumKind:
-    """What is kept; refused where something was given that the kind does not keep."""
-    accelerated = given.acceleration is not None or given.driven_acceleration is not None
-    if kind is None:
-        moving = EquilibriumKind.QUASI_STATIC if given.v is not None else EquilibriumKind.STATIC
-        return EquilibriumKind.MOVING if accelerated else moving
-    what = expect(kind, EquilibriumKind, "kind of an equilibrium")
-    if accelerated and what is not EquilibriumKind.MOVING:
-        raise OptionError(f"kind of an equilibrium: {what.name} keeps no accelerations, and some were given")
-    if given.v is not None and what is EquilibriumKind.STATIC:
-        raise OptionError("kind of an equilibrium: STATIC keeps no velocities, and v was given")
-    return what
-
-
-def _sides(rhs: RightHandSide, kind: EquilibriumKind) -> RightHandSide:
-    """Right-hand sides with the rates that are kept."""
-    if kind is EquilibriumKind.MOVING:
-        return rhs
-    if kind is EquilibriumKind.QUASI_STATIC:
-        return RightHandSide(rhs.stack, rhs.vector, rhs.velocity)
-    return rhs.with_valid(rhs.vector.copy())
-
-
-def _drives(coordinates: MinimalCoordinates, kind: EquilibriumKind, t: float) -> tuple[Indices, Vector]:
-    """Columns of joints that are driven in time, and the velocities that they keep."""
-    robot = coordinates.constraint_set.robot
-    columns, speeds = [np.zeros(0, dtype=np.intp)], [np.zeros(0)]
-    for joint, target in coordinates.targets.items():
-        found = np.arange(robot.nv)[robot.velocity_slice_of(joint)]
-        columns.append(found)
-        still = kind is EquilibriumKind.STATIC
-        speeds.append(np.zeros(found.size) if still else target.velocity_at(t, robot.segments(joint).space))
-    return np.concatenate(columns), np.concatenate(speeds)
-
-
-def _driven_acceleration(coordinates: MinimalCoordinates, given: Given, kind: EquilibriumKind, t: float) -> Any:
-    """Accelerations of the driven coordinates: as given, or those of their targets where they are kept."""
-    if given.driven_acceleration is not None or kind is not EquilibriumKind.MOVING:
-        return given.driven_acceleration
-    robot = coordinates.constraint_set.robot
-    whole = np.zeros(robot.nv)
-    for joint, target in coordinates.targets.items():
-        whole[robot.velocity_slice_of(joint)] = target.acceleration_at(t, robot.segments(joint).space)
-    return whole[coordinates.partition.driven]
 
 
 def _scalars(given: list[Any]) -> tuple[Unknown, ...]:

@@ -191,6 +191,9 @@ def test_what_is_kept_of_the_motion_of_a_drive(kind: EquilibriumKind | None) -> 
     robot = cart()
     ride = Target(lambda t: [1.0 * t * t], lambda t: [2.0 * t], lambda t: [2.0])
     coordinates = minimal_coordinates(ConstraintSet(robot, []), [0.25, 0.3], driven={"slide": ride}, t=0.5)
+    with pytest.raises(OpenMechanismError, match="slide"):
+        equilibrium(coordinates, [0.2, 0.3], kind=kind, t=0.5)
+    assert equilibrium(coordinates, [0.2, 0.3], kind=kind, t=0.5, close=True).q[0] == 0.25
     found = equilibrium(coordinates, [0.25, 0.3], kind=kind, t=0.5).or_raise()
     moving = kind is EquilibriumKind.MOVING
     assert found.q[1] == pytest.approx(np.arctan(2.0 / 9.81) if moving else 0.0, abs=1e-9)
