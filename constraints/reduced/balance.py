@@ -18,7 +18,7 @@ from ..errors import SizeError
 from ..ranges import positive_number
 from ..rows.right_hand_side import RightHandSide
 from .dynamics import Residual, reduced_mass_matrix
-from .prescribed import NOT_BESIDE, Prescribed, closed_beside, prescribed
+from .prescribed import NOT_BESIDE, Prescribed, closed_beside, negligible, prescribed
 from .state import ClosedState
 
 if TYPE_CHECKING:
@@ -160,6 +160,22 @@ class Balance:
         for i, h in enumerate(steps):
             D[:, i] = self._difference(point, i, float(h))
         return D
+
+    def allowed(self, point: Point, D: Matrix, tolerance: float) -> Vector:
+        """How large what is missing (n,) may be at an equilibrium: forces as `negligible` says.
+
+        Extra equations: a part of what they change by where all unknowns change by their size.
+
+        Args:
+            point: where.
+            D: derivative there (n, n).
+            tolerance: of the equilibrium.
+        """
+        sizes, rounding = point.given.sizes(point.state, point.residual.acceleration)
+        rows, moving = self.balanced.size, self.moving.size
+        forces = negligible(tolerance, sizes[self.balanced], rounding, D[:rows, :moving])
+        reach = np.concatenate([np.ones(moving), 1.0 + np.abs(point.scalars)])
+        return np.concatenate([forces, tolerance * (np.abs(D[rows:]) @ reach)])
 
     def sizes(self, state: ClosedState) -> Vector:
         """Square roots of the inertias (nu,): what makes numbers of different units comparable; 1 for what has none."""

@@ -223,7 +223,8 @@ def equilibrium(
         ignore: independent coordinates that keep their value, and whose R_u does not count.
         t: time of driven joints and of targets of rows [s].
         close: close the start first, where it is open.
-        tolerance: largest R_u [N, N m] and extra equation.
+        tolerance: largest R_u as a part of the sizes of its terms, gravity, inertia and each force that acts. Where all
+            of these vanish a distance counts instead, of 1e-3 of the tolerance [rad or m].
         max_iterations: budget of steps.
 
     Returns:

@@ -63,11 +63,12 @@ class Newton:
     """Newton's step at a point, in scaled unknowns and equations; directions that nothing holds are left out.
 
     Attributes:
+        D: the derivative (n, n) of what is missing.
         unheld: places of the unknowns that take part in these directions.
     """
 
     def __init__(self, balance: Balance, point: Point, D: Matrix) -> None:
-        sizes = balance.sizes(point.state)
+        self.D, sizes = D, balance.sizes(point.state)
         n, rows = balance.moving.size, balance.balanced.size
         self._across = np.concatenate([1.0 / sizes[balance.moving], np.ones(len(balance.scalars))])
         lengths = np.linalg.norm(D[:, n:], axis=0)
@@ -92,9 +93,9 @@ class Newton:
         """The step (n,) of the unknowns."""
         return self._across * scaled
 
-    def left(self, missing: Vector) -> float:
-        """Largest part of what is missing that no step changes [N or N m]."""
-        return largest(self._beyond @ (self._beyond.T @ (self._down * missing)) / self._down)
+    def left(self, missing: Vector) -> Vector:
+        """The part of what is missing (n,) that no step changes, without signs [N or N m]."""
+        return np.abs(self._beyond @ (self._beyond.T @ (self._down * missing)) / self._down)
 
 
 def search(balance: Balance, start: Point, tolerance: float, most: int) -> Search:
@@ -104,31 +105,28 @@ def search(balance: Balance, start: Point, tolerance: float, most: int) -> Searc
     :math:`|D^{-1} R(x + \lambda s)| \le (1 - \lambda/4)\,|s|`, in units of inertia: a test that units of force do not
     enter.
     """
-    points, factors = [start], list[float]()
-    status, reason, unheld = EquilibriumStatus.MAX_ITERATIONS, "", tuple[int, ...]()
+    points, factors, unheld = [start], list[float](), tuple[int, ...]()
     while True:
         point = points[-1]
-        converged = largest(point.missing) <= tolerance
-        status = EquilibriumStatus.CONVERGED if converged else EquilibriumStatus.MAX_ITERATIONS
-        if not point.missing.size:
-            break
         newton, failure = _newton(balance, point)
-        if newton is None:
-            status, reason = (status, "") if converged else failure
-            break
-        unheld = newton.unheld
-        if converged or len(factors) == most:
-            break
-        if newton.left(point.missing) > max(tolerance, 1e-6 * largest(point.missing)):
-            status = EquilibriumStatus.SINGULAR
-            break
-        following, factor, failure = _following(balance, point, newton)
-        if following is None:
-            status, reason = failure
-            break
-        points.append(following)
-        factors.append(factor)
-    return Search(tuple(points), tuple(factors), status, reason, unheld)
+        D = np.zeros((point.missing.size, len(point.scalars) + balance.moving.size)) if newton is None else newton.D
+        allowed = balance.allowed(point, D, tolerance)
+        unheld = unheld if newton is None else newton.unheld
+        if (np.abs(point.missing) <= allowed).all():
+            ended = EquilibriumStatus.CONVERGED, ""
+        elif newton is None:
+            ended = failure
+        elif len(factors) == most:
+            ended = EquilibriumStatus.MAX_ITERATIONS, ""
+        elif (newton.left(point.missing) > np.maximum(allowed, 1e-6 * largest(point.missing))).any():
+            ended = EquilibriumStatus.SINGULAR, ""
+        else:
+            following, factor, ended = _following(balance, point, newton)
+            if following is not None:
+                points.append(following)
+                factors.append(factor)
+                continue
+        return Search(tuple(points), tuple(factors), *ended, unheld)
 
 
 _Failure = tuple[EquilibriumStatus, str]
@@ -136,6 +134,8 @@ _Failure = tuple[EquilibriumStatus, str]
 
 def _newton(balance: Balance, point: Point) -> tuple[Newton | None, _Failure]:
     """Newton's step at a point; or why there is none."""
+    if not point.missing.size:
+        return None, (EquilibriumStatus.CONVERGED, "")
     try:
         D = balance.derivative(point)
     except NOT_BESIDE as error:

@@ -72,6 +72,8 @@ class Linearisation:
         transport: N (nu, nu) [1/s].
         mass_error, damping_error, stiffness_error: estimates of the error of each entry (nu, nu).
         residual: R_u (nu,) at the state.
+        sizes: sums (nu,) of the sizes of its terms.
+        rounding: of R_u.
         given: what acts, and the accelerations prescribed.
 
     Source: `mbs_Mred` and the matrices Gr and Kr of Robotran.
@@ -86,6 +88,8 @@ class Linearisation:
     damping_error: Matrix
     stiffness_error: Matrix
     residual: Vector
+    sizes: Vector
+    rounding: float
     given: Prescribed
 
     @property
@@ -186,7 +190,7 @@ def linearised(state: ClosedState, given: Prescribed) -> Linearisation:
     found = given.residual(here)
     space = state.coordinates.constraint_set.robot.space
     T = motion_matrix(here)[:, :n]
-    noise = ROUNDING * _size_of_forces(here, given, found.acceleration)
+    sizes, noise = given.sizes(here, found.acceleration)
     G, G_error, K, K_error, N = (np.zeros((n, n)) for _ in range(5))
     for i, name in enumerate(names):
         unit = np.zeros(n)
@@ -215,6 +219,8 @@ def linearised(state: ClosedState, given: Prescribed) -> Linearisation:
         damping_error=read_only(G_error),
         stiffness_error=read_only(K_error),
         residual=read_only(np.array(found.independent)),
+        sizes=read_only(sizes),
+        rounding=noise,
         given=given,
     )
 
@@ -230,14 +236,6 @@ def _mass(state: ClosedState, given: Prescribed, residual: Vector) -> tuple[Matr
         error[:, i] = np.abs(seen.independent - residual - M[:, i])
     sizes = np.sqrt(np.abs(np.diag(M)))
     return M, error + 8.0 * ROUNDING * np.outer(sizes, sizes)
-
-
-def _size_of_forces(state: ClosedState, given: Prescribed, acceleration: Vector) -> float:
-    """Size of the generalised forces that cancel in a residual: its rounding is a part of these."""
-    motion = state.motion
-    sizes = [motion.bias_force(), motion.inertial_force(acceleration), given.tau]
-    sizes += [np.asarray(force.generalised(motion)) for force in given.external]
-    return (1.0 + largest(state.B)) * (sum(map(largest, sizes)) + 1e-12)
 
 
 def _differentiated(f: _Sampled, here: Vector, name: str, noise: float, first: float) -> tuple[Vector, Vector]:

@@ -23,7 +23,7 @@ from ..solvers.status import StatusEnum
 from .coordinates import Wished, columns_of
 from .dynamics import motion_matrix
 from .linearisation import Linearisation
-from .prescribed import closed_beside
+from .prescribed import closed_beside, negligible
 from .state import ClosedState
 from .vibration import ComplexVector, Root, Vibration, roots
 
@@ -265,7 +265,7 @@ def modes(
         ignored: independent coordinates that are held.
         at_any_state: analyse a state that is no equilibrium too. Its eigenvalues belong to the motion beside one
             instant, and for balls and free joints to one chart.
-        tolerance: largest R_u [N, N m] at an equilibrium.
+        tolerance: largest R_u at an equilibrium, measured as that of `equilibrium`.
 
     Returns:
         A value; a state that is no equilibrium, and a singular M_r, are a status.
@@ -286,7 +286,8 @@ def modes(
     def ended(status: ModesStatus, found: tuple[Mode, ...] = ()) -> Modes:
         return Modes(found, status, linearisation, names, missing)
 
-    if missing > limit and not anyhow:
+    most = negligible(limit, linearisation.sizes, linearisation.rounding, linearisation.stiffness)
+    if (np.abs(linearisation.residual) > most)[kept].any() and not anyhow:
         return ended(ModesStatus.NO_EQUILIBRIUM)
     matrices = _vibration(linearisation, kept)
     if not all(np.isfinite(matrix).all() for matrix in matrices):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from liegroups.arguments import finite_vector
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ..dynamics.external_force import Force, as_external
@@ -21,6 +21,12 @@ from .state import ClosedState, DeadPointError, OpenMechanismError
 
 if TYPE_CHECKING:
     from .coordinates import MinimalCoordinates
+
+
+SMALL = 1e-3
+"""A small motion of a coordinate [rad or m], with which forces are compared where all of them vanish."""
+ROUNDING = 16.0 * np.finfo(np.float64).eps
+"""Rounding of a residual as a part of its largest term."""
 
 
 class LeftBranchError(ConstraintError):
@@ -62,6 +68,36 @@ class Prescribed:
         return reduced_residual(
             state, self.acceleration, self.driven_acceleration, tau=self.tau, external=self.external
         )
+
+    def sizes(self, state: ClosedState, acceleration: Vector) -> tuple[Vector, float]:
+        """What R_u is to be compared with: the sum (nu,) of the sizes of its terms, and its rounding.
+
+        Args:
+            state: where.
+            acceleration: of all coordinates (nv,).
+        """
+        motion = state.motion
+        terms = np.abs(motion.bias_force()) + np.abs(motion.inertial_force(acceleration)) + np.abs(self.tau)
+        for force in self.external:
+            terms += np.abs(np.asarray(force.generalised(motion)))
+        T = np.abs(motion_matrix(state))[:, : self.acceleration.size]
+        return T.T @ terms, ROUNDING * (1.0 + largest(state.B)) * largest(terms)
+
+
+def negligible(tolerance: float, sizes: Vector, rounding: float, stiffness: Matrix) -> Vector:
+    r"""How large R_u (n,) may be at an equilibrium: a part of its terms, or of what a small motion changes in it.
+
+    .. math:: |R_i| \le \tau\,\Big(s_i + 10^{-3} \sum_j |K_{ij}|\Big) + \epsilon
+
+    So it does not depend on the size of a machine; and where all forces vanish, as those of a spring at its free
+    length, it is a distance, of 1e-3 tau [rad or m], that counts.
+
+    Args:
+        tolerance: tau.
+        sizes, rounding: as of `Prescribed.sizes`.
+        stiffness: derivative (n, m) of R_u by coordinates.
+    """
+    return tolerance * (sizes + SMALL * np.abs(stiffness).sum(axis=1)) + rounding
 
 
 def prescribed(

@@ -319,6 +319,21 @@ def test_state_that_is_no_equilibrium_is_refused_by_status() -> None:
     assert modes(linear, ignored=["crank"]).or_raise().missing == 0.0
 
 
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e4])
+def test_what_is_an_equilibrium_does_not_depend_on_the_size_of_a_machine(size: float) -> None:
+    """A slider-crank of 0.1 mm, 0.1 m or 1 km: found from 0.1 rad away; 1e-3 rad beside it is no equilibrium."""
+    made = mechanisms.slider_crank(crank=0.1 * size, rod=0.4 * size, offset=0.05 * size)
+    q, space = made.posture("closed"), made.robot.space
+    coordinates = minimal_coordinates(made.constraint_set(), q, independent=made.motors)
+    spring = Law(lambda x, v: [5.0 * size**2 * d for d in (space.difference(x, q)[0], 0.0, 0.0, 0.0)])
+    start = coordinates.close(space.integrate(q, coordinates.spread([0.1]))).or_raise().q
+    found = equilibrium(coordinates, start, external=[spring]).or_raise()
+    assert np.abs(space.difference(q, found.q))[0] < 1e-9
+    assert found.modes().success
+    beside = coordinates.close(space.integrate(q, coordinates.spread([1e-3]))).or_raise().q
+    assert linearisation(coordinates.at(beside), external=[spring]).modes().status is ModesStatus.NO_EQUILIBRIUM
+
+
 def test_ignored_coordinates_are_held() -> None:
     """With the right motor held, the five-bar is a four-bar of one mode; the shape is still there."""
     found, springs = sprung_five_bar()
