@@ -15,6 +15,7 @@ from liegroups.frozen import read_only
 from ..dynamics.external_force import Force, as_external
 from ..errors import ConstraintError
 from ..linear_algebra import largest
+from ..loops.mobility import CLOSED
 from .closing import Closing, NotClosedError, newton_step
 from .dynamics import Residual, motion_matrix, reduced_residual
 from .state import ClosedState, DeadPointError, OpenMechanismError
@@ -154,6 +155,6 @@ def closed_beside(state: ClosedState, step: Vector, v: Vector | None = None) -> 
     last = newton_step(coordinates, closing.q, state.rhs)[2]
     q = closing.q if last is None else last.q
     moved, size = largest(space.difference(guess, q)), largest(along)
-    if moved > size:
+    if moved > size + CLOSED:
         raise LeftBranchError(moved, size)
     return coordinates.at(q, speed, t=state.t, rhs=state.rhs, close=True)

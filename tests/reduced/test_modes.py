@@ -162,7 +162,7 @@ def test_shapes_keep_the_loops_closed() -> None:
     for mode in found.modes().or_raise():
         assert np.abs(mode.independent).max() == 1.0
         assert np.abs(rows.jacobian(found.q) @ mode.shape).max() < 1e-12
-        for q in mode.configurations(8, amplitude=0.1):
+        for q in (*mode.configurations(8, amplitude=0.1), *mode.configurations(12, amplitude=0.1)):
             assert np.abs(rows.position_error(q)).max() < 1e-12
         near = mode.configurations(1, amplitude=1e-5)[0]
         np.testing.assert_allclose((near - found.q) / 1e-5, mode.shape.real, atol=1e-3)
