@@ -11,7 +11,7 @@ import numpy as np
 
 from liegroups.arguments import as_name, finite_number, real_numbers
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
-from liegroups.frozen import set_fields
+from liegroups.frozen import read_only, set_fields
 
 from ..dynamics.external_force import Force
 from ..errors import SizeError
@@ -204,6 +204,8 @@ class Balance:
             if more.size != self.extra:
                 raise SizeError("extra equations of an equilibrium", self.extra, more.size)
             missing = np.concatenate([missing, more.ravel()])
+        for array in (scalars, missing, *residual):
+            read_only(array)
         return Point(state, scalars, given, residual, missing)
 
 

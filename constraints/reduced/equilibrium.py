@@ -65,6 +65,7 @@ class Equilibrium(Result):
         points: the iterates with all that was computed there; empty where the start does not close.
         factors: part of Newton's step that was taken, by step.
         unknowns: the scalars that were solved for beside coordinates.
+        ignored: independent coordinates that kept their values, and whose R_u did not count.
     """
 
     q: Vector
@@ -76,6 +77,7 @@ class Equilibrium(Result):
     points: tuple[Point, ...]
     factors: tuple[float, ...]
     unknowns: tuple[Unknown, ...]
+    ignored: tuple[str, ...]
 
     @property
     def success(self) -> bool:
@@ -141,8 +143,8 @@ class Equilibrium(Result):
         return linearised(self._last.state, self._last.given)
 
     def modes(self, **options: Any) -> Modes:
-        """As `modes`, of the linearisation at q."""
-        return self.linearisation().modes(**options)
+        """As `modes`, of the linearisation at q; what the equilibrium ignored is held there too."""
+        return self.linearisation().modes(**{"ignored": self.ignored, **options})
 
     def describe(self) -> str:
         """How it ended, the coordinates at q, the scalars, and the forces of the drives."""
@@ -286,7 +288,8 @@ def _searched(
             at, t=balance.t, rhs=balance.rhs.with_valid(balance.rhs.vector.copy())
         )  # refuses it open
     try:
-        found = search(balance, balance.start(at), *limits)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not finite
+            found = search(balance, balance.start(at), *limits)
     except NotClosedError as error:
         found = Search((), (), EquilibriumStatus.NOT_CLOSED, f"the start: {error}", ())
     except UndefinedError as error:
@@ -302,6 +305,7 @@ def _searched(
         found.points,
         found.factors,
         balance.scalars,
+        tuple(name for i, name in enumerate(coordinates.independent) if i not in balance.balanced),
     )
 
 

@@ -289,12 +289,14 @@ def modes(
     most = negligible(limit, linearisation.sizes, linearisation.rounding, linearisation.stiffness)
     if (np.abs(linearisation.residual) > most)[kept].any() and not anyhow:
         return ended(ModesStatus.NO_EQUILIBRIUM)
-    matrices = _vibration(linearisation, kept)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not finite
+        matrices = _vibration(linearisation, kept)
     if not all(np.isfinite(matrix).all() for matrix in matrices):
         return ended(ModesStatus.NOT_FINITE)
-    sizes = np.linalg.eigvalsh(matrices.mass)
-    if kept.size and sizes[0] <= 1e-13 * sizes[-1]:
-        return ended(ModesStatus.SINGULAR_MASS)
+    if kept.size:
+        sizes = np.linalg.eigvalsh(matrices.mass)
+        if sizes[0] <= 1e-13 * sizes[-1]:
+            return ended(ModesStatus.SINGULAR_MASS)
     T = motion_matrix(linearisation.state)[:, : len(linearisation.mass)]
     return ended(ModesStatus.FOUND, tuple(_mode(linearisation.state, root, kept, T) for root in roots(matrices)))
 

@@ -246,6 +246,9 @@ def test_coordinate_that_no_force_holds_is_named() -> None:
     assert caught.value.equilibrium is found
     rest = equilibrium(coordinates, [0.0, 0.3], external=[push], ignore=["slide"]).or_raise()
     np.testing.assert_allclose(rest.q, 0.0, atol=1e-9)
+    (mode,) = rest.modes().or_raise()  # the slide is held there too
+    assert mode.angular_frequency == pytest.approx(np.sqrt(9.81 / 0.5), rel=1e-9)
+    assert rest.ignored == ("slide",)
     free = equilibrium(coordinates, [0.1, 0.3]).or_raise()  # without a push any place along the rail is as good
     np.testing.assert_allclose(free.q, [0.1, 0.0], atol=1e-9)
     assert free.unheld == ("slide",)
@@ -306,6 +309,26 @@ def test_force_without_a_value_is_a_status() -> None:
     start = equilibrium(coordinates, [0.0, 0.2], external=[Law(law)])
     assert start.status is EquilibriumStatus.UNDEFINED
     assert start.reason.startswith("the start")
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_force_that_is_not_finite_is_a_status(wrong: float) -> None:
+    robot = cart()
+    coordinates = minimal_coordinates(ConstraintSet(robot, []), [0.0, 0.3])
+    start = equilibrium(coordinates, [0.0, 0.3], external=[Law(lambda q, v: [0.0, wrong])])
+    assert start.status is EquilibriumStatus.UNDEFINED
+    later = equilibrium(
+        coordinates, [0.0, 0.3], external=[Law(lambda q, v: [0.0, 0.0 if q[1] > 0.2 else wrong])], ignore=["slide"]
+    )
+    assert not later.success
+    assert np.isfinite(later.residual)
+
+
+def test_results_do_not_change() -> None:
+    coordinates, q = four_bar(driven=True)
+    found = equilibrium(coordinates, q)
+    for array in (found.q, found.driven_forces, found.multipliers, found.iterates[0], found.linearisation().stiffness):
+        assert not array.flags.writeable
 
 
 def test_no_equilibrium_where_a_torque_is_larger_than_any_weight() -> None:

@@ -350,6 +350,24 @@ def test_ignored_coordinates_are_held() -> None:
     assert "held: right_inner" in held.describe()
 
 
+def test_mechanism_whose_joints_are_all_driven_has_no_modes() -> None:
+    made = mechanisms.four_bar()
+    coordinates = minimal_coordinates(made.constraint_set(), made.posture("closed"), driven=["crank"])
+    found = equilibrium(coordinates, made.posture("closed")).or_raise().modes().or_raise()
+    assert len(found) == 0
+    assert found.is_stable
+    with pytest.raises(OptionError, match="at least one of 0 modes"):
+        found.plot()
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_matrices_that_are_not_finite_are_a_status(wrong: float) -> None:
+    made = mechanisms.four_bar()
+    coordinates = minimal_coordinates(made.constraint_set(), made.posture("closed"), independent=["crank"])
+    linear = linearisation(coordinates.at(coordinates.q), external=[Law(lambda q, v: [wrong * v[0], 0.0, 0.0])])
+    assert linear.modes(at_any_state=True).status is ModesStatus.NOT_FINITE
+
+
 def test_coordinate_without_mass_is_a_status() -> None:
     model = pin.Model()
     joint = model.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "empty")
