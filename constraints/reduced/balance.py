@@ -210,5 +210,6 @@ class Balance:
 
 
 def _at(given: Any, scalars: Scalars) -> Any:
-    """A value, or that of a function of the unknown scalars."""
-    return given(scalars) if callable(given) else given
+    """A value, or that of a function of the unknown scalars. Forces may be called too, and are no such function."""
+    is_function = callable(given) and not (hasattr(given, "generalised") or hasattr(given, "__iter__"))
+    return given(scalars) if is_function else given

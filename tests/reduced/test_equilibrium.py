@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -96,6 +96,31 @@ def test_four_bar_with_a_spring_from_afar(by: float) -> None:
     assert len(found.iterates) == found.iterations + 1 <= 7
     for iterate in found.iterates:
         assert np.abs(rows.position_error(iterate)).max() < 1e-12
+
+
+class Sum:
+    """Forces as one, which can be gone through and called, and is no function of unknowns."""
+
+    def __init__(self, *forces: Any) -> None:
+        self.forces = forces
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.forces)
+
+    def __call__(self, q: np.ndarray, v: np.ndarray, t: float = 0.0) -> np.ndarray:
+        raise AssertionError("called as a function of unknowns")
+
+    def generalised(self, motion: Motion) -> np.ndarray:
+        return np.sum([force.generalised(motion) for force in self.forces], axis=0)
+
+
+def test_forces_that_can_be_called_are_forces() -> None:
+    coordinates, q = four_bar()
+    pull = spring(coordinates.constraint_set.robot)
+    found = equilibrium(coordinates, q, external=Sum(pull)).or_raise()
+    np.testing.assert_array_equal(found.q, equilibrium(coordinates, q, external=[pull]).q)
+    with pytest.raises(WrongObjectError, match="external forces"):
+        equilibrium(coordinates, q, external=pull)  # pyright: ignore[reportArgumentType]
 
 
 def test_start_that_is_an_equilibrium_comes_back_as_it_is() -> None:
