@@ -33,6 +33,10 @@ FLAT = 1e-6
 SWING = 1.6
 """How long a period is shown [s]."""
 IN_A_ROW = 4
+LISTED = 12
+"""Lines of the table."""
+WIDE = 30.0
+"""Real parts that are so many times larger than imaginary ones are shown on a logarithmic scale."""
 APART = 1e-3
 """Ends of a closure that are further apart than this part of the width are joined by a rod."""
 
@@ -140,11 +144,13 @@ def animate_mode(mode: Mode, path: str | os.PathLike[str], frames: int, amplitud
 
 
 def _table(modes: Modes) -> list[str]:
-    """The modes, a line each, and what was held."""
-    lines = [f"   {'Hz':>9} {'damping ratio':>15}   {'class':<18}   moves most"]
-    for i, mode in enumerate(modes):
-        numbers = f"{i:2d} {mode.frequency:9.4g} {mode.damping_ratio:15.3g}"
-        lines.append(f"{numbers}   {mode.kind.value:<18}   {mode.name}")
+    """The first modes, a line each, how many more there are, and what was held."""
+    lines = [f"   {'Hz':>9} {'rate [1/s]':>11} {'damping ratio':>14}   {'class':<19}   moves most"]
+    for i, mode in enumerate(modes.found[:LISTED]):
+        numbers = f"{mode.frequency:9.4g} {mode.rate:11.4g} {mode.damping_ratio:14.3g}"
+        lines.append(f"{i:2d} {numbers}   {mode.kind.value:<19}   {mode.name}")
+    if len(modes) > LISTED:
+        lines.append(f"   and {len(modes) - LISTED} more")
     return lines + ([f"held: {', '.join(modes.ignored)}"] if modes.ignored else [])
 
 
@@ -186,7 +192,8 @@ def _tips(mode: Mode) -> list[Frame]:
     for joint, inertia in enumerate(robot.model.inertias):
         lever = np.array(inertia.lever)
         others = [np.abs(np.array(end.placement.translation)).max() for end in ends if end.joint == joint]
-        if joint and joint not in parents and inertia.mass > 0.0 and np.abs(lever).max() > max(others, default=0.0):
+        is_end = joint and joint not in parents and inertia.mass > 0.0 and (not others or max(others) > 0.0)
+        if is_end and np.abs(lever).max() > max(others, default=0.0):
             ends.append(robot.frame(robot.model.names[joint], np.concatenate([lever, [0.0, 0.0, 0.0, 1.0]])))
     return ends
 
@@ -241,6 +248,10 @@ def _spectrum(axes: Any, modes: Modes) -> None:
     up = float(modes.eigenvalues.imag.max()) or 1.0
     aside = max(float(np.abs(modes.eigenvalues.real).max()), 1e-3 * up)
     axes.axvline(0.0, color="#c0c0c0", linewidth=1.0, zorder=0)
+    if aside > WIDE * up:  # a few decay much faster than anything moves
+        axes.set_xscale("symlog", linthresh=up)
+        axes.set_xticks([-aside, -up, aside], [f"{x:.1g}" for x in (-aside, -up, aside)])
+        axes.minorticks_off()
     axes.set(xlim=(-1.3 * aside, 1.3 * aside), ylim=(-0.08 * up, 1.1 * up))
     axes.set_xlabel("Re s [1/s]", fontsize=9)
     axes.set_ylabel("Im s [rad/s]", fontsize=9)

@@ -211,10 +211,10 @@ class Modes(Result, Sequence[Mode]):
         lines = [str(self)]
         if self.found:
             heads = f"{'Hz':>10} {'rad/s':>10} {'damping ratio':>14} {'rate [1/s]':>12}"
-            lines.append(f"  {heads}   {'class':<18}   moves most")
+            lines.append(f"  {heads}   {'class':<19}   moves most")
         for i, mode in enumerate(self.found):
             numbers = f"{mode.frequency:10.4f} {mode.angular_frequency:10.4f} {mode.damping_ratio:14.4g}"
-            lines.append(f"{i:2d}{numbers} {mode.rate:12.4g}   {mode.kind.value:<18}   {mode.name}")
+            lines.append(f"{i:2d}{numbers} {mode.rate:12.4g}   {mode.kind.value:<19}   {mode.name}")
         if self.ignored:
             lines.append(f"held: {', '.join(self.ignored)}")
         return "\n".join(lines)
