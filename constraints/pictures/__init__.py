@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from .assemblies import plot_assembly as plot_assembly, plot_iterates as plot_iterates
     from .dependencies import plot_dependencies as plot_dependencies
     from .graph import plot_graph as plot_graph
+    from .modes import animate_mode as animate_mode, plot_modes as plot_modes
     from .paths import animate as animate, plot_path as plot_path
     from .robots import plot_configurations as plot_configurations
     from .sweeps import plot_sweep as plot_sweep
@@ -19,6 +20,7 @@ __getattr__, __dir__ = _on_use(
         "assemblies": "plot_assembly plot_iterates",
         "dependencies": "plot_dependencies",
         "graph": "plot_graph",
+        "modes": "animate_mode plot_modes",
         "paths": "animate plot_path",
         "robots": "plot_configurations",
         "sweeps": "plot_sweep",

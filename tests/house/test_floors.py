@@ -60,6 +60,7 @@ COMFORT = {
     "constraints.loops.assembly": ("plot_iterates",),
     "constraints.reduced.closing": ("plot_iterates",),
     "constraints.reduced.sweep_result": ("plot",),
+    "constraints.reduced.modes": ("plot", "animate"),
     "constraints.manipulation.graph": ("plot",),
     "constraints.manipulation": ("TYPE_CHECKING",),
 }

@@ -1,0 +1,343 @@
+"""Equilibria of closed mechanisms: configurations where the reduced residual vanishes, loops closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from liegroups.arguments import (
+    as_callable,
+    as_flag,
+    as_mapping,
+    as_tolerance,
+    as_tuple,
+    expect,
+    finite_number,
+    natural_number,
+)
+from liegroups.arrays import ArrayLike, Indices, Vector
+from liegroups.errors import DuplicateNameError
+from liegroups.frozen import read_only_copy
+
+from ..dynamics.external_force import Force
+from ..errors import ConstraintError, OptionError, UndefinedError
+from ..keywords import names_checked
+from ..linear_algebra import largest
+from ..solvers.result import Result
+from ..words import counted, first_names
+from .balance import Balance, Given, Point, Scalars, Unknown
+from .closing import NotClosedError, driven_at
+from .coordinates import MinimalCoordinates
+from .equilibrium_search import EquilibriumStatus, Search, search
+from .kept_motion import EquilibriumKind, check_driven, kept_acceleration, kept_kind, kept_sides, kept_speeds
+from .linearisation import Linearisation, linearised
+from .prescribed import at_rest
+from .state import ClosedState
+from .wishes import Wished, columns_of
+
+if TYPE_CHECKING:
+    from .modes import Modes
+
+
+class NoEquilibriumError(ConstraintError):
+    """No equilibrium was found; carries the result: `equilibrium`."""
+
+    def __init__(self, equilibrium: Equilibrium) -> None:
+        self.equilibrium = equilibrium
+        super().__init__(str(equilibrium))
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Equilibrium(Result):
+    """A search for an equilibrium: where it ended, how, and the way. Immutable.
+
+    Attributes:
+        q: (nq,) the last iterate.
+        status: how it ended.
+        reason: what else is known of a failure; empty where nothing is.
+        unheld: names of unknowns that no force holds at q: each of their values is as good, or none.
+        coordinates: which coordinates follow from which.
+        kind: what of the motion was kept.
+        points: the iterates with all that was computed there; empty where the start does not close.
+        factors: part of Newton's step that was taken, by step.
+        unknowns: the scalars that were solved for beside coordinates.
+        ignored: independent coordinates that kept their values, and whose R_u did not count.
+    """
+
+    q: Vector
+    status: EquilibriumStatus
+    reason: str
+    unheld: tuple[str, ...]
+    coordinates: MinimalCoordinates
+    kind: EquilibriumKind
+    points: tuple[Point, ...]
+    factors: tuple[float, ...]
+    unknowns: tuple[Unknown, ...]
+    ignored: tuple[str, ...]
+
+    @property
+    def success(self) -> bool:
+        """Whether q is an equilibrium."""
+        return self.status.is_success
+
+    @property
+    def state(self) -> ClosedState:
+        """The closed state at q, with the velocities that were kept. Raises NoEquilibriumError where there is none."""
+        return self._last.state
+
+    @property
+    def scalars(self) -> Scalars:
+        """Values of the unknowns that are no coordinates, by name."""
+        if not self.points:
+            return MappingProxyType({unknown.name: unknown.start for unknown in self.unknowns})
+        values = self.points[-1].scalars
+        return MappingProxyType({unknown.name: float(x) for unknown, x in zip(self.unknowns, values, strict=True)})
+
+    @property
+    def driven_forces(self) -> Vector:
+        """Q_c (nc,) [N, N m], what the drives give besides tau, in the order of `coordinates.driven`."""
+        return self._last.residual.driven
+
+    @property
+    def multipliers(self) -> Vector:
+        """Multipliers lambda (size,) of the rows, zero on redundant ones."""
+        return self._last.residual.multipliers
+
+    @property
+    def residual(self) -> float:
+        """Largest R_u [N, N m] (of the coordinates in balance), or extra equation, at q; infinite without a state."""
+        return largest(self.points[-1].missing) if self.points else np.inf
+
+    @property
+    def residuals(self) -> tuple[float, ...]:
+        """The same at each iterate."""
+        return tuple(largest(point.missing) for point in self.points)
+
+    @property
+    def iterates(self) -> tuple[Vector, ...]:
+        """The closed configurations on the way, the start first."""
+        return tuple(point.state.q for point in self.points)
+
+    @property
+    def iterations(self) -> int:
+        """Number of steps."""
+        return len(self.factors)
+
+    def or_raise(self) -> Equilibrium:
+        """The equilibrium itself if it was found. Raises NoEquilibriumError, which carries it."""
+        if not self.success:
+            raise NoEquilibriumError(self)
+        return self
+
+    def linearisation(self) -> Linearisation:
+        """M_r, G_r and K_r at q, with what acts there.
+
+        Raises:
+            NoEquilibriumError: the start does not close.
+            NoLinearisationError: no neighbour of q closes.
+        """
+        return linearised(self._last.state, self._last.given)
+
+    def modes(self, **options: Any) -> Modes:
+        """As `modes`, of the linearisation at q; what the equilibrium ignored is held there too."""
+        return self.linearisation().modes(**{"ignored": self.ignored, **options})
+
+    def describe(self) -> str:
+        """How it ended, the coordinates at q, the scalars, and the forces of the drives."""
+        lines = [f"equilibrium ({self.kind.name.lower().replace('_', '-')}): {self}"]
+        robot, parts = self.coordinates.constraint_set.robot, self.coordinates.partition
+        from_neutral = robot.space.difference(robot.space.neutral, self.q)
+        for name, x in zip(self.coordinates.independent, from_neutral[parts.independent], strict=True):
+            lines.append(f"  {name}: {x:.6g}")
+        lines += [f"  {name}: {x:.6g} (solved for)" for name, x in self.scalars.items()]
+        if self.points:
+            for name, force in zip(self.coordinates.driven, self.driven_forces, strict=True):
+                lines.append(f"  force of the drive of {name}: {force:.6g}")
+        if self.unheld:
+            lines.append(f"  held by no force: {first_names(self.unheld)}")
+        return "\n".join(lines)
+
+    @property
+    def _last(self) -> Point:
+        if not self.points:
+            raise NoEquilibriumError(self)
+        return self.points[-1]
+
+    def __str__(self) -> str:
+        words = f"{self.status} (residual {self.residual:.3g}, {counted(self.iterations, 'iteration')})"
+        if self.status is EquilibriumStatus.SINGULAR:
+            words += f"; no force holds {first_names(self.unheld)}: start elsewhere, or leave them out (ignore=)"
+        return f"{words}; {self.reason}" if self.reason else words
+
+    def __repr__(self) -> str:
+        return f"Equilibrium({self.status.name}, residual {self.residual:.3g}, {counted(self.iterations, 'iteration')})"
+
+
+@names_checked("options are named: tau=, external=, exchange=, ignore=")
+def equilibrium(
+    coordinates: MinimalCoordinates,
+    q: ArrayLike,
+    v: ArrayLike | Callable[[Scalars], ArrayLike] | None = None,
+    *,
+    kind: EquilibriumKind | None = None,
+    acceleration: ArrayLike | Callable[[Scalars], ArrayLike] | None = None,
+    driven_acceleration: ArrayLike | Callable[[Scalars], ArrayLike] | None = None,
+    tau: ArrayLike | Callable[[Scalars], ArrayLike] | None = None,
+    external: Iterable[Force] | Callable[[Scalars], Iterable[Force]] = (),
+    exchange: Mapping[str, Unknown] | None = None,
+    extra: Iterable[Unknown] = (),
+    equations: Callable[[ClosedState, Scalars], ArrayLike] | None = None,
+    ignore: Wished = (),
+    t: float = 0.0,
+    close: bool = False,
+    tolerance: float = 1e-9,
+    max_iterations: int = 50,
+) -> Equilibrium:
+    r"""Where a closed mechanism stays as it is: :math:`R_u = 0`, with the loops closed in every evaluation.
+
+    The unknowns are the independent coordinates; driven ones stay. Balls and free joints are moved in their tangent.
+    A static equilibrium has no velocities and no accelerations. With `v` it is quasi-static: velocities are kept,
+    accelerations are zero (a governor whose spin is driven). With accelerations too it is a motion that keeps them.
+
+    **Other unknowns.** In `exchange`, an independent coordinate keeps its value, and a scalar is solved for in its
+    place: the free length of a spring, a speed. What depends on scalars is given as a function of their values by name:
+    `external=lambda x: [PointSpring(robot, "tip", "hook", 200.0, length=x["free length"])]`; so may v, tau and the
+    accelerations be. Scalars in `extra` come with as many `equations`, of the closed state and the values.
+
+    Args:
+        coordinates: which coordinates follow from which.
+        q: start (nq,), closed.
+        v: velocity that is kept (nv,): its independent and driven parts; zero by default.
+        kind: what is kept. By default as much as was given: STATIC without v and accelerations, QUASI_STATIC with v,
+            MOVING with accelerations. Joints driven in time, and targets of rows, have their velocity at t where
+            velocities are kept, and their acceleration where accelerations are.
+        acceleration: of the independent coordinates (nu,); zero by default.
+        driven_acceleration: of the driven ones (nc,); zero, or that of their targets, by default.
+        tau: joint forces (nv,) [N, N m]; zero by default.
+        external: what else acts.
+        exchange: independent coordinate -> the scalar that takes its place among the unknowns.
+        extra: more scalars.
+        equations: (state, scalars) -> as many numbers as there are in `extra`, zero where they hold.
+        ignore: independent coordinates that keep their value, and whose R_u does not count.
+        t: time of driven joints and of targets of rows [s].
+        close: close the start first, where it is open.
+        tolerance: largest R_u as a part of the sizes of its terms, gravity, inertia and each force that acts. Where all
+            of these vanish a distance counts instead, of 1e-3 of the tolerance [rad or m].
+        max_iterations: budget of steps.
+
+    Returns:
+        A value; failure is a status, never an exception.
+
+    Raises:
+        OpenMechanismError: q is open, and `close` was not asked for.
+        OptionError, UnknownNameError, WrongObjectError, SizeError, DuplicateNameError: what is wrong with an argument.
+
+    Source: `mbs_equil` of Robotran, with `mbs_Rred` as its function.
+    """
+    expect(coordinates, MinimalCoordinates, "coordinates of an equilibrium", "MinimalCoordinates")
+    given = Given(v, acceleration, driven_acceleration, tau, external)
+    what = kept_kind(kind, given)
+    time = finite_number(t, "time of an equilibrium")
+    exchanged = as_mapping(exchange or {}, "exchanged unknowns", "coordinate -> Unknown")
+    more = as_tuple(extra, "extra unknowns", "Unknown")
+    scalars = _scalars([*exchanged.values(), *more])
+    if (equations is None) != (not more):
+        raise OptionError(f"extra unknowns: {len(more)}, and {'no' if equations is None else 'some'} equations")
+    if equations is not None:
+        as_callable(equations, "extra equations", "a function (state, scalars) -> numbers")
+    left = _places(coordinates, ignore, "ignored coordinates")
+    held = np.concatenate([_places(coordinates, [name], "exchanged coordinate") for name in exchanged] or [left[:0]])
+    _check_exchanged(coordinates, exchanged, held, left)
+    everything = np.arange(coordinates.partition.independent.size)
+    balanced = np.setdiff1d(everything, left)
+    balance = Balance(
+        at_rest(coordinates),
+        time,
+        kept_sides(coordinates.rhs_at(time), what),
+        np.setdiff1d(balanced, held),
+        balanced,
+        scalars,
+        given._replace(driven_acceleration=kept_acceleration(coordinates, given, what, time)),
+        *kept_speeds(coordinates, what, time),
+        equations,
+        len(more),
+    )
+    limits = as_tolerance(tolerance, "tolerance of an equilibrium"), natural_number(max_iterations, "iteration limit")
+    return _searched(coordinates, q, balance, what, limits, as_flag(close, "close"))
+
+
+def _searched(
+    coordinates: MinimalCoordinates,
+    q: ArrayLike,
+    balance: Balance,
+    kind: EquilibriumKind,
+    limits: tuple[float, int],
+    close: bool,
+) -> Equilibrium:
+    robot = coordinates.constraint_set.robot
+    at = np.array(robot.check(q))
+    if close:
+        at = driven_at(coordinates, at, balance.t)
+    else:
+        check_driven(coordinates, at, balance.t)
+        balance.coordinates.at(
+            at, t=balance.t, rhs=balance.rhs.with_valid(balance.rhs.vector.copy())
+        )  # refuses it open
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not finite
+            found = search(balance, balance.start(at), *limits)
+    except NotClosedError as error:
+        found = Search((), (), EquilibriumStatus.NOT_CLOSED, f"the start: {error}", ())
+    except UndefinedError as error:
+        found = Search((), (), EquilibriumStatus.UNDEFINED, f"the start: {error}", ())
+    names = [coordinates.independent[int(i)] for i in balance.moving] + [scalar.name for scalar in balance.scalars]
+    return Equilibrium(
+        read_only_copy(found.points[-1].state.q if found.points else at),
+        found.status,
+        found.reason,
+        tuple(names[i] for i in found.unheld),
+        coordinates,
+        kind,
+        found.points,
+        found.factors,
+        balance.scalars,
+        tuple(name for i, name in enumerate(coordinates.independent) if i not in balance.balanced),
+    )
+
+
+def _scalars(given: list[Any]) -> tuple[Unknown, ...]:
+    """Unknown scalars with names of their own."""
+    names: set[str] = set()
+    for unknown in given:
+        name = expect(unknown, Unknown, "unknown of an equilibrium", "an Unknown(name, start)").name
+        if name in names:
+            raise DuplicateNameError("unknown", name)
+        names.add(name)
+    return tuple(given)
+
+
+def _places(coordinates: MinimalCoordinates, wished: Any, what: str) -> Indices:
+    """Places in u of some coordinates, or an error for one that is not independent."""
+    u = coordinates.partition.independent.tolist()
+    places: list[int] = []
+    for column in columns_of(coordinates.constraint_set.robot, wished, what):
+        if column not in u:
+            raise OptionError(f"{what}: {wished} is not independent; these are: {', '.join(coordinates.independent)}")
+        places.append(u.index(column))
+    return np.array(places, dtype=np.intp)
+
+
+def _check_exchanged(
+    coordinates: MinimalCoordinates, exchanged: Mapping[str, Unknown], held: Indices, left: Indices
+) -> None:
+    """One scalar for one coordinate, each once, and none that is ignored."""
+    if held.size != len(exchanged) or len(set(held.tolist())) != held.size:
+        raise OptionError(f"exchanged unknowns: one coordinate for one scalar, got {', '.join(exchanged)}")
+    for place in held:
+        if place in left:
+            raise OptionError(f"exchanged unknowns: '{coordinates.independent[place]}' is ignored too")

@@ -1,0 +1,169 @@
+"""The search for an equilibrium: Newton's method with damped steps, loops closed at each of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from liegroups.arrays import Matrix, Vector
+
+from ..errors import OptionError, UndefinedError
+from ..linear_algebra import is_finite, largest
+from ..solvers.status import StatusEnum
+from .balance import Balance, Point
+from .prescribed import NOT_BESIDE
+
+SENSITIVITY = 1e-9
+"""Singular values of the derivative, in units of inertia, below this part of the largest one hold nothing."""
+LONGEST = 0.5
+"""Longest step of a coordinate [rad or m]."""
+SHORTEST = 2.0**-14
+"""Part of Newton's step below which a search has stalled."""
+TAKES_PART = 0.1
+"""A coordinate takes part in a direction that nothing holds where its share is this part of the largest one."""
+NO_VALUE = (UndefinedError, OptionError)
+
+
+class EquilibriumStatus(StatusEnum):
+    """How a search for an equilibrium ended: each value is a sentence for humans."""
+
+    CONVERGED = "No force is missing: an equilibrium."
+    MAX_ITERATIONS = "The iteration limit was reached before the forces balance."
+    NOT_CLOSED = "The loops do not close where the search went."
+    SINGULAR = "No force holds some coordinates, and something pushes them."
+    STALLED = "No step comes nearer to an equilibrium."
+    UNDEFINED = "A row or a force has no value where the search went."
+
+    @property
+    def is_success(self) -> bool:
+        """Whether an equilibrium was found."""
+        return self is EquilibriumStatus.CONVERGED
+
+
+class Search(NamedTuple):
+    """How a search went.
+
+    Attributes:
+        points: the iterates, the start first.
+        factors: part of Newton's step that was taken, by step.
+        status: how it ended.
+        reason: what else is known of a failure.
+        unheld: places in the unknowns that no force holds at the last iterate.
+    """
+
+    points: tuple[Point, ...]
+    factors: tuple[float, ...]
+    status: EquilibriumStatus
+    reason: str
+    unheld: tuple[int, ...]
+
+
+class Newton:
+    """Newton's step at a point, in scaled unknowns and equations; directions that nothing holds are left out.
+
+    Attributes:
+        D: the derivative (n, n) of what is missing.
+        unheld: places of the unknowns that take part in these directions.
+    """
+
+    def __init__(self, balance: Balance, point: Point, D: Matrix) -> None:
+        self.D, sizes = D, balance.sizes(point.state)
+        n, rows = balance.moving.size, balance.balanced.size
+        self._across = np.concatenate([1.0 / sizes[balance.moving], np.ones(len(balance.scalars))])
+        lengths = np.linalg.norm(D[:, n:], axis=0)
+        self._across[n:] = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
+        self._down = np.concatenate([1.0 / sizes[balance.balanced], np.ones(len(D) - rows)])
+        scaled = self._down[:, None] * D * self._across
+        heights = np.abs(scaled[rows:]).max(axis=1, initial=0.0)
+        self._down[rows:] = 1.0 / np.where(heights > 0.0, heights, 1.0)
+        U, values, V = np.linalg.svd(self._down[:, None] * D * self._across)
+        floor = SENSITIVITY * max(values.max(initial=0.0), largest(self._down * point.missing))
+        held = values > floor
+        self._inverse = (V[held].T / values[held]) @ U[:, held].T
+        self._beyond = U[:, ~held]
+        shares = np.linalg.norm(V[~held], axis=0) if (~held).any() else np.zeros(len(V))
+        self.unheld = tuple(np.flatnonzero(shares > TAKES_PART * max(largest(shares), 1e-300)).tolist())
+
+    def scaled_step(self, missing: Vector) -> Vector:
+        """The step (n,) in scaled unknowns."""
+        return -self._inverse @ (self._down * missing)
+
+    def step(self, scaled: Vector) -> Vector:
+        """The step (n,) of the unknowns."""
+        return self._across * scaled
+
+    def left(self, missing: Vector) -> Vector:
+        """The part of what is missing (n,) that no step changes, without signs [N or N m]."""
+        return np.abs(self._beyond @ (self._beyond.T @ (self._down * missing)) / self._down)
+
+
+def search(balance: Balance, start: Point, tolerance: float, most: int) -> Search:
+    r"""Newton's method on :math:`R_u = 0` with steps that the natural monotonicity test allows (Deuflhard 1974).
+
+    A step s of Newton is shortened by half until the loops close after it and
+    :math:`|D^{-1} R(x + \lambda s)| \le (1 - \lambda/4)\,|s|`, in units of inertia: a test that units of force do not
+    enter.
+    """
+    points, factors, unheld = [start], list[float](), tuple[int, ...]()
+    while True:
+        point = points[-1]
+        newton, failure = _newton(balance, point)
+        D = np.zeros((point.missing.size, len(point.scalars) + balance.moving.size)) if newton is None else newton.D
+        allowed = balance.allowed(point, D, tolerance)
+        unheld = unheld if newton is None else newton.unheld
+        if (np.abs(point.missing) <= allowed).all():
+            ended = EquilibriumStatus.CONVERGED, ""
+        elif newton is None:
+            ended = failure
+        elif len(factors) == most:
+            ended = EquilibriumStatus.MAX_ITERATIONS, ""
+        elif (newton.left(point.missing) > np.maximum(allowed, 1e-6 * largest(point.missing))).any():
+            ended = EquilibriumStatus.SINGULAR, ""
+        else:
+            following, factor, ended = _following(balance, point, newton)
+            if following is not None:
+                points.append(following)
+                factors.append(factor)
+                continue
+        return Search(tuple(points), tuple(factors), *ended, unheld)
+
+
+_Failure = tuple[EquilibriumStatus, str]
+
+
+def _newton(balance: Balance, point: Point) -> tuple[Newton | None, _Failure]:
+    """Newton's step at a point; or why there is none."""
+    if not point.missing.size:
+        return None, (EquilibriumStatus.CONVERGED, "")
+    try:
+        D = balance.derivative(point)
+    except NOT_BESIDE as error:
+        return None, (EquilibriumStatus.NOT_CLOSED, str(error))
+    except NO_VALUE as error:
+        return None, (EquilibriumStatus.UNDEFINED, str(error))
+    if not is_finite(D.ravel()):
+        return None, (EquilibriumStatus.UNDEFINED, "a force is not finite")
+    return Newton(balance, point, D), (EquilibriumStatus.STALLED, "")
+
+
+def _following(balance: Balance, point: Point, newton: Newton) -> tuple[Point | None, float, _Failure]:
+    """The next point and the part of the step that was taken; or why there is none."""
+    scaled = newton.scaled_step(point.missing)
+    step, size = newton.step(scaled), float(np.linalg.norm(scaled))
+    longest = largest(step[: balance.moving.size])
+    factor = min(1.0, LONGEST / longest) if longest else 1.0
+    failure = (EquilibriumStatus.STALLED, "")
+    while factor >= SHORTEST:
+        try:
+            following = balance.beside(point, factor * step)
+            after = float(np.linalg.norm(newton.scaled_step(following.missing)))
+            if after <= (1.0 - 0.25 * factor) * size:
+                return following, factor, failure
+            failure = (EquilibriumStatus.STALLED, "")
+        except NOT_BESIDE as error:
+            failure = (EquilibriumStatus.NOT_CLOSED, str(error))
+        except NO_VALUE as error:
+            failure = (EquilibriumStatus.UNDEFINED, str(error))
+        factor *= 0.5
+    return None, 0.0, failure

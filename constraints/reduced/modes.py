@@ -1,0 +1,347 @@
+"""Modes of closed mechanisms: eigenvalues and shapes of the linearised motion at an equilibrium."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from math import pi
+from typing import Any, final, overload
+
+import numpy as np
+
+from liegroups.arguments import as_flag, as_tolerance, expect, finite_number, natural_number
+from liegroups.arrays import Indices, Matrix, Vector
+from liegroups.frozen import read_only
+
+from ..errors import ConstraintError, OptionError
+from ..keywords import names_checked
+from ..linear_algebra import largest
+from ..solvers.result import Result
+from ..solvers.status import StatusEnum
+from .linearisation import Linearisation
+from .prescribed import closed_beside, negligible
+from .state import ClosedState
+from .system import motion_matrix
+from .vibration import ComplexVector, Root, Vibration, roots
+from .wishes import Wished, columns_of
+
+
+class ModesStatus(StatusEnum):
+    """How a modal analysis ended: each value is a sentence for humans."""
+
+    FOUND = "All modes were found."
+    NO_EQUILIBRIUM = "The state is no equilibrium: forces are missing there."
+    SINGULAR_MASS = "M_r is singular: a coordinate moves nothing that has mass."
+    NOT_FINITE = "A matrix of the linearised motion is not finite."
+
+    @property
+    def is_success(self) -> bool:
+        """Whether there are modes."""
+        return self is ModesStatus.FOUND
+
+
+class ModeClass(Enum):
+    """What a mode does in time: each value says it in words."""
+
+    REAL_NEUTRAL = "rigid"
+    REAL_GROWING = "grows"
+    COMPLEX_GROWING = "grows, oscillating"
+    COMPLEX_NEUTRAL = "oscillates"
+    COMPLEX_DECAYING = "decays, oscillating"
+    REAL_DECAYING = "decays"
+
+
+class NoModesError(ConstraintError):
+    """There are no modes; carries the result: `modes`."""
+
+    def __init__(self, modes: Modes) -> None:
+        self.modes = modes
+        super().__init__(str(modes))
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Mode:
+    r"""One way to move near an equilibrium: :math:`\delta u = \mathrm{Re}(x\,e^{s t})`. Immutable.
+
+    Attributes:
+        eigenvalue: s [1/s]; of a complex pair the one with positive imaginary part.
+        error: bound on the error of s, to first order, by the estimates of the matrices [1/s].
+        kind: what it does in time.
+        independent: x (nu,), complex; the largest entry is 1.
+        shape: (nv,), the same of all coordinates: dependent ones follow by B, driven ones are still.
+        state: the equilibrium.
+    """
+
+    eigenvalue: complex
+    error: float
+    kind: ModeClass
+    independent: ComplexVector
+    shape: ComplexVector
+    state: ClosedState
+
+    @property
+    def frequency(self) -> float:
+        """Oscillations a second, damped as they are [Hz]; 0 of a real eigenvalue."""
+        return self.eigenvalue.imag / (2.0 * pi)
+
+    @property
+    def angular_frequency(self) -> float:
+        """Im s [rad/s]."""
+        return self.eigenvalue.imag
+
+    @property
+    def rate(self) -> float:
+        """Re s [1/s]: it grows where this is positive, and decays where it is negative."""
+        return self.eigenvalue.real
+
+    @property
+    def damping_ratio(self) -> float:
+        """|Re s| / |s|: 0 of an oscillation that stays, 1 of a real eigenvalue; 0 of a rigid mode."""
+        size = abs(self.eigenvalue)
+        return abs(self.eigenvalue.real) / size if size else 0.0
+
+    @property
+    def name(self) -> str:
+        """The independent coordinates that move most, those of at least half of the largest entry."""
+        names = self.state.coordinates.independent
+        sizes = np.abs(self.independent)
+        order = np.argsort(-sizes, kind="stable")
+        most = [names[int(i)] for i in order if sizes[i] >= 0.5 * sizes.max()]
+        return ", ".join(most[:3]) + (" ..." if len(most) > 3 else "")
+
+    @names_checked("options are named: amplitude=")
+    def configurations(self, frames: int = 24, *, amplitude: float = 0.2) -> tuple[Vector, ...]:
+        r"""Closed configurations (nq,) along one period: the shape at equal phases, loops closed.
+
+        .. math:: q_k = \mathrm{close}\,\big(q \oplus a\,\mathrm{Re}(x\,e^{i \varphi_k})\big)
+
+        Neither decay nor growth is shown. The shape of a real mode goes to and fro.
+
+        Args:
+            frames: how many.
+            amplitude: a, of the coordinate with the largest entry [rad or m].
+
+        Raises:
+            NotClosedError, DeadPointError, LeftBranchError: the loops do not close that far; take a smaller amplitude.
+            OptionError, SizeError: no frame.
+        """
+        n = natural_number(frames, "frames of a mode")
+        size = finite_number(amplitude, "amplitude of a mode")
+        if n == 0:
+            raise OptionError("frames of a mode: expected at least 1, got 0")
+        phases = np.exp(2j * pi * np.arange(n) / n)
+        still = closed_beside(self.state, np.zeros(self.independent.size), np.zeros(self.state.v.size))
+        return tuple(closed_beside(still, size * (phase * self.independent).real).q for phase in phases)
+
+    def animate(self, path: str | os.PathLike[str], frames: int = 24, amplitude: float | None = None) -> None:
+        """Write the motion of the mode as an animated GIF (extra `plot`), as `pictures.animate_mode`."""
+        from ..pictures import animate_mode
+
+        animate_mode(self, path, frames, amplitude)
+
+    def __str__(self) -> str:
+        return f"{self.kind.value}: {_numbers(self)}; {self.name}"
+
+    def __repr__(self) -> str:
+        return f"Mode({self.kind.name}, s = {self.eigenvalue:.6g}, {self.name})"
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Modes(Result, Sequence[Mode]):
+    """The modes of a closed mechanism: a sequence, rigid ones first, then by size of the eigenvalue. Immutable.
+
+    Attributes:
+        found: the modes; of a complex pair one.
+        status: how the analysis ended.
+        linearisation: whose modes they are.
+        ignored: independent coordinates that were held.
+        missing: largest R_u at the state [N, N m], without that of the ignored coordinates.
+    """
+
+    found: tuple[Mode, ...]
+    status: ModesStatus
+    linearisation: Linearisation
+    ignored: tuple[str, ...]
+    missing: float
+
+    @property
+    def success(self) -> bool:
+        """Whether there are modes."""
+        return self.status.is_success
+
+    @property
+    def eigenvalues(self) -> ComplexVector:
+        """One a mode [1/s]."""
+        return np.array([mode.eigenvalue for mode in self.found], dtype=np.complex128)
+
+    @property
+    def rigid(self) -> tuple[Mode, ...]:
+        """Modes of eigenvalue zero: nothing brings the mechanism back."""
+        return self.of(ModeClass.REAL_NEUTRAL)
+
+    @property
+    def is_stable(self) -> bool:
+        """Whether no mode grows, to first order. Raises NoModesError where there are no modes."""
+        growing = (ModeClass.REAL_GROWING, ModeClass.COMPLEX_GROWING)
+        return all(mode.kind not in growing for mode in self.or_raise().found)
+
+    def of(self, kind: ModeClass) -> tuple[Mode, ...]:
+        """The modes of one class."""
+        expect(kind, ModeClass, "class of modes")
+        return tuple(mode for mode in self.found if mode.kind is kind)
+
+    def or_raise(self) -> Modes:
+        """The modes themselves if they were found. Raises NoModesError, which carries the result."""
+        if not self.success:
+            raise NoModesError(self)
+        return self
+
+    def plot(self, path: str | os.PathLike[str] | None = None, most: int = 8) -> Any:
+        """Spectrum, table and shapes of the modes in a figure (extra `plot`), as `pictures.plot_modes`."""
+        from ..pictures import plot_modes
+
+        return plot_modes(self, path, most)
+
+    def describe(self) -> str:
+        """A table: class, frequency, damping, eigenvalue, and what moves most."""
+        lines = [str(self)]
+        if self.found:
+            heads = f"{'Hz':>10} {'rad/s':>10} {'damping ratio':>14} {'rate [1/s]':>12}"
+            lines.append(f"  {heads}   {'class':<19}   moves most")
+        for i, mode in enumerate(self.found):
+            numbers = f"{mode.frequency:10.4f} {mode.angular_frequency:10.4f} {mode.damping_ratio:14.4g}"
+            lines.append(f"{i:2d}{numbers} {mode.rate:12.4g}   {mode.kind.value:<19}   {mode.name}")
+        if self.ignored:
+            lines.append(f"held: {', '.join(self.ignored)}")
+        return "\n".join(lines)
+
+    @overload
+    def __getitem__(self, index: int) -> Mode: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Mode, ...]: ...
+    def __getitem__(self, index: int | slice) -> Mode | tuple[Mode, ...]:
+        """A mode by its place."""
+        return self.found[index]
+
+    def __len__(self) -> int:
+        """How many."""
+        return len(self.found)
+
+    def __iter__(self) -> Iterator[Mode]:
+        """The modes in order."""
+        return iter(self.found)
+
+    def __str__(self) -> str:
+        if self.status is ModesStatus.NO_EQUILIBRIUM:
+            advice = "find one by `equilibrium`, or say at_any_state=True"
+            return f"{self.status} R_u is {self.missing:.3g}; {advice}"
+        return f"{self.status} {len(self.found)} of {self.linearisation.state.coordinates!r}"
+
+    def __repr__(self) -> str:
+        return f"Modes({self.status.name}, {len(self.found)})"
+
+
+@names_checked("options are named: ignored=, at_any_state=, tolerance=")
+def modes(
+    linearisation: Linearisation,
+    *,
+    ignored: Wished = (),
+    at_any_state: bool = False,
+    tolerance: float = 1e-6,
+) -> Modes:
+    r"""Eigenvalues and shapes of the motion around an equilibrium, with loops closed.
+
+    .. math:: (s^2 M_r + s\,C + S)\,x = 0
+
+    with C = G_r and S = K_r at rest (`Linearisation.chart_damping` otherwise): the eigenvalues of `state_matrix`. A
+    real part, or an imaginary part, that is not larger than the bound on its error counts as zero.
+
+    Args:
+        linearisation: of an equilibrium, as `equilibrium(...).linearisation()`.
+        ignored: independent coordinates that are held.
+        at_any_state: analyse a state that is no equilibrium too. Its eigenvalues belong to the motion beside one
+            instant, and for balls and free joints to one chart.
+        tolerance: largest R_u at an equilibrium, measured as that of `equilibrium`.
+
+    Returns:
+        A value; a state that is no equilibrium, and a singular M_r, are a status.
+
+    Raises:
+        UnknownNameError, OptionError, WrongObjectError: what is wrong with an argument.
+
+    Source: modal analysis of Robotran, `mbs_modal`.
+    """
+    expect(linearisation, Linearisation, "linearised motion", "a Linearisation")
+    coordinates = linearisation.state.coordinates
+    held = _held(linearisation, ignored)
+    limit, anyhow = as_tolerance(tolerance, "tolerance of an equilibrium"), as_flag(at_any_state, "at_any_state")
+    kept = np.setdiff1d(np.arange(len(linearisation.mass)), held)
+    missing = largest(linearisation.residual[kept])
+    names = tuple(coordinates.independent[int(i)] for i in held)
+
+    def ended(status: ModesStatus, found: tuple[Mode, ...] = ()) -> Modes:
+        return Modes(found, status, linearisation, names, missing)
+
+    most = negligible(limit, linearisation.sizes, linearisation.rounding, linearisation.stiffness)
+    if (np.abs(linearisation.residual) > most)[kept].any() and not anyhow:
+        return ended(ModesStatus.NO_EQUILIBRIUM)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not finite
+        matrices = _vibration(linearisation, kept)
+    if not all(np.isfinite(matrix).all() for matrix in matrices):
+        return ended(ModesStatus.NOT_FINITE)
+    if kept.size:
+        sizes = np.linalg.eigvalsh(matrices.mass)
+        if sizes[0] <= 1e-13 * sizes[-1]:
+            return ended(ModesStatus.SINGULAR_MASS)
+    T = motion_matrix(linearisation.state)[:, : len(linearisation.mass)]
+    return ended(ModesStatus.FOUND, tuple(_mode(linearisation.state, root, kept, T) for root in roots(matrices)))
+
+
+def _vibration(linear: Linearisation, kept: Indices) -> Vibration:
+    """The matrices of the chart's coordinates that are kept, with the errors of their entries."""
+    N = np.abs(linear.transport)
+    whole = (
+        linear.mass,
+        linear.chart_damping,
+        linear.chart_stiffness,
+        linear.mass_error,
+        linear.damping_error + linear.mass_error @ N,
+        linear.stiffness_error + linear.damping_error @ N,
+    )
+    return Vibration(*(matrix[np.ix_(kept, kept)] for matrix in whole))
+
+
+def _mode(state: ClosedState, root: Root, kept: Indices, T: Matrix) -> Mode:
+    x = np.zeros(T.shape[1], dtype=np.complex128)
+    x[kept] = root.shape
+    x = x / x[int(np.abs(x).argmax())]
+    return Mode(root.value, root.error, _kind(root.value), read_only(x), read_only(T @ x), state)
+
+
+def _kind(s: complex) -> ModeClass:
+    words = "COMPLEX" if s.imag else "REAL"
+    return ModeClass[f"{words}_{'GROWING' if s.real > 0.0 else 'DECAYING' if s.real < 0.0 else 'NEUTRAL'}"]
+
+
+def _held(linear: Linearisation, ignored: Wished) -> Indices:
+    """Places in u of the coordinates that are held."""
+    coordinates = linear.state.coordinates
+    u = coordinates.partition.independent.tolist()
+    places: list[int] = []
+    for column in columns_of(coordinates.constraint_set.robot, ignored, "ignored coordinates"):
+        if column not in u:
+            names = ", ".join(coordinates.independent)
+            raise OptionError(f"ignored coordinates: {ignored} are not all independent; these are: {names}")
+        places.append(u.index(column))
+    return np.array(places, dtype=np.intp)
+
+
+def _numbers(mode: Mode) -> str:
+    """Frequency and damping in words."""
+    if not mode.eigenvalue.imag:
+        return f"{mode.rate:.4g} 1/s"
+    return f"{mode.frequency:.4g} Hz, damping ratio {mode.damping_ratio:.3g}"
