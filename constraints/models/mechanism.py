@@ -33,7 +33,7 @@ from ..reduced import (
     minimal_coordinates,
     sweep,
 )
-from ..reduced.driver import coordinates_with
+from ..reduced.sweeps.driver import coordinates_with
 from ..reduced.wishes import Driven, Wished, columns_of
 from ..robot import Robot
 from ..robot.arguments import as_robot

@@ -13,7 +13,7 @@ from liegroups.arrays import Matrix, Vector
 
 from ..errors import FileError, OptionError
 from ..loops.frame_rows import FrameRows
-from ..reduced.prescribed import NOT_BESIDE
+from ..reduced.equilibria.prescribed import NOT_BESIDE
 from ..robot import Frame, Robot
 from .figures import Cube, new_figure, save_animation, save_figure, show_cube
 from .robots import draw_configuration

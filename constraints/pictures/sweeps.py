@@ -13,9 +13,9 @@ from liegroups.arguments import expect
 from liegroups.arrays import BoolVector, Matrix, Vector
 
 from ..errors import OptionError
-from ..reduced.singularities import Singularity, SingularityKind
-from ..reduced.sweep_result import Sweep, least_values, passive_columns
-from ..reduced.transmission import pivots_of, transmission_angles
+from ..reduced.sweeps.singularities import Singularity, SingularityKind
+from ..reduced.sweeps.sweep_result import Sweep, least_values, passive_columns
+from ..reduced.sweeps.transmission import pivots_of, transmission_angles
 from ..robot import Robot
 from ..robot.joints import radian_columns
 from .figures import new_figure, save_figure

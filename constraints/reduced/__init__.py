@@ -1,8 +1,6 @@
 """Minimal coordinates of closed chains: partition, closing, dynamics; and loops as explicit constraints."""
 
 from ..loops.open_mechanism import OpenMechanismError as OpenMechanismError
-from .balance import Unknown as Unknown
-from .branches import Branches as Branches, WayOfClosing as WayOfClosing, branches as branches
 from .closing import (
     Closing as Closing,
     ClosingStatus as ClosingStatus,
@@ -19,29 +17,20 @@ from .dynamics import (
     reduced_forward_dynamics as reduced_forward_dynamics,
     reduced_residual as reduced_residual,
 )
-from .equilibrium import (
+from .equilibria.balance import Unknown as Unknown
+from .equilibria.equilibrium import (
     Equilibrium as Equilibrium,
     EquilibriumStatus as EquilibriumStatus,
     NoEquilibriumError as NoEquilibriumError,
     equilibrium as equilibrium,
 )
-from .explicit_loop import ExplicitLoop as ExplicitLoop, ExplicitLoops as ExplicitLoops, KeptImplicit as KeptImplicit
-from .inverse import (
-    NoReducedActuationError as NoReducedActuationError,
-    ReducedInverseDynamics as ReducedInverseDynamics,
-    UnderactuatedError as UnderactuatedError,
-    reduced_inverse_dynamics as reduced_inverse_dynamics,
-)
-from .kept_motion import EquilibriumKind as EquilibriumKind
-from .linearisation import (
+from .equilibria.kept_motion import EquilibriumKind as EquilibriumKind
+from .equilibria.linearisation import (
     Linearisation as Linearisation,
     NoLinearisationError as NoLinearisationError,
     linearisation as linearisation,
 )
-from .loop_finding import explicit_loops as explicit_loops
-from .loop_function import LoopFunction as LoopFunction
-from .lu import LU as LU
-from .modes import (
+from .equilibria.modes import (
     Mode as Mode,
     ModeClass as ModeClass,
     Modes as Modes,
@@ -49,16 +38,31 @@ from .modes import (
     NoModesError as NoModesError,
     modes as modes,
 )
-from .planar_loops import LoopBranch as LoopBranch, PlanarLoop as PlanarLoop
-from .singularities import Singularity as Singularity, SingularityKind as SingularityKind
+from .explicit_loops.explicit_loop import (
+    ExplicitLoop as ExplicitLoop,
+    ExplicitLoops as ExplicitLoops,
+    KeptImplicit as KeptImplicit,
+)
+from .explicit_loops.loop_finding import explicit_loops as explicit_loops
+from .explicit_loops.loop_function import LoopFunction as LoopFunction
+from .explicit_loops.planar_loops import LoopBranch as LoopBranch, PlanarLoop as PlanarLoop
+from .inverse import (
+    NoReducedActuationError as NoReducedActuationError,
+    ReducedInverseDynamics as ReducedInverseDynamics,
+    UnderactuatedError as UnderactuatedError,
+    reduced_inverse_dynamics as reduced_inverse_dynamics,
+)
+from .lu import LU as LU
 from .state import ClosedState as ClosedState, RankError as RankError, closed_state as closed_state
 from .status import ReducedStatus as ReducedStatus
-from .sweep import sweep as sweep
-from .sweep_result import NotSweptError as NotSweptError, Sweep as Sweep
+from .sweeps.branches import Branches as Branches, WayOfClosing as WayOfClosing, branches as branches
+from .sweeps.singularities import Singularity as Singularity, SingularityKind as SingularityKind
+from .sweeps.sweep import sweep as sweep
+from .sweeps.sweep_result import NotSweptError as NotSweptError, Sweep as Sweep
+from .sweeps.travel import SweepStatus as SweepStatus
 from .system import (
     ReducedSystem as ReducedSystem,
     reduced_mass_matrix as reduced_mass_matrix,
     reduced_system as reduced_system,
 )
-from .travel import SweepStatus as SweepStatus
 from .wishes import PartitionError as PartitionError

@@ -16,7 +16,10 @@ if __name__ == "__main__":
 from house.test_floors import FILES, MODULE_NAMES, PACKAGES, ROOT, Imports, is_comfort, module_name
 
 HALL = "hall"  # the loose files of constraints/: every room may import them, and liegroups
-DOORS = ("constraints", "constraints.__main__", "constraints.functions", "constraints.solvers", "constraints.dynamics")
+DOORS = (
+    *("constraints", "constraints.__main__", "constraints.functions", "constraints.solvers", "constraints.dynamics"),
+    "constraints.reduced",
+)
 """Packages that offer names of rooms inside them, and the entrances: they import what they offer, and no room them."""
 
 

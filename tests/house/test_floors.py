@@ -59,8 +59,8 @@ COMFORT = {
     "constraints.solvers.projection.projection": ("report", "plot", "diagnose", "sensitivity"),
     "constraints.loops.assembly": ("plot_iterates",),
     "constraints.reduced.closing": ("plot_iterates",),
-    "constraints.reduced.sweep_result": ("plot",),
-    "constraints.reduced.modes": ("plot", "animate"),
+    "constraints.reduced.sweeps.sweep_result": ("plot",),
+    "constraints.reduced.equilibria.modes": ("plot", "animate"),
     "constraints.manipulation.graph": ("plot",),
     "constraints.manipulation": ("TYPE_CHECKING",),
 }

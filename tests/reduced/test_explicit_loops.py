@@ -167,8 +167,8 @@ def by_newton(name: str = "four_bar", **lengths: float) -> tuple[LoopFunction, P
     (loop,) = linkage.explicit_loops(linkage.postures["closed"]).loops
     closed_form = loop.function
     assert isinstance(closed_form, PlanarLoop)
-    from constraints.reduced.local_loops import LocalLoop, loops_in
-    from constraints.reduced.loop_choice import choose
+    from constraints.reduced.explicit_loops.local_loops import LocalLoop, loops_in
+    from constraints.reduced.explicit_loops.loop_choice import choose
 
     cut = LocalLoop(linkage.robot, loops_in(linkage.constraint_set())[0])
     q = linkage.postures["closed"]

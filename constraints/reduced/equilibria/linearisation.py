@@ -12,15 +12,15 @@ from liegroups.arguments import expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only
 
-from ..dynamics.external_force import Force
-from ..errors import ConstraintError, OptionError, UndefinedError
-from ..keywords import names_checked
-from ..linear_algebra import largest
-from .dynamics import reduced_residual
+from ...dynamics.external_force import Force
+from ...errors import ConstraintError, OptionError, UndefinedError
+from ...keywords import names_checked
+from ...linear_algebra import largest
+from ..dynamics import reduced_residual
+from ..state import ClosedState
+from ..system import motion_matrix, reduced_mass_matrix
 from .extrapolation import Extrapolation
 from .prescribed import NOT_BESIDE, Prescribed, closed_beside, prescribed
-from .state import ClosedState
-from .system import motion_matrix, reduced_mass_matrix
 
 if TYPE_CHECKING:
     from .modes import Modes

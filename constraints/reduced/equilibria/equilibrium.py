@@ -23,21 +23,21 @@ from liegroups.arrays import ArrayLike, Indices, Vector
 from liegroups.errors import DuplicateNameError
 from liegroups.frozen import read_only_copy
 
-from ..dynamics.external_force import Force
-from ..errors import ConstraintError, OptionError, UndefinedError
-from ..keywords import names_checked
-from ..linear_algebra import largest
-from ..solvers.result import Result
-from ..words import counted, first_names
+from ...dynamics.external_force import Force
+from ...errors import ConstraintError, OptionError, UndefinedError
+from ...keywords import names_checked
+from ...linear_algebra import largest
+from ...solvers.result import Result
+from ...words import counted, first_names
+from ..closing import NotClosedError, driven_at
+from ..coordinates import MinimalCoordinates
+from ..state import ClosedState
+from ..wishes import Wished, columns_of
 from .balance import Balance, Given, Point, Scalars, Unknown
-from .closing import NotClosedError, driven_at
-from .coordinates import MinimalCoordinates
 from .equilibrium_search import EquilibriumStatus, Search, search
 from .kept_motion import EquilibriumKind, check_driven, kept_acceleration, kept_kind, kept_sides, kept_speeds
 from .linearisation import Linearisation, linearised
 from .prescribed import at_rest
-from .state import ClosedState
-from .wishes import Wished, columns_of
 
 if TYPE_CHECKING:
     from .modes import Modes

@@ -12,10 +12,10 @@ from liegroups import SO3
 from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.frozen import read_only, read_only_copy, set_fields
 
-from ..errors import UndefinedError
-from ..functions.function import Function
-from ..linear_algebra import largest, pivots as pivoted
-from ..point import MovingPoint, Point
+from ...errors import UndefinedError
+from ...functions.function import Function
+from ...linear_algebra import largest, pivots as pivoted
+from ...point import MovingPoint, Point
 from .local_loops import LocalLoop
 from .loop_choice import LoopChoice
 

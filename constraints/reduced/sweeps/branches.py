@@ -13,19 +13,19 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.errors import OverlapError
 from liegroups.frozen import read_only
 
-from ..errors import SpaceMismatchError
-from ..keywords import names_checked
-from ..linear_algebra import RANK_TOLERANCE, largest, singular_values
-from ..loops import assemble_position
-from ..loops.mobility import CLOSED
-from ..loops.open_mechanism import OpenMechanismError
-from ..ranges import whole_number
-from ..robot import Bounds
-from ..robot.joints import angular_columns
-from ..words import counted, first_names
-from .closing import driven_at
-from .coordinates import MinimalCoordinates
-from .lu import factorised
+from ...errors import SpaceMismatchError
+from ...keywords import names_checked
+from ...linear_algebra import RANK_TOLERANCE, largest, singular_values
+from ...loops import assemble_position
+from ...loops.mobility import CLOSED
+from ...loops.open_mechanism import OpenMechanismError
+from ...ranges import whole_number
+from ...robot import Bounds
+from ...robot.joints import angular_columns
+from ...words import counted, first_names
+from ..closing import driven_at
+from ..coordinates import MinimalCoordinates
+from ..lu import factorised
 
 TURN = 2.0 * np.pi
 

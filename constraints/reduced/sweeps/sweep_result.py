@@ -11,18 +11,18 @@ import numpy as np
 
 from liegroups.arrays import Indices, Matrix, Vector
 
-from ..errors import ConstraintError, SizeError
-from ..linear_algebra import singular_values
-from ..robot import Bounds, Frame
-from ..rows.right_hand_side import RightHandSide
-from ..solvers.result import Result
-from ..words import counted, first_names
-from .coordinates import MinimalCoordinates
+from ...errors import ConstraintError, SizeError
+from ...linear_algebra import singular_values
+from ...robot import Bounds, Frame
+from ...rows.right_hand_side import RightHandSide
+from ...solvers.result import Result
+from ...words import counted, first_names
+from ..coordinates import MinimalCoordinates
+from ..wishes import Wished, columns_of
 from .driver import Driver
 from .singularities import Singularity
 from .transmission import pivots_of, transmission_angles
 from .travel import SweepStatus
-from .wishes import Wished, columns_of
 
 EDGE = 1e-6
 """So near to a bound counts as at it, where a sweep ended at bounds [rad or m]."""
@@ -165,7 +165,7 @@ class Sweep(Result):
             MissingExtraError: matplotlib is not installed.
             FileError: the file cannot be written.
         """
-        from ..pictures import plot_sweep
+        from ...pictures import plot_sweep
 
         return plot_sweep(self, path)
 

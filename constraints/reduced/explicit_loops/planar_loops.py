@@ -13,10 +13,10 @@ from liegroups import Space
 from liegroups.arrays import Matrix, Vector
 from liegroups.frozen import set_fields
 
-from ..errors import UndefinedError
-from ..functions.function import Function
-from ..point import MovingPoint, Point
-from ..words import counted
+from ...errors import UndefinedError
+from ...functions.function import Function
+from ...point import MovingPoint, Point
+from ...words import counted
 
 FLAT_TRIANGLE = 1e-6
 """A triangle whose angles are all nearer to 0 or to a half turn than this [rad] is a dead point."""

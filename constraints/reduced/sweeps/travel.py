@@ -6,9 +6,9 @@ from typing import NamedTuple, final
 
 from liegroups.arrays import Indices, Vector
 
-from ..errors import UndefinedError
-from ..robot import Bounds
-from ..solvers.status import StatusEnum
+from ...errors import UndefinedError
+from ...robot import Bounds
+from ...solvers.status import StatusEnum
 from .continuation import Curve, Place
 from .singularities import (
     Jumped,

@@ -10,20 +10,20 @@ from liegroups.arguments import as_flag, expect, finite_number, real_numbers
 from liegroups.arrays import ArrayLike, Vector
 from liegroups.frozen import read_only
 
-from ..errors import OptionError, SizeError, SpaceMismatchError
-from ..keywords import names_checked
-from ..linear_algebra import singular_values
-from ..loops import ConstraintSet
-from ..loops.mobility import coordinate_names
-from ..ranges import positive_number, whole_number
-from ..robot import Bounds
-from ..solvers.options import LEAST_THRESHOLD, below_rounding
+from ...errors import OptionError, SizeError, SpaceMismatchError
+from ...keywords import names_checked
+from ...linear_algebra import singular_values
+from ...loops import ConstraintSet
+from ...loops.mobility import coordinate_names
+from ...ranges import positive_number, whole_number
+from ...robot import Bounds
+from ...solvers.options import LEAST_THRESHOLD, below_rounding
+from ..lu import factorised
+from ..wishes import Wished, columns_of
 from .continuation import Curve, Place
 from .driver import coordinates_with, driver_column, driver_of
-from .lu import factorised
 from .sweep_result import Sweep, passive_columns
 from .travel import Manner, SweepStatus, Travel
-from .wishes import Wished, columns_of
 
 
 @names_checked("options are named: independent=, turn_back=, bounds=, ...")

@@ -10,11 +10,11 @@ import numpy as np
 from liegroups import SO2, Space
 from liegroups.arrays import Matrix, Vector
 
-from ..errors import UndefinedError
-from ..functions.frame_function import supporting_columns
-from ..linear_algebra import largest
-from ..loops import Hinge, HingeKind
-from ..loops.closures import Closure, PointClosure
+from ...errors import UndefinedError
+from ...functions.frame_function import supporting_columns
+from ...linear_algebra import largest
+from ...loops import Hinge, HingeKind
+from ...loops.closures import Closure, PointClosure
 from .local_loops import LocalLoop
 from .loop_choice import LoopChoice
 from .loop_function import LoopFunction

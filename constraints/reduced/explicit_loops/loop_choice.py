@@ -12,9 +12,9 @@ from liegroups import SO3, Segments
 from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.layout import Factor
 
-from ..errors import ConstraintError
-from ..linear_algebra import numerical_rank, pivots, singular_values
-from ..words import first_names
+from ...errors import ConstraintError
+from ...linear_algebra import numerical_rank, pivots, singular_values
+from ...words import first_names
 from .local_loops import LocalLoop
 
 

@@ -10,14 +10,14 @@ import numpy as np
 from liegroups.arguments import expect
 from liegroups.arrays import Indices, Vector
 
-from ..errors import OptionError
-from ..linear_algebra import largest
-from ..loops.mobility import CLOSED
-from ..loops.open_mechanism import OpenMechanismError
-from ..rows.right_hand_side import RightHandSide
+from ...errors import OptionError
+from ...linear_algebra import largest
+from ...loops.mobility import CLOSED
+from ...loops.open_mechanism import OpenMechanismError
+from ...rows.right_hand_side import RightHandSide
+from ..closing import driven_at
+from ..coordinates import MinimalCoordinates
 from .balance import Given
-from .closing import driven_at
-from .coordinates import MinimalCoordinates
 
 
 class EquilibriumKind(Enum):

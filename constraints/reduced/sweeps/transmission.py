@@ -10,11 +10,11 @@ import numpy as np
 from liegroups.arguments import as_tuple
 from liegroups.arrays import Matrix, Vector
 
-from ..errors import OptionError, SizeError
-from ..loops.closures import Closure, PointClosure, RodClosure
-from ..loops.hinge import HingeKind
-from ..robot import Frame, Posture, Robot
-from .coordinates import MinimalCoordinates
+from ...errors import OptionError, SizeError
+from ...loops.closures import Closure, PointClosure, RodClosure
+from ...loops.hinge import HingeKind
+from ...robot import Frame, Posture, Robot
+from ..coordinates import MinimalCoordinates
 
 PARALLEL = 1e-6
 """Sine up to which axes are parallel, cosine up to which they are at right angles."""

@@ -17,12 +17,12 @@ import numpy as np
 
 from liegroups.arrays import Indices, Matrix, Vector
 
-from ..linear_algebra import is_finite, largest
-from ..loops.mobility import CLOSED
-from ..rows.right_hand_side import RightHandSide
-from ..rows.stacking import Order, Rows, stack_rows
-from ..workspace import Workspace
-from .coordinates import MinimalCoordinates
+from ...linear_algebra import is_finite, largest
+from ...loops.mobility import CLOSED
+from ...rows.right_hand_side import RightHandSide
+from ...rows.stacking import Order, Rows, stack_rows
+from ...workspace import Workspace
+from ..coordinates import MinimalCoordinates
 from .driver import Driver
 
 NEWTON = 10

@@ -10,14 +10,14 @@ from liegroups import SO2, Factor
 from liegroups.arguments import as_flag, as_label, finite_number
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import OptionError
-from ..loops import ConstraintSet
-from ..loops.mobility import coordinate_names
-from ..loops.partition import partition
-from ..words import first_names
-from .coordinates import MinimalCoordinates, minimal_coordinates
-from .state import closed_configuration
-from .wishes import Wished, columns_of
+from ...errors import OptionError
+from ...loops import ConstraintSet
+from ...loops.mobility import coordinate_names
+from ...loops.partition import partition
+from ...words import first_names
+from ..coordinates import MinimalCoordinates, minimal_coordinates
+from ..state import closed_configuration
+from ..wishes import Wished, columns_of
 
 
 class Driver(NamedTuple):

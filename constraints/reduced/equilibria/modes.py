@@ -15,17 +15,17 @@ from liegroups.arguments import as_flag, as_tolerance, expect, finite_number, na
 from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.frozen import read_only
 
-from ..errors import ConstraintError, OptionError
-from ..keywords import names_checked
-from ..linear_algebra import largest
-from ..solvers.result import Result
-from ..solvers.status import StatusEnum
+from ...errors import ConstraintError, OptionError
+from ...keywords import names_checked
+from ...linear_algebra import largest
+from ...solvers.result import Result
+from ...solvers.status import StatusEnum
+from ..state import ClosedState
+from ..system import motion_matrix
+from ..wishes import Wished, columns_of
 from .linearisation import Linearisation
 from .prescribed import closed_beside, negligible
-from .state import ClosedState
-from .system import motion_matrix
 from .vibration import ComplexVector, Root, Vibration, roots
-from .wishes import Wished, columns_of
 
 
 class ModesStatus(StatusEnum):
@@ -138,7 +138,7 @@ class Mode:
 
     def animate(self, path: str | os.PathLike[str], frames: int = 24, amplitude: float | None = None) -> None:
         """Write the motion of the mode as an animated GIF (extra `plot`), as `pictures.animate_mode`."""
-        from ..pictures import animate_mode
+        from ...pictures import animate_mode
 
         animate_mode(self, path, frames, amplitude)
 
@@ -202,7 +202,7 @@ class Modes(Result, Sequence[Mode]):
 
     def plot(self, path: str | os.PathLike[str] | None = None, most: int = 8) -> Any:
         """Spectrum, table and shapes of the modes in a figure (extra `plot`), as `pictures.plot_modes`."""
-        from ..pictures import plot_modes
+        from ...pictures import plot_modes
 
         return plot_modes(self, path, most)
 

@@ -13,17 +13,17 @@ from liegroups.arguments import as_name, finite_number, real_numbers
 from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
-from ..dynamics.external_force import Force
-from ..errors import SizeError
-from ..ranges import positive_number
-from ..rows.right_hand_side import RightHandSide
-from .dynamics import Residual
+from ...dynamics.external_force import Force
+from ...errors import SizeError
+from ...ranges import positive_number
+from ...rows.right_hand_side import RightHandSide
+from ..dynamics import Residual
+from ..state import ClosedState
+from ..system import reduced_mass_matrix
 from .prescribed import NOT_BESIDE, Prescribed, closed_beside, negligible, prescribed
-from .state import ClosedState
-from .system import reduced_mass_matrix
 
 if TYPE_CHECKING:
-    from .coordinates import MinimalCoordinates
+    from ..coordinates import MinimalCoordinates
 
 Scalars: TypeAlias = Mapping[str, float]
 """Values of the unknowns that are no coordinates, by name."""

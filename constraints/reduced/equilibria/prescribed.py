@@ -12,18 +12,18 @@ from liegroups.arguments import finite_vector
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only
 
-from ..dynamics.external_force import Force, as_external
-from ..errors import ConstraintError
-from ..linear_algebra import largest
-from ..loops.mobility import CLOSED
-from ..loops.open_mechanism import OpenMechanismError
-from .closing import Closing, DeadPointError, NotClosedError, newton_step
-from .dynamics import Residual, reduced_residual
-from .state import ClosedState, RankError
-from .system import motion_matrix
+from ...dynamics.external_force import Force, as_external
+from ...errors import ConstraintError
+from ...linear_algebra import largest
+from ...loops.mobility import CLOSED
+from ...loops.open_mechanism import OpenMechanismError
+from ..closing import Closing, DeadPointError, NotClosedError, newton_step
+from ..dynamics import Residual, reduced_residual
+from ..state import ClosedState, RankError
+from ..system import motion_matrix
 
 if TYPE_CHECKING:
-    from .coordinates import MinimalCoordinates
+    from ..coordinates import MinimalCoordinates
 
 
 SMALL = 1e-3

@@ -10,7 +10,7 @@ from scipy import linalg
 
 from liegroups.arrays import Matrix
 
-from ..linear_algebra import largest
+from ...linear_algebra import largest
 
 ComplexVector = NDArray[np.complex128]
 

@@ -13,13 +13,13 @@ from liegroups import Segments
 from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.frozen import set_fields
 
-from ..loops import ConstraintSet
-from ..loops.closures import Closure, PointClosure, RodClosure
-from ..loops.pose_map import OfRelativePose
-from ..point import Point
-from ..robot import Frame, Robot
-from ..robot.joints import copied_joint
-from ..robot.pinocchio import pin
+from ...loops import ConstraintSet
+from ...loops.closures import Closure, PointClosure, RodClosure
+from ...loops.pose_map import OfRelativePose
+from ...point import Point
+from ...robot import Frame, Robot
+from ...robot.joints import copied_joint
+from ...robot.pinocchio import pin
 
 _nx: Any = nx  # for the calls whose stubs leave types open
 

@@ -12,15 +12,15 @@ from liegroups import Segments
 from liegroups.arguments import as_tolerance, as_tuple, expect
 from liegroups.frozen import set_fields
 
-from ..errors import OptionError, UnknownNameError
-from ..functions.affine import Affine
-from ..loops import ConstraintSet
-from ..problem.problem import Problem
-from ..robot import Bounds
-from ..rows.explicit import Explicit
-from ..rows.implicit import Implicit
-from ..rows.row_owner import RowOwner
-from ..words import counted
+from ...errors import OptionError, UnknownNameError
+from ...functions.affine import Affine
+from ...loops import ConstraintSet
+from ...problem.problem import Problem
+from ...robot import Bounds
+from ...rows.explicit import Explicit
+from ...rows.implicit import Implicit
+from ...rows.row_owner import RowOwner
+from ...words import counted
 from .loop_function import LoopFunction
 from .planar_loops import LoopBranch, PlanarLoop
 

@@ -11,18 +11,18 @@ from liegroups import Segments
 from liegroups.arguments import as_mapping, as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import UndefinedError, UnknownNameError
-from ..functions.affine import Constant
-from ..functions.function import Function
-from ..functions.stacked import Stacked
-from ..linear_algebra import numerical_rank, singular_values
-from ..loops import ConstraintSet, PointContact, SurfaceContact
-from ..loops.mobility import CLOSED
-from ..loops.open_mechanism import OpenMechanismError
-from ..problem.resolution import order
-from ..robot import Robot
-from ..rows.explicit import Explicit
-from ..rows.row_owner import RowOwner
+from ...errors import UndefinedError, UnknownNameError
+from ...functions.affine import Constant
+from ...functions.function import Function
+from ...functions.stacked import Stacked
+from ...linear_algebra import numerical_rank, singular_values
+from ...loops import ConstraintSet, PointContact, SurfaceContact
+from ...loops.mobility import CLOSED
+from ...loops.open_mechanism import OpenMechanismError
+from ...problem.resolution import order
+from ...robot import Robot
+from ...rows.explicit import Explicit
+from ...rows.row_owner import RowOwner
 from .explicit_loop import ExplicitLoop, ExplicitLoops, KeptImplicit
 from .local_loops import CLOSURES, LocalLoop, LoopParts, loops_in
 from .loop_choice import LoopChoice, NotExplicitError, choose

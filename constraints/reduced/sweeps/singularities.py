@@ -10,9 +10,9 @@ import numpy as np
 
 from liegroups.arrays import Indices, Matrix, Vector
 
-from ..linear_algebra import singular_values
-from ..loops.mobility import FREE, coordinate_names
-from ..words import first_names
+from ...linear_algebra import singular_values
+from ...loops.mobility import FREE, coordinate_names
+from ...words import first_names
 from .continuation import Curve, Place
 
 PROBED = 2e-3

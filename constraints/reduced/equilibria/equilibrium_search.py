@@ -8,9 +8,9 @@ import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 
-from ..errors import OptionError, UndefinedError
-from ..linear_algebra import is_finite, largest
-from ..solvers.status import StatusEnum
+from ...errors import OptionError, UndefinedError
+from ...linear_algebra import is_finite, largest
+from ...solvers.status import StatusEnum
 from .balance import Balance, Point
 from .prescribed import NOT_BESIDE
 

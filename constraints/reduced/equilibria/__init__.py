@@ -1,0 +1,1 @@
+"""Equilibria, linearised motion and modes in minimal coordinates."""

@@ -1,0 +1,1 @@
+"""Local loops as explicit constraints: found, chosen, in closed form or by Newton."""

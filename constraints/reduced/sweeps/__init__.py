@@ -1,0 +1,1 @@
+"""A driver turned all the way: continuation, singularities, transmission angles, other branches."""
