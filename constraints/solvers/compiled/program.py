@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import repeat
 from time import perf_counter
 from typing import Any, final
@@ -18,7 +19,7 @@ from ...workspace import Workspace
 from ..engine import Outcome, Outcomes, Program, new_tuple
 from ..kernels import layout
 from ..kernels.loading import entrances
-from ..newton.computed_bodies import BroughtBackProgram, ComputedBodies, Resumable
+from ..newton.computed_bodies import BringBack, ComputedBodies, Resumable
 from ..newton.engine import NewtonEngine
 from ..newton.program import NewtonProgram
 from ..options import Options
@@ -46,19 +47,14 @@ _STATUS_ARRAY: Any = np.array(STATUSES, dtype=np.object_)
 
 def compiled(problem: Problem, options: Options) -> Program:
     """The program of a problem: of the compiled engine where it can be packed, of the readable one otherwise."""
-    computed = ComputedBodies(problem, options.threshold)
     try:
-        inside = CompiledProgram(problem, options, computed or None)
+        return CompiledProgram(problem, options, ComputedBodies(problem, options.threshold) or None)
     except NotPacked as reason:
         _log.info("solved by the readable engine: %s", reason)
         readable = NewtonEngine()
         program = readable.compile(problem, options)
         program.engine = readable
         return program
-    if not computed:
-        return inside
-    evaluation = CompiledEvaluation(problem.robot or problem.space, problem.constraints)
-    return BroughtBackProgram(inside, computed, lambda strict: _strict(strict, options), evaluation)
 
 
 def _strict(problem: Problem, options: Options) -> Resumable:
@@ -98,7 +94,7 @@ class CompiledProgram(Resumable):
     Args:
         problem: what is solved.
         options: how.
-        leaving: computed bodies; a solution that has one out of its bounds ends the projection.
+        leaving: computed bodies that are brought back where a solution has one out of its bounds.
 
     Raises:
         NotPacked: something that the compiled engine does not solve.
@@ -110,10 +106,14 @@ class CompiledProgram(Resumable):
     def __init__(self, problem: Problem, options: Options, leaving: ComputedBodies | None = None) -> None:
         self.problem, self.options = problem, options
         self._integers, self._floats, self._work = packed(problem, options, leaving)
-        self._nq = problem.space.nq
         self._project, self._project_many, _, self._places = entrances()
         self._begin, self._traced = int(self._integers[layout.Q_NOW]), int(self._integers[layout.TRACE])
         self._nq = problem.space.nq
+        self._bring_back: BringBack | None = None
+        if leaving is not None:
+            evaluation = CompiledEvaluation(problem.robot or problem.space, problem.constraints)
+            strict = partial(_strict, options=options)
+            self._bring_back = BringBack(problem, options, leaving, strict, evaluation)
 
     def _memory(self) -> _Memory:
         return _Memory(self._integers, self._floats, self._work, self._places)
@@ -131,7 +131,10 @@ class CompiledProgram(Resumable):
         if status == layout.NO_POINT:
             self.problem.space.check(q0, "q")  # says why
         trace = self._trace(memory) if self._traced else None
-        return new_tuple(Outcome, (end, STATUSES[status], iterations, restarts, residual, trace, None))
+        found: Outcome = new_tuple(Outcome, (end, STATUSES[status], iterations, restarts, residual, trace, None))
+        if status == layout.OUT_OF_BOUNDS and self._bring_back is not None:
+            return self._bring_back.inside(found, q0, rhs, workspace)
+        return found
 
     def _trace(self, memory: _Memory) -> Trace:
         """The iterates that a projection wrote down."""
@@ -167,6 +170,8 @@ class CompiledProgram(Resumable):
             outcomes.iterations[:], outcomes.restarts[:] = figures[:, 1], figures[:, 2]
             outcomes.residual[:] = figures[:, 3]
             outcomes.seconds[:] = (perf_counter() - began) / n
+            if self._bring_back is not None:
+                self._bring_back.all_inside(outcomes, Q, listed, workspace)
         return outcomes
 
     def resume(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, before: Outcome) -> Outcome:
