@@ -171,7 +171,8 @@ class CompiledProgram(Resumable):
             outcomes.residual[:] = figures[:, 3]
             outcomes.seconds[:] = (perf_counter() - began) / n
             if self._bring_back is not None:
-                self._bring_back.all_inside(outcomes, Q, listed, workspace)
+                outside = np.flatnonzero(figures[:, 0] == layout.OUT_OF_BOUNDS)
+                self._bring_back.all_inside(outcomes, outside, Q, listed, workspace)
         return outcomes
 
     def resume(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, before: Outcome) -> Outcome:

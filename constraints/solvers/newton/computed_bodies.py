@@ -11,7 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from liegroups import Rn, Segments
-from liegroups.arrays import Matrix, Vector
+from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.layout import Factor
 
 from ...functions import Position
@@ -199,16 +199,19 @@ class BringBack:
                 return Outcome(inside.q, inside.status, inside.iterations, inside.restarts, residual, inside.trace)
         return found._replace(iterations=inside.iterations, restarts=inside.restarts, trace=inside.trace)
 
-    def all_inside(self, outcomes: Outcomes, Q: Matrix, sides: Sequence[RightHandSide], workspace: Workspace) -> None:
-        """The same of rows, in place.
+    def all_inside(
+        self, outcomes: Outcomes, rows: Indices, Q: Matrix, sides: Sequence[RightHandSide], workspace: Workspace
+    ) -> None:
+        """The same of some rows, in place.
 
         Args:
             outcomes: what was found.
+            rows: those that were found out of bounds.
             Q: starts (n, nq).
             sides: right-hand sides, one a row, or one for all.
             workspace: as for `run`.
         """
-        for i in np.flatnonzero(outcomes.status == Status.OUT_OF_BOUNDS).tolist():
+        for i in rows.tolist():
             began, rhs = perf_counter(), sides[min(i, len(sides) - 1)]
             found = self.inside(outcomes.get(i), Q[i].copy(), rhs, workspace)
             outcomes.put(i, found, float(outcomes.seconds[i]) + perf_counter() - began)

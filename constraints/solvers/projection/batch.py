@@ -192,25 +192,36 @@ def project_batch(
     sides = sides_of(problem, rhs, n)
     references = None if near is None else references_of(problem.space, near, n)
     size = _chunk(chunk, n, executor, progress, job.rows_a_task)
-    found = Outcomes.empty(n, problem.space.nq)
+    plain = sides if executor is None else _flat(sides, problem)
+    tasks = [
+        Task(i, starts[i : i + size], _some(plain, i, i + size), _some(references, i, i + size))
+        for i in range(0, n, size)
+    ]
     with reporting(progress, n) as report:
-
-        def take(part: Chunk) -> None:
-            found.take(part.start, part.outcomes)
-            report(len(part.outcomes.q))
-
-        plain = sides if executor is None else _flat(sides, problem)
-        tasks = (
-            Task(i, starts[i : i + size], _some(plain, i, i + size), _some(references, i, i + size))
-            for i in range(0, n, size)
-        )
-        if executor is None:
-            for task in tasks:
-                take(job.run(task))
-        else:
-            dispatch(job, tasks, executor, take)
+        found = _done(job, tasks, executor, report) if tasks else Outcomes.empty(n, problem.space.nq)
     read_only(starts)
     return ProjectionBatch(problem, job.options, job.solver, sides, starts, references, found.closed())
+
+
+def _done(job: Job, tasks: Sequence[Task], executor: Executor | None, report: Callable[[int], None]) -> Outcomes:
+    """What all tasks gave, those of one without another copy."""
+    if executor is None and len(tasks) == 1:
+        outcomes = job.run(tasks[0]).outcomes
+        report(len(outcomes.q))
+        return outcomes
+    last = tasks[-1]
+    found = Outcomes.empty(last.start + len(last.Q), last.Q.shape[1])
+
+    def take(part: Chunk) -> None:
+        found.take(part.start, part.outcomes)
+        report(len(part.outcomes.q))
+
+    if executor is None:
+        for task in tasks:
+            take(job.run(task))
+    else:
+        dispatch(job, tasks, executor, take)
+    return found
 
 
 def _flat(sides: Sides, problem: Problem) -> Sides | None:
