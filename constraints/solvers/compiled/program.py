@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from itertools import repeat
+from itertools import islice, repeat
 from time import perf_counter
 from typing import Any, final
 
 import numpy as np
 
-from liegroups.arrays import Matrix, Vector
+from liegroups.arrays import Indices, Matrix, Vector
 
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...workspace import Workspace
-from ..engine import Outcome, Outcomes, Program, new_tuple
+from ..engine import Outcome, Outcomes, Program, SharedRows, new_tuple
 from ..kernels import layout
 from ..kernels.loading import entrances
 from ..newton.computed_bodies import BringBack, ComputedBodies, Resumable
@@ -156,24 +156,26 @@ class CompiledProgram(Resumable):
         """
         if self._traced:
             return super().run_many(Q, sides, workspace, nears, first)
-        began, n = perf_counter(), len(Q)
+        rows = _Rows(self, Q, sides)
+        rows.work(workspace)
+        return rows.outcomes(workspace)
+
+    def shared(self, Q: Matrix, sides: Iterable[RightHandSide]) -> SharedRows | None:
+        """As `Program.shared`; not with `trace`."""
+        return None if self._traced else _Rows(self, Q, sides)
+
+    def project_shared(self, workspace: Workspace, *arrays: Any) -> None:
+        """Run the kernel on rows that threads may share: `arrays` are its other arguments."""
         memory = workspace.resource(self, "memory", self._memory)
         memory.take(None)
-        outcomes = Outcomes.empty(*Q.shape)
-        if n:
-            listed = [next(sides)] if isinstance(sides, repeat) else list(sides)
-            figures = np.empty((n, 4))
-            starts = Q if Q.flags.carray else np.array(Q)  # kernels have one signature: writeable, in one piece
-            whole = np.array([side.vector for side in listed])
-            self._project_many(memory.where, starts, whole, outcomes.q, figures)
-            outcomes.status[:] = _STATUS_ARRAY[figures[:, 0].astype(np.intp)]
-            outcomes.iterations[:], outcomes.restarts[:] = figures[:, 1], figures[:, 2]
-            outcomes.residual[:] = figures[:, 3]
-            outcomes.seconds[:] = (perf_counter() - began) / n
-            if self._bring_back is not None:
-                outside = np.flatnonzero(figures[:, 0] == layout.OUT_OF_BOUNDS)
-                self._bring_back.all_inside(outcomes, outside, Q, listed, workspace)
-        return outcomes
+        self._project_many(memory.where, *arrays)
+
+    def brought_back(
+        self, outcomes: Outcomes, rows: Indices, Q: Matrix, sides: Sequence[RightHandSide], workspace: Workspace
+    ) -> None:
+        """Go on from rows out of bounds, as `BringBack.all_inside`, where that is done at all."""
+        if self._bring_back is not None:
+            self._bring_back.all_inside(outcomes, rows, Q, sides, workspace)
 
     def resume(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, before: Outcome) -> Outcome:
         """As `Resumable.resume`."""
@@ -189,3 +191,44 @@ class CompiledProgram(Resumable):
     def step(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
         """As `Program.step`, by the readable engine."""
         return NewtonEngine().compile(self.problem, self.options).step(q0, rhs, workspace)
+
+
+@final
+class _Rows(SharedRows):
+    """Rows of a batch; all arrays are those of the kernel, which fills them.
+
+    Args:
+        program: of the problem.
+        Q: starts (n, nq).
+        sides: right-hand sides, one a row, or one without end.
+    """
+
+    def __init__(self, program: CompiledProgram, Q: Matrix, sides: Iterable[RightHandSide]) -> None:
+        self._program, self._began = program, perf_counter()
+        self._sides = list(islice(sides, 1) if isinstance(sides, repeat) else sides)
+        self._next = np.zeros(1, dtype=np.int64)
+        self._starts = Q if Q.flags.carray else np.array(Q)  # kernels have one signature: writeable, in one piece
+        whole = np.array([side.vector for side in self._sides]).reshape(
+            len(self._sides), program.problem.rhs.vector.size
+        )
+        self._found, self._figures = Outcomes.empty(*Q.shape), np.empty((len(Q), 4))
+        self._arrays = entrances().places(self._next), self._starts, whole, self._found.q, self._figures
+
+    def work(self, workspace: Workspace) -> None:
+        """As `SharedRows.work`."""
+        self._program.project_shared(workspace, *self._arrays)
+
+    def stop(self) -> None:
+        """As `SharedRows.stop`."""
+        self._next[0] = len(self._starts)
+
+    def outcomes(self, workspace: Workspace) -> Outcomes:
+        """As `SharedRows.outcomes`; each row is said to have taken an equal part of the time."""
+        outcomes, figures = self._found, self._figures
+        outcomes.status[:] = _STATUS_ARRAY[figures[:, 0].astype(np.intp)]
+        outcomes.iterations[:], outcomes.restarts[:] = figures[:, 1], figures[:, 2]
+        outcomes.residual[:] = figures[:, 3]
+        outcomes.seconds[:] = (perf_counter() - self._began) / max(len(figures), 1)
+        outside = np.flatnonzero(figures[:, 0] == layout.OUT_OF_BOUNDS)
+        self._program.brought_back(outcomes, outside, self._starts, self._sides, workspace)
+        return outcomes

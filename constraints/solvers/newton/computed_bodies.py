@@ -211,9 +211,9 @@ class BringBack:
             sides: right-hand sides, one a row, or one for all.
             workspace: as for `run`.
         """
-        for i in rows.tolist():
-            began, rhs = perf_counter(), sides[min(i, len(sides) - 1)]
-            found = self.inside(outcomes.get(i), Q[i].copy(), rhs, workspace)
+        for i in list[int](rows.tolist()):
+            began = perf_counter()
+            found = self.inside(outcomes.get(i), Q[i].copy(), sides[min(i, len(sides) - 1)], workspace)
             outcomes.put(i, found, float(outcomes.seconds[i]) + perf_counter() - began)
 
     def _residual(self, q: Vector, rhs: RightHandSide, workspace: Workspace) -> float:
