@@ -49,10 +49,13 @@ def kernel_of(problem: Problem, options: Options, Q: np.ndarray) -> Callable[[],
     memory: Any = packed(problem, options, ComputedBodies(problem, options.threshold) or None)
     found, sides = entrances(), problem.rhs.vector[None].copy()
     where, ends, figures = found.places(*memory), np.empty_like(Q), np.empty((len(Q), 4))
+    next_row = np.zeros(1, dtype=np.int64)
+    turn = found.places(next_row)
 
     def run() -> None:
         assert memory  # `where` has its addresses only
-        found.project_rows(where, Q, sides, ends, figures)
+        next_row[0] = 0
+        found.project_rows(where, turn, Q, sides, ends, figures)
 
     return run
 

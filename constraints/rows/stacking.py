@@ -17,6 +17,7 @@ from liegroups.segments import as_slice
 from ..errors import SpaceMismatchError, UndefinedError, WrongObjectError
 from ..linear_algebra import dot, norm
 from ..point import MovingPoint, Point, as_point
+from .one_sided import OneSidedRows
 from .right_hand_side import RightHandSide
 from .row_owner import Reference, RowOwner
 from .stack import Stack
@@ -51,6 +52,10 @@ class Rows:
         other = Rows(self.error, jacobian, ())
         other.parts = self.parts
         return other
+
+    def copy(self) -> Rows:
+        """The same in other memory, without its parts: rows that are solved for, and not measured."""
+        return Rows(self.error.copy(), self.jacobian.copy(), ())
 
     @property
     def merit(self) -> float:
@@ -105,6 +110,7 @@ class StackedRows:
 
     Attributes:
         rows: what is stacked, views.
+        one_sided: those with an interval, as they are; None where there is none.
         reduced: to be set by whoever adds to columns of the Jacobian in place: functions write only the columns that
             they declare, so the others must be zero again before the next evaluation.
     """
@@ -130,6 +136,9 @@ class StackedRows:
             self._blocks.append(_Block(owner, full, *own))
             self._jacobians.append(own[1])
             self._masked.append(_Masked(counting if kept is None else kept, *own, error[s], jacobian[s]))
+        one_sided = OneSidedRows(stack, space.nv)
+        self.one_sided = one_sided if one_sided else None
+        self._unclipped = [owner.unclipped() for owner in stack.owners]
         self.reduced = False
         self._defaults: RightHandSide | None = None
 
@@ -148,9 +157,12 @@ class StackedRows:
         """Errors at a point, and their Jacobian where it is asked for."""
         if self.reduced and jacobian:
             self._clear()
-        for owner, _, error, block in self._blocks:
-            owner.write_position(point, sides.points[id(owner)], error, block if jacobian else None)
-        return self._selected(jacobian) if self._masked else self.rows
+        for (owner, _, error, block), unclipped in zip(self._blocks, self._unclipped, strict=True):
+            unclipped.write_position(point, sides.points[id(owner)], error, block if jacobian else None)
+        rows = self._selected(jacobian) if self._masked else self.rows
+        if self.one_sided is not None:
+            self.one_sided.clip(rows, jacobian)
+        return rows
 
     def velocity(self, motion: MovingPoint, sides: RightHandSide, with_rates: bool) -> Rows:
         """Time derivatives of the errors along a motion, and the Jacobian."""

@@ -102,6 +102,22 @@ class Outcomes(NamedTuple):
         return Outcomes(*columns)
 
 
+class SharedRows(ABC):
+    """Rows of a batch that threads of one process take from each other: none waits while another has much to do."""
+
+    @abstractmethod
+    def work(self, workspace: Workspace) -> None:
+        """Project rows that nobody has taken, until there are none; on any thread, in its own workspace."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Let nobody take another row."""
+
+    @abstractmethod
+    def outcomes(self, workspace: Workspace) -> Outcomes:
+        """What came out, once all rows are done."""
+
+
 class Program(ABC):
     """A problem made ready to be solved many times. Immutable: what changes is in the workspace.
 
@@ -156,6 +172,10 @@ class Program(ABC):
                 raise
             outcomes.put(i, outcome, perf_counter() - began)
         return outcomes
+
+    def shared(self, Q: Matrix, sides: Iterable[RightHandSide]) -> SharedRows | None:
+        """Rows for threads to share, with arguments as of `run_many`; None where it is not that kind of program."""
+        return None
 
     @abstractmethod
     def step(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:

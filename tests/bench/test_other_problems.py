@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from constraints import Projector
+from constraints import Options, Projector
 
 BENCHMARKS = Path(__file__).resolve().parent.parent.parent / "benchmarks"
 PROBLEMS = sorted((BENCHMARKS / "problems" / "others").glob("*.npz"))
@@ -232,3 +233,13 @@ def test_the_benchmark_stays_on_one_core(on_path: None) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code, str(BENCHMARKS)], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["1"]
+
+
+@pytest.mark.parametrize("engine", ["readable", *(["compiled"] if find_spec("numba") else [])])
+def test_feet_on_patches_settle(files: Any, judging: Any, engine: str) -> None:
+    """Sixteen limits of four feet: a step that crosses one that holds by microns let go of others (11 iterations)."""
+    file = files.read(BENCHMARKS / "problems" / "others" / "go2_patches.npz")
+    projector = Projector(files.build(file), Options(threshold=file.threshold, max_iterations=40), engine)
+    results = [projector.project(q) for q in judging.Judge(file.description).starts(100, 7)]
+    assert all(result.success for result in results)
+    assert np.mean([result.iterations for result in results]) < 6.0

@@ -27,7 +27,7 @@ from constraints.point import place
 from constraints.solvers import NewtonEngine, Status
 from constraints.solvers.evaluation import Evaluation
 from constraints.solvers.newton.bounds import SolverBounds
-from constraints.solvers.newton.computed_bodies import INSIDE, BroughtBackProgram, ComputedBodies
+from constraints.solvers.newton.computed_bodies import INSIDE, BringBack, ComputedBodies
 from constraints.solvers.newton.free_bodies import FreeBodies, rotation, translation_size
 from constraints.solvers.newton.hierarchy import NullSpace
 from constraints.solvers.newton.least_change import LeastChange, least_change
@@ -410,14 +410,12 @@ def test_only_solutions_out_of_bounds_are_brought_back() -> None:
     )
     problem, options = Problem(space, [carried, Implicit.zero(never)], bounds), Options(restarts=False)
     computed = ComputedBodies(problem, options.threshold)
-    bare = NewtonProgram(problem, options, DampedCholesky, computed.leave)
     q, workspace = space.neutral, Workspace()
-    found = bare.run(q, problem.rhs, workspace)
+    found = NewtonProgram(problem, options, DampedCholesky).run(q, problem.rhs, workspace)
     assert found.status not in (Status.CONVERGED, Status.OUT_OF_BOUNDS)
     assert computed.leave(found.q)
     evaluation = Evaluation(space, problem.constraints)
-    again = BroughtBackProgram(bare, computed, lambda inside: NewtonProgram(inside, options), evaluation).run(
-        q, problem.rhs, workspace
-    )
+    bring_back = BringBack(problem, options, computed, lambda inside: NewtonProgram(inside, options), evaluation)
+    again = NewtonProgram(problem, options, DampedCholesky, bring_back).run(q, problem.rhs, workspace)
     assert (again.status, again.iterations, again.restarts) == (found.status, found.iterations, found.restarts)
     np.testing.assert_array_equal(again.q, found.q)

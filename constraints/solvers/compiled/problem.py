@@ -141,7 +141,7 @@ class _ProblemPacker:
         header[layout.PREPARE] = packer.recorded(prepare)
         header[layout.CONSTANTS] = packer.records(constants)
         generations = [self._generation(g, elements) for g in self._moving if g]
-        levels = [self._level(level) for level in problem.levels if level.size]
+        levels = [self._level(level, looks_ahead=n == 0) for n, level in enumerate(x for x in problem.levels if x.size)]
         twins = self._level(problem.explicits, values=True)
         doubtful = self._level(Stack([e for e in problem.resolution.explicits if not e.is_exact]), values=True)
         header[layout.LEVELS] = len(levels)
@@ -232,25 +232,43 @@ class _ProblemPacker:
                 pairs += [(row, k) for row in rows for k in earlier]
         return pairs
 
-    def _level(self, level: Stack, values: bool = False) -> _Level:
-        """Pack the rows of a level; of some only errors are asked for."""
+    def _level(self, level: Stack, values: bool = False, looks_ahead: bool = False) -> _Level:
+        """Pack the rows of a level; of some only errors are asked for, of others which rows a step would cross."""
         packer, size = self._packer, level.size
         packer.used = set()
         error, jacobian = packer.memory(size), 0 if values else packer.memory(size * packer.columns)
-        blocks = list[list[int]]()
+        blocks, one_sided = list[list[int]](), list[tuple[RowOwner, slice, int]]()
 
         def write() -> None:
             for owner, counting in zip(level.owners, level.slices, strict=True):
                 if counting.stop > counting.start:
                     blocks.append(self._block(owner, counting, size, error, jacobian))
+                    if looks_ahead and (owner.rows.one_sided & owner.rows.mask).any():
+                        blocks[-1][layout.SCALED] = packer.memory(owner.group.nv)
+                        one_sided.append((owner, counting, blocks[-1][layout.SCALED]))
 
         tape = packer.recorded(write)
         read = np.zeros(self._problem.space.nv, dtype=np.bool_)
         for owner in level:
             read |= owner.columns
         outputs = [k for k, v in enumerate(self._computed) if read[v]]
-        record = [size, error, jacobian, packer.records(blocks), tape, int(bool(outputs)), packer.counted(outputs), 0]
+        record = [size, error, jacobian, packer.records(blocks), tape, int(bool(outputs)), packer.counted(outputs)]
+        record += self._one_sided(one_sided)
         return _Level(record, packer.used)
+
+    def _one_sided(self, owners: Sequence[tuple[RowOwner, slice, int]]) -> list[int]:
+        """Rows with an interval, of owners with their rows in the level and where these are unclipped."""
+        records, limits = list[tuple[int, int]](), list[tuple[float, float]]()
+        for owner, counting, scaled in owners:
+            rows = owner.rows
+            for place, i in enumerate(np.flatnonzero(rows.mask).tolist()):
+                if rows.one_sided[i]:
+                    records.append((counting.start + place, scaled + i))
+                    limits.append((rows.scale[i] * rows.lower[i], rows.scale[i] * rows.upper[i]))
+        if not records:
+            return [0, 0, 0]
+        packer = self._packer
+        return [packer.records(records), packer.constants(limits), packer.memory(len(records) * len(self._live))]
 
     def _block(self, owner: RowOwner, counting: slice, size: int, error: int, jacobian: int) -> list[int]:
         """The record of one constraint's rows; emits the instructions of its function."""
@@ -273,7 +291,7 @@ class _ProblemPacker:
         turns = packer.counted([block.start for block in owner.wrapped_rotation_vectors])
         flat, group = int(f.outputs.is_flat), packer.group(f.outputs)
         place = (value, result.jacobian, result.stride, group, flat, self._side(owner), nv, columns, log, where)
-        return [*place, limits, first, counting.stop - first, turns]
+        return [*place, limits, first, counting.stop - first, turns, 0]
 
     def _schedule(
         self,

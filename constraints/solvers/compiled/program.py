@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
-from itertools import repeat
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import islice, repeat
 from time import perf_counter
 from typing import Any, final
 
 import numpy as np
 
-from liegroups.arrays import Matrix, Vector
+from liegroups.arrays import Indices, Matrix, Vector
 
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...workspace import Workspace
-from ..engine import Outcome, Outcomes, Program, new_tuple
+from ..engine import Outcome, Outcomes, Program, SharedRows, new_tuple
 from ..kernels import layout
 from ..kernels.loading import entrances
-from ..newton.computed_bodies import BroughtBackProgram, ComputedBodies, Resumable
+from ..newton.computed_bodies import BringBack, ComputedBodies, Resumable
 from ..newton.engine import NewtonEngine
 from ..newton.program import NewtonProgram
 from ..options import Options
@@ -46,19 +47,14 @@ _STATUS_ARRAY: Any = np.array(STATUSES, dtype=np.object_)
 
 def compiled(problem: Problem, options: Options) -> Program:
     """The program of a problem: of the compiled engine where it can be packed, of the readable one otherwise."""
-    computed = ComputedBodies(problem, options.threshold)
     try:
-        inside = CompiledProgram(problem, options, computed or None)
+        return CompiledProgram(problem, options, ComputedBodies(problem, options.threshold) or None)
     except NotPacked as reason:
         _log.info("solved by the readable engine: %s", reason)
         readable = NewtonEngine()
         program = readable.compile(problem, options)
         program.engine = readable
         return program
-    if not computed:
-        return inside
-    evaluation = CompiledEvaluation(problem.robot or problem.space, problem.constraints)
-    return BroughtBackProgram(inside, computed, lambda strict: _strict(strict, options), evaluation)
 
 
 def _strict(problem: Problem, options: Options) -> Resumable:
@@ -98,7 +94,7 @@ class CompiledProgram(Resumable):
     Args:
         problem: what is solved.
         options: how.
-        leaving: computed bodies; a solution that has one out of its bounds ends the projection.
+        leaving: computed bodies that are brought back where a solution has one out of its bounds.
 
     Raises:
         NotPacked: something that the compiled engine does not solve.
@@ -110,10 +106,14 @@ class CompiledProgram(Resumable):
     def __init__(self, problem: Problem, options: Options, leaving: ComputedBodies | None = None) -> None:
         self.problem, self.options = problem, options
         self._integers, self._floats, self._work = packed(problem, options, leaving)
-        self._nq = problem.space.nq
         self._project, self._project_many, _, self._places = entrances()
         self._begin, self._traced = int(self._integers[layout.Q_NOW]), int(self._integers[layout.TRACE])
         self._nq = problem.space.nq
+        self._bring_back: BringBack | None = None
+        if leaving is not None:
+            evaluation = CompiledEvaluation(problem.robot or problem.space, problem.constraints)
+            strict = partial(_strict, options=options)
+            self._bring_back = BringBack(problem, options, leaving, strict, evaluation)
 
     def _memory(self) -> _Memory:
         return _Memory(self._integers, self._floats, self._work, self._places)
@@ -131,7 +131,10 @@ class CompiledProgram(Resumable):
         if status == layout.NO_POINT:
             self.problem.space.check(q0, "q")  # says why
         trace = self._trace(memory) if self._traced else None
-        return new_tuple(Outcome, (end, STATUSES[status], iterations, restarts, residual, trace, None))
+        found: Outcome = new_tuple(Outcome, (end, STATUSES[status], iterations, restarts, residual, trace, None))
+        if status == layout.OUT_OF_BOUNDS and self._bring_back is not None:
+            return self._bring_back.inside(found, q0, rhs, workspace)
+        return found
 
     def _trace(self, memory: _Memory) -> Trace:
         """The iterates that a projection wrote down."""
@@ -153,21 +156,26 @@ class CompiledProgram(Resumable):
         """
         if self._traced:
             return super().run_many(Q, sides, workspace, nears, first)
-        began, n = perf_counter(), len(Q)
+        rows = _Rows(self, Q, sides)
+        rows.work(workspace)
+        return rows.outcomes(workspace)
+
+    def shared(self, Q: Matrix, sides: Iterable[RightHandSide]) -> SharedRows | None:
+        """As `Program.shared`; not with `trace`."""
+        return None if self._traced else _Rows(self, Q, sides)
+
+    def project_shared(self, workspace: Workspace, *arrays: Any) -> None:
+        """Run the kernel on rows that threads may share: `arrays` are its other arguments."""
         memory = workspace.resource(self, "memory", self._memory)
         memory.take(None)
-        outcomes = Outcomes.empty(*Q.shape)
-        if n:
-            listed = [next(sides)] if isinstance(sides, repeat) else list(sides)
-            figures = np.empty((n, 4))
-            starts = Q if Q.flags.carray else np.array(Q)  # kernels have one signature: writeable, in one piece
-            whole = np.array([side.vector for side in listed])
-            self._project_many(memory.where, starts, whole, outcomes.q, figures)
-            outcomes.status[:] = _STATUS_ARRAY[figures[:, 0].astype(np.intp)]
-            outcomes.iterations[:], outcomes.restarts[:] = figures[:, 1], figures[:, 2]
-            outcomes.residual[:] = figures[:, 3]
-            outcomes.seconds[:] = (perf_counter() - began) / n
-        return outcomes
+        self._project_many(memory.where, *arrays)
+
+    def brought_back(
+        self, outcomes: Outcomes, rows: Indices, Q: Matrix, sides: Sequence[RightHandSide], workspace: Workspace
+    ) -> None:
+        """Go on from rows out of bounds, as `BringBack.all_inside`, where that is done at all."""
+        if self._bring_back is not None:
+            self._bring_back.all_inside(outcomes, rows, Q, sides, workspace)
 
     def resume(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, before: Outcome) -> Outcome:
         """As `Resumable.resume`."""
@@ -183,3 +191,44 @@ class CompiledProgram(Resumable):
     def step(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
         """As `Program.step`, by the readable engine."""
         return NewtonEngine().compile(self.problem, self.options).step(q0, rhs, workspace)
+
+
+@final
+class _Rows(SharedRows):
+    """Rows of a batch; all arrays are those of the kernel, which fills them.
+
+    Args:
+        program: of the problem.
+        Q: starts (n, nq).
+        sides: right-hand sides, one a row, or one without end.
+    """
+
+    def __init__(self, program: CompiledProgram, Q: Matrix, sides: Iterable[RightHandSide]) -> None:
+        self._program, self._began = program, perf_counter()
+        self._sides = list(islice(sides, 1) if isinstance(sides, repeat) else sides)
+        self._next = np.zeros(1, dtype=np.int64)
+        self._starts = Q if Q.flags.carray else np.array(Q)  # kernels have one signature: writeable, in one piece
+        whole = np.array([side.vector for side in self._sides]).reshape(
+            len(self._sides), program.problem.rhs.vector.size
+        )
+        self._found, self._figures = Outcomes.empty(*Q.shape), np.empty((len(Q), 4))
+        self._arrays = entrances().places(self._next), self._starts, whole, self._found.q, self._figures
+
+    def work(self, workspace: Workspace) -> None:
+        """As `SharedRows.work`."""
+        self._program.project_shared(workspace, *self._arrays)
+
+    def stop(self) -> None:
+        """As `SharedRows.stop`."""
+        self._next[0] = len(self._starts)
+
+    def outcomes(self, workspace: Workspace) -> Outcomes:
+        """As `SharedRows.outcomes`; each row is said to have taken an equal part of the time."""
+        outcomes, figures = self._found, self._figures
+        outcomes.status[:] = _STATUS_ARRAY[figures[:, 0].astype(np.intp)]
+        outcomes.iterations[:], outcomes.restarts[:] = figures[:, 1], figures[:, 2]
+        outcomes.residual[:] = figures[:, 3]
+        outcomes.seconds[:] = (perf_counter() - self._began) / max(len(figures), 1)
+        outside = np.flatnonzero(figures[:, 0] == layout.OUT_OF_BOUNDS)
+        self._program.brought_back(outcomes, outside, self._starts, self._sides, workspace)
+        return outcomes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .jit import Floats, Integers, Matrix, Numbers, Vector, entrance, floats_at, integers_at, kernel
+from .jit import Floats, Integers, Matrix, Numbers, Vector, entrance, floats_at, integers_at, kernel, taken
 from .layout import (
     ERROR,
     ITERATIONS,
@@ -29,6 +29,9 @@ from .levels import rows_at
 from .search import project
 from .tape import run_tape
 
+AT_ONCE = 16
+"""Rows that a thread takes: few, so that all threads end together."""
+
 
 @kernel
 def _row(I: Integers, F: Floats, W: Floats, start: Vector, end: Vector) -> int:
@@ -39,6 +42,13 @@ def _row(I: Integers, F: Floats, W: Floats, start: Vector, end: Vector) -> int:
     for i in range(I[NQ]):
         end[i] = W[I[Q_BEST] + i]
     return status
+
+
+@kernel
+def _take_sides(I: Integers, W: Floats, side: Vector) -> None:
+    """Write right-hand sides into the memory."""
+    for i in range(I[RHS_SIZE]):
+        W[I[RHS] + i] = side[i]
 
 
 @entrance
@@ -59,24 +69,31 @@ def project_row(where: Numbers, start: Vector, end: Vector) -> tuple[int, int, i
 
 
 @entrance
-def project_rows(where: Numbers, starts: Matrix, sides: Matrix, ends: Matrix, figures: Matrix) -> None:
-    """Project many configurations, one after the other: each as `project_row`, bit for bit.
+def project_rows(
+    where: Numbers, next_row: Numbers, starts: Matrix, sides: Matrix, ends: Matrix, figures: Matrix
+) -> None:
+    """Project many configurations, a few after each other until nobody has any left: each as `project_row` does.
 
     Args:
         where: as there.
+        next_row: `places` of an integer (1,), the first row that nobody has taken; threads share it, and all below.
         starts: (n, nq).
         sides: right-hand sides, (n, size), or (1, size) for all.
         ends: (n, nq), to be filled.
         figures: (n, 4), to be filled: status, iterations, restarts, residual.
     """
     I, F, W = integers_at(where[0]), floats_at(where[1]), floats_at(where[2])
-    state = I[STATE]
-    for n in range(starts.shape[0]):
-        if n < sides.shape[0]:
-            for i in range(I[RHS_SIZE]):
-                W[I[RHS] + i] = sides[n, i]
-        figures[n, 0] = float(_row(I, F, W, starts[n], ends[n]))
-        figures[n, 1], figures[n, 2], figures[n, 3] = W[state + ITERATIONS], W[state + TRIES], W[state + RESIDUAL]
+    state, turn, count = I[STATE], integers_at(next_row[0]), starts.shape[0]
+    first = taken(turn, AT_ONCE)
+    if first < count and sides.shape[0] == 1:
+        _take_sides(I, W, sides[0])
+    while first < count:
+        for n in range(first, min(first + AT_ONCE, count)):
+            if sides.shape[0] > 1:
+                _take_sides(I, W, sides[n])
+            figures[n, 0] = float(_row(I, F, W, starts[n], ends[n]))
+            figures[n, 1], figures[n, 2], figures[n, 3] = W[state + ITERATIONS], W[state + TRIES], W[state + RESIDUAL]
+        first = taken(turn, AT_ONCE)
 
 
 @entrance

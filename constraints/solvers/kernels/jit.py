@@ -14,6 +14,10 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 _numba: Any = importlib.import_module("numba")
 _extending: Any = importlib.import_module("numba.extending")
+_codegen: Any = importlib.import_module("numba.core.codegen")
+_compiler: Any = importlib.import_module("numba.core.compiler")
+_machinery: Any = importlib.import_module("numba.core.compiler_machinery")
+_typed_passes: Any = importlib.import_module("numba.core.typed_passes")
 
 Integers = Any
 """Integers at an address, read by index; in Python an array does as well."""
@@ -41,6 +45,53 @@ _PLAIN = bool(_numba.config.DISABLE_JIT)
 _RULES = {"nogil": True, "error_model": "numpy", "boundscheck": False}
 
 
+class _KernelLibrary(_codegen.JITCodeLibrary):
+    """The code of a kernel, as it is linked into that of whoever calls it: neither optimised nor made machine code.
+
+    Numba would do both for each kernel with all that it calls, and for whoever calls it again. Here it is done once, in
+    the entrance, with all kernels in it.
+    """
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    @property
+    def codegen(self) -> _KernelLibrary:
+        """Who is told the environment of a function that Python calls: nobody."""
+        return self
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """As of code that was made: a kernel has no use for an environment."""
+
+
+@_machinery.register_pass(mutates_CFG=False, analysis_only=True)
+class _LinkOnly(_machinery.AnalysisPass):
+    """Says what the code of a kernel is put into."""
+
+    _name = "link_only"
+
+    def __init__(self) -> None:
+        _machinery.AnalysisPass.__init__(self)
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        return False
+
+
+class _KernelCompiler(_compiler.CompilerBase):
+    """As numba compiles a function, but for the library."""
+
+    def define_pipelines(self) -> list[Any]:
+        steps = _compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
+        steps.add_pass_after(_LinkOnly, _typed_passes.NopythonTypeInference)
+        steps.finalize()
+        return [steps]
+
+
 def kernel(function: _F) -> _F:
     """The function, compiled for the types of its annotations when another kernel that calls it is.
 
@@ -49,7 +100,9 @@ def kernel(function: _F) -> _F:
     """
     if _PLAIN:
         return function
-    made: Any = _numba.njit(**_RULES, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    made: Any = _numba.njit(**_RULES, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=_KernelCompiler)(
+        function
+    )
     made.get_call_template = _once(made, _signature(function))
     return made
 
@@ -102,6 +155,20 @@ def _integers_at(number: Any) -> Any:
     return number
 
 
+def _taken(numbers: Any, count: Any) -> Any:
+    before = int(numbers[0])
+    numbers[0] = before + count
+    return before
+
+
+@_extending.intrinsic
+def _taken_at_once(context: Any, numbers: Any, count: Any) -> Any:
+    def generate(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.atomic_rmw("add", arguments[0], arguments[1], "monotonic")
+
+    return _types.int64(_types.CPointer(_types.int64), _types.int64), generate
+
+
 def _pointer(kind: Any) -> Callable[..., Any]:
     def intrinsic(context: Any, number: Any) -> Any:
         def generate(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -112,14 +179,14 @@ def _pointer(kind: Any) -> Callable[..., Any]:
     return intrinsic
 
 
-def places(integers: Any, floats: Any, work: Any) -> Any:
-    """Where three arrays are, as one array of three addresses; whoever holds it holds them too.
+def places(*arrays: Any) -> Any:
+    """Where arrays are, as one array of addresses; whoever holds it holds them too.
 
     A call from Python unpacks it in 0.07 us; the three arrays take three times as long.
     """
     if _PLAIN:
-        return integers, floats, work
-    return np.array([array.ctypes.data for array in (integers, floats, work)])
+        return arrays
+    return np.array([array.ctypes.data for array in arrays])
 
 
 integers_at = _integers_at if _PLAIN else _extending.intrinsic(_pointer(_types.int64))
@@ -130,6 +197,9 @@ matrices (418 and 137 ns for 6 x 7 by 7 x 6)."""
 
 floats_at = _floats_at if _PLAIN else _extending.intrinsic(_pointer(_types.float64))
 """The floating-point numbers at an address of `places`, in the same way."""
+
+taken = _taken if _PLAIN else _taken_at_once
+"""Add a count to the first of the integers at an address, and say what it was before: no two threads get the same."""
 
 as_bits = _as_bits if _PLAIN else _as_bits_compiled
 """The bits of floating-point numbers, as 64-bit integers at the same address."""

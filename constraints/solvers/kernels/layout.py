@@ -106,8 +106,11 @@ THRESHOLD, DAMPING, CAP, STALL_RATIO = range(4)
     TAPE,  # at in I: count, then instructions
     CLEARED,  # 1 where columns are written that no instruction declares, so that all are cleared first
     OUTPUTS,  # at in I: count, then (computed dof, count of rows ..) of the chain rule
-) = range(7)
-LEVEL_SIZE = 8
+    ONE_SIDED,  # at in I: count, then (row, at in W unclipped) of rows with an interval; 0 where there is none
+    SIDES,  # at in F: lower, upper limit of each
+    UNCLIPPED,  # at in W: Jacobian of each, by row
+) = range(10)
+LEVEL_SIZE = 10
 
 # The record of a block of rows in I: one constraint.
 (
@@ -125,8 +128,9 @@ LEVEL_SIZE = 8
     FIRST,  # its first row in the level
     COUNT,  # its rows that count
     TURNS,  # at in I: count, then first rows of rotation vectors of which any of the same rotation will do
-) = range(14)
-BLOCK_SIZE = 14
+    SCALED,  # at in W: its scaled rows before they are clipped; 0 where they are not kept
+) = range(15)
+BLOCK_SIZE = 15
 
 # A generation of explicit constraints in I.
 (JOINTS, GENERATION_TAPE, WRITES) = range(3)

@@ -17,6 +17,7 @@ from .layout import (
     MANDATORY,
     MAPS,
     NQ,
+    ONE_SIDED,
     ROWS,
     SCORE,
     TAPE,
@@ -24,7 +25,7 @@ from .layout import (
     THRESHOLDS,
     Q,
 )
-from .rows import measured, write_rows
+from .rows import measured, set_apart, write_rows
 from .substitution import reduced, resolved
 from .tape import run_tape
 from .trees import place
@@ -41,6 +42,8 @@ def level_at(I: Integers, F: Floats, W: Floats, level: int, jacobian: int) -> bo
     write_rows(I, F, W, level, jacobian)
     if jacobian != 0 and I[MAPS] != 0:
         reduced(I, W, level)
+    if jacobian != 0 and I[level + ONE_SIDED] != 0:
+        set_apart(I, W, level)
     return True
 
 

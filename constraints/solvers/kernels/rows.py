@@ -18,12 +18,16 @@ from .layout import (
     GROUP,
     INTERVALS,
     JACOBIAN,
+    LIVE,
     LOG,
+    ONE_SIDED,
     ROWS,
+    SCALED,
     SIDE,
     STRIDE,
     TANGENT,
     TURNS,
+    UNCLIPPED,
     VALUE,
     WHERE,
 )
@@ -34,14 +38,16 @@ NO_TURN = 1e-12
 
 @kernel
 def _apply_intervals(I: Integers, F: Floats, W: Floats, b: int, jacobian: int) -> None:
-    """Signed, scaled distances to the interval of each row; rows inside are zero."""
-    table, columns, e = I[b + INTERVALS], I[b + COLUMNS], I[b + LOG]
+    """Signed, scaled distances to the interval of each row; rows inside are zero, unless they are set apart later."""
+    table, columns, e, kept = I[b + INTERVALS], I[b + COLUMNS], I[b + LOG], I[b + SCALED]
     for i in range(I[b + TANGENT]):
         lower, upper, scale = F[table + 3 * i], F[table + 3 * i + 1], F[table + 3 * i + 2]
         r = W[e + i]
         off = r - min(max(r, lower), upper)
         W[e + i] = off * scale
-        factor = 0.0 if off == 0.0 and lower < upper else scale
+        factor = 0.0 if off == 0.0 and lower < upper and kept == 0 else scale
+        if kept != 0:
+            W[kept + i] = r * scale
         if jacobian != 0 and factor != 1.0:
             for n in range(I[columns]):
                 o = I[b + BLOCK_JACOBIAN] + I[columns + 1 + n] * I[b + STRIDE] + i
@@ -118,6 +124,19 @@ def write_rows(I: Integers, F: Floats, W: Floats, level: int, jacobian: int) -> 
             _apply_intervals(I, F, W, b, jacobian)
         if I[b + WHERE] != 0:
             _copy_counting(I, W, level, b, jacobian)
+
+
+@kernel
+def set_apart(I: Integers, W: Floats, level: int) -> None:
+    """Keep the Jacobian of all rows with an interval, and clear it where they hold: as `rows.one_sided`."""
+    table, m, n, J, to = I[level + ONE_SIDED], I[level + ROWS], I[LIVE], I[level + JACOBIAN], I[level + UNCLIPPED]
+    for k in range(I[table]):
+        i = I[table + 1 + 2 * k]
+        holds = W[I[level + ERROR] + i] == 0.0
+        for c in range(n):
+            W[to + k * n + c] = W[J + c * m + i]
+            if holds:
+                W[J + c * m + i] = 0.0
 
 
 @kernel

@@ -17,12 +17,15 @@ from .layout import (
     JACOBIAN,
     LEVEL_TABLE,
     LIVE,
+    ONE_SIDED,
     PASSES,
     ROWS,
+    SIDES,
     STEP,
     STEP_TRIAL,
     THRESHOLDS,
     TO_BOUND,
+    UNCLIPPED,
 )
 
 
@@ -63,6 +66,26 @@ def damped_step(I: Integers, F: Floats, W: Floats, e: int, mu: float, holding: b
         copy_to(W, e, m, y)
     for c in range(n):
         W[step + c] = -weight(I, F, W, c, holding) * dot(W, J + c * m, y, m)
+
+
+@kernel
+def entered(I: Integers, F: Floats, W: Floats, level: int, step: int) -> bool:
+    """Make equalities of rows that hold and that a step crosses, as `rows.one_sided`; whether there are any."""
+    table, limits, m, n = I[level + ONE_SIDED], I[level + SIDES], I[level + ROWS], I[LIVE]
+    found = False
+    for k in range(I[table]):
+        i = I[table + 1 + 2 * k]
+        if W[I[level + ERROR] + i] != 0.0:
+            continue
+        value, row = W[I[table + 2 + 2 * k]], I[level + UNCLIPPED] + k * n
+        after = value + dot(W, row, step, n)
+        limit = min(max(after, F[limits + 2 * k]), F[limits + 2 * k + 1])
+        if limit != after:
+            W[I[level + ERROR] + i] = value - limit
+            for c in range(n):
+                W[I[level + JACOBIAN] + c * m + i] = W[row + c]
+            found = True
+    return found
 
 
 @kernel

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from itertools import repeat
 from time import perf_counter
-from typing import Any, cast, final
+from typing import Any, final
 
 import numpy as np
 
 from liegroups import Rn, Segments
-from liegroups.arrays import Matrix, Vector
+from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.layout import Factor
 
 from ...functions import Position
@@ -140,7 +139,11 @@ class ComputedBodies:
 
 
 class Resumable(Program):
-    """A program that can go on where another one ended."""
+    """A program that can go on where another one ended.
+
+    Attributes:
+        problem, options: of the program.
+    """
 
     problem: Problem
     options: Options
@@ -156,62 +159,38 @@ class Resumable(Program):
 
 
 @final
-class BroughtBackProgram(Program):
-    """A program that goes on with rows where a solution has computed bodies out of bounds.
+class BringBack:
+    """How a program goes on with rows where a solution has computed bodies out of bounds.
 
     The solution stays what it is, OUT_OF_BOUNDS, where they do not help.
 
     Args:
-        program: without the rows; it ends with the first such solution.
-        computed: its computed bodies.
+        problem, options: of the program.
+        computed: the computed bodies of the problem; the program ends with the first solution that they leave by.
         strict: makes the program with the rows, when a solution needs it.
         evaluation: of the constraints of the problem, without the rows.
     """
 
     def __init__(
         self,
-        program: Resumable,
+        problem: Problem,
+        options: Options,
         computed: ComputedBodies,
         strict: Callable[[Problem], Resumable],
         evaluation: Evaluation,
     ) -> None:
-        self._program, self._computed, self._make, self._evaluation = program, computed, strict, evaluation
-        self.engine, self.checks_starts = program.engine, program.checks_starts
-        self.rows_a_task = program.rows_a_task
+        self._problem, self._options = problem, options
+        self._computed, self._make, self._evaluation = computed, strict, evaluation
+        self.leave = computed.leave
 
     @cached_property
     def _strict(self) -> Resumable:
         return self._make(self._computed.problem)
 
-    def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
-        """As `Program.run`."""
-        found = self._program.run(q0, rhs, workspace)
-        return self._brought_back(found, q0, rhs, workspace) if found.status is Status.OUT_OF_BOUNDS else found
-
-    def run_many(
-        self,
-        Q: Matrix,
-        sides: Iterable[RightHandSide],
-        workspace: Workspace,
-        nears: Iterable[Vector | None] = repeat(None),
-        first: int = 0,
-    ) -> Outcomes:
-        """As `Program.run_many`."""
-        one = next(sides) if isinstance(sides, repeat) else None
-        listed = None if one is not None else list(sides)
-        outcomes = self._program.run_many(Q, repeat(one) if one is not None else listed or [], workspace, nears, first)
-        for i in np.flatnonzero(outcomes.status == Status.OUT_OF_BOUNDS).tolist():
-            began, rhs = perf_counter(), one if listed is None else listed[i]
-            found = self._brought_back(outcomes.get(i), Q[i].copy(), cast("RightHandSide", rhs), workspace)
-            outcomes.put(i, found, float(outcomes.seconds[i]) + perf_counter() - began)
-        return outcomes
-
-    def _brought_back(self, found: Outcome, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Outcome:
+    def inside(self, found: Outcome, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Outcome:
         """What was found out of bounds; a solution inside, where it has computed bodies outside and one is found."""
-        options = self._program.options
-        if not self._computed.leave(found.q):
-            return found
-        if found.iterations >= options.max_iterations:
+        options = self._options
+        if not self.leave(found.q) or found.iterations >= options.max_iterations:
             return found
         inside = self._strict.resume(q0, self._computed.rhs(rhs, workspace), workspace, found)
         if inside.status is Status.CONVERGED:
@@ -220,13 +199,25 @@ class BroughtBackProgram(Program):
                 return Outcome(inside.q, inside.status, inside.iterations, inside.restarts, residual, inside.trace)
         return found._replace(iterations=inside.iterations, restarts=inside.restarts, trace=inside.trace)
 
+    def all_inside(
+        self, outcomes: Outcomes, rows: Indices, Q: Matrix, sides: Sequence[RightHandSide], workspace: Workspace
+    ) -> None:
+        """The same of some rows, in place.
+
+        Args:
+            outcomes: what was found.
+            rows: those that were found out of bounds.
+            Q: starts (n, nq).
+            sides: right-hand sides, one a row, or one for all.
+            workspace: as for `run`.
+        """
+        for i in list[int](rows.tolist()):
+            began = perf_counter()
+            found = self.inside(outcomes.get(i), Q[i].copy(), sides[min(i, len(sides) - 1)], workspace)
+            outcomes.put(i, found, float(outcomes.seconds[i]) + perf_counter() - began)
+
     def _residual(self, q: Vector, rhs: RightHandSide, workspace: Workspace) -> float:
         """Largest error norm of a constraint of the problem without the rows."""
-        problem = self._program.problem
-        if problem.optional_last:  # which may be undefined
-            return problem.residual(q, rhs)
+        if self._problem.optional_last:  # which may be undefined
+            return self._problem.residual(q, rhs)
         return self._evaluation.rows(q, rhs, workspace, jacobian=False).residual
-
-    def step(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Vector:
-        """As `Program.step`."""
-        return self._program.step(q0, rhs, workspace)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import final
 
 from ...errors import WrongObjectError
@@ -10,7 +11,7 @@ from ...problem.merging import explicits_as_rows
 from ...problem.problem import Problem
 from ..engine import Engine, Program
 from ..options import Options
-from .computed_bodies import BroughtBackProgram, ComputedBodies
+from .computed_bodies import BringBack, ComputedBodies
 from .linear_step import DampedCholesky, LinearStep
 from .program import NewtonProgram
 
@@ -43,13 +44,11 @@ class NewtonEngine(Engine):
         """A program for a problem."""
         problem = problem if self.step.resolves else explicits_as_rows(problem)
         computed = ComputedBodies(problem, options.threshold)
-        if computed:
-            program = NewtonProgram(problem, options, self.step, computed.leave)
-            evaluation = self.evaluation(problem.robot or problem.space, problem.constraints)
-            return BroughtBackProgram(
-                program, computed, lambda inside: NewtonProgram(inside, options, self.step), evaluation
-            )
-        return NewtonProgram(problem, options, self.step)
+        if not computed:
+            return NewtonProgram(problem, options, self.step)
+        evaluation = self.evaluation(problem.robot or problem.space, problem.constraints)
+        strict = partial(NewtonProgram, options=options, step=self.step)
+        return NewtonProgram(problem, options, self.step, BringBack(problem, options, computed, strict, evaluation))
 
     def __repr__(self) -> str:
         return f"NewtonEngine({self.step.__name__})"

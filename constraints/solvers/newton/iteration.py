@@ -96,6 +96,8 @@ class NewtonIteration:
         if jacobian and self._reduces:
             for stacked in buffers.stacked:
                 self.substitution.reduce(stacked, point.workspace)
+                if stacked.one_sided is not None:
+                    self.substitution.reduce_matrix(stacked.one_sided.jacobian, point.workspace)
         return q, buffers.rows
 
     def measure(self, rows: Sequence[Rows]) -> tuple[Score, float, float]:
@@ -144,17 +146,21 @@ class NewtonIteration:
         error, J = rows[0].error, rows[0].jacobian
         mu = self._options.damping * min(dot(error, error), FAR) + 1e-12
         step = self._step.solve(error, J, mu)
+        solved, one_sided = rows, state.buffers.stacked[0].one_sided
+        if one_sided is not None and (entered := one_sided.entered(rows[0], step)) is not None:
+            solved, step = (entered, *rows[1:]), self._step.solve(entered.error, entered.jacobian, mu)
         if self._is_simple and not holding:  # most steps keep all bounds once they are capped
             part = length_within(step, self._cap)
             after = self._moved(q, step if part == 1.0 else part * step)
             if self.box.clamp(after) is after:
                 return after, dot(step, step), part, False
-        step, held, part = self._planned(q, step, rows, mu, caps, self.box)
+        step, held, part = self._planned(q, step, solved, mu, caps, self.box)
         moved = self._moved
         if self._bodies and not self._bodies.keep(moved(q, step)):
             moved, rows, root = self._translated, self._bodies.turned(q, rows), self._bodies.root(q)
-            step = self._step.solve(error, rows[0].jacobian, mu, root)
-            step, held, part = self._planned(q, step, rows, mu, caps, self._aligned, root)
+            solved = self._bodies.turned(q, solved)
+            step = self._step.solve(solved[0].error, solved[0].jacobian, mu, root)
+            step, held, part = self._planned(q, step, solved, mu, caps, self._aligned, root)
         if self._is_controlled:
             step = step * self._part(step, rows, number, lambda s: self.measure_at(moved(q, s), state)[2])
         return self.box.clamp(moved(q, step)), dot(step, step), part, held is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import inf
 from typing import final
 
@@ -19,7 +19,7 @@ from ...workspace import Workspace
 from ..engine import Outcome
 from ..options import Options
 from ..status import Status, Step
-from .computed_bodies import Resumable
+from .computed_bodies import BringBack, Resumable
 from .iteration import NewtonIteration
 from .linear_step import DampedCholesky, LinearStep
 from .restarts import Restarts
@@ -41,7 +41,8 @@ class NewtonProgram(Resumable):
         problem: what is solved.
         options: how.
         step: the linear step of level 0.
-        is_final: whether a solution out of bounds (nq,) ends the projection; none does if absent: there are restarts.
+        bring_back: how to go on from a solution out of bounds by a computed body, which ends the tries; without, there
+            are restarts only.
     """
 
     def __init__(
@@ -49,10 +50,10 @@ class NewtonProgram(Resumable):
         problem: Problem,
         options: Options,
         step: type[LinearStep] = DampedCholesky,
-        is_final: Callable[[Vector], bool] | None = None,
+        bring_back: BringBack | None = None,
     ) -> None:
         self.problem, self.options, self.step_kind = problem, options, step
-        self._space, self._is_final = problem.space, is_final
+        self._space, self._bring_back = problem.space, bring_back
         self._iteration = NewtonIteration(problem, options, step)
         self._box, self._substitution = self._iteration.box, self._iteration.substitution
         self._mandatory = tuple(level for level in problem.mandatory if level.size)
@@ -67,6 +68,13 @@ class NewtonProgram(Resumable):
 
     def run(self, q0: Vector, rhs: RightHandSide, workspace: Workspace, near: Vector | None = None) -> Outcome:
         """Project one configuration: tries from the start and from restarts, within one budget."""
+        found = self._projected(q0, rhs, workspace)
+        if found.status is Status.OUT_OF_BOUNDS and self._bring_back is not None:
+            return self._bring_back.inside(found, q0, rhs, workspace)
+        return found
+
+    def _projected(self, q0: Vector, rhs: RightHandSide, workspace: Workspace) -> Outcome:
+        """The same before anything is brought back."""
         state = self._begun(q0, rhs, workspace)
         try:
             q = self._made_ready(q0, rhs, workspace)
@@ -147,7 +155,7 @@ class NewtonProgram(Resumable):
                 status = Status.UNDEFINED
             if status is Status.CONVERGED:
                 return state.outcome(status)
-            if status is Status.OUT_OF_BOUNDS and self._is_final is not None and self._is_final(state.best):
+            if status is Status.OUT_OF_BOUNDS and self._bring_back is not None and self._bring_back.leave(state.best):
                 return state.outcome(status)
             if state.best_try == state.restarts:
                 state.status = status

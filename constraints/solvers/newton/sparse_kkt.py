@@ -106,7 +106,10 @@ class SparseRows:
 
     Attributes:
         rows: what is stacked; their Jacobian is a sparse matrix of scipy, by rows.
+        one_sided: None: rows with an interval count by their distance alone.
     """
+
+    one_sided: ClassVar[None] = None
 
     __slots__ = ("_parts", "rows")
 

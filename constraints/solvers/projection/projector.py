@@ -183,7 +183,7 @@ class Projector:
             executor: any `concurrent.futures.Executor`: threads, processes, loky, Dask's `client.get_executor()`,
                 `mpi4py.futures.MPIPoolExecutor`; it stays the caller's. Without, all rows are done here.
             chunk: rows a task; by default 32 tasks, of at most 1000 rows; of the compiled engine fewer, of 128 rows or
-                more.
+                more, and threads of one process take rows from each other.
             progress: True for a bar (tqdm, extra `parallel`), or a function of (rows done, all rows), called here after
                 each chunk.
             near: what `Options(nearest=True)` is near to: one configuration (nq,), or one a row (n, nq); each start if

@@ -23,7 +23,7 @@ from ...errors import ConstraintError, ExecutorError, NotPicklableError
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
 from ...workspace import Pool, Workspace
-from ..engine import Engine, Outcomes, Program
+from ..engine import Engine, Outcomes, Program, SharedRows
 from ..options import Options
 from ..refinement import refined
 
@@ -109,6 +109,41 @@ class Job:
         outcomes = self._program.run_many(task.Q, sides, workspace, near, task.start)
         self._pool.give(workspace)
         return Chunk(task.start, outcomes)
+
+    def run_on_threads(self, Q: Matrix, sides: Sides, executor: Executor, count: int) -> Outcomes | None:
+        """Project every row on threads that take rows from each other; None where this is not done.
+
+        Args:
+            Q, sides: as of a task.
+            executor: of threads.
+            count: how many of them.
+        """
+        rows = self._program.shared(Q, _each(sides, self.problem, len(Q)))
+        if rows is None:
+            return None
+        futures = list[Future[None]]()
+        try:
+            for _ in range(count):
+                with _ours(self):
+                    futures.append(executor.submit(self._share, rows))
+            for future in futures:
+                with _ours(self):
+                    future.result()
+        except BaseException:
+            rows.stop()
+            for future in futures:
+                future.cancel()
+            raise
+        workspace = self._pool.take()
+        outcomes = rows.outcomes(workspace)
+        self._pool.give(workspace)
+        return outcomes
+
+    def _share(self, rows: SharedRows) -> None:
+        """What one thread does."""
+        workspace = self._pool.take()
+        rows.work(workspace)
+        self._pool.give(workspace)
 
     @property
     def message(self) -> tuple[str, bytes]:
