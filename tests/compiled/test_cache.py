@@ -85,3 +85,15 @@ def test_a_report_is_replayed_by_its_engine_or_not_at_all(tmp_path: Path, engine
         assert "fast" in said
     else:
         assert said.split() == [str(projection.iterations)]
+
+
+def test_kernels_compile_where_inner_parts_of_numba_are_missing(tmp_path: Path) -> None:
+    """Linking kernels into their entrance is for the time of compiling alone: another numba compiles as it does."""
+    script = """
+import numba.core.typed_passes
+kept = numba.core.typed_passes.NopythonTypeInference
+del numba.core.typed_passes.NopythonTypeInference
+from constraints.solvers.kernels import jit
+assert jit._COMPILER == {}, jit._COMPILER
+"""
+    subprocess.run([sys.executable, "-c", script], check=True, cwd=tmp_path, env=os.environ)
