@@ -1,4 +1,4 @@
-"""The page of counterparts: every name of RBDL's header and of Karana's class has a row; what it points to exists."""
+"""The page of counterparts: every name of three sources has a row; what it points to exists."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "counterparts.md"
 
-DOORS = ("loops", "dynamics", "robot")
+DOORS = ("loops", "dynamics", "robot", "reduced")
 """Where a name without a module is looked up."""
 
 # Identifiers of the header, those of the language and of the standard library left out.
@@ -60,7 +60,21 @@ KARANA_AROUND = """
     getSubhingeTypes source_Q target_Q rel_Q constrainsQ LoopConstraintConVel
     ConstraintKinematicsSolver solveQ solveU solveUdot
 """
-SECTIONS = {"RBDL": RBDL + RBDL_3, "Karana": KARANA + KARANA_AROUND}
+ROBOTRAN = """
+    dirdynared invdynared mbs_Mred mbs_Rred mbs_Rred_core mbs_comp_LUdcmp_mJv mbs_close_geo mbs_step_close_geo
+    mbs_anim_close_geo mbs_close_kin mbs_calc_hJ mbs_calc_jdqd mbs_calc_force get_ball_force get_rod_force
+    get_link_force MbsAux MbsData MbsSensor s mbs_aux mbs_data sens ancestor ball_id rod_id link_id body_1_id
+    pt_1_id body_2_id pt_2_id trsh forces_I frc trq q qd qdd iqv time lambda Fl hu qv nqv mJv ind_mJv Jac q_save nqu
+    Mr Rred Qc MBS_INFO_SUCCESS
+"""
+ROBOTRAN_AROUND = """
+    mbs_part rowperm threshold visualise verbose qu nqc qc nhu hv q_closed DonePart NRerr MAX_NR_ITER -50 Bvuc Mruc
+    Fruc M F c bp phi Qq Qa nqa qa user_LinkForces user_ExtForces Fxfrc user_JointForces user_Link3DForces mbs_equil
+    mbs_run_equil static method solvemethod smooth relax itermax equitol senstol 501 nquch quch xch_ptr
+    mbs_equil_substitution nxe xe_ptr fxe mbs_equil_addition mbs_print_equil Gr Kr relincr absincr lintol A
+    mbs_modal mode_ampl save2file
+"""
+SECTIONS = {"RBDL": RBDL + RBDL_3, "Karana": KARANA + KARANA_AROUND, "Robotran": ROBOTRAN + ROBOTRAN_AROUND}
 
 
 NAME = re.compile(r"([A-Za-z_][\w.]*)(?:\((\w+=(?:, \w+=)*)\))?")
@@ -92,7 +106,7 @@ def resolved(written: str) -> object:
     assert match is not None, "neither a dotted name nor name(argument=)"
     head, *tail = match[1].split(".")
     doors = [importlib.import_module(f"constraints.{door}") for door in DOORS]
-    homes = [door for door in doors if hasattr(door, head)]
+    homes = [door for door in doors if hasattr(door, head) and not inspect.ismodule(getattr(door, head))]
     assert len({id(getattr(home, head)) for home in homes}) <= 1, "in several of the doors, and not the same"
     path = "constraints"
     thing: object = importlib.import_module(path)
