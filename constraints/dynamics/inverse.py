@@ -174,7 +174,7 @@ def inverse_dynamics(
         external: what else acts: wrenches on bodies, forces at hinges, springs.
         row_acceleration: wanted second derivative of each row (size,), as `acceleration` of `forward_dynamics`.
         rhs: right-hand sides with their rates, as of `constraint_set.rhs_at(t)`.
-        tolerance: the target counts as met up to a deviation of this part of 1 + |a*|.
+        tolerance: the target counts as met up to a deviation of this part of 1 + norm of a*.
 
     Returns:
         A value; failure is a status, never an exception.

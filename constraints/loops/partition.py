@@ -61,7 +61,8 @@ def partition(
     """
     held = np.zeros(J.shape[1], dtype=np.bool_) if driven is None else driven
     taken, groups = held.copy(), list[Indices]()
-    for group in (wished, preferred, range(held.size)):
+    one_by_one = [[i] for i in (*wished, *preferred)]  # whose place in the order counts
+    for group in (*one_by_one, range(held.size)):
         groups.append(np.array([i for i in dict.fromkeys(group) if not taken[i]], dtype=np.intp))
         taken[groups[-1]] = True
     sizes = singular_values(J[:, ~held])

@@ -91,3 +91,12 @@ def test_what_is_blocked_is_what_the_partition_cannot_leave_independent(name: st
             assert len(judged.dependent) == judged.rank
             assert len(judged.redundant) == judged.rows - judged.rank
             assert judged.blocked == len(set(judged.driven) & set(judged.dependent))
+
+
+def test_of_preferred_columns_the_first_one_stays() -> None:
+    """Where only one of two can be independent, the order decides, not the size of pivots."""
+    linkage = mechanisms.four_bar(0.1, 0.04, 0.12, 0.08)
+    J = linkage.constraint_set().jacobian(linkage.posture("closed"))
+    for first, second in ((0, 2), (2, 0), (1, 2), (2, 1)):
+        assert partition(J, preferred=[first, second]).independent.tolist() == [first]
+        assert partition(J, wished=[first], preferred=[second]).independent.tolist() == [first]

@@ -30,8 +30,8 @@ class LinkState(Result):
 
     Attributes:
         link: what it is, in words.
-        length: distance of the ends |x| [m].
-        rate: d|x|/dt [m/s]; where the ends coincide the one that follows, the speed of b relative to a.
+        length: distance of the ends [m], the norm of x.
+        rate: of that length [m/s]; where the ends coincide the one that follows, the speed of b relative to a.
         tension: F_l [N]; positive in traction. The law is not asked for it where the force is infinite: so is it.
         force: on the end b (3,), in the axes of the world [N]; on a the opposite. Infinite where it has no direction.
         status: whether it has one.

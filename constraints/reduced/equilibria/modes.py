@@ -99,7 +99,7 @@ class Mode:
 
     @property
     def damping_ratio(self) -> float:
-        """|Re s| / |s|: 0 of an oscillation that stays, 1 of a real eigenvalue; 0 of a rigid mode."""
+        """abs(Re s) / abs(s): 0 of an oscillation that stays, 1 of a real eigenvalue; 0 of a rigid mode."""
         size = abs(self.eigenvalue)
         return abs(self.eigenvalue.real) / size if size else 0.0
 
