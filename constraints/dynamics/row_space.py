@@ -13,9 +13,9 @@ from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ..linear_algebra import norm, numerical_rank, pivots
 
-NO_ROW = 1e-8
+NO_ROW = 1e-7
 """Rows below this part of the longest one are rounding: they count as rows of zeros. A loop that is planar but for the
-digits of its file, as Cassie's, has rows of 1e-12 to 1e-10 across the plane; at unit length they would hold noise."""
+digits of its file, as Cassie's, has rows of 1e-12 to 2e-8 across the plane; at unit length they would hold noise."""
 
 CLEARLY_INDEPENDENT = 1e-4
 """A lower bound of the least singular value of unit rows from which on no decomposition is asked for their rank."""
