@@ -15,7 +15,8 @@ from ..linear_algebra import norm, numerical_rank, pivots
 
 NO_ROW = 1e-7
 """Rows below this part of the longest one are rounding: they count as rows of zeros. A loop that is planar but for the
-digits of its file, as Cassie's, has rows of 1e-12 to 2e-8 across the plane; at unit length they would hold noise."""
+digits of its file, as Cassie's, has rows of 1e-12 to 2e-8 across the plane; at unit length they would hold noise. What
+such rows ask for is noise up to the same part; a row that is zero to the bit is judged as the others are."""
 
 CLEARLY_INDEPENDENT = 1e-4
 """A lower bound of the least singular value of unit rows from which on no decomposition is asked for their rank."""
@@ -98,6 +99,8 @@ class RowSpace:
         if not self._all:
             self._on = np.flatnonzero(lengths > NO_ROW * longest if self.is_finite else np.zeros(len(G), np.bool_))
             self._lengths = lengths[self._on]
+            short = lengths[np.delete(np.arange(len(G)), self._on)]
+            self._judged_by = np.where(short == 0.0, CONSISTENT, NO_ROW)
         self.rank = numerical_rank(self._svd[1])
         self.is_full = self.rank == len(self._lengths)
 
@@ -187,18 +190,22 @@ class RowSpace:
         if self.is_full and self._all:
             return Independent(self.G, gamma, True, 0.0, _NO_ROWS, size)
         wanted: Vector = gamma[self._on]
-        off = float(np.abs(np.delete(gamma, self._on)).max(initial=0.0)) if not self._all else 0.0
+        off = np.zeros(0) if self._all else np.abs(np.delete(gamma, self._on))
+        limits = np.zeros(0) if self._all else self._judged_by
         if self.is_full:
             rows: Matrix = self.G[self._on]
-            return Independent(rows, wanted, off <= CONSISTENT * (size + _norm(gamma)), off, rows[:0], size)
+            size_of_all = size + _norm(gamma)
+            agrees = bool((off <= limits * size_of_all).all())
+            return Independent(rows, wanted, agrees, float(off.max(initial=0.0)), rows[:0], size)
         left, values, right = self._svd
         U, sizes, Vt = left[:, : self.rank], values[: self.rank], right[: self.rank]
         nearly: Matrix = values[self.rank :, None] * right[self.rank :]
         beta = wanted / self._lengths
         inside = U.T @ beta
-        gap = max(_norm(beta - U @ inside), off)
+        apart = _norm(beta - U @ inside)
+        gap = max(apart, float(off.max(initial=0.0)))
         size += _norm(beta)
-        is_consistent = gap <= CONSISTENT * size
+        is_consistent = apart <= CONSISTENT * size and bool((off <= limits * size).all())
         if not is_consistent:
             inside = U.T @ (self.met(gamma)[self._on] / self._lengths)
         return Independent(Vt, inside / sizes, is_consistent, gap, nearly, size)
