@@ -21,6 +21,7 @@ from ..rows.target import Target
 from .frame_rows import Form, FrameRows
 from .pose_map import LogPose, PoseMap, Split, TurnedLog
 from .rotation_rows import Turn
+from .slopes import Slopes
 from .subhinge import unit_axis
 
 
@@ -190,6 +191,20 @@ class LocalPoint(PoseMap):
             second -= cross(alpha, e) + cross(w, rate)
         out[:] = self.directions @ second
 
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        r"""As `PoseMap.slopes`, with :math:`E = (I, \hat e)` the derivative of :math:`e = R^T p`."""
+        found, N = Slopes.zero(self.size), self.directions
+        if not self._anchored:
+            return found
+        e = pose.translation @ pose.rotation
+        E, W = np.hstack([np.eye(3), pin.skew(e)]), pin.skew(twist[3:])
+        rate = twist[:3] - cross(twist[3:], e)
+        found.rate[:] = -N @ W @ E
+        found.force[3:] = pin.skew(multipliers @ N) @ E
+        found.by_pose[:] = N @ (W @ W - pin.skew(acceleration[3:])) @ E
+        found.by_twist[:, :3], found.by_twist[:, 3:] = -N @ W, N @ (pin.skew(rate) - W @ pin.skew(e))
+        return found
+
 
 @final
 class PointRates(PoseMap):
@@ -213,6 +228,12 @@ class PointRates(PoseMap):
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
         """As `PoseMap.second`."""
         out[:] = self.directions @ (acceleration[:3] + cross(twist[3:], twist[:3]))
+
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        """As `PoseMap.slopes`."""
+        found, N = Slopes.zero(self.size), self.directions
+        found.by_twist[:, :3], found.by_twist[:, 3:] = N @ pin.skew(twist[3:]), -N @ pin.skew(twist[:3])
+        return found
 
 
 @final
@@ -248,3 +269,17 @@ class TwistRows(PoseMap):
         if self.turn is not None:
             R = self.turn @ pose.rotation
             out[:3], out[3:] = R @ out[:3], R @ out[3:]
+
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        """As `PoseMap.slopes`."""
+        found, skew, v, w = Slopes.zero(6), pin.skew, twist[:3], twist[3:]
+        R = np.eye(3) if self.turn is None else self.turn @ pose.rotation
+        if not self.spatial:
+            found.by_twist[:3, :3], found.by_twist[:3, 3:] = R @ skew(w), -R @ skew(v)
+        if self.turn is None:
+            return found
+        linear = acceleration[:3] if self.spatial else acceleration[:3] + cross(w, v)
+        for half, velocity, second in ((slice(3), v, linear), (slice(3, 6), w, acceleration[3:])):
+            found.rate[half, 3:], found.by_pose[half, 3:] = -R @ skew(velocity), -R @ skew(second)
+            found.force[half, 3:] = skew(multipliers[half] @ R)
+        return found

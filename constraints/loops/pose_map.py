@@ -13,12 +13,14 @@ from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.frozen import set_fields
 from liegroups.second_order import cross, se3_log_second
 from liegroups.segments import as_slice
+from liegroups.third_order import PoseLog
 
 from ..functions.frame_function import FrameFunction, kinematics_at
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
 from .rotation_rows import RotationRows
+from .slopes import FIVE_POINTS, Slopes
 
 
 def second_of_pose_log(pose: Any, twist: Vector, acceleration: Vector) -> Vector:
@@ -34,7 +36,7 @@ def second_of_pose_log(pose: Any, twist: Vector, acceleration: Vector) -> Vector
 class PoseMap(ABC):
     r"""A function r of a pose X, differentiable twice: :math:`\dot r = D(X)\,\nu` with :math:`\nu` the body twist of X.
 
-    A value: arrays and numbers, no state.
+    A value: arrays and numbers, no state. Derivatives of dynamics take its `slopes`.
     """
 
     size: int
@@ -66,6 +68,37 @@ class PoseMap(ABC):
         """Write r, D and the second time derivative of r: `value` and `second` together."""
         self.value(pose, out, D)
         self.second(pose, twist, acceleration, second)
+
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        r"""What `value` and `second` change by with pose and twist; by five-point differences, unless overridden.
+
+        Args:
+            pose: X.
+            twist: :math:`\nu` (6,).
+            acceleration: the derivative of that.
+            multipliers: :math:`\lambda` (size,).
+        """
+        found = Slopes.zero(self.size)
+
+        def seen(X: Any, nu: Vector) -> tuple[Matrix, Vector]:
+            D, out = np.zeros((self.size, 6)), np.zeros(self.size)
+            self.value(X, out, D)
+            self.second(X, nu, acceleration, out)
+            return D, out
+
+        for i, e in enumerate(np.eye(6)):
+            for step, factor in FIVE_POINTS:
+                D, second = seen(pose * pin.exp6(step * e), twist)
+                found.rate[:, i] += factor * (D @ twist)
+                found.force[:, i] += factor * (multipliers @ D)
+                found.by_pose[:, i] += factor * second
+                found.by_twist[:, i] += factor * seen(pose, twist + step * e)[1]
+        return found
+
+    @property
+    def has_exact_slopes(self) -> bool:
+        """Whether `slopes` is a formula: no difference."""
+        return type(self).slopes is not PoseMap.slopes
 
 
 @final
@@ -102,6 +135,22 @@ class Split(PoseMap):
         if self.rotation is not None:
             self.rotation.second(pose.rotation, twist[3:], acceleration[3:], out[k:])
 
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        """As `PoseMap.slopes`: both parts follow the rotation alone."""
+        found, k = Slopes.zero(self.size), self.directions.shape[0]
+        v, w = twist[:3], twist[3:]
+        if k:
+            seen = self.directions @ pose.rotation
+            found.rate[:k, 3:] = -seen @ pin.skew(v)
+            found.force[:3, 3:] = pin.skew(multipliers[:k] @ seen)
+            found.by_pose[:k, 3:] = -seen @ pin.skew(acceleration[:3] + cross(w, v))
+            found.by_twist[:k, :3], found.by_twist[:k, 3:] = seen @ pin.skew(w), -seen @ pin.skew(v)
+        if self.rotation is not None:
+            own = self.rotation.slopes(pose.rotation, w, acceleration[3:], multipliers[k:])
+            found.rate[k:, 3:], found.by_pose[k:, 3:], found.by_twist[k:, 3:] = own.rate, own.by_pose, own.by_twist
+            found.force[3:, 3:] = own.force
+        return found
+
 
 @final
 class LogPose(PoseMap):
@@ -127,6 +176,14 @@ class LogPose(PoseMap):
         out[:] = log = pin.log6(pose).vector
         D[:] = pin.Jlog6(pose)
         second[:] = se3_log_second(log, twist, acceleration)
+
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        """As `PoseMap.slopes`."""
+        log = PoseLog(pin.log6(pose).vector)
+        J = log.jacobian
+        return Slopes(
+            log.rate_slope(twist) @ J, log.force_slope(multipliers) @ J, *log.second_slopes(twist, acceleration)
+        )
 
 
 @final
@@ -188,6 +245,17 @@ class Rod(PoseMap):
         """As `PoseMap.second`."""
         p = pose.translation @ pose.rotation  # in the axes of the body
         out[0] = twist[:3] @ twist[:3] + p @ (acceleration[:3] + cross(twist[3:], twist[:3]))
+
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        r"""As `PoseMap.slopes`, with :math:`E = (I, \hat e)` the derivative of :math:`e = R^T p`."""
+        found, v, w = Slopes.zero(1), twist[:3], twist[3:]
+        e = pose.translation @ pose.rotation
+        E = np.hstack([np.eye(3), pin.skew(e)])
+        pull = acceleration[:3] + cross(w, v)
+        found.rate[0], found.by_pose[0] = v @ E, pull @ E
+        found.force[:3] = multipliers[0] * E
+        found.by_twist[0, :3], found.by_twist[0, 3:] = 2.0 * v + cross(e, w), cross(v, e)
+        return found
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,10 +10,12 @@ import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 from liegroups.second_order import cross, so3_log_second
-from liegroups.unit_vectors import arcsine, unit_log
+from liegroups.third_order import PoseLog
+from liegroups.unit_vectors import arcsine, unit_log, unit_log_third
 
 from ..functions.orientation import rotation_log
 from ..robot.pinocchio import pin
+from .slopes import Slopes
 
 
 class RotationRows(ABC):
@@ -28,6 +30,10 @@ class RotationRows(ABC):
     @abstractmethod
     def second(self, R: Matrix, omega: Vector, alpha: Vector, out: Vector) -> None:
         """Write the second time derivative of r, at body angular velocity and acceleration omega, alpha."""
+
+    @abstractmethod
+    def slopes(self, R: Matrix, omega: Vector, alpha: Vector, multipliers: Vector) -> Slopes:
+        """What rates, moments and accelerations change by with R, along body rotations, and with omega."""
 
 
 @final
@@ -58,6 +64,19 @@ class Turn(RotationRows):
         """As `RotationRows.second`."""
         drift = so3_log_second(rotation_log(R), omega, alpha)
         out[:] = drift if self.axes is None else self.axes @ drift
+
+    def slopes(self, R: Matrix, omega: Vector, alpha: Vector, multipliers: Vector) -> Slopes:
+        """As `RotationRows.slopes`: those of a pose without translation."""
+        still, turn = np.zeros(3), slice(3, 6)
+        log = PoseLog(np.concatenate([still, rotation_log(R)]))
+        velocity, acceleration = np.concatenate([still, omega]), np.concatenate([still, alpha])
+        moment = multipliers if self.axes is None else multipliers @ self.axes
+        by_pose, by_twist = log.second_slopes(velocity, acceleration)
+        J = log.jacobian[turn, turn]
+        rate = log.rate_slope(velocity)[turn, turn] @ J
+        force = log.force_slope(np.concatenate([still, moment]))[turn, turn] @ J
+        C = np.eye(3) if self.axes is None else self.axes
+        return Slopes(C @ rate, force, C @ by_pose[turn, turn], C @ by_twist[turn, turn])
 
 
 @final
@@ -110,6 +129,29 @@ class Swing(RotationRows):
         x, x1, x2 = self.across @ d, self.across @ d1, self.across @ d2
         out[:] = k * x2 + 2.0 * k1 * c1 * x1 + (k2 * c1 * c1 + k1 * c2) * x
 
+    def slopes(self, R: Matrix, omega: Vector, alpha: Vector, multipliers: Vector) -> Slopes:
+        """As `RotationRows.slopes`, by the product rule: a vector R y turns by -R skew(y)."""
+        a, B, b = self.a, self.across, self.b
+        y1 = cross(omega, b)
+        y2 = cross(alpha, b) + cross(omega, y1)
+        turned = [-R @ pin.skew(y) for y in (b, y1, y2)]
+        (c, c1, c2), (x, x1, x2) = ([axis @ (R @ y) for y in (b, y1, y2)] for axis in (a, B))
+        (gc, gc1, gc2), (gx, gx1, gx2) = ([axis @ M for M in turned] for axis in (a, B))
+        k, k1, k2 = unit_log(float(c))
+        k3 = unit_log_third(float(c))
+        outer = np.outer
+        rate = outer(k2 * c1 * x + k1 * x1, gc) + k1 * (outer(x, gc1) + c1 * gx) + k * gx1
+        moment = k * (multipliers @ B) + k1 * float(x @ multipliers) * a
+        g = outer(multipliers @ B, k1 * gc) + outer(a, k2 * float(x @ multipliers) * gc + k1 * (multipliers @ gx))
+        force = turned[0].T @ g + pin.skew(b) @ pin.skew(moment @ R)
+        by_pose = outer(k1 * x2 + 2.0 * k2 * c1 * x1 + (k3 * c1 * c1 + k2 * c2) * x, gc)
+        by_pose += outer(2.0 * k1 * x1 + 2.0 * k2 * c1 * x, gc1) + outer(k1 * x, gc2)
+        by_pose += (k2 * c1 * c1 + k1 * c2) * gx + 2.0 * k1 * c1 * gx1 + k * gx2
+        spun = turned[1] - R @ pin.skew(omega) @ pin.skew(b)
+        by_twist = outer(2.0 * (k1 * x1 + k2 * c1 * x), gc) + 2.0 * k1 * c1 * gx
+        by_twist += outer(k1 * x, a @ spun) + k * (B @ spun)
+        return Slopes(rate, force, by_pose, by_twist)
+
 
 @final
 class Cross(RotationRows):
@@ -143,6 +185,23 @@ class Cross(RotationRows):
         _, f1, f2 = arcsine(float(seen @ self.b))
         rate = seen @ turned
         out[0] = -f1 * (seen @ (cross(alpha, self.b) + cross(omega, turned))) - f2 * rate * rate
+
+    def slopes(self, R: Matrix, omega: Vector, alpha: Vector, multipliers: Vector) -> Slopes:
+        """As `RotationRows.slopes`, by the product rule."""
+        b, seen = self.b, self.a @ R
+        y1 = cross(omega, b)
+        y2 = cross(alpha, b) + cross(omega, y1)
+        x, x1, x2 = (float(seen @ y) for y in (b, y1, y2))
+        gx, gx1, gx2 = (-seen @ pin.skew(y) for y in (b, y1, y2))
+        _, f1, f2 = arcsine(x)
+        f3 = f1**3 + 3.0 * x * x * f1**5
+        spun = gx1 - seen @ pin.skew(omega) @ pin.skew(b)
+        rate = -f2 * x1 * gx - f1 * gx1
+        push = float(multipliers[0])
+        force = -push * (np.outer(f2 * self._turning.dot(seen), gx) + f1 * pin.skew(b) @ pin.skew(seen))
+        by_pose = -(f2 * x2 + f3 * x1 * x1) * gx - f1 * gx2 - 2.0 * f2 * x1 * gx1
+        by_twist = -f1 * spun - 2.0 * f2 * x1 * gx
+        return Slopes(rate[None], force, by_pose[None], by_twist[None])
 
 
 def perpendicular_pair(axis: Vector) -> tuple[Vector, Vector]:

@@ -1,0 +1,89 @@
+"""A tree whose joints move along axes that are fixed in their bodies: what pinocchio's derivatives are right for.
+
+In pinocchio 4.1 the derivatives of inverse dynamics and of accelerations leave out how the motion subspace of a joint
+changes with its own coordinates: of universal, ZYX, composite and ellipsoid joints they are wrong by as much as they
+are. A chain of their parts, with bodies without mass between them, has the same coordinates and the same motions.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+
+from ..workspace import Pool
+from .joints import COMPOSITE, joint_whole, type_name
+from .pinocchio import Model, pin
+
+
+@final
+class ElementaryTree:
+    """The same tree with elementary joints: same q, v and forces. Immutable; threads may share it.
+
+    Args:
+        model: pinocchio's.
+
+    Attributes:
+        model: with elementary joints; the same object where all are.
+        joints: joint of the given model -> the one that carries its body.
+        is_exact: whether there is one: an ellipsoid joint has no parts.
+    """
+
+    def __init__(self, model: Model) -> None:
+        source: Any = model
+        kinds = [type_name(source.joints[i]) for i in range(1, source.njoints)]
+        self.is_exact = all(_has_parts(source.joints[i]) for i in range(1, source.njoints))
+        self.joints: tuple[int, ...] = tuple(range(source.njoints))
+        self.model: Any = source
+        if self.is_exact and any(kind in _OF_SEVERAL for kind in kinds):
+            self.model, self.joints = _expanded(source)
+
+    @cached_property
+    def datas(self) -> Pool[Any]:
+        """Pinocchio data of the model, one for each that asks."""
+        return Pool(self.model.createData)
+
+
+_OF_SEVERAL = (COMPOSITE, "Universal", "SphericalZYX")
+
+
+def _has_parts(joint: Any) -> bool:
+    """Whether a joint is elementary, or a chain of elementary ones."""
+    if type_name(joint) == COMPOSITE:
+        return all(_has_parts(part) for part in joint_whole(joint).joints)
+    return type_name(joint) != "Ellipsoid"
+
+
+def _parts(joint: Any) -> list[tuple[Any, Any]]:
+    """Elementary joints in order, each with its placement on the one before."""
+    kind, whole, here = type_name(joint), joint_whole(joint), pin.SE3.Identity()
+    if kind == "Universal":
+        return [(pin.JointModelRevoluteUnaligned(np.array(axis)), here) for axis in (whole.axis1, whole.axis2)]
+    if kind == "SphericalZYX":
+        return [(each(), here) for each in (pin.JointModelRZ, pin.JointModelRY, pin.JointModelRX)]
+    if kind != COMPOSITE:
+        return [(joint, here)]
+    found: list[tuple[Any, Any]] = []
+    for part, placement in zip(whole.joints, whole.jointPlacements, strict=True):
+        (first, at), *others = _parts(part)
+        found += [(first, placement * at), *others]
+    return found
+
+
+def _expanded(source: Any) -> tuple[Any, tuple[int, ...]]:
+    model: Any = pin.Model()
+    model.name, model.gravity = source.name, source.gravity
+    joints = [0]
+    for i in range(1, source.njoints):
+        at = joints[source.parents[i]]
+        placement = source.jointPlacements[i]
+        parts = _parts(source.joints[i])
+        for number, (part, offset) in enumerate(parts):
+            name = source.names[i] if number == len(parts) - 1 else f"{source.names[i]} {number}"
+            at = int(model.addJoint(at, part, placement * offset, name))
+            placement = pin.SE3.Identity()
+        model.appendBodyToJoint(at, source.inertias[i], pin.SE3.Identity())
+        joints.append(at)
+    model.armature = source.armature
+    return model, tuple(joints)
