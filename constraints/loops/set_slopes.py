@@ -84,10 +84,13 @@ def set_slopes(
     for on, owner, s, full in zip(constraint_set.active, stack.owners, stack.slices, stack.full_slices, strict=True):
         if not on or s.start == s.stop:
             continue
-        if isinstance(owner, FrameRows) and owner.has_exact_derivatives:
+        if isinstance(owner, FrameRows) and tree.is_exact:
             frames = MovingFrames(tree, data, q, v, a) if frames is None else frames
             _of_frames(owner, s, multipliers[s], frames, found)
-        elif not _of_others(constraint_set, owner, s, full, state, found):
+            is_exact = owner.has_exact_derivatives
+        else:
+            is_exact = _of_others(constraint_set, owner, s, full, state, found)
+        if not is_exact:
             names.append(owner.name)
     return found._replace(by_differences=tuple(names))
 
