@@ -18,13 +18,11 @@ import numpy as np
 from scipy.linalg import lapack
 
 from liegroups.arrays import Matrix, Vector
-from liegroups.log_slopes import FIVE_POINTS
 
 from ..linear_algebra import largest
 from ..loops import ConstraintSet
 from ..loops.set_slopes import SetSlopes, set_slopes
 from ..robot.elementary import ElementaryTree
-from ..robot.pinocchio import pin
 from ..rows.right_hand_side import RightHandSide
 from .row_space import RowSpace
 
@@ -161,12 +159,8 @@ def balance_at(
         rhs: right-hand sides with their rates; the default ones if absent.
     """
     rows = set_slopes(constraint_set, q, v, a, multipliers, tree, data, rhs)
-    if tree.is_exact:
-        by_q, by_v, _ = pin.computeRNEADerivatives(tree.model, data, q, v, a, rows.wrenches)
-        by_q, by_v = by_q - rows.force, by_v.copy()
-    else:
-        by_q, by_v = _forces_by_differences(tree.model, data, q, v, a)
-        by_q -= rows.force
+    by_q, by_v = tree.force_slopes(data, q, v, a, rows.wrenches)
+    by_q -= rows.force
     row_q, row_v = rows.by_q, rows.by_v
     gains = constraint_set.gains
     if gains is not None:
@@ -174,16 +168,6 @@ def balance_at(
         row_q = row_q + kp * rows.position + kd * rows.rate
         row_v = row_v + kd * rows.jacobian
     return Balance(rows, by_q, by_v, row_q, row_v)
-
-
-def _forces_by_differences(model: Any, data: Any, q: Vector, v: Vector, a: Vector) -> tuple[Matrix, Matrix]:
-    """Of M a + h by q and v, where pinocchio's own are wrong and the joints have no parts: ellipsoid joints."""
-    by_q, by_v = np.zeros((2, v.size, v.size))
-    for i, e in enumerate(np.eye(v.size)):
-        for step, factor in FIVE_POINTS:
-            by_q[:, i] += factor * pin.rnea(model, data, pin.integrate(model, q, step * e), v, a)
-            by_v[:, i] += factor * pin.rnea(model, data, q, v + step * e, a)
-    return by_q, by_v
 
 
 def damped_slopes(M: Matrix, balance: Balance, damping: float) -> SolutionSlopes | None:
@@ -297,12 +281,9 @@ class RowChanges:
 
     def force(self, multipliers: Vector) -> Matrix:
         """As `Changes.force`."""
-        rows, model, still = self._slopes(self._still, multipliers), self._tree.model, self._still
-        if not self._tree.is_exact:
-            return rows.force
-        pushed: Matrix = pin.computeRNEADerivatives(model, self._data, self._q, still, still, rows.wrenches)[0].copy()
-        pushed -= pin.computeRNEADerivatives(model, self._data, self._q, still, still)[0]
-        return rows.force - pushed
+        rows, still, slopes = self._slopes(self._still, multipliers), self._still, self._tree.force_slopes
+        pushed = slopes(self._data, self._q, still, still, rows.wrenches)[0]
+        return rows.force - pushed + slopes(self._data, self._q, still, still)[0]
 
     def _slopes(self, v: Vector, multipliers: Vector) -> SetSlopes:
         return set_slopes(self._set, self._q, v, self._still, multipliers, self._tree, self._data, self._rhs)

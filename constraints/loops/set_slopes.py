@@ -77,8 +77,9 @@ def set_slopes(
     """
     n, k, model = constraint_set.robot.nv, constraint_set.size, tree.model
     stack = constraint_set.stack
-    rows, names = np.zeros((5, k, n)), list[str]()
-    found = SetSlopes(*rows, np.zeros((n, n)), pin.StdVec_Force(model.njoints * [_NO_FORCE]))
+    J, position, rate, by_q, by_v = np.zeros((5, k, n))
+    wrenches, names = pin.StdVec_Force(model.njoints * [_NO_FORCE]), list[str]()
+    found = SetSlopes(J, position, rate, by_q, by_v, np.zeros((n, n)), wrenches)
     state = _State(q, v, a, multipliers, constraint_set.rhs if rhs is None else rhs)
     frames: MovingFrames | None = None
     for on, owner, s, full in zip(constraint_set.active, stack.owners, stack.slices, stack.full_slices, strict=True):
