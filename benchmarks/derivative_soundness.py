@@ -46,7 +46,16 @@ from crocoddyl_cases import SOLES, robot_of
 
 from constraints import Robot
 from constraints.dynamics import DynamicsDerivatives, ForwardDynamics, forward_dynamics
-from constraints.loops import Axes, Baumgarte, ConstraintSet, Form, PointContact, SurfaceContact, assemble_position
+from constraints.loops import (
+    Axes,
+    Baumgarte,
+    ConstraintSet,
+    Form,
+    PointContact,
+    SurfaceContact,
+    assemble_position,
+    assemble_velocity,
+)
 from constraints.loops.frame_rows import FrameRows
 from constraints.models import load
 from constraints.rows import RowOwner
@@ -115,18 +124,18 @@ def cassie_closed() -> tuple[Any, ConstraintSet, Vector]:
 
 
 def cassie(rng: Random) -> tuple[ConstraintSet, State]:
-    """On no foot, one or two, closed or not."""
+    """On no foot, one or two."""
     robot, loops, start = cassie_closed()
     q = robot.space.integrate(start, 0.1 * rng.standard_normal(robot.nv))
-    if rng.random() < 0.7:
-        q = assemble_position(loops, q, tolerance=1e-12, max_iterations=100).q
+    q = assemble_position(loops, q, tolerance=1e-12, max_iterations=100).q
     found: list[RowOwner] = list(loops.stack.owners)
     for foot in ("left-foot", "right-foot"):
         if rng.random() < 0.5:
             joint = list(robot.model.names).index(foot)
             found.append(PointContact(robot, random_frame(rng, robot, joint), axes=random_axes(rng), name=foot))
     made = with_gains(rng, ConstraintSet(robot, found))
-    return made, replace(random_state(rng, made, "mixed", 0.0), q=q)
+    state = random_state(rng, made, "mixed", 0.0)
+    return made, replace(state, q=q, v=assemble_velocity(loops, q, state.v))
 
 
 def check(name: str, some: ConstraintSet, state: State, rng: Random) -> tuple[str, list[str], float]:

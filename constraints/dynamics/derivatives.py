@@ -294,13 +294,12 @@ def redundant_slopes(
 ) -> SolutionSlopes | None:
     r"""Derivatives where rows are redundant and their rank is locally constant; multipliers of least norm.
 
-    Independent rows J_h give the accelerations and their multipliers mu. With P the projector on the range of J, the
-    multipliers of least norm have
+    With :math:`J = U S V^T`, the orthonormal rows :math:`B = V^T` give accelerations and their multipliers mu. What
+    redundant rows ask for beside the state may be more than they can meet together: then accelerations meet
+    :math:`P \gamma`, P the projector on the range of J, as those of forward dynamics do. So
 
-    .. math:: P\,\delta\lambda = (J^T)^+ J_h^T\,\delta\mu, \qquad
-        (I - P)\,\delta\lambda = (I - P)\,\delta J\,J^+ \lambda
-
-    Derivatives by what the rows are asked for are along what they can meet together, :math:`J J^+ \delta\gamma`.
+    .. math:: B\,\delta a = -S^{-1} U^T \delta(J a + \ldots), \qquad
+        \delta\lambda = U S^{-1}\,\delta\mu + (I - P)\,\delta J\,J^+ \lambda
 
     Args:
         M: mass matrix (nv, nv).
@@ -313,24 +312,19 @@ def redundant_slopes(
         None where the rank changes beside the state, or a factorisation fails.
     """
     J = balance.rows.jacobian
-    kept = np.delete(np.arange(len(J)), np.concatenate([space.redundant, space.zero_rows]).astype(np.intp))
     U, sizes, Vt = np.linalg.svd(J)
     rank = space.rank
     if _changes_rank(J, U[:, rank:], Vt[rank:], changes):
         return None
-    part = balance._replace(
-        rows=balance.rows._replace(jacobian=J[kept]), row_q=balance.row_q[kept], row_v=balance.row_v[kept]
-    )
+    inside, outside = U[:, :rank] / sizes[:rank], U[:, rank:]
+    met = inside.T  # what the orthonormal rows are asked for, of what all rows are
+    rows = balance.rows._replace(jacobian=Vt[:rank])
+    part = balance._replace(rows=rows, row_q=met @ balance.row_q, row_v=met @ balance.row_v)
     found = damped_slopes(M, part, 0.0) or saddle_slopes(M, part)
     if found is None:
         return None
-    range_, outside = U[:, :rank], U[:, rank:]
-    back = range_ @ (Vt[:rank] / sizes[:rank, None])  # (J^T)^+
-    l_q, l_v, l_tau, l_gamma = (
-        back @ (J[kept].T @ each) for each in (found.l_q, found.l_v, found.l_tau, found.l_gamma)
-    )
-    l_q = l_q + outside @ (outside.T @ changes.rate(back.T @ multipliers))
-    met = (range_ @ range_.T)[kept]
+    l_q, l_v, l_tau, l_gamma = (inside @ each for each in (found.l_q, found.l_v, found.l_tau, found.l_gamma))
+    l_q = l_q + outside @ (outside.T @ changes.rate(Vt[:rank].T @ (met @ multipliers)))
     return SolutionSlopes(found.a_q, found.a_v, found.a_tau, l_q, l_v, l_tau, found.a_gamma @ met, l_gamma @ met)
 
 

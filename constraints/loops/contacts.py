@@ -14,7 +14,7 @@ from liegroups.frozen import set_fields
 from liegroups.second_order import cross
 
 from ..functions.frame_function import as_frame
-from ..functions.slopes import Slopes
+from ..functions.slopes import STRAIGHT, Slopes
 from ..robot import Frame, Robot, as_placement
 from ..robot.arguments import as_robot
 from ..robot.pinocchio import Placement, pin
@@ -232,7 +232,7 @@ class PointRates(PoseMap):
     def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
         """As `PoseMap.slopes`."""
         found, N = Slopes.zero(self.size), self.directions
-        found.by_twist[:, :3], found.by_twist[:, 3:] = N @ pin.skew(twist[3:]), -N @ pin.skew(twist[:3])
+        found.by_twist[:, :3], found.by_twist[:, 3:] = N.dot(pin.skew(twist[3:])), N.dot(pin.skew(-twist[:3]))
         return found
 
 
@@ -272,6 +272,8 @@ class TwistRows(PoseMap):
 
     def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
         """As `PoseMap.slopes`."""
+        if self.turn is None and self.spatial:
+            return STRAIGHT
         found, skew, v, w = Slopes.zero(6), pin.skew, twist[:3], twist[3:]
         R = np.eye(3) if self.turn is None else self.turn @ pose.rotation
         if not self.spatial:
