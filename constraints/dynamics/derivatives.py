@@ -121,6 +121,8 @@ def slopes_of_balance(
     data: Any,
     damping: float = 0.0,
     rhs: RightHandSide | None = None,
+    *,
+    independent: bool = False,
 ) -> SolutionSlopes | None:
     """As `solution_slopes`, from what the equations change by.
 
@@ -128,9 +130,12 @@ def slopes_of_balance(
         constraint_set, q, M, multipliers, damping, rhs: as there.
         balance: at the solution.
         data: of pinocchio, for the elementary tree; overwritten.
+        independent: whether it is known that all rows are, but for those of zeros.
     """
-    if damping:
-        return damped_slopes(M, balance, damping)
+    if damping or independent:
+        found = damped_slopes(M, balance, damping)
+        if damping or found is not None:
+            return found
     space = RowSpace(balance.rows.jacobian)
     if space.is_full and space.rank == constraint_set.size:
         return damped_slopes(M, balance, 0.0) or saddle_slopes(M, balance)

@@ -236,13 +236,12 @@ def dynamics_derivatives(result: ForwardDynamics) -> DynamicsDerivatives:
         balance = balance._replace(force_q=balance.force_q - by_q, force_v=balance.force_v - by_v)
         names += rough
     M = motion.mass_matrix()
-    found = slopes_of_balance(constraint_set, q, M, balance, multipliers, data, 0.0, asked.rhs)
+    whole = result.status is DynamicsStatus.SOLVED
+    found = slopes_of_balance(constraint_set, q, M, balance, multipliers, data, 0.0, asked.rhs, independent=whole)
     tree.datas.give(data)
     if found is None or not np.isfinite(found.a_q).all():
         return DynamicsDerivatives(DerivativeStatus.SINGULAR, asked, multipliers, None, names)
-    status = DerivativeStatus.SOLVED
-    if result.status is not DynamicsStatus.SOLVED:
-        status = DerivativeStatus.RANK_DEFICIENT
+    status = DerivativeStatus.SOLVED if whole else DerivativeStatus.RANK_DEFICIENT
     if not tree.is_exact:
         names = ("inertia of ellipsoid joints", *names)
     return DynamicsDerivatives(status, asked, multipliers, found, names)

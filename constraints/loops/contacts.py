@@ -214,10 +214,11 @@ class PointRates(PoseMap):
         directions: N, (k, 3), in the axes of the body.
     """
 
-    __slots__ = ("directions", "size")
+    __slots__ = ("directions", "in_own_axes", "size")
 
     def __init__(self, directions: Matrix) -> None:
         self.directions, self.size = directions, directions.shape[0]
+        self.in_own_axes = directions.shape == (3, 3) and bool((directions == np.eye(3)).all())
 
     def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
         """As `PoseMap.value`."""
@@ -246,10 +247,11 @@ class TwistRows(PoseMap):
     """
 
     size = 6
-    __slots__ = ("spatial", "turn")
+    __slots__ = ("in_own_axes", "spatial", "turn")
 
     def __init__(self, turn: Matrix | None, spatial: bool) -> None:
         self.turn, self.spatial = turn, as_flag(spatial, "spatial of twist rows")
+        self.in_own_axes = turn is None and spatial
 
     def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
         """As `PoseMap.value`."""
@@ -272,7 +274,7 @@ class TwistRows(PoseMap):
 
     def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
         """As `PoseMap.slopes`."""
-        if self.turn is None and self.spatial:
+        if self.in_own_axes:
             return STRAIGHT
         found, skew, v, w = Slopes.zero(6), pin.skew, twist[:3], twist[3:]
         R = np.eye(3) if self.turn is None else self.turn @ pose.rotation

@@ -84,21 +84,24 @@ def set_slopes(
     wrenches, names = pin.StdVec_Force(model.njoints * [_NO_FORCE]), list[str]()
     found = SetSlopes(J, position, rate, by_q, by_v, np.zeros((n, n)), wrenches)
     state = _State(q, v, a, multipliers, constraint_set.rhs if rhs is None else rhs)
-    of_frames: list[tuple[FrameRows, slice]] = []
+    of_frames, of_contacts = list[tuple[FrameRows, slice]](), list[tuple[FrameRows, slice]]()
     for on, owner, s, full in zip(
         constraint_set.active.tolist(), stack.owners, stack.slices, stack.full_slices, strict=True
     ):
         if not on or s.start == s.stop:
             continue
         if isinstance(owner, FrameRows) and tree.is_exact:
-            of_frames.append((owner, s))
+            its_own = owner.moving.pose_map.in_own_axes and not owner.predecessor.joint
+            (of_contacts if its_own else of_frames).append((owner, s))
             is_exact = owner.moving.pose_map.has_exact_slopes
         else:
             is_exact = _of_others(constraint_set, owner, s, full, state, found)
         if not is_exact:
             names.append(owner.name)
-    if of_frames:
+    if of_frames or of_contacts:
         frames = MovingFrames(tree, data, q, v, a)
+        for owner, s in of_contacts:
+            _of_contact(owner, s, multipliers[s], frames, found)
         for start in range(0, len(of_frames), TOGETHER):
             _of_frames(of_frames[start : start + TOGETHER], multipliers, frames, found)
     return found._replace(by_differences=tuple(names)) if names else found
@@ -108,6 +111,35 @@ _NO_FORCE = pin.Force.Zero()
 
 TOGETHER = 4
 """Contacts and closures whose products are done at once: calls cost more than zeros between few blocks."""
+
+
+def _of_contact(owner: FrameRows, s: slice, multipliers: Vector, frames: MovingFrames, found: SetSlopes) -> None:
+    """The rows of a contact in its own axes, which pinocchio has; its force stays as it is in the body."""
+    frame, data, model = owner.successor, frames.data, frames.tree.model
+    joint, placement = frames.tree.joints[frame.joint], frame.placement
+    of_point = s.stop - s.start == 3
+    slopes = (_of_point if of_point else _of_body)(model, data, joint, placement, _LOCAL)
+    rows = found.jacobian[s]
+    if slopes[0].ndim == 1:  # pinocchio gives one column as a vector
+        slopes = [each[:, None] for each in slopes]
+    found.rate[s], found.by_q[s], found.by_v[s], rows[:] = slopes
+    if owner.has_position:
+        D = np.zeros((len(multipliers), 6))
+        pose = owner.predecessor.placement.actInv(data.oMi[joint] * placement)
+        owner.function.pose_map.value(pose, np.empty(len(multipliers)), D)
+        J: Matrix = _jacobian(model, data, joint, placement, _LOCAL).reshape(6, -1) if of_point else rows
+        D.dot(J, found.position[s])
+    wrench = multipliers
+    if of_point:
+        wrench = np.zeros(6)
+        wrench[:3] = multipliers
+    found.wrenches[joint] += placement.act(pin.Force(wrench))
+
+
+_LOCAL: Any = pin.LOCAL
+_of_point: Any = pin.getPointClassicAccelerationDerivatives
+_of_body: Any = pin.getFrameAccelerationDerivatives
+_jacobian: Any = pin.getFrameJacobian
 
 
 def _of_frames(
