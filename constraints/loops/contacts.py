@@ -228,7 +228,8 @@ class PointRates(PoseMap):
 
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
         """As `PoseMap.second`."""
-        out[:] = self.directions @ (acceleration[:3] + cross(twist[3:], twist[:3]))
+        classical = acceleration[:3] + cross(twist[3:], twist[:3])
+        out[:] = classical if self.in_own_axes else self.directions @ classical
 
     def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
         """As `PoseMap.slopes`."""
