@@ -179,7 +179,8 @@ def _of_frames(
     s = owners[0][1] if count == 1 else _together(owners)
     along = of_rows.reshape(5 * size, 6 * count).dot(J).reshape(5, size, n)
     accelerated = of_rows[0].dot(second)
-    found.jacobian[s], found.position[s] = along[0], along[4]
+    found.jacobian[s] = along[0]
+    found.position[s] = along[4]
     found.rate[s] = along[1] + of_rows[0].dot(twist_q)
     found.by_q[s] = along[2] + accelerated[:, :n] + of_rows[3].dot(twist_q)
     found.by_v[s] = along[3] + accelerated[:, n:]
@@ -189,8 +190,9 @@ def _of_frames(
 
 def _together(owners: Sequence[tuple[FrameRows, slice]]) -> Any:
     """The rows of all of them: a slice where they follow each other."""
-    run = as_slice([i for _, s in owners for i in range(s.start, s.stop)])
-    return np.concatenate([np.arange(s.start, s.stop) for _, s in owners]) if run is None else run
+    rows: list[int] = [i for _, s in owners for i in range(s.start, s.stop)]
+    run = as_slice(rows)
+    return np.array(rows) if run is None else run
 
 
 def _push(owner: FrameRows, wrench: Vector, seen: RelativeFrame, frames: MovingFrames, found: SetSlopes) -> None:
