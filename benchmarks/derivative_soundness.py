@@ -8,11 +8,11 @@ single rows, two on one joint, a sole twice), of Cassie with its loops and conta
 type with closures of every hinge, rods, contacts, functions, stabilisation, external forces, redundant rows and
 constraints that are off (`dynamics_blocks.py`).
 
-A finding is: a derivative of accelerations, multipliers or a wrench, by q, v, tau or wanted accelerations, that misses
-five-point differences of dense solutions (`derivative_oracle.py`) by more than 1e-7 of the largest entry (1e-5 where
-it is by differences itself, which it says), and by more than ten times what two steps of the differences are apart; a state without derivatives beside which the rank of the
-rows is the same; one with derivatives beside which it is not; an exception. States at which two steps are further apart
-than 1e-8 are counted apart. The exit code is 1 when there are findings.
+A finding is: a derivative of accelerations, multipliers or a wrench, by q, v or tau, that misses five-point differences
+of dense solutions (`derivative_oracle.py`) by more than 1e-7 of the largest entry (1e-5 where it is by differences
+itself, which it says), and by more than ten times what two steps of the differences are apart; a state without
+derivatives beside which the rank of the rows is the same; one with derivatives beside which it is not; an exception.
+States at which two steps are further apart than 1e-8 are counted apart. The exit code is 1 when there are findings.
 """
 
 # ruff: noqa: E402  # the number of threads is set before numpy is imported
@@ -65,7 +65,7 @@ LIMIT, ROUGH, APART = 1e-7, 1e-5, 1e-8
 """How far derivatives may be from differences, those that are differences themselves, and differences from others."""
 
 PART = 1e-3
-"""Derivatives that are zero, or next to nothing, are judged by this part of the others, or of what is differentiated."""
+"""Derivatives that are next to nothing are judged by this part of the others, or of what is differentiated."""
 
 NEAR = 1e-4
 """Singular values of unit rows below this part of the largest cost digits, of differences too."""
@@ -210,7 +210,7 @@ def comparisons(
         return Oracle(some, State(state.q, state.v, tau, (), None)).solution(state.q, state.v) - plain
 
     truth = np.array([pushed(e) for e in np.eye(n)]).T
-    floor = PART * max(largest(truth), largest(np.linalg.pinv(result.system.mass_matrix)))
+    floor = PART * max(largest(truth), largest(np.asarray(np.linalg.pinv(result.system.mass_matrix), dtype=np.float64)))
     yield "acceleration by tau", found.acceleration_dtau, truth[:n], 0.0, floor
     yield "multipliers by tau", found.multipliers_dtau, truth[n:], 0.0, floor
 

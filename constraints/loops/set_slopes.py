@@ -151,7 +151,7 @@ def _of_frames(
         \delta\ddot r = \text{by\_pose}\,\delta X + \text{by\_twist}\,\delta\nu + D\,\delta\dot\nu
     """
     n, count = found.force.shape[0], len(owners)
-    sizes = [s.stop - s.start for _, s in owners]
+    sizes: list[int] = [s.stop - s.start for _, s in owners]
     size = sum(sizes)
     of_rows = np.zeros((5, size, 6 * count))  # D, rate, by_pose, by_twist, D of the position
     forces = np.zeros((6 * count, 6 * count))
@@ -175,7 +175,7 @@ def _of_frames(
                 position = np.zeros((sizes[i], 6))
                 owner.function.pose_map.value(seen.pose, np.empty(sizes[i]), position)
                 of_rows[4, rows, x] = position
-        _push(owner, multipliers[s].dot(D), seen, frames, found)
+        _push(owner, multipliers[s] @ D, seen, frames, found)
     s = owners[0][1] if count == 1 else _together(owners)
     along = of_rows.reshape(5 * size, 6 * count).dot(J).reshape(5, size, n)
     accelerated = of_rows[0].dot(second)

@@ -130,11 +130,12 @@ class _DepthFirst:
     def __init__(self, model: Any) -> None:
         children: list[list[int]] = [[] for _ in range(model.njoints)]
         for j in range(1, model.njoints):
-            children[model.parents[j]].append(j)
+            parent = int(model.parents[j])
+            children[parent].append(j)
         waiting, order, where = [0], list[int](), {0: 0}
         while waiting:
             order.append(waiting.pop())
-            waiting += reversed(children[order[-1]])
+            waiting += children[order[-1]][::-1]
         made: Any = pin.Model()
         made.gravity = model.gravity
         q, v = list[int](), list[int]()

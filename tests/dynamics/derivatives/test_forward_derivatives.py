@@ -179,7 +179,7 @@ def test_every_joint_type() -> None:
         [
             PointContact(robot, "composite", name="point"),
             Closure(robot, "composite", "zyx", Hinge.universal(), name="hinge"),
-            Implicit.zero(Rotation(robot, "zyx", reference="composite") @ Identity(robot.space), name="rotation"),
+            Implicit.zero(Rotation(robot, "zyx", reference="universal") @ Identity(robot.space), name="rotation"),
         ],
     )
     found = check(rows, q, v, tau, 1e-6)
