@@ -30,6 +30,10 @@ CHANGES = 1e-7
 """What redundant rows change by in a motion that all rows leave, above which their rank is another one beside it."""
 
 
+WELL = 1e10
+"""Condition of J M^-1 J^T up to which the rows are independent, and nobody asks for their singular values."""
+
+
 class Balance(NamedTuple):
     r"""What both equations change by at a solution, with acceleration and multipliers kept.
 
@@ -121,8 +125,6 @@ def slopes_of_balance(
     data: Any,
     damping: float = 0.0,
     rhs: RightHandSide | None = None,
-    *,
-    independent: bool = False,
 ) -> SolutionSlopes | None:
     """As `solution_slopes`, from what the equations change by.
 
@@ -130,12 +132,10 @@ def slopes_of_balance(
         constraint_set, q, M, multipliers, damping, rhs: as there.
         balance: at the solution.
         data: of pinocchio, for the elementary tree; overwritten.
-        independent: whether it is known that all rows are, but for those of zeros.
     """
-    if damping or independent:
-        found = damped_slopes(M, balance, damping)
-        if damping or found is not None:
-            return found
+    found = damped_slopes(M, balance, damping, np.inf if damping else WELL)
+    if damping or found is not None:
+        return found
     space = RowSpace(balance.rows.jacobian)
     if space.is_full and space.rank == constraint_set.size:
         return damped_slopes(M, balance, 0.0) or saddle_slopes(M, balance)
@@ -175,7 +175,7 @@ def balance_at(
     return Balance(rows, by_q, by_v, row_q, row_v)
 
 
-def damped_slopes(M: Matrix, balance: Balance, damping: float) -> SolutionSlopes | None:
+def damped_slopes(M: Matrix, balance: Balance, damping: float, most: float = np.inf) -> SolutionSlopes | None:
     r"""Derivatives where the rows are independent, or damped: by :math:`S = J M^{-1} J^T + \mu I`.
 
     With :math:`M = L L^T`, :math:`S = C C^T`, :math:`Y = L^{-1} J^T` and :math:`A = C^{-1} Y^T L^{-1}`,
@@ -188,9 +188,10 @@ def damped_slopes(M: Matrix, balance: Balance, damping: float) -> SolutionSlopes
         M: mass matrix (nv, nv), with armature.
         balance: at the solution.
         damping: mu.
+        most: condition of S that is allowed.
 
     Returns:
-        None where a factorisation fails.
+        None where a factorisation fails, or the condition is greater.
     """
     J = balance.rows.jacobian
     k = len(J)
@@ -204,8 +205,9 @@ def damped_slopes(M: Matrix, balance: Balance, damping: float) -> SolutionSlopes
     S = Y.T.dot(Y)
     if damping:
         S.flat[:: k + 1] += damping
+    size = float(S.trace())
     inner = _inverse_factor(S)
-    if inner is None:
+    if inner is None or not size * float(np.vdot(inner, inner)) <= most:  # a bound of the condition
         return None
     A = inner.dot(Y.T.dot(half))
     a_tau -= A.T.dot(A)
