@@ -34,6 +34,10 @@ WELL = 1e10
 """Condition of J M^-1 J^T up to which the rows are independent, and nobody asks for their singular values."""
 
 
+ROUGH = 1e8
+"""Condition above which derivatives are corrected by what the equations miss."""
+
+
 class Balance(NamedTuple):
     r"""What both equations change by at a solution, with acceleration and multipliers kept.
 
@@ -211,7 +215,9 @@ def damped_slopes(M: Matrix, balance: Balance, damping: float, most: float = np.
         return None
     A = inner.dot(Y.T.dot(half))
     a_tau -= A.T.dot(A)
-    return _by_state(balance, a_tau, -inner.T.dot(A), inner.T.dot(inner))
+    l_gamma = inner.T.dot(inner)
+    rough = size * float(l_gamma.trace()) > ROUGH or float(M.trace()) * float(np.vdot(half, half)) > ROUGH
+    return _by_state(balance, a_tau, -inner.T.dot(A), l_gamma, _saddle_point(M, J, damping) if rough else None)
 
 
 def _inverse_factor(M: Matrix) -> Matrix | None:
@@ -223,8 +229,23 @@ def _inverse_factor(M: Matrix) -> Matrix | None:
     return None if inverted[1] else inverted[0]
 
 
-def _by_state(balance: Balance, a_tau: Matrix, l_tau: Matrix, l_gamma: Matrix) -> SolutionSlopes:
-    """Derivatives by q and v, from those by forces and by what the rows are asked for."""
+def _saddle_point(M: Matrix, J: Matrix, damping: float) -> Matrix:
+    """The matrix of both equations, of (a, lambda)."""
+    n, k = len(M), len(J)
+    K = np.zeros((n + k, n + k))
+    K[:n, :n], K[:n, n:], K[n:, :n] = M, -J.T, J
+    K[n:, n:].flat[:: k + 1] = damping
+    return K
+
+
+def _by_state(
+    balance: Balance, a_tau: Matrix, l_tau: Matrix, l_gamma: Matrix, K: Matrix | None = None
+) -> SolutionSlopes:
+    """Derivatives by q and v, from those by forces and by what the rows are asked for.
+
+    Corrected once by what the equations miss, where the saddle point K is given: inertias of very different sizes cost
+    digits.
+    """
     _, force_q, force_v, row_q, row_v = balance
     a_gamma = -l_tau.T
     n = len(a_tau)
@@ -233,6 +254,8 @@ def _by_state(balance: Balance, a_tau: Matrix, l_tau: Matrix, l_gamma: Matrix) -
     changes = np.empty((len(whole), 2 * n))
     changes[:n, :n], changes[:n, n:], changes[n:, :n], changes[n:, n:] = force_q, force_v, row_q, row_v
     moved: Matrix = whole.dot(changes)
+    if K is not None:
+        moved += whole.dot(changes - K.dot(moved))
     np.negative(moved, moved)
     return SolutionSlopes(moved[:n, :n], moved[:n, n:], a_tau, moved[n:, :n], moved[n:, n:], l_tau, a_gamma, l_gamma)
 
@@ -249,8 +272,7 @@ def saddle_slopes(M: Matrix, balance: Balance) -> SolutionSlopes | None:
     """
     J = balance.rows.jacobian
     n, k = len(M), len(J)
-    K = np.zeros((n + k, n + k))
-    K[:n, :n], K[:n, n:], K[n:, :n] = M, -J.T, J
+    K = _saddle_point(M, J, 0.0)
     lu, pivots, failed = lapack.dgetrf(K)
     if failed:
         return None
@@ -258,7 +280,7 @@ def saddle_slopes(M: Matrix, balance: Balance) -> SolutionSlopes | None:
     if condition < SINGULAR:
         return None
     whole = lapack.dgetrs(lu, pivots, np.eye(n + k))[0]
-    return _by_state(balance, whole[:n, :n], whole[n:, :n], whole[n:, n:])
+    return _by_state(balance, whole[:n, :n], whole[n:, :n], whole[n:, n:], K)
 
 
 SINGULAR = 1e-13
