@@ -92,3 +92,6 @@ k_prime = _polynomial(K_PRIME)
 
 k_second = _polynomial(_rounded(_slope(_slope(_of_cotangent(14)))))
 """4 d2k/dt2, for t below `LOG_SWITCH`."""
+
+k_third = _polynomial(_rounded(_slope(_slope(_slope(_of_cotangent(15))))))
+"""8 d3k/dt3, for t below `LOG_SWITCH`."""

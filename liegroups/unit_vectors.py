@@ -40,6 +40,22 @@ def unit_log(c: float) -> tuple[float, float, float]:
     return k, k1, (k + 3.0 * c * k1) / square
 
 
+def unit_log_third(c: float) -> float:
+    """Third derivative by c of the k of `unit_log`."""
+    c = max(c, -1.0 + 0.5 * NEAR_HALF_TURN**2)
+    y = 1.0 - c
+    if y >= 0.05:
+        _, k1, k2 = unit_log(c)
+        return (4.0 * k1 + 5.0 * c * k2) / (y * (1.0 + c))
+    k = k1 = k2 = k3 = 0.0
+    for coefficient in _UNIT_LOG:
+        k3 = k3 * y + 3.0 * k2
+        k2 = k2 * y + 2.0 * k1
+        k1 = k1 * y + k
+        k = k * y + coefficient
+    return -k3
+
+
 def arcsine(s: float) -> tuple[float, float, float]:
     """Arcsine and its two derivatives, held where the two axes are parallel."""
     s = min(max(s, -1.0), 1.0)

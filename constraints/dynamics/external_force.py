@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, final
 
 import numpy as np
 
 from liegroups.arguments import as_tuple, expect, finite_vector, real_numbers
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
+from liegroups.log_slopes import FIVE_POINTS
 
 from ..errors import SizeError, WrongObjectError
 from ..loops import Axes
 from ..robot import Frame, Motion
+from ..robot.pinocchio import pin
 from .hinge_forces import AtHinge, HingeForce, same_cut
 from .law import InTime, Law, is_function
 
@@ -23,7 +25,9 @@ class Force(Protocol):
     """Anything that acts on a robot: `ExternalForce`, `HingeForce`, springs, links, joint laws, or one's own.
 
     Besides, a force may have `at(t)`, which gives the force at a time [s]; `on_bodies(motion)`, pairs of a Frame and
-    the wrench (6,) on it, in its axes [N, N m]; and `energy(q)` [J]. `Forces` asks for them.
+    the wrench (6,) on it, in its axes [N, N m]; and `energy(q)` [J]. `Forces` asks for them. With a method
+    `generalised_slopes(motion)`, two matrices (nv, nv) or None, derivatives of dynamics know by formulas what it
+    changes by with q and v; without it, by differences.
     """
 
     def generalised(self, motion: Motion) -> Vector:
@@ -85,6 +89,26 @@ class ExternalForce(InTime):
         frame, wrench = self.in_frame(motion)
         return wrench @ motion.posture.jacobian(frame)
 
+    def generalised_slopes(self, motion: Motion) -> tuple[Matrix, Matrix] | None:
+        """Derivatives (nv, nv) of the joint forces by q and by v; None with ellipsoid joints, or a law as wrench."""
+        if self._law is not None:
+            return None
+        posture = motion.posture
+        frame, wrench = self.in_frame(motion)
+        tree, n = posture.space.elementary, motion.v.size
+        if not tree.is_exact:
+            return None
+        k = posture.with_jacobians()
+        seen: Any = pin.Force(wrench)
+        by_q = tree.wrench_slope(k.world_jacobian, _WORLD, frame, posture.placement(frame).act(seen).vector)
+        if self.axes is not Axes.LOCAL:
+            J = posture.jacobian(frame)
+            by_q += J.T @ np.vstack([pin.skew(wrench[:3]), pin.skew(wrench[3:])]) @ J[3:]
+        return by_q, np.zeros((n, n))
+
+
+_WORLD = Frame("world", 0)
+
 
 WRENCH = "wrench of an external force"
 """What it is called in messages."""
@@ -132,3 +156,36 @@ def generalised(forces: Iterable[Force], motion: Motion) -> Vector:
             raise SizeError(f"generalised force of external force {i} ({type(force).__name__})", total.size, one.shape)
         total += one
     return total
+
+
+def force_slopes(forces: Sequence[Force], motion: Motion) -> tuple[Matrix, Matrix, tuple[str, ...]]:
+    """Derivatives (nv, nv) of the generalised force of all that acts, by q and by v.
+
+    And the names of those that have no `generalised_slopes(motion)`.
+
+    Args:
+        forces: what acts.
+        motion: the state.
+    """
+    n = motion.v.size
+    by_q, by_v = np.zeros((2, n, n))
+    rough: list[str] = []
+    for i, force in enumerate(forces):
+        formulas: Any = getattr(force, "generalised_slopes", None)
+        found = None if formulas is None else formulas(motion)
+        if found is None:
+            rough.append(f"external force {i} ({type(force).__name__})")
+            found = _by_differences(force, motion)
+        by_q += found[0]
+        by_v += found[1]
+    return by_q, by_v, tuple(rough)
+
+
+def _by_differences(force: Force, motion: Motion) -> tuple[Matrix, Matrix]:
+    space, q, v = motion.posture.space, motion.q, np.array(motion.v)
+    by_q, by_v = np.zeros((2, v.size, v.size))
+    for i, e in enumerate(np.eye(v.size)):
+        for step, factor in FIVE_POINTS:
+            by_q[:, i] += factor * generalised([force], space.at(space.integrate(q, step * e), v))
+            by_v[:, i] += factor * generalised([force], space.at(q, v + step * e))
+    return by_q, by_v

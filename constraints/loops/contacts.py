@@ -14,6 +14,7 @@ from liegroups.frozen import set_fields
 from liegroups.second_order import cross
 
 from ..functions.frame_function import as_frame
+from ..functions.slopes import STRAIGHT, Slopes
 from ..robot import Frame, Robot, as_placement
 from ..robot.arguments import as_robot
 from ..robot.pinocchio import Placement, pin
@@ -190,6 +191,20 @@ class LocalPoint(PoseMap):
             second -= cross(alpha, e) + cross(w, rate)
         out[:] = self.directions @ second
 
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        r"""As `PoseMap.slopes`, with :math:`E = (I, \hat e)` the derivative of :math:`e = R^T p`."""
+        found, N = Slopes.zero(self.size), self.directions
+        if not self._anchored:
+            return found
+        e = pose.translation @ pose.rotation
+        E, W = np.hstack([np.eye(3), pin.skew(e)]), pin.skew(twist[3:])
+        rate = twist[:3] - cross(twist[3:], e)
+        found.rate[:] = -N @ W @ E
+        found.force[3:] = pin.skew(multipliers @ N) @ E
+        found.by_pose[:] = N @ (W @ W - pin.skew(acceleration[3:])) @ E
+        found.by_twist[:, :3], found.by_twist[:, 3:] = -N @ W, N @ (pin.skew(rate) - W @ pin.skew(e))
+        return found
+
 
 @final
 class PointRates(PoseMap):
@@ -199,10 +214,11 @@ class PointRates(PoseMap):
         directions: N, (k, 3), in the axes of the body.
     """
 
-    __slots__ = ("directions", "size")
+    __slots__ = ("directions", "in_own_axes", "size")
 
     def __init__(self, directions: Matrix) -> None:
         self.directions, self.size = directions, directions.shape[0]
+        self.in_own_axes = directions.shape == (3, 3) and bool((directions == np.eye(3)).all())
 
     def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
         """As `PoseMap.value`."""
@@ -212,7 +228,16 @@ class PointRates(PoseMap):
 
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
         """As `PoseMap.second`."""
-        out[:] = self.directions @ (acceleration[:3] + cross(twist[3:], twist[:3]))
+        u, v, w, x, y, z = twist.tolist()  # written out: half of the time
+        a, b, c, *_ = acceleration.tolist()
+        classical = (a + y * w - z * v, b + z * u - x * w, c + x * v - y * u)
+        out[:] = classical if self.in_own_axes else self.directions.dot(classical)
+
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        """As `PoseMap.slopes`."""
+        found, N = Slopes.zero(self.size), self.directions
+        found.by_twist[:, :3], found.by_twist[:, 3:] = N.dot(pin.skew(twist[3:])), N.dot(pin.skew(-twist[:3]))
+        return found
 
 
 @final
@@ -225,10 +250,11 @@ class TwistRows(PoseMap):
     """
 
     size = 6
-    __slots__ = ("spatial", "turn")
+    __slots__ = ("in_own_axes", "spatial", "turn")
 
     def __init__(self, turn: Matrix | None, spatial: bool) -> None:
         self.turn, self.spatial = turn, as_flag(spatial, "spatial of twist rows")
+        self.in_own_axes = turn is None and spatial
 
     def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
         """As `PoseMap.value`."""
@@ -248,3 +274,19 @@ class TwistRows(PoseMap):
         if self.turn is not None:
             R = self.turn @ pose.rotation
             out[:3], out[3:] = R @ out[:3], R @ out[3:]
+
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        """As `PoseMap.slopes`."""
+        if self.in_own_axes:
+            return STRAIGHT
+        found, skew, v, w = Slopes.zero(6), pin.skew, twist[:3], twist[3:]
+        R = np.eye(3) if self.turn is None else self.turn @ pose.rotation
+        if not self.spatial:
+            found.by_twist[:3, :3], found.by_twist[:3, 3:] = R @ skew(w), -R @ skew(v)
+        if self.turn is None:
+            return found
+        linear = acceleration[:3] if self.spatial else acceleration[:3] + cross(w, v)
+        for half, velocity, second in ((slice(3), v, linear), (slice(3, 6), w, acceleration[3:])):
+            found.rate[half, 3:], found.by_pose[half, 3:] = -R @ skew(velocity), -R @ skew(second)
+            found.force[half, 3:] = skew(multipliers[half] @ R)
+        return found

@@ -11,6 +11,7 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 from liegroups.second_order import cross
 
+from ..functions.slopes import Slopes
 from ..robot.pinocchio import pin
 from .custom_fit import CustomRows, least
 from .hinge import Hinge, HingeKind, chain
@@ -147,6 +148,16 @@ class ScrewRows(PoseMap):
         turn = twist_drift(pose.rotation, self.screw.axis, twist[3:], acceleration[3:])
         out[2] -= self.screw.pitch * turn
 
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        """As `PoseMap.slopes`."""
+        found, pitch = self.split.slopes(pose, twist, acceleration, multipliers), self.screw.pitch
+        turn = twist_slopes(pose.rotation, self.screw.axis, twist[3:], acceleration[3:])
+        found.rate[2, 3:] -= pitch * turn.rate[0]
+        found.force[3:, 3:] -= pitch * multipliers[2] * turn.force
+        found.by_pose[2, 3:] -= pitch * turn.by_pose[0]
+        found.by_twist[2, 3:] -= pitch * turn.by_twist[0]
+        return found
+
 
 def _turns(screw: Subhinge, p: Vector, angle: float) -> float:
     """The whole turns [rad] that bring the advance of a screw nearest to where it is."""
@@ -186,6 +197,45 @@ def twist_drift(R: Matrix, axis: Vector, omega: Vector, alpha: Vector) -> float:
     if square < 1e-24:
         return 0.0
     return float(2.0 * ((w * t2 - t * w2) / square - 2.0 * (w * t1 - t * w1) * (t * t1 + w * w1) / square**2))
+
+
+def twist_slopes(R: Matrix, axis: Vector, omega: Vector, alpha: Vector) -> Slopes:
+    """What rate, slope and drift of `twist_angle` change by with R, along body rotations, and with omega."""
+    x, y, z, w = pin.Quaternion(R).coeffs().tolist()
+    u, skew, eye = np.array([x, y, z]), pin.skew, np.eye(3)
+    square = float(axis @ u) ** 2 + w * w
+    if square < 1e-24:
+        return Slopes.zero(1, 3)
+
+    def half(p: Any, r: Any, turn: Vector) -> tuple[Any, Any]:
+        """The quaternion (scalar p, vector r) times half a rotation rate; of derivatives by column as of numbers."""
+        return -0.5 * (turn @ r), 0.5 * (np.multiply.outer(turn, p) - skew(turn) @ r)
+
+    w1, u1 = half(w, u, omega)
+    w2, u2 = (a + b for a, b in zip(half(w1, u1, omega), half(w, u, alpha), strict=True))
+    gw, gu = -0.5 * u, 0.5 * (w * eye + skew(u))  # columns: along e1, e2, e3
+    gw1, gu1 = half(gw, gu, omega)
+    gw2, gu2 = (a + b for a, b in zip(half(gw1, gu1, omega), half(gw, gu, alpha), strict=True))
+    hw2, hu2 = half(gw, gu, omega)  # by omega: that of the first rate is (gw, gu) itself
+    hw2, hu2 = hw2 - 0.5 * u1, hu2 + 0.5 * (w1 * eye + skew(u1))
+    t, t1, t2 = (float(axis @ each) for each in (u, u1, u2))
+    gt, gt1, gt2, ht2 = (axis @ each for each in (gu, gu1, gu2, hu2))
+    moment, growth = w * t1 - t * w1, t * t1 + w * w1
+    g_square = 2.0 * (t * gt + w * gw)
+    g_moment = gw * t1 + w * gt1 - gt * w1 - t * gw1
+    g_growth = gt * t1 + t * gt1 + gw * w1 + w * gw1
+    h_moment, h_growth = w * gt - t * gw, t * gt + w * gw
+    turn, g_turn = w * t2 - t * w2, gw * t2 + w * gt2 - gt * w2 - t * gw2
+    h_turn = w * ht2 - t * hw2
+    rate = 2.0 * (g_moment / square - moment * g_square / square**2)
+    by_pose = g_turn / square - turn * g_square / square**2 - 2.0 * (g_moment * growth + moment * g_growth) / square**2
+    by_pose += 4.0 * moment * growth * g_square / square**3
+    by_twist = h_turn / square - 2.0 * (h_moment * growth + moment * h_growth) / square**2
+    # the slope itself: (w (w a + a x u) + t u) / square
+    top = w * (w * axis + cross(axis, u)) + t * u
+    g_top = np.outer(2.0 * w * axis + cross(axis, u), gw) + w * skew(axis) @ gu + np.outer(u, gt) + t * gu
+    force = g_top / square - np.outer(top, g_square) / square**2
+    return Slopes(rate[None], force, 2.0 * by_pose[None], 2.0 * by_twist[None])
 
 
 def _three_pins(

@@ -8,7 +8,10 @@ import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 from liegroups.second_order import cross
+from liegroups.third_order import se3_ad, se3_coad
 
+from ..functions.slopes import Slopes
+from ..robot.pinocchio import pin
 from .hinge import Hinge, HingeKind, HingeTypeError
 from .hinge_fit import hinge_parts, kept_translations
 from .pose_map import PoseMap
@@ -58,6 +61,13 @@ class RelativeTwist(PoseMap):
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
         """As `PoseMap.second`."""
         out[:] = pose.toActionMatrix() @ acceleration
+
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        """As `PoseMap.slopes`: the adjoint X changes by X ad."""
+        X, found = pose.toActionMatrix(), Slopes.zero(6)
+        found.rate[:], found.by_pose[:] = -X @ se3_ad(twist), -X @ se3_ad(acceleration)
+        found.force[:] = se3_coad(multipliers @ X)
+        return found
 
 
 @final
@@ -116,3 +126,31 @@ class AcrossHinge(PoseMap):
             a, b = self._axes
             seen = a @ R
             out[k] = cross(seen, b) @ alpha + cross(cross(seen, w), b) @ w
+
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        """As `PoseMap.slopes`."""
+        found, skew, R, k = Slopes.zero(self.size), pin.skew, pose.rotation, len(self.directions)
+        v, w, alpha = twist[:3], twist[3:], acceleration[3:]
+        N = self.directions @ R
+        found.rate[:k, 3:], found.force[:3, 3:] = -N @ skew(v), skew(multipliers[:k] @ N)
+        found.by_pose[:k, 3:] = -N @ skew(acceleration[:3] + cross(w, v))
+        found.by_twist[:k, :3], found.by_twist[:k, 3:] = N @ skew(w), -N @ skew(v)
+        if self._pitch:
+            along = self._pitch * N[k - 1]
+            found.rate[k - 1, 3:] += along @ skew(w)
+            found.by_pose[k - 1, 3:] += along @ skew(alpha)
+            found.force[3:, 3:] -= skew(multipliers[k - 1] * along)
+        if self._across is not None:
+            C = self._across @ R
+            found.rate[k:, 3:], found.by_pose[k:, 3:] = -C @ skew(w), -C @ skew(alpha)
+            found.force[3:, 3:] += skew(multipliers[k:] @ C)
+        elif self._axes is not None:
+            a, b = self._axes
+            seen = a @ R
+            turned = skew(seen)  # what a turn of the pose changes `seen` by
+            across = cross(b, w)
+            found.rate[k, 3:] = across @ turned
+            found.by_pose[k, 3:] = (cross(b, alpha) + cross(w, across)) @ turned
+            found.by_twist[k, 3:] = cross(across, seen) + cross(cross(seen, w), b)
+            found.force[3:, 3:] -= multipliers[k] * skew(b) @ turned
+        return found

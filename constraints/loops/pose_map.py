@@ -8,13 +8,15 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups import Rn
+from liegroups import SE3, Rn
 from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.frozen import set_fields
+from liegroups.log_slopes import FIVE_POINTS, se3_log_slopes
 from liegroups.second_order import cross, se3_log_second
 from liegroups.segments import as_slice
 
 from ..functions.frame_function import FrameFunction, kinematics_at
+from ..functions.slopes import Rows, Slopes, translation_slopes
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
@@ -34,10 +36,13 @@ def second_of_pose_log(pose: Any, twist: Vector, acceleration: Vector) -> Vector
 class PoseMap(ABC):
     r"""A function r of a pose X, differentiable twice: :math:`\dot r = D(X)\,\nu` with :math:`\nu` the body twist of X.
 
-    A value: arrays and numbers, no state.
+    A value: arrays and numbers, no state. Derivatives of dynamics take its `slopes`.
     """
 
     size: int
+    in_own_axes: bool = False
+    """Whether the rows are all of the body twist, or the velocity of the origin, in the body's axes, as pinocchio has
+    them: with the spatial acceleration, or the classical one of the point."""
 
     @abstractmethod
     def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
@@ -66,6 +71,37 @@ class PoseMap(ABC):
         """Write r, D and the second time derivative of r: `value` and `second` together."""
         self.value(pose, out, D)
         self.second(pose, twist, acceleration, second)
+
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        r"""What `value` and `second` change by with pose and twist; by five-point differences, unless overridden.
+
+        Args:
+            pose: X.
+            twist: :math:`\nu` (6,).
+            acceleration: the derivative of that.
+            multipliers: :math:`\lambda` (size,).
+        """
+        found = Slopes.zero(self.size)
+
+        def seen(X: Any, nu: Vector) -> tuple[Matrix, Vector]:
+            D, out = np.zeros((self.size, 6)), np.zeros(self.size)
+            self.value(X, out, D)
+            self.second(X, nu, acceleration, out)
+            return D, out
+
+        for i, e in enumerate(np.eye(6)):
+            for step, factor in FIVE_POINTS:
+                D, second = seen(pose * pin.exp6(step * e), twist)
+                found.rate[:, i] += factor * (D @ twist)
+                found.force[:, i] += factor * (multipliers @ D)
+                found.by_pose[:, i] += factor * second
+                found.by_twist[:, i] += factor * seen(pose, twist + step * e)[1]
+        return found
+
+    @property
+    def has_exact_slopes(self) -> bool:
+        """Whether `slopes` is a formula: no difference."""
+        return type(self).slopes is not PoseMap.slopes
 
 
 @final
@@ -102,6 +138,22 @@ class Split(PoseMap):
         if self.rotation is not None:
             self.rotation.second(pose.rotation, twist[3:], acceleration[3:], out[k:])
 
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        """As `PoseMap.slopes`: both parts follow the rotation alone."""
+        found, k = Slopes.zero(self.size), self.directions.shape[0]
+        if k:
+            translation_slopes(found, self.directions, pose.rotation, twist, acceleration, multipliers[:k])
+        if self.rotation is not None:
+            own = self.rotation.slopes(pose.rotation, twist[3:], acceleration[3:], multipliers[k:])
+            found.rate[k:, 3:], found.by_pose[k:, 3:], found.by_twist[k:, 3:] = own.rate, own.by_pose, own.by_twist
+            found.force[3:, 3:] = own.force
+        return found
+
+    @property
+    def has_exact_slopes(self) -> bool:
+        """As of `PoseMap`: whether the rows of the rotation have a formula."""
+        return self.rotation is None or self.rotation.has_exact_slopes
+
 
 @final
 class LogPose(PoseMap):
@@ -127,6 +179,10 @@ class LogPose(PoseMap):
         out[:] = log = pin.log6(pose).vector
         D[:] = pin.Jlog6(pose)
         second[:] = se3_log_second(log, twist, acceleration)
+
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        """As `PoseMap.slopes`."""
+        return Slopes(*se3_log_slopes(pin.log6(pose).vector, twist, acceleration, multipliers)[1:])
 
 
 @final
@@ -156,11 +212,35 @@ class TurnedLog(PoseMap):
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
         """As `PoseMap.second`."""
         R, log = self.turn @ pose.rotation, pin.log6(pose).vector
-        rate, second = pin.Jlog6(pose) @ twist, second_of_pose_log(pose, twist, acceleration)
+        rate, second = SE3.log_jacobian(log) @ twist, se3_log_second(log, twist, acceleration)
         w, alpha = twist[3:], acceleration[3:]
         for half in (slice(0, 3), slice(3, 6)):
             u, u1 = log[half], rate[half]
             out[half] = R @ (second[half] + 2.0 * cross(w, u1) + cross(alpha, u) + cross(w, cross(w, u)))
+
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        r"""As `PoseMap.slopes`: of halves :math:`C R\,u`, a vector R y turns by -R skew(y)."""
+        R, log, skew = self.turn @ pose.rotation, pin.log6(pose).vector, pin.skew
+        pulled = np.concatenate([multipliers[:3] @ R, multipliers[3:] @ R])
+        U, rate, force, by_pose, by_twist = se3_log_slopes(log, twist, acceleration, pulled)
+        second = se3_log_second(log, twist, acceleration)
+        w, W, A, first = twist[3:], skew(twist[3:]), skew(acceleration[3:]), U @ twist
+        found = Slopes.zero(6)
+        found.force[:] = force
+        for half in (slice(0, 3), slice(3, 6)):
+            u, u1, J, y = log[half], first[half], U[half], pulled[half]
+            x1 = u1 + cross(w, u)
+            x2 = second[half] + 2.0 * cross(w, u1) + A @ u + W @ (W @ u)
+            found.rate[half] = R @ (rate[half] + W @ J)
+            found.rate[half, 3:] -= R @ skew(x1)
+            found.by_pose[half] = R @ (by_pose[half] + 2.0 * W @ rate[half] + A @ J + W @ (W @ J))
+            found.by_pose[half, 3:] -= R @ skew(x2)
+            found.by_twist[half] = R @ (by_twist[half] + 2.0 * W @ J)
+            found.by_twist[half, 3:] -= R @ (2.0 * skew(u1) + skew(cross(w, u)) + W @ skew(u))
+            found.force[:, 3:] += J.T @ skew(y)
+            found.force[3:] -= skew(y) @ J
+            found.force[3:, 3:] += skew(u) @ skew(y)
+        return found
 
 
 @final
@@ -188,6 +268,17 @@ class Rod(PoseMap):
         """As `PoseMap.second`."""
         p = pose.translation @ pose.rotation  # in the axes of the body
         out[0] = twist[:3] @ twist[:3] + p @ (acceleration[:3] + cross(twist[3:], twist[:3]))
+
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        r"""As `PoseMap.slopes`, with :math:`E = (I, \hat e)` the derivative of :math:`e = R^T p`."""
+        found, v, w = Slopes.zero(1), twist[:3], twist[3:]
+        e = pose.translation @ pose.rotation
+        E = np.hstack([np.eye(3), pin.skew(e)])
+        pull = acceleration[:3] + cross(w, v)
+        found.rate[0], found.by_pose[0] = v @ E, pull @ E
+        found.force[:3] = multipliers[0] * E
+        found.by_twist[0, :3], found.by_twist[0, 3:] = 2.0 * v + cross(e, w), cross(v, e)
+        return found
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -254,6 +345,17 @@ class OfRelativePose(FrameFunction):
         if not self._same_sign:
             seen *= self._signs
         return seen
+
+    def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Rows:
+        """As `FrameFunction.rows_at`."""
+        D, value = np.zeros((self.pose_map.size, 6)), np.zeros(self.pose_map.size)
+        self.pose_map.value(pose, value, D)
+        return Rows(D, self.pose_map.slopes(pose, twist, acceleration, multipliers))
+
+    @property
+    def has_exact_derivatives(self) -> bool:
+        """As of `FrameFunction`; and where the map has a formula."""
+        return super().has_exact_derivatives and self.pose_map.has_exact_slopes
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         """As `Function.drift`."""

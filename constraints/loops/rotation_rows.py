@@ -9,11 +9,13 @@ from typing import final
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
+from liegroups.log_slopes import FIVE_POINTS
 from liegroups.second_order import cross, so3_log_second
-from liegroups.unit_vectors import arcsine, unit_log
+from liegroups.unit_vectors import arcsine, unit_log, unit_log_third
 
-from ..functions.orientation import rotation_log
+from ..functions.slopes import Slopes, rotation_vector_slopes
 from ..robot.pinocchio import pin
+from ..robot.placement import rotation_log
 
 
 class RotationRows(ABC):
@@ -28,6 +30,33 @@ class RotationRows(ABC):
     @abstractmethod
     def second(self, R: Matrix, omega: Vector, alpha: Vector, out: Vector) -> None:
         """Write the second time derivative of r, at body angular velocity and acceleration omega, alpha."""
+
+    def slopes(self, R: Matrix, omega: Vector, alpha: Vector, multipliers: Vector) -> Slopes:
+        """What rates, moments and accelerations change by with R, along body rotations, and with omega.
+
+        By five-point differences, unless overridden.
+        """
+        found = Slopes.zero(self.size, 3)
+
+        def seen(X: Matrix, w: Vector) -> tuple[Matrix, Vector]:
+            D, out = np.zeros((self.size, 3)), np.zeros(self.size)
+            self.value(X, out, D)
+            self.second(X, w, alpha, out)
+            return D, out
+
+        for i, e in enumerate(np.eye(3)):
+            for step, factor in FIVE_POINTS:
+                D, second = seen(R @ pin.exp3(step * e), omega)
+                found.rate[:, i] += factor * (D @ omega)
+                found.force[:, i] += factor * (multipliers @ D)
+                found.by_pose[:, i] += factor * second
+                found.by_twist[:, i] += factor * seen(R, omega + step * e)[1]
+        return found
+
+    @property
+    def has_exact_slopes(self) -> bool:
+        """Whether `slopes` is a formula: no difference."""
+        return type(self).slopes is not RotationRows.slopes
 
 
 @final
@@ -58,6 +87,10 @@ class Turn(RotationRows):
         """As `RotationRows.second`."""
         drift = so3_log_second(rotation_log(R), omega, alpha)
         out[:] = drift if self.axes is None else self.axes @ drift
+
+    def slopes(self, R: Matrix, omega: Vector, alpha: Vector, multipliers: Vector) -> Slopes:
+        """As `RotationRows.slopes`."""
+        return rotation_vector_slopes(R, omega, alpha, multipliers, self.axes)
 
 
 @final
@@ -110,6 +143,29 @@ class Swing(RotationRows):
         x, x1, x2 = self.across @ d, self.across @ d1, self.across @ d2
         out[:] = k * x2 + 2.0 * k1 * c1 * x1 + (k2 * c1 * c1 + k1 * c2) * x
 
+    def slopes(self, R: Matrix, omega: Vector, alpha: Vector, multipliers: Vector) -> Slopes:
+        """As `RotationRows.slopes`, by the product rule: a vector R y turns by -R skew(y)."""
+        a, B, b = self.a, self.across, self.b
+        y1 = cross(omega, b)
+        y2 = cross(alpha, b) + cross(omega, y1)
+        turned = [-R @ pin.skew(y) for y in (b, y1, y2)]
+        (c, c1, c2), (x, x1, x2) = ([axis @ (R @ y) for y in (b, y1, y2)] for axis in (a, B))
+        (gc, gc1, gc2), (gx, gx1, gx2) = ([axis @ M for M in turned] for axis in (a, B))
+        k, k1, k2 = unit_log(float(c))
+        k3 = unit_log_third(float(c))
+        outer = np.outer
+        rate = outer(k2 * c1 * x + k1 * x1, gc) + k1 * (outer(x, gc1) + c1 * gx) + k * gx1
+        moment = k * (multipliers @ B) + k1 * float(x @ multipliers) * a
+        g = outer(multipliers @ B, k1 * gc) + outer(a, k2 * float(x @ multipliers) * gc + k1 * (multipliers @ gx))
+        force = turned[0].T @ g + pin.skew(b) @ pin.skew(moment @ R)
+        by_pose = outer(k1 * x2 + 2.0 * k2 * c1 * x1 + (k3 * c1 * c1 + k2 * c2) * x, gc)
+        by_pose += outer(2.0 * k1 * x1 + 2.0 * k2 * c1 * x, gc1) + outer(k1 * x, gc2)
+        by_pose += (k2 * c1 * c1 + k1 * c2) * gx + 2.0 * k1 * c1 * gx1 + k * gx2
+        spun = turned[1] - R @ pin.skew(omega) @ pin.skew(b)
+        by_twist = outer(2.0 * (k1 * x1 + k2 * c1 * x), gc) + 2.0 * k1 * c1 * gx
+        by_twist += outer(k1 * x, a @ spun) + k * (B @ spun)
+        return Slopes(rate, force, by_pose, by_twist)
+
 
 @final
 class Cross(RotationRows):
@@ -143,6 +199,23 @@ class Cross(RotationRows):
         _, f1, f2 = arcsine(float(seen @ self.b))
         rate = seen @ turned
         out[0] = -f1 * (seen @ (cross(alpha, self.b) + cross(omega, turned))) - f2 * rate * rate
+
+    def slopes(self, R: Matrix, omega: Vector, alpha: Vector, multipliers: Vector) -> Slopes:
+        """As `RotationRows.slopes`, by the product rule."""
+        b, seen = self.b, self.a @ R
+        y1 = cross(omega, b)
+        y2 = cross(alpha, b) + cross(omega, y1)
+        x, x1, x2 = (float(seen @ y) for y in (b, y1, y2))
+        gx, gx1, gx2 = (-seen @ pin.skew(y) for y in (b, y1, y2))
+        _, f1, f2 = arcsine(x)
+        f3 = f1**3 + 3.0 * x * x * f1**5
+        spun = gx1 - seen @ pin.skew(omega) @ pin.skew(b)
+        rate = -f2 * x1 * gx - f1 * gx1
+        push = float(multipliers[0])
+        force = -push * (np.outer(f2 * self._turning.dot(seen), gx) + f1 * pin.skew(b) @ pin.skew(seen))
+        by_pose = -(f2 * x2 + f3 * x1 * x1) * gx - f1 * gx2 - 2.0 * f2 * x1 * gx1
+        by_twist = -f1 * spun - 2.0 * f2 * x1 * gx
+        return Slopes(rate[None], force, by_pose[None], by_twist[None])
 
 
 def perpendicular_pair(axis: Vector) -> tuple[Vector, Vector]:

@@ -1,0 +1,363 @@
+r"""Derivatives of constrained dynamics: how accelerations and multipliers change with state and forces.
+
+With :math:`M a + h = \tau + J^T \lambda` and :math:`J a + \mu \lambda = \gamma`, at the solution,
+
+.. math::
+    M\,\delta a - J^T \delta\lambda = \delta\tau - \delta(h + M a) + \delta(J^T \lambda), \qquad
+    J\,\delta a + \mu\,\delta\lambda = -\delta(J a + \text{drift} + k_d \dot e + k_p e)
+
+with a and lambda kept in the changes on the right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, final
+
+import numpy as np
+from scipy.linalg import lapack
+
+from liegroups.arrays import Matrix, Vector
+
+from ..linear_algebra import largest
+from ..loops import ConstraintSet
+from ..loops.set_slopes import SetSlopes, set_slopes
+from ..robot.elementary import ElementaryTree
+from ..rows.right_hand_side import RightHandSide
+from .row_space import RowSpace
+
+CHANGES = 1e-7
+"""What redundant rows change by in a motion that all rows leave, above which their rank is another one beside it."""
+
+
+WELL = 1e10
+"""Condition of J M^-1 J^T up to which the rows are independent, and nobody asks for their singular values."""
+
+
+ROUGH = 1e8
+"""Condition above which derivatives are corrected by what the equations miss."""
+
+
+class Balance(NamedTuple):
+    r"""What both equations change by at a solution, with acceleration and multipliers kept.
+
+    Attributes:
+        rows: of the constraint set.
+        force_q, force_v: (nv, nv), of :math:`M a + h - J^T \lambda`.
+        row_q, row_v: (size, nv), of :math:`J a + \mathrm{drift} + k_d \dot e + k_p e`.
+    """
+
+    rows: SetSlopes
+    force_q: Matrix
+    force_v: Matrix
+    row_q: Matrix
+    row_v: Matrix
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SolutionSlopes:
+    """Derivatives of accelerations and multipliers.
+
+    Attributes:
+        a_q, a_v, a_tau: (nv, nv), of the acceleration by q (along the tangent), v and joint forces.
+        l_q, l_v, l_tau: (size, nv), of the multipliers.
+        a_gamma: (nv, size), of the acceleration by what the rows are asked for.
+        l_gamma: (size, size), of the multipliers by that.
+    """
+
+    a_q: Matrix
+    a_v: Matrix
+    a_tau: Matrix
+    l_q: Matrix
+    l_v: Matrix
+    l_tau: Matrix
+    a_gamma: Matrix
+    l_gamma: Matrix
+
+
+class Changes(Protocol):
+    """What rows change by along q at a place, at rest and apart from their right-hand sides."""
+
+    def rate(self, velocity: Vector) -> Matrix:
+        """Derivative (size, nv) of J velocity by q."""
+        ...
+
+    def force(self, multipliers: Vector) -> Matrix:
+        """Derivative (nv, nv) of J^T multipliers by q."""
+        ...
+
+
+def solution_slopes(
+    constraint_set: ConstraintSet,
+    q: Vector,
+    v: Vector,
+    a: Vector,
+    multipliers: Vector,
+    M: Matrix,
+    damping: float = 0.0,
+    rhs: RightHandSide | None = None,
+) -> SolutionSlopes | None:
+    """Derivatives at a solution of the dynamics: of independent, damped, or redundant rows.
+
+    Args:
+        constraint_set: whose rows, with their stabilisation.
+        q, v: the state (nq,), (nv,).
+        a: its acceleration (nv,).
+        multipliers: lambda (size,); where rows are redundant and not damped, those of least norm.
+        M: mass matrix (nv, nv), with armature.
+        damping: mu.
+        rhs: right-hand sides with their rates; the default ones if absent.
+
+    Returns:
+        None where there are none: the rank of the rows changes beside the state, or a matrix is singular.
+    """
+    tree = constraint_set.robot.space.elementary
+    data = tree.datas.take()
+    balance = balance_at(constraint_set, q, v, a, multipliers, tree, data, rhs)
+    found = slopes_of_balance(constraint_set, q, M, balance, multipliers, data, damping, rhs)
+    tree.datas.give(data)
+    return found
+
+
+def slopes_of_balance(
+    constraint_set: ConstraintSet,
+    q: Vector,
+    M: Matrix,
+    balance: Balance,
+    multipliers: Vector,
+    data: Any,
+    damping: float = 0.0,
+    rhs: RightHandSide | None = None,
+) -> SolutionSlopes | None:
+    """As `solution_slopes`, from what the equations change by.
+
+    Args:
+        constraint_set, q, M, multipliers, damping, rhs: as there.
+        balance: at the solution.
+        data: of pinocchio, for the elementary tree; overwritten.
+    """
+    found = damped_slopes(M, balance, damping, np.inf if damping else WELL)
+    if damping or found is not None:
+        return found
+    space = RowSpace(balance.rows.jacobian)
+    if space.is_full and space.rank == constraint_set.size:
+        return damped_slopes(M, balance, 0.0) or saddle_slopes(M, balance)
+    return redundant_slopes(M, balance, space, RowChanges(constraint_set, q, data, rhs), multipliers)
+
+
+def balance_at(
+    constraint_set: ConstraintSet,
+    q: Vector,
+    v: Vector,
+    a: Vector,
+    multipliers: Vector,
+    tree: ElementaryTree,
+    data: Any,
+    rhs: RightHandSide | None = None,
+) -> Balance:
+    """What both equations of motion change by; wrenches of all rows are summed by joint.
+
+    Args:
+        constraint_set: whose rows, with their stabilisation.
+        q, v: the state (nq,), (nv,).
+        a: acceleration (nv,) at which.
+        multipliers: lambda (size,) at which.
+        tree: `robot.space.elementary` of the set's robot.
+        data: of pinocchio, for that tree; overwritten.
+        rhs: right-hand sides with their rates; the default ones if absent.
+    """
+    rows = set_slopes(constraint_set, q, v, a, multipliers, tree, data, rhs)
+    by_q, by_v = tree.force_slopes(data, q, v, a, rows.wrenches)
+    by_q -= rows.force
+    row_q, row_v = rows.by_q, rows.by_v
+    gains = constraint_set.gains
+    if gains is not None:
+        kp, kd = gains[0][:, None], gains[1][:, None]
+        row_q = row_q + kp * rows.position + kd * rows.rate
+        row_v = row_v + kd * rows.jacobian
+    return Balance(rows, by_q, by_v, row_q, row_v)
+
+
+def damped_slopes(M: Matrix, balance: Balance, damping: float, most: float = np.inf) -> SolutionSlopes | None:
+    r"""Derivatives where the rows are independent, or damped: by :math:`S = J M^{-1} J^T + \mu I`.
+
+    With :math:`M = L L^T`, :math:`S = C C^T`, :math:`Y = L^{-1} J^T` and :math:`A = C^{-1} Y^T L^{-1}`,
+
+    .. math:: \frac{\partial a}{\partial\tau} = L^{-T} L^{-1} - A^T A, \qquad
+        \frac{\partial\lambda}{\partial\tau} = -C^{-T} A = -\Big(\frac{\partial a}{\partial\gamma}\Big)^T, \qquad
+        \frac{\partial\lambda}{\partial\gamma} = S^{-1}
+
+    Args:
+        M: mass matrix (nv, nv), with armature.
+        balance: at the solution.
+        damping: mu.
+        most: condition of S that is allowed.
+
+    Returns:
+        None where a factorisation fails, or the condition is greater.
+    """
+    J = balance.rows.jacobian
+    k = len(J)
+    half = _inverse_factor(M)
+    if half is None:
+        return None
+    a_tau = half.T.dot(half)
+    if not k:
+        return _by_state(balance, a_tau, J, np.zeros((0, 0)))
+    Y = half.dot(J.T)
+    S = Y.T.dot(Y)
+    if damping:
+        S.flat[:: k + 1] += damping
+    size = float(S.trace())
+    inner = _inverse_factor(S)
+    if inner is None or not size * float(np.vdot(inner, inner)) <= most:  # a bound of the condition
+        return None
+    A = inner.dot(Y.T.dot(half))
+    a_tau -= A.T.dot(A)
+    l_gamma = inner.T.dot(inner)
+    rough = size * float(l_gamma.trace()) > ROUGH or float(M.trace()) * float(np.vdot(half, half)) > ROUGH
+    return _by_state(balance, a_tau, -inner.T.dot(A), l_gamma, _saddle_point(M, J, damping) if rough else None)
+
+
+def _inverse_factor(M: Matrix) -> Matrix | None:
+    """The inverse of the lower Cholesky factor of a symmetric matrix; None where it is not positive."""
+    L, failed = lapack.dpotrf(M, lower=1, clean=1)
+    if failed:
+        return None
+    inverted: tuple[Matrix, int] = lapack.dtrtri(L, lower=1, overwrite_c=1)
+    return None if inverted[1] else inverted[0]
+
+
+def _saddle_point(M: Matrix, J: Matrix, damping: float) -> Matrix:
+    """The matrix of both equations, of (a, lambda)."""
+    n, k = len(M), len(J)
+    K = np.zeros((n + k, n + k))
+    K[:n, :n], K[:n, n:], K[n:, :n] = M, -J.T, J
+    K[n:, n:].flat[:: k + 1] = damping
+    return K
+
+
+def _by_state(
+    balance: Balance, a_tau: Matrix, l_tau: Matrix, l_gamma: Matrix, K: Matrix | None = None
+) -> SolutionSlopes:
+    """Derivatives by q and v, from those by forces and by what the rows are asked for.
+
+    Corrected once by what the equations miss, where the saddle point K is given: inertias of very different sizes cost
+    digits.
+    """
+    _, force_q, force_v, row_q, row_v = balance
+    a_gamma = -l_tau.T
+    n = len(a_tau)
+    whole = np.empty((n + len(l_tau), n + len(l_tau)))  # of (a, lambda) by (-force, -row)
+    whole[:n, :n], whole[:n, n:], whole[n:, :n], whole[n:, n:] = a_tau, a_gamma, l_tau, l_gamma
+    changes = np.empty((len(whole), 2 * n))
+    changes[:n, :n], changes[:n, n:], changes[n:, :n], changes[n:, n:] = force_q, force_v, row_q, row_v
+    moved: Matrix = whole.dot(changes)
+    if K is not None:
+        moved += whole.dot(changes - K.dot(moved))
+    np.negative(moved, moved)
+    return SolutionSlopes(moved[:n, :n], moved[:n, n:], a_tau, moved[n:, :n], moved[n:, n:], l_tau, a_gamma, l_gamma)
+
+
+def saddle_slopes(M: Matrix, balance: Balance) -> SolutionSlopes | None:
+    """Derivatives where M is singular and independent rows hold the massless motions: by LU of the saddle point.
+
+    Args:
+        M: mass matrix (nv, nv).
+        balance: at the solution.
+
+    Returns:
+        None where the saddle point is singular, or so near to it that digits are lost.
+    """
+    J = balance.rows.jacobian
+    n, k = len(M), len(J)
+    K = _saddle_point(M, J, 0.0)
+    lu, pivots, failed = lapack.dgetrf(K)
+    if failed:
+        return None
+    condition, _ = lapack.dgecon(lu, float(np.abs(K).sum(axis=0).max(initial=0.0)))
+    if condition < SINGULAR:
+        return None
+    whole = lapack.dgetrs(lu, pivots, np.eye(n + k))[0]
+    return _by_state(balance, whole[:n, :n], whole[n:, :n], whole[n:, n:], K)
+
+
+SINGULAR = 1e-13
+"""Reciprocal condition of a saddle point below which it counts as singular."""
+
+
+@final
+class RowChanges:
+    """`Changes` of the rows of a set at a configuration.
+
+    Args:
+        constraint_set: whose.
+        q: (nq,).
+        data: of pinocchio, for the elementary tree; overwritten.
+        rhs: right-hand sides; the default ones if absent. Their rates do not count.
+    """
+
+    def __init__(self, constraint_set: ConstraintSet, q: Vector, data: Any, rhs: RightHandSide | None) -> None:
+        self._set, self._q, self._data = constraint_set, q, data
+        self._tree = constraint_set.robot.space.elementary
+        self._rhs = rhs if rhs is None or rhs.velocity is None else RightHandSide(rhs.stack, rhs.vector)
+        self._still = np.zeros(constraint_set.robot.nv)
+
+    def rate(self, velocity: Vector) -> Matrix:
+        """As `Changes.rate`."""
+        return self._slopes(velocity, np.zeros(self._set.size)).rate
+
+    def force(self, multipliers: Vector) -> Matrix:
+        """As `Changes.force`."""
+        rows, still, slopes = self._slopes(self._still, multipliers), self._still, self._tree.force_slopes
+        pushed = slopes(self._data, self._q, still, still, rows.wrenches)[0]
+        return rows.force - pushed + slopes(self._data, self._q, still, still)[0]
+
+    def _slopes(self, v: Vector, multipliers: Vector) -> SetSlopes:
+        return set_slopes(self._set, self._q, v, self._still, multipliers, self._tree, self._data, self._rhs)
+
+
+def redundant_slopes(
+    M: Matrix, balance: Balance, space: RowSpace, changes: Changes, multipliers: Vector
+) -> SolutionSlopes | None:
+    r"""Derivatives where rows are redundant and their rank is locally constant; multipliers of least norm.
+
+    With :math:`J = U S V^T`, the orthonormal rows :math:`B = V^T` give accelerations and their multipliers mu. What
+    redundant rows ask for beside the state may be more than they can meet together: then accelerations meet
+    :math:`P \gamma`, P the projector on the range of J, as those of forward dynamics do. So
+
+    .. math:: B\,\delta a = -S^{-1} U^T \delta(J a + \ldots), \qquad
+        \delta\lambda = U S^{-1}\,\delta\mu + (I - P)\,\delta J\,J^+ \lambda
+
+    Args:
+        M: mass matrix (nv, nv).
+        balance: at the solution.
+        space: the rows.
+        changes: of the rows by q.
+        multipliers: lambda (size,), of least norm.
+
+    Returns:
+        None where the rank changes beside the state, or a factorisation fails.
+    """
+    J = balance.rows.jacobian
+    U, sizes, Vt = np.linalg.svd(J)
+    rank = space.rank
+    if _changes_rank(J, U[:, rank:], Vt[rank:], changes):
+        return None
+    inside, outside = U[:, :rank] / sizes[:rank], U[:, rank:]
+    met = inside.T  # what the orthonormal rows are asked for, of what all rows are
+    rows = balance.rows._replace(jacobian=Vt[:rank])
+    part = balance._replace(rows=rows, row_q=met @ balance.row_q, row_v=met @ balance.row_v)
+    found = damped_slopes(M, part, 0.0) or saddle_slopes(M, part)
+    if found is None:
+        return None
+    l_q, l_v, l_tau, l_gamma = (inside @ each for each in (found.l_q, found.l_v, found.l_tau, found.l_gamma))
+    l_q = l_q + outside @ (outside.T @ changes.rate(Vt[:rank].T @ (met @ multipliers)))
+    return SolutionSlopes(found.a_q, found.a_v, found.a_tau, l_q, l_v, l_tau, found.a_gamma @ met, l_gamma @ met)
+
+
+def _changes_rank(J: Matrix, left: Matrix, free: Matrix, changes: Changes) -> bool:
+    """Whether a combination of rows that vanishes would move what all rows leave free, beside this state."""
+    limit = CHANGES * largest(J)
+    return any(largest(free @ changes.force(w)) > limit for w in left.T)
