@@ -6,6 +6,7 @@
 
     python examples/explicit_loops.py            # prints what it does
     python examples/explicit_loops.py --check    # the same; fails if something is not as it should be
+    python examples/explicit_loops.py --plot OUT.png    # draws the figures, too (extra `plot`)
 
 Three mechanisms are closed with all their loops explicit, and with all of them implicit, from the same disturbed
 starts, each with a task: a five-bar that holds its tip, Cassie that puts both feet where they are wanted, a gripper
@@ -36,8 +37,10 @@ ENGINES = ["readable"] + ["compiled"] * (find_spec("numba") is not None)
 
 
 class Run(NamedTuple):
-    """Means over the starts of one problem, by one engine."""
+    """Means over the starts of one problem, by one engine, with its sizes."""
 
+    unknowns: int
+    rows: int
     successes: int
     iterations: float
     milliseconds: float
@@ -64,7 +67,8 @@ def run(problem: Problem, starts: Sequence[np.ndarray], engine: str, whole: Prob
     seconds = perf_counter() - began
     worst = max((whole.residual(end.q) for end in ends if end.success), default=0.0)
     iterations = float(np.mean([end.iterations for end in ends]))
-    return Run(sum(end.success for end in ends), iterations, 1e3 * seconds / len(ends), worst)
+    sizes = int(problem.free.sum()), problem.reduced_size
+    return Run(*sizes, sum(end.success for end in ends), iterations, 1e3 * seconds / len(ends), worst)
 
 
 def task_of(mechanism: Mechanism, loops: ExplicitLoops, q: np.ndarray, frames: Sequence[str]) -> list[Implicit]:
@@ -98,19 +102,44 @@ def compared(name: str) -> dict[str, Run]:
     print(f"  {'':27}unknowns  rows  iterations  converged  ms each  largest error")
     for label, (problem, engine) in rows.items():
         found[label] = one = run(problem, starts, engine, implicit)
-        sizes = f"{int(problem.free.sum()):8}{problem.reduced_size:6}"
+        sizes = f"{one.unknowns:8}{one.rows:6}"
         print(f"  {label:27}{sizes}{one.iterations:12.2f}{one.successes:11}{one.milliseconds:9.2f}{one.worst:15.1g}")
     print()
     return found
 
 
+def draw(found: dict[str, dict[str, Run]], path: str) -> None:
+    """Unknowns, rows, iterations and time of both ways, explicit loops as a part of implicit ones."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 4, figsize=(10.0, 2.8), layout="constrained")
+    sizes = [
+        ("unknowns of Newton", lambda one: one.unknowns),
+        ("rows", lambda one: one.rows),
+        ("iterations", lambda one: one.iterations),
+        ("ms, readable engine", lambda one: one.milliseconds),
+    ]
+    places = np.arange(len(found))
+    for ax, (title, size) in zip(axes, sizes, strict=True):
+        for shift, word, colour in ((-0.2, "implicit", "tab:gray"), (0.2, "explicit", "tab:blue")):
+            heights = [size(runs[f"{word}, readable engine"]) for runs in found.values()]
+            ax.bar(places + shift, heights, 0.38, label=f"{word} loops", color=colour)
+        ax.set_title(title, fontsize=10)
+        ax.set_xticks(places, [name.replace("_", "\n") for name in found], fontsize=8)
+    axes[2].legend(fontsize=7, loc="upper right")
+    axes[2].margins(y=0.35)
+    figure.savefig(path, dpi=100)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="What explicit loops save, and what they cost.")
     parser.add_argument("--check", action="store_true", help="fail if something is not as it should be")
+    parser.add_argument("--plot", metavar="OUT.png", help="draw the figures there (extra `plot`)")
     options = parser.parse_args()
+    all_found: dict[str, dict[str, Run]] = {}
     names = ["five-bar"] + [name for name in ("cassie_mjcf", "robotiq_2f85") if (FOLDER / name).is_dir()]
     for name in names:
-        found = compared(name)
+        found = all_found[name] = compared(name)
         explicit, implicit = found["explicit, readable engine"], found["implicit, readable engine"]
         if options.check:
             assert explicit.successes >= implicit.successes >= 0.98 * STARTS
@@ -120,6 +149,8 @@ def main() -> None:
         "Fewer unknowns, rows and iterations, but more time: the compiled engine does not pack these maps, and Newton"
     )
     print("on a loop begins anew at each iterate. Where time alone counts, loops are better left implicit.")
+    if options.plot is not None:
+        draw(all_found, options.plot)
 
 
 if __name__ == "__main__":
