@@ -39,6 +39,7 @@ FLOORS = {
     "constraints.dynamics": 6,
     "constraints.reduced": 6,
     "constraints.models": 7,
+    "constraints.actions": 7,
     "constraints.paths": 7,
     "constraints.manipulation": 7,
     "constraints.files": 8,

@@ -1,0 +1,19 @@
+"""Actions of optimal control: contact dynamics with costs and constraints, and exact derivatives."""
+
+from .action import (
+    Action as Action,
+    Calculation as Calculation,
+    Derivatives as Derivatives,
+    DifferentialAction as DifferentialAction,
+    DiscreteAction as DiscreteAction,
+)
+from .activations import Activation as Activation, Quadratic as Quadratic, QuadraticBarrier as QuadraticBarrier
+from .actuators import Actuators as Actuators
+from .contact_dynamics import (
+    ContactCalculation as ContactCalculation,
+    ContactDerivatives as ContactDerivatives,
+    ContactForwardDynamics as ContactForwardDynamics,
+)
+from .costs import Cost as Cost, CostStack as CostStack
+from .stage_constraints import ConstraintStack as ConstraintStack, StageConstraint as StageConstraint
+from .state_space import StageSpace as StageSpace, StateSpace as StateSpace
