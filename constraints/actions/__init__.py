@@ -15,5 +15,16 @@ from .contact_dynamics import (
     ContactForwardDynamics as ContactForwardDynamics,
 )
 from .costs import Cost as Cost, CostStack as CostStack
+from .quasi_static import NoEquilibriumError as NoEquilibriumError, QuasiStatic as QuasiStatic
 from .stage_constraints import ConstraintStack as ConstraintStack, StageConstraint as StageConstraint
 from .state_space import StageSpace as StageSpace, StateSpace as StateSpace
+from .impulse import (
+    ImpulseCalculation as ImpulseCalculation,
+    ImpulseDerivatives as ImpulseDerivatives,
+    ImpulseDynamics as ImpulseDynamics,
+)
+from .integrated import (
+    RungeKutta4 as RungeKutta4,
+    SemiImplicitEuler as SemiImplicitEuler,
+    StepCalculation as StepCalculation,
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -25,6 +25,7 @@ from ..rows.row_owner import RowOwner
 from .action import Calculation, Derivatives, DifferentialAction
 from .actuators import Actuators
 from .costs import Cost
+from .quasi_static import QuasiStatic, quasi_static
 from .stage_constraints import StageConstraint
 from .state_space import StateSpace
 
@@ -107,7 +108,7 @@ class ContactForwardDynamics(DifferentialAction):
             if not part.space.same_robot(self.robot.space):
                 raise RobotMismatchError(f"{what} of another robot than the action '{self.robot.name}'")
         self.damping = as_tolerance(damping, "damping of contact dynamics")
-        self.armature = _armature(armature, self.robot.nv)
+        self.armature = armature_of(armature, self.robot.nv)
         self.with_force_derivatives = as_flag(with_force_derivatives, "with_force_derivatives")
         self._tree = ElementaryTree(self.robot.model)
         super().__init__(StateSpace(self.robot), self.actuators.nu, costs, constraints)
@@ -145,6 +146,16 @@ class ContactForwardDynamics(DifferentialAction):
         """The same action with some contacts on and others off, as `ConstraintSet.switched`."""
         return self.replace(constraint_set=self.constraint_set.switched(on, off))
 
+    def quasi_static(
+        self,
+        x: ArrayLike,
+        max_iterations: int = 5,
+        tolerance: float = 1e-9,
+        weights: Mapping[str, ArrayLike] | None = None,
+    ) -> QuasiStatic:
+        """Controls and multipliers that hold the robot at rest: see `quasi_static`."""
+        return quasi_static(self, x, max_iterations, tolerance, weights)
+
     def calc(self, x: ArrayLike, u: ArrayLike | None = None) -> ContactCalculation:
         """As `Action.calc`."""
         state, control, node = self._node(x, u)
@@ -160,7 +171,7 @@ class ContactForwardDynamics(DifferentialAction):
         if gains is not None:
             gamma = gamma - gains[0] * rows.position - gains[1] * rows.velocity
         if self.damping:
-            a, multipliers = _damped(M, rows.jacobian, force, gamma, self.damping)
+            a, multipliers = damped_solution(M, rows.jacobian, force, gamma, self.damping)
             ok = bool(np.isfinite(a).all())
             status = DynamicsStatus.SOLVED if ok else DynamicsStatus.NOT_FINITE
             return ContactCalculation(**node, acceleration=a, multipliers=multipliers, status=status, action=self)
@@ -205,7 +216,7 @@ class ContactForwardDynamics(DifferentialAction):
         )
 
 
-def _armature(armature: ArrayLike | float, nv: int) -> Vector:
+def armature_of(armature: ArrayLike | float, nv: int) -> Vector:
     numbers = np.asarray(armature, dtype=np.float64)
     whole = finite_vector(np.full(nv, float(numbers)) if numbers.ndim == 0 else numbers, nv, "armature")
     if (whole < 0.0).any():
@@ -213,7 +224,7 @@ def _armature(armature: ArrayLike | float, nv: int) -> Vector:
     return np.array(whole)
 
 
-def _damped(M: Matrix, J: Matrix, force: Vector, gamma: Vector, damping: float) -> tuple[Vector, Vector]:
+def damped_solution(M: Matrix, J: Matrix, force: Vector, gamma: Vector, damping: float) -> tuple[Vector, Vector]:
     r"""Acceleration and multipliers by :math:`(J M^{-1} J^T + \mu I)\,\lambda = \gamma - J M^{-1} f`."""
     L, failed = lapack.dpotrf(M, lower=1)
     if failed:
