@@ -40,7 +40,7 @@ class QuasiStatic(Result):
         multipliers: lambda (size,).
         missing: (nv,) what is left of the balance [N, N m].
         residual: its largest entry.
-        success: whether that is below the tolerance.
+        limit: up to which the balance counts as met.
         iterations: corrections of rounding.
     """
 
@@ -48,8 +48,13 @@ class QuasiStatic(Result):
     multipliers: Vector
     missing: Vector
     residual: float
-    success: bool  # pyright: ignore[reportIncompatibleMethodOverride]
+    limit: float
     iterations: int
+
+    @property
+    def success(self) -> bool:
+        """Whether the balance is met."""
+        return self.residual <= self.limit
 
     def or_raise(self) -> QuasiStatic:
         """The result itself if it is an equilibrium. Raises NoEquilibriumError, which carries it."""
@@ -108,7 +113,7 @@ def quasi_static(
         left, used = missing, used + 1
     found = y * scale
     residual = largest(missing)
-    return QuasiStatic(found[:nu], found[nu:], missing, residual, bool(residual <= limit), used)
+    return QuasiStatic(found[:nu], found[nu:], missing, residual, limit, used)
 
 
 def _weights(weights: Any, nu: int, k: int) -> Vector:
