@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from .arrays import Matrix, Vector
 from .errors import UnknownNameError, WrongObjectError
+from .log_slopes import LogSlopes
 
 _T = TypeVar("_T")
 
@@ -56,6 +57,7 @@ class GroupMaps:
             differences of `adjoint`, exact to 1e-12.
         log_second: of r, velocity and acceleration: :math:`\ddot r` (nv,), see `Space.log_second_derivative`; None for
             differences of `log_jacobian`.
+        log_slopes: of r, velocity, acceleration and y: a `LogSlopes`, see `log_slopes`; None for differences.
 
     Raises:
         WrongObjectError: a map is missing; it is named.
@@ -71,3 +73,4 @@ class GroupMaps:
     log_jacobian: Callable[[Vector], Matrix]
     bracket: OfTwo | None = None
     log_second: OfThree | None = None
+    log_slopes: Callable[[Vector, Vector, Vector, Vector], LogSlopes] | None = None

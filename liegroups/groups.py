@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from . import maps, second_order
+from . import log_slopes, maps, second_order
 from .arguments import natural_number
 from .arrays import Matrix, Vector
 from .batch_maps import SE2Maps, SE3Maps, SO2Maps, SO3Maps, VectorMaps
@@ -102,6 +102,7 @@ SO2 = Group(
         log_jacobian=_one,
         bracket=_no_bracket,
         log_second=_acceleration,
+        log_slopes=log_slopes.so2_log_slopes,
     ),
     SO2Maps(),
 )
@@ -119,6 +120,7 @@ SE2 = Group(
         log_jacobian=maps.se2_log_jacobian,
         bracket=second_order.se2_bracket,
         log_second=second_order.se2_log_second,
+        log_slopes=log_slopes.se2_log_slopes,
     ),
     SE2Maps(),
 )
@@ -136,6 +138,7 @@ SO3 = Group(
         log_jacobian=maps.so3_log_jacobian,
         bracket=second_order.cross,
         log_second=second_order.so3_log_second,
+        log_slopes=log_slopes.so3_log_slopes,
     ),
     SO3Maps(),
 )
@@ -155,6 +158,7 @@ SE3 = Group(
         log_jacobian=maps.se3_log_jacobian,
         bracket=second_order.se3_bracket,
         log_second=second_order.se3_log_second,
+        log_slopes=log_slopes.se3_log_slopes,
     ),
     SE3Maps(),
 )

@@ -8,6 +8,13 @@ from .forward import (
     NoAccelerationError as NoAccelerationError,
     forward_dynamics as forward_dynamics,
 )
+from .forward_derivatives import (
+    DerivativeStatus as DerivativeStatus,
+    DynamicsDerivatives as DynamicsDerivatives,
+    NoDerivativesError as NoDerivativesError,
+    WrenchDerivatives as WrenchDerivatives,
+    dynamics_derivatives as dynamics_derivatives,
+)
 from .hinge_forces import HingeForce as HingeForce, HingeMaps as HingeMaps
 from .impact import Impact as Impact, NoImpactError as NoImpactError, impact as impact
 from .inverse import (

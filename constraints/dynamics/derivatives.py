@@ -12,12 +12,13 @@ with a and lambda kept in the changes on the right.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from typing import Any, NamedTuple, Protocol, final
 
 import numpy as np
 from scipy.linalg import lapack
 
 from liegroups.arrays import Matrix, Vector
+from liegroups.log_slopes import FIVE_POINTS
 
 from ..linear_algebra import largest
 from ..loops import ConstraintSet
@@ -55,6 +56,8 @@ class SolutionSlopes:
     Attributes:
         a_q, a_v, a_tau: (nv, nv), of the acceleration by q (along the tangent), v and joint forces.
         l_q, l_v, l_tau: (size, nv), of the multipliers.
+        a_gamma: (nv, size), of the acceleration by what the rows are asked for.
+        l_gamma: (size, size), of the multipliers by that.
     """
 
     a_q: Matrix
@@ -63,6 +66,77 @@ class SolutionSlopes:
     l_q: Matrix
     l_v: Matrix
     l_tau: Matrix
+    a_gamma: Matrix
+    l_gamma: Matrix
+
+
+class Changes(Protocol):
+    """What rows change by along q at a place, at rest and apart from their right-hand sides."""
+
+    def rate(self, velocity: Vector) -> Matrix:
+        """Derivative (size, nv) of J velocity by q."""
+        ...
+
+    def force(self, multipliers: Vector) -> Matrix:
+        """Derivative (nv, nv) of J^T multipliers by q."""
+        ...
+
+
+def solution_slopes(
+    constraint_set: ConstraintSet,
+    q: Vector,
+    v: Vector,
+    a: Vector,
+    multipliers: Vector,
+    M: Matrix,
+    damping: float = 0.0,
+    rhs: RightHandSide | None = None,
+) -> SolutionSlopes | None:
+    """Derivatives at a solution of the dynamics: of independent, damped, or redundant rows.
+
+    Args:
+        constraint_set: whose rows, with their stabilisation.
+        q, v: the state (nq,), (nv,).
+        a: its acceleration (nv,).
+        multipliers: lambda (size,); where rows are redundant and not damped, those of least norm.
+        M: mass matrix (nv, nv), with armature.
+        damping: mu.
+        rhs: right-hand sides with their rates; the default ones if absent.
+
+    Returns:
+        None where there are none: the rank of the rows changes beside the state, or a matrix is singular.
+    """
+    tree = constraint_set.robot.space.elementary
+    data = tree.datas.take()
+    balance = balance_at(constraint_set, q, v, a, multipliers, tree, data, rhs)
+    found = slopes_of_balance(constraint_set, q, M, balance, multipliers, data, damping, rhs)
+    tree.datas.give(data)
+    return found
+
+
+def slopes_of_balance(
+    constraint_set: ConstraintSet,
+    q: Vector,
+    M: Matrix,
+    balance: Balance,
+    multipliers: Vector,
+    data: Any,
+    damping: float = 0.0,
+    rhs: RightHandSide | None = None,
+) -> SolutionSlopes | None:
+    """As `solution_slopes`, from what the equations change by.
+
+    Args:
+        constraint_set, q, M, multipliers, damping, rhs: as there.
+        balance: at the solution.
+        data: of pinocchio, for the elementary tree; overwritten.
+    """
+    if damping:
+        return damped_slopes(M, balance, damping)
+    space = RowSpace(balance.rows.jacobian)
+    if space.is_full and space.rank == constraint_set.size:
+        return damped_slopes(M, balance, 0.0) or saddle_slopes(M, balance)
+    return redundant_slopes(M, balance, space, RowChanges(constraint_set, q, data, rhs), multipliers)
 
 
 def balance_at(
@@ -82,23 +156,44 @@ def balance_at(
         q, v: the state (nq,), (nv,).
         a: acceleration (nv,) at which.
         multipliers: lambda (size,) at which.
-        tree: of the set's robot, whose derivatives pinocchio knows.
+        tree: `robot.space.elementary` of the set's robot.
         data: of pinocchio, for that tree; overwritten.
         rhs: right-hand sides with their rates; the default ones if absent.
     """
     rows = set_slopes(constraint_set, q, v, a, multipliers, tree, data, rhs)
-    by_q, by_v, _ = pin.computeRNEADerivatives(tree.model, data, q, v, a, rows.wrenches)
+    if tree.is_exact:
+        by_q, by_v, _ = pin.computeRNEADerivatives(tree.model, data, q, v, a, rows.wrenches)
+        by_q, by_v = by_q - rows.force, by_v.copy()
+    else:
+        by_q, by_v = _forces_by_differences(tree.model, data, q, v, a)
+        by_q -= rows.force
     row_q, row_v = rows.by_q, rows.by_v
     gains = constraint_set.gains
     if gains is not None:
         kp, kd = gains[0][:, None], gains[1][:, None]
         row_q = row_q + kp * rows.position + kd * rows.rate
         row_v = row_v + kd * rows.jacobian
-    return Balance(rows, by_q - rows.force, by_v.copy(), row_q, row_v)
+    return Balance(rows, by_q, by_v, row_q, row_v)
+
+
+def _forces_by_differences(model: Any, data: Any, q: Vector, v: Vector, a: Vector) -> tuple[Matrix, Matrix]:
+    """Of M a + h by q and v, where pinocchio's own are wrong and the joints have no parts: ellipsoid joints."""
+    by_q, by_v = np.zeros((2, v.size, v.size))
+    for i, e in enumerate(np.eye(v.size)):
+        for step, factor in FIVE_POINTS:
+            by_q[:, i] += factor * pin.rnea(model, data, pin.integrate(model, q, step * e), v, a)
+            by_v[:, i] += factor * pin.rnea(model, data, q, v + step * e, a)
+    return by_q, by_v
 
 
 def damped_slopes(M: Matrix, balance: Balance, damping: float) -> SolutionSlopes | None:
     r"""Derivatives where the rows are independent, or damped: by :math:`S = J M^{-1} J^T + \mu I`.
+
+    With :math:`M = L L^T`, :math:`S = C C^T`, :math:`Y = L^{-1} J^T` and :math:`A = C^{-1} Y^T L^{-1}`,
+
+    .. math:: \frac{\partial a}{\partial\tau} = L^{-T} L^{-1} - A^T A, \qquad
+        \frac{\partial\lambda}{\partial\tau} = -C^{-T} A = -\Big(\frac{\partial a}{\partial\gamma}\Big)^T, \qquad
+        \frac{\partial\lambda}{\partial\gamma} = S^{-1}
 
     Args:
         M: mass matrix (nv, nv), with armature.
@@ -109,45 +204,128 @@ def damped_slopes(M: Matrix, balance: Balance, damping: float) -> SolutionSlopes
         None where a factorisation fails.
     """
     J = balance.rows.jacobian
-    n, k = len(M), len(J)
-    L, failed = lapack.dpotrf(M, lower=1)
+    k = len(J)
+    half = _inverse_factor(M)
+    if half is None:
+        return None
+    a_tau = half.T.dot(half)
+    if not k:
+        return _by_state(balance, a_tau, J, np.zeros((0, 0)))
+    Y = half.dot(J.T)
+    S = Y.T.dot(Y)
+    if damping:
+        S.flat[:: k + 1] += damping
+    inner = _inverse_factor(S)
+    if inner is None:
+        return None
+    A = inner.dot(Y.T.dot(half))
+    a_tau -= A.T.dot(A)
+    return _by_state(balance, a_tau, -inner.T.dot(A), inner.T.dot(inner))
+
+
+def _inverse_factor(M: Matrix) -> Matrix | None:
+    """The inverse of the lower Cholesky factor of a symmetric matrix; None where it is not positive."""
+    L, failed = lapack.dpotrf(M, lower=1, clean=1)
     if failed:
         return None
-    right = np.empty((n, 3 * n + k), order="F")
-    right[:, :n], right[:, n : 2 * n] = -balance.force_q, -balance.force_v
-    right[:, 2 * n : 3 * n], right[:, 3 * n :] = np.eye(n), J.T
-    half = lapack.dtrtrs(L, right, lower=1)[0]
-    Y = half[:, 3 * n :]
-    if k:
-        S = Y.T @ Y
-        S.flat[:: k + 1] += damping
-        C, failed = lapack.dpotrf(S, lower=1)
-        if failed:
-            return None
-        wanted = -(Y.T @ half[:, : 3 * n])
-        wanted[:, :n] -= balance.row_q
-        wanted[:, n : 2 * n] -= balance.row_v
-        push = lapack.dpotrs(C, wanted, lower=1)[0]
-    else:
-        push = np.zeros((0, 3 * n))
-    a = lapack.dtrtrs(L, half[:, : 3 * n] + Y @ push, lower=1, trans=1)[0]
-    return SolutionSlopes(*(x[:, s] for x in (a, push) for s in (slice(n), slice(n, 2 * n), slice(2 * n, 3 * n))))
+    inverted: tuple[Matrix, int] = lapack.dtrtri(L, lower=1, overwrite_c=1)
+    return None if inverted[1] else inverted[0]
+
+
+def _by_state(balance: Balance, a_tau: Matrix, l_tau: Matrix, l_gamma: Matrix) -> SolutionSlopes:
+    """Derivatives by q and v, from those by forces and by what the rows are asked for."""
+    _, force_q, force_v, row_q, row_v = balance
+    a_gamma = -l_tau.T
+    n = len(a_tau)
+    whole = np.empty((n + len(l_tau), n + len(l_tau)))  # of (a, lambda) by (-force, -row)
+    whole[:n, :n], whole[:n, n:], whole[n:, :n], whole[n:, n:] = a_tau, a_gamma, l_tau, l_gamma
+    changes = np.empty((len(whole), 2 * n))
+    changes[:n, :n], changes[:n, n:], changes[n:, :n], changes[n:, n:] = force_q, force_v, row_q, row_v
+    moved: Matrix = whole.dot(changes)
+    np.negative(moved, moved)
+    return SolutionSlopes(moved[:n, :n], moved[:n, n:], a_tau, moved[n:, :n], moved[n:, n:], l_tau, a_gamma, l_gamma)
+
+
+def saddle_slopes(M: Matrix, balance: Balance) -> SolutionSlopes | None:
+    """Derivatives where M is singular and independent rows hold the massless motions: by LU of the saddle point.
+
+    Args:
+        M: mass matrix (nv, nv).
+        balance: at the solution.
+
+    Returns:
+        None where the saddle point is singular, or so near to it that digits are lost.
+    """
+    J = balance.rows.jacobian
+    n, k = len(M), len(J)
+    K = np.zeros((n + k, n + k))
+    K[:n, :n], K[:n, n:], K[n:, :n] = M, -J.T, J
+    lu, pivots, failed = lapack.dgetrf(K)
+    if failed:
+        return None
+    condition, _ = lapack.dgecon(lu, float(np.abs(K).sum(axis=0).max(initial=0.0)))
+    if condition < SINGULAR:
+        return None
+    whole = lapack.dgetrs(lu, pivots, np.eye(n + k))[0]
+    return _by_state(balance, whole[:n, :n], whole[n:, :n], whole[n:, n:])
+
+
+SINGULAR = 1e-13
+"""Reciprocal condition of a saddle point below which it counts as singular."""
+
+
+@final
+class RowChanges:
+    """`Changes` of the rows of a set at a configuration.
+
+    Args:
+        constraint_set: whose.
+        q: (nq,).
+        data: of pinocchio, for the elementary tree; overwritten.
+        rhs: right-hand sides; the default ones if absent. Their rates do not count.
+    """
+
+    def __init__(self, constraint_set: ConstraintSet, q: Vector, data: Any, rhs: RightHandSide | None) -> None:
+        self._set, self._q, self._data = constraint_set, q, data
+        self._tree = constraint_set.robot.space.elementary
+        self._rhs = rhs if rhs is None or rhs.velocity is None else RightHandSide(rhs.stack, rhs.vector)
+        self._still = np.zeros(constraint_set.robot.nv)
+
+    def rate(self, velocity: Vector) -> Matrix:
+        """As `Changes.rate`."""
+        return self._slopes(velocity, np.zeros(self._set.size)).rate
+
+    def force(self, multipliers: Vector) -> Matrix:
+        """As `Changes.force`."""
+        rows, model, still = self._slopes(self._still, multipliers), self._tree.model, self._still
+        if not self._tree.is_exact:
+            return rows.force
+        pushed: Matrix = pin.computeRNEADerivatives(model, self._data, self._q, still, still, rows.wrenches)[0].copy()
+        pushed -= pin.computeRNEADerivatives(model, self._data, self._q, still, still)[0]
+        return rows.force - pushed
+
+    def _slopes(self, v: Vector, multipliers: Vector) -> SetSlopes:
+        return set_slopes(self._set, self._q, v, self._still, multipliers, self._tree, self._data, self._rhs)
 
 
 def redundant_slopes(
-    M: Matrix, balance: Balance, space: RowSpace, changes: Any, multipliers: Vector
+    M: Matrix, balance: Balance, space: RowSpace, changes: Changes, multipliers: Vector
 ) -> SolutionSlopes | None:
     r"""Derivatives where rows are redundant and their rank is locally constant; multipliers of least norm.
 
-    Independent rows J_h give the accelerations and multipliers mu. With P the projector on the range of J, the multipliers of least norm have
+    Independent rows J_h give the accelerations and their multipliers mu. With P the projector on the range of J, the
+    multipliers of least norm have
 
-    .. math:: P\,\delta\lambda = (J^T)^+ J_h^T\,\delta\mu, \qquad (I - P)\,\delta\lambda = (I - P)\,\delta J\,J^+ \lambda
+    .. math:: P\,\delta\lambda = (J^T)^+ J_h^T\,\delta\mu, \qquad
+        (I - P)\,\delta\lambda = (I - P)\,\delta J\,J^+ \lambda
+
+    Derivatives by what the rows are asked for are along what they can meet together, :math:`J J^+ \delta\gamma`.
 
     Args:
         M: mass matrix (nv, nv).
         balance: at the solution.
         space: the rows.
-        changes: (velocity, multipliers) -> derivatives of J velocity (size, nv), and of J^T multipliers (nv, nv), by q.
+        changes: of the rows by q.
         multipliers: lambda (size,), of least norm.
 
     Returns:
@@ -162,22 +340,20 @@ def redundant_slopes(
     part = balance._replace(
         rows=balance.rows._replace(jacobian=J[kept]), row_q=balance.row_q[kept], row_v=balance.row_v[kept]
     )
-    found = damped_slopes(M, part, 0.0)
+    found = damped_slopes(M, part, 0.0) or saddle_slopes(M, part)
     if found is None:
         return None
-    back = U[:, :rank] @ (Vt[:rank] / sizes[:rank, None])  # (J^T)^+
-    l_q, l_v, l_tau = (back @ (J[kept].T @ each) for each in (found.l_q, found.l_v, found.l_tau))
-    moved = changes(back.T @ multipliers, None)[0]
-    outside = U[:, rank:]
-    l_q = l_q + outside @ (outside.T @ moved)
-    return SolutionSlopes(found.a_q, found.a_v, found.a_tau, l_q, l_v, l_tau)
+    range_, outside = U[:, :rank], U[:, rank:]
+    back = range_ @ (Vt[:rank] / sizes[:rank, None])  # (J^T)^+
+    l_q, l_v, l_tau, l_gamma = (
+        back @ (J[kept].T @ each) for each in (found.l_q, found.l_v, found.l_tau, found.l_gamma)
+    )
+    l_q = l_q + outside @ (outside.T @ changes.rate(back.T @ multipliers))
+    met = (range_ @ range_.T)[kept]
+    return SolutionSlopes(found.a_q, found.a_v, found.a_tau, l_q, l_v, l_tau, found.a_gamma @ met, l_gamma @ met)
 
 
-def _changes_rank(J: Matrix, left: Matrix, free: Matrix, changes: Any) -> bool:
+def _changes_rank(J: Matrix, left: Matrix, free: Matrix, changes: Changes) -> bool:
     """Whether a combination of rows that vanishes would move what all rows leave free, beside this state."""
-    size = largest(J)
-    for w in left.T:
-        moved = free @ changes(None, w)[1]
-        if largest(moved) > CHANGES * size:
-            return True
-    return False
+    limit = CHANGES * largest(J)
+    return any(largest(free @ changes.force(w)) > limit for w in left.T)

@@ -9,17 +9,22 @@ from typing import Any, Protocol, final
 import numpy as np
 
 from liegroups.arguments import as_tuple, expect, finite_vector, real_numbers
-from liegroups.arrays import ArrayLike, Vector
+from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import read_only, set_fields
 
 from ..errors import SizeError, WrongObjectError
 from ..loops import Axes
 from ..robot import Frame, Motion
+from ..robot.pinocchio import pin
 from .hinge_forces import AtHinge, HingeForce, same_cut
 
 
 class Force(Protocol):
-    """Anything that acts on a robot: `ExternalForce`, `HingeForce`, `HingeSpring`, `PointSpring`, or one's own."""
+    """Anything that acts on a robot: `ExternalForce`, `HingeForce`, `HingeSpring`, `PointSpring`, or one's own.
+
+    With a method `generalised_slopes(motion)`, two matrices (nv, nv) or None, derivatives of dynamics know by formulas
+    what it changes by with q and v; without it, by differences.
+    """
 
     def generalised(self, motion: Motion) -> Vector:
         """Its generalised force (nv,) [N, N m] at a state."""
@@ -58,6 +63,24 @@ class ExternalForce:
         r"""Joint forces (nv,): :math:`J_f^T w`."""
         frame, wrench = self.in_frame(motion)
         return wrench @ motion.posture.jacobian(frame)
+
+    def generalised_slopes(self, motion: Motion) -> tuple[Matrix, Matrix] | None:
+        """Derivatives (nv, nv) of the joint forces by q and by v; None on robots with ellipsoid joints."""
+        posture = motion.posture
+        frame, wrench = self.in_frame(motion)
+        tree, n = posture.space.elementary, motion.v.size
+        if not tree.is_exact:
+            return None
+        k = posture.with_jacobians()
+        seen: Any = pin.Force(wrench)
+        by_q = tree.wrench_slope(k.world_jacobian, _WORLD, frame, posture.placement(frame).act(seen).vector)
+        if self.axes is not Axes.LOCAL:
+            J = posture.jacobian(frame)
+            by_q += J.T @ np.vstack([pin.skew(wrench[:3]), pin.skew(wrench[3:])]) @ J[3:]
+        return by_q, np.zeros((n, n))
+
+
+_WORLD = Frame("world", 0)
 
 
 def as_external(forces: Iterable[Force]) -> tuple[Force, ...]:

@@ -22,6 +22,7 @@ from .applicability import check_method
 from .articulated import solve_test_forces
 from .branches import branches_at
 from .external_force import Force, as_external, generalised
+from .forward_derivatives import DynamicsDerivatives, dynamics_derivatives
 from .proximal import fast_anchors_of, solve_fast, solve_proximal
 from .row_forces import RowForces
 from .row_space import in_balance
@@ -99,6 +100,10 @@ class ForwardDynamics(RowForces):
         if not self.success:
             raise NoAccelerationError(self)
         return self
+
+    def derivatives(self) -> DynamicsDerivatives:
+        """Derivatives of accelerations, multipliers and wrenches: `dynamics_derivatives(self)`."""
+        return dynamics_derivatives(self)
 
     def describe(self) -> str:
         """The result in words: status, method, rank, redundant rows and free motions."""

@@ -25,6 +25,14 @@ class Straight(Function):
         """Write zero."""
         out[:] = 0.0
 
+    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
+        """Write zeros."""
+        dq[:], dv[:] = 0.0, 0.0
+
+    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
+        """Write zeros."""
+        out[:] = 0.0
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Affine(Straight):

@@ -12,12 +12,14 @@ from liegroups import Rn
 from liegroups.arguments import expect, finite_vector
 from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import set_fields
+from liegroups.log_slopes import is_exact_on
 
 from ..errors import SpaceMismatchError, WrongObjectError
 from ..point import MovingPoint, Point
 from ..words import bracketed, signed_sum
 from .function import Function, as_function, as_functions
 from .function_guard import APPLIED
+from .group_motion import GroupMotion, force_derivative_of, force_of_logarithm, force_seen_from
 from .lifted import common_inputs
 
 
@@ -72,6 +74,24 @@ class Composition(Function):
         self.outer.evaluate(inside.point, point.scratch(self, "value", (self.outputs.nq,)), Jf)
         self.outer.drift(inside, out)
         out += Jf @ drift
+
+    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
+        inner = GroupMotion.of(self.inner, motion, a)
+        inside = motion.at(self.outer.inputs, inner.point, inner.velocity)
+        k, n = self.outer.outputs.nv, self.outer.inputs.nv
+        by_point, by_velocity = np.zeros((2, k, n))
+        self.outer.drift_derivatives(inside, inner.acceleration, by_point, by_velocity)
+        Jf = self.outer.linearised_at(inside.point).jacobian
+        dq[:] = by_point @ inner.jacobian + by_velocity @ inner.rate_q + Jf @ inner.by_q
+        dv[:] = by_velocity @ inner.jacobian + Jf @ inner.by_v
+
+    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
+        middle, Jg = self.inner.linearised_at(point)
+        inside = point.at(self.outer.inputs, middle)
+        Jf = self.outer.linearised_at(inside).jacobian
+        bent = force_derivative_of(self.outer, inside, y)
+        self.inner.force_derivative(point, y @ Jf, out)
+        out += Jg.T @ bent @ Jg
 
     def _jacobians(self, point: Point) -> tuple[Matrix, Matrix]:
         inner = point.scratch(self, "inner", (self.inner.outputs.nv, self.inner.inputs.nv))
@@ -133,6 +153,33 @@ class Difference(Function):
         self.right.evaluate(point, g, Jg)
         value[:] = space.difference(g, f)
         jacobian[:] = space.difference_dq1(g, f) @ Jf + space.difference_dq0(g, f) @ Jg
+
+    def drift(self, motion: MovingPoint, out: Vector) -> None:
+        space = self.left.outputs
+        f, g = self.left.linearised_at(motion.point), self.right.linearised_at(motion.point)
+        drift_f, drift_g = np.zeros(space.nv), np.zeros(space.nv)
+        self.left.drift(motion, drift_f)
+        self.right.drift(motion, drift_g)
+        h = space.compose(space.inverse(g.value), f.value)
+        moving = space.relative_motion(h, (f.jacobian @ motion.v, drift_f), (g.jacobian @ motion.v, drift_g))
+        out[:] = space.log_second_derivative(space.log(h), *moving)
+
+    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
+        moving = GroupMotion.of(self.left, motion, a).seen_from(GroupMotion.of(self.right, motion, a)).logarithm()
+        dq[:], dv[:] = moving.by_q, moving.by_v
+
+    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
+        space = self.left.outputs
+        f, g = self.left.linearised_at(point), self.right.linearised_at(point)
+        h = space.compose(space.inverse(g.value), f.value)
+        J = f.jacobian - space.adjoint(space.inverse(h)) @ g.jacobian
+        inner, added = force_of_logarithm(space, h, J, y)
+        out[:] = force_seen_from(self.left, self.right, point, inner) + added
+
+    @property
+    def has_exact_derivatives(self) -> bool:
+        """As of `Function`; and where the logarithm of the outputs has a formula."""
+        return super().has_exact_derivatives and is_exact_on(self.left.outputs)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -236,6 +283,17 @@ class Sum(Function):
         for f, c in zip(self.functions, self._factors, strict=True):
             f.drift(motion, part)
             out += c * part
+
+    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
+        by_q, by_v = np.zeros((2, *dq.shape))
+        dq[:], dv[:] = 0.0, 0.0
+        for f, c in zip(self.functions, self._factors, strict=True):
+            f.drift_derivatives(motion, a, by_q, by_v)
+            dq += c * by_q
+            dv += c * by_v
+
+    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
+        out[:] = sum(c * force_derivative_of(f, point, y) for f, c in zip(self.functions, self._factors, strict=True))
 
 
 def _name(functions: Sequence[Function], factors: Vector) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -20,7 +20,11 @@ from ..robot.arguments import as_robot
 from ..robot.frame_pair import FramePair
 from ..robot.pinocchio import Placement, pin
 from ..robot.posture import Kinematics
+from .differences import force_derivative_by_differences
 from .function import Function
+
+if TYPE_CHECKING:
+    from .slopes import Rows
 
 _LOCAL: Any = pin.LOCAL
 
@@ -160,6 +164,57 @@ class FrameFunction(Framed):
             twist = twist - twist_a
             acceleration = acceleration + twist.cross(twist_a)
         return aMb, np.array(twist.vector), np.array(acceleration.vector)
+
+    # Derivatives of accelerations.
+
+    def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Rows | None:
+        """Rows of the body twist of a pose, with their `Slopes`; None where the function has no formula for them.
+
+        Args:
+            pose: frame b seen from frame a.
+            twist, acceleration: its body twist (6,), and the derivative of that.
+            multipliers: of the rows (outputs.nv,).
+        """
+        return None
+
+    @property
+    def has_exact_derivatives(self) -> bool:
+        """As of `Function`; and not on robots with ellipsoid joints, whose motions are no chain of elementary ones."""
+        return type(self).rows_at is not FrameFunction.rows_at and self.robot.space.elementary.is_exact
+
+    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
+        """As `Function.drift_derivatives`: by the chain rule through the relative motion of the frames."""
+        if not self.has_exact_derivatives:
+            super().drift_derivatives(motion, a, dq, dv)
+            return
+        moving_robot = motion_of(motion)
+        tree = self.robot.space.elementary
+        moving = tree.moving(moving_robot.point.q, moving_robot.v, a)
+        seen = moving.relative(self.frame_a, self.frame_b)
+        rows = self.rows_at(seen.pose, seen.twist, seen.acceleration, np.zeros(self.outputs.nv))
+        if rows is not None:
+            D, slopes = rows
+            dq[:] = slopes.by_pose @ seen.jacobian + slopes.by_twist @ seen.twist_q + D @ seen.acceleration_q
+            dv[:] = slopes.by_twist @ seen.jacobian + D @ seen.acceleration_v
+        tree.datas.give(moving.data)
+
+    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
+        """As `Function.force_derivative`."""
+        if not self.has_exact_derivatives:
+            force_derivative_by_differences(self, point, y, out)
+            return
+        posture = posture_of(point)
+        k = posture.with_jacobians()
+        pose = self.relative_placement(k)
+        rows = self.rows_at(pose, np.zeros(6), np.zeros(6), y)
+        if rows is None:
+            return
+        J = np.empty((6, self.inputs.nv))
+        self.write_jacobian(k, None, J)
+        b = self.frame_b
+        wrench = (k.oMi[b.joint] * b.placement).act(pin.Force(y @ rows.D)).vector
+        out[:] = self.robot.space.elementary.wrench_slope(k.world_jacobian, self.frame_a, b, wrench)
+        out += J.T @ rows.slopes.force @ J
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, final
 
 import numpy as np
@@ -15,8 +15,13 @@ from liegroups.frozen import read_only, set_fields
 from liegroups.space import as_space
 
 from ..errors import SizeError, SpaceMismatchError
-from ..point import MovingPoint, Point, motion_at, place, place_alone, place_motion
-from ..workspace import Workspace
+from ..point import MovingPoint, Point, motion_at, place_alone
+from .differences import (
+    drift_by_differences,
+    drift_derivatives_by_differences,
+    force_derivative_by_differences,
+    force_derivative_by_rates,
+)
 from .function_guard import Answering, declared, watch
 
 if TYPE_CHECKING:
@@ -141,33 +146,32 @@ class Function(Answering, ABC):
             motion: where, and how fast.
             out: (outputs.nv,) to be filled.
         """
-        speed = float(np.abs(motion.v).max(initial=0.0))
-        if speed == 0.0:
-            out[:] = 0.0
-            return
-        h = 1e-5 / speed  # cube root of the rounding unit, as a step of the fastest coordinate
-        ahead = self._rate(motion, h)
-        out[:] = (ahead - self._rate(motion, -h)) / (2.0 * h)
+        drift_by_differences(self, motion, out)
 
     def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
         r"""Write the derivatives of :math:`J(q)\, a + \dot J(q, v)\, v` by q (v and a kept) and by v.
 
-        The default is a central difference along the manifold.
+        The default are five-point differences along the manifold; `has_exact_derivatives` says which.
 
         Args:
             motion: where, and how fast.
             a: tangent acceleration (inputs.nv,).
             dq, dv: (outputs.nv, inputs.nv) to be filled.
         """
-        q, v = motion.point.q, np.array(motion.v)
-        workspace = motion.point.workspace.child
-        for i in range(self.inputs.nv):
-            step = np.zeros(self.inputs.nv)
-            step[i] = h = 1e-4
-            ahead = self._acceleration(self.inputs.integrate(q, step), v, a, workspace)
-            dq[:, i] = (ahead - self._acceleration(self.inputs.integrate(q, -step), v, a, workspace)) / (2.0 * h)
-            ahead = self._acceleration(q, v + step, a, workspace)
-            dv[:, i] = (ahead - self._acceleration(q, v - step, a, workspace)) / (2.0 * h)
+        drift_derivatives_by_differences(self, motion, a, dq, dv)
+
+    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
+        r"""Write the derivative of :math:`J(q)^T y` by q, with y kept: of the joint forces of multipliers.
+
+        The default asks `drift_derivatives` for one column after the other, or takes differences where that does.
+
+        Args:
+            point: where.
+            y: (outputs.nv,).
+            out: (inputs.nv, inputs.nv) to be filled.
+        """
+        by_rates = type(self).drift_derivatives is not Function.drift_derivatives
+        (force_derivative_by_rates if by_rates else force_derivative_by_differences)(self, point, y, out)
 
     def translated(self, element: Vector) -> Function:
         """This function times a constant element of its outputs, on the right; subclasses may know a cheaper form.
@@ -184,11 +188,19 @@ class Function(Answering, ABC):
     @property
     def has_exact_drift(self) -> bool:
         """True when `drift` is a formula, here and in the functions that this one is made of: no difference."""
-        held: list[Any] = []
+        return type(self).drift is not Function.drift and all(f.has_exact_drift for f in self._held())
+
+    @property
+    def has_exact_derivatives(self) -> bool:
+        """True when `drift_derivatives` is a formula, here and in the functions that this one is made of."""
+        own = type(self).drift_derivatives is not Function.drift_derivatives
+        return own and all(f.has_exact_derivatives for f in self._held())
+
+    @final
+    def _held(self) -> Iterator[Function]:
+        """The functions that this one is made of."""
         for field in vars(self).values():
-            held += field if isinstance(field, tuple) else [field]
-        exact = all(f.has_exact_drift for f in held if isinstance(f, Function))
-        return exact and type(self).drift is not Function.drift
+            yield from (f for f in (field if isinstance(field, tuple) else (field,)) if isinstance(f, Function))
 
     @final
     def value(self, q: ArrayLike) -> Vector:
@@ -227,7 +239,7 @@ class Function(Answering, ABC):
         Args:
             q: configuration (inputs.nq,), checked.
         """
-        return self._linearised(self._point(q))
+        return self.linearised_at(self._point(q))
 
     @final
     def drift_at(self, q: ArrayLike, v: ArrayLike) -> Vector:
@@ -345,25 +357,11 @@ class Function(Answering, ABC):
         return place_alone(self.inputs, self.inputs.check(q, f"argument of {self.name}"))
 
     @final
-    def _linearised(self, point: Point) -> Linearisation:
+    def linearised_at(self, point: Point) -> Linearisation:
+        """Value and Jacobian at a point, copies."""
         value, jacobian = np.zeros(self.outputs.nq), np.zeros((self.outputs.nv, self.inputs.nv))
         self.evaluate(point, value, jacobian)
         return Linearisation(value, jacobian)
-
-    @final
-    def _rate(self, motion: MovingPoint, h: float) -> Vector:
-        """J(q (+) h v) v, in the child workspace."""
-        workspace = motion.point.workspace.child
-        point = place(self.inputs, self.inputs.integrate(motion.point.q, h * motion.v), workspace)
-        return np.asarray(self._linearised(point).jacobian @ motion.v)
-
-    @final
-    def _acceleration(self, q: Vector, v: Vector, a: Vector, workspace: Workspace) -> Vector:
-        """J(q) a + Jdot(q, v) v."""
-        motion = place_motion(self.inputs, q, v, workspace)
-        jacobian, out = self._linearised(motion.point).jacobian, np.zeros(self.outputs.nv)
-        self.drift(motion, out)
-        return np.asarray(jacobian @ a + out)
 
 
 def as_function(candidate: Any, what: str, expected: str = "a Function") -> Function:

@@ -65,6 +65,19 @@ class Lifted(Function):
 def lifted(function: Function, space: Space, block: Segments | None = None) -> Function:
     """The function on a bigger space; itself where it lives there already.
 
+    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
+        f, v = self.function, self.block.v_indices
+        by_q, by_v = np.zeros((2, f.outputs.nv, f.inputs.nv))
+        f.drift_derivatives(motion.part(self.block), a[v], by_q, by_v)
+        dq[:], dv[:] = 0.0, 0.0
+        dq[:, v], dv[:, v] = by_q, by_v
+
+    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
+        v = self.block.v_indices
+        out[:] = 0.0
+        out[np.ix_(v, v)] = force_derivative_of(self.function, point.part(self.block), y)
+
+
     Args:
         function: the function.
         space: the whole space.

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from liegroups import SO3, Rn
+from liegroups import Rn
 from liegroups.arrays import Matrix, Vector
 from liegroups.second_order import so3_log_second
 
-from ..linear_algebra import dot
 from ..point import MovingPoint, Point
-from ..robot.pinocchio import pin
+from ..robot.placement import rotation_log
 from .frame_function import FrameOfRobot, kinematics_at
+from .slopes import Rows, pose_rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,27 +56,5 @@ class Orientation(FrameOfRobot):
         aMb, twist, gamma = self.relative_motion(motion)
         out[:] = so3_log_second(rotation_log(aMb.rotation), twist[3:], gamma[3:])
 
-
-LONG_TURN = 2.8
-"""Angle [rad] up to which pinocchio's logarithm of a matrix is exact to 7e-15."""
-
-
-def rotation_log(R: Matrix, jacobian: Matrix | None = None) -> Vector:
-    r"""Rotation vector :math:`\log R` (3,) [rad] of a rotation matrix, to 1e-14 up to half a turn.
-
-    Pinocchio's own loses up to 6e-11 between 2.8 and 3.14 rad, enough to disturb differences of it; there the
-    quaternion is asked.
-
-    Args:
-        R: rotation matrix (3, 3).
-        jacobian: receives the derivative (3, 3) by the body rotation, where one is given.
-    """
-    r: Vector = pin.log3(R)
-    if dot(r, r) < LONG_TURN**2:
-        if jacobian is not None:
-            jacobian[...] = pin.Jlog3(R)
-        return r
-    r = pin.log3(pin.Quaternion(R))
-    if jacobian is not None:
-        jacobian[:] = SO3.log_jacobian(r)
-    return r
+    def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Rows:
+        return pose_rows(pose, twist, acceleration, multipliers, moves=False, turns=True)

@@ -53,10 +53,10 @@ class Polynomial(Function):
 
     _space: Space = field(init=False)
     _argument: Affine = field(init=False)
-    _derivatives: tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]] = field(init=False)
+    _derivatives: tuple[tuple[float, ...], ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Check sizes; differentiate twice."""
+        """Check sizes; differentiate three times."""
         size = int(np.size(np.asarray(self.coefficients))) if np.ndim(self.coefficients) == 1 else 1
         if size == 0:
             raise SizeError("coefficients of a polynomial", "at least 1", 0)
@@ -67,7 +67,8 @@ class Polynomial(Function):
         space = Rn(s.columns.size) if self.inputs is None else self.inputs
         first = a[1:] * np.arange(1, size)
         second = first[1:] * np.arange(1, size - 1)
-        lists = tuple(tuple(float(c) for c in derivative) for derivative in (a, first, second))
+        third = second[1:] * np.arange(1, second.size)
+        lists = tuple(tuple(float(c) for c in derivative) for derivative in (a, first, second, third))
         set_fields(self, _space=space, _argument=s, _derivatives=lists)
         self.declare(space, Rn(1), s.columns & bool(first.any()), name=self.name or None)
 
@@ -96,6 +97,20 @@ class Polynomial(Function):
         self._argument.evaluate(motion.point, out, w)
         rate = float(w[0].dot(motion.v))
         out[0] = _horner(self._derivatives[2], float(out[0])) * rate * rate
+
+    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
+        value, J = np.zeros(1), np.zeros((1, self.columns.size))
+        self._argument.evaluate(motion.point, value, J)
+        second, third = (_horner(c, float(value[0])) for c in self._derivatives[2:])
+        w = J[0]
+        rate = float(w @ motion.v)
+        dq[0] = (second * float(w @ a) + third * rate * rate) * w
+        dv[0] = 2.0 * second * rate * w
+
+    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
+        value, J = np.zeros(1), np.zeros((1, self.columns.size))
+        self._argument.evaluate(point, value, J)
+        out[:] = float(y[0]) * _horner(self._derivatives[2], float(value[0])) * np.outer(J[0], J[0])
 
 
 def _horner(coefficients: tuple[float, ...], s: float) -> float:

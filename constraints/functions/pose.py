@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from ..point import MovingPoint, Point
 from ..robot.pinocchio import pin
 from .frame_function import FrameOfRobot, kinematics_at
 from .function import Function
+from .slopes import Rows, Slopes, translation_slopes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,3 +91,10 @@ class Pose(FrameOfRobot):
         out[:] = gamma
         if not self._body:
             out[:3] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
+
+    def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Rows:
+        D, found = np.eye(6), Slopes.zero(6)
+        if not self._body:
+            D[:3, :3] = pose.rotation
+            translation_slopes(found, np.eye(3), pose.rotation, twist, acceleration, multipliers[:3])
+        return Rows(D, found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from liegroups.arrays import Matrix, Vector
 
 from ..point import MovingPoint, Point
 from .frame_function import FrameOfRobot, kinematics_at
+from .slopes import Rows, pose_rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,3 +53,6 @@ class Position(FrameOfRobot):
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         aMb, twist, gamma = self.relative_motion(motion)
         out[:] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
+
+    def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Rows:
+        return pose_rows(pose, twist, acceleration, multipliers, moves=True, turns=False)

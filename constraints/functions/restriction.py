@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from liegroups import Segments
 from liegroups.arguments import integers
 from liegroups.arrays import Matrix, Vector
@@ -60,3 +62,13 @@ class Restriction(Function):
         whole = motion.point.scratch(self, "drift", (self.function.outputs.nv,))
         self.function.drift(motion, whole)
         out[:] = whole[self._rows.v_indices]
+
+    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
+        by_q, by_v = np.zeros((2, self.function.outputs.nv, self.inputs.nv))
+        self.function.drift_derivatives(motion, a, by_q, by_v)
+        dq[:], dv[:] = by_q[self._rows.v_indices], by_v[self._rows.v_indices]
+
+    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
+        whole = np.zeros(self.function.outputs.nv)
+        whole[self._rows.v_indices] = y
+        self.function.force_derivative(point, whole, out)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from liegroups import SO3
 from liegroups.arrays import Matrix, Vector
@@ -10,6 +13,7 @@ from liegroups.arrays import Matrix, Vector
 from ..point import MovingPoint, Point
 from ..robot.pinocchio import pin
 from .frame_function import FrameOfRobot, kinematics_at
+from .slopes import Rows, Slopes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,3 +55,6 @@ class Rotation(FrameOfRobot):
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         out[:] = self.relative_motion(motion)[2][3:]
+
+    def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Rows:
+        return Rows(np.eye(6)[3:], Slopes.zero(3))

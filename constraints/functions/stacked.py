@@ -15,6 +15,7 @@ from liegroups.frozen import set_fields
 from ..errors import WrongObjectError
 from ..point import MovingPoint, Point
 from .function import Function, as_functions
+from .group_motion import force_derivative_of
 from .lifted import common_inputs
 
 
@@ -70,6 +71,13 @@ class Stacked(Function):
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         for f, _, v in self._blocks():
             f.drift(motion, out[v])
+
+    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
+        for f, _, v in self._blocks():
+            f.drift_derivatives(motion, a, dq[v], dv[v])
+
+    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
+        out[:] = sum(force_derivative_of(f, point, y[v]) for f, _, v in self._blocks())
 
     def _blocks(self) -> Iterator[tuple[Function, slice, slice]]:
         q = v = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +12,9 @@ from liegroups.arrays import Matrix, Vector
 from liegroups.second_order import so3_log_second
 
 from ..point import MovingPoint, Point
+from ..robot.placement import rotation_log
 from .frame_function import FrameOfRobot, kinematics_at
-from .orientation import rotation_log
+from .slopes import Rows, pose_rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,3 +60,6 @@ class Transformation(FrameOfRobot):
         aMb, twist, gamma = self.relative_motion(motion)
         out[:3] = aMb.rotation @ (gamma[:3] + np.cross(twist[3:], twist[:3]))
         out[3:] = so3_log_second(rotation_log(aMb.rotation), twist[3:], gamma[3:])
+
+    def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Rows:
+        return pose_rows(pose, twist, acceleration, multipliers, moves=True, turns=True)

@@ -135,6 +135,24 @@ class Translated(Function):
         g.drift(inside, out)
         out += Jg @ drift
 
+    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
+        f, g, A = self.inner, self.outer, self.inverse_adjoint
+        if g is None:
+            f.drift_derivatives(motion, a, dq, dv)
+            dq[:], dv[:] = A @ dq, A @ dv
+            return
+        self._composed(g).drift_derivatives(motion, a, dq, dv)
+
+    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
+        if self.outer is None:
+            self.inner.force_derivative(point, y @ self.inverse_adjoint, out)
+            return
+        self._composed(self.outer).force_derivative(point, y, out)
+
+    def _composed(self, g: Function) -> Function:
+        """The same function, made of three."""
+        return g @ RightTranslation(self.inner.outputs, self.constant) @ self.inner
+
     def _translate(self, point: Point, value: Vector, jacobian: Matrix | None) -> Matrix:
         """Write the product, f with its Jacobian into memory of the caller; the Jacobian of the product."""
         f = self.inner

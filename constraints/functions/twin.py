@@ -11,6 +11,7 @@ from liegroups.arrays import Matrix, Vector
 from ..errors import SpaceMismatchError
 from ..point import MovingPoint, Point
 from .function import Function, as_function
+from .group_motion import GroupMotion, force_seen_from
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,6 +69,13 @@ class Twin(Function):
         self.f.drift(motion, drift_f)
         self.g.drift(motion, drift_g)
         out[:] = group.relative_motion(h, (Jg @ motion.v, drift_g), (Jf @ motion.v, drift_f))[1]
+
+    def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
+        moving = GroupMotion.of(self.g, motion, a).seen_from(GroupMotion.of(self.f, motion, a))
+        dq[:], dv[:] = moving.by_q, moving.by_v
+
+    def force_derivative(self, point: Point, y: Vector, out: Matrix) -> None:
+        out[:] = force_seen_from(self.g, self.f, point, y)
 
     def _both(self, point: Point) -> tuple[Vector, Matrix, Matrix]:
         """The value, and the Jacobians of f and g."""

@@ -14,6 +14,7 @@ from liegroups.frozen import set_fields
 from liegroups.second_order import cross
 
 from ..functions.frame_function import as_frame
+from ..functions.slopes import Slopes
 from ..robot import Frame, Robot, as_placement
 from ..robot.arguments import as_robot
 from ..robot.pinocchio import Placement, pin
@@ -21,7 +22,6 @@ from ..rows.target import Target
 from .frame_rows import Form, FrameRows
 from .pose_map import LogPose, PoseMap, Split, TurnedLog
 from .rotation_rows import Turn
-from .slopes import Slopes
 from .subhinge import unit_axis
 
 

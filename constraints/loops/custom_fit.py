@@ -12,8 +12,8 @@ from liegroups import SE3
 from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.second_order import cross, so3_log_second
 
-from ..functions.orientation import rotation_log
 from ..robot.pinocchio import pin
+from ..robot.placement import rotation_log
 from .hinge import Hinge
 from .pose_map import PoseMap
 

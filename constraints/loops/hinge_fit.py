@@ -11,12 +11,12 @@ import numpy as np
 from liegroups.arrays import Matrix, Vector
 from liegroups.second_order import cross
 
+from ..functions.slopes import Slopes
 from ..robot.pinocchio import pin
 from .custom_fit import CustomRows, least
 from .hinge import Hinge, HingeKind, chain
 from .pose_map import LogPose, PoseMap, Split
 from .rotation_rows import Cross, RotationRows, Swing, Turn, perpendicular_pair
-from .slopes import Slopes
 from .subhinge import Subhinge
 
 

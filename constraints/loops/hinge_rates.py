@@ -10,12 +10,12 @@ from liegroups.arrays import Matrix, Vector
 from liegroups.second_order import cross
 from liegroups.third_order import se3_ad, se3_coad
 
+from ..functions.slopes import Slopes
 from ..robot.pinocchio import pin
 from .hinge import Hinge, HingeKind, HingeTypeError
 from .hinge_fit import hinge_parts, kept_translations
 from .pose_map import PoseMap
 from .rotation_rows import perpendicular_pair
-from .slopes import Slopes
 from .subhinge import Subhinge
 
 

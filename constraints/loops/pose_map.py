@@ -11,16 +11,16 @@ import numpy as np
 from liegroups import Rn
 from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.frozen import set_fields
+from liegroups.log_slopes import FIVE_POINTS, se3_log_slopes
 from liegroups.second_order import cross, se3_log_second
 from liegroups.segments import as_slice
-from liegroups.third_order import PoseLog
 
 from ..functions.frame_function import FrameFunction, kinematics_at
+from ..functions.slopes import Rows, Slopes, translation_slopes
 from ..point import MovingPoint, Point
 from ..robot import Frame, Robot
 from ..robot.pinocchio import pin
 from .rotation_rows import RotationRows
-from .slopes import FIVE_POINTS, Slopes
 
 
 def second_of_pose_log(pose: Any, twist: Vector, acceleration: Vector) -> Vector:
@@ -138,15 +138,10 @@ class Split(PoseMap):
     def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
         """As `PoseMap.slopes`: both parts follow the rotation alone."""
         found, k = Slopes.zero(self.size), self.directions.shape[0]
-        v, w = twist[:3], twist[3:]
         if k:
-            seen = self.directions @ pose.rotation
-            found.rate[:k, 3:] = -seen @ pin.skew(v)
-            found.force[:3, 3:] = pin.skew(multipliers[:k] @ seen)
-            found.by_pose[:k, 3:] = -seen @ pin.skew(acceleration[:3] + cross(w, v))
-            found.by_twist[:k, :3], found.by_twist[:k, 3:] = seen @ pin.skew(w), -seen @ pin.skew(v)
+            translation_slopes(found, self.directions, pose.rotation, twist, acceleration, multipliers[:k])
         if self.rotation is not None:
-            own = self.rotation.slopes(pose.rotation, w, acceleration[3:], multipliers[k:])
+            own = self.rotation.slopes(pose.rotation, twist[3:], acceleration[3:], multipliers[k:])
             found.rate[k:, 3:], found.by_pose[k:, 3:], found.by_twist[k:, 3:] = own.rate, own.by_pose, own.by_twist
             found.force[3:, 3:] = own.force
         return found
@@ -179,11 +174,7 @@ class LogPose(PoseMap):
 
     def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
         """As `PoseMap.slopes`."""
-        log = PoseLog(pin.log6(pose).vector)
-        J = log.jacobian
-        return Slopes(
-            log.rate_slope(twist) @ J, log.force_slope(multipliers) @ J, *log.second_slopes(twist, acceleration)
-        )
+        return Slopes(*se3_log_slopes(pin.log6(pose).vector, twist, acceleration, multipliers)[1:])
 
 
 @final
@@ -218,6 +209,30 @@ class TurnedLog(PoseMap):
         for half in (slice(0, 3), slice(3, 6)):
             u, u1 = log[half], rate[half]
             out[half] = R @ (second[half] + 2.0 * cross(w, u1) + cross(alpha, u) + cross(w, cross(w, u)))
+
+    def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
+        r"""As `PoseMap.slopes`: of halves :math:`C R\,u`, a vector R y turns by -R skew(y)."""
+        R, log, skew = self.turn @ pose.rotation, pin.log6(pose).vector, pin.skew
+        pulled = np.concatenate([multipliers[:3] @ R, multipliers[3:] @ R])
+        U, rate, force, by_pose, by_twist = se3_log_slopes(log, twist, acceleration, pulled)
+        second = se3_log_second(log, twist, acceleration)
+        w, W, A, first = twist[3:], skew(twist[3:]), skew(acceleration[3:]), U @ twist
+        found = Slopes.zero(6)
+        found.force[:] = force
+        for half in (slice(0, 3), slice(3, 6)):
+            u, u1, J, y = log[half], first[half], U[half], pulled[half]
+            x1 = u1 + cross(w, u)
+            x2 = second[half] + 2.0 * cross(w, u1) + A @ u + W @ (W @ u)
+            found.rate[half] = R @ (rate[half] + W @ J)
+            found.rate[half, 3:] -= R @ skew(x1)
+            found.by_pose[half] = R @ (by_pose[half] + 2.0 * W @ rate[half] + A @ J + W @ (W @ J))
+            found.by_pose[half, 3:] -= R @ skew(x2)
+            found.by_twist[half] = R @ (by_twist[half] + 2.0 * W @ J)
+            found.by_twist[half, 3:] -= R @ (2.0 * skew(u1) + skew(cross(w, u)) + W @ skew(u))
+            found.force[:, 3:] += J.T @ skew(y)
+            found.force[3:] -= skew(y) @ J
+            found.force[3:, 3:] += skew(u) @ skew(y)
+        return found
 
 
 @final
@@ -322,6 +337,17 @@ class OfRelativePose(FrameFunction):
         if not self._same_sign:
             seen *= self._signs
         return seen
+
+    def rows_at(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Rows:
+        """As `FrameFunction.rows_at`."""
+        D, value = np.zeros((self.pose_map.size, 6)), np.zeros(self.pose_map.size)
+        self.pose_map.value(pose, value, D)
+        return Rows(D, self.pose_map.slopes(pose, twist, acceleration, multipliers))
+
+    @property
+    def has_exact_derivatives(self) -> bool:
+        """As of `FrameFunction`; and where the map has a formula."""
+        return super().has_exact_derivatives and self.pose_map.has_exact_slopes
 
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         """As `Function.drift`."""

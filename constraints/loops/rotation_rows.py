@@ -10,12 +10,11 @@ import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 from liegroups.second_order import cross, so3_log_second
-from liegroups.third_order import PoseLog
 from liegroups.unit_vectors import arcsine, unit_log, unit_log_third
 
-from ..functions.orientation import rotation_log
+from ..functions.slopes import Slopes, rotation_vector_slopes
 from ..robot.pinocchio import pin
-from .slopes import Slopes
+from ..robot.placement import rotation_log
 
 
 class RotationRows(ABC):
@@ -66,17 +65,8 @@ class Turn(RotationRows):
         out[:] = drift if self.axes is None else self.axes @ drift
 
     def slopes(self, R: Matrix, omega: Vector, alpha: Vector, multipliers: Vector) -> Slopes:
-        """As `RotationRows.slopes`: those of a pose without translation."""
-        still, turn = np.zeros(3), slice(3, 6)
-        log = PoseLog(np.concatenate([still, rotation_log(R)]))
-        velocity, acceleration = np.concatenate([still, omega]), np.concatenate([still, alpha])
-        moment = multipliers if self.axes is None else multipliers @ self.axes
-        by_pose, by_twist = log.second_slopes(velocity, acceleration)
-        J = log.jacobian[turn, turn]
-        rate = log.rate_slope(velocity)[turn, turn] @ J
-        force = log.force_slope(np.concatenate([still, moment]))[turn, turn] @ J
-        C = np.eye(3) if self.axes is None else self.axes
-        return Slopes(C @ rate, force, C @ by_pose[turn, turn], C @ by_twist[turn, turn])
+        """As `RotationRows.slopes`."""
+        return rotation_vector_slopes(R, omega, alpha, multipliers, self.axes)
 
 
 @final

@@ -7,20 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
-from liegroups.third_order import se3_ad, se3_coad
+from liegroups.third_order import se3_coad
 
-from ..functions.function import Function
-from ..robot import Frame
 from ..robot.elementary import ElementaryTree
+from ..robot.moving_frames import MovingFrames
 from ..robot.pinocchio import pin
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import Reference, RowOwner
 from .constraint_set import ConstraintSet
 from .frame_rows import FrameRows
-from .slopes import FIVE_POINTS
-
-_LOCAL: Any = pin.LOCAL
-_derivatives: Any = pin.getFrameAccelerationDerivatives
 
 
 class SetSlopes(NamedTuple):
@@ -34,6 +29,7 @@ class SetSlopes(NamedTuple):
         force: (nv, nv), of :math:`J^T \lambda` by q, but for what wrenches change by that stay as they are in their
             bodies.
         wrenches: those wrenches of all rows, by joint, in its axes at its origin (`pinocchio.StdVec_Force`).
+        by_differences: names of the constraints whose rows are not known by formulas.
     """
 
     jacobian: Matrix
@@ -43,65 +39,17 @@ class SetSlopes(NamedTuple):
     by_v: Matrix
     force: Matrix
     wrenches: Any
+    by_differences: tuple[str, ...] = ()
 
 
-class _Seen(NamedTuple):
-    """Placement and motion of one frame in its own axes, with derivatives by q and v."""
+class _State(NamedTuple):
+    """Where, how fast, and the acceleration and multipliers that are kept."""
 
-    pose: Any
-    twist: Any
-    acceleration: Any
-    jacobian: Matrix
-    twist_q: Matrix
-    acceleration_q: Matrix
-    acceleration_v: Matrix
-
-
-class _Relative(NamedTuple):
-    """Motion of one frame seen from another, in its axes, with derivatives.
-
-    Attributes:
-        pose, twist, acceleration: X, its body twist (6,) and the derivative of that.
-        jacobian: of X (6, nv), along body twists: of the twist by v, too.
-        twist_q, acceleration_q, acceleration_v: (6, nv).
-        carried: (6, nv) twist of the reference, seen from the frame, by v; None where it is in the world.
-    """
-
-    pose: Any
-    twist: Vector
-    acceleration: Vector
-    jacobian: Matrix
-    twist_q: Matrix
-    acceleration_q: Matrix
-    acceleration_v: Matrix
-    carried: Matrix | None
-
-
-class _Moving(NamedTuple):
-    """A tree in motion, and its frames that were asked for: two owners may share one."""
-
-    model: Any
-    data: Any
-    joints: tuple[int, ...]
-    frames: dict[int, _Seen]
-
-    def seen(self, frame: Frame) -> _Seen:
-        """A frame of the robot."""
-        known = self.frames.get(id(frame))
-        if known is None:
-            data, joint, placement = self.data, self.joints[frame.joint], frame.placement
-            twist_q, by_q, by_v, J = _derivatives(self.model, data, joint, placement, _LOCAL)
-            twist, acceleration = placement.actInv(data.v[joint]), placement.actInv(data.a[joint])
-            known = _Seen(data.oMi[joint] * placement, twist, acceleration, J, twist_q, by_q, by_v)
-            self.frames[id(frame)] = known
-        return known
-
-
-def has_exact_slopes(owner: RowOwner) -> bool:
-    """Whether derivatives of dynamics know the rows of a constraint by formulas, without differences."""
-    if isinstance(owner, FrameRows):
-        return owner.moving.pose_map.has_exact_slopes
-    return _is_flat(owner)
+    q: Vector
+    v: Vector
+    a: Vector
+    multipliers: Vector
+    sides: RightHandSide
 
 
 def set_slopes(
@@ -116,170 +64,91 @@ def set_slopes(
 ) -> SetSlopes:
     r"""Derivatives of all rows at a state; rows that are off are zero.
 
-    With :math:`X = {}^aM_b`, :math:`\nu` its body twist and :math:`\dot\nu` the derivative of that,
-
-    .. math::
-        \delta X = J_{rel}\,\delta q, \qquad
-        \delta \nu = \delta\nu_b - X^{-1}\delta\nu_a + \mathrm{ad}_{X^{-1}\nu_a}\,\delta X, \qquad
-        \delta(J^T\lambda) = J_{rel}^T\,\delta(D^T\lambda) + \ldots
+    Rows of frames are :math:`D(X)\,\nu`, with X the pose of one seen from the other (`MovingFrames.relative`); the
+    derivative of their joint forces is that of the wrenches :math:`D^T\lambda` on both bodies.
 
     Args:
         constraint_set: whose rows.
         q, v, a: (nq,), (nv,), (nv,).
         multipliers: lambda (size,).
-        tree: of the set's robot, whose derivatives pinocchio knows.
+        tree: `robot.space.elementary` of the set's robot.
         data: of pinocchio, for that tree; overwritten.
         rhs: right-hand sides with their rates; the default ones if absent.
     """
-    robot = constraint_set.robot
-    n, k, model = robot.nv, constraint_set.size, tree.model
-    pin.computeForwardKinematicsDerivatives(model, data, q, v, a)
-    J, position, rate, by_q, by_v = np.zeros((5, k, n))
-    found = SetSlopes(
-        J, position, rate, by_q, by_v, np.zeros((n, n)), pin.StdVec_Force(model.njoints * [pin.Force.Zero()])
-    )
+    n, k, model = constraint_set.robot.nv, constraint_set.size, tree.model
     stack = constraint_set.stack
-    moving = _Moving(model, data, tree.joints, {})
-    for on, owner, s in zip(constraint_set.active, stack, stack.slices, strict=True):
+    rows, names = np.zeros((5, k, n)), list[str]()
+    found = SetSlopes(*rows, np.zeros((n, n)), pin.StdVec_Force(model.njoints * [_NO_FORCE]))
+    state = _State(q, v, a, multipliers, constraint_set.rhs if rhs is None else rhs)
+    frames: MovingFrames | None = None
+    for on, owner, s, full in zip(constraint_set.active, stack.owners, stack.slices, stack.full_slices, strict=True):
         if not on or s.start == s.stop:
             continue
-        if isinstance(owner, FrameRows):
-            _of_frames(owner, s, multipliers[s], moving, found)
+        if isinstance(owner, FrameRows) and tree.is_exact:
+            frames = MovingFrames(tree, data, q, v, a) if frames is None else frames
+            _of_frames(owner, s, multipliers[s], frames, found)
+            is_exact = owner.has_exact_derivatives
         else:
-            sides = constraint_set.rhs if rhs is None else rhs
-            _of_others(owner, s, stack.full_slices[stack.index(owner)], robot, q, v, a, multipliers[s], sides, found)
-    return found
+            is_exact = _of_others(constraint_set, owner, s, full, state, found)
+        if not is_exact:
+            names.append(owner.name)
+    return found._replace(by_differences=tuple(names))
 
 
-def _of_frames(owner: FrameRows, s: slice, multipliers: Vector, tree: _Moving, found: SetSlopes) -> None:
+_NO_FORCE = pin.Force.Zero()
+
+
+def _of_frames(owner: FrameRows, s: slice, multipliers: Vector, frames: MovingFrames, found: SetSlopes) -> None:
     """The rows of a contact or closure, by the chain rule through the relative motion of its frames."""
     A, B = owner.predecessor, owner.successor
-    b = tree.seen(B)
-    motion = _in_world(A, b) if A.joint == 0 else _relative(tree.seen(A), b)
-    X, J = motion.pose, motion.jacobian
-    moving = owner.moving.pose_map
-    D, value = np.zeros((moving.size, 6)), np.zeros(moving.size)
-    moving.value(X, value, D)
-    slopes = moving.slopes(X, motion.twist, motion.acceleration, multipliers)
-    found.jacobian[s] = D @ J
-    found.rate[s] = slopes.rate @ J + D @ motion.twist_q
-    found.by_q[s] = slopes.by_pose @ J + slopes.by_twist @ motion.twist_q + D @ motion.acceleration_q
-    found.by_v[s] = slopes.by_twist @ J + D @ motion.acceleration_v
+    pose, twist, acceleration, J, twist_q, acceleration_q, acceleration_v, carried = frames.relative(A, B)
+    D, slopes = owner.moving.rows_at(pose, twist, acceleration, multipliers)
+    k = len(D)
+    along = np.concatenate((D, slopes.rate, slopes.by_pose, slopes.by_twist)).dot(J)
+    turned = np.concatenate((D, slopes.by_twist)).dot(twist_q)
+    found.jacobian[s] = along[:k]
+    np.add(along[k : 2 * k], turned[:k], found.rate[s])
+    by_q = np.add(along[2 * k : 3 * k], turned[k:], found.by_q[s])
+    by_q += D.dot(acceleration_q)
+    np.add(along[3 * k :], D.dot(acceleration_v), found.by_v[s])
     if owner.has_position:
-        if owner.moving is owner.function:
-            found.position[s] = found.jacobian[s]
-        else:
-            D_position = np.zeros((moving.size, 6))
-            owner.function.pose_map.value(X, value, D_position)
-            found.position[s] = D_position @ J
-    wrench = multipliers @ D
-    pushed: Any = pin.Force(wrench)
-    found.wrenches[tree.joints[B.joint]] += B.placement.act(pushed)
+        found.position[s] = along[:k]
+        if owner.moving is not owner.function:
+            D_position, value = np.zeros((k, 6)), np.zeros(k)
+            owner.function.pose_map.value(pose, value, D_position)
+            found.position[s] = D_position.dot(J)
+    wrench = multipliers.dot(D)
+    pushed, joints = pin.Force(wrench), frames.tree.joints
+    found.wrenches[joints[B.joint]] += B.placement.act(pushed)
     if slopes.force.any():
-        found.force[...] += J.T @ (slopes.force @ J)
-    if motion.carried is not None:
-        found.wrenches[tree.joints[A.joint]] -= A.placement.act(X.act(pushed))
-        found.force[...] += motion.carried.T @ (se3_coad(wrench) @ J)
-
-
-def _in_world(A: Frame, b: _Seen) -> _Relative:
-    """A frame seen from one held in the world."""
-    twist, acceleration = b.twist.vector, b.acceleration.vector
-    seen = A.placement.actInv(b.pose)
-    return _Relative(seen, twist, acceleration, b.jacobian, b.twist_q, b.acceleration_q, b.acceleration_v, None)
-
-
-def _relative(a: _Seen, b: _Seen) -> _Relative:
-    """A frame seen from a moving one."""
-    pose = a.pose.actInv(b.pose)
-    to_b = pose.toActionMatrixInverse()
-    back, back2 = pose.actInv(a.twist), pose.actInv(a.acceleration)
-    nu = b.twist - back
-    carried = to_b @ a.jacobian
-    J = b.jacobian - carried
-    ad_back, ad_nu = se3_ad(back.vector), se3_ad(nu.vector)
-    back_q = to_b @ a.twist_q + ad_back @ J
-    twist_q = b.twist_q - back_q
-    second_q = (
-        b.acceleration_q - to_b @ a.acceleration_q - se3_ad(back2.vector) @ J + ad_nu @ back_q - ad_back @ twist_q
-    )
-    second_v = b.acceleration_v - to_b @ a.acceleration_v + ad_nu @ carried - ad_back @ J
-    acceleration = (b.acceleration - back2 + nu.cross(back)).vector
-    return _Relative(pose, nu.vector, acceleration, J, twist_q, second_q, second_v, carried)
+        found.force[...] += J.T.dot(slopes.force.dot(J))
+    if carried is not None:
+        found.wrenches[joints[A.joint]] -= A.placement.act(pose.act(pushed))
+        found.force[...] += carried.T.dot(se3_coad(wrench).dot(J))
 
 
 def _of_others(
-    owner: RowOwner,
-    s: slice,
-    full: slice,
-    robot: Any,
-    q: Vector,
-    v: Vector,
-    a: Vector,
-    multipliers: Vector,
-    sides: RightHandSide,
-    found: SetSlopes,
-) -> None:
-    """The rows of another constraint: by its function where its errors are values, else by differences."""
-    counts = np.flatnonzero(owner.rows.mask)
+    constraint_set: ConstraintSet, owner: RowOwner, s: slice, full: slice, state: _State, found: SetSlopes
+) -> bool:
+    """The rows of another constraint; whether they are known by formulas."""
+    sides = state.sides
     own = Reference(
         sides.points[id(owner)],
         None if sides.velocity is None else sides.velocity[full],
         None if sides.acceleration is None else sides.acceleration[full],
     )
-    size, n = owner.group.nv, robot.nv
-
-    def rows(at: Vector, speed: Vector) -> tuple[Vector, Vector, Matrix]:
-        """Velocity rows, acceleration rows and Jacobian at another state."""
-        motion, rate, second = robot.at(at, speed), np.zeros(size), np.zeros(size)
-        J = np.zeros((size, n))
-        owner.write_velocity(motion, own, rate, J)
-        owner.write_acceleration(motion, own, second, J)
-        return rate[counts], second[counts] + J[counts] @ a, J[counts]
-
-    here = rows(q, v)[2]
-    found.jacobian[s] = found.position[s] = here
-    if _is_flat(owner):
-        _of_values(owner, s, counts, robot, q, v, a, multipliers, here, found)
-        return
-    for i, e in enumerate(np.eye(n)):
-        for step, factor in FIVE_POINTS:
-            rate, second, seen = rows(robot.space.integrate(q, step * e), v)
-            found.rate[s, i] += factor * rate
-            found.by_q[s, i] += factor * second
-            found.force[:, i] += factor * (multipliers @ seen)
-            found.by_v[s, i] += factor * rows(q, v + step * e)[1]
-
-
-def _is_flat(owner: RowOwner) -> bool:
-    """Whether the errors are values of a function less a constant, and it has derivatives of its accelerations."""
-    return owner.errors_are_values and type(owner.measured).drift_derivatives is not Function.drift_derivatives
-
-
-def _of_values(
-    owner: RowOwner,
-    s: slice,
-    counts: Any,
-    robot: Any,
-    q: Vector,
-    v: Vector,
-    a: Vector,
-    multipliers: Vector,
-    J: Matrix,
-    found: SetSlopes,
-) -> None:
-    r"""Rows of values of a function: all is in its `drift_derivatives`, of :math:`J x` at rest too."""
-    f, n = owner.measured, robot.nv
-    motion, still = robot.at(q, v), np.zeros(n)
-    by_q, by_v = np.zeros((f.outputs.nv, n)), np.zeros((f.outputs.nv, n))
-    f.drift_derivatives(motion, a, by_q, by_v)
-    found.by_q[s], found.by_v[s] = by_q[counts], by_v[counts]
-    at_rest = robot.at(q, still)
-    f.drift_derivatives(at_rest, v, by_q, by_v)
-    found.rate[s] = by_q[counts]
-    touched = np.flatnonzero(J.any(axis=0))
-    for i in touched:
-        e = np.zeros(n)
-        e[i] = 1.0
-        f.drift_derivatives(at_rest, e, by_q, by_v)
-        found.force[i] += multipliers @ by_q[counts]
+    counts = np.flatnonzero(owner.rows.mask)
+    pushed = np.zeros(owner.group.nv)
+    pushed[counts] = state.multipliers[s]
+    motion = constraint_set.robot.at(state.q, state.v)
+    slopes = owner.slopes(motion, own, state.a, pushed)
+    found.jacobian[s] = slopes.jacobian[counts]
+    if owner.has_position:
+        found.position[s] = found.jacobian[s]
+        if owner.rate_function is not None:
+            position = np.zeros((owner.group.nv, owner.space.nv))
+            owner.write_position(motion.posture, own.point, np.zeros(owner.group.nv), position)
+            found.position[s] = position[counts]
+    found.rate[s], found.by_q[s], found.by_v[s] = (each[counts] for each in (slopes.rate, slopes.by_q, slopes.by_v))
+    found.force[...] += slopes.force
+    return slopes.is_exact

@@ -12,8 +12,13 @@ from typing import Any, final
 
 import numpy as np
 
+from liegroups.arrays import Matrix, Vector
+from liegroups.third_order import se3_coad
+
 from ..workspace import Pool
+from .frame import Frame
 from .joints import COMPOSITE, joint_whole, type_name
+from .moving_frames import MovingFrames
 from .pinocchio import Model, pin
 
 
@@ -43,6 +48,52 @@ class ElementaryTree:
     def datas(self) -> Pool[Any]:
         """Pinocchio data of the model, one for each that asks."""
         return Pool(self.model.createData)
+
+    def moving(self, q: Vector, v: Vector, a: Vector) -> MovingFrames:
+        """Frames in motion, on data of their own: give `moving.data` back to `datas` when done.
+
+        Args:
+            q, v, a: (nq,), (nv,), (nv,).
+        """
+        return MovingFrames(self, self.datas.take(), q, v, a)
+
+    @cached_property
+    def _supports(self) -> Matrix:
+        """(njoints, nv): 1 for the columns of the elementary joints between the world and a joint, itself included."""
+        model = self.model
+        on = np.zeros((model.njoints, model.nv))
+        for j in range(1, model.njoints):
+            joint = model.joints[j]
+            on[j] = on[model.parents[j]]
+            on[j, joint.idx_v : joint.idx_v + joint.nv] = 1.0
+        return on
+
+    @cached_property
+    def _moves(self) -> Matrix:
+        """(nv, nv): 1 where the joint of the second column carries that of the first, or is it."""
+        model = self.model
+        rows = [self._supports[j] for j in range(1, model.njoints) for _ in range(model.joints[j].nv)]
+        return np.array(rows).reshape(model.nv, model.nv)
+
+    def wrench_slope(self, world_jacobian: Matrix, a: Frame, b: Frame, wrench: Vector) -> Matrix:
+        r"""Derivative (nv, nv) by q of the joint forces of a wrench that b feels from a, and that stays as it is in b.
+
+        With :math:`J_i` the columns of the world Jacobian, W the wrench in the world, and the sign of columns as in J,
+
+        .. math:: rac{\partial}{\partial q_k}\, s_i\, J_i^T W
+            = s_i\,ig([k 	ext{ carries } i] - [k 	ext{ carries } b]ig)\,W^T [J_k, J_i]
+
+        Args:
+            world_jacobian: of the joints (6, nv), spatial, in the world.
+            a, b: frames; a may be held in the world.
+            wrench: on b (6,), in the world, at its origin.
+        """
+        on_b = self._supports[self.joints[b.joint]]
+        signs = on_b - self._supports[self.joints[a.joint]]
+        turned: Matrix = world_jacobian.T @ se3_coad(wrench) @ world_jacobian  # (i, k): W . [J_k, J_i]
+        turned *= self._moves - on_b
+        turned *= signs[:, None]
+        return turned
 
 
 _OF_SEVERAL = (COMPOSITE, "Universal", "SphericalZYX")

@@ -6,10 +6,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from liegroups import SO3
 from liegroups.arguments import finite_vector, real_numbers
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
 from ..errors import NotNormalizedError, OptionError, SizeError, WrongObjectError
+from ..linear_algebra import dot
 from .pinocchio import Placement, pin
 
 
@@ -192,3 +194,28 @@ def _hint(array: Vector) -> str:
     if array.ndim == 3 and array.shape[1:] in ((3, 3), (4, 4)):
         return "give one of them"
     return way_from(array.size) if array.ndim == 1 else ""
+
+
+LONG_TURN = 2.8
+"""Angle [rad] up to which pinocchio's logarithm of a matrix is exact to 7e-15."""
+
+
+def rotation_log(R: Matrix, jacobian: Matrix | None = None) -> Vector:
+    r"""Rotation vector :math:`\log R` (3,) [rad] of a rotation matrix, to 1e-14 up to half a turn.
+
+    Pinocchio's own loses up to 6e-11 between 2.8 and 3.14 rad, enough to disturb differences of it; there the
+    quaternion is asked.
+
+    Args:
+        R: rotation matrix (3, 3).
+        jacobian: receives the derivative (3, 3) by the body rotation, where one is given.
+    """
+    r: Vector = pin.log3(R)
+    if dot(r, r) < LONG_TURN**2:
+        if jacobian is not None:
+            jacobian[...] = pin.Jlog3(R)
+        return r
+    r = pin.log3(pin.Quaternion(R))
+    if jacobian is not None:
+        jacobian[:] = SO3.log_jacobian(r)
+    return r

@@ -17,6 +17,7 @@ from liegroups.frozen import read_only, read_only_copy
 from ..errors import ModelError
 from ..point import ALL_JOINTS, PlacedSpace
 from ..workspace import Pool, Workspace, as_workspace
+from .elementary import ElementaryTree
 from .frame import Frame
 from .joints import angular_columns, joint_space
 from .pinocchio import Model, pin
@@ -72,6 +73,11 @@ class RobotSpace(PlacedSpace):
         joints = self._joints
         if frame.joint >= len(joints) or frame.joint_name not in ("", joints[frame.joint]):
             raise ModelError(f"frame '{frame}' on joint '{frame.joint_name}' ({frame.joint}) is no frame of {robot}")
+
+    @cached_property
+    def elementary(self) -> ElementaryTree:
+        """The same tree with elementary joints, whose derivatives pinocchio knows; made on request, never pickled."""
+        return ElementaryTree(self.model)
 
     # Identity
 

@@ -70,6 +70,11 @@ def rates_to_nearest_turn(
         to_nearest_turn(r, error, jacobian)
 
 
+def is_turned(r: Vector, error: Vector) -> bool:
+    """Whether `to_nearest_turn` changes an error (3,)."""
+    return _to_be_turned(r, error) is not None
+
+
 def _to_be_turned(r: Vector, error: Vector) -> Vector | None:
     """The rotation vector w (3,) of an error, where a whole turn less is nearer to that of the right-hand side."""
     if dot(error, error) <= pi * pi:

@@ -21,6 +21,7 @@ from ..point import MovingPoint, Point
 from ..robot.arguments import point_numbers
 from .comparison import RowTable
 from .rotation_vectors import rates_to_nearest_turn, shorter, shorter_rates, to_nearest_turn
+from .row_slopes import RowSlopes, has_formulas, row_slopes
 from .target import Target
 
 
@@ -310,6 +311,24 @@ class RowOwner(ABC):
         inside = self.rows.one_sided & (error == 0.0)
         error[:] = np.where(inside, 0.0, self.rows.scale * drift)
         self._turn_rates(motion, rhs, acceleration, error, jacobian, second=True)
+
+    @property
+    def has_exact_derivatives(self) -> bool:
+        """Whether `slopes` are formulas: no difference (but where rotation vectors are taken to another turn)."""
+        return has_formulas(self)
+
+    def slopes(self, motion: MovingPoint, reference: Reference, a: Vector, multipliers: Vector) -> RowSlopes:
+        r"""What velocity rows, acceleration rows and :math:`J^T \lambda` change by with q and v.
+
+        By formulas where the function has `drift_derivatives` of its own, else by differences.
+
+        Args:
+            motion: where, and how fast.
+            reference: right-hand side, with its velocity and acceleration, which are kept.
+            a: acceleration of the space (nv,), which is kept.
+            multipliers: :math:`\lambda` (group.nv,), kept too; zero for masked rows.
+        """
+        return row_slopes(self, motion, self._shorter(reference), a, multipliers)
 
     @final
     def _write(self, point: Point, rhs: Vector | None, error: Vector, jacobian: Matrix | None) -> None:

@@ -1,0 +1,279 @@
+"""Derivatives of forward dynamics, as a value: of accelerations, multipliers and wrenches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
+
+import numpy as np
+
+from liegroups.arguments import expect
+from liegroups.arrays import Matrix, Vector
+from liegroups.third_order import se3_coad
+
+from ..errors import ConstraintError, UnknownNameError
+from ..loops import Axes
+from ..loops.frame_rows import FrameRows
+from ..robot import Frame
+from ..robot.pinocchio import pin
+from ..rows.row_owner import RowOwner
+from ..solvers.result import Result
+from ..solvers.status import StatusEnum
+from ..words import first_names
+from .derivatives import SolutionSlopes, balance_at, slopes_of_balance
+from .force_slopes import force_slopes
+from .multipliers import Body, NoWrenchError
+from .status import DynamicsStatus
+from .system import Question
+
+if TYPE_CHECKING:
+    from .forward import ForwardDynamics
+
+
+class DerivativeStatus(StatusEnum):
+    """Whether a solution of constrained dynamics has derivatives: each value is a sentence for humans."""
+
+    SOLVED = "Derivatives of accelerations and multipliers; all rows are independent."
+    RANK_DEFICIENT = (
+        "Derivatives of accelerations, and of the multipliers of least norm: some rows repeat others, here and at all "
+        "states nearby."
+    )
+    SINGULAR = (
+        "There are no derivatives: the rank of the rows is another one at states beside this one (a dead point, or a "
+        "mechanism that moves by its special lengths), or a matrix is singular."
+    )
+    NOT_SOLVED = "There is no solution of the dynamics to differentiate."
+
+    @property
+    def is_success(self) -> bool:
+        """Whether there are derivatives."""
+        return self is DerivativeStatus.SOLVED or self is DerivativeStatus.RANK_DEFICIENT
+
+
+class NoDerivativesError(ConstraintError):
+    """A solution of constrained dynamics without derivatives; carries the result: `result`."""
+
+    def __init__(self, result: DynamicsDerivatives) -> None:
+        self.result = result
+        super().__init__(str(result))
+
+
+class WrenchDerivatives(NamedTuple):
+    """Derivatives of a wrench: by q (along the tangent), v and joint forces (6, nv), by gamma (6, size)."""
+
+    by_q: Matrix
+    by_v: Matrix
+    by_tau: Matrix
+    by_gamma: Matrix
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class DynamicsDerivatives(Result):
+    r"""Derivatives of constrained accelerations and multipliers at one state.
+
+    Of :math:`M a + h = \tau + f(q, v) + J^T \lambda` and :math:`J a = \gamma`, by q (along the tangent:
+    :math:`a(q \oplus \delta)`), v, joint forces tau and wanted accelerations gamma of the rows (targets enter by
+    them). Right-hand sides, tau and wanted accelerations are kept in the derivatives by q and v; external forces change
+    with the state as they do. It is neither true nor false: `success` says whether there are derivatives.
+
+    Attributes:
+        status: whether there are derivatives, and of what.
+        question: what was asked of the dynamics.
+        multipliers: lambda (size,).
+        slopes: all of them; None where there are none.
+        by_differences: names of constraints and of external forces that have no formulas: their part is good to
+            about 1e-9.
+    """
+
+    status: DerivativeStatus
+    question: Question
+    multipliers: Vector
+    slopes: SolutionSlopes | None
+    by_differences: tuple[str, ...]
+
+    @property
+    def success(self) -> bool:
+        """Whether there are derivatives."""
+        return self.status.is_success
+
+    @property
+    def has_exact_derivatives(self) -> bool:
+        """Whether all of them are formulas: no difference."""
+        return self.success and not self.by_differences
+
+    def or_raise(self) -> Self:
+        """The result itself if there are derivatives.
+
+        Raises:
+            NoDerivativesError: there are none; the error carries the result.
+        """
+        if not self.success:
+            raise NoDerivativesError(self)
+        return self
+
+    @property
+    def acceleration_dq(self) -> Matrix:
+        """Of the acceleration by q (nv, nv); zeros where there are no derivatives, as in all of these."""
+        return self._slopes.a_q
+
+    @property
+    def acceleration_dv(self) -> Matrix:
+        """Of the acceleration by v (nv, nv)."""
+        return self._slopes.a_v
+
+    @property
+    def acceleration_dtau(self) -> Matrix:
+        """Of the acceleration by joint forces (nv, nv)."""
+        return self._slopes.a_tau
+
+    @property
+    def acceleration_dgamma(self) -> Matrix:
+        """Of the acceleration by wanted accelerations of the rows (nv, size)."""
+        return self._slopes.a_gamma
+
+    @property
+    def multipliers_dq(self) -> Matrix:
+        """Of the multipliers by q (size, nv)."""
+        return self._slopes.l_q
+
+    @property
+    def multipliers_dv(self) -> Matrix:
+        """Of the multipliers by v (size, nv)."""
+        return self._slopes.l_v
+
+    @property
+    def multipliers_dtau(self) -> Matrix:
+        """Of the multipliers by joint forces (size, nv)."""
+        return self._slopes.l_tau
+
+    @property
+    def multipliers_dgamma(self) -> Matrix:
+        """Of the multipliers by wanted accelerations of the rows (size, size)."""
+        return self._slopes.l_gamma
+
+    def wrench(
+        self,
+        which: RowOwner | str | int,
+        on: Body = "successor",
+        axes: Axes = Axes.LOCAL,
+        frame: Frame | str | None = None,
+    ) -> WrenchDerivatives:
+        """Derivatives of `ForwardDynamics.wrench`, of the same arguments.
+
+        Args:
+            which: the object, its position, or its name.
+            on: "successor", or "predecessor" with the opposite wrench.
+            axes: LOCAL, those of the frame, or LOCAL_WORLD_ALIGNED.
+            frame: at the origin of which frame, and in whose axes; that of the body by default.
+
+        Raises:
+            NoWrenchError: the constraint is neither a contact nor a closure.
+            UnknownNameError: another word than "successor" or "predecessor".
+        """
+        if on not in ("successor", "predecessor"):
+            raise UnknownNameError("body of a constraint", str(on), ("successor", "predecessor"))
+        expect(axes, Axes, "axes of a wrench", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED")
+        constraint_set, found = self.question.constraint_set, self._slopes
+        owner = constraint_set[which]
+        if not isinstance(owner, FrameRows):
+            raise NoWrenchError(owner.name)
+        s = constraint_set.slice_of(which)
+        moved = _moved(self.question, owner, self.multipliers[s], -1.0 if on == "predecessor" else 1.0, axes, frame)
+        by_q, matrix = moved
+        return WrenchDerivatives(
+            by_q + matrix @ found.l_q[s], *(matrix @ each[s] for each in (found.l_v, found.l_tau, found.l_gamma))
+        )
+
+    @cached_property
+    def _slopes(self) -> SolutionSlopes:
+        if self.slopes is not None:
+            return self.slopes
+        n, k = self.question.v.size, self.question.constraint_set.size
+        shapes = ((n, n), (n, n), (n, n), (k, n), (k, n), (k, n), (n, k), (k, k))
+        return SolutionSlopes(*(np.zeros(shape) for shape in shapes))
+
+    def __str__(self) -> str:
+        some = f" (by differences: {first_names(self.by_differences)})" if self.by_differences else ""
+        return f"{self.status}{some}"
+
+    def __repr__(self) -> str:
+        return f"DynamicsDerivatives({self.status.name})"
+
+
+def dynamics_derivatives(result: ForwardDynamics) -> DynamicsDerivatives:
+    """Derivatives of a result of `forward_dynamics`, whatever method gave it; `result.derivatives()` is the same.
+
+    Exact for all contacts and closures but those of custom hinges, and for all constraints on functions that have
+    `drift_derivatives`; `by_differences` names the others, and forces without `generalised_slopes(motion)`.
+
+    Where rows are redundant and their rank is the same nearby, derivatives of accelerations and wrench sums are exact,
+    and the multipliers are those of least norm. Where the rank is another one beside the state there are none: at dead
+    points, and where a mechanism moves by its special lengths (Bennett's): accelerations change smoothly along its
+    closed motions alone, which its minimal coordinates describe.
+
+    Args:
+        result: acceleration and multipliers at one state.
+
+    Raises:
+        WrongObjectError: something else.
+    """
+    from .forward import ForwardDynamics
+
+    expect(result, ForwardDynamics, "result to be differentiated", "what forward_dynamics returned")
+    asked, multipliers = result.question, result.multipliers
+    if not result.success:
+        return DynamicsDerivatives(DerivativeStatus.NOT_SOLVED, asked, multipliers, None, ())
+    constraint_set, q, v = asked.constraint_set, asked.q, asked.v
+    motion = constraint_set.robot.at(q, v)
+    tree = constraint_set.robot.space.elementary
+    data = tree.datas.take()
+    balance = balance_at(constraint_set, q, v, result.acceleration, multipliers, tree, data, asked.rhs)
+    names = balance.rows.by_differences
+    if asked.external:
+        by_q, by_v, rough = force_slopes(asked.external, motion)
+        balance = balance._replace(force_q=balance.force_q - by_q, force_v=balance.force_v - by_v)
+        names += rough
+    M = motion.mass_matrix()
+    found = slopes_of_balance(constraint_set, q, M, balance, multipliers, data, 0.0, asked.rhs)
+    tree.datas.give(data)
+    if found is None or not np.isfinite(found.a_q).all():
+        return DynamicsDerivatives(DerivativeStatus.SINGULAR, asked, multipliers, None, names)
+    status = DerivativeStatus.SOLVED
+    if result.status is not DynamicsStatus.SOLVED:
+        status = DerivativeStatus.RANK_DEFICIENT
+    if not tree.is_exact:
+        names = ("inertia of ellipsoid joints", *names)
+    return DynamicsDerivatives(status, asked, multipliers, found, names)
+
+
+def _moved(
+    question: Question, owner: FrameRows, multipliers: Vector, sign: float, axes: Axes, frame: Frame | str | None
+) -> tuple[Matrix, Matrix]:
+    """Of a wrench on a body, seen from a frame: its derivative by q at constant multipliers, and by the multipliers."""
+    robot, still = question.constraint_set.robot, np.zeros(6)
+    posture, b = robot.at(question.q), owner.successor
+
+    def jacobian(at: Frame) -> Matrix:
+        return posture.jacobian(at) if at.joint else np.zeros((6, robot.nv))
+
+    X: Any = owner.pose(question.q)
+    J_b = jacobian(b)
+    J = J_b - X.toActionMatrixInverse() @ jacobian(owner.predecessor)
+    D, slopes = owner.moving.rows_at(X, still, still, multipliers)
+    wrench: Vector = sign * (multipliers @ D)
+    by_q: Matrix = sign * (slopes.force @ J) - se3_coad(wrench) @ J_b  # in the world: W = X* w, and X moves with b
+    to = posture.frame(frame) if frame is not None else b if sign > 0.0 else owner.predecessor
+    seen: Any = posture.placement(to).actInv(posture.placement(b))
+    carry = seen.toDualActionMatrix()
+    w = carry @ wrench
+    by_q = carry @ by_q + se3_coad(w) @ jacobian(to)
+    matrix: Matrix = sign * (carry @ D.T)
+    if axes is Axes.LOCAL_WORLD_ALIGNED:
+        R = posture.placement(to).rotation
+        turn = np.kron(np.eye(2), R)
+        J_turn = jacobian(to)[3:]
+        by_q = turn @ (by_q - np.vstack([pin.skew(w[:3]), pin.skew(w[3:])]) @ J_turn)
+        matrix = turn @ matrix
+    return by_q, matrix

@@ -1,0 +1,123 @@
+"""Frames of a robot in motion, and seen from each other, with the derivatives of their motion by q and v."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, final
+
+from liegroups.arrays import Matrix, Vector
+from liegroups.third_order import se3_ad
+
+from .frame import Frame
+from .pinocchio import pin
+
+if TYPE_CHECKING:
+    from .elementary import ElementaryTree
+
+_LOCAL: Any = pin.LOCAL
+_derivatives: Any = pin.getFrameAccelerationDerivatives
+
+
+class SeenFrame(NamedTuple):
+    """Placement and motion of one frame in its own axes, with derivatives by q and v.
+
+    Attributes:
+        pose: in the world.
+        twist, acceleration: body twist and spatial acceleration (pinocchio's).
+        jacobian: (6, nv), of the twist by v, of the acceleration by that of the joints.
+        twist_q, acceleration_q, acceleration_v: (6, nv).
+    """
+
+    pose: Any
+    twist: Any
+    acceleration: Any
+    jacobian: Matrix
+    twist_q: Matrix
+    acceleration_q: Matrix
+    acceleration_v: Matrix
+
+
+class RelativeFrame(NamedTuple):
+    """Motion of one frame seen from another, in its axes, with derivatives.
+
+    Attributes:
+        pose, twist, acceleration: X, its body twist (6,) and the derivative of that.
+        jacobian: of X (6, nv), along body twists: of the twist by v, too.
+        twist_q, acceleration_q, acceleration_v: (6, nv).
+        carried: (6, nv) twist of the reference, seen from the frame, by v; None where it is in the world.
+    """
+
+    pose: Any
+    twist: Vector
+    acceleration: Vector
+    jacobian: Matrix
+    twist_q: Matrix
+    acceleration_q: Matrix
+    acceleration_v: Matrix
+    carried: Matrix | None
+
+
+@final
+class MovingFrames:
+    r"""A tree in motion, with an acceleration that is kept: its frames, each computed once.
+
+    Args:
+        tree: elementary, whose derivatives pinocchio knows.
+        data: of pinocchio, for that tree; overwritten, and read as long as frames are asked for.
+        q, v, a: (nq,), (nv,), (nv,).
+    """
+
+    __slots__ = ("_frames", "data", "tree")
+
+    def __init__(self, tree: ElementaryTree, data: Any, q: Vector, v: Vector, a: Vector) -> None:
+        pin.computeForwardKinematicsDerivatives(tree.model, data, q, v, a)
+        self.tree, self.data = tree, data
+        self._frames: dict[int, SeenFrame] = {}
+
+    def seen(self, frame: Frame) -> SeenFrame:
+        """A frame of the robot, in its own axes."""
+        known = self._frames.get(id(frame))
+        if known is None:
+            data, joint, placement = self.data, self.tree.joints[frame.joint], frame.placement
+            twist_q, by_q, by_v, J = _derivatives(self.tree.model, data, joint, placement, _LOCAL)
+            if J.ndim == 1:  # pinocchio gives one column as a vector
+                twist_q, by_q, by_v, J = (each[:, None] for each in (twist_q, by_q, by_v, J))
+            twist, acceleration = placement.actInv(data.v[joint]), placement.actInv(data.a[joint])
+            known = SeenFrame(data.oMi[joint] * placement, twist, acceleration, J, twist_q, by_q, by_v)
+            self._frames[id(frame)] = known
+        return known
+
+    def relative(self, a: Frame, b: Frame) -> RelativeFrame:
+        r"""Frame b seen from frame a, which may be held in the world.
+
+        With :math:`X = {}^aM_b` and :math:`\nu` its body twist,
+
+        .. math::
+            \delta X = J\,\delta q, \qquad
+            \delta \nu = \delta\nu_b - X^{-1}\delta\nu_a + \mathrm{ad}_{X^{-1}\nu_a}\,\delta X
+        """
+        to = self.seen(b)
+        if not a.joint:
+            twist, acceleration = to.twist.vector, to.acceleration.vector
+            pose = a.placement.actInv(to.pose)
+            return RelativeFrame(
+                pose, twist, acceleration, to.jacobian, to.twist_q, to.acceleration_q, to.acceleration_v, None
+            )
+        return _relative(self.seen(a), to)
+
+
+def _relative(a: SeenFrame, b: SeenFrame) -> RelativeFrame:
+    pose = a.pose.actInv(b.pose)
+    to_b = pose.toActionMatrixInverse()
+    back, back2 = pose.actInv(a.twist), pose.actInv(a.acceleration)
+    nu = b.twist - back
+    carried = to_b @ a.jacobian
+    J = b.jacobian - carried
+    ad_back, ad_nu = se3_ad(back.vector), se3_ad(nu.vector)
+    turned = ad_back @ J
+    back_q = to_b @ a.twist_q + turned
+    twist_q = b.twist_q - back_q
+    second_q = b.acceleration_q - to_b @ a.acceleration_q - se3_ad(back2.vector) @ J
+    second_q += ad_nu @ back_q - ad_back @ twist_q
+    second_v = b.acceleration_v - to_b @ a.acceleration_v + ad_nu @ carried - turned
+    acceleration = (b.acceleration - back2 + nu.cross(back)).vector
+    return RelativeFrame(pose, nu.vector, acceleration, J, twist_q, second_q, second_v, carried)

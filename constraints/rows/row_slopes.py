@@ -1,0 +1,120 @@
+"""What rows of any order change by with configuration and velocity: by formulas where there are some."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from liegroups.arrays import Matrix, Vector
+from liegroups.log_slopes import FIVE_POINTS, is_exact_on
+
+from ..functions.group_motion import GroupMotion, force_derivative_of, force_of_logarithm
+from ..point import MovingPoint, place_motion
+from .rotation_vectors import is_turned
+
+if TYPE_CHECKING:
+    from ..functions.function import Function
+    from .row_owner import Reference, RowOwner
+
+
+class RowSlopes(NamedTuple):
+    r"""Derivatives of all rows of a constraint, with an acceleration a and multipliers that are kept.
+
+    Attributes:
+        jacobian: J (k, nv), of the velocity rows by v.
+        rate: (k, nv), of the velocity rows by q.
+        by_q, by_v: (k, nv), of the acceleration rows :math:`J a + \mathrm{drift}`.
+        force: (nv, nv), of :math:`J^T \lambda` by q.
+        is_exact: whether no difference is in them.
+    """
+
+    jacobian: Matrix
+    rate: Matrix
+    by_q: Matrix
+    by_v: Matrix
+    force: Matrix
+    is_exact: bool
+
+    @classmethod
+    def zero(cls, size: int, nv: int) -> RowSlopes:
+        """Zeros, to be filled."""
+        return cls(*np.zeros((4, size, nv)), np.zeros((nv, nv)), True)
+
+
+def has_formulas(owner: RowOwner) -> bool:
+    """Whether the rows of a function are known without differences."""
+    return _moving(owner).has_exact_derivatives and is_exact_on(owner.group)
+
+
+def _moving(owner: RowOwner) -> Function:
+    """What velocity and acceleration rows are of."""
+    return owner.measured if owner.rate_function is None else owner.rate_function
+
+
+def row_slopes(owner: RowOwner, motion: MovingPoint, reference: Reference, a: Vector, multipliers: Vector) -> RowSlopes:
+    """Derivatives of the rows of a function; see `RowOwner.slopes`."""
+    rhs = reference.point
+    if has_formulas(owner) and not (rhs is not None and _turns(owner, motion, rhs)):
+        return _by_formulas(owner, motion, reference, a, multipliers)
+    return slopes_by_differences(owner, motion, reference, a, multipliers)
+
+
+def _turns(owner: RowOwner, motion: MovingPoint, rhs: Vector) -> bool:
+    """Whether rotation vectors are taken to the nearest turn here."""
+    if not owner.wrapped_rotation_vectors:
+        return False
+    value = owner.measured.linearised_at(motion.point).value
+    return any(is_turned(rhs[block], value[block] - rhs[block]) for block in owner.wrapped_rotation_vectors)
+
+
+def _by_formulas(
+    owner: RowOwner, motion: MovingPoint, reference: Reference, a: Vector, multipliers: Vector
+) -> RowSlopes:
+    h, group, point = _moving(owner), owner.group, motion.point
+    n = h.inputs.nv
+    factors = owner.rows.scale.copy()
+    if owner.rows.one_sided.any():
+        error = np.zeros(group.nv)
+        owner.write_position(point, reference.point, error, None)
+        factors[owner.rows.one_sided & (error == 0.0)] = 0.0
+    pushed, moving = factors * multipliers, GroupMotion.of(h, motion, a)
+    if group.is_flat:
+        force = force_derivative_of(h, point, pushed)
+    else:
+        rhs = group.neutral if reference.point is None else reference.point
+        moving = moving.seen_from(GroupMotion.apart(group, rhs, n, reference.velocity, reference.acceleration))
+        inner, added = force_of_logarithm(group, moving.point, moving.jacobian, pushed)
+        force = force_derivative_of(h, point, inner) + added
+        moving = moving.logarithm()
+    seen = (moving.jacobian, moving.rate_q, moving.by_q, moving.by_v)
+    return RowSlopes(*(factors[:, None] * each for each in seen), force, True)
+
+
+def slopes_by_differences(
+    owner: RowOwner, motion: MovingPoint, reference: Reference, a: Vector, multipliers: Vector
+) -> RowSlopes:
+    """The same of any rows, by five-point differences along the manifold."""
+    space, q, v = owner.space, motion.point.q, np.array(motion.v)
+    k, n, workspace = owner.group.nv, space.nv, motion.point.workspace.child
+
+    def rows(at: Vector, speed: Vector) -> tuple[Vector, Vector, Matrix]:
+        """Velocity rows, acceleration rows and Jacobian at another state."""
+        there = place_motion(space, at, speed, workspace)
+        rate, second, J = np.zeros(k), np.zeros(k), np.zeros((k, n))
+        owner.write_velocity(there, reference, rate, J)
+        owner.write_acceleration(there, reference, second, J)
+        return rate, second + J @ a, J
+
+    found = RowSlopes.zero(k, n)
+    found.jacobian[:] = rows(q, v)[2]
+    for i in np.flatnonzero(owner.columns):
+        for step, factor in FIVE_POINTS:
+            e = np.zeros(n)
+            e[i] = step
+            rate, second, J = rows(space.integrate(q, e), v)
+            found.rate[:, i] += factor * rate
+            found.by_q[:, i] += factor * second
+            found.force[:, i] += factor * (multipliers @ J)
+            found.by_v[:, i] += factor * rows(q, v + e)[1]
+    return found._replace(is_exact=False)
