@@ -9,6 +9,7 @@ import numpy as np
 
 from liegroups.arguments import as_callable, as_tuple, real_numbers
 from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.frozen import read_only
 
 from ..errors import DuplicateNameError, OptionError, SizeError
 from ..loops.mobility import coordinate_names
@@ -41,19 +42,11 @@ class Actuators:
         of_q: Callable[[Vector], ArrayLike] | None = None,
         slope: Callable[[Vector, Vector], ArrayLike] | None = None,
     ) -> None:
-        self.robot, self._B, self.names = robot, B, names
+        self.robot, self.names = robot, names
+        self._B = None if B is None else read_only(B)
         self._of_q, self._slope = of_q, slope
-        self.lower, self.upper = np.full(len(names), -np.inf), np.full(len(names), np.inf)
-        if B is not None:
-            self._read_limits(B)
-
-    def _read_limits(self, B: Matrix) -> None:
-        model: Any = self.robot.model
-        for column in range(B.shape[1]):
-            driven = np.flatnonzero(B[:, column])
-            if driven.size == 1 and B[driven[0], column] == 1.0:
-                self.lower[column] = model.lowerEffortLimit[driven[0]]
-                self.upper[column] = model.upperEffortLimit[driven[0]]
+        lower, upper = _limits(robot.model, np.zeros((robot.nv, len(names))) if B is None else B)
+        self.lower, self.upper = read_only(lower), read_only(upper)
 
     @classmethod
     def full(cls, robot: Robot) -> Actuators:
@@ -65,6 +58,8 @@ class Actuators:
     def floating_base(cls, robot: Robot) -> Actuators:
         """A control for each tangent coordinate but those of the first joint, which is free. Raises OptionError."""
         owner = as_robot(robot, "robot of actuators")
+        if not owner.nv:
+            raise OptionError(f"actuators of a floating base: '{owner.name}' has no joints")
         first = owner.space.factors[0]
         if first.v.stop - first.v.start != 6:
             raise OptionError(f"actuators of a floating base: the first joint, '{first.name}', is no free joint")
@@ -104,10 +99,17 @@ class Actuators:
         Args:
             robot: the robot.
             B: q (nq,) -> (nv, nu).
-            derivative: (q, u) -> (nv, nv), of B(q) u by q along the tangent; central differences by default.
+            derivative: (q, u) -> (nv, nv), of B(q) u by q along the tangent; central differences by default, good to
+                about 1e-9.
+
+        Raises:
+            WrongObjectError: no function of q.
+            SizeError, NotFiniteError: its matrix at the neutral configuration; elsewhere when it is called.
         """
         owner = as_robot(robot, "robot of actuators")
         as_callable(B, "actuation matrix", "a function of q")
+        if derivative is not None:
+            as_callable(derivative, "derivative of the actuation", "a function of q and u")
         at = cls.matrix(owner, B(owner.neutral))
         return cls(owner, None, at.names, B, derivative)
 
@@ -122,28 +124,44 @@ class Actuators:
         return self._B is not None
 
     def B(self, q: Vector) -> Matrix:
-        """The matrix (nv, nu) at q."""
+        """The matrix (nv, nu) at q; read-only where it is constant. Raises SizeError, NotFiniteError."""
         if self._B is not None:
             return self._B
-        made = np.array(real_numbers(self._of_q(q), "actuation matrix", finite=True))  # pyright: ignore[reportOptionalCall]
+        of_q: Any = self._of_q
+        made = np.array(real_numbers(of_q(q), "actuation matrix", finite=True))
         if made.shape != (self.robot.nv, self.nu):
             raise SizeError("actuation matrix", (self.robot.nv, self.nu), made.shape)
         return made
 
+    def tau(self, q: Vector, u: Vector) -> Vector:
+        """Joint forces B(q) u (nv,) [N, N m]."""
+        return self.B(q).dot(u)
+
     def slope(self, q: Vector, u: Vector) -> Matrix:
-        """Derivative (nv, nv) of B(q) u by q, along the tangent."""
-        nv = self.robot.nv
+        """Derivative (nv, nv) of B(q) u by q, along the tangent. Raises SizeError, NotFiniteError."""
+        nv, space = self.robot.nv, self.robot.space
+        found = np.zeros((nv, nv))
         if self._B is not None:
-            return np.zeros((nv, nv))
+            return found
         if self._slope is not None:
-            return np.array(real_numbers(self._slope(q, u), "derivative of the actuation", finite=True))
-        space, found = self.robot.space, np.zeros((nv, nv))
-        for i in range(nv):
-            step = np.zeros(nv)
-            step[i] = STEP
-            ahead, behind = self.B(space.integrate(q, step)) @ u, self.B(space.integrate(q, -step)) @ u
+            given = np.array(real_numbers(self._slope(q, u), "derivative of the actuation", finite=True))
+            if given.shape != (nv, nv):
+                raise SizeError("derivative of the actuation", (nv, nv), given.shape)
+            return given
+        for i, step in enumerate(STEP * np.eye(nv)):
+            ahead, behind = self.tau(space.integrate(q, step), u), self.tau(space.integrate(q, -step), u)
             found[:, i] = (ahead - behind) / (2.0 * STEP)
         return found
 
     def __repr__(self) -> str:
         return f"Actuators({self.robot.name!r}, nu {self.nu})"
+
+
+def _limits(model: Any, B: Matrix) -> tuple[Vector, Vector]:
+    """Lower and upper bounds (nu,) of controls that drive one joint coordinate as they are."""
+    lower, upper = np.full(B.shape[1], -np.inf), np.full(B.shape[1], np.inf)
+    for column in range(B.shape[1]):
+        driven = np.flatnonzero(B[:, column])
+        if driven.size == 1 and B[driven[0], column] == 1.0:
+            lower[column], upper[column] = model.lowerEffortLimit[driven[0]], model.upperEffortLimit[driven[0]]
+    return lower, upper

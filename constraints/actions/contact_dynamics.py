@@ -2,89 +2,76 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, final
+from functools import cached_property
+from typing import Any, Self, final
 
 import numpy as np
-from scipy.linalg import lapack
 
-from liegroups.arguments import as_flag, as_tolerance, expect, finite_vector
-from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.arguments import as_flag, expect
+from liegroups.arrays import ArrayLike, Indices, Vector
+from liegroups.frozen import read_only
 
-from ..dynamics.derivatives import SolutionSlopes, balance_at, damped_slopes
-from ..dynamics.row_space import RowSpace
+from ..dynamics import DerivativeStatus, DynamicsStatus
+from ..dynamics.derivatives import SolutionSlopes, balance_at
 from ..dynamics.saddle_point import solve_direct
-from ..dynamics.status import DynamicsStatus
-from ..errors import OptionError, RobotMismatchError
+from ..dynamics.system import status_of, wanted
+from ..errors import UnknownOptionError
+from ..linear_algebra import largest
 from ..loops import ConstraintSet
 from ..robot import Robot
 from ..robot.arguments import as_robot
-from ..robot.elementary import ElementaryTree
+from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
-from .action import Calculation, Derivatives, DifferentialAction
+from ..rows.stacking import check_sides
+from ..words import counted
+from ..workspace import Kept
+from .action import DifferentialAction, ForceSlopes, own
 from .actuators import Actuators
+from .contact_calculation import ContactCalculation, ContactDerivatives
 from .costs import Cost
+from .equations import armature_of, damping_of, quick_solution, rows_on, slopes_at, spread
+from .fused import Fused, fused_of
 from .quasi_static import QuasiStatic, quasi_static
 from .stage_constraints import StageConstraint
-from .state_space import StateSpace
+from .state_space import StateSpace, of_one_robot
 
-
-@final
-@dataclass(frozen=True, eq=False, repr=False)
-class ContactCalculation(Calculation):
-    """A node of contact dynamics.
-
-    Attributes:
-        acceleration: (nv,); None at a terminal node.
-        multipliers: (size,) of the constraint set; None at a terminal node.
-        status: how the dynamics were solved; None at a terminal node.
-        action: whose.
-        row_space: rank of the rows, where they are not damped.
-    """
-
-    acceleration: Vector | None
-    multipliers: Vector | None
-    status: DynamicsStatus | None
-    action: ContactForwardDynamics
-    row_space: RowSpace | None = None
-
-    @property
-    def success(self) -> bool:
-        """Whether both equations of motion hold; at a terminal node whether it has a value."""
-        return bool(np.isfinite(self.cost)) and (self.status is None or self.status.is_success)
-
-
-@final
-@dataclass(frozen=True, eq=False, repr=False)
-class ContactDerivatives(Derivatives):
-    """Derivatives of a node of contact dynamics.
-
-    Attributes:
-        multipliers_x, multipliers_u: (size, ndx) and (size, nu); None where they were not asked for.
-    """
-
-    multipliers_x: Matrix | None = None
-    multipliers_u: Matrix | None = None
+SETS = 64
+"""Subsets, stabilisations and dampings that an action and those made from it keep pinocchio's contacts of."""
 
 
 @final
 class ContactForwardDynamics(DifferentialAction):
-    r"""Constrained forward dynamics: :math:`(M + A)\,a + h = B u + J^T \lambda`, :math:`J a + \mu\lambda = \gamma`.
+    r"""Constrained forward dynamics as a node: accelerations of states and controls, with costs and constraints.
+
+    .. math:: (M + A)\,a + h = B u + J^T \lambda, \qquad J a + \mu\lambda = \gamma
+
+    with :math:`\gamma` = - drift - stabilisation, and lambda acting on the successors (on the robot, for contacts).
+
+    Rows that are redundant, with a rank that is the same nearby, are no obstacle: accelerations and wrenches are exact,
+    and the multipliers are those of least norm. Where the rank changes there are accelerations, but no derivatives.
+
+    Contacts in their own axes (`Axes.LOCAL`, `Form.RATES`), three or six rows each, go through pinocchio's fused calls;
+    all others through the library's own assembly, with the same numbers.
 
     Args:
         robot: the robot.
-        actuators: B.
+        actuators: B; a control for each coordinate by default.
         constraint_set: contacts and loops, with their stabilisation; none by default.
         costs: terms of the cost.
         constraints: rows of inequalities and equalities.
         damping: mu >= 0, of one solve: the rows are then missed by :math:`-\mu\lambda`.
         armature: A >= 0 (nv,) or one number, added to the diagonal of the mass matrix, besides the model's own.
         with_force_derivatives: whether `calc_diff` gives those of the multipliers.
+        rhs: right-hand sides of the rows with their rates, `constraint_set.rhs_at(t)`; constant ones by default.
+
+    Attributes:
+        robot, actuators, constraint_set, damping, armature, with_force_derivatives, rhs: as given.
 
     Raises:
         RobotMismatchError: parts of another robot.
-        OptionError: a negative damping or armature.
+        WrongObjectError, SizeError, OptionError: what is wrong with an argument: a negative damping or armature, ...
 
     Source: `DifferentialActionModelContactFwdDynamics` of Crocoddyl.
     """
@@ -99,23 +86,42 @@ class ContactForwardDynamics(DifferentialAction):
         damping: float = 0.0,
         armature: ArrayLike | float = 0.0,
         with_force_derivatives: bool = False,
+        rhs: RightHandSide | None = None,
     ) -> None:
         self.robot = as_robot(robot, "robot of contact dynamics")
         self.actuators = Actuators.full(robot) if actuators is None else expect(actuators, Actuators, "actuators")
-        self.constraint_set = ConstraintSet(robot, []) if constraint_set is None else constraint_set
-        expect(self.constraint_set, ConstraintSet, "constraint set of contact dynamics")
-        for part, what in ((self.actuators.robot, "actuators"), (self.constraint_set.robot, "constraint set")):
-            if not part.space.same_robot(self.robot.space):
-                raise RobotMismatchError(f"{what} of another robot than the action '{self.robot.name}'")
-        self.damping = as_tolerance(damping, "damping of contact dynamics")
-        self.armature = armature_of(armature, self.robot.nv)
-        self.with_force_derivatives = as_flag(with_force_derivatives, "with_force_derivatives")
-        self._tree = ElementaryTree(self.robot.model)
-        super().__init__(StateSpace(self.robot), self.actuators.nu, costs, constraints)
+        of_one_robot(self.robot, self.actuators.robot, "actuators")
+        self._kept: Kept[tuple[Fused | None]] = Kept(SETS)
+        self._set(
+            constraint_set=ConstraintSet(robot, []) if constraint_set is None else constraint_set,
+            damping=damping,
+            armature=armature,
+            with_force_derivatives=with_force_derivatives,
+            rhs=rhs,
+        )
+        stage = StateSpace(self.robot).with_controls(self.actuators.nu, self.constraint_set)
+        super().__init__(stage, costs, constraints)
+
+    def _set(self, **given: Any) -> None:
+        """Check and take what may change without building anything."""
+        if "constraint_set" in given:
+            found = given["constraint_set"]
+            self.constraint_set = expect(found, ConstraintSet, "constraint set of contact dynamics", "a ConstraintSet")
+            of_one_robot(self.robot, self.constraint_set.robot, "constraint set")
+        if "damping" in given:
+            self.damping = damping_of(given["damping"], "contact dynamics")
+        if "armature" in given:
+            self.armature = armature_of(given["armature"], self.robot.nv)
+        if "with_force_derivatives" in given:
+            self.with_force_derivatives = as_flag(given["with_force_derivatives"], "with_force_derivatives")
+        if "rhs" in given:
+            self.rhs: RightHandSide | None = given["rhs"]
+        if self.rhs is not None:
+            check_sides(self.constraint_set.stack, expect(self.rhs, RightHandSide, "rhs of contact dynamics"))
 
     @property
     def u_lower(self) -> Vector:
-        """Lower bounds of the controls (nu,)."""
+        """Lower bounds of the controls (nu,): efforts of the robot, where a control drives one coordinate."""
         return self.actuators.lower
 
     @property
@@ -123,28 +129,51 @@ class ContactForwardDynamics(DifferentialAction):
         """Upper bounds of the controls (nu,)."""
         return self.actuators.upper
 
-    def replace(self, **changes: Any) -> ContactForwardDynamics:
-        """The same action with other arguments of the constructor."""
-        arguments = {
-            "robot": self.robot,
-            "actuators": self.actuators,
-            "constraint_set": self.constraint_set,
-            "costs": self.costs.costs,
-            "constraints": self.constraints.constraints,
-            "damping": self.damping,
-            "armature": self.armature,
-            "with_force_derivatives": self.with_force_derivatives,
-        }
-        unknown = [name for name in changes if name not in arguments]
-        if unknown:
-            raise OptionError(f"contact dynamics have no argument '{unknown[0]}'; they have {', '.join(arguments)}")
-        return ContactForwardDynamics(**{**arguments, **changes})
+    # Other actions.
+
+    def replace(self, **changes: Any) -> Self:
+        """The same action with other arguments of the constructor.
+
+        What does not touch sizes (damping, armature, with_force_derivatives, rhs, and a set that was switched or
+        stabilised from this one's) builds nothing: costs, constraints and memory are shared.
+
+        Args:
+            **changes: arguments of the constructor by name.
+
+        Raises:
+            UnknownOptionError: no such argument; and what the constructor raises.
+        """
+        arguments = {name: getattr(self, name) for name in _ARGUMENTS}
+        for name in changes:
+            if name not in arguments:
+                raise UnknownOptionError(name, tuple(arguments))
+        rows = getattr(changes.get("constraint_set", self.constraint_set), "stack", None)
+        if changes.keys() <= _LIGHT and rows is self.constraint_set.stack:
+            other = copy.copy(self)
+            for name in ("_fused", "_on"):
+                vars(other).pop(name, None)
+            other._set(**changes)
+            return other
+        arguments["costs"], arguments["constraints"] = self.costs.costs, self.constraints.constraints
+        return type(self)(**{**arguments, **changes})
 
     def switched(
         self, on: Sequence[RowOwner | str | int] | None = None, off: Sequence[RowOwner | str | int] = ()
-    ) -> ContactForwardDynamics:
-        """The same action with some contacts on and others off, as `ConstraintSet.switched`."""
+    ) -> Self:
+        """The same action with some contacts on and others off, as `ConstraintSet.switched`; nothing is built.
+
+        Sizes stay: multipliers of what is off are zero.
+
+        Args:
+            on: only these are on; by default those that are on now.
+            off: these are off.
+
+        Raises:
+            UnknownNameError: lists the names that come closest.
+        """
         return self.replace(constraint_set=self.constraint_set.switched(on, off))
+
+    # What a solver calls.
 
     def quasi_static(
         self,
@@ -157,57 +186,137 @@ class ContactForwardDynamics(DifferentialAction):
         return quasi_static(self, x, max_iterations, tolerance, weights)
 
     def calc(self, x: ArrayLike, u: ArrayLike | None = None) -> ContactCalculation:
-        """As `Action.calc`."""
-        state, control, node = self._node(x, u)
+        """As `Action.calc`; a state at which the dynamics have no solution ends in a status."""
+        state, control = self._checked(x, u)
         if control is None:
-            return ContactCalculation(**node, acceleration=None, multipliers=None, status=None, action=self)
+            return ContactCalculation(*self._node(state, None), None, None, None, self)
         q, v = state[: self.state.nq], state[self.state.nq :]
-        motion = self.robot.at(q, v)
+        tau = self.actuators.tau(q, control)
+        if self._fused is not None:
+            done = self._fused.solve(q, v, tau)
+            if done is not None:
+                a, push, trace = done
+                node = self._node(state, control, push)
+                return ContactCalculation(*node, a, push, DynamicsStatus.SOLVED, self, trace=trace)
+        return self._assembled(state, control, tau)
+
+    def _assembled(self, x: Vector, u: Vector, tau: Vector) -> ContactCalculation:
+        """A node by the library's own rows."""
+        rows_of, on = self.constraint_set, self._on
+        v = x[self.state.nq :]
+        motion = self.robot.at(x[: self.state.nq], v)
         M = motion.mass_matrix()
-        M[np.diag_indices_from(M)] += self.armature
-        force = self.actuators.B(q) @ control - motion.bias_force()
-        rows = self.constraint_set.rows_at(motion)
-        gains, gamma = self.constraint_set.gains, -rows.drift
-        if gains is not None:
-            gamma = gamma - gains[0] * rows.position - gains[1] * rows.velocity
-        if self.damping:
-            a, multipliers = damped_solution(M, rows.jacobian, force, gamma, self.damping)
-            ok = bool(np.isfinite(a).all())
-            status = DynamicsStatus.SOLVED if ok else DynamicsStatus.NOT_FINITE
-            return ContactCalculation(**node, acceleration=a, multipliers=multipliers, status=status, action=self)
-        found = solve_direct(M, rows.jacobian, force, gamma, size=float(v @ v))
-        return ContactCalculation(
-            **node,
-            acceleration=found.acceleration,
-            multipliers=found.multipliers,
-            status=found.status,
-            action=self,
-            row_space=found.row_space,
-        )
+        M.flat[:: len(M) + 1] += self.armature
+        force = tau - motion.bias_force()
+        rows = rows_of.rows_at(motion, self.rhs)
+        gamma = wanted(rows_of, rows, None)
+        J, asked = (rows.jacobian, gamma) if on is None else (rows.jacobian[on], gamma[on])
+        quick = quick_solution(M, J, force, asked, self.damping)
+        status, row_space = DynamicsStatus.SOLVED, None
+        if quick is not None:
+            a, push = quick[0], spread(quick[1], on, rows_of.size)
+        elif self.damping:
+            a, push, status = _NONE, _NONE, DynamicsStatus.SINGULAR_MASS
+        else:
+            found = solve_direct(M, rows.jacobian, force, gamma, size=float(v @ v))
+            a, push, row_space = found.acceleration, found.multipliers, found.row_space
+            status = status_of(found, rows_of, rows)
+        if not (status.is_success or status is DynamicsStatus.INCONSISTENT):
+            a, push = np.full(len(M), np.nan), np.full(len(gamma), np.nan)
+        return ContactCalculation(*self._node(x, u, push), a, push, status, self, row_space, M)
+
+    @cached_property
+    def _fused(self) -> Fused | None:
+        """Pinocchio's own contacts; None where its rows are other ones."""
+        if self.rhs is not None:
+            return None
+        rows = self.constraint_set
+        key = rows.active.tobytes(), rows.baumgarte, self.damping, self.armature.tobytes()
+        return self._kept.get(key, lambda: fused_of(rows, self.damping, self.armature))[0]
+
+    @cached_property
+    def _on(self) -> Indices | None:
+        return rows_on(self.constraint_set)
 
     def calc_diff(self, calculation: Any) -> ContactDerivatives:
         """As `Action.calc_diff`."""
-        done = expect(calculation, ContactCalculation, "calculation to be differentiated", "what calc returned")
-        if done.action is not self:
-            raise OptionError("calculation to be differentiated: it is of another action")
-        if done.u is None or done.acceleration is None or done.multipliers is None:
-            return ContactDerivatives(**vars(self._slopes(done, None, None)))
-        q, v = done.x[: self.state.nq], done.x[self.state.nq :]
-        data = self._tree.datas.take()
-        balance = balance_at(self.constraint_set, q, v, done.acceleration, done.multipliers, self._tree, data)
-        M = self.robot.at(q, v).mass_matrix()
-        M[np.diag_indices_from(M)] += self.armature
-        found: SolutionSlopes | None = damped_slopes(M, balance, self.damping)
-        self._tree.datas.give(data)
-        if found is None:
-            raise OptionError("the rows are redundant: not yet")
-        B, moved = self.actuators.B(q), self.actuators.slope(q, done.u)
-        Fx = np.hstack([found.a_q + found.a_tau @ moved, found.a_v])
-        both = self._slopes(done, Fx, found.a_tau @ B)
-        if not self.with_force_derivatives:
-            return ContactDerivatives(**vars(both))
-        by_x = np.hstack([found.l_q + found.l_tau @ moved, found.l_v])
-        return ContactDerivatives(**vars(both), multipliers_x=by_x, multipliers_u=found.l_tau @ B)
+        done: ContactCalculation = own(calculation, ContactCalculation, self)
+        u, a = done.u, done.acceleration
+        if u is None or a is None:
+            return ContactDerivatives(None, None, *self._slopes(done), calculation=done)
+        if not done.success:
+            return self._without(done, DerivativeStatus.NOT_SOLVED, ())
+        q = done.x[: self.state.nq]
+        B = self.actuators.B(q)
+        if done.trace is not None and self._fused is not None:
+            found: Any = self._fused.slopes(q, done.x[self.state.nq :], B.dot(u), done.trace)
+            names = ()
+        else:
+            found, names = self._own_slopes(done, a)
+            if found is None or not np.isfinite(found.a_q).all():
+                return self._without(done, DerivativeStatus.SINGULAR, names)
+        a_q = found.a_q if self.actuators.is_constant else found.a_q + found.a_tau.dot(self.actuators.slope(q, u))
+        Fx, Fu = np.concatenate((a_q, found.a_v), axis=1), found.a_tau.dot(B)
+        is_rank_deficient = done.status is DynamicsStatus.RANK_DEFICIENT
+        status = DerivativeStatus.RANK_DEFICIENT if is_rank_deficient else DerivativeStatus.SOLVED
+        moved: ForceSlopes | None = None
+        if self.with_force_derivatives or self._sees_forces:
+            l_q = found.l_q if self.actuators.is_constant else found.l_q + found.l_tau.dot(self.actuators.slope(q, u))
+            by_x, by_u = np.concatenate((l_q, found.l_v), axis=1), found.l_tau.dot(B)
+            if done.trace is not None:
+                by_x, by_u = (spread(each, self._on, self.constraint_set.size) for each in (by_x, by_u))
+            moved = ForceSlopes(by_x, by_u)
+        slopes = self._slopes(done, done.multipliers, moved)
+        if moved is None or not self.with_force_derivatives:
+            return ContactDerivatives(Fx, Fu, *slopes, status, None, None, names, done)
+        return ContactDerivatives(Fx, Fu, *slopes, status, moved.by_x, moved.by_u, names, done)
+
+    @cached_property
+    def _sees_forces(self) -> bool:
+        return self.costs.sees_forces or self.constraints.sees_forces
+
+    def _own_slopes(self, done: ContactCalculation, a: Vector) -> tuple[SolutionSlopes | None, tuple[str, ...]]:
+        """Derivatives by the library's own rows, and the names of constraints that have no formulas."""
+        q, v, push = done.x[: self.state.nq], done.x[self.state.nq :], np.asarray(done.multipliers)
+        tree = self.robot.space.elementary
+        data = tree.datas.take()
+        balance = balance_at(self.constraint_set, q, v, a, push, tree, data, self.rhs)
+        M = np.asarray(done.mass_matrix)
+        found = slopes_at(self.constraint_set, self._on, q, M, balance, push, data, self.damping, self.rhs)
+        tree.datas.give(data)
+        rough = () if tree.is_exact else ("inertia of ellipsoid joints",)
+        return found, rough + balance.rows.by_differences
+
+    def _without(
+        self, done: ContactCalculation, status: DerivativeStatus, names: tuple[str, ...]
+    ) -> ContactDerivatives:
+        """What is left where there are no derivatives of the dynamics: NaN for these."""
+        n, ndx, nu, k = self.state.nv, self.state.ndx, self.nu, self.constraint_set.size
+        forces = (np.full((k, ndx), np.nan), np.full((k, nu), np.nan)) if self.with_force_derivatives else (None, None)
+        none = np.full((n, ndx), np.nan), np.full((n, nu), np.nan)
+        return ContactDerivatives(*none, *self._slopes(done, done.multipliers), status, *forces, names, done)
+
+    def describe(self) -> str:
+        """The action in words: state, actuators, contacts and loops with their stabilisation, costs, constraints."""
+        lines = [
+            f"contact dynamics of '{self.robot.name}': nx {self.state.nx}, ndx {self.state.ndx}, nu {self.nu}",
+            f"  damping {self.damping:g}, armature {'none' if not self.armature.any() else 'up to'} "
+            f"{largest(self.armature) or ''}".rstrip(),
+        ]
+        rows = self.constraint_set
+        for name, kind, on, gains, s in zip(
+            rows.names, rows.kinds, rows.active, rows.baumgarte, rows.stack.slices, strict=True
+        ):
+            state = "" if on else ", off"
+            held = f"gains {gains.position_gain:g}, {gains.velocity_gain:g}"
+            lines.append(f"  {kind} '{name}': {counted(s.stop - s.start, 'row')}, {held}{state}")
+        lines += [f"  cost '{cost.label}', weight {cost.weight:g}" for cost in self.costs.costs]
+        for one in self.constraints.constraints:
+            lines.append(f"  {'equality' if one.is_equality else 'inequality'} '{one.label}'")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.describe()
 
     def __repr__(self) -> str:
         return (
@@ -216,22 +325,10 @@ class ContactForwardDynamics(DifferentialAction):
         )
 
 
-def armature_of(armature: ArrayLike | float, nv: int) -> Vector:
-    numbers = np.asarray(armature, dtype=np.float64)
-    whole = finite_vector(np.full(nv, float(numbers)) if numbers.ndim == 0 else numbers, nv, "armature")
-    if (whole < 0.0).any():
-        raise OptionError(f"armature: expected no negative numbers, got {whole.min():g}")
-    return np.array(whole)
+_NONE = read_only(np.zeros(0))
 
+_LIGHT = frozenset(("constraint_set", "damping", "armature", "with_force_derivatives", "rhs"))
+"""What `replace` changes without building anything."""
 
-def damped_solution(M: Matrix, J: Matrix, force: Vector, gamma: Vector, damping: float) -> tuple[Vector, Vector]:
-    r"""Acceleration and multipliers by :math:`(J M^{-1} J^T + \mu I)\,\lambda = \gamma - J M^{-1} f`."""
-    L, failed = lapack.dpotrf(M, lower=1)
-    if failed:
-        return np.full(len(M), np.nan), np.zeros(len(J))
-    Y = lapack.dtrtrs(L, np.asfortranarray(J.T), lower=1)[0]
-    z = lapack.dtrtrs(L, force, lower=1)[0]
-    S = Y.T @ Y
-    S.flat[:: len(J) + 1] += damping
-    push = lapack.dposv(S, gamma - Y.T @ z)[1] if len(J) else gamma
-    return lapack.dtrtrs(L, z + Y @ push, lower=1, trans=1)[0], push
+_ARGUMENTS = ("robot", "actuators", "constraint_set", "costs", "constraints", *sorted(_LIGHT - {"constraint_set"}))
+"""Arguments of the constructor."""

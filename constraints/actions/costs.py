@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
 from liegroups.arguments import as_name, as_tolerance, as_tuple, expect
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
-from ..errors import DuplicateNameError
+from ..errors import DuplicateNameError, OptionError
 from ..functions.function import Function, as_function
 from .activations import Activation, as_activation
-from .residuals import Residuals
+from .residuals import Place, Residuals
 from .state_space import StageSpace
 
 
@@ -24,12 +24,15 @@ class Cost:
     r"""One term of a cost, :math:`w\, a(f(x, u) \ominus y)`.
 
     Args:
-        function: f, of the configuration, the state or the stage (`StageSpace.velocity` and `control` make ones of
-            velocities and controls alone).
+        function: f, of the configuration, the state or the stage (`StageSpace.velocity`, `control` and `force` make
+            ones of velocities, controls and forces of contacts alone).
         reference: y, a point of the output group; its neutral element by default.
-        weight: w, not negative.
+        weight: w, not negative and finite.
         activation: a; half the sum of squares by default; weights (n,) make a weighted one.
         name: the function's by default.
+
+    Raises:
+        WrongObjectError, OptionError: no Function, a weight that is negative or infinite, a name that is no text.
     """
 
     function: Function
@@ -41,31 +44,14 @@ class Cost:
     def __post_init__(self) -> None:
         """Check what can be checked without the stage."""
         as_function(self.function, "function of a cost")
-        as_tolerance(self.weight, "weight of a cost")
+        if as_tolerance(self.weight, "weight of a cost") == np.inf:
+            raise OptionError("weight of a cost: expected a finite number, got inf")
         as_name(self.name, "name of a cost")
 
     @property
     def label(self) -> str:
         """Its name, or that of its function."""
         return self.name or self.function.name
-
-
-class CostSlopes(NamedTuple):
-    """Derivatives of a cost by state and control: gradients, and Gauss-Newton second derivatives.
-
-    Attributes:
-        x: (ndx,).
-        u: (nu,).
-        xx: (ndx, ndx).
-        xu: (ndx, nu).
-        uu: (nu, nu).
-    """
-
-    x: Vector
-    u: Vector
-    xx: Matrix
-    xu: Matrix
-    uu: Matrix
 
 
 @final
@@ -81,7 +67,8 @@ class CostStack:
 
     Raises:
         DuplicateNameError: two of one name.
-        SpaceMismatchError, SizeError: a function of something else, an activation of another size.
+        SpaceMismatchError: a function of something else.
+        SizeError, NotNormalizedError, NotFiniteError: an activation or a reference that does not fit.
     """
 
     def __init__(self, stage: StageSpace, costs: Iterable[Cost] = ()) -> None:
@@ -98,36 +85,53 @@ class CostStack:
             as_activation(c.activation, f.outputs.nv, f"cost '{c.label}'")
             for c, f in zip(self.costs, functions, strict=True)
         ]
-        self._residuals, self._stage = Residuals(stage, functions, references), stage
+        self._residuals = Residuals(stage, functions, references)
+        self._stage = stage
+
+    @property
+    def sees_forces(self) -> bool:
+        """Whether a term depends on the forces of contacts."""
+        return self._residuals.sees_forces
 
     @property
     def size(self) -> int:
         """Number of residuals."""
         return self._residuals.size
 
-    def _counting(self, terminal: bool) -> list[int]:
-        """Terms that count; at a terminal node those that see controls do not."""
-        return [i for i, sees in enumerate(self._residuals.sees_controls) if not (terminal and sees)]
+    def value(self, at: Place) -> tuple[float, Vector]:
+        """The cost, and all residuals (n,).
 
-    def value(self, x: Vector, u: Vector, *, terminal: bool = False) -> tuple[float, Vector]:
-        """The cost, and all residuals (n,)."""
-        r = self._residuals.values(x, u).value
+        Args:
+            at: where; at a terminal node what sees controls or forces does not count.
+        """
+        r = self._residuals.values(at)
         total = 0.0
-        for i in self._counting(terminal):
+        for i in self._counting(at):
             total += self.costs[i].weight * self._activations[i].value(r[self._residuals.slices[i]])
         return total, r
 
-    def slopes(self, x: Vector, u: Vector, *, terminal: bool = False) -> CostSlopes:
-        """Derivatives of the cost."""
-        ndx, nu = self._stage.state.ndx, self._stage.nu
-        rows = self._residuals.slopes(x, u)
-        g, H = np.zeros(ndx + nu), np.zeros((ndx + nu, ndx + nu))
-        R = np.hstack([rows.by_x, rows.by_u])
-        for i in self._counting(terminal):
+    def slopes(self, at: Place) -> tuple[Vector, Vector, Matrix, Matrix, Matrix]:
+        """Gradients Lx (ndx,), Lu (nu,), and Gauss-Newton second derivatives Lxx, Lxu, Luu.
+
+        Args:
+            at: as of `value`.
+        """
+        ndx, size = self._stage.state.ndx, self._stage.state.ndx + self._stage.nu
+        value, R = self._residuals.slopes(at)
+        g, curvature = np.zeros(size), np.zeros((size, size))
+        for i in self._counting(at):
             s, a, w = self._residuals.slices[i], self._activations[i], self.costs[i].weight
-            g += w * (a.gradient(rows.value[s]) @ R[s])
-            H += w * (R[s].T * a.curvature(rows.value[s])) @ R[s]
-        return CostSlopes(g[:ndx], g[ndx:], H[:ndx, :ndx], H[:ndx, ndx:], H[ndx:, ndx:])
+            g += w * (a.gradient(value[s]) @ R[s])
+            curvature += w * ((R[s].T * a.curvature(value[s])) @ R[s])
+        return g[:ndx], g[ndx:], curvature[:ndx, :ndx], curvature[:ndx, ndx:], curvature[ndx:, ndx:]
+
+    def _counting(self, at: Place) -> list[int]:
+        """Terms that count."""
+        running = self._residuals.running if at.terminal else ()
+        return [i for i in range(len(self.costs)) if i not in running]
+
+    def __repr__(self) -> str:
+        return f"CostStack({', '.join(cost.label for cost in self.costs) or 'no costs'})"
 
 
 def _reference(cost: Cost, function: Function) -> Vector:

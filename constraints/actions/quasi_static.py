@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from liegroups.arguments import as_tolerance, finite_vector, natural_number
+from liegroups.arguments import as_mapping, as_tolerance, natural_number, real_numbers
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import ConstraintError, OptionError, UnknownNameError
+from ..errors import ConstraintError, OptionError, SizeError, UnknownNameError
 from ..linear_algebra import largest
 from ..solvers.result import Result
 
@@ -62,9 +62,12 @@ class QuasiStatic(Result):
             raise NoEquilibriumError(self)
         return self
 
+    def __repr__(self) -> str:
+        return f"QuasiStatic({self})"
+
     def __str__(self) -> str:
         if self.success:
-            return f"equilibrium (residual {self.residual:.3g})"
+            return f"equilibrium (residual {self.residual:.3g} N or N m)"
         return f"no equilibrium: controls and contacts leave {self.residual:.3g} N or N m"
 
 
@@ -80,18 +83,23 @@ def quasi_static(
     .. math:: \min_{u, \lambda} |W_u u|^2 + |W_\lambda \lambda|^2 \quad \text{such that} \quad
         B u + J^T \lambda = h(q, 0)
 
-    Without weights newtons count as newton metres, as in Crocoddyl.
+    Without weights newtons count as newton metres, as in Crocoddyl: an arm in contact then lets the contact carry part
+    of its own weight. Contacts that are off carry nothing; damping and armature have no part in it.
 
     Args:
         action: whose actuators and constraints.
         x: state (nx,), at rest.
         max_iterations: corrections of rounding, at most.
         tolerance: largest entry of the balance that counts as met, as a part of the largest force of gravity.
-        weights: "controls" and "multipliers" -> one number, or one an entry: what a unit of each counts.
+        weights: "controls" and "multipliers" -> one number, or one an entry: what a unit of each counts. They say what
+            newtons are against newton metres; infinite: what is not used at all.
 
     Raises:
         OptionError: a state that moves; a weight that is not positive.
         UnknownNameError: another name among the weights.
+        SizeError, NotFiniteError, ...: what is wrong with x or with weights.
+
+    Source: `quasiStatic` of Crocoddyl, which ignores velocities and says nothing where there is no equilibrium.
     """
     q, v = action.state.split(x)
     if v.any():
@@ -99,7 +107,7 @@ def quasi_static(
     most = natural_number(max_iterations, "iterations of a quasi-static balance")
     close = as_tolerance(tolerance, "tolerance of a quasi-static balance")
     motion = action.robot.at(q, v)
-    B, J = action.actuators.B(q), action.constraint_set.rows_at(motion).jacobian
+    B, J = action.actuators.B(q), action.constraint_set.rows_at(motion, action.rhs).jacobian
     nu, k = B.shape[1], len(J)
     scale = 1.0 / _weights(weights, nu, k)
     A, asked = np.hstack([B, J.T]) * scale, motion.bias_force()
@@ -118,13 +126,15 @@ def quasi_static(
 
 def _weights(weights: Any, nu: int, k: int) -> Vector:
     found = {"controls": np.ones(nu), "multipliers": np.ones(k)}
-    entries: dict[str, Any] = {} if weights is None else {**weights}
+    words = "from 'controls' and 'multipliers' to numbers"
+    entries: dict[str, Any] = {} if weights is None else {**as_mapping(weights, "weights of a balance", words)}
     for name, numbers in entries.items():
         if name not in found:
             raise UnknownNameError("weights of a quasi-static balance", name, tuple(found))
-        n = found[name].size
-        whole = finite_vector(np.full(n, float(numbers)) if np.ndim(numbers) == 0 else numbers, n, f"weights of {name}")
-        if not (whole > 0.0).all():
-            raise OptionError(f"weights of {name}: expected positive numbers, got {whole.min():g}")
-        found[name] = np.array(whole)
+        n, given = found[name].size, real_numbers(numbers, f"weights of {name}")
+        if given.ndim and given.shape != (n,):
+            raise SizeError(f"weights of {name}", n, given.shape)
+        if not (given > 0.0).all():
+            raise OptionError(f"weights of {name}: expected positive numbers, got {given.min():g}")
+        found[name] = np.broadcast_to(given, (n,)).astype(np.float64)
     return np.concatenate([found["controls"], found["multipliers"]])

@@ -9,11 +9,11 @@ from typing import Any, final
 import numpy as np
 
 from liegroups.arguments import as_name, as_tuple, expect, real_numbers
-from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 
 from ..errors import DuplicateNameError, OptionError, SizeError
 from ..functions.function import Function, as_function
-from .residuals import Residuals
+from .residuals import Place, Residuals
 from .state_space import StageSpace
 
 
@@ -89,8 +89,15 @@ class ConstraintStack:
         constraints: in order.
 
     Attributes:
-        g_rows, h_rows: which of all rows they are; `terminal` ones leave out what sees the controls.
+        constraints: as given.
+        inequalities, equalities: which of all rows these are.
+        terminal_inequalities, terminal_equalities: those that see neither controls nor forces.
         lower, upper: bounds of all rows.
+
+    Raises:
+        DuplicateNameError: two of one name.
+        SpaceMismatchError: a function of something else.
+        SizeError, NotNormalizedError, NotFiniteError: a reference that does not fit.
     """
 
     def __init__(self, stage: StageSpace, constraints: Iterable[StageConstraint] = ()) -> None:
@@ -103,34 +110,56 @@ class ConstraintStack:
             names.append(one.label)
         functions = [stage.lift(one.function) for one in self.constraints]
         references = [
-            f.outputs.neutral if one.reference is None else np.array(f.outputs.check(one.reference, "reference"))
+            f.outputs.neutral
+            if one.reference is None
+            else np.array(f.outputs.check(one.reference, f"reference of '{one.label}'"))
             for one, f in zip(self.constraints, functions, strict=True)
         ]
-        self._residuals = Residuals(stage, functions, references)
+        self._residuals, self._ndx = Residuals(stage, functions, references), stage.state.ndx
         sides = [one.bounds for one in self.constraints]
         self.lower = np.concatenate([np.zeros(0), *(side[0] for side in sides)])
         self.upper = np.concatenate([np.zeros(0), *(side[1] for side in sides)])
 
-    def rows(self, *, equalities: bool, terminal: bool = False) -> Any:
-        """Indices of the rows of equalities, or of inequalities."""
-        sees = self._residuals.sees_controls
-        return self._residuals.rows_of(
-            [
-                i
-                for i, one in enumerate(self.constraints)
-                if one.is_equality == equalities and not (terminal and sees[i])
-            ]
-        )
+        self.inequalities, self.equalities = self._rows(False, False), self._rows(True, False)
+        self.terminal_inequalities, self.terminal_equalities = self._rows(False, True), self._rows(True, True)
 
-    def values(self, x: Vector, u: Vector, *, terminal: bool = False) -> tuple[Vector, Vector]:
-        """Inequality rows g (ng,) and equality rows h (nh,)."""
-        value = self._residuals.values(x, u).value
-        h = self.rows(equalities=True, terminal=terminal)
-        return value[self.rows(equalities=False, terminal=terminal)], value[h] - self.lower[h]
+    def _rows(self, equalities: bool, terminal: bool) -> Indices:
+        left_out = self._residuals.running if terminal else frozenset[int]()
+        kinds = [one.is_equality for one in self.constraints]
+        return self._residuals.rows_of([i for i, kind in enumerate(kinds) if kind == equalities and i not in left_out])
 
-    def slopes(self, x: Vector, u: Vector, *, terminal: bool = False) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-        """Gx (ng, ndx), Gu (ng, nu), Hx (nh, ndx), Hu (nh, nu)."""
-        rows = self._residuals.slopes(x, u)
-        g = self.rows(equalities=False, terminal=terminal)
-        h = self.rows(equalities=True, terminal=terminal)
-        return rows.by_x[g], rows.by_u[g], rows.by_x[h], rows.by_u[h]
+    @property
+    def sees_forces(self) -> bool:
+        """Whether a term depends on the forces of contacts."""
+        return self._residuals.sees_forces
+
+    @property
+    def size(self) -> int:
+        """Number of all rows."""
+        return self._residuals.size
+
+    def _rows_at(self, at: Place) -> tuple[Indices, Indices]:
+        if at.terminal:
+            return self.terminal_inequalities, self.terminal_equalities
+        return self.inequalities, self.equalities
+
+    def values(self, at: Place) -> tuple[Vector, Vector]:
+        """Inequality rows g (ng,) and equality rows h (nh,).
+
+        Args:
+            at: where; at a terminal node without what sees controls or forces.
+        """
+        value, (g, h) = self._residuals.values(at), self._rows_at(at)
+        return value[g], value[h] - self.lower[h]
+
+    def slopes(self, at: Place) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+        """Gx (ng, ndx), Gu (ng, nu), Hx (nh, ndx), Hu (nh, nu).
+
+        Args:
+            at: as of `values`.
+        """
+        (_, J), (g, h), n = self._residuals.slopes(at), self._rows_at(at), self._ndx
+        return J[g, :n], J[g, n:], J[h, :n], J[h, n:]
+
+    def __repr__(self) -> str:
+        return f"ConstraintStack({', '.join(one.label for one in self.constraints) or 'no constraints'})"

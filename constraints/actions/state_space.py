@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
 from liegroups import ProductSpace, Rn, Segments, Space
-from liegroups.arguments import natural_number
+from liegroups.arguments import expect, natural_number
 from liegroups.arrays import ArrayLike, Matrix, Vector
 
-from ..errors import SpaceMismatchError
+from ..errors import OptionError, RobotMismatchError, SpaceMismatchError
 from ..functions.affine import Identity
 from ..functions.function import Function, as_function
-from ..functions.lifted import lifted, same_space
+from ..functions.lifted import lifted, robots_of, same_space
+from ..loops import ConstraintSet
 from ..robot import Robot
 from ..robot.arguments import as_robot
+from ..rows.row_owner import RowOwner
 
 
 @final
@@ -78,28 +79,28 @@ class StateSpace:
         """The neutral configuration at rest (nx,)."""
         return self.join(self.robot.neutral)
 
-    def integrate(self, x: Vector, dx: Vector) -> Vector:
-        r""":math:`x \oplus dx` (nx,)."""
-        return self.space.integrate(x, dx)
+    def integrate(self, x: ArrayLike, dx: ArrayLike) -> Vector:
+        r""":math:`x \oplus dx` (nx,). Raises what `check` raises."""
+        return self.space.integrate(self.check(x), self.space.check_tangent(dx))
 
-    def difference(self, x0: Vector, x1: Vector) -> Vector:
-        r""":math:`x_1 \ominus x_0` (ndx,)."""
-        return self.space.difference(x0, x1)
+    def difference(self, x0: ArrayLike, x1: ArrayLike) -> Vector:
+        r""":math:`x_1 \ominus x_0` (ndx,). Raises what `check` raises."""
+        return self.space.difference(self.check(x0), self.check(x1))
 
-    def difference_jacobians(self, x0: Vector, x1: Vector) -> tuple[Matrix, Matrix]:
+    def difference_jacobians(self, x0: ArrayLike, x1: ArrayLike) -> tuple[Matrix, Matrix]:
         r"""Derivatives (ndx, ndx) of :math:`x_1 \ominus x_0` by x0 and by x1."""
-        d = self.space.difference(x0, x1)
+        d = self.difference(x0, x1)
         # log(x0^-1 x1): moved at the end by J_log(d), at the start by -J_log(d) Ad(exp(d))^-1 = -J_log(-d)
         return -self.space.log_jacobian(-d), self.space.log_jacobian(d)
 
-    def integrate_jacobians(self, dx: Vector) -> tuple[Matrix, Matrix]:
-        r"""Derivatives (ndx, ndx) of :math:`x \oplus dx` by x and by dx."""
-        step = self.space.exp(dx)
-        return self.space.adjoint(self.space.inverse(step)), self.space.exp_jacobian(dx)
+    def integrate_jacobians(self, dx: ArrayLike) -> tuple[Matrix, Matrix]:
+        r"""Derivatives (ndx, ndx) of :math:`x \oplus dx` by x and by dx; the same at every x."""
+        step = self.space.check_tangent(dx)
+        return self.space.adjoint(self.space.exp(-step)), self.space.exp_jacobian(step)
 
-    def with_controls(self, nu: int) -> StageSpace:
-        """States with nu controls."""
-        return StageSpace(self, nu)
+    def with_controls(self, nu: int, constraint_set: ConstraintSet | None = None) -> StageSpace:
+        """States with nu controls, and with the multipliers of a constraint set."""
+        return StageSpace(self, nu, constraint_set)
 
     def __repr__(self) -> str:
         return f"StateSpace({self.robot.name!r}, nx {self.nx}, ndx {self.ndx})"
@@ -109,60 +110,115 @@ class StateSpace:
 class StageSpace:
     r"""State and control as one Lie group, :math:`(q, v, u)`: where costs and constraints of a stage live.
 
+    With a constraint set the multipliers are a fourth factor, :math:`(q, v, u, \lambda)`: a function of them is one of
+    the forces of contacts and loops, and an action differentiates it through its dynamics.
+
     Args:
         state: the state space.
         nu: number of controls.
+        constraint_set: whose multipliers functions may see; none by default.
 
     Attributes:
-        state, nu: as given.
-        space: the group, with the factors "configuration", "velocity" and "control".
+        state, nu, constraint_set: as given.
+        nf: number of multipliers.
+        space: the group, with the factors "configuration", "velocity", "control" and, with a set, "force".
+
+    Raises:
+        WrongObjectError, SizeError: what is wrong with an argument.
+        RobotMismatchError: a constraint set of another robot.
     """
 
-    def __init__(self, state: StateSpace, nu: int) -> None:
-        self.state, self.nu = state, natural_number(nu, "number of controls")
-        robot = state.robot
-        parts: list[Space] = [robot.space, Rn(robot.nv), Rn(self.nu)]
-        self.space = ProductSpace(parts, ["configuration", "velocity", "control"])
-
-    @cached_property
-    def _blocks(self) -> tuple[Segments, Segments, Segments]:
-        nv, whole = self.state.nv, self.space
-        return (
-            Segments.of(whole, 0),
-            Segments.coordinates(whole, range(nv, 2 * nv)),
-            Segments.coordinates(whole, range(2 * nv, whole.nv)),
-        )
+    def __init__(self, state: StateSpace, nu: int, constraint_set: ConstraintSet | None = None) -> None:
+        self.state = expect(state, StateSpace, "state space of a stage", "a StateSpace")
+        self.nu = natural_number(nu, "number of controls")
+        self.constraint_set = constraint_set
+        self.nf = 0
+        if constraint_set is not None:
+            self.nf = expect(constraint_set, ConstraintSet, "constraint set of a stage", "a ConstraintSet").size
+            of_one_robot(state.robot, constraint_set.robot, "constraint set")
+        robot, nv = state.robot, state.nv
+        parts: list[Space] = [robot.space, Rn(nv), Rn(self.nu), Rn(self.nf)]
+        names = ["configuration", "velocity", "control", "force"]
+        self._plain = ProductSpace(parts[:3], names[:3])
+        self.space = ProductSpace(parts, names) if self.nf else self._plain
+        starts = (0, nv, 2 * nv, 2 * nv + self.nu, 2 * nv + self.nu + self.nf)
+        self._columns = {name: range(a, b) for name, a, b in zip(names, starts, starts[1:], strict=False)}
 
     def lift(self, function: Function) -> Function:
-        """A function of q, of (q, v) or of (q, v, u) as one of the stage.
+        """A function of q, of (q, v), of (q, v, u) or of the whole stage as one of the stage.
 
         Raises:
-            SpaceMismatchError: a function of something else; `velocity` and `control` take functions of these alone.
+            WrongObjectError: no function.
+            SpaceMismatchError, RobotMismatchError: a function of something else, or of another robot; `velocity`,
+                `control` and `force` take functions of these alone.
         """
         f = as_function(function, "function of a stage")
         if same_space(f.inputs, self.space):
             return f
-        if same_space(f.inputs, self.state.space):
-            return lifted(f, self.space, Segments.coordinates(self.space, range(2 * self.state.nv)))
         if same_space(f.inputs, self.state.robot.space):
-            return lifted(f, self.space, self._blocks[0])
+            return lifted(f, self.space, Segments.of(self.space, 0))
+        for part in (self.state.space, self._plain):
+            if same_space(f.inputs, part):
+                return lifted(f, self.space, Segments.coordinates(self.space, range(part.nv)))
+        for robot_space in robots_of(f.inputs):
+            if not robot_space.same_robot(self.state.robot.space):
+                raise RobotMismatchError(f"{f.name} is a function of another robot than '{self.state.robot.name}'")
         raise SpaceMismatchError(f"inputs of {f.name}", self.space.name, f.inputs.name)
+
+    def configuration(self) -> Function:
+        """The configuration q itself, as a function of the stage."""
+        return self.lift(Identity(self.state.robot.space))
+
+    def states(self) -> Function:
+        """The state (q, v) itself, as a function of the stage."""
+        return self.lift(Identity(self.state.space))
 
     def velocity(self, function: Function | None = None) -> Function:
         """A function of v alone, the velocity itself by default, as one of the stage."""
-        return lifted(Identity(Rn(self.state.nv)) if function is None else function, self.space, self._blocks[1])
+        return self._of("velocity", Rn(self.state.nv), function)
 
     def control(self, function: Function | None = None) -> Function:
         """A function of u alone, the controls themselves by default, as one of the stage."""
-        return lifted(Identity(Rn(self.nu)) if function is None else function, self.space, self._blocks[2])
+        return self._of("control", Rn(self.nu), function)
 
-    def join(self, x: Vector, u: Vector) -> Vector:
-        """The point (nx + nu,) of the stage."""
-        return np.concatenate([x, u])
+    def force(self, which: RowOwner | str | int | None = None, function: Function | None = None) -> Function:
+        """A function of the multipliers of one constraint, or of all, the multipliers themselves by default.
 
-    def sees_controls(self, function: Any) -> bool:
-        """Whether a function of the stage depends on the controls."""
-        return bool(function.columns[2 * self.state.nv :].any())
+        Args:
+            which: the object, its position, or its name; all rows (nf,) by default.
+            function: of R^k, with k the rows of the constraint.
+
+        Raises:
+            OptionError: the stage has no constraint set.
+            UnknownNameError: lists the names that come closest.
+            SpaceMismatchError: a function of something else.
+        """
+        if self.constraint_set is None:
+            raise OptionError("forces of a stage: it has no constraint set; `with_controls(nu, constraint_set)`")
+        columns = self._columns["force"]
+        s = slice(0, self.nf) if which is None else self.constraint_set.slice_of(which)
+        label = "force" if which is None else f"force of {self.constraint_set[which].name}"
+        return self._lifted(columns[s], Rn(s.stop - s.start), function, label)
+
+    def _of(self, name: str, space: Space, function: Function | None) -> Function:
+        return self._lifted(self._columns[name], space, function, name)
+
+    def _lifted(self, columns: range, space: Space, function: Function | None, name: str) -> Function:
+        f = Identity(space, name=name) if function is None else as_function(function, f"function of the {name}")
+        if f.inputs != space:
+            raise SpaceMismatchError(f"inputs of {f.name}", space.name, f.inputs.name)
+        return lifted(f, self.space, Segments.coordinates(self.space, columns))
+
+    def sees_controls(self, function: Function) -> bool:
+        """Whether a function of the stage depends on the controls, or on the forces."""
+        return bool(function.columns[self.state.ndx :].any())
 
     def __repr__(self) -> str:
-        return f"StageSpace({self.state.robot.name!r}, ndx {self.state.ndx}, nu {self.nu})"
+        forces = f", nf {self.nf}" if self.nf else ""
+        return f"StageSpace({self.state.robot.name!r}, ndx {self.state.ndx}, nu {self.nu}{forces})"
+
+
+def of_one_robot(robot: Robot, other: Robot, what: str) -> None:
+    """Refuse a part of another robot. Raises RobotMismatchError."""
+    if not other.space.same_robot(robot.space):
+        raise RobotMismatchError(f"{what} of another robot ('{other.name}') than the action's, '{robot.name}'")

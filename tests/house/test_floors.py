@@ -81,6 +81,7 @@ PINOCCHIO_ROOMS = tuple(
         "functions",
         "loops",
         "dynamics",
+        "actions",
         "models",
         "paths",
         "manipulation",
