@@ -18,13 +18,11 @@ import numpy as np
 from scipy.linalg import lapack
 
 from liegroups.arrays import Matrix, Vector
-from liegroups.log_slopes import FIVE_POINTS
 
 from ..linear_algebra import largest
 from ..loops import ConstraintSet
 from ..loops.set_slopes import SetSlopes, set_slopes
 from ..robot.elementary import ElementaryTree
-from ..robot.pinocchio import pin
 from ..rows.right_hand_side import RightHandSide
 from .row_space import RowSpace
 
@@ -123,6 +121,8 @@ def slopes_of_balance(
     data: Any,
     damping: float = 0.0,
     rhs: RightHandSide | None = None,
+    *,
+    independent: bool = False,
 ) -> SolutionSlopes | None:
     """As `solution_slopes`, from what the equations change by.
 
@@ -130,9 +130,12 @@ def slopes_of_balance(
         constraint_set, q, M, multipliers, damping, rhs: as there.
         balance: at the solution.
         data: of pinocchio, for the elementary tree; overwritten.
+        independent: whether it is known that all rows are, but for those of zeros.
     """
-    if damping:
-        return damped_slopes(M, balance, damping)
+    if damping or independent:
+        found = damped_slopes(M, balance, damping)
+        if damping or found is not None:
+            return found
     space = RowSpace(balance.rows.jacobian)
     if space.is_full and space.rank == constraint_set.size:
         return damped_slopes(M, balance, 0.0) or saddle_slopes(M, balance)
@@ -161,12 +164,8 @@ def balance_at(
         rhs: right-hand sides with their rates; the default ones if absent.
     """
     rows = set_slopes(constraint_set, q, v, a, multipliers, tree, data, rhs)
-    if tree.is_exact:
-        by_q, by_v, _ = pin.computeRNEADerivatives(tree.model, data, q, v, a, rows.wrenches)
-        by_q, by_v = by_q - rows.force, by_v.copy()
-    else:
-        by_q, by_v = _forces_by_differences(tree.model, data, q, v, a)
-        by_q -= rows.force
+    by_q, by_v = tree.force_slopes(data, q, v, a, rows.wrenches)
+    by_q -= rows.force
     row_q, row_v = rows.by_q, rows.by_v
     gains = constraint_set.gains
     if gains is not None:
@@ -174,16 +173,6 @@ def balance_at(
         row_q = row_q + kp * rows.position + kd * rows.rate
         row_v = row_v + kd * rows.jacobian
     return Balance(rows, by_q, by_v, row_q, row_v)
-
-
-def _forces_by_differences(model: Any, data: Any, q: Vector, v: Vector, a: Vector) -> tuple[Matrix, Matrix]:
-    """Of M a + h by q and v, where pinocchio's own are wrong and the joints have no parts: ellipsoid joints."""
-    by_q, by_v = np.zeros((2, v.size, v.size))
-    for i, e in enumerate(np.eye(v.size)):
-        for step, factor in FIVE_POINTS:
-            by_q[:, i] += factor * pin.rnea(model, data, pin.integrate(model, q, step * e), v, a)
-            by_v[:, i] += factor * pin.rnea(model, data, q, v + step * e, a)
-    return by_q, by_v
 
 
 def damped_slopes(M: Matrix, balance: Balance, damping: float) -> SolutionSlopes | None:
@@ -297,12 +286,9 @@ class RowChanges:
 
     def force(self, multipliers: Vector) -> Matrix:
         """As `Changes.force`."""
-        rows, model, still = self._slopes(self._still, multipliers), self._tree.model, self._still
-        if not self._tree.is_exact:
-            return rows.force
-        pushed: Matrix = pin.computeRNEADerivatives(model, self._data, self._q, still, still, rows.wrenches)[0].copy()
-        pushed -= pin.computeRNEADerivatives(model, self._data, self._q, still, still)[0]
-        return rows.force - pushed
+        rows, still, slopes = self._slopes(self._still, multipliers), self._still, self._tree.force_slopes
+        pushed = slopes(self._data, self._q, still, still, rows.wrenches)[0]
+        return rows.force - pushed + slopes(self._data, self._q, still, still)[0]
 
     def _slopes(self, v: Vector, multipliers: Vector) -> SetSlopes:
         return set_slopes(self._set, self._q, v, self._still, multipliers, self._tree, self._data, self._rhs)
@@ -313,13 +299,12 @@ def redundant_slopes(
 ) -> SolutionSlopes | None:
     r"""Derivatives where rows are redundant and their rank is locally constant; multipliers of least norm.
 
-    Independent rows J_h give the accelerations and their multipliers mu. With P the projector on the range of J, the
-    multipliers of least norm have
+    With :math:`J = U S V^T`, the orthonormal rows :math:`B = V^T` give accelerations and their multipliers mu. What
+    redundant rows ask for beside the state may be more than they can meet together: then accelerations meet
+    :math:`P \gamma`, P the projector on the range of J, as those of forward dynamics do. So
 
-    .. math:: P\,\delta\lambda = (J^T)^+ J_h^T\,\delta\mu, \qquad
-        (I - P)\,\delta\lambda = (I - P)\,\delta J\,J^+ \lambda
-
-    Derivatives by what the rows are asked for are along what they can meet together, :math:`J J^+ \delta\gamma`.
+    .. math:: B\,\delta a = -S^{-1} U^T \delta(J a + \ldots), \qquad
+        \delta\lambda = U S^{-1}\,\delta\mu + (I - P)\,\delta J\,J^+ \lambda
 
     Args:
         M: mass matrix (nv, nv).
@@ -332,24 +317,19 @@ def redundant_slopes(
         None where the rank changes beside the state, or a factorisation fails.
     """
     J = balance.rows.jacobian
-    kept = np.delete(np.arange(len(J)), np.concatenate([space.redundant, space.zero_rows]).astype(np.intp))
     U, sizes, Vt = np.linalg.svd(J)
     rank = space.rank
     if _changes_rank(J, U[:, rank:], Vt[rank:], changes):
         return None
-    part = balance._replace(
-        rows=balance.rows._replace(jacobian=J[kept]), row_q=balance.row_q[kept], row_v=balance.row_v[kept]
-    )
+    inside, outside = U[:, :rank] / sizes[:rank], U[:, rank:]
+    met = inside.T  # what the orthonormal rows are asked for, of what all rows are
+    rows = balance.rows._replace(jacobian=Vt[:rank])
+    part = balance._replace(rows=rows, row_q=met @ balance.row_q, row_v=met @ balance.row_v)
     found = damped_slopes(M, part, 0.0) or saddle_slopes(M, part)
     if found is None:
         return None
-    range_, outside = U[:, :rank], U[:, rank:]
-    back = range_ @ (Vt[:rank] / sizes[:rank, None])  # (J^T)^+
-    l_q, l_v, l_tau, l_gamma = (
-        back @ (J[kept].T @ each) for each in (found.l_q, found.l_v, found.l_tau, found.l_gamma)
-    )
-    l_q = l_q + outside @ (outside.T @ changes.rate(back.T @ multipliers))
-    met = (range_ @ range_.T)[kept]
+    l_q, l_v, l_tau, l_gamma = (inside @ each for each in (found.l_q, found.l_v, found.l_tau, found.l_gamma))
+    l_q = l_q + outside @ (outside.T @ changes.rate(Vt[:rank].T @ (met @ multipliers)))
     return SolutionSlopes(found.a_q, found.a_v, found.a_tau, l_q, l_v, l_tau, found.a_gamma @ met, l_gamma @ met)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 
 import numpy as np
@@ -15,7 +16,7 @@ from liegroups.third_order import se3_coad
 from ..errors import ConstraintError, UnknownNameError
 from ..loops import Axes
 from ..loops.frame_rows import FrameRows
-from ..robot import Frame
+from ..robot import Frame, Motion
 from ..robot.pinocchio import pin
 from ..rows.row_owner import RowOwner
 from ..solvers.result import Result
@@ -23,6 +24,7 @@ from ..solvers.status import StatusEnum
 from ..words import first_names
 from .derivatives import SolutionSlopes, balance_at, slopes_of_balance
 from .force_slopes import force_slopes
+from .fused_contacts import fused_contacts_of
 from .multipliers import Body, NoWrenchError
 from .status import DynamicsStatus
 from .system import Question
@@ -225,8 +227,40 @@ def dynamics_derivatives(result: ForwardDynamics) -> DynamicsDerivatives:
     asked, multipliers = result.question, result.multipliers
     if not result.success:
         return DynamicsDerivatives(DerivativeStatus.NOT_SOLVED, asked, multipliers, None, ())
+    motion = _motion_of(asked)
+    fused = _by_pinocchio(result, motion)
+    if fused is not None:
+        return DynamicsDerivatives(DerivativeStatus.SOLVED, asked, multipliers, fused, ())
+    found, names = _by_rows(result, motion)
+    if found is None or not isfinite(float(found.a_q.sum())):
+        return DynamicsDerivatives(DerivativeStatus.SINGULAR, asked, multipliers, None, names)
+    whole = result.status is DynamicsStatus.SOLVED
+    status = DerivativeStatus.SOLVED if whole else DerivativeStatus.RANK_DEFICIENT
+    return DynamicsDerivatives(status, asked, multipliers, found, names)
+
+
+def _motion_of(asked: Question) -> Motion:
+    """The state, which has been checked."""
+    space = asked.constraint_set.robot.space
+    return space.move(space.place_alone(asked.q), asked.v)
+
+
+def _by_pinocchio(result: ForwardDynamics, motion: Motion) -> SolutionSlopes | None:
+    """By pinocchio's own derivatives, where all rows are those of pinocchio."""
+    asked = result.question
+    plain = not asked.external and asked.acceleration is None and asked.rhs is None
+    if not plain or result.status is not DynamicsStatus.SOLVED:
+        return None
+    fused = fused_contacts_of(asked.constraint_set, motion)
+    if fused is None or fused.solve(asked.q, asked.v, asked.tau) is None:
+        return None
+    return fused.slopes()
+
+
+def _by_rows(result: ForwardDynamics, motion: Motion) -> tuple[SolutionSlopes | None, tuple[str, ...]]:
+    """By the derivatives of all rows; and the names of what has no formulas."""
+    asked, multipliers = result.question, result.multipliers
     constraint_set, q, v = asked.constraint_set, asked.q, asked.v
-    motion = constraint_set.robot.at(q, v)
     tree = constraint_set.robot.space.elementary
     data = tree.datas.take()
     balance = balance_at(constraint_set, q, v, result.acceleration, multipliers, tree, data, asked.rhs)
@@ -235,17 +269,10 @@ def dynamics_derivatives(result: ForwardDynamics) -> DynamicsDerivatives:
         by_q, by_v, rough = force_slopes(asked.external, motion)
         balance = balance._replace(force_q=balance.force_q - by_q, force_v=balance.force_v - by_v)
         names += rough
-    M = motion.mass_matrix()
-    found = slopes_of_balance(constraint_set, q, M, balance, multipliers, data, 0.0, asked.rhs)
+    M, whole = motion.mass_matrix(), result.status is DynamicsStatus.SOLVED
+    found = slopes_of_balance(constraint_set, q, M, balance, multipliers, data, 0.0, asked.rhs, independent=whole)
     tree.datas.give(data)
-    if found is None or not np.isfinite(found.a_q).all():
-        return DynamicsDerivatives(DerivativeStatus.SINGULAR, asked, multipliers, None, names)
-    status = DerivativeStatus.SOLVED
-    if result.status is not DynamicsStatus.SOLVED:
-        status = DerivativeStatus.RANK_DEFICIENT
-    if not tree.is_exact:
-        names = ("inertia of ellipsoid joints", *names)
-    return DynamicsDerivatives(status, asked, multipliers, found, names)
+    return found, names if tree.is_exact else ("inertia of ellipsoid joints", *names)
 
 
 def _moved(

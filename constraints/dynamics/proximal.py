@@ -15,7 +15,6 @@ from liegroups.second_order import cross
 
 from ..linear_algebra import norm
 from ..loops import ConstraintSet
-from ..loops.contacts import PointRates, TwistRows
 from ..loops.frame_rows import FrameRows
 from ..loops.set_rows import SetRows
 from ..robot import Motion
@@ -275,9 +274,4 @@ def _model_of(owner: FrameRows, model: Any) -> Any:
 
 def is_its_own(owner: FrameRows) -> bool:
     """Whether the rows are pinocchio's to the letter: contacts in their own axes, spatial or classical as there."""
-    pose_map: Any = owner.moving.pose_map
-    if owner.predecessor.joint or owner.target is not None:
-        return False
-    if type(pose_map) is TwistRows:
-        return pose_map.turn is None and pose_map.spatial
-    return type(pose_map) is PointRates and bool((pose_map.directions == np.eye(3)).all())
+    return not owner.predecessor.joint and owner.target is None and owner.moving.pose_map.in_own_axes

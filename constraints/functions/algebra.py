@@ -285,7 +285,7 @@ class Sum(Function):
             out += c * part
 
     def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
-        by_q, by_v = np.zeros((2, *dq.shape))
+        by_q, by_v = np.zeros(dq.shape), np.zeros(dq.shape)
         dq[:], dv[:] = 0.0, 0.0
         for f, c in zip(self.functions, self._factors, strict=True):
             f.drift_derivatives(motion, a, by_q, by_v)

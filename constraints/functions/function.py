@@ -199,8 +199,10 @@ class Function(Answering, ABC):
     @final
     def _held(self) -> Iterator[Function]:
         """The functions that this one is made of."""
-        for field in vars(self).values():
-            yield from (f for f in (field if isinstance(field, tuple) else (field,)) if isinstance(f, Function))
+        fields: list[Any] = list(vars(self).values())
+        for field in fields:
+            entries: tuple[Any, ...] = field if isinstance(field, tuple) else (field,)
+            yield from (f for f in entries if isinstance(f, Function))
 
     @final
     def value(self, q: ArrayLike) -> Vector:

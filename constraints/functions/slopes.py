@@ -34,7 +34,12 @@ class Slopes(NamedTuple):
     @classmethod
     def zero(cls, size: int, n: int = 6) -> Slopes:
         """Zeros, to be filled; n is 3 for rows of a rotation."""
-        return cls(np.zeros((size, n)), np.zeros((n, n)), np.zeros((size, n)), np.zeros((size, n)))
+        rate, by_pose, by_twist = np.zeros((3, size, n))
+        return cls(rate, np.zeros((n, n)), by_pose, by_twist)
+
+
+STRAIGHT = Slopes.zero(6)
+"""Of six rows that are the body twist itself: zeros, never written to."""
 
 
 class Rows(NamedTuple):

@@ -16,7 +16,7 @@ from liegroups.second_order import cross
 
 from ..errors import OptionError
 from ..functions.frame_function import as_frame
-from ..functions.slopes import Slopes
+from ..functions.slopes import STRAIGHT, Slopes
 from ..robot import Frame, Robot, as_placement
 from ..robot.arguments import as_robot
 from ..robot.pinocchio import Placement, pin
@@ -268,10 +268,11 @@ class PointRates(PoseMap):
         directions: N, (k, 3), in the axes of the body.
     """
 
-    __slots__ = ("directions", "size")
+    __slots__ = ("directions", "in_own_axes", "size")
 
     def __init__(self, directions: Matrix) -> None:
         self.directions, self.size = directions, directions.shape[0]
+        self.in_own_axes = directions.shape == (3, 3) and bool((directions == np.eye(3)).all())
 
     def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
         """As `PoseMap.value`."""
@@ -281,12 +282,13 @@ class PointRates(PoseMap):
 
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
         """As `PoseMap.second`."""
-        out[:] = self.directions @ (acceleration[:3] + cross(twist[3:], twist[:3]))
+        classical = acceleration[:3] + cross(twist[3:], twist[:3])
+        out[:] = classical if self.in_own_axes else self.directions @ classical
 
     def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
         """As `PoseMap.slopes`."""
         found, N = Slopes.zero(self.size), self.directions
-        found.by_twist[:, :3], found.by_twist[:, 3:] = N @ pin.skew(twist[3:]), -N @ pin.skew(twist[:3])
+        found.by_twist[:, :3], found.by_twist[:, 3:] = N.dot(pin.skew(twist[3:])), N.dot(pin.skew(-twist[:3]))
         return found
 
 
@@ -300,10 +302,11 @@ class TwistRows(PoseMap):
     """
 
     size = 6
-    __slots__ = ("spatial", "turn")
+    __slots__ = ("in_own_axes", "spatial", "turn")
 
     def __init__(self, turn: Matrix | None, spatial: bool) -> None:
         self.turn, self.spatial = turn, as_flag(spatial, "spatial of twist rows")
+        self.in_own_axes = turn is None and spatial
 
     def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
         """As `PoseMap.value`."""
@@ -326,6 +329,8 @@ class TwistRows(PoseMap):
 
     def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
         """As `PoseMap.slopes`."""
+        if self.in_own_axes:
+            return STRAIGHT
         found, skew, v, w = Slopes.zero(6), pin.skew, twist[:3], twist[3:]
         R = np.eye(3) if self.turn is None else self.turn @ pose.rotation
         if not self.spatial:

@@ -40,6 +40,9 @@ class PoseMap(ABC):
     """
 
     size: int
+    in_own_axes: bool = False
+    """Whether the rows are all of the body twist, or the velocity of the origin, in the body's axes, as pinocchio has
+    them: with the spatial acceleration, or the classical one of the point."""
 
     @abstractmethod
     def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
+from liegroups.segments import as_slice
 from liegroups.third_order import se3_coad
 
+from ..functions.slopes import STRAIGHT
 from ..robot.elementary import ElementaryTree
-from ..robot.moving_frames import MovingFrames
+from ..robot.moving_frames import MovingFrames, RelativeFrame
 from ..robot.pinocchio import pin
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import Reference, RowOwner
@@ -77,54 +80,127 @@ def set_slopes(
     """
     n, k, model = constraint_set.robot.nv, constraint_set.size, tree.model
     stack = constraint_set.stack
-    rows, names = np.zeros((5, k, n)), list[str]()
-    found = SetSlopes(*rows, np.zeros((n, n)), pin.StdVec_Force(model.njoints * [_NO_FORCE]))
+    J, position, rate, by_q, by_v = np.zeros((5, k, n))
+    wrenches, names = pin.StdVec_Force(model.njoints * [_NO_FORCE]), list[str]()
+    found = SetSlopes(J, position, rate, by_q, by_v, np.zeros((n, n)), wrenches)
     state = _State(q, v, a, multipliers, constraint_set.rhs if rhs is None else rhs)
-    frames: MovingFrames | None = None
-    for on, owner, s, full in zip(constraint_set.active, stack.owners, stack.slices, stack.full_slices, strict=True):
+    of_frames, of_contacts = list[tuple[FrameRows, slice]](), list[tuple[FrameRows, slice]]()
+    for on, owner, s, full in zip(
+        constraint_set.active.tolist(), stack.owners, stack.slices, stack.full_slices, strict=True
+    ):
         if not on or s.start == s.stop:
             continue
         if isinstance(owner, FrameRows) and tree.is_exact:
-            frames = MovingFrames(tree, data, q, v, a) if frames is None else frames
-            _of_frames(owner, s, multipliers[s], frames, found)
-            is_exact = owner.has_exact_derivatives
+            its_own = owner.moving.pose_map.in_own_axes and not owner.predecessor.joint
+            (of_contacts if its_own else of_frames).append((owner, s))
+            is_exact = owner.moving.pose_map.has_exact_slopes
         else:
             is_exact = _of_others(constraint_set, owner, s, full, state, found)
         if not is_exact:
             names.append(owner.name)
-    return found._replace(by_differences=tuple(names))
+    if of_frames or of_contacts:
+        frames = MovingFrames(tree, data, q, v, a)
+        for owner, s in of_contacts:
+            _of_contact(owner, s, multipliers[s], frames, found)
+        for start in range(0, len(of_frames), TOGETHER):
+            _of_frames(of_frames[start : start + TOGETHER], multipliers, frames, found)
+    return found._replace(by_differences=tuple(names)) if names else found
 
 
 _NO_FORCE = pin.Force.Zero()
 
+TOGETHER = 4
+"""Contacts and closures whose products are done at once: calls cost more than zeros between few blocks."""
 
-def _of_frames(owner: FrameRows, s: slice, multipliers: Vector, frames: MovingFrames, found: SetSlopes) -> None:
-    """The rows of a contact or closure, by the chain rule through the relative motion of its frames."""
-    A, B = owner.predecessor, owner.successor
-    pose, twist, acceleration, J, twist_q, acceleration_q, acceleration_v, carried = frames.relative(A, B)
-    D, slopes = owner.moving.rows_at(pose, twist, acceleration, multipliers)
-    k = len(D)
-    along = np.concatenate((D, slopes.rate, slopes.by_pose, slopes.by_twist)).dot(J)
-    turned = np.concatenate((D, slopes.by_twist)).dot(twist_q)
-    found.jacobian[s] = along[:k]
-    np.add(along[k : 2 * k], turned[:k], found.rate[s])
-    by_q = np.add(along[2 * k : 3 * k], turned[k:], found.by_q[s])
-    by_q += D.dot(acceleration_q)
-    np.add(along[3 * k :], D.dot(acceleration_v), found.by_v[s])
+
+def _of_contact(owner: FrameRows, s: slice, multipliers: Vector, frames: MovingFrames, found: SetSlopes) -> None:
+    """The rows of a contact in its own axes, which pinocchio has; its force stays as it is in the body."""
+    frame, data, model = owner.successor, frames.data, frames.tree.model
+    joint, placement = frames.tree.joints[frame.joint], frame.placement
+    of_point = s.stop - s.start == 3
+    slopes = (_of_point if of_point else _of_body)(model, data, joint, placement, _LOCAL)
+    rows = found.jacobian[s]
+    if slopes[0].ndim == 1:  # pinocchio gives one column as a vector
+        slopes = [each[:, None] for each in slopes]
+    found.rate[s], found.by_q[s], found.by_v[s], rows[:] = slopes
     if owner.has_position:
-        found.position[s] = along[:k]
-        if owner.moving is not owner.function:
-            D_position, value = np.zeros((k, 6)), np.zeros(k)
-            owner.function.pose_map.value(pose, value, D_position)
-            found.position[s] = D_position.dot(J)
-    wrench = multipliers.dot(D)
-    pushed, joints = pin.Force(wrench), frames.tree.joints
+        D = np.zeros((len(multipliers), 6))
+        pose = owner.predecessor.placement.actInv(data.oMi[joint] * placement)
+        owner.function.pose_map.value(pose, np.empty(len(multipliers)), D)
+        J: Matrix = _jacobian(model, data, joint, placement, _LOCAL).reshape(6, -1) if of_point else rows
+        D.dot(J, found.position[s])
+    wrench = multipliers
+    if of_point:
+        wrench = np.zeros(6)
+        wrench[:3] = multipliers
+    found.wrenches[joint] += placement.act(pin.Force(wrench))
+
+
+_LOCAL: Any = pin.LOCAL
+_of_point: Any = pin.getPointClassicAccelerationDerivatives
+_of_body: Any = pin.getFrameAccelerationDerivatives
+_jacobian: Any = pin.getFrameJacobian
+
+
+def _of_frames(
+    owners: Sequence[tuple[FrameRows, slice]], multipliers: Vector, frames: MovingFrames, found: SetSlopes
+) -> None:
+    r"""The rows of some contacts and closures, by the chain rule through the relative motion of their frames.
+
+    .. math:: \delta(D\nu) = \text{rate}\,\delta X + D\,\delta\nu, \qquad
+        \delta\ddot r = \text{by\_pose}\,\delta X + \text{by\_twist}\,\delta\nu + D\,\delta\dot\nu
+    """
+    n, count = found.force.shape[0], len(owners)
+    sizes = [s.stop - s.start for _, s in owners]
+    size = sum(sizes)
+    of_rows = np.zeros((5, size, 6 * count))  # D, rate, by_pose, by_twist, D of the position
+    forces = np.zeros((6 * count, 6 * count))
+    J, twist_q = np.empty((6 * count, n)), np.empty((6 * count, n))
+    second = np.empty((6 * count, 2 * n))
+    at, bent = 0, False
+    for i, (owner, s) in enumerate(owners):
+        x, rows = slice(6 * i, 6 * i + 6), slice(at, at + sizes[i])
+        at = rows.stop
+        seen = frames.relative(owner.predecessor, owner.successor)
+        J[x], twist_q[x], second[x, :n], second[x, n:] = seen[3:7]
+        D, slopes = owner.moving.rows_at(seen.pose, seen.twist, seen.acceleration, multipliers[s])
+        of_rows[0, rows, x] = D
+        if slopes is not STRAIGHT:
+            of_rows[1, rows, x], of_rows[2, rows, x], of_rows[3, rows, x] = slopes.rate, slopes.by_pose, slopes.by_twist
+            forces[x, x] = slopes.force
+            bent = True
+        if owner.has_position:
+            of_rows[4, rows, x] = D
+            if owner.moving is not owner.function:
+                position = np.zeros((sizes[i], 6))
+                owner.function.pose_map.value(seen.pose, np.empty(sizes[i]), position)
+                of_rows[4, rows, x] = position
+        _push(owner, multipliers[s].dot(D), seen, frames, found)
+    s = owners[0][1] if count == 1 else _together(owners)
+    along = of_rows.reshape(5 * size, 6 * count).dot(J).reshape(5, size, n)
+    accelerated = of_rows[0].dot(second)
+    found.jacobian[s], found.position[s] = along[0], along[4]
+    found.rate[s] = along[1] + of_rows[0].dot(twist_q)
+    found.by_q[s] = along[2] + accelerated[:, :n] + of_rows[3].dot(twist_q)
+    found.by_v[s] = along[3] + accelerated[:, n:]
+    if bent:
+        found.force[...] += J.T.dot(forces.dot(J))
+
+
+def _together(owners: Sequence[tuple[FrameRows, slice]]) -> Any:
+    """The rows of all of them: a slice where they follow each other."""
+    run = as_slice([i for _, s in owners for i in range(s.start, s.stop)])
+    return np.concatenate([np.arange(s.start, s.stop) for _, s in owners]) if run is None else run
+
+
+def _push(owner: FrameRows, wrench: Vector, seen: RelativeFrame, frames: MovingFrames, found: SetSlopes) -> None:
+    """Add the wrenches on both bodies; and what that on the predecessor changes by, which moves with the successor."""
+    A, B, joints = owner.predecessor, owner.successor, frames.tree.joints
+    pushed = pin.Force(wrench)
     found.wrenches[joints[B.joint]] += B.placement.act(pushed)
-    if slopes.force.any():
-        found.force[...] += J.T.dot(slopes.force.dot(J))
-    if carried is not None:
-        found.wrenches[joints[A.joint]] -= A.placement.act(pose.act(pushed))
-        found.force[...] += carried.T.dot(se3_coad(wrench).dot(J))
+    if seen.carried is not None:
+        found.wrenches[joints[A.joint]] -= A.placement.act(seen.pose.act(pushed))
+        found.force[...] += seen.carried.T.dot(se3_coad(wrench).dot(seen.jacobian))
 
 
 def _of_others(

@@ -13,10 +13,12 @@ from typing import Any, final
 import numpy as np
 
 from liegroups.arrays import Matrix, Vector
+from liegroups.log_slopes import FIVE_POINTS
 from liegroups.third_order import se3_coad
 
 from ..workspace import Pool
 from .frame import Frame
+from .inertia import is_depth_first
 from .joints import COMPOSITE, joint_whole, type_name
 from .moving_frames import MovingFrames
 from .pinocchio import Model, pin
@@ -57,6 +59,27 @@ class ElementaryTree:
         """
         return MovingFrames(self, self.datas.take(), q, v, a)
 
+    def force_slopes(self, data: Any, q: Vector, v: Vector, a: Vector, wrenches: Any = None) -> tuple[Matrix, Matrix]:
+        """Derivatives (nv, nv) of M a + h by q and by v, new arrays; exact where the tree is, else by differences.
+
+        Args:
+            data: of pinocchio, for this tree; overwritten.
+            q, v, a: (nq,), (nv,), (nv,).
+            wrenches: what acts on the bodies and stays as it is in them, by joint; its joint forces are left out.
+        """
+        if not self.is_exact:
+            return _by_differences(self.model, data, q, v, a)
+        if self._in_order is not None:
+            return self._in_order.force_slopes(q, v, a, wrenches)
+        more = () if wrenches is None else (wrenches,)
+        by_q, by_v, _ = pin.computeRNEADerivatives(self.model, data, q, v, a, *more)
+        return by_q.copy(), by_v.copy()
+
+    @cached_property
+    def _in_order(self) -> _DepthFirst | None:
+        """The tree with joints in another order, where its own is not depth-first."""
+        return None if is_depth_first(self.model) else _DepthFirst(self.model)
+
     @cached_property
     def _supports(self) -> Matrix:
         """(njoints, nv): 1 for the columns of the elementary joints between the world and a joint, itself included."""
@@ -96,6 +119,61 @@ class ElementaryTree:
         return turned
 
 
+@final
+class _DepthFirst:
+    """A tree whose branches are one after the other: pinocchio's derivatives of forces are wrong for other orders.
+
+    Args:
+        model: with joints in any order.
+    """
+
+    def __init__(self, model: Any) -> None:
+        children: list[list[int]] = [[] for _ in range(model.njoints)]
+        for j in range(1, model.njoints):
+            children[model.parents[j]].append(j)
+        waiting, order = [0], list[int]()
+        while waiting:
+            j = waiting.pop()
+            order.append(j)
+            waiting += reversed(children[j])
+        self._order = order
+        made: Any = pin.Model()
+        made.gravity = model.gravity
+        where = {0: 0}
+        for j in order[1:]:
+            at = where[j] = int(
+                made.addJoint(where[model.parents[j]], model.joints[j], model.jointPlacements[j], f"joint {j}")
+            )
+            made.appendBodyToJoint(at, model.inertias[j], pin.SE3.Identity())
+        joints = [model.joints[j] for j in order[1:]]
+        self._q = np.concatenate([np.arange(joint.idx_q, joint.idx_q + joint.nq) for joint in joints])
+        self._v = np.concatenate([np.arange(joint.idx_v, joint.idx_v + joint.nv) for joint in joints])
+        made.armature = model.armature[self._v]
+        self._back = np.ix_(np.argsort(self._v), np.argsort(self._v))
+        self._model, self._datas = made, Pool(made.createData)
+
+    def force_slopes(self, q: Vector, v: Vector, a: Vector, wrenches: Any) -> tuple[Matrix, Matrix]:
+        """As of the tree."""
+        data, own = self._datas.take(), pin.StdVec_Force()
+        for j in self._order:
+            own.append(pin.Force.Zero() if wrenches is None else wrenches[j])
+        state = q[self._q], v[self._v], a[self._v]
+        by_q, by_v, _ = pin.computeRNEADerivatives(self._model, data, *state, own)
+        found = by_q[self._back], by_v[self._back]
+        self._datas.give(data)
+        return found
+
+
+def _by_differences(model: Any, data: Any, q: Vector, v: Vector, a: Vector) -> tuple[Matrix, Matrix]:
+    """Where pinocchio's derivatives are wrong and the joints have no parts."""
+    by_q, by_v = np.zeros((2, v.size, v.size))
+    for i, e in enumerate(np.eye(v.size)):
+        for step, factor in FIVE_POINTS:
+            by_q[:, i] += factor * pin.rnea(model, data, pin.integrate(model, q, step * e), v, a)
+            by_v[:, i] += factor * pin.rnea(model, data, q, v + step * e, a)
+    return by_q, by_v
+
+
 _OF_SEVERAL = (COMPOSITE, "Universal", "SphericalZYX")
 
 
@@ -125,9 +203,9 @@ def _parts(joint: Any) -> list[tuple[Any, Any]]:
 def _expanded(source: Any) -> tuple[Any, tuple[int, ...]]:
     model: Any = pin.Model()
     model.name, model.gravity = source.name, source.gravity
-    joints = [0]
+    joints: list[int] = [0]
     for i in range(1, source.njoints):
-        at = joints[source.parents[i]]
+        at: int = joints[source.parents[i]]
         placement = source.jointPlacements[i]
         parts = _parts(source.joints[i])
         for number, (part, offset) in enumerate(parts):

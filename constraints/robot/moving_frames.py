@@ -78,9 +78,10 @@ class MovingFrames:
         known = self._frames.get(id(frame))
         if known is None:
             data, joint, placement = self.data, self.tree.joints[frame.joint], frame.placement
-            twist_q, by_q, by_v, J = _derivatives(self.tree.model, data, joint, placement, _LOCAL)
-            if J.ndim == 1:  # pinocchio gives one column as a vector
-                twist_q, by_q, by_v, J = (each[:, None] for each in (twist_q, by_q, by_v, J))
+            slopes = _derivatives(self.tree.model, data, joint, placement, _LOCAL)
+            if slopes[0].ndim == 1:  # pinocchio gives one column as a vector
+                slopes = [each[:, None] for each in slopes]
+            twist_q, by_q, by_v, J = slopes
             twist, acceleration = placement.actInv(data.v[joint]), placement.actInv(data.a[joint])
             known = SeenFrame(data.oMi[joint] * placement, twist, acceleration, J, twist_q, by_q, by_v)
             self._frames[id(frame)] = known

@@ -39,7 +39,8 @@ class RowSlopes(NamedTuple):
     @classmethod
     def zero(cls, size: int, nv: int) -> RowSlopes:
         """Zeros, to be filled."""
-        return cls(*np.zeros((4, size, nv)), np.zeros((nv, nv)), True)
+        J, rate, by_q, by_v = np.zeros((4, size, nv))
+        return cls(J, rate, by_q, by_v, np.zeros((nv, nv)), True)
 
 
 def has_formulas(owner: RowOwner) -> bool:
@@ -87,8 +88,10 @@ def _by_formulas(
         inner, added = force_of_logarithm(group, moving.point, moving.jacobian, pushed)
         force = force_derivative_of(h, point, inner) + added
         moving = moving.logarithm()
-    seen = (moving.jacobian, moving.rate_q, moving.by_q, moving.by_v)
-    return RowSlopes(*(factors[:, None] * each for each in seen), force, True)
+    J, rate, by_q, by_v = (
+        factors[:, None] * each for each in (moving.jacobian, moving.rate_q, moving.by_q, moving.by_v)
+    )
+    return RowSlopes(J, rate, by_q, by_v, force, True)
 
 
 def slopes_by_differences(

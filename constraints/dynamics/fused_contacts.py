@@ -1,0 +1,136 @@
+r"""Contacts whose rows pinocchio has to the letter: its constraint dynamics and their derivatives, in two calls.
+
+Contacts in their own axes (LOCAL), of three or six rows, in the form RATES, stabilised or not, on a tree of elementary
+joints, damped (:math:`(J M^{-1} J^T + \mu I) \lambda = \ldots`) or not. In other axes pinocchio's derivatives miss its
+own accelerations (by up to 2 of 1 with gains), and so they do for composite, universal and ZYX joints.
+"""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import numpy as np
+
+from liegroups.arrays import Matrix, Vector
+
+from ..loops import ConstraintSet
+from ..loops.frame_rows import FrameRows
+from ..robot import Motion
+from ..robot.inertia import is_depth_first
+from ..robot.pinocchio import pin
+from .derivatives import SolutionSlopes
+from .proximal import STEEP, is_its_own
+
+_TINY = 1e-14
+
+
+def takes_fused(constraint_set: ConstraintSet) -> bool:
+    """Whether a set is of such contacts: those that are on, at least one, with their right-hand sides at rest.
+
+    Args:
+        constraint_set: whose rows.
+    """
+    space = constraint_set.robot.space
+    on = [owner for owner, on in zip(constraint_set.stack, constraint_set.active.tolist(), strict=True) if on]
+    fits = bool(on) and all(isinstance(owner, FrameRows) and is_its_own(owner) for owner in on)
+    tree = space.elementary
+    return fits and tree.is_exact and tree.model is space.model and is_depth_first(space.model)
+
+
+def fused_contacts_of(constraint_set: ConstraintSet, motion: Motion) -> FusedContacts | None:
+    """Those of a set without damping, made once a workspace; None for a set that is not of such contacts.
+
+    Args:
+        constraint_set: whose rows.
+        motion: in which workspace.
+    """
+    return motion.workspace.resource(constraint_set, "fused contacts", _where_it_fits, constraint_set)[0]
+
+
+def _where_it_fits(constraint_set: ConstraintSet) -> tuple[FusedContacts | None]:
+    return (FusedContacts(constraint_set) if takes_fused(constraint_set) else None,)
+
+
+@final
+class FusedContacts:
+    """Pinocchio's constraint dynamics of a set of contacts, with derivatives; memory for one caller at a time.
+
+    Args:
+        constraint_set: one that `takes_fused` says yes to.
+        damping: mu, of one solve as in Crocoddyl.
+        armature: what is added to that of the model (nv,), or a number for all.
+
+    Attributes:
+        size: rows of the set.
+    """
+
+    def __init__(self, constraint_set: ConstraintSet, damping: float = 0.0, armature: Any = 0.0) -> None:
+        model: Any = constraint_set.robot.model
+        if np.any(armature):
+            model = pin.Model(model)
+            model.armature = model.armature + armature
+        self._model, self._data = model, model.createData()
+        self._models, self._datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+        self.size = constraint_set.size
+        rows: list[int] = []
+        stack = constraint_set.stack
+        for i, (owner, s, on) in enumerate(zip(stack, stack.slices, constraint_set.active.tolist(), strict=True)):
+            if on and isinstance(owner, FrameRows):
+                made = _model_of(owner, s.stop - s.start, model, constraint_set.baumgarte[i])
+                self._models.append(made)
+                self._datas.append(made.createData())
+                rows += range(s.start, s.stop)
+        pin.initConstraintDynamics(model, self._data, self._models, self._datas)
+        self._rows = np.array(rows, dtype=np.intp)
+        self._whole = len(rows) == self.size
+        self._settings = pin.ProximalSettings(_TINY, _TINY, damping, 1)
+        self._damping = damping
+
+    def solve(self, q: Vector, v: Vector, tau: Vector) -> tuple[Vector, Vector] | None:
+        """Acceleration (nv,) and multipliers (size,), copies; None where the rows may be redundant, and are not damped.
+
+        Args:
+            q, v: the state (nq,), (nv,).
+            tau: joint forces (nv,).
+        """
+        data = self._data
+        a: Vector = pin.constraintDynamics(
+            self._model, data, q, v, tau, self._models, self._datas, self._settings
+        ).copy()
+        if not self._damping:
+            pivots = data.constraint_chol.D[: len(self._rows)].tolist()
+            if not max(pivots) < STEEP * min(pivots) < 0.0:
+                return None
+        return a, self._spread(np.array(data.lambda_c))
+
+    def slopes(self) -> SolutionSlopes:
+        """Derivatives of the last solution, copies."""
+        found: Any = pin.computeConstraintDynamicsDerivatives(
+            self._model, self._data, self._models, self._datas, self._settings
+        )
+        a_q, a_v, a_tau = (np.array(each) for each in found[:3])
+        l_q, l_v, l_tau = (self._spread(np.array(each)) for each in found[3:])
+        inner: Matrix = self._data.constraint_chol.getOperationalSpaceInertiaMatrix()
+        l_gamma = inner
+        if not self._whole:
+            l_gamma = np.zeros((self.size, self.size))
+            l_gamma[np.ix_(self._rows, self._rows)] = inner
+        return SolutionSlopes(a_q, a_v, a_tau, l_q, l_v, l_tau, -l_tau.T, l_gamma)
+
+    def _spread(self, some: Any) -> Any:
+        """Rows of the whole set, zero where a constraint is off."""
+        if self._whole:
+            return some
+        every = np.zeros((self.size, *some.shape[1:]))
+        every[self._rows] = some
+        return every
+
+
+def _model_of(owner: FrameRows, size: int, model: Any, gains: Any) -> Any:
+    """Pinocchio's model of a contact, with its anchor and its gains."""
+    frame, anchor = owner.successor, owner.predecessor.placement
+    kind = pin.ContactType.CONTACT_3D if size == 3 else pin.ContactType.CONTACT_6D
+    made = pin.RigidConstraintModel(kind, model, frame.joint, frame.placement, 0, anchor, pin.LOCAL)
+    kp = gains.position_gain if owner.has_position else 0.0
+    made.setBaumgarteCorrectorParameters(pin.BaumgarteCorrectorParameters(kp, gains.velocity_gain))
+    return made
