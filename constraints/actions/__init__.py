@@ -6,9 +6,9 @@ from .action import (
     Derivatives as Derivatives,
     DifferentialAction as DifferentialAction,
     DiscreteAction as DiscreteAction,
-    ForceSlopes as ForceSlopes,
     NoCalculationError as NoCalculationError,
     NoSlopesError as NoSlopesError,
+    StageSlopes as StageSlopes,
 )
 from .activations import Activation as Activation, Quadratic as Quadratic, QuadraticBarrier as QuadraticBarrier
 from .actuators import Actuators as Actuators

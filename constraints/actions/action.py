@@ -138,8 +138,8 @@ class Derivatives(Result):
         return f"{type(self).__name__}({self.status.name})"
 
 
-class ForceSlopes(NamedTuple):
-    """Derivatives of the multipliers of an action: by_x (size, ndx), by_u (size, nu)."""
+class StageSlopes(NamedTuple):
+    """Derivatives of accelerations, multipliers or a wrench (k): by_x (k, ndx), by_u (k, nu)."""
 
     by_x: Matrix
     by_u: Matrix
@@ -287,7 +287,7 @@ class Action(ABC):
         at = Place.of(self.stage, x, u, forces)
         return Node(x, u, *self.costs.value(at), *self.constraints.values(at))
 
-    def _slopes(self, done: Calculation, forces: Vector | None = None, moved: ForceSlopes | None = None) -> NodeSlopes:
+    def _slopes(self, done: Calculation, forces: Vector | None = None, moved: StageSlopes | None = None) -> NodeSlopes:
         """Derivatives of cost and constraints."""
         if not (self.costs.size or self.constraints.size):
             n, m = self.state.ndx, self.nu

@@ -18,7 +18,7 @@ from ..errors import OptionError
 from ..loops import Axes
 from ..robot import Frame
 from ..rows.row_owner import RowOwner
-from .action import Calculation, Derivatives, ForceSlopes, NoSlopesError
+from .action import Calculation, Derivatives, NoSlopesError, StageSlopes
 from .fused import Trace
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class ContactDerivatives(Derivatives):
         on: Body = "successor",
         axes: Axes = Axes.LOCAL,
         frame: Frame | str | None = None,
-    ) -> ForceSlopes:
+    ) -> StageSlopes:
         """Derivatives (6, ndx) and (6, nu) of `ContactCalculation.wrench`, of the same arguments.
 
         Raises:
@@ -143,4 +143,4 @@ class ContactDerivatives(Derivatives):
         # gamma stands for the multipliers themselves: what controls change goes by them
         by = SolutionSlopes(none, none, none, l_x[:, :n], l_x[:, n:], rows, rows.T, np.eye(k))
         found = DynamicsDerivatives(self.status, asked, done.multipliers, by, ()).wrench(which, on, axes, frame)
-        return ForceSlopes(np.hstack([found.by_q, found.by_v]), found.by_gamma @ l_u)
+        return StageSlopes(np.hstack([found.by_q, found.by_v]), found.by_gamma @ l_u)

@@ -10,7 +10,7 @@ from typing import Any, Self, final
 import numpy as np
 
 from liegroups.arguments import as_flag, expect
-from liegroups.arrays import ArrayLike, Indices, Vector
+from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
 from liegroups.frozen import read_only
 
 from ..dynamics import DerivativeStatus, DynamicsStatus
@@ -27,7 +27,7 @@ from ..rows.row_owner import RowOwner
 from ..rows.stacking import check_sides
 from ..words import counted
 from ..workspace import Kept
-from .action import DifferentialAction, ForceSlopes, own
+from .action import DifferentialAction, StageSlopes, own
 from .actuators import Actuators
 from .contact_calculation import ContactCalculation, ContactDerivatives
 from .costs import Cost
@@ -246,34 +246,21 @@ class ContactForwardDynamics(DifferentialAction):
             return ContactDerivatives(None, None, *self._slopes(done), calculation=done)
         if not done.success:
             return self._without(done, DerivativeStatus.NOT_SOLVED, ())
-        q = done.x[: self.state.nq]
+        q, v, names = done.x[: self.state.nq], done.x[self.state.nq :], tuple[str, ...]()
         B = self.actuators.B(q)
+        turned = None if self.actuators.is_constant else self.actuators.slope(q, u)
         if done.trace is not None and self._fused is not None:
-            found: Any = self._fused.slopes(q, done.x[self.state.nq :], B.dot(u), done.trace)
-            names = ()
+            by, push = self._fused.slopes(q, v, B.dot(u), done.trace, B, turned)
         else:
             found, names = self._own_slopes(done, a)
             if found is None or not np.isfinite(found.a_q).all():
                 return self._without(done, DerivativeStatus.SINGULAR, names)
-        a_q = found.a_q if self.actuators.is_constant else found.a_q + found.a_tau.dot(self.actuators.slope(q, u))
-        Fx, Fu = np.concatenate((a_q, found.a_v), axis=1), found.a_tau.dot(B)
-        is_rank_deficient = done.status is DynamicsStatus.RANK_DEFICIENT
-        status = DerivativeStatus.RANK_DEFICIENT if is_rank_deficient else DerivativeStatus.SOLVED
-        moved: ForceSlopes | None = None
-        if self.with_force_derivatives or self._sees_forces:
-            l_q = found.l_q if self.actuators.is_constant else found.l_q + found.l_tau.dot(self.actuators.slope(q, u))
-            by_x, by_u = np.concatenate((l_q, found.l_v), axis=1), found.l_tau.dot(B)
-            if done.trace is not None:
-                by_x, by_u = (spread(each, self._on, self.constraint_set.size) for each in (by_x, by_u))
-            moved = ForceSlopes(by_x, by_u)
-        slopes = self._slopes(done, done.multipliers, moved)
-        if moved is None or not self.with_force_derivatives:
-            return ContactDerivatives(Fx, Fu, *slopes, status, None, None, names, done)
-        return ContactDerivatives(Fx, Fu, *slopes, status, moved.by_x, moved.by_u, names, done)
-
-    @cached_property
-    def _sees_forces(self) -> bool:
-        return self.costs.sees_forces or self.constraints.sees_forces
+            by, push = (_by_stage(*each, B, turned) for each in _of(found))
+        status = _STATUS[done.status is DynamicsStatus.RANK_DEFICIENT]
+        slopes = self._slopes(done, done.multipliers, push)
+        if not self.with_force_derivatives:
+            return ContactDerivatives(*by, *slopes, status, None, None, names, done)
+        return ContactDerivatives(*by, *slopes, status, *push, names, done)
 
     def _own_slopes(self, done: ContactCalculation, a: Vector) -> tuple[SolutionSlopes | None, tuple[str, ...]]:
         """Derivatives by the library's own rows, and the names of constraints that have no formulas."""
@@ -325,6 +312,18 @@ class ContactForwardDynamics(DifferentialAction):
         )
 
 
+def _of(found: SolutionSlopes) -> tuple[tuple[Matrix, Matrix, Matrix], tuple[Matrix, Matrix, Matrix]]:
+    return (found.a_q, found.a_v, found.a_tau), (found.l_q, found.l_v, found.l_tau)
+
+
+def _by_stage(by_q: Matrix, by_v: Matrix, by_tau: Matrix, B: Matrix, turned: Matrix | None) -> StageSlopes:
+    """Derivatives by state and control from those by q, v and joint forces."""
+    if turned is not None:
+        by_q = by_q + by_tau.dot(turned)
+    return StageSlopes(np.concatenate((by_q, by_v), axis=1), by_tau.dot(B))
+
+
+_STATUS = DerivativeStatus.SOLVED, DerivativeStatus.RANK_DEFICIENT
 _NONE = read_only(np.zeros(0))
 
 _LIGHT = frozenset(("constraint_set", "damping", "armature", "with_force_derivatives", "rhs"))

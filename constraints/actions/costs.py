@@ -89,11 +89,6 @@ class CostStack:
         self._stage = stage
 
     @property
-    def sees_forces(self) -> bool:
-        """Whether a term depends on the forces of contacts."""
-        return self._residuals.sees_forces
-
-    @property
     def size(self) -> int:
         """Number of residuals."""
         return self._residuals.size

@@ -1,8 +1,4 @@
-"""Pinocchio's constraint dynamics with its derivatives, where both are right: contacts in their own axes.
-
-In pinocchio 4.1 the derivatives are those of its accelerations in LOCAL axes alone; in world axes they miss terms of
-damping and of gains. Its rows are those of the form RATES to the letter, gains included.
-"""
+"""Pinocchio's fused constraint dynamics for many calculations: which memory holds which, and who uses it."""
 
 from __future__ import annotations
 
@@ -12,38 +8,10 @@ import numpy as np
 
 from liegroups.arrays import Matrix, Vector
 
-from ..dynamics.proximal import is_its_own
+from ..dynamics.fused_contacts import FusedContacts, takes_fused
 from ..loops import ConstraintSet
-from ..loops.frame_rows import FrameRows
-from ..robot.inertia import is_depth_first
-from ..robot.pinocchio import pin
 from ..workspace import Pool
-from .equations import rows_on, spread
-
-ONCE = 1e-14
-"""Accuracy of the proximal loop, which is left after one iteration."""
-
-STEEP = 1e-8
-"""Ratio of the pivots of J M^-1 J^T below which rows may be redundant: then the general way decides."""
-
-_solve: Any = pin.constraintDynamics
-_differentiate: Any = pin.computeConstraintDynamicsDerivatives
-
-
-class FusedSlopes(NamedTuple):
-    """Derivatives of accelerations (nv, ...) and of the multipliers that are on (k, ...); read before the next call.
-
-    Attributes:
-        a_q, a_v, a_tau: (nv, nv).
-        l_q, l_v, l_tau: (k, nv).
-    """
-
-    a_q: Matrix
-    a_v: Matrix
-    a_tau: Matrix
-    l_q: Matrix
-    l_v: Matrix
-    l_tau: Matrix
+from .action import StageSlopes
 
 
 @final
@@ -51,28 +19,23 @@ class Memory:
     """Pinocchio's data for one evaluation at a time.
 
     Args:
-        model: with the armature of the action.
-        models: the contacts.
+        contacts: with their data.
 
     Attributes:
-        data, datas: pinocchio's.
-        holds: a token of the calculation that they hold; None after derivatives, which overwrite them.
+        contacts: as given.
+        holds: a token of the calculation that they hold; None after derivatives, which overwrite it.
     """
 
-    __slots__ = ("data", "datas", "holds")
+    __slots__ = ("contacts", "holds")
 
-    def __init__(self, model: Any, models: Any) -> None:
-        self.data = model.createData()
-        self.datas = pin.StdVec_RigidConstraintData()
+    def __init__(self, contacts: FusedContacts) -> None:
+        self.contacts = contacts
         self.holds: object = None
-        for each in models:
-            self.datas.append(each.createData())
-        pin.initConstraintDynamics(model, self.data, models, self.datas)
 
 
 @final
 class Trace:
-    """Which memory held a calculation last, so that its derivatives may go on from there; not copied, not pickled.
+    """Which memory held a calculation last, so that its derivatives may go on from there; a copy of it is empty.
 
     Args:
         memory: it.
@@ -98,31 +61,16 @@ class FusedSolution(NamedTuple):
 
 @final
 class Fused:
-    """The contacts of a set that are on, as pinocchio has them.
+    """The contacts of a set that are on, as pinocchio has them. Threads may share it.
 
     Args:
-        constraint_set: it is known that pinocchio has these rows (`fused_of`).
+        constraint_set: one that `takes_fused` says yes to.
         damping: mu.
         armature: added to that of the model (nv,).
     """
 
     def __init__(self, constraint_set: ConstraintSet, damping: float, armature: Vector) -> None:
-        self._model: Any = constraint_set.robot.model
-        if armature.any():
-            self._model = pin.Model(constraint_set.robot.model)
-            self._model.armature = self._model.armature + armature
-        self._models, stack = pin.StdVec_RigidConstraintModel(), constraint_set.stack
-        for owner, gains, active in zip(stack.owners, constraint_set.baumgarte, constraint_set.active, strict=True):
-            if active and isinstance(owner, FrameRows):
-                self._models.append(_contact(owner, self._model, gains.position_gain, gains.velocity_gain))
-        self._on, self._size = rows_on(constraint_set), constraint_set.size
-        self._rows = self._size if self._on is None else len(self._on)
-        self._damping = damping
-        self._settings = pin.ProximalSettings(ONCE, ONCE, damping, 1)
-        self._pool = Pool(self._memory)
-
-    def _memory(self) -> Memory:
-        return Memory(self._model, self._models)
+        self._pool = Pool(lambda: Memory(FusedContacts(constraint_set, damping, armature)))
 
     def solve(self, q: Vector, v: Vector, tau: Vector) -> FusedSolution | None:
         """Acceleration and multipliers; None where the general way has to decide.
@@ -132,34 +80,40 @@ class Fused:
             tau: joint forces (nv,).
         """
         memory = self._pool.take()
-        a = np.array(_solve(self._model, memory.data, q, v, tau, self._models, memory.datas, self._settings))
-        lam = spread(np.array(memory.data.lambda_c), self._on, self._size)
-        is_right = np.isfinite(a.dot(a)) and (self._damping > 0.0 or self._is_independent(memory))
+        found = memory.contacts.solve(q, v, tau)
         token = memory.holds = object()
         self._pool.give(memory)
-        return FusedSolution(a, lam, Trace(memory, token)) if is_right else None
+        if found is None or not np.isfinite(found[0].dot(found[0])):
+            return None
+        return FusedSolution(*found, Trace(memory, token))
 
-    def _is_independent(self, memory: Memory) -> bool:
-        pivots = memory.data.constraint_chol.D[: self._rows].tolist()
-        return max(pivots) < STEEP * min(pivots) < 0.0
+    def slopes(
+        self, q: Vector, v: Vector, tau: Vector, trace: Trace, B: Matrix, turned: Matrix | None
+    ) -> tuple[StageSlopes, StageSlopes]:
+        """Derivatives of the accelerations and of the multipliers, by state and by control.
 
-    def slopes(self, q: Vector, v: Vector, tau: Vector, trace: Trace) -> FusedSlopes:
-        """Derivatives at a state that `solve` solved; computed again where its memory has moved on.
+        The state is one that `solve` solved; it is solved again where its memory has moved on.
 
         Args:
             q, v, tau: as of `solve`.
             trace: of the solution.
+            B: tau by the controls (nv, nu).
+            turned: tau by q (nv, nv); None where it does not depend on it.
         """
         memory = trace.memory
         if memory is None or not self._pool.claim(memory):
             memory = self._pool.take()
-        if memory.holds is not trace.token or memory.holds is None:
-            _solve(self._model, memory.data, q, v, tau, self._models, memory.datas, self._settings)
+        contacts = memory.contacts
+        if memory.holds is None or memory.holds is not trace.token:
+            contacts.solve(q, v, tau)
         memory.holds = None
-        found = _differentiate(self._model, memory.data, self._models, memory.datas, self._settings)
-        made = FusedSlopes(*map(np.array, found))
+        a_q, a_v, a_tau, l_q, l_v, l_tau = contacts.differentiate()
+        if turned is not None:
+            a_q, l_q = a_q + a_tau.dot(turned), l_q + l_tau.dot(turned)
+        a = StageSlopes(np.concatenate((a_q, a_v), axis=1), a_tau.dot(B))
+        push = StageSlopes(contacts.spread(np.concatenate((l_q, l_v), axis=1)), contacts.spread(l_tau.dot(B)))
         self._pool.give(memory)
-        return made
+        return a, push
 
 
 def fused_of(constraint_set: ConstraintSet, damping: float, armature: Vector) -> tuple[Fused | None]:
@@ -168,21 +122,4 @@ def fused_of(constraint_set: ConstraintSet, damping: float, armature: Vector) ->
     Args:
         constraint_set, damping, armature: as of `Fused`.
     """
-    robot = constraint_set.robot
-    on = [owner for owner, is_on in zip(constraint_set.stack, constraint_set.active, strict=True) if is_on]
-    tree = robot.space.elementary
-    fits = tree.is_exact and tree.model is robot.model and is_depth_first(robot.model)
-    fits = fits and bool(on) and all(isinstance(owner, FrameRows) and is_its_own(owner) for owner in on)
-    joints = [owner.successor.joint for owner in on if isinstance(owner, FrameRows)]
-    fits = fits and all(joints) and len(set(joints)) == len(joints)
-    return (Fused(constraint_set, damping, armature) if fits else None,)
-
-
-def _contact(owner: FrameRows, model: Any, position_gain: float, velocity_gain: float) -> Any:
-    """A contact as pinocchio has it, with the gains of its stabilisation."""
-    b, is_point = owner.successor, owner.group.nv == 3
-    kind = pin.ContactType.CONTACT_3D if is_point else pin.ContactType.CONTACT_6D
-    made: Any = pin.RigidConstraintModel(kind, model, b.joint, b.placement, 0, owner.predecessor.placement, pin.LOCAL)
-    kp = position_gain if owner.has_position else 0.0
-    made.setBaumgarteCorrectorParameters(pin.BaumgarteCorrectorParameters(kp, velocity_gain))
-    return made
+    return (Fused(constraint_set, damping, armature) if takes_fused(constraint_set) else None,)

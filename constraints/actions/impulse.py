@@ -28,7 +28,7 @@ from ..robot import Frame, Robot
 from ..robot.arguments import as_robot
 from ..robot.pinocchio import pin
 from ..rows.row_owner import RowOwner
-from .action import Calculation, Derivatives, DiscreteAction, ForceSlopes, own
+from .action import Calculation, Derivatives, DiscreteAction, StageSlopes, own
 from .costs import Cost
 from .equations import armature_of, damping_of, quick_solution, rows_on, slopes_at, spread
 from .stage_constraints import StageConstraint
@@ -239,7 +239,7 @@ class ImpulseDynamics(DiscreteAction):
         Fx[n:, :n] = found.a_q
         Fx[n:, n:] += found.a_v
         by_x = np.concatenate((found.l_q, found.l_v), axis=1)
-        slopes = self._slopes(done, done.impulses, ForceSlopes(by_x, np.zeros((len(by_x), 0))))
+        slopes = self._slopes(done, done.impulses, StageSlopes(by_x, np.zeros((len(by_x), 0))))
         return ImpulseDerivatives(Fx, Fu, *slopes, status, by_x, names)
 
     def _own_slopes(self, done: ImpulseCalculation) -> tuple[SolutionSlopes | None, tuple[str, ...]]:

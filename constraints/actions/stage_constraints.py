@@ -129,11 +129,6 @@ class ConstraintStack:
         return self._residuals.rows_of([i for i, kind in enumerate(kinds) if kind == equalities and i not in left_out])
 
     @property
-    def sees_forces(self) -> bool:
-        """Whether a term depends on the forces of contacts."""
-        return self._residuals.sees_forces
-
-    @property
     def size(self) -> int:
         """Number of all rows."""
         return self._residuals.size
