@@ -87,9 +87,10 @@ class FrameVelocity(Function):
         by_q, n = self._by_q(posture.q, v), self.robot.nv
         if R is None:
             jacobian[:, :n], jacobian[:, n:] = by_q, J
-            return
-        turning = np.vstack([pin.skew(twist[:3]), pin.skew(twist[3:])]) @ J[3:]
-        jacobian[:, :n], jacobian[:, n:] = _turned(R, by_q - turning), _turned(R, J)
+        else:
+            turning = np.vstack([pin.skew(twist[:3]), pin.skew(twist[3:])]) @ J[3:]
+            jacobian[:, :n], jacobian[:, n:] = _turned(R, by_q - turning), _turned(R, J)
+        jacobian[:, ~self.columns] = 0.0
 
     def _by_q(self, q: Vector, v: Vector) -> Matrix:
         """Derivative (6, nv) of the body twist by q."""

@@ -1,8 +1,8 @@
-"""Redundant rows, singular states, explicit joints and loops in actions.
+"""Redundant rows, singular states and loops in actions.
 
-Cases 14, 15 and 19 of the acceptance list of contact dynamics, at the level of actions. Oracle: central differences of
-the action's own values, which `test_dense.py` and `test_stored.py` know from elsewhere; the problem with fewer rows; and
-pinocchio's mimic joints.
+Cases 14 and 15 of the acceptance list of contact dynamics, at the level of actions. Oracle: central differences of
+the action's own values, which `test_dense.py` and `test_stored.py` know from elsewhere; and the problem with fewer
+rows.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pytest
 from actions.dense import differences, error
 from crocoddyl_cases import robot_of
 
-from constraints import Robot, mimic_constraints
+from constraints import Robot
 from constraints.actions import (
     Actuators,
     ContactForwardDynamics,
@@ -27,9 +27,16 @@ from constraints.actions import (
     SemiImplicitEuler,
 )
 from constraints.dynamics import DerivativeStatus, DynamicsStatus
-from constraints.loops import Axes, Baumgarte, Closure, ConstraintSet, Form, Hinge, PointContact, SurfaceContact
-from constraints.models import load
-from constraints.reduced import minimal_coordinates
+from constraints.loops import (
+    Axes,
+    Baumgarte,
+    Closure,
+    ConstraintSet,
+    Form,
+    Hinge,
+    SurfaceContact,
+    assemble_position,
+)
 
 LEFT, RIGHT = "left_sole_link", "right_sole_link"
 
@@ -134,14 +141,12 @@ def parallelogram(tip: float) -> tuple[Robot, ConstraintSet, Any]:
     """Two equal cranks and a bar, closed by a pin; the tip of the last link is at (tip, 0)."""
     model: Any = pin.Model()
     body = pin.Inertia.FromBox(1.0, 0.3, 0.1, 0.1)
-    at = pin.SE3.Identity()
     joint = 0
     for name, length in (("crank", 0.0), ("bar", 1.0), ("rocker", 2.0)):
         joint = model.addJoint(joint, pin.JointModelRZ(), pin.SE3(np.eye(3), np.array([length, 0.0, 0.0])), name)
         model.appendBodyToJoint(joint, body, pin.SE3(np.eye(3), np.array([0.5, 0.1, 0.0])))
     model.addFrame(pin.Frame("end", joint, 0, pin.SE3(np.eye(3), np.array([1.0, 0.0, 0.0])), pin.FrameType.OP_FRAME))
     model.addFrame(pin.Frame("ground", 0, 0, pin.SE3(np.eye(3), np.array([tip, 0.0, 0.0])), pin.FrameType.OP_FRAME))
-    del at
     robot = Robot(model, "parallelogram")
     rows = ConstraintSet(robot, [Closure(robot, "ground", "end", Hinge.pin([0, 0, 1]), name="cut")])
     return robot, rows, robot.neutral
@@ -155,8 +160,6 @@ class TestLoops:
         """Five rows of rank two at every closed state: exact accelerations, least multipliers."""
         robot, rows, _ = parallelogram(2.0)
         action = ContactForwardDynamics(robot, None, rows.stabilised(0.1), damping=damping)
-        from constraints.loops import assemble_position
-
         q = assemble_position(rows, np.array([1.0, -0.8, -1.5])).q
         x = action.state.join(q, [0.3, 0.2, -0.1])
         done = action.calc(x, [1.0, 0.5, -0.3]).or_raise()
