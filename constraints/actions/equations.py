@@ -110,7 +110,7 @@ def quick_solution(M: Matrix, J: Matrix, force: Vector, gamma: Vector, damping: 
     solved = _trtrs(L, right, lower=1, overwrite_b=1)[0]
     if not len(J):
         a: Vector = _trtrs(L, solved[:, -1], lower=1, trans=1)[0]
-        return (a, gamma) if np.isfinite(a.dot(a)) else None
+        return (a, gamma) if np.isfinite(a).all() else None
     Y, z = solved[:, :-1], solved[:, -1]
     S = Y.T.dot(Y)
     lengths = S.diagonal().copy()
@@ -121,7 +121,7 @@ def quick_solution(M: Matrix, J: Matrix, force: Vector, gamma: Vector, damping: 
         return None
     push = _potrs(C, gamma - z.dot(Y), lower=1)[0]
     a = _trtrs(L, z + Y.dot(push), lower=1, trans=1)[0]
-    return (a, push) if np.isfinite(a.dot(a)) else None
+    return (a, push) if np.isfinite(a).all() else None
 
 
 def _is_even(pivots: Vector) -> bool:

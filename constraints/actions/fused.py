@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -70,7 +71,7 @@ class Fused:
     """
 
     def __init__(self, constraint_set: ConstraintSet, damping: float, armature: Vector) -> None:
-        self._pool = Pool(lambda: Memory(FusedContacts(constraint_set, damping, armature)))
+        self._pool = Pool(partial(_memory, constraint_set, damping, armature))
 
     def solve(self, q: Vector, v: Vector, tau: Vector) -> FusedSolution | None:
         """Acceleration and multipliers; None where the general way has to decide.
@@ -83,7 +84,7 @@ class Fused:
         found = memory.contacts.solve(q, v, tau)
         token = memory.holds = object()
         self._pool.give(memory)
-        if found is None or not np.isfinite(found[0].dot(found[0])):
+        if found is None or not np.isfinite(found[0]).all():
             return None
         return FusedSolution(*found, Trace(memory, token))
 
@@ -114,6 +115,10 @@ class Fused:
         push = StageSlopes(contacts.spread(np.concatenate((l_q, l_v), axis=1)), contacts.spread(l_tau.dot(B)))
         self._pool.give(memory)
         return a, push
+
+
+def _memory(constraint_set: ConstraintSet, damping: float, armature: Vector) -> Memory:
+    return Memory(FusedContacts(constraint_set, damping, armature))
 
 
 def fused_of(constraint_set: ConstraintSet, damping: float, armature: Vector) -> tuple[Fused | None]:

@@ -22,7 +22,7 @@ from ..robot.arguments import as_robot
 from ..robot.pinocchio import Placement, pin
 from ..rows.target import Target
 from .frame_rows import Form, FrameRows
-from .masked_map import MaskedMap, mask_rows
+from .masked_map import MaskedMap, as_mask
 from .pose_map import LogPose, PoseMap, Split, TurnedLog
 from .rotation_rows import Turn
 from .subhinge import unit_axis
@@ -104,11 +104,11 @@ class PointContact(FrameRows):
         frame, name = _frame(self)
         what = f"normal of '{name}' (a direction; anchor= is the place)"
         every = np.eye(3) if self.normal is None else unit_axis(self.normal, what)[None, :]
-        rows = mask_rows(self.mask, 3, f"'{name}'")
-        if rows is not None:
+        mask = as_mask(self.mask, 3, f"'{name}'")
+        if mask is not None:
             if self.normal is not None:
                 raise OptionError(f"'{name}': give a normal or a mask, not both")
-        N = every if rows is None else every[rows]
+        N = every if mask is None else every[np.flatnonzero(mask)]
         at = None if self.anchor is None else np.array(finite_vector(self.anchor, 3, f"anchor of '{name}'"))
         rates: PoseMap | None = None
         if self.axes is not Axes.LOCAL:
@@ -116,11 +116,12 @@ class PointContact(FrameRows):
         else:
             pose_map = LocalPoint(N, at is not None)
             rates = PointRates(N) if self.form is Form.RATES else None
+        set_fields(self, mask=mask)
         if self.error_axes not in (None, self.axes):
             as_axes(self.error_axes, f"the error of '{name}'")
-            if rates is None or at is None:
-                raise OptionError(f"'{name}': error axes of their own are for LOCAL rows with an anchor, in Form.RATES")
-            pose_map = Split(N, None)
+            if rates is None:
+                raise OptionError(f"'{name}': error axes of their own are for LOCAL rows in Form.RATES")
+            pose_map = pose_map if at is None else Split(N, None)
         _hold(self, frame, None if at is None else pin.SE3(np.eye(3), at), pose_map, name, rates)
 
     def anchored(self, q: ArrayLike) -> Self:
@@ -180,9 +181,11 @@ class SurfaceContact(FrameRows):
             pose_map = LogPose()
         else:
             pose_map = TurnedLog(turn) if as_rates else Split(turn, Turn(turn))
-        rows = mask_rows(self.mask, 6, f"'{name}'")
-        if rows is not None:
+        mask = as_mask(self.mask, 6, f"'{name}'")
+        if mask is not None:
+            rows = np.flatnonzero(mask)
             pose_map, rates = MaskedMap(pose_map, rows), MaskedMap(rates, rows)
+        set_fields(self, mask=mask)
         _hold(self, frame, at, pose_map, name, rates if as_rates else None)
 
     def anchored(self, q: ArrayLike) -> Self:

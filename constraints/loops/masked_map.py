@@ -14,8 +14,8 @@ from ..functions.slopes import Slopes
 from .pose_map import PoseMap
 
 
-def mask_rows(mask: object, size: int, what: str) -> Indices | None:
-    """Rows (indices) that a mask leaves; None for all.
+def as_mask(mask: object, size: int, what: str) -> tuple[bool, ...] | None:
+    """A mask from a user; None where all rows count.
 
     Args:
         mask: truth values (size,), true for the rows that count; None for all.
@@ -34,7 +34,7 @@ def mask_rows(mask: object, size: int, what: str) -> Indices | None:
         raise SizeError(f"mask of {what}", size, held.shape)
     if not held.any():
         raise OptionError(f"mask of {what}: expected one row or more, got none")
-    return None if held.all() else np.flatnonzero(held)
+    return None if held.all() else tuple(held.tolist())
 
 
 @final
