@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, final
 
 import numpy as np
 
@@ -201,8 +201,9 @@ class Function(Answering, ABC):
         """The functions that this one is made of."""
         fields: list[Any] = list(vars(self).values())
         for field in fields:
-            entries: tuple[Any, ...] = field if isinstance(field, tuple) else (field,)
-            yield from (f for f in entries if isinstance(f, Function))
+            for entry in cast("tuple[Any, ...]", field) if isinstance(field, tuple) else (field,):
+                if isinstance(entry, Function):
+                    yield entry
 
     @final
     def value(self, q: ArrayLike) -> Vector:

@@ -15,6 +15,7 @@ from liegroups.space import as_space
 from ..errors import RobotMismatchError, SpaceMismatchError
 from ..point import MovingPoint, PlacedSpace, Point
 from .function import Function, as_function
+from .group_motion import force_derivative_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,10 +62,6 @@ class Lifted(Function):
     def drift(self, motion: MovingPoint, out: Vector) -> None:
         self.function.drift(motion.part(self.block), out)
 
-
-def lifted(function: Function, space: Space, block: Segments | None = None) -> Function:
-    """The function on a bigger space; itself where it lives there already.
-
     def drift_derivatives(self, motion: MovingPoint, a: Vector, dq: Matrix, dv: Matrix) -> None:
         f, v = self.function, self.block.v_indices
         by_q, by_v = np.zeros((2, f.outputs.nv, f.inputs.nv))
@@ -77,6 +74,9 @@ def lifted(function: Function, space: Space, block: Segments | None = None) -> F
         out[:] = 0.0
         out[np.ix_(v, v)] = force_derivative_of(self.function, point.part(self.block), y)
 
+
+def lifted(function: Function, space: Space, block: Segments | None = None) -> Function:
+    """The function on a bigger space; itself where it lives there already.
 
     Args:
         function: the function.

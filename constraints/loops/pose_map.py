@@ -8,7 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
-from liegroups import Rn
+from liegroups import SE3, Rn
 from liegroups.arrays import Indices, Matrix, Vector
 from liegroups.frozen import set_fields
 from liegroups.log_slopes import FIVE_POINTS, se3_log_slopes
@@ -207,7 +207,7 @@ class TurnedLog(PoseMap):
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
         """As `PoseMap.second`."""
         R, log = self.turn @ pose.rotation, pin.log6(pose).vector
-        rate, second = pin.Jlog6(pose) @ twist, second_of_pose_log(pose, twist, acceleration)
+        rate, second = SE3.log_jacobian(log) @ twist, se3_log_second(log, twist, acceleration)
         w, alpha = twist[3:], acceleration[3:]
         for half in (slice(0, 3), slice(3, 6)):
             u, u1 = log[half], rate[half]

@@ -151,7 +151,7 @@ def _of_frames(
         \delta\ddot r = \text{by\_pose}\,\delta X + \text{by\_twist}\,\delta\nu + D\,\delta\dot\nu
     """
     n, count = found.force.shape[0], len(owners)
-    sizes = [s.stop - s.start for _, s in owners]
+    sizes: list[int] = [s.stop - s.start for _, s in owners]
     size = sum(sizes)
     of_rows = np.zeros((5, size, 6 * count))  # D, rate, by_pose, by_twist, D of the position
     forces = np.zeros((6 * count, 6 * count))
@@ -175,11 +175,12 @@ def _of_frames(
                 position = np.zeros((sizes[i], 6))
                 owner.function.pose_map.value(seen.pose, np.empty(sizes[i]), position)
                 of_rows[4, rows, x] = position
-        _push(owner, multipliers[s].dot(D), seen, frames, found)
+        _push(owner, multipliers[s] @ D, seen, frames, found)
     s = owners[0][1] if count == 1 else _together(owners)
     along = of_rows.reshape(5 * size, 6 * count).dot(J).reshape(5, size, n)
     accelerated = of_rows[0].dot(second)
-    found.jacobian[s], found.position[s] = along[0], along[4]
+    found.jacobian[s] = along[0]
+    found.position[s] = along[4]
     found.rate[s] = along[1] + of_rows[0].dot(twist_q)
     found.by_q[s] = along[2] + accelerated[:, :n] + of_rows[3].dot(twist_q)
     found.by_v[s] = along[3] + accelerated[:, n:]
@@ -189,8 +190,9 @@ def _of_frames(
 
 def _together(owners: Sequence[tuple[FrameRows, slice]]) -> Any:
     """The rows of all of them: a slice where they follow each other."""
-    run = as_slice([i for _, s in owners for i in range(s.start, s.stop)])
-    return np.concatenate([np.arange(s.start, s.stop) for _, s in owners]) if run is None else run
+    rows: list[int] = [i for _, s in owners for i in range(s.start, s.stop)]
+    run = as_slice(rows)
+    return np.array(rows) if run is None else run
 
 
 def _push(owner: FrameRows, wrench: Vector, seen: RelativeFrame, frames: MovingFrames, found: SetSlopes) -> None:

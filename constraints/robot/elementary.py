@@ -130,33 +130,34 @@ class _DepthFirst:
     def __init__(self, model: Any) -> None:
         children: list[list[int]] = [[] for _ in range(model.njoints)]
         for j in range(1, model.njoints):
-            children[model.parents[j]].append(j)
-        waiting, order = [0], list[int]()
+            parent = int(model.parents[j])
+            children[parent].append(j)
+        waiting, order, where = [0], list[int](), {0: 0}
         while waiting:
-            j = waiting.pop()
-            order.append(j)
-            waiting += reversed(children[j])
-        self._order = order
+            order.append(waiting.pop())
+            waiting += children[order[-1]][::-1]
         made: Any = pin.Model()
         made.gravity = model.gravity
-        where = {0: 0}
+        q, v = list[int](), list[int]()
         for j in order[1:]:
-            at = where[j] = int(
-                made.addJoint(where[model.parents[j]], model.joints[j], model.jointPlacements[j], f"joint {j}")
-            )
-            made.appendBodyToJoint(at, model.inertias[j], pin.SE3.Identity())
-        joints = [model.joints[j] for j in order[1:]]
-        self._q = np.concatenate([np.arange(joint.idx_q, joint.idx_q + joint.nq) for joint in joints])
-        self._v = np.concatenate([np.arange(joint.idx_v, joint.idx_v + joint.nv) for joint in joints])
+            joint, parent = model.joints[j], where[model.parents[j]]
+            where[j] = int(made.addJoint(parent, joint, model.jointPlacements[j], f"joint {j}"))
+            made.appendBodyToJoint(where[j], model.inertias[j], pin.SE3.Identity())
+            q += range(joint.idx_q, joint.idx_q + joint.nq)
+            v += range(joint.idx_v, joint.idx_v + joint.nv)
+        self._order, self._q, self._v = order, np.array(q, dtype=np.intp), np.array(v, dtype=np.intp)
         made.armature = model.armature[self._v]
-        self._back = np.ix_(np.argsort(self._v), np.argsort(self._v))
+        back = np.argsort(self._v)
+        self._back = np.ix_(back, back)
         self._model, self._datas = made, Pool(made.createData)
 
     def force_slopes(self, q: Vector, v: Vector, a: Vector, wrenches: Any) -> tuple[Matrix, Matrix]:
         """As of the tree."""
-        data, own = self._datas.take(), pin.StdVec_Force()
+        data: Any = self._datas.take()
+        own: Any = pin.StdVec_Force()
         for j in self._order:
-            own.append(pin.Force.Zero() if wrenches is None else wrenches[j])
+            force: Any = pin.Force.Zero() if wrenches is None else wrenches[j]
+            own.append(force)
         state = q[self._q], v[self._v], a[self._v]
         by_q, by_v, _ = pin.computeRNEADerivatives(self._model, data, *state, own)
         found = by_q[self._back], by_v[self._back]
@@ -204,8 +205,9 @@ def _expanded(source: Any) -> tuple[Any, tuple[int, ...]]:
     model: Any = pin.Model()
     model.name, model.gravity = source.name, source.gravity
     joints: list[int] = [0]
-    for i in range(1, source.njoints):
-        at: int = joints[source.parents[i]]
+    for i in range(1, int(source.njoints)):
+        parent = int(source.parents[i])
+        at = joints[parent]
         placement = source.jointPlacements[i]
         parts = _parts(source.joints[i])
         for number, (part, offset) in enumerate(parts):

@@ -1,0 +1,379 @@
+"""Derivatives of forward dynamics: mechanisms, every kind of row, forces, wrenches, against differences of results."""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from robots import mixed_tree
+from samples import placement, two_arms_frames
+
+from constraints import (
+    Affine,
+    CenterOfMass,
+    Explicit,
+    Function,
+    Implicit,
+    Orientation,
+    Pose,
+    Position,
+    Robot,
+    Rotation,
+    Stacked,
+    Target,
+    Transformation,
+    linear_coupling,
+)
+from constraints.dynamics import (
+    DerivativeStatus,
+    ExternalForce,
+    HingeForce,
+    HingeSpring,
+    NoDerivativesError,
+    NoWrenchError,
+    PointSpring,
+    dynamics_derivatives,
+    forward_dynamics,
+)
+from constraints.errors import WrongObjectError
+from constraints.functions import Identity, Polynomial
+from constraints.functions.differences import force_derivative_by_differences
+from constraints.loops import (
+    Axes,
+    Closure,
+    ConstraintSet,
+    Form,
+    Hinge,
+    PointContact,
+    SurfaceContact,
+    assemble_position,
+    assemble_velocity,
+)
+from constraints.models import mechanisms
+from constraints.testing import check_function
+from liegroups import SE3, R3xSO3, Rn
+
+H = 5e-4
+
+
+def slope(f: Callable[[Any], Any], n: int) -> Any:
+    """Five-point differences of f at 0."""
+    found = []
+    for e in np.eye(n):
+        found.append((8 * (f(H * e) - f(-H * e)) - f(2 * H * e) + f(-2 * H * e)) / (12 * H))
+    return np.array(found).T
+
+
+def check(some: ConstraintSet, q: Any, v: Any, tau: Any, tolerance: float = 1e-7, **given: Any) -> Any:
+    """All derivatives against differences of results; wrenches of a contact or closure, too."""
+    robot = some.robot
+    names = [name for name, owner in zip(some.names, some.stack, strict=True) if hasattr(owner, "pose")]
+    wrench: Any = names[0] if names else None
+    ways: list[Any] = [("successor", Axes.LOCAL), ("predecessor", Axes.LOCAL_WORLD_ALIGNED)] if names else []
+
+    def solve(q: Any, v: Any, tau: Any) -> Any:
+        found = forward_dynamics(some, robot.at(q, v), tau, method="direct", **given)
+        parts = [found.wrench(wrench, on, axes) for on, axes in ways]
+        return np.concatenate([found.acceleration, found.multipliers, *parts])
+
+    result = forward_dynamics(some, robot.at(q, v), tau, method="direct", **given)
+    found = result.derivatives().or_raise()
+    n, k = robot.nv, some.size
+    truths = {
+        "q": slope(lambda d: solve(robot.space.integrate(q, d), v, tau), n),
+        "v": slope(lambda d: solve(q, v + d, tau), n),
+        "tau": slope(lambda d: solve(q, v, tau + d), n),
+    }
+    for by, truth in truths.items():
+        parts = [getattr(found, f"acceleration_d{by}"), getattr(found, f"multipliers_d{by}")]
+        parts += [getattr(found.wrench(wrench, on, axes), f"by_{by}") for on, axes in ways]
+        at = 0
+        for part in parts:
+            own = truth[at : at + len(part)]
+            at += len(part)
+            size = max(np.abs(own).max(initial=0.0), 1e-6 * np.abs(truth).max(initial=0.0), 1e-9)
+            assert np.abs(part - own).max(initial=0.0) < tolerance * size, (by, at)
+        assert at == n + k + 6 * len(ways)
+    return found
+
+
+# Closed chains.
+
+
+@pytest.mark.parametrize("name", ["four_bar", "five_bar", "delta_robot", "stewart_platform", "slider_crank"])
+def test_closed_chains(name: str) -> None:
+    """Case 14: loops between two joints, redundant ones too: multipliers of least norm, wrenches on both bodies."""
+    mechanism = getattr(mechanisms, name)()
+    some, rng = mechanism.constraint_set(), np.random.default_rng(1)
+    q = assemble_position(some, next(iter(mechanism.postures.values())), tolerance=1e-13).q
+    v = assemble_velocity(some, q, rng.standard_normal(some.robot.nv))
+    found = check(some, q, v, rng.standard_normal(some.robot.nv), 1e-6)
+    assert found.has_exact_derivatives
+    redundant = forward_dynamics(some, some.robot.at(q, v)).rank < some.size
+    assert found.status is (DerivativeStatus.RANK_DEFICIENT if redundant else DerivativeStatus.SOLVED)
+
+
+def test_where_the_rank_changes_there_are_none() -> None:
+    """A flat parallelogram, and Bennett's linkage, which moves by its lengths alone: SINGULAR, and said so."""
+    flat = mechanisms.four_bar(0.4, 0.15, 0.4, 0.15)
+    q = np.zeros(flat.robot.nv)
+    bennett = mechanisms.bennett()
+    for some, at in (
+        (flat.constraint_set(), assemble_position(flat.constraint_set(), q).q),
+        (bennett.constraint_set(), next(iter(bennett.postures.values()))),
+    ):
+        found = forward_dynamics(some, some.robot.at(at, np.zeros(some.robot.nv)), method="direct").derivatives()
+        assert found.status is DerivativeStatus.SINGULAR
+        assert not found.success
+        assert not found.acceleration_dq.any()
+        assert found.multipliers_dgamma.shape == (some.size, some.size)
+        with pytest.raises(NoDerivativesError, match="SINGULAR"):
+            found.or_raise()
+
+
+def test_what_was_not_solved_is_not_differentiated() -> None:
+    """Rows that contradict each other: no solution, so no derivatives; something else is refused by name."""
+    robot = two_arms_frames()
+    rows = ConstraintSet(robot, [PointContact(robot, "a", name="one"), PointContact(robot, "a", name="two")])
+    motion = robot.at(robot.space.neutral, np.zeros(robot.nv))
+    result = forward_dynamics(rows, motion, acceleration=[0, 0, 0, 1, 0, 0])
+    assert result.derivatives().status is DerivativeStatus.NOT_SOLVED
+    with pytest.raises(WrongObjectError, match="forward_dynamics"):
+        dynamics_derivatives(result.derivatives())  # type: ignore[arg-type]
+
+
+# Joints.
+
+
+def joints_of_several_kinds() -> Robot:
+    """Universal, ZYX, composite and other joints on two branches that are mixed up."""
+    chain = pin.JointModelComposite()
+    for i, joint in enumerate((pin.JointModelRY(), pin.JointModelPZ(), pin.JointModelSpherical())):
+        chain.addJoint(joint, placement(60 + i))
+    made = {
+        "helical": (0, pin.JointModelHX(0.2)), "planar": (1, pin.JointModelPlanar()),
+        "universal": (1, pin.JointModelUniversal(np.array([1.0, 0, 0]), np.array([0, 1.0, 0]))),
+        "composite": (2, chain), "zyx": (3, pin.JointModelSphericalZYX()),
+    }  # fmt: skip
+    model = pin.Model()
+    for i, (name, (parent, joint)) in enumerate(made.items()):
+        j = model.addJoint(parent, joint, placement(70 + i), name)
+        model.appendBodyToJoint(j, pin.Inertia.FromBox(1.0 + i, 0.1, 0.2, 0.3), placement(80 + i))
+    model.lowerPositionLimit, model.upperPositionLimit = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
+    return Robot(model)
+
+
+def test_every_joint_type() -> None:
+    """Universal, ZYX and composite joints, of which pinocchio's own derivatives are wrong; branches in any order."""
+    robot, rng = joints_of_several_kinds(), np.random.default_rng(2)
+    q, v, tau = robot.random(rng), rng.standard_normal(robot.nv), rng.standard_normal(robot.nv)
+    rows = ConstraintSet(
+        robot,
+        [
+            PointContact(robot, "composite", name="point"),
+            Closure(robot, "composite", "zyx", Hinge.universal(), name="hinge"),
+            Implicit.zero(Rotation(robot, "zyx", reference="universal") @ Identity(robot.space), name="rotation"),
+        ],
+    )
+    found = check(rows, q, v, tau, 1e-6)
+    assert found.has_exact_derivatives
+    plain = pin.computeABADerivatives(robot.model, robot.model.createData(), q, v, tau)[0]
+    free = forward_dynamics(ConstraintSet(robot, []), robot.at(q, v), tau, method="direct").derivatives()
+    truth = slope(
+        lambda d: pin.aba(robot.model, robot.model.createData(), robot.space.integrate(q, d), v, tau), robot.nv
+    )
+    assert np.abs(free.acceleration_dq - truth).max() < 1e-6 * np.abs(truth).max()
+    assert np.abs(plain - truth).max() > 1e-3 * np.abs(truth).max()  # pinocchio 4.1; once it is right, say so
+
+
+@pytest.mark.parametrize(
+    "kind", [Position, Orientation, Rotation, Transformation, Pose], ids=lambda kind: kind.__name__
+)
+def test_functions_of_frames_on_every_joint_type(kind: Any) -> None:
+    """Their derivatives of accelerations and of joint forces, against differences."""
+    robot, rng = joints_of_several_kinds(), np.random.default_rng(7)
+    f = kind(robot, "zyx", reference="composite")
+    assert f.has_exact_derivatives
+    check_function(f, [robot.random(rng)])
+    motion, y = robot.at(robot.random(rng), np.zeros(robot.nv)), rng.standard_normal(f.outputs.nv)
+    own, truth = np.zeros((2, robot.nv, robot.nv))
+    f.force_derivative(motion.point, y, own)
+    force_derivative_by_differences(f, motion.point, y, truth)
+    assert np.abs(own - truth).max() < 1e-9 * (1.0 + np.abs(truth).max())
+
+
+def test_ellipsoid_joints_are_by_differences() -> None:
+    """They are no chain of elementary joints: derivatives are right, and flagged."""
+    model, parent = pin.Model(), 0
+    for i, joint in enumerate((pin.JointModelRX(), pin.JointModelEllipsoid(0.2, 0.3, 0.4), pin.JointModelRY())):
+        parent = model.addJoint(parent, joint, placement(30 + i), f"j{i}")
+        model.appendBodyToJoint(parent, pin.Inertia.FromBox(1.0 + i, 0.1, 0.2, 0.3), placement(40 + i))
+    robot, rng = Robot(model), np.random.default_rng(3)
+    rows = ConstraintSet(robot, [PointContact(robot, "j2", [0.0, 0.6, 0.8], name="point")])
+    found = check(rows, 0.4 * rng.standard_normal(5), rng.standard_normal(5), rng.standard_normal(5), 1e-6)
+    assert not found.has_exact_derivatives
+    assert found.by_differences == ("inertia of ellipsoid joints", "point")
+
+
+def test_the_elementary_tree_is_made_once_and_not_pickled() -> None:
+    """Its motions are those of the robot; a copy of the robot makes its own."""
+    robot = mixed_tree()
+    assert robot.space.elementary is robot.space.elementary
+    assert "elementary" not in vars(pickle.loads(pickle.dumps(robot)).space)
+    tree, rng = robot.space.elementary, np.random.default_rng(4)
+    q, v, a = robot.random(rng), *rng.standard_normal((2, robot.nv))
+    own = pin.rnea(tree.model, tree.datas.take(), q, v, a)
+    theirs = pin.rnea(robot.model, robot.model.createData(), q, v, a)
+    assert np.abs(own - theirs).max() < 1e-10 * np.abs(theirs).max()
+
+
+# Rows of functions.
+
+CUBE = [0.3, -1.0, 0.2, 0.5]
+
+
+def _target(group: Any) -> Any:
+    return Target(
+        lambda t: group.exp(0.2 * np.ones(group.nv) * (1.0 + t)),
+        lambda t: 0.3 * np.ones(group.nv),
+        lambda t: 0.1 * np.arange(group.nv),
+    )
+
+
+def rows_of_functions() -> dict[str, Callable[[Robot], Any]]:
+    def frame(kind: Any, **options: Any) -> Callable[[Robot], Any]:
+        return lambda robot: Implicit.equal(kind(robot, "b", **options), name=kind.__name__)
+
+    return {
+        "position": frame(Position), "position, relative": frame(Position, reference="a"),
+        "orientation": frame(Orientation, reference="a"), "rotation": frame(Rotation, reference="a"),
+        "transformation": frame(Transformation, reference="a"), "pose": frame(Pose),
+        "pose, relative": frame(Pose, reference="a"), "pose, apart": frame(Pose, reference="a", outputs=R3xSO3),
+        "scaled, masked": lambda robot: Implicit(
+            Transformation(robot, "b"), scale=[1, 2, 3, 4, 5, 6], mask=[1, 0, 1, 1, 0, 1], name="masked"
+        ),
+        "difference": lambda robot: Implicit.zero(Pose(robot, "a") - Pose(robot, "b"), name="difference"),
+        "product": lambda robot: Implicit.zero(
+            Affine([[1.0, -0.5, 0.3]]) @ Position(robot, "b", reference="a"), name="product"
+        ),
+        "stack": lambda robot: Implicit.zero(
+            Stacked(Position(robot, "b"), Rotation(robot, "a")).restricted([0, 2, 3, 4, 5]), name="stack"
+        ),
+        "polynomial": lambda robot: Implicit.zero(
+            Polynomial(CUBE, np.linspace(-1, 1, robot.nv), 0.1, robot.space), name="cam"
+        ),
+        "one side": lambda robot: Implicit.above(Position(robot, "b"), [9.0, -9.0, 9.0], name="one side"),
+        "moving position": lambda robot: Implicit.equal(Position(robot, "b"), _target(Position.group), name="target"),
+        "moving pose": lambda robot: Implicit.equal(Pose(robot, "b"), _target(SE3), name="target"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", list(rows_of_functions()))
+def test_rows_of_functions(name: str) -> None:
+    """Exact for every function here, right-hand sides that move and stabilisation included."""
+    robot, rng = two_arms_frames(), np.random.default_rng(8)
+    owner = rows_of_functions()[name](robot)
+    some = ConstraintSet(robot, [owner]).stabilised(0.3)
+    q, v = robot.random(rng), rng.standard_normal(robot.nv)
+    found = check(some, q, v, rng.standard_normal(robot.nv), 1e-6, rhs=some.rhs_at(0.4))
+    assert owner.has_exact_derivatives
+    assert found.has_exact_derivatives
+    if name == "one side":
+        assert not found.multipliers_dq[1].any()  # it holds: no row
+
+
+def test_functions_without_formulas_are_named() -> None:
+    """A user's function and the centre of mass, by differences, and said so."""
+    robot, rng = two_arms_frames(), np.random.default_rng(9)
+    own = Function.from_callable(
+        lambda q: np.array([np.sin(q[0]) * q[1]]), robot.space, Rn(1),
+        jacobian=lambda q: np.array([[np.cos(q[0]) * q[1], np.sin(q[0]), *np.zeros(robot.nv - 2)]]), name="own",
+    )  # fmt: skip
+    rows = ConstraintSet(robot, [Implicit.zero(own, name="own"), Implicit.zero(CenterOfMass(robot), name="mass")])
+    found = check(rows, robot.random(rng), rng.standard_normal(robot.nv), rng.standard_normal(robot.nv), 1e-4)
+    assert found.by_differences == ("own", "mass")
+    assert "by differences: own, mass" in str(found)
+    with pytest.raises(NoWrenchError):
+        found.wrench("own")
+
+
+def test_a_coupler_is_a_row() -> None:
+    """Case 19: a gear, an explicit constraint, through its twin."""
+    robot, rng = two_arms_frames(), np.random.default_rng(10)
+    gear = linear_coupling(robot, "right_elbow", {"left_elbow": 0.5}, offset=0.1)
+    assert isinstance(gear, Explicit)
+    assert gear.has_exact_derivatives
+    some = ConstraintSet(robot, [gear])
+    found = check(some, robot.random(rng), rng.standard_normal(robot.nv), rng.standard_normal(robot.nv))
+    assert found.has_exact_derivatives
+
+
+# Contacts, forces.
+
+
+@pytest.mark.parametrize("axes", list(Axes), ids=lambda axes: axes.name)
+@pytest.mark.parametrize("form", list(Form), ids=lambda form: form.name)
+def test_contacts(form: Form, axes: Axes) -> None:
+    """Cases 4, 9, 12, 13: masks of points, a surface far from its anchor with gains, two contacts on one joint."""
+    robot, rng = two_arms_frames(), np.random.default_rng(11)
+    frame = robot.with_frame("near", "left_tool", placement(50))
+    some = ConstraintSet(
+        frame,
+        [
+            SurfaceContact(frame, "b", placement(51), axes=axes, form=form, name="surface"),
+            PointContact(frame, "a", [0.0, 0.6, 0.8], [0.1, 0.2, 0.3], axes=axes, form=form, name="row"),
+            PointContact(frame, "near", [1.0, 0.0, 0.0], [0.4, 0.2, 0.1], axes=axes, form=form, name="same joint"),
+        ],
+    ).stabilised(0.4)
+    check(some, frame.random(rng), rng.standard_normal(frame.nv), rng.standard_normal(frame.nv), 1e-6)
+
+
+def test_external_forces() -> None:
+    """Wrenches in both axes by formulas; springs and hinge forces by differences, which are named."""
+    mechanism = mechanisms.five_bar()
+    robot, rng = mechanism.robot, np.random.default_rng(12)
+    loop: Any = mechanism.closures[0]
+    cut = Closure(robot, loop.predecessor, loop.successor, Hinge.pin(), name="cut")
+    some = ConstraintSet(robot, [cut])
+    q = mechanism.postures["closed"]
+    v = assemble_velocity(some, q, rng.standard_normal(robot.nv))
+    tip = robot.frame_names[-1]
+    pushes = [ExternalForce(tip, rng.standard_normal(6), axes) for axes in Axes]
+    found = check(some, q, v, np.zeros(robot.nv), external=pushes)
+    assert found.has_exact_derivatives
+    spring = PointSpring(robot, "left_inner_end", "right_inner_end", stiffness=20.0, length=0.2, damping=0.3)
+    forces = [HingeForce(cut, 1.5), HingeSpring(cut, stiffness=4.0, damping=0.2, rest=0.3), spring]
+    found = check(some, q, v, np.zeros(robot.nv), 1e-6, external=forces)
+    assert found.by_differences == (
+        "external force 0 (HingeForce)", "external force 1 (HingeSpring)", "external force 2 (PointSpring)",
+    )  # fmt: skip
+
+
+# The proof at scale.
+
+
+@pytest.fixture
+def on_path() -> Iterator[None]:
+    folder = str(Path(__file__).resolve().parent.parent.parent.parent / "benchmarks")
+    sys.path.insert(0, folder)
+    yield
+    sys.path.remove(folder)
+
+
+@pytest.mark.usefixtures("on_path")
+def test_the_proof_at_scale_finds_what_it_looks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """States of every kind are clean; derivatives that are off by 1e-5 of themselves are found."""
+    proof = importlib.import_module("derivative_soundness")
+    for index in (0, 3, 5):
+        assert proof.run(3, index)["findings"] == []
+    found = importlib.import_module("constraints.dynamics.forward_derivatives").DynamicsDerivatives
+    right = found.acceleration_dq.fget
+    monkeypatch.setattr(found, "acceleration_dq", property(lambda self: right(self) * (1.0 + 1e-5)))
+    assert all("acceleration by q" in proof.run(3, index)["findings"][0][1] for index in (0, 5))

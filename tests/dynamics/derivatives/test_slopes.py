@@ -1,0 +1,161 @@
+"""What rows of relative poses change by: exact slopes of every map against differences, at the bad places too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from loops.test_hinges import HINGES
+
+from constraints.loops.contacts import LocalPoint, PointRates, TwistRows
+from constraints.loops.hinge_fit import hinge_rows
+from constraints.loops.hinge_rates import hinge_rates
+from constraints.loops.pose_map import LogPose, PoseMap, Rod, Split, TurnedLog
+from constraints.loops.rotation_rows import Cross, RotationRows, Swing, Turn
+from liegroups import SE2, SE3, SO2, SO3, R3xSO3, Rn, Space
+from liegroups.log_slopes import FIVE_POINTS, is_exact_on, log_slopes
+from liegroups.third_order import third_coefficient
+
+TURN = pin.exp3(np.array([0.3, -0.8, 0.5]))
+SOME = np.array([[0.3, -0.2, 0.9], [1.0, 0.4, 0.0]])
+A, B = np.array([0.6, 0.0, 0.8]), np.array([0.0, -0.28, 0.96])
+
+MAPS: dict[str, PoseMap] = {
+    **{f"derivative {name}": hinge_rows(hinge) for name, hinge in HINGES.items() if name not in ("free", "custom")},
+    **{
+        f"rates {name}": hinge_rates(hinge, name) for name, hinge in HINGES.items() if name not in ("free", "custom")
+    },
+    "some of both": Split(SOME, Turn(TURN)), "translation": Split(np.eye(3), None), "rod": Rod(0.4),
+    "log": LogPose(), "turned log": TurnedLog(TURN), "local point": LocalPoint(SOME, True),
+    "loose local point": LocalPoint(SOME, False), "point rates": PointRates(np.eye(3)),
+    "twist": TwistRows(None, True), "turned twist": TwistRows(TURN, True), "classical": TwistRows(TURN, False),
+    "local classical": TwistRows(None, False),
+}  # fmt: skip
+ROTATIONS: dict[str, RotationRows] = {
+    "turn": Turn(), "turned": Turn(TURN), "swing": Swing(A), "swing of two axes": Swing(A, B),
+    "cross": Cross(A, B),
+}  # fmt: skip
+
+ANGLES = (0.0, 1e-8, 1e-4, 1e-2, 0.5, 1.2, 1.3, 2.2, 2.9)
+"""Zero, both sides of the switch of the series, long turns."""
+
+
+def poses(rng: np.random.Generator, angles: tuple[float, ...] = ANGLES) -> list[Any]:
+    found = []
+    for angle in angles:
+        axis = rng.standard_normal(3)
+        found.append(pin.SE3(pin.exp3(angle * axis / np.linalg.norm(axis)), rng.standard_normal(3)))
+    return found
+
+
+def near(mine: Any, theirs: Any, tolerance: float) -> bool:
+    return bool(np.abs(mine - theirs).max(initial=0.0) <= tolerance * (1.0 + np.abs(theirs).max(initial=0.0)))
+
+
+def by_values(f: Any, step: float) -> Any:
+    """Second derivatives of values: pinocchio's Jacobians of logarithms are wrong by 1e-8 at small angles."""
+    found = []
+    for e in np.eye(6):
+        found.append(sum(factor * f(scale * step / 1e-3 * e) for scale, factor in FIVE_POINTS) * 1e-3 / step)
+    return np.array(found).T
+
+
+@pytest.mark.parametrize("name", list(MAPS))
+def test_slopes_of_a_map(name: str) -> None:
+    """Of rates, forces and accelerations, by the pose and by its twist."""
+    pose_map, rng = MAPS[name], np.random.default_rng(3)
+    assert pose_map.has_exact_slopes
+    if not pose_map.size:
+        return
+    for pose in poses(rng):
+        twist, acceleration = rng.standard_normal(6), rng.standard_normal(6)
+        y = rng.standard_normal(pose_map.size)
+        found = pose_map.slopes(pose, twist, acceleration, y)
+
+        def D(X: Any) -> Any:
+            out, rows = np.zeros(pose_map.size), np.zeros((pose_map.size, 6))
+            pose_map.value(X, out, rows)
+            return rows
+
+        def second(X: Any, nu: Any, acceleration: Any = acceleration) -> Any:
+            out = np.zeros(pose_map.size)
+            pose_map.second(X, nu, acceleration, out)
+            return out
+
+        h = 4e-3  # beside small angles D itself is off by 1e-8
+        assert near(found.rate, by_values(lambda d: D(pose * pin.exp6(d)) @ twist, h), 2e-5)  # noqa: B023
+        assert near(found.force, by_values(lambda d: y @ D(pose * pin.exp6(d)), h), 2e-5)  # noqa: B023
+        assert near(found.by_pose, by_values(lambda d: second(pose * pin.exp6(d), twist), 1e-3), 2e-7)  # noqa: B023
+        assert near(found.by_twist, by_values(lambda d: second(pose, twist + d), 1e-3), 2e-7)  # noqa: B023
+
+
+APART = ("point rates", "turned twist", "classical", "local classical", "rates locked")
+"""Whose accelerations are not the derivative of their rates: spatial ones in other axes, classical ones of a body."""
+
+
+@pytest.mark.parametrize("name", [name for name in MAPS if name not in APART])
+def test_slopes_of_a_map_belong_together(name: str) -> None:
+    r"""Without differences: the rate along itself is the drift, :math:`rate\,\nu = \ddot r(\dot\nu = 0)`.
+
+    Which tells rates of logarithms at small angles to rounding. And :math:`y^T rate\,x = x_\nu^T force\,x`.
+    """
+    pose_map, rng = MAPS[name], np.random.default_rng(4)
+    if not pose_map.size:
+        return
+    for pose in poses(rng):
+        twist, y, x = rng.standard_normal(6), rng.standard_normal(pose_map.size), rng.standard_normal(6)
+        found = pose_map.slopes(pose, twist, np.zeros(6), y)
+        drift = np.zeros(pose_map.size)
+        pose_map.second(pose, twist, np.zeros(6), drift)
+        assert near(found.rate @ twist, drift, 3e-8)
+        assert abs(y @ found.rate @ x - twist @ found.force @ x) < 1e-9 * (1.0 + np.abs(found.rate).max())
+
+
+@pytest.mark.parametrize("name", list(ROTATIONS))
+def test_slopes_of_rotation_rows(name: str) -> None:
+    """As those of maps; at parallel and opposite axes where they have values."""
+    rows, rng = ROTATIONS[name], np.random.default_rng(5)
+    for pose in poses(rng, (0.0, 1e-3, 0.4, 1.0, 2.0, 2.8)):
+        R, omega, alpha, y = pose.rotation, *rng.standard_normal((2, 3)), rng.standard_normal(rows.size)
+        found = rows.slopes(R, omega, alpha, y)
+
+        def second(X: Any, w: Any, alpha: Any = alpha) -> Any:
+            out = np.zeros(rows.size)
+            rows.second(X, w, alpha, out)
+            return out
+
+        for e, column in zip(np.eye(3), range(3), strict=True):
+            by_pose = sum(f * second(R @ pin.exp3(s * e), omega) for s, f in FIVE_POINTS)
+            by_twist = sum(f * second(R, omega + s * e) for s, f in FIVE_POINTS)
+            assert near(found.by_pose[:, column], by_pose, 1e-6)
+            assert near(found.by_twist[:, column], by_twist, 1e-6)
+        assert near(found.rate @ omega, second(R, omega, np.zeros(3)), 1e-9)
+
+
+@pytest.mark.parametrize("group", [SE3, SO3, SE2, SO2, R3xSO3, SE2 * SO3 * Rn(1)], ids=lambda group: group.name)
+def test_slopes_of_logarithms(group: Space) -> None:
+    """On every group, against differences of its own maps, near zero and near half a turn."""
+    assert is_exact_on(group)
+    rng = np.random.default_rng(6)
+    for size in (1e-6, 0.3, 1.1):
+        r = size * rng.standard_normal(group.nv)
+        g, (v, a, y) = group.exp(r), rng.standard_normal((3, group.nv))
+        found = log_slopes(group, r, v, a, y)
+        assert near(found.jacobian, group.log_jacobian(r), 1e-12)
+        for i, e in enumerate(np.eye(group.nv)):
+            at = [(f, group.log(group.integrate(g, s * e)), v + s * e) for s, f in FIVE_POINTS]
+            assert near(found.rate[:, i], sum(f * group.log_jacobian(x) @ v for f, x, _ in at), 1e-8)
+            assert near(found.force[:, i], sum(f * y @ group.log_jacobian(x) for f, x, _ in at), 1e-8)
+            assert near(found.by_point[:, i], sum(f * group.log_second_derivative(x, v, a) for f, x, _ in at), 1e-8)
+            assert near(found.by_velocity[:, i], sum(f * group.log_second_derivative(r, w, a) for f, _, w in at), 1e-8)
+
+
+def test_third_coefficient_in_fifty_digits() -> None:
+    """On both sides of the switch of the series, up to half a turn."""
+    mp = pytest.importorskip("mpmath")
+    with mp.workdps(50):
+        for t in (1e-3, 0.5, 1.49, 1.51, 5.0, 9.8):
+            exact = 8 * mp.diff(lambda x: (1 - mp.sqrt(x) / 2 * mp.cot(mp.sqrt(x) / 2)) / x, mp.mpf(t), 3)
+            assert abs(third_coefficient(t) / float(exact) - 1.0) < 1e-9
