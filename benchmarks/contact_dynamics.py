@@ -1,0 +1,205 @@
+"""Contact dynamics with derivatives as an action, beside pinocchio's own two calls.
+
+    python benchmarks/contact_dynamics.py [--json FILE] [--repeats N]
+    python benchmarks/contact_dynamics.py --check
+
+Models: ANYmal on four points and the legs of Talos on two soles (`tests/data/crocoddyl`), and, where example-robot-data
+is installed, all of Talos on two soles. The clock is `pin.constraintDynamics` and then
+`computeConstraintDynamicsDerivatives`, on the same contacts at the same state. A call of ours is `calc` and `calc_diff`
+of an action with derivatives of the multipliers and no costs, arguments checked, results copied.
+
+    fast     contacts in their own axes: pinocchio's calls inside
+    general  the same contacts by the library's own rows (right-hand sides given)
+    aligned  the same contacts in world axes, where pinocchio's derivatives are wrong
+
+All calls are timed in short bursts that go round; a time is the least of its bursts, and the median is beside it.
+Limits, as ratios to the clock in the same run: fast at most 2.2, general at most 8.5. Beside them stand, on the legs of
+Talos, what acceptance case 20 asks for in microseconds, where the clock takes 30 us: value and Jacobian of two pose
+constraints (40), a Newton step on them (100; here a projection of one iteration, arguments checked and the end judged),
+contact dynamics with derivatives (250, fast 50).
+
+`--check` is quick: both ways give the same numbers.
+"""
+
+# ruff: noqa: E402  # the number of threads is set before numpy is imported
+from __future__ import annotations
+
+import os
+
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+
+import argparse
+import json
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "tests")]
+
+from crocoddyl_cases import SOLES, robot_of
+
+from constraints import Base, Implicit, Options, Pose, Problem, Projector, Robot
+from constraints.actions import Actuators, ContactForwardDynamics
+from constraints.loops import Axes, ConstraintSet, Form, PointContact, SurfaceContact
+from constraints.robot.packages import robot_data_folder
+from constraints.rows.stacking import Order, stack_rows
+from constraints.workspace import Workspace
+
+BURST, TALOS = 4, "package://example-robot-data/robots/talos_data/robots/talos_reduced.urdf"
+LIMITS = {"fast": 2.2, "general": 8.5}
+CASE_20 = {"two poses, value and Jacobian": 40.0, "Newton step": 100.0, "general": 250.0, "fast": 50.0}
+CLOCK = 30.0
+"""What the clock takes on the legs of Talos where case 20 was written [us]."""
+
+
+class Case:
+    """A robot on its contacts, with the calls that are timed.
+
+    Args:
+        name: of the model.
+        robot: it.
+        frames: of the contacts.
+        is_point: whether they hold points; frames otherwise.
+    """
+
+    def __init__(self, name: str, robot: Robot, frames: tuple[str, ...], is_point: bool) -> None:
+        self.name, self.robot = name, robot
+        rng = np.random.default_rng(0)
+        self.q, self.v = robot.random(rng), rng.standard_normal(robot.nv)
+        actuators = Actuators.floating_base(robot)
+        self.u = rng.standard_normal(actuators.nu)
+        kind: Any = PointContact if is_point else SurfaceContact
+        sets = [
+            ConstraintSet(robot, [kind(robot, f, axes=axes, form=Form.RATES, name=f).anchored(self.q) for f in frames])
+            for axes in (Axes.LOCAL, Axes.LOCAL_WORLD_ALIGNED)
+        ]
+        fast, aligned = (ContactForwardDynamics(robot, actuators, s, with_force_derivatives=True) for s in sets)
+        self.actions = {"fast": fast, "general": fast.replace(rhs=sets[0].rhs), "aligned": aligned}
+        self.x = fast.state.join(self.q, self.v)
+        self.calls: dict[str, Callable[[], Any]] = {"clock": self.clock(sets[0], is_point)}
+        for way, action in self.actions.items():
+            self.calls[way] = lambda action=action: action.calc_diff(action.calc(self.x, self.u))
+            self.calls[f"{way}, calc alone"] = lambda action=action: action.calc(self.x, self.u)
+
+    def clock(self, contacts: ConstraintSet, is_point: bool) -> Callable[[], Any]:
+        """Pinocchio's two calls."""
+        model: Any = self.robot.model
+        data, kind = model.createData(), pin.ContactType.CONTACT_3D if is_point else pin.ContactType.CONTACT_6D
+        models, datas = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+        for owner in contacts.stack:
+            at: Any = owner
+            made = pin.RigidConstraintModel(kind, model, at.successor.joint, at.successor.placement, pin.LOCAL)
+            models.append(made)
+            datas.append(made.createData())
+        pin.initConstraintDynamics(model, data, models, datas)
+        settings = pin.ProximalSettings(1e-14, 1e-14, 0.0, 1)
+        tau = np.concatenate([np.zeros(self.robot.nv - self.u.size), self.u])
+
+        def both() -> Any:
+            pin.constraintDynamics(model, data, self.q, self.v, tau, models, datas, settings)
+            return pin.computeConstraintDynamicsDerivatives(model, data, models, datas, settings)
+
+        return both
+
+    def add_kinematics(self, frames: tuple[str, ...]) -> None:
+        """The half of case 20 without dynamics."""
+        robot, rng = self.robot, np.random.default_rng(1)
+        q = robot.space.integrate(self.q, 0.05 * rng.standard_normal(robot.nv))
+        poses = [Implicit.equal(Pose(robot, f), Pose(robot, f).value(self.q), name=f) for f in frames]
+        problem = Problem(robot, poses)
+        stack, workspace = problem.constraints, Workspace()
+        projector = Projector(problem, Options(max_iterations=1, restarts=False))
+        self.calls["two poses, value and Jacobian"] = lambda: stack_rows(
+            stack, robot.at(q, workspace=workspace), Order.POSITION
+        )
+        self.calls["Newton step"] = lambda: projector.project(q)
+
+
+def cases() -> list[Case]:
+    """All that can be made here."""
+    found = [Case("ANYmal, four points", robot_of("anymal"), SOLES["anymal"], True)]
+    legs = Case("Talos legs, two soles", robot_of("talos_legs"), SOLES["talos_legs"], False)
+    legs.add_kinematics(SOLES["talos_legs"])
+    found.append(legs)
+    if robot_data_folder() is not None:
+        talos = Robot.from_urdf(TALOS, base=Base.FREE_FLYER)
+        found.append(Case("Talos, two soles", talos, ("left_sole_link", "right_sole_link"), False))
+    return found
+
+
+def times(case: Case, repeats: int) -> dict[str, dict[str, float]]:
+    """Least and median time of each call [us], over bursts that go round."""
+    seen: dict[str, list[float]] = {name: [] for name in case.calls}
+    for call in case.calls.values():
+        call()
+    for _ in range(repeats):
+        for name, call in case.calls.items():
+            call()  # its own memory is near again
+            start = time.perf_counter()
+            for _ in range(BURST):
+                call()
+            seen[name].append((time.perf_counter() - start) / BURST * 1e6)
+    return {name: {"least": min(some), "median": float(np.median(some))} for name, some in seen.items()}
+
+
+def check() -> None:
+    """Quick: both ways give the same numbers."""
+    for case in cases():
+        fast, general = (
+            (done, action.calc_diff(done))
+            for action in (case.actions["fast"], case.actions["general"])
+            for done in [action.calc(case.x, case.u)]
+        )
+        assert (fast[0].trace is None, general[0].trace is None) == (False, True)
+        pairs = [(getattr(fast[0], n), getattr(general[0], n)) for n in ("acceleration", "multipliers")]
+        pairs += [(getattr(fast[1], n), getattr(general[1], n)) for n in ("Fx", "Fu", "multipliers_x", "multipliers_u")]
+        for a, b in pairs:
+            assert np.abs(a - b).max() <= 1e-10 * np.abs(b).max(), case.name
+    print("pinocchio's calls and the library's own rows give the same numbers")
+
+
+def report(name: str, found: dict[str, dict[str, float]]) -> bool:
+    """A table of one model; whether every limit is reached."""
+    clock, is_met = found["clock"], True
+    print(f"\n{name}: least and median [us], and as parts of the clock")
+    for call, both in found.items():
+        ratios = [both[which] / clock[which] for which in ("least", "median")]
+        limit = LIMITS.get(call)
+        verdict = "" if limit is None else f"  limit {limit:g}{'' if ratios[0] <= limit else '  MISSED'}"
+        is_met &= limit is None or ratios[0] <= limit
+        print(f"  {call:32s} {both['least']:9.1f} {both['median']:9.1f}   {ratios[0]:6.2f} {ratios[1]:6.2f}{verdict}")
+    if "Newton step" in found:
+        print(f"  case 20, scaled to a clock of {CLOCK:g} us:")
+        for call, limit in CASE_20.items():
+            print(f"    {call:30s} {found[call]['least'] * CLOCK / clock['least']:9.1f}   asked {limit:g}")
+    return is_met
+
+
+def main() -> None:
+    """Time all, print tables and limits."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--repeats", type=int, default=300)
+    parser.add_argument("--check", action="store_true")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore", DeprecationWarning)
+    if arguments.check:
+        check()
+        return
+    results = {case.name: times(case, arguments.repeats) for case in cases()}
+    is_met = all([report(name, found) for name, found in results.items()])
+    print("\nall limits are reached" if is_met else "\nsome limits are missed")
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps(results, indent=1))
+
+
+if __name__ == "__main__":
+    main()
