@@ -32,7 +32,7 @@ from .actuators import Actuators
 from .contact_calculation import ContactCalculation, ContactDerivatives
 from .costs import Cost
 from .equations import armature_of, damping_of, quick_solution, rows_on, slopes_at, spread
-from .fused import Fused, fused_of
+from .fused import Fused, FusedSolution, fused_of
 from .quasi_static import QuasiStatic, quasi_static
 from .stage_constraints import StageConstraint
 from .state_space import StateSpace, of_one_robot
@@ -52,8 +52,9 @@ class ContactForwardDynamics(DifferentialAction):
     Rows that are redundant, with a rank that is the same nearby, are no obstacle: accelerations and wrenches are exact,
     and the multipliers are those of least norm. Where the rank changes there are accelerations, but no derivatives.
 
-    Contacts in their own axes (`Axes.LOCAL`, `Form.RATES`), three or six rows each, go through pinocchio's fused calls;
-    all others through the library's own assembly, with the same numbers.
+    Contacts of three or six rows in the form RATES go through pinocchio's fused calls in LOCAL axes (those in world
+    axes are turned, since pinocchio's own derivatives are wrong there); all others go through the library's own
+    assembly, with the same numbers.
 
     Args:
         robot: the robot.
@@ -250,7 +251,8 @@ class ContactForwardDynamics(DifferentialAction):
         B = self.actuators.B(q)
         turned = None if self.actuators.is_constant else self.actuators.slope(q, u)
         if done.trace is not None and self._fused is not None:
-            by, push = self._fused.slopes(q, v, B.dot(u), done.trace, B, turned)
+            solved = FusedSolution(a, np.asarray(done.multipliers), done.trace)
+            by, push = self._fused.slopes(q, v, B.dot(u), solved, B, turned)
         else:
             found, names = self._own_slopes(done, a)
             if found is None or not np.isfinite(found.a_q).all():

@@ -15,7 +15,7 @@ from liegroups.arrays import Matrix, Vector
 
 from ..loops import ConstraintSet
 from ..loops.frame_rows import FrameRows
-from ..robot import Motion
+from ..robot import Frame, Motion
 from ..robot.inertia import is_depth_first
 from ..robot.pinocchio import pin
 from .derivatives import SolutionSlopes
@@ -124,6 +124,23 @@ class FusedContacts:
             l_gamma = np.zeros((self.size, self.size))
             l_gamma[np.ix_(self._rows, self._rows)] = inner
         return SolutionSlopes(a_q, a_v, a_tau, l_q, l_v, l_tau, -l_tau.T, l_gamma)
+
+    def rotation(self, frame: Frame) -> Matrix:
+        """Rotation (3, 3) of a frame in the world, at the last solution.
+
+        Args:
+            frame: of the robot.
+        """
+        return self._data.oMi[frame.joint].rotation.dot(frame.placement.rotation)
+
+    def turning(self, frame: Frame) -> Matrix:
+        """Angular rows (3, nv) of the body Jacobian of a frame, at the last solution.
+
+        Args:
+            frame: of the robot.
+        """
+        found: Matrix = pin.getFrameJacobian(self._model, self._data, frame.joint, frame.placement, pin.LOCAL)
+        return found[3:]
 
     def spread(self, some: Any) -> Any:
         """Rows of the whole set (size, ...), zero where a constraint is off.
