@@ -33,12 +33,16 @@ def action_of(case: ContactCase) -> ContactForwardDynamics:
     )
 
 
+@pytest.mark.parametrize("own_rows", [False, True], ids=["usual way", "own rows"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name}.{case.seed}")
-def test_contact_dynamics_are_crocoddyls(case: ContactCase) -> None:
-    """Cases 1, 2 and 5: oracle stored arrays, values and derivatives to 1e-10 (relative)."""
+def test_contact_dynamics_are_crocoddyls(case: ContactCase, own_rows: bool) -> None:
+    """Cases 1, 2 and 5: oracle stored arrays, values and derivatives to 1e-10 (relative); pinocchio's calls or not."""
     action = action_of(case)
+    if own_rows:
+        action = action.replace(rhs=case.rows.rhs)
     done = action.calc(action.state.join(case.stored("q"), case.stored("v")), case.stored("u"))
     found = action.calc_diff(done.or_raise()).or_raise()
+    assert (done.trace is None) == (own_rows or not case.rows.size)
     for mine, name in (
         (done.acceleration, "ddq"),
         (done.multipliers, "lam"),
