@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self, final
+from typing import Any, Self, cast, final
 
 import numpy as np
 
@@ -20,13 +20,14 @@ from ..dynamics.system import status_of, wanted
 from ..errors import UnknownOptionError
 from ..linear_algebra import largest
 from ..loops import ConstraintSet
-from ..robot import Robot
+from ..point import place_motion
+from ..robot import Motion, Robot
 from ..robot.arguments import as_robot
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import RowOwner
 from ..rows.stacking import check_sides
 from ..words import counted
-from ..workspace import Kept
+from ..workspace import Kept, Pool, Workspace
 from .action import DifferentialAction, StageSlopes, own
 from .actuators import Actuators
 from .contact_calculation import ContactCalculation, ContactDerivatives
@@ -93,6 +94,7 @@ class ContactForwardDynamics(DifferentialAction):
         self.actuators = Actuators.full(robot) if actuators is None else expect(actuators, Actuators, "actuators")
         of_one_robot(self.robot, self.actuators.robot, "actuators")
         self._kept: Kept[tuple[Fused | None]] = Kept(SETS)
+        self._memory = Pool(Workspace)
         self._set(
             constraint_set=ConstraintSet(robot, []) if constraint_set is None else constraint_set,
             damping=damping,
@@ -205,11 +207,14 @@ class ContactForwardDynamics(DifferentialAction):
         """A node by the library's own rows."""
         rows_of, on = self.constraint_set, self._on
         v = x[self.state.nq :]
-        motion = self.robot.at(x[: self.state.nq], v)
+        workspace = self._memory.take()
+        motion = cast(Motion, place_motion(self.robot.space, x[: self.state.nq], v, workspace))
         M = motion.mass_matrix()
         M.flat[:: len(M) + 1] += self.armature
         force = tau - motion.bias_force()
         rows = rows_of.rows_at(motion, self.rhs)
+        if not workspace.is_crowded:
+            self._memory.give(workspace)
         gamma = wanted(rows_of, rows, None)
         J, asked = (rows.jacobian, gamma) if on is None else (rows.jacobian[on], gamma[on])
         quick = quick_solution(M, J, force, asked, self.damping)
@@ -255,7 +260,7 @@ class ContactForwardDynamics(DifferentialAction):
             by, push = self._fused.slopes(q, v, B.dot(u), solved, B, turned)
         else:
             found, names = self._own_slopes(done, a)
-            if found is None or not np.isfinite(found.a_q).all():
+            if found is None or not (done.row_space is None or np.isfinite(found.a_q).all()):
                 return self._without(done, DerivativeStatus.SINGULAR, names)
             by, push = (_by_stage(*each, B, turned) for each in _of(found))
         status = _STATUS[done.status is DynamicsStatus.RANK_DEFICIENT]
@@ -271,7 +276,8 @@ class ContactForwardDynamics(DifferentialAction):
         data = tree.datas.take()
         balance = balance_at(self.constraint_set, q, v, a, push, tree, data, self.rhs)
         M = np.asarray(done.mass_matrix)
-        found = slopes_at(self.constraint_set, self._on, q, M, balance, push, data, self.damping, self.rhs)
+        is_quick = done.row_space is None
+        found = slopes_at(self.constraint_set, self._on, q, M, balance, push, data, self.damping, self.rhs, is_quick)
         tree.datas.give(data)
         rough = () if tree.is_exact else ("inertia of ellipsoid joints",)
         return found, rough + balance.rows.by_differences

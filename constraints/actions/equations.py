@@ -139,6 +139,7 @@ def slopes_at(
     data: Any,
     damping: float,
     rhs: RightHandSide | None = None,
+    is_independent: bool = False,
 ) -> SolutionSlopes | None:
     """Derivatives of accelerations and multipliers, from what both equations change by.
 
@@ -152,14 +153,17 @@ def slopes_at(
         data: of pinocchio, for the elementary tree; overwritten.
         damping: mu.
         rhs: right-hand sides; the default ones if absent.
+        is_independent: whether it is known that the rows that are on are independent, and the mass is not light.
 
     Returns:
         None where there are none: the rank of the rows changes beside the state, or a matrix is singular.
     """
+    if on is None and is_independent:
+        return damped_slopes(M, balance, damping)
     if on is not None:
         rows = balance.rows._replace(jacobian=balance.rows.jacobian[on])
         part = balance._replace(rows=rows, row_q=balance.row_q[on], row_v=balance.row_v[on])
-        space = None if damping else RowSpace(rows.jacobian)
+        space = None if damping or is_independent else RowSpace(rows.jacobian)
         if space is None or (space.is_full and space.rank == len(on)):
             some = damped_slopes(M, part, damping) or (None if damping else saddle_slopes(M, part))
             return None if some is None else _spread_slopes(some, on, constraint_set.size)

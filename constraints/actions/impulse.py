@@ -265,7 +265,9 @@ class ImpulseDynamics(DiscreteAction):
             force = force - balance_at(rows_of, q, still, still, none, tree, data).force_q
         M = done.mass_matrix
         balance = Balance(rows, force, np.zeros((n, n)), rate, (1.0 + e) * rows.jacobian)
-        found = slopes_at(rows_of, self._on, q, M, balance, done.impulses, data, self.damping)
+        found = slopes_at(
+            rows_of, self._on, q, M, balance, done.impulses, data, self.damping, None, done.row_space is None
+        )
         tree.datas.give(data)
         return found, (() if tree.is_exact else ("inertia of ellipsoid joints",)) + rows.by_differences
 
