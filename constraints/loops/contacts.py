@@ -285,8 +285,10 @@ class PointRates(PoseMap):
 
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
         """As `PoseMap.second`."""
-        classical = acceleration[:3] + cross(twist[3:], twist[:3])
-        out[:] = classical if self.in_own_axes else self.directions @ classical
+        u, v, w, x, y, z = twist.tolist()  # written out: half of the time
+        a, b, c, *_ = acceleration.tolist()
+        classical = (a + y * w - z * v, b + z * u - x * w, c + x * v - y * u)
+        out[:] = classical if self.in_own_axes else self.directions.dot(classical)
 
     def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
         """As `PoseMap.slopes`."""
