@@ -59,6 +59,7 @@ from constraints.rows.stacking import Order, stack_rows
 from constraints.workspace import Workspace
 
 BURST, TALOS = 20, "package://example-robot-data/robots/talos_data/robots/talos_reduced.urdf"
+SAME = 1e-10
 LIMITS = {"fast": 2.2, "general": 8.5, "core": 8.5}
 CASE_20 = {"two poses, value and Jacobian": 40.0, "Newton step": 100.0, "general": 250.0, "fast": 50.0}
 CLOCK = 30.0
@@ -166,20 +167,27 @@ def times(case: Case, repeats: int) -> dict[str, dict[str, float]]:
     return {name: {"least": min(some), "median": float(np.median(some))} for name, some in seen.items()}
 
 
-def check() -> None:
+def apart(case: Case) -> float:
+    """How far the two ways are apart, as a part of the largest entry of each array."""
+    found = list[tuple[Any, Any]]()
+    for action in (case.actions["fast"], case.actions["general"]):
+        done = action.calc(case.x, case.u)
+        found.append((done, action.calc_diff(done)))
+    (fast, fast_slopes), (general, general_slopes) = found
+    if fast.trace is None or general.trace is not None:
+        raise RuntimeError(f"{case.name}: the two ways are one")
+    pairs = [(getattr(fast, n), getattr(general, n)) for n in ("acceleration", "multipliers")]
+    names = ("Fx", "Fu", "multipliers_x", "multipliers_u")
+    pairs += [(getattr(fast_slopes, n), getattr(general_slopes, n)) for n in names]
+    return max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in pairs)
+
+
+def check() -> bool:
     """Quick: both ways give the same numbers."""
-    for case in cases():
-        fast, general = (
-            (done, action.calc_diff(done))
-            for action in (case.actions["fast"], case.actions["general"])
-            for done in [action.calc(case.x, case.u)]
-        )
-        assert (fast[0].trace is None, general[0].trace is None) == (False, True)
-        pairs = [(getattr(fast[0], n), getattr(general[0], n)) for n in ("acceleration", "multipliers")]
-        pairs += [(getattr(fast[1], n), getattr(general[1], n)) for n in ("Fx", "Fu", "multipliers_x", "multipliers_u")]
-        for a, b in pairs:
-            assert np.abs(a - b).max() <= 1e-10 * np.abs(b).max(), case.name
-    print("pinocchio's calls and the library's own rows give the same numbers")
+    worst = {case.name: apart(case) for case in cases()}
+    for name, part in worst.items():
+        print(f"{name}: pinocchio's calls and the library's own rows are {part:.1g} apart")
+    return max(worst.values()) <= SAME
 
 
 def report(name: str, found: dict[str, dict[str, float]]) -> bool:
@@ -208,8 +216,7 @@ def main() -> int:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", DeprecationWarning)
     if arguments.check:
-        check()
-        return 0
+        return int(not check())
     results = {case.name: times(case, arguments.repeats) for case in cases()}
     is_met = all([report(name, found) for name, found in results.items()])
     print("\nall limits are reached" if is_met else "\nsome limits are missed")
