@@ -78,6 +78,14 @@ class ContactForwardDynamics(DifferentialAction):
     Source: `DifferentialActionModelContactFwdDynamics` of Crocoddyl.
     """
 
+    robot: Robot
+    actuators: Actuators
+    constraint_set: ConstraintSet
+    damping: float
+    armature: Vector
+    with_force_derivatives: bool
+    rhs: RightHandSide | None
+
     def __init__(
         self,
         robot: Robot,
@@ -118,7 +126,7 @@ class ContactForwardDynamics(DifferentialAction):
         if "with_force_derivatives" in given:
             self.with_force_derivatives = as_flag(given["with_force_derivatives"], "with_force_derivatives")
         if "rhs" in given:
-            self.rhs: RightHandSide | None = given["rhs"]
+            self.rhs = given["rhs"]
         if self.rhs is not None:
             check_sides(self.constraint_set.stack, expect(self.rhs, RightHandSide, "rhs of contact dynamics"))
 
