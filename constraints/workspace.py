@@ -77,8 +77,8 @@ def as_workspace(candidate: object) -> Workspace:
 class Pool(Generic[_T]):
     """Things that are dear to make and serve one at a time: whoever needs one takes it, and gives it back when done.
 
-    Threads may share a pool (`list.pop` and `list.append` are atomic). Nobody gives back what an exception, an
-    interrupt too, left half written: no `finally`, no `with`.
+    Threads may share a pool (`list.pop`, `list.append` and `list.remove` are atomic). A copy, a pickled one too, is
+    empty. Nobody gives back what an exception, an interrupt too, left half written: no `finally`, no `with`.
 
     Args:
         make: makes a new one, where none is free.
@@ -100,9 +100,20 @@ class Pool(Generic[_T]):
         except IndexError:
             return self._make()
 
+    def claim(self, thing: _T) -> bool:
+        """Whether one that was given back is the caller's again: nobody else has it now."""
+        try:
+            self.free.remove(thing)
+        except ValueError:
+            return False
+        return True
+
     def give(self, thing: _T) -> None:
         """Give one back, fit for whoever is next."""
         self.free.append(thing)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Pool, (self._make,)
 
 
 @final

@@ -15,7 +15,7 @@ from liegroups.arrays import Matrix, Vector
 
 from ..loops import ConstraintSet
 from ..loops.frame_rows import FrameRows
-from ..robot import Motion
+from ..robot import Frame, Motion
 from ..robot.inertia import is_depth_first
 from ..robot.pinocchio import pin
 from .derivatives import SolutionSlopes
@@ -101,15 +101,23 @@ class FusedContacts:
             pivots = data.constraint_chol.D[: len(self._rows)].tolist()
             if not max(pivots) < STEEP * min(pivots) < 0.0:
                 return None
-        return a, self._spread(np.array(data.lambda_c))
+        return a, self.spread(np.array(data.lambda_c))
+
+    def differentiate(self) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix]:
+        """Derivatives of the last solution, views that hold until the next call.
+
+        Returns:
+            of the acceleration by q, v and tau (nv, nv), and of the multipliers that are on (k, nv).
+        """
+        return pin.computeConstraintDynamicsDerivatives(
+            self._model, self._data, self._models, self._datas, self._settings
+        )
 
     def slopes(self) -> SolutionSlopes:
         """Derivatives of the last solution, copies."""
-        found: Any = pin.computeConstraintDynamicsDerivatives(
-            self._model, self._data, self._models, self._datas, self._settings
-        )
+        found = self.differentiate()
         a_q, a_v, a_tau = (np.array(each) for each in found[:3])
-        l_q, l_v, l_tau = (self._spread(np.array(each)) for each in found[3:])
+        l_q, l_v, l_tau = (self.spread(np.array(each)) for each in found[3:])
         inner: Matrix = self._data.constraint_chol.getOperationalSpaceInertiaMatrix()
         l_gamma = inner
         if not self._whole:
@@ -117,8 +125,29 @@ class FusedContacts:
             l_gamma[np.ix_(self._rows, self._rows)] = inner
         return SolutionSlopes(a_q, a_v, a_tau, l_q, l_v, l_tau, -l_tau.T, l_gamma)
 
-    def _spread(self, some: Any) -> Any:
-        """Rows of the whole set, zero where a constraint is off."""
+    def rotation(self, frame: Frame) -> Matrix:
+        """Rotation (3, 3) of a frame in the world, at the last solution.
+
+        Args:
+            frame: of the robot.
+        """
+        return self._data.oMi[frame.joint].rotation.dot(frame.placement.rotation)
+
+    def turning(self, frame: Frame) -> Matrix:
+        """Angular rows (3, nv) of the body Jacobian of a frame, at the last solution.
+
+        Args:
+            frame: of the robot.
+        """
+        found: Matrix = pin.getFrameJacobian(self._model, self._data, frame.joint, frame.placement, pin.LOCAL)
+        return found[3:]
+
+    def spread(self, some: Any) -> Any:
+        """Rows of the whole set (size, ...), zero where a constraint is off.
+
+        Args:
+            some: of those that are on (k, ...).
+        """
         if self._whole:
             return some
         every = np.zeros((self.size, *some.shape[1:]))

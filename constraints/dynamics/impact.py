@@ -146,7 +146,7 @@ def impact(
     seen = rows.jacobian @ v
     target = seen - rows.velocity
     if after is None:
-        wished = target - _restitutions(constraint_set, restitution) * rows.velocity
+        wished = target - restitutions(constraint_set, restitution) * rows.velocity
     else:
         if restitution != 0.0:
             raise OptionError("impact: `after` says the velocities of the rows; leave `restitution` out")
@@ -179,7 +179,7 @@ def _solve(
     return solve_direct(H, G, none, jump, by, size=size), Method.DIRECT
 
 
-def _restitutions(constraint_set: ConstraintSet, restitution: float | Mapping[Any, float]) -> Vector:
+def restitutions(constraint_set: ConstraintSet, restitution: float | Mapping[Any, float]) -> Vector:
     """Coefficient of each row (size,)."""
     e = np.zeros(constraint_set.size)
     if isinstance(restitution, Mapping):

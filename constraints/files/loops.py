@@ -8,11 +8,11 @@ from typing import Any
 from ..loops.axes import hinge_of_axes
 from ..loops.closures import Closure, PointClosure, RodClosure
 from ..loops.contacts import Axes, LocalPoint, PointContact, SurfaceContact
-from ..loops.frame_rows import FrameRows
+from ..loops.frame_rows import Form, FrameRows
 from ..loops.hinge import Hinge
 from ..loops.pose_map import Rod, Split
 from ..robot import Robot
-from .entries import FRAME_OR_NAME, NUMBER, NUMBERS, PLACEMENT, Entry, member, several, vector
+from .entries import FLAG, FRAME_OR_NAME, NUMBER, NUMBERS, PLACEMENT, Entry, member, several, vector
 from .json_values import JsonValue
 
 
@@ -58,14 +58,23 @@ _HINGES: dict[str, tuple[Callable[..., Hinge], dict[str, Entry]]] = {
 
 _FRAMES = {"predecessor": FRAME_OR_NAME, "successor": FRAME_OR_NAME}
 _CONTACT = {"frame": FRAME_OR_NAME, "axes": member(Axes)}
+_ROWS = {"form": member(Form), "mask": several(FLAG, 6)}
+_FORM = {"form": member(Form)}
 LOOPS: dict[str, tuple[Callable[..., FrameRows], dict[str, Entry], dict[str, Entry]]] = {
-    "Closure": (Closure, _FRAMES | {"hinge": Entry(_hinge_data, _hinge_from_data)}, {}),
+    "Closure": (Closure, _FRAMES | {"hinge": Entry(_hinge_data, _hinge_from_data)}, _FORM),
     "PointClosure": (PointClosure, _FRAMES, {}),
     "RodClosure": (RodClosure, _FRAMES | {"length": NUMBER}, {}),
-    "PointContact": (PointContact, _CONTACT, {"normal": vector(3), "anchor": vector(3)}),
-    "SurfaceContact": (SurfaceContact, _CONTACT, {"anchor": PLACEMENT}),
+    "PointContact": (
+        PointContact,
+        _CONTACT,
+        {"normal": vector(3), "anchor": vector(3), "error_axes": member(Axes)} | _ROWS,
+    ),
+    "SurfaceContact": (SurfaceContact, _CONTACT, {"anchor": PLACEMENT} | _ROWS),
 }
 """Closures and contacts by the name of their class: the entries that they have, and those that they may have."""
+
+_MAYBE = {"form", "mask", "error_axes"}
+"""Entries that are written where they differ from the default."""
 
 
 def loop_data(owner: FrameRows) -> dict[str, Any]:
@@ -79,7 +88,11 @@ def loop_data(owner: FrameRows) -> dict[str, Any]:
     known: dict[str, Any] = {"frame": owner.successor}
     if isinstance(rows, Rod):
         known["length"] = rows.length
-    if isinstance(rows, Split | LocalPoint) and rows.size == 1:
+    for name in _MAYBE & possible.keys():
+        given = getattr(owner, name)
+        if given is not None and given is not Form.DERIVATIVE:
+            known[name] = given
+    if isinstance(rows, Split | LocalPoint) and rows.size == 1 and "mask" not in known:
         known["normal"] = rows.directions[0]
     if owner.has_position:
         known["anchor"] = at.translation if isinstance(owner, PointContact) else at

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Self, final
@@ -13,6 +14,7 @@ from liegroups.arrays import ArrayLike, Matrix, Vector
 from liegroups.frozen import set_fields
 from liegroups.second_order import cross
 
+from ..errors import OptionError
 from ..functions.frame_function import as_frame
 from ..functions.slopes import STRAIGHT, Slopes
 from ..robot import Frame, Robot, as_placement
@@ -20,6 +22,7 @@ from ..robot.arguments import as_robot
 from ..robot.pinocchio import Placement, pin
 from ..rows.target import Target
 from .frame_rows import Form, FrameRows
+from .masked_map import MaskedMap, as_mask
 from .pose_map import LogPose, PoseMap, Split, TurnedLog
 from .rotation_rows import Turn
 from .subhinge import unit_axis
@@ -30,6 +33,25 @@ class Axes(Enum):
 
     LOCAL = "of the contact frame"
     LOCAL_WORLD_ALIGNED = "of the world, at the origin of the contact frame"
+
+
+def as_axes(axes: object, what: str) -> Axes:
+    """Axes from a user; those of the world at its origin are refused with the reason.
+
+    Args:
+        axes: what came.
+        what: whose.
+
+    Raises:
+        OptionError: WORLD, of pinocchio or as a word.
+        WrongObjectError: anything else.
+    """
+    if not isinstance(axes, Axes) and str(axes).rpartition(".")[2].upper() == "WORLD":
+        raise OptionError(
+            f"axes of {what}: WORLD is refused, it means two things: Crocoddyl takes it for LOCAL_WORLD_ALIGNED, "
+            "pinocchio for spatial rows at the origin of the world; use Axes.LOCAL_WORLD_ALIGNED, or Axes.LOCAL"
+        )
+    return expect(axes, Axes, f"axes of {what}", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED")
 
 
 @final
@@ -48,11 +70,20 @@ class PointContact(FrameRows):
         robot: the robot.
         frame: frame name or Frame; the point is its origin.
         normal: unit (3,), for one row along it, in the axes of `axes`; None for three rows.
+        mask: three truth values, true for the rows that count, in the axes of `axes`; all by default. One true value is
+            the 1D contact of Crocoddyl, two are its 2D contact.
         anchor: where the point is held (3,) [m]; None for none, or "here" by `anchored(q)`.
         axes: of the rows.
         form: DERIVATIVE or RATES.
-        target: what the rows follow in time, a `Target` of one or three numbers.
+        error_axes: LOCAL_WORLD_ALIGNED, for rows in LOCAL axes and the form RATES, leaves the position error
+            :math:`p - p_0` in world axes, as the 2D contact of Crocoddyl does; those of the rows by default.
+        target: what the rows follow in time, a `Target` of one to three numbers.
         name: name in messages.
+
+    Raises:
+        OptionError: WORLD axes, a normal and a mask, a mask of nothing, error axes that there are none of.
+        UnknownFrameError: lists the frames whose names come closest.
+        WrongObjectError, SizeError, DtypeError, NotFiniteError: what is wrong with an argument.
 
     Source: contacts of RBDL (one normal) and crocoddyl (3D, LOCAL or LOCAL_WORLD_ALIGNED).
     """
@@ -63,6 +94,8 @@ class PointContact(FrameRows):
     anchor: ArrayLike | None = None
     axes: Axes = field(default=Axes.LOCAL_WORLD_ALIGNED, kw_only=True)
     form: Form = field(default=Form.DERIVATIVE, kw_only=True)
+    mask: Sequence[bool] | None = field(default=None, kw_only=True)
+    error_axes: Axes | None = field(default=None, kw_only=True)
     target: Target | None = field(default=None, kw_only=True)
     name: str = field(default="", kw_only=True)
 
@@ -70,7 +103,12 @@ class PointContact(FrameRows):
         """Check everything once."""
         frame, name = _frame(self)
         what = f"normal of '{name}' (a direction; anchor= is the place)"
-        N = np.eye(3) if self.normal is None else unit_axis(self.normal, what)[None, :]
+        every = np.eye(3) if self.normal is None else unit_axis(self.normal, what)[None, :]
+        mask = as_mask(self.mask, 3, f"'{name}'")
+        if mask is not None:
+            if self.normal is not None:
+                raise OptionError(f"'{name}': give a normal or a mask, not both")
+        N = every if mask is None else every[np.flatnonzero(mask)]
         at = None if self.anchor is None else np.array(finite_vector(self.anchor, 3, f"anchor of '{name}'"))
         rates: PoseMap | None = None
         if self.axes is not Axes.LOCAL:
@@ -78,6 +116,12 @@ class PointContact(FrameRows):
         else:
             pose_map = LocalPoint(N, at is not None)
             rates = PointRates(N) if self.form is Form.RATES else None
+        set_fields(self, mask=mask)
+        if self.error_axes not in (None, self.axes):
+            as_axes(self.error_axes, f"the error of '{name}'")
+            if rates is None:
+                raise OptionError(f"'{name}': error axes of their own are for LOCAL rows in Form.RATES")
+            pose_map = pose_map if at is None else Split(N, None)
         _hold(self, frame, None if at is None else pin.SE3(np.eye(3), at), pose_map, name, rates)
 
     def anchored(self, q: ArrayLike) -> Self:
@@ -104,8 +148,15 @@ class SurfaceContact(FrameRows):
         anchor: placement where it is held (`pinocchio.SE3`, 4 x 4, or seven numbers); None for none.
         axes: of the rows.
         form: DERIVATIVE or RATES.
-        target: what the rows follow in time, a `Target` of six numbers.
+        mask: six truth values, true for the rows that count (linear, then angular, in the axes of `axes`); all by
+            default.
+        target: what the rows follow in time, a `Target` of as many numbers as there are rows.
         name: name in messages.
+
+    Raises:
+        OptionError: WORLD axes, a mask of nothing.
+        UnknownFrameError: lists the frames whose names come closest.
+        WrongObjectError, SizeError, DtypeError, NotFiniteError: what is wrong with an argument.
     """
 
     robot: Robot
@@ -113,6 +164,7 @@ class SurfaceContact(FrameRows):
     anchor: Placement | ArrayLike | None = None
     axes: Axes = field(default=Axes.LOCAL, kw_only=True)
     form: Form = field(default=Form.DERIVATIVE, kw_only=True)
+    mask: Sequence[bool] | None = field(default=None, kw_only=True)
     target: Target | None = field(default=None, kw_only=True)
     name: str = field(default="", kw_only=True)
 
@@ -122,13 +174,18 @@ class SurfaceContact(FrameRows):
         at = None if self.anchor is None else as_placement(self.anchor, f"anchor of '{name}'")
         local, as_rates = self.axes is Axes.LOCAL, self.form is Form.RATES
         turn = None if local else np.eye(3) if at is None else at.rotation.copy()
-        rates = TwistRows(turn, spatial=local or as_rates)
+        rates: PoseMap = TwistRows(turn, spatial=local or as_rates)
         if at is None:
             pose_map: PoseMap = rates
         elif turn is None:
             pose_map = LogPose()
         else:
             pose_map = TurnedLog(turn) if as_rates else Split(turn, Turn(turn))
+        mask = as_mask(self.mask, 6, f"'{name}'")
+        if mask is not None:
+            rows = np.flatnonzero(mask)
+            pose_map, rates = MaskedMap(pose_map, rows), MaskedMap(rates, rows)
+        set_fields(self, mask=mask)
         _hold(self, frame, at, pose_map, name, rates if as_rates else None)
 
     def anchored(self, q: ArrayLike) -> Self:
@@ -151,7 +208,7 @@ def _hold(
     rates: PoseMap | None,
 ) -> None:
     """Make the rows: seen from the anchor, or from the world."""
-    expect(contact.axes, Axes, f"axes of '{name}'", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED")
+    as_axes(contact.axes, f"'{name}'")
     expect(contact.form, Form, f"form of '{name}'", "Form.DERIVATIVE or Form.RATES")
     set_fields(contact, has_position=anchor is not None)
     reference = Frame("world", 0, anchor, "universe") if anchor is not None else Frame("world", 0)
@@ -214,17 +271,18 @@ class PointRates(PoseMap):
         directions: N, (k, 3), in the axes of the body.
     """
 
-    __slots__ = ("directions", "in_own_axes", "size")
+    __slots__ = ("_rows", "directions", "in_own_axes", "size")
 
     def __init__(self, directions: Matrix) -> None:
         self.directions, self.size = directions, directions.shape[0]
+        self._rows = np.hstack([directions, np.zeros((self.size, 3))])
         self.in_own_axes = directions.shape == (3, 3) and bool((directions == np.eye(3)).all())
 
     def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
         """As `PoseMap.value`."""
-        out[:] = 0.0
+        out.fill(0.0)
         if D is not None:
-            D[:, :3] = self.directions
+            D[...] = self._rows
 
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
         """As `PoseMap.second`."""

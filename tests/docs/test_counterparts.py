@@ -1,4 +1,4 @@
-"""The page of counterparts: every name of three sources has a row; what it points to exists."""
+"""The page of counterparts: every name of four sources has a row; what it points to exists."""
 
 from __future__ import annotations
 
@@ -74,7 +74,21 @@ ROBOTRAN_AROUND = """
     mbs_equil_substitution nxe xe_ptr fxe mbs_equil_addition mbs_print_equil Gr Kr relincr absincr lintol A
     mbs_modal mode_ampl save2file
 """
-SECTIONS = {"RBDL": RBDL + RBDL_3, "Karana": KARANA + KARANA_AROUND, "Robotran": ROBOTRAN + ROBOTRAN_AROUND}
+CROCODDYL = """
+    DifferentialActionModelContactFwdDynamicsTpl DifferentialActionModelContactFwdDynamics Base state actuation
+    contacts costs constraints JMinvJt_damping enable_force calc calcDiff createData Data
+    DifferentialActionDataAbstract checkData data cast NewScalar Scalar quasiStatic maxiter tol x u get_ng get_nh
+    get_ng_T get_nh_T get_g_lb get_g_ub g_lb_ g_ub_ nu_ state_ get_actuation ActuationModelAbstract get_contacts
+    ContactModelMultiple get_costs CostModelSum get_constraints ConstraintModelManager ConstraintModelAbstract
+    get_pinocchio StateMultibody get_armature set_armature get_damping_factor set_damping_factor print VectorXs
+    MatrixXs MathBase
+"""
+SECTIONS = {
+    "RBDL": RBDL + RBDL_3,
+    "Karana": KARANA + KARANA_AROUND,
+    "Robotran": ROBOTRAN + ROBOTRAN_AROUND,
+    "Crocoddyl": CROCODDYL,
+}
 
 
 NAME = re.compile(r"([A-Za-z_][\w.]*)(?:\((\w+=(?:, \w+=)*)\))?")

@@ -33,6 +33,7 @@ from constraints.loops import (
     Axes,
     Closure,
     ConstraintSet,
+    Form,
     Hinge,
     PointClosure,
     PointContact,
@@ -106,6 +107,14 @@ def owners() -> dict[str, RowOwner]:
         "point along, local": PointContact(robot, tip, unit(4), [0.3, 0.2, 0.9], axes=Axes.LOCAL, name="sole"),
         "surface": SurfaceContact(robot, "left_tool", wall()),
         "surface, world": SurfaceContact(robot, tip, axes=Axes.LOCAL_WORLD_ALIGNED, name="foot").anchored(q),
+        "surface, rates": SurfaceContact(robot, tip, axes=Axes.LOCAL_WORLD_ALIGNED, form=Form.RATES).anchored(q),
+        "pin, rates": Closure(robot, "left_tool", "right_tool", Hinge.pin(unit(3)), form=Form.RATES),
+        "point, masked": PointContact(robot, tip, mask=[True, False, True], axes=Axes.LOCAL).anchored(q),
+        "point, one row": PointContact(robot, tip, mask=[True, False, False]).anchored(q),
+        "point, error in the world": PointContact(
+            robot, tip, axes=Axes.LOCAL, form=Form.RATES, error_axes=Axes.LOCAL_WORLD_ALIGNED
+        ).anchored(q),
+        "surface, masked": SurfaceContact(robot, tip, mask=[1, 1, 0, 0, 1, 0], form=Form.RATES).anchored(q),
     }  # fmt: skip
 
 

@@ -1,0 +1,32 @@
+"""Actions of optimal control: contact dynamics with costs and constraints, and exact derivatives."""
+
+from .action import (
+    Action as Action,
+    Calculation as Calculation,
+    Derivatives as Derivatives,
+    DifferentialAction as DifferentialAction,
+    DiscreteAction as DiscreteAction,
+    NoCalculationError as NoCalculationError,
+    NoSlopesError as NoSlopesError,
+    StageSlopes as StageSlopes,
+)
+from .activations import Activation as Activation, Quadratic as Quadratic, QuadraticBarrier as QuadraticBarrier
+from .actuators import Actuators as Actuators
+from .contact_calculation import ContactCalculation as ContactCalculation, ContactDerivatives as ContactDerivatives
+from .contact_dynamics import ContactForwardDynamics as ContactForwardDynamics
+from .costs import Cost as Cost, CostStack as CostStack
+from .frame_velocity import FrameVelocity as FrameVelocity
+from .impulse import (
+    ImpulseCalculation as ImpulseCalculation,
+    ImpulseDerivatives as ImpulseDerivatives,
+    ImpulseDynamics as ImpulseDynamics,
+)
+from .integrated import (
+    IntegratedAction as IntegratedAction,
+    RungeKutta4 as RungeKutta4,
+    SemiImplicitEuler as SemiImplicitEuler,
+    StepCalculation as StepCalculation,
+)
+from .quasi_static import NoEquilibriumError as NoEquilibriumError, QuasiStatic as QuasiStatic
+from .stage_constraints import ConstraintStack as ConstraintStack, StageConstraint as StageConstraint
+from .state_space import StageSpace as StageSpace, StateSpace as StateSpace

@@ -1,0 +1,335 @@
+"""Actions: what a solver of optimal control asks of one node, and what it gets."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from liegroups.arguments import expect, finite_vector
+from liegroups.arrays import ArrayLike, Matrix, Vector
+
+from ..dynamics import DerivativeStatus
+from ..errors import ConstraintError, OptionError
+from ..solvers.result import Result
+from .costs import Cost, CostStack
+from .residuals import Place
+from .stage_constraints import ConstraintStack, StageConstraint
+from .state_space import StageSpace, StateSpace
+
+
+class NoCalculationError(ConstraintError):
+    """A node was not calculated; carries the result: `result`."""
+
+    def __init__(self, result: Calculation) -> None:
+        self.result = result
+        super().__init__(str(result))
+
+
+class NoSlopesError(ConstraintError):
+    """A node has no derivatives; carries the result: `result`."""
+
+    def __init__(self, result: Derivatives) -> None:
+        self.result = result
+        super().__init__(str(result))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Calculation(Result):
+    """What a node is at a state and a control: a value, which `calc_diff` goes on from.
+
+    Attributes:
+        x: state (nx,).
+        u: control (nu,); None at a terminal node.
+        cost: of the node.
+        residuals: of all costs (nr,); at a terminal node zero where they see controls or forces.
+        g, h: rows of inequalities (ng,) and equalities (nh,); (ng_terminal,), (nh_terminal,) at a terminal node.
+    """
+
+    x: Vector
+    u: Vector | None
+    cost: float
+    residuals: Vector
+    g: Vector
+    h: Vector
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether there is no control, and no dynamics."""
+        return self.u is None
+
+    @property
+    def success(self) -> bool:
+        """Whether the dynamics are solved and the cost is a number."""
+        return bool(np.isfinite(self.cost))
+
+    @property
+    def reason(self) -> str:
+        """How the calculation ended, in words."""
+        return "solved" if self.success else "the cost is not finite"
+
+    def or_raise(self) -> Self:
+        """The calculation itself if it succeeded.
+
+        Raises:
+            NoCalculationError: it did not; the error carries it.
+        """
+        if not self.success:
+            raise NoCalculationError(self)
+        return self
+
+    def __str__(self) -> str:
+        return f"{'terminal ' if self.is_terminal else ''}node, cost {self.cost:.6g}: {self.reason}"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Derivatives(Result):
+    """Derivatives of a node by state (tangent, ndx) and control (nu).
+
+    Where there are none, those of the dynamics are NaN and `status` says why; those of costs and constraints that do
+    not see forces of contacts stand all the same.
+
+    Attributes:
+        Fx, Fu: of the dynamics: (nv, ndx) and (nv, nu) of accelerations, (ndx, ndx) and (ndx, nu) of next states; None
+            at terminal nodes.
+        Lx, Lu, Lxx, Lxu, Luu: of the cost.
+        Gx, Gu, Hx, Hu: of the rows of inequalities and equalities.
+        status: whether there are derivatives, and of what.
+    """
+
+    Fx: Matrix | None
+    Fu: Matrix | None
+    Lx: Vector
+    Lu: Vector
+    Lxx: Matrix
+    Lxu: Matrix
+    Luu: Matrix
+    Gx: Matrix
+    Gu: Matrix
+    Hx: Matrix
+    Hu: Matrix
+    status: DerivativeStatus = DerivativeStatus.SOLVED
+
+    @property
+    def success(self) -> bool:
+        """Whether there are derivatives."""
+        return self.status.is_success
+
+    def or_raise(self) -> Self:
+        """The derivatives themselves if there are any.
+
+        Raises:
+            NoSlopesError: there are none; the error carries the result.
+        """
+        if not self.success:
+            raise NoSlopesError(self)
+        return self
+
+    def __str__(self) -> str:
+        return str(self.status)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.status.name})"
+
+
+class StageSlopes(NamedTuple):
+    """Derivatives of accelerations, multipliers or a wrench (k): by_x (k, ndx), by_u (k, nu)."""
+
+    by_x: Matrix
+    by_u: Matrix
+
+
+class Node(NamedTuple):
+    """The part of a `Calculation` that is no dynamics, by its names."""
+
+    x: Vector
+    u: Vector | None
+    cost: float
+    residuals: Vector
+    g: Vector
+    h: Vector
+
+
+class NodeSlopes(NamedTuple):
+    """The part of `Derivatives` that is no dynamics, by its names."""
+
+    Lx: Vector
+    Lu: Vector
+    Lxx: Matrix
+    Lxu: Matrix
+    Luu: Matrix
+    Gx: Matrix
+    Gu: Matrix
+    Hx: Matrix
+    Hu: Matrix
+
+
+class Action(ABC):
+    """One node of an optimal control problem: dynamics, cost and constraints of states and controls. Immutable.
+
+    Threads may share actions. Two calls with the same arguments give the same numbers: nothing is kept between them.
+
+    Args:
+        stage: states with controls, and with forces of contacts where the node has any.
+        costs: the terms of the cost.
+        constraints: rows of inequalities and equalities.
+
+    Attributes:
+        state: the state space.
+        stage: as given.
+        costs, constraints: the stacks.
+    """
+
+    state: StateSpace
+    stage: StageSpace
+    costs: CostStack
+    constraints: ConstraintStack
+
+    def __init__(
+        self, stage: StageSpace, costs: Iterable[Cost] = (), constraints: Iterable[StageConstraint] = ()
+    ) -> None:
+        self.state = stage.state
+        self.stage = stage
+        self.costs = CostStack(stage, costs)
+        self.constraints = ConstraintStack(stage, constraints)
+
+    # Sizes and bounds.
+
+    @property
+    def nu(self) -> int:
+        """Number of controls."""
+        return self.stage.nu
+
+    @property
+    def nr(self) -> int:
+        """Number of residuals of the costs."""
+        return self.costs.size
+
+    @property
+    def ng(self) -> int:
+        """Rows of inequalities."""
+        return self.constraints.inequalities.size
+
+    @property
+    def nh(self) -> int:
+        """Rows of equalities."""
+        return self.constraints.equalities.size
+
+    @property
+    def ng_terminal(self) -> int:
+        """Rows of inequalities that see neither controls nor forces."""
+        return self.constraints.terminal_inequalities.size
+
+    @property
+    def nh_terminal(self) -> int:
+        """Rows of equalities that see neither controls nor forces."""
+        return self.constraints.terminal_equalities.size
+
+    @property
+    def g_lower(self) -> Vector:
+        """Lower bounds of the inequalities (ng,)."""
+        return self.constraints.lower[self.constraints.inequalities]
+
+    @property
+    def g_upper(self) -> Vector:
+        """Upper bounds of the inequalities (ng,)."""
+        return self.constraints.upper[self.constraints.inequalities]
+
+    @property
+    @abstractmethod
+    def u_lower(self) -> Vector:
+        """Lower bounds of the controls (nu,)."""
+
+    @property
+    @abstractmethod
+    def u_upper(self) -> Vector:
+        """Upper bounds of the controls (nu,)."""
+
+    # What a solver calls.
+
+    @abstractmethod
+    def calc(self, x: ArrayLike, u: ArrayLike | None = None) -> Calculation:
+        """Dynamics, cost and constraints at (x, u); cost and constraints alone at a terminal node (no u).
+
+        Args:
+            x: state (nx,).
+            u: control (nu,); None for a terminal node, whose result has neither acceleration nor force.
+
+        Raises:
+            SizeError, DtypeError, NotFiniteError, NotNormalizedError: what is wrong with x or u.
+            UndefinedError: a function has no value or no derivative there.
+        """
+
+    @abstractmethod
+    def calc_diff(self, calculation: Any) -> Derivatives:
+        """Derivatives of what `calc` returned, whatever was calculated in between.
+
+        Where the calculation has no success, or no derivatives, the result says so by its status (`or_raise()`).
+
+        Args:
+            calculation: of this action.
+
+        Raises:
+            WrongObjectError: something else.
+            OptionError: a calculation of another action.
+        """
+
+    def _checked(self, x: ArrayLike, u: ArrayLike | None) -> tuple[Vector, Vector | None]:
+        """Copies of state and control, checked."""
+        state = np.array(self.state.check(x))
+        return state, None if u is None else np.array(finite_vector(u, self.nu, "control"))
+
+    def _node(self, x: Vector, u: Vector | None, forces: Vector | None = None) -> Node:
+        """Cost and constraints at a place."""
+        if not (self.costs.size or self.constraints.size):
+            return Node(x, u, 0.0, np.zeros(0), np.zeros(0), np.zeros(0))
+        at = Place.of(self.stage, x, u, forces)
+        return Node(x, u, *self.costs.value(at), *self.constraints.values(at))
+
+    def _slopes(self, done: Calculation, forces: Vector | None = None, moved: StageSlopes | None = None) -> NodeSlopes:
+        """Derivatives of cost and constraints."""
+        if not (self.costs.size or self.constraints.size):
+            n, m = self.state.ndx, self.nu
+            rows = np.zeros((0, n)), np.zeros((0, m))
+            square = np.zeros((n, n)), np.zeros((n, m)), np.zeros((m, m))
+            return NodeSlopes(np.zeros(n), np.zeros(m), *square, *rows, *rows)
+        at = Place.of(self.stage, done.x, done.u, forces, moved)
+        return NodeSlopes(*self.costs.slopes(at), *self.constraints.slopes(at))
+
+
+class DifferentialAction(Action):
+    """A node whose dynamics are accelerations: `calc` gives `acceleration` (nv,); Fx is (nv, ndx), Fu (nv, nu)."""
+
+
+class DiscreteAction(Action):
+    """A node whose dynamics are a next state: `calc` gives `next_state` (nx,).
+
+    Fx (ndx, ndx) and Fu (ndx, nu) are in the tangent of the next state.
+    """
+
+
+def own(calculation: object, kind: type[Any], action: Action) -> Any:
+    """A calculation that an action made itself.
+
+    Args:
+        calculation: what came.
+        kind: of calculations the action makes.
+        action: whose it should be.
+
+    Raises:
+        WrongObjectError: something else.
+        OptionError: a calculation of another action.
+    """
+    done = expect(calculation, kind, "calculation to be differentiated", f"a {kind.__name__}, which calc returns")
+    if done.action is not action:
+        raise OptionError(
+            f"calculation to be differentiated: it is of another action, {done.action!r}; an action differentiates "
+            "what its own calc returned"
+        )
+    return done

@@ -1,0 +1,167 @@
+"""Actuators: how controls become joint forces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, final
+
+import numpy as np
+
+from liegroups.arguments import as_callable, as_tuple, real_numbers
+from liegroups.arrays import ArrayLike, Matrix, Vector
+from liegroups.frozen import read_only
+
+from ..errors import DuplicateNameError, OptionError, SizeError
+from ..loops.mobility import coordinate_names
+from ..robot import Robot
+from ..robot.arguments import as_robot
+
+STEP = 1e-6
+"""Of central differences of a matrix that is a function of q."""
+
+
+@final
+class Actuators:
+    r"""Joint forces of controls, :math:`\tau = B(q)\,u`. Immutable.
+
+    Made by `full`, `floating_base`, `joints`, `matrix` or `function`.
+
+    Attributes:
+        robot: whose.
+        names: (nu,) what each control drives.
+        lower, upper: bounds (nu,) of the controls, from the effort limits of the robot where a control drives one
+            joint coordinate; infinite elsewhere.
+        is_constant: whether B does not depend on q.
+    """
+
+    def __init__(
+        self,
+        robot: Robot,
+        B: Matrix | None,
+        names: tuple[str, ...],
+        of_q: Callable[[Vector], ArrayLike] | None = None,
+        slope: Callable[[Vector, Vector], ArrayLike] | None = None,
+    ) -> None:
+        self.robot, self.names = robot, names
+        self._B = None if B is None else read_only(B)
+        self._of_q, self._slope = of_q, slope
+        lower, upper = _limits(robot.model, np.zeros((robot.nv, len(names))) if B is None else B)
+        self.lower, self.upper = read_only(lower), read_only(upper)
+
+    @classmethod
+    def full(cls, robot: Robot) -> Actuators:
+        """A control for each tangent coordinate."""
+        owner = as_robot(robot, "robot of actuators")
+        return cls(owner, np.eye(owner.nv), coordinate_names(owner))
+
+    @classmethod
+    def floating_base(cls, robot: Robot) -> Actuators:
+        """A control for each tangent coordinate but those of the first joint, which is free. Raises OptionError."""
+        owner = as_robot(robot, "robot of actuators")
+        if not owner.nv:
+            raise OptionError(f"actuators of a floating base: '{owner.name}' has no joints")
+        first = owner.space.factors[0]
+        if first.v.stop - first.v.start != 6:
+            raise OptionError(f"actuators of a floating base: the first joint, '{first.name}', is no free joint")
+        return cls(owner, np.eye(owner.nv)[:, 6:], coordinate_names(owner)[6:])
+
+    @classmethod
+    def joints(cls, robot: Robot, names: Iterable[str]) -> Actuators:
+        """A control for each tangent coordinate of some joints. Raises UnknownJointError, DuplicateNameError."""
+        owner = as_robot(robot, "robot of actuators")
+        columns: list[int] = []
+        for name in as_tuple(names, "joints that are actuated", "names of joints"):
+            s = owner.velocity_slice_of(name)
+            if s.start in columns:
+                raise DuplicateNameError("actuated joint", name)
+            columns += range(s.start, s.stop)
+        labels = coordinate_names(owner)
+        return cls(owner, np.eye(owner.nv)[:, columns], tuple(labels[i] for i in columns))
+
+    @classmethod
+    def matrix(cls, robot: Robot, B: ArrayLike) -> Actuators:
+        """A matrix of one's own (nv, nu). Raises SizeError, NotFiniteError."""
+        owner = as_robot(robot, "robot of actuators")
+        numbers = np.array(real_numbers(B, "actuation matrix", finite=True))
+        if numbers.ndim != 2 or numbers.shape[0] != owner.nv:
+            raise SizeError("actuation matrix", f"({owner.nv}, nu)", numbers.shape)
+        return cls(owner, numbers, tuple(f"u[{i}]" for i in range(numbers.shape[1])))
+
+    @classmethod
+    def function(
+        cls,
+        robot: Robot,
+        B: Callable[[Vector], ArrayLike],
+        derivative: Callable[[Vector, Vector], ArrayLike] | None = None,
+    ) -> Actuators:
+        """A matrix that depends on the configuration.
+
+        Args:
+            robot: the robot.
+            B: q (nq,) -> (nv, nu).
+            derivative: (q, u) -> (nv, nv), of B(q) u by q along the tangent; central differences by default, good to
+                about 1e-9.
+
+        Raises:
+            WrongObjectError: no function of q.
+            SizeError, NotFiniteError: its matrix at the neutral configuration; elsewhere when it is called.
+        """
+        owner = as_robot(robot, "robot of actuators")
+        as_callable(B, "actuation matrix", "a function of q")
+        if derivative is not None:
+            as_callable(derivative, "derivative of the actuation", "a function of q and u")
+        at = cls.matrix(owner, B(owner.neutral))
+        return cls(owner, None, at.names, B, derivative)
+
+    @property
+    def nu(self) -> int:
+        """Number of controls."""
+        return len(self.names)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether B does not depend on q."""
+        return self._B is not None
+
+    def B(self, q: Vector) -> Matrix:
+        """The matrix (nv, nu) at q; read-only where it is constant. Raises SizeError, NotFiniteError."""
+        if self._B is not None:
+            return self._B
+        of_q: Any = self._of_q
+        made = np.array(real_numbers(of_q(q), "actuation matrix", finite=True))
+        if made.shape != (self.robot.nv, self.nu):
+            raise SizeError("actuation matrix", (self.robot.nv, self.nu), made.shape)
+        return made
+
+    def tau(self, q: Vector, u: Vector) -> Vector:
+        """Joint forces B(q) u (nv,) [N, N m]."""
+        return self.B(q).dot(u)
+
+    def slope(self, q: Vector, u: Vector) -> Matrix:
+        """Derivative (nv, nv) of B(q) u by q, along the tangent. Raises SizeError, NotFiniteError."""
+        nv, space = self.robot.nv, self.robot.space
+        found = np.zeros((nv, nv))
+        if self._B is not None:
+            return found
+        if self._slope is not None:
+            given = np.array(real_numbers(self._slope(q, u), "derivative of the actuation", finite=True))
+            if given.shape != (nv, nv):
+                raise SizeError("derivative of the actuation", (nv, nv), given.shape)
+            return given
+        for i, step in enumerate(STEP * np.eye(nv)):
+            ahead, behind = self.tau(space.integrate(q, step), u), self.tau(space.integrate(q, -step), u)
+            found[:, i] = (ahead - behind) / (2.0 * STEP)
+        return found
+
+    def __repr__(self) -> str:
+        return f"Actuators({self.robot.name!r}, nu {self.nu})"
+
+
+def _limits(model: Any, B: Matrix) -> tuple[Vector, Vector]:
+    """Lower and upper bounds (nu,) of controls that drive one joint coordinate as they are."""
+    lower, upper = np.full(B.shape[1], -np.inf), np.full(B.shape[1], np.inf)
+    for column in range(B.shape[1]):
+        driven = np.flatnonzero(B[:, column])
+        if driven.size == 1 and B[driven[0], column] == 1.0:
+            lower[column], upper[column] = model.lowerEffortLimit[driven[0]], model.upperEffortLimit[driven[0]]
+    return lower, upper

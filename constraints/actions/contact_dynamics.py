@@ -1,0 +1,350 @@
+"""Forward dynamics with contacts and loops as an action of optimal control, with exact derivatives."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Self, cast, final
+
+import numpy as np
+
+from liegroups.arguments import as_flag, expect
+from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
+from liegroups.frozen import read_only
+
+from ..dynamics import DerivativeStatus, DynamicsStatus
+from ..dynamics.derivatives import SolutionSlopes, balance_at
+from ..dynamics.saddle_point import solve_direct
+from ..dynamics.system import status_of, wanted
+from ..errors import UnknownOptionError
+from ..linear_algebra import largest
+from ..loops import ConstraintSet
+from ..point import place_motion
+from ..robot import Motion, Robot
+from ..robot.arguments import as_robot
+from ..rows.right_hand_side import RightHandSide
+from ..rows.row_owner import RowOwner
+from ..rows.stacking import check_sides
+from ..words import counted
+from ..workspace import Kept, Pool, Workspace
+from .action import DifferentialAction, StageSlopes, own
+from .actuators import Actuators
+from .contact_calculation import ContactCalculation, ContactDerivatives
+from .costs import Cost
+from .equations import armature_of, damping_of, quick_solution, rows_on, slopes_at, spread
+from .fused import Fused, FusedSolution, fused_of
+from .quasi_static import QuasiStatic, quasi_static
+from .stage_constraints import StageConstraint
+from .state_space import StateSpace, of_one_robot
+
+SETS = 64
+"""Subsets, stabilisations and dampings that an action and those made from it keep pinocchio's contacts of."""
+
+
+@final
+class ContactForwardDynamics(DifferentialAction):
+    r"""Constrained forward dynamics as a node: accelerations of states and controls, with costs and constraints.
+
+    .. math:: (M + A)\,a + h = B u + J^T \lambda, \qquad J a + \mu\lambda = \gamma
+
+    with :math:`\gamma` = - drift - stabilisation, and lambda acting on the successors (on the robot, for contacts).
+
+    Rows that are redundant, with a rank that is the same nearby, are no obstacle: accelerations and wrenches are exact,
+    and the multipliers are those of least norm. Where the rank changes there are accelerations, but no derivatives.
+
+    Contacts of three or six rows in the form RATES go through pinocchio's fused calls in LOCAL axes (those in world
+    axes are turned, since pinocchio's own derivatives are wrong there); all others go through the library's own
+    assembly, with the same numbers.
+
+    Args:
+        robot: the robot.
+        actuators: B; a control for each coordinate by default.
+        constraint_set: contacts and loops, with their stabilisation; none by default.
+        costs: terms of the cost.
+        constraints: rows of inequalities and equalities.
+        damping: mu >= 0, of one solve: the rows are then missed by :math:`-\mu\lambda`.
+        armature: A >= 0 (nv,) or one number, added to the diagonal of the mass matrix, besides the model's own.
+        with_force_derivatives: whether `calc_diff` gives those of the multipliers.
+        rhs: right-hand sides of the rows with their rates, `constraint_set.rhs_at(t)`; constant ones by default.
+
+    Attributes:
+        robot, actuators, constraint_set, damping, armature, with_force_derivatives, rhs: as given.
+
+    Raises:
+        RobotMismatchError: parts of another robot.
+        WrongObjectError, SizeError, OptionError: what is wrong with an argument: a negative damping or armature, ...
+
+    Source: `DifferentialActionModelContactFwdDynamics` of Crocoddyl.
+    """
+
+    robot: Robot
+    actuators: Actuators
+    constraint_set: ConstraintSet
+    damping: float
+    armature: Vector
+    with_force_derivatives: bool
+    rhs: RightHandSide | None
+
+    def __init__(
+        self,
+        robot: Robot,
+        actuators: Actuators | None = None,
+        constraint_set: ConstraintSet | None = None,
+        costs: Iterable[Cost] = (),
+        constraints: Iterable[StageConstraint] = (),
+        damping: float = 0.0,
+        armature: ArrayLike | float = 0.0,
+        with_force_derivatives: bool = False,
+        rhs: RightHandSide | None = None,
+    ) -> None:
+        self.robot = as_robot(robot, "robot of contact dynamics")
+        self.actuators = Actuators.full(robot) if actuators is None else expect(actuators, Actuators, "actuators")
+        of_one_robot(self.robot, self.actuators.robot, "actuators")
+        self._kept: Kept[tuple[Fused | None]] = Kept(SETS)
+        self._memory = Pool(Workspace)
+        self._set(
+            constraint_set=ConstraintSet(robot, []) if constraint_set is None else constraint_set,
+            damping=damping,
+            armature=armature,
+            with_force_derivatives=with_force_derivatives,
+            rhs=rhs,
+        )
+        stage = StateSpace(self.robot).with_controls(self.actuators.nu, self.constraint_set)
+        super().__init__(stage, costs, constraints)
+
+    def _set(self, **given: Any) -> None:
+        """Check and take what may change without building anything."""
+        if "constraint_set" in given:
+            found = given["constraint_set"]
+            self.constraint_set = expect(found, ConstraintSet, "constraint set of contact dynamics", "a ConstraintSet")
+            of_one_robot(self.robot, self.constraint_set.robot, "constraint set")
+        if "damping" in given:
+            self.damping = damping_of(given["damping"], "contact dynamics")
+        if "armature" in given:
+            self.armature = armature_of(given["armature"], self.robot.nv)
+            self._has_armature = bool(self.armature.any())
+        if "with_force_derivatives" in given:
+            self.with_force_derivatives = as_flag(given["with_force_derivatives"], "with_force_derivatives")
+        if "rhs" in given:
+            self.rhs = given["rhs"]
+        if self.rhs is not None:
+            check_sides(self.constraint_set.stack, expect(self.rhs, RightHandSide, "rhs of contact dynamics"))
+
+    @property
+    def u_lower(self) -> Vector:
+        """Lower bounds of the controls (nu,): efforts of the robot, where a control drives one coordinate."""
+        return self.actuators.lower
+
+    @property
+    def u_upper(self) -> Vector:
+        """Upper bounds of the controls (nu,)."""
+        return self.actuators.upper
+
+    # Other actions.
+
+    def replace(self, **changes: Any) -> Self:
+        """The same action with other arguments of the constructor.
+
+        What does not touch sizes (damping, armature, with_force_derivatives, rhs, and a set that was switched or
+        stabilised from this one's) builds nothing: costs, constraints and memory are shared.
+
+        Args:
+            **changes: arguments of the constructor by name.
+
+        Raises:
+            UnknownOptionError: no such argument; and what the constructor raises.
+        """
+        arguments = {name: getattr(self, name) for name in _ARGUMENTS}
+        for name in changes:
+            if name not in arguments:
+                raise UnknownOptionError(name, tuple(arguments))
+        rows = getattr(changes.get("constraint_set", self.constraint_set), "stack", None)
+        if changes.keys() <= _LIGHT and rows is self.constraint_set.stack:
+            other = copy.copy(self)
+            for name in ("_fused", "_on"):
+                vars(other).pop(name, None)
+            other._set(**changes)
+            return other
+        arguments["costs"], arguments["constraints"] = self.costs.costs, self.constraints.constraints
+        return type(self)(**{**arguments, **changes})
+
+    def switched(
+        self, on: Sequence[RowOwner | str | int] | None = None, off: Sequence[RowOwner | str | int] = ()
+    ) -> Self:
+        """The same action with some contacts on and others off, as `ConstraintSet.switched`; nothing is built.
+
+        Sizes stay: multipliers of what is off are zero.
+
+        Args:
+            on: only these are on; by default those that are on now.
+            off: these are off.
+
+        Raises:
+            UnknownNameError: lists the names that come closest.
+        """
+        return self.replace(constraint_set=self.constraint_set.switched(on, off))
+
+    # What a solver calls.
+
+    def quasi_static(
+        self,
+        x: ArrayLike,
+        max_iterations: int = 5,
+        tolerance: float = 1e-9,
+        weights: Mapping[str, ArrayLike] | None = None,
+    ) -> QuasiStatic:
+        """Controls and multipliers that hold the robot at rest: see `quasi_static`."""
+        return quasi_static(self, x, max_iterations, tolerance, weights)
+
+    def calc(self, x: ArrayLike, u: ArrayLike | None = None) -> ContactCalculation:
+        """As `Action.calc`; a state at which the dynamics have no solution ends in a status."""
+        state, control = self._checked(x, u)
+        if control is None:
+            return ContactCalculation(*self._node(state, None), None, None, None, self)
+        q, v = state[: self.state.nq], state[self.state.nq :]
+        tau = self.actuators.tau(q, control)
+        if self._fused is not None:
+            done = self._fused.solve(q, v, tau)
+            if done is not None:
+                a, push, trace = done
+                node = self._node(state, control, push)
+                return ContactCalculation(*node, a, push, DynamicsStatus.SOLVED, self, trace=trace)
+        return self._assembled(state, control, tau)
+
+    def _assembled(self, x: Vector, u: Vector, tau: Vector) -> ContactCalculation:
+        """A node by the library's own rows."""
+        rows_of, on = self.constraint_set, self._on
+        v = x[self.state.nq :]
+        workspace = self._memory.take()
+        motion = cast(Motion, place_motion(self.robot.space, x[: self.state.nq], v, workspace))
+        M = motion.mass_matrix()
+        if self._has_armature:
+            M.flat[:: len(M) + 1] += self.armature
+        force = tau - motion.bias_force()
+        rows = rows_of.rows_at(motion, self.rhs)
+        if not workspace.is_crowded:
+            self._memory.give(workspace)
+        gamma = wanted(rows_of, rows, None)
+        J, asked = (rows.jacobian, gamma) if on is None else (rows.jacobian[on], gamma[on])
+        quick = quick_solution(M, J, force, asked, self.damping)
+        status, row_space = DynamicsStatus.SOLVED, None
+        if quick is not None:
+            a, push = quick[0], spread(quick[1], on, rows_of.size)
+        elif self.damping:
+            a, push, status = _NONE, _NONE, DynamicsStatus.SINGULAR_MASS
+        else:
+            found = solve_direct(M, rows.jacobian, force, gamma, size=float(v @ v))
+            a, push, row_space = found.acceleration, found.multipliers, found.row_space
+            status = status_of(found, rows_of, rows)
+        if not (status.is_success or status is DynamicsStatus.INCONSISTENT):
+            a, push = np.full(len(M), np.nan), np.full(len(gamma), np.nan)
+        return ContactCalculation(*self._node(x, u, push), a, push, status, self, row_space, M)
+
+    @cached_property
+    def _fused(self) -> Fused | None:
+        """Pinocchio's own contacts; None where its rows are other ones."""
+        if self.rhs is not None:
+            return None
+        rows = self.constraint_set
+        key = rows.active.tobytes(), rows.baumgarte, self.damping, self.armature.tobytes()
+        return self._kept.get(key, lambda: fused_of(rows, self.damping, self.armature))[0]
+
+    @cached_property
+    def _on(self) -> Indices | None:
+        return rows_on(self.constraint_set)
+
+    def calc_diff(self, calculation: Any) -> ContactDerivatives:
+        """As `Action.calc_diff`."""
+        done: ContactCalculation = own(calculation, ContactCalculation, self)
+        u, a = done.u, done.acceleration
+        if u is None or a is None:
+            return ContactDerivatives(None, None, *self._slopes(done), calculation=done)
+        if not done.success:
+            return self._without(done, DerivativeStatus.NOT_SOLVED, ())
+        q, v, names = done.x[: self.state.nq], done.x[self.state.nq :], tuple[str, ...]()
+        B = self.actuators.B(q)
+        turned = None if self.actuators.is_constant else self.actuators.slope(q, u)
+        if done.trace is not None and self._fused is not None:
+            solved = FusedSolution(a, np.asarray(done.multipliers), done.trace)
+            by, push = self._fused.slopes(q, v, B.dot(u), solved, B, turned)
+        else:
+            found, names = self._own_slopes(done, a)
+            if found is None or not (done.row_space is None or np.isfinite(found.a_q).all()):
+                return self._without(done, DerivativeStatus.SINGULAR, names)
+            by, push = (_by_stage(*each, B, turned) for each in _of(found))
+        status = _STATUS[done.status is DynamicsStatus.RANK_DEFICIENT]
+        slopes = self._slopes(done, done.multipliers, push)
+        if not self.with_force_derivatives:
+            return ContactDerivatives(*by, *slopes, status, None, None, names, done)
+        return ContactDerivatives(*by, *slopes, status, *push, names, done)
+
+    def _own_slopes(self, done: ContactCalculation, a: Vector) -> tuple[SolutionSlopes | None, tuple[str, ...]]:
+        """Derivatives by the library's own rows, and the names of constraints that have no formulas."""
+        q, v, push = done.x[: self.state.nq], done.x[self.state.nq :], np.asarray(done.multipliers)
+        tree = self.robot.space.elementary
+        data = tree.datas.take()
+        balance = balance_at(self.constraint_set, q, v, a, push, tree, data, self.rhs)
+        M = np.asarray(done.mass_matrix)
+        is_quick = done.row_space is None
+        found = slopes_at(self.constraint_set, self._on, q, M, balance, push, data, self.damping, self.rhs, is_quick)
+        tree.datas.give(data)
+        rough = () if tree.is_exact else ("inertia of ellipsoid joints",)
+        return found, rough + balance.rows.by_differences
+
+    def _without(
+        self, done: ContactCalculation, status: DerivativeStatus, names: tuple[str, ...]
+    ) -> ContactDerivatives:
+        """What is left where there are no derivatives of the dynamics: NaN for these."""
+        n, ndx, nu, k = self.state.nv, self.state.ndx, self.nu, self.constraint_set.size
+        forces = (np.full((k, ndx), np.nan), np.full((k, nu), np.nan)) if self.with_force_derivatives else (None, None)
+        none = np.full((n, ndx), np.nan), np.full((n, nu), np.nan)
+        return ContactDerivatives(*none, *self._slopes(done, done.multipliers), status, *forces, names, done)
+
+    def describe(self) -> str:
+        """The action in words: state, actuators, contacts and loops with their stabilisation, costs, constraints."""
+        lines = [
+            f"contact dynamics of '{self.robot.name}': nx {self.state.nx}, ndx {self.state.ndx}, nu {self.nu}",
+            f"  damping {self.damping:g}, armature up to {largest(self.armature):g}",
+        ]
+        rows = self.constraint_set
+        for name, kind, on, gains, s in zip(
+            rows.names, rows.kinds, rows.active, rows.baumgarte, rows.stack.slices, strict=True
+        ):
+            state = "" if on else ", off"
+            held = f"gains {gains.position_gain:g}, {gains.velocity_gain:g}"
+            lines.append(f"  {kind} '{name}': {counted(s.stop - s.start, 'row')}, {held}{state}")
+        lines += [f"  cost '{cost.label}', weight {cost.weight:g}" for cost in self.costs.costs]
+        for one in self.constraints.constraints:
+            lines.append(f"  {'equality' if one.is_equality else 'inequality'} '{one.label}'")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def __repr__(self) -> str:
+        return (
+            f"ContactForwardDynamics({self.robot.name!r}, nu {self.nu}, {self.constraint_set!r}, nr {self.nr}, "
+            f"ng {self.ng}, nh {self.nh}, damping {self.damping:g})"
+        )
+
+
+def _of(found: SolutionSlopes) -> tuple[tuple[Matrix, Matrix, Matrix], tuple[Matrix, Matrix, Matrix]]:
+    return (found.a_q, found.a_v, found.a_tau), (found.l_q, found.l_v, found.l_tau)
+
+
+def _by_stage(by_q: Matrix, by_v: Matrix, by_tau: Matrix, B: Matrix, turned: Matrix | None) -> StageSlopes:
+    """Derivatives by state and control from those by q, v and joint forces."""
+    if turned is not None:
+        by_q = by_q + by_tau.dot(turned)
+    return StageSlopes(np.concatenate((by_q, by_v), axis=1), by_tau.dot(B))
+
+
+_STATUS = DerivativeStatus.SOLVED, DerivativeStatus.RANK_DEFICIENT
+_NONE = read_only(np.zeros(0))
+
+_LIGHT = frozenset(("constraint_set", "damping", "armature", "with_force_derivatives", "rhs"))
+"""What `replace` changes without building anything."""
+
+_ARGUMENTS = ("robot", "actuators", "constraint_set", "costs", "constraints", *sorted(_LIGHT - {"constraint_set"}))
+"""Arguments of the constructor."""

@@ -1,0 +1,135 @@
+"""Costs of a stage: weighted activations of residuals, with first and Gauss-Newton second derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+
+from liegroups.arguments import as_name, as_tolerance, as_tuple, expect
+from liegroups.arrays import ArrayLike, Matrix, Vector
+
+from ..errors import DuplicateNameError, OptionError
+from ..functions.function import Function, as_function
+from .activations import Activation, as_activation
+from .residuals import Place, Residuals
+from .state_space import StageSpace
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Cost:
+    r"""One term of a cost, :math:`w\, a(f(x, u) \ominus y)`.
+
+    Args:
+        function: f, of the configuration, the state or the stage (`StageSpace.velocity`, `control` and `force` make
+            ones of velocities, controls and forces of contacts alone).
+        reference: y, a point of the output group; its neutral element by default.
+        weight: w, not negative and finite.
+        activation: a; half the sum of squares by default; weights (n,) make a weighted one.
+        name: the function's by default.
+
+    Raises:
+        WrongObjectError, OptionError: no Function, a weight that is negative or infinite, a name that is no text.
+    """
+
+    function: Function
+    reference: Any = None
+    weight: float = 1.0
+    activation: Activation | ArrayLike | None = None
+    name: str = field(default="", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check what can be checked without the stage."""
+        as_function(self.function, "function of a cost")
+        if as_tolerance(self.weight, "weight of a cost") == np.inf:
+            raise OptionError("weight of a cost: expected a finite number, got inf")
+        as_name(self.name, "name of a cost")
+
+    @property
+    def label(self) -> str:
+        """Its name, or that of its function."""
+        return self.name or self.function.name
+
+
+@final
+class CostStack:
+    r"""The costs of a stage: their sum, and its derivatives.
+
+    Second derivatives are :math:`\sum_i w_i R_i^T a_i''(r_i) R_i`, without those of the residuals (Gauss-Newton), as in
+    Crocoddyl.
+
+    Args:
+        stage: where they live.
+        costs: the terms.
+
+    Raises:
+        DuplicateNameError: two of one name.
+        SpaceMismatchError: a function of something else.
+        SizeError, NotNormalizedError, NotFiniteError: an activation or a reference that does not fit.
+    """
+
+    def __init__(self, stage: StageSpace, costs: Iterable[Cost] = ()) -> None:
+        self.costs: tuple[Cost, ...] = as_tuple(costs, "costs of an action", "costs")
+        names: list[str] = []
+        for i, cost in enumerate(self.costs):
+            expect(cost, Cost, f"cost {i} of an action")
+            if cost.label in names:
+                raise DuplicateNameError("cost of an action", cost.label)
+            names.append(cost.label)
+        functions = [stage.lift(cost.function) for cost in self.costs]
+        references = [_reference(cost, f) for cost, f in zip(self.costs, functions, strict=True)]
+        self._activations = [
+            as_activation(c.activation, f.outputs.nv, f"cost '{c.label}'")
+            for c, f in zip(self.costs, functions, strict=True)
+        ]
+        self._residuals = Residuals(stage, functions, references)
+        self._stage = stage
+
+    @property
+    def size(self) -> int:
+        """Number of residuals."""
+        return self._residuals.size
+
+    def value(self, at: Place) -> tuple[float, Vector]:
+        """The cost, and all residuals (n,).
+
+        Args:
+            at: where; at a terminal node what sees controls or forces does not count.
+        """
+        r = self._residuals.values(at)
+        total = 0.0
+        for i in self._counting(at):
+            total += self.costs[i].weight * self._activations[i].value(r[self._residuals.slices[i]])
+        return total, r
+
+    def slopes(self, at: Place) -> tuple[Vector, Vector, Matrix, Matrix, Matrix]:
+        """Gradients Lx (ndx,), Lu (nu,), and Gauss-Newton second derivatives Lxx, Lxu, Luu.
+
+        Args:
+            at: as of `value`.
+        """
+        ndx, size = self._stage.state.ndx, self._stage.state.ndx + self._stage.nu
+        value, R = self._residuals.slopes(at)
+        g, curvature = np.zeros(size), np.zeros((size, size))
+        for i in self._counting(at):
+            s, a, w = self._residuals.slices[i], self._activations[i], self.costs[i].weight
+            g += w * (a.gradient(value[s]) @ R[s])
+            curvature += w * ((R[s].T * a.curvature(value[s])) @ R[s])
+        return g[:ndx], g[ndx:], curvature[:ndx, :ndx], curvature[:ndx, ndx:], curvature[ndx:, ndx:]
+
+    def _counting(self, at: Place) -> list[int]:
+        """Terms that count."""
+        running = self._residuals.running if at.terminal else ()
+        return [i for i in range(len(self.costs)) if i not in running]
+
+    def __repr__(self) -> str:
+        return f"CostStack({', '.join(cost.label for cost in self.costs) or 'no costs'})"
+
+
+def _reference(cost: Cost, function: Function) -> Vector:
+    if cost.reference is None:
+        return function.outputs.neutral
+    return np.array(function.outputs.check(cost.reference, f"reference of cost '{cost.label}'"))

@@ -1,0 +1,177 @@
+"""Both equations of constrained motion at one state: solutions of independent or damped rows, and derivatives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import lapack
+
+from liegroups.arguments import as_tolerance, finite_vector, real_numbers
+from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
+from liegroups.frozen import read_only
+
+from ..dynamics.derivatives import Balance, SolutionSlopes, damped_slopes, saddle_slopes, slopes_of_balance
+from ..dynamics.row_space import RowSpace
+from ..errors import OptionError
+from ..loops import ConstraintSet
+from ..rows.right_hand_side import RightHandSide
+
+_potrf: Any = lapack.dpotrf
+_trtrs: Any = lapack.dtrtrs
+_posv: Any = lapack.dposv
+_potrs: Any = lapack.dpotrs
+
+EVEN = 1e-4
+"""Ratio of the pivots of a Cholesky factor below which rows may be redundant, or a mass too light: others decide."""
+
+
+def damping_of(damping: object, what: str) -> float:
+    """A damping from a user: a finite number that is not negative.
+
+    Args:
+        damping: what came.
+        what: whose.
+
+    Raises:
+        WrongObjectError: no number, or a negative one.
+        OptionError: infinity.
+    """
+    number = as_tolerance(damping, f"damping of {what}")
+    if number == np.inf:
+        raise OptionError(f"damping of {what}: expected a finite number, got inf")
+    return number
+
+
+def armature_of(armature: ArrayLike | float, nv: int) -> Vector:
+    """An armature from a user: one number, or one a coordinate.
+
+    Args:
+        armature: what came.
+        nv: coordinates.
+
+    Raises:
+        SizeError, DtypeError, NotFiniteError: no numbers, or not so many.
+        OptionError: a negative one.
+    """
+    numbers = real_numbers(armature, "armature")
+    whole = np.array(finite_vector(np.full(nv, numbers) if numbers.ndim == 0 else numbers, nv, "armature"))
+    if (whole < 0.0).any():
+        raise OptionError(f"armature: expected no negative numbers, got {whole.min():g}")
+    return read_only(whole)
+
+
+def rows_on(constraint_set: ConstraintSet) -> Indices | None:
+    """Rows (indices) of the constraints that are on; None where all are."""
+    if constraint_set.active.all():
+        return None
+    slices = constraint_set.stack.slices
+    on = [
+        np.arange(s.start, s.stop, dtype=np.intp)
+        for s, is_on in zip(slices, constraint_set.active, strict=True)
+        if is_on
+    ]
+    return np.concatenate([np.zeros(0, dtype=np.intp), *on])
+
+
+def spread(some: Matrix, on: Indices | None, size: int) -> Matrix:
+    """Rows of all constraints (size, ...), zero where one is off.
+
+    Args:
+        some: those that are on.
+        on: which these are; None for all.
+        size: of the set.
+    """
+    if on is None:
+        return some
+    every = np.zeros((size, *some.shape[1:]))
+    every[on] = some
+    return every
+
+
+def quick_solution(M: Matrix, J: Matrix, force: Vector, gamma: Vector, damping: float) -> tuple[Vector, Vector] | None:
+    r"""Acceleration and multipliers by :math:`(J M^{-1} J^T + \mu I)\,\lambda = \gamma - J M^{-1} f`.
+
+    Args:
+        M: mass matrix (nv, nv).
+        J: rows (k, nv).
+        force: f (nv,), joint forces less bias.
+        gamma: what the rows are asked for (k,).
+        damping: mu.
+
+    Returns:
+        None where M is too light or the rows may be redundant (without damping), or numbers overflow.
+    """
+    L, failed = _potrf(M, lower=1)
+    if failed or not _is_even(L.diagonal() ** 2 / M.diagonal()):
+        return None
+    right = np.empty((len(M), len(J) + 1), order="F")
+    right[:, :-1], right[:, -1] = J.T, force
+    solved = _trtrs(L, right, lower=1, overwrite_b=1)[0]
+    if not len(J):
+        a: Vector = _trtrs(L, solved[:, -1], lower=1, trans=1)[0]
+        return (a, gamma) if np.isfinite(a).all() else None
+    Y, z = solved[:, :-1], solved[:, -1]
+    S = Y.T.dot(Y)
+    lengths = S.diagonal().copy()
+    if damping:
+        S.flat[:: len(J) + 1] += damping
+    C, failed = _potrf(S, lower=1, overwrite_a=1)
+    if failed or not (damping or _is_even(C.diagonal() ** 2 / lengths)):
+        return None
+    push = _potrs(C, gamma - z.dot(Y), lower=1)[0]
+    a = _trtrs(L, z + Y.dot(push), lower=1, trans=1)[0]
+    return (a, push) if np.isfinite(a).all() else None
+
+
+def _is_even(pivots: Vector) -> bool:
+    """Whether the least pivot, as a part of its diagonal entry, is far from zero."""
+    return min(pivots.tolist(), default=1.0) > EVEN**2
+
+
+def slopes_at(
+    constraint_set: ConstraintSet,
+    on: Indices | None,
+    q: Vector,
+    M: Matrix,
+    balance: Balance,
+    multipliers: Vector,
+    data: Any,
+    damping: float,
+    rhs: RightHandSide | None = None,
+    is_independent: bool = False,
+) -> SolutionSlopes | None:
+    """Derivatives of accelerations and multipliers, from what both equations change by.
+
+    Args:
+        constraint_set: whose rows.
+        on: `rows_on` of it.
+        q: where (nq,).
+        M: mass matrix (nv, nv), with armature.
+        balance: at the solution.
+        multipliers: of the rows (size,).
+        data: of pinocchio, for the elementary tree; overwritten.
+        damping: mu.
+        rhs: right-hand sides; the default ones if absent.
+        is_independent: whether it is known that the rows that are on are independent, and the mass is not light.
+
+    Returns:
+        None where there are none: the rank of the rows changes beside the state, or a matrix is singular.
+    """
+    if on is None and is_independent:
+        return damped_slopes(M, balance, damping)
+    if on is not None:
+        rows = balance.rows._replace(jacobian=balance.rows.jacobian[on])
+        part = balance._replace(rows=rows, row_q=balance.row_q[on], row_v=balance.row_v[on])
+        space = None if damping or is_independent else RowSpace(rows.jacobian)
+        if space is None or (space.is_full and space.rank == len(on)):
+            some = damped_slopes(M, part, damping) or (None if damping else saddle_slopes(M, part))
+            return None if some is None else _spread_slopes(some, on, constraint_set.size)
+    return slopes_of_balance(constraint_set, q, M, balance, multipliers, data, damping, rhs)
+
+
+def _spread_slopes(some: SolutionSlopes, on: Indices, size: int) -> SolutionSlopes:
+    l_q, l_v, l_tau = (spread(each, on, size) for each in (some.l_q, some.l_v, some.l_tau))
+    a_gamma = spread(some.a_gamma.T, on, size).T
+    l_gamma = spread(spread(some.l_gamma, on, size).T, on, size).T
+    return SolutionSlopes(some.a_q, some.a_v, some.a_tau, l_q, l_v, l_tau, a_gamma, l_gamma)

@@ -1,0 +1,186 @@
+"""Pinocchio's fused constraint dynamics for many calculations: which memory holds which, and who uses it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from liegroups.arrays import Matrix, Vector
+
+from ..dynamics.fused_contacts import FusedContacts
+from ..dynamics.proximal import is_its_own
+from ..loops import ConstraintSet, PointContact, SurfaceContact
+from ..loops.contacts import TwistRows
+from ..loops.frame_rows import FrameRows
+from ..loops.pose_map import Split, TurnedLog
+from ..robot import Frame
+from ..robot.inertia import is_depth_first
+from ..robot.pinocchio import pin
+from ..workspace import Pool
+from .action import StageSlopes
+
+
+@final
+class Memory:
+    """Pinocchio's data for one evaluation at a time.
+
+    Args:
+        contacts: with their data.
+
+    Attributes:
+        contacts: as given.
+        holds: a token of the calculation that they hold; None after derivatives, which overwrite it.
+    """
+
+    __slots__ = ("contacts", "holds")
+
+    def __init__(self, contacts: FusedContacts) -> None:
+        self.contacts = contacts
+        self.holds: object = None
+
+
+@final
+class Trace:
+    """Which memory held a calculation last, so that its derivatives may go on from there; a copy of it is empty.
+
+    Args:
+        memory: it.
+        token: what it held then.
+    """
+
+    __slots__ = ("memory", "token")
+
+    def __init__(self, memory: Memory | None = None, token: object = None) -> None:
+        self.memory, self.token = memory, token
+
+    def __reduce__(self) -> Any:
+        return Trace, ()
+
+
+class Turned(NamedTuple):
+    """A contact whose rows are pinocchio's, turned into the axes of the world: its rows in the set, and its frame."""
+
+    rows: slice
+    frame: Frame
+
+
+class FusedSolution(NamedTuple):
+    """Acceleration (nv,) and multipliers (size,), zero where a contact is off, and where they were computed."""
+
+    acceleration: Vector
+    multipliers: Vector
+    trace: Trace
+
+
+@final
+class Fused:
+    r"""The contacts of a set that are on, as pinocchio has them. Threads may share it.
+
+    Rows in world axes are those in the axes of the frame, turned by its rotation R: accelerations are the same, damped
+    or not, and the multipliers are :math:`R\,\lambda`. So pinocchio's calls in LOCAL axes, whose derivatives are right,
+    serve both.
+
+    Args:
+        constraint_set: one whose contacts `fused_of` takes.
+        damping: mu.
+        armature: added to that of the model (nv,).
+    """
+
+    def __init__(self, constraint_set: ConstraintSet, damping: float, armature: Vector) -> None:
+        stack = constraint_set.stack
+        self._turned = [
+            Turned(s, owner.successor)
+            for owner, s, on in zip(stack.owners, stack.slices, constraint_set.active.tolist(), strict=True)
+            if on and isinstance(owner, FrameRows) and not is_its_own(owner)
+        ]
+        self._pool = Pool(partial(_memory, constraint_set, damping, armature))
+
+    def solve(self, q: Vector, v: Vector, tau: Vector) -> FusedSolution | None:
+        """Acceleration and multipliers; None where the general way has to decide.
+
+        Args:
+            q, v: state, checked.
+            tau: joint forces (nv,).
+        """
+        memory = self._pool.take()
+        found = memory.contacts.solve(q, v, tau)
+        if found is not None:
+            for rows, frame in self._turned:
+                _turn(memory.contacts.rotation(frame), found[1][rows])
+        token = memory.holds = object()
+        self._pool.give(memory)
+        if found is None or not np.isfinite(found[0]).all():
+            return None
+        return FusedSolution(*found, Trace(memory, token))
+
+    def slopes(
+        self, q: Vector, v: Vector, tau: Vector, done: FusedSolution, B: Matrix, turned: Matrix | None
+    ) -> tuple[StageSlopes, StageSlopes]:
+        """Derivatives of the accelerations and of the multipliers, by state and by control.
+
+        The state is one that `solve` solved; it is solved again where its memory has moved on.
+
+        Args:
+            q, v, tau: as of `solve`.
+            done: the solution.
+            B: tau by the controls (nv, nu).
+            turned: tau by q (nv, nv); None where it does not depend on it.
+        """
+        trace = done.trace
+        memory = trace.memory
+        if memory is None or not self._pool.claim(memory):
+            memory = self._pool.take()
+        contacts = memory.contacts
+        if memory.holds is None or memory.holds is not trace.token:
+            contacts.solve(q, v, tau)
+        memory.holds = None
+        a_q, a_v, a_tau, l_q, l_v, l_tau = contacts.differentiate()
+        if turned is not None:
+            a_q, l_q = a_q + a_tau.dot(turned), l_q + l_tau.dot(turned)
+        a = StageSlopes(np.concatenate((a_q, a_v), axis=1), a_tau.dot(B))
+        push = StageSlopes(contacts.spread(np.concatenate((l_q, l_v), axis=1)), contacts.spread(l_tau.dot(B)))
+        for rows, frame in self._turned:
+            R = contacts.rotation(frame)
+            for each in push:
+                _turn(R, each[rows])
+            by_q, turning = push.by_x[rows, : len(v)], contacts.turning(frame)
+            for i, force in enumerate(done.multipliers[rows].reshape(-1, 3)):
+                by_q[3 * i : 3 * i + 3] -= pin.skew(force).dot(R.dot(turning))
+        self._pool.give(memory)
+        return a, push
+
+
+def _turn(R: Matrix, rows: Matrix) -> None:
+    """Turn rows in place, by threes."""
+    for start in range(0, len(rows), 3):
+        rows[start : start + 3] = R.dot(rows[start : start + 3])
+
+
+def _memory(constraint_set: ConstraintSet, damping: float, armature: Vector) -> Memory:
+    return Memory(FusedContacts(constraint_set, damping, armature))
+
+
+def fused_of(constraint_set: ConstraintSet, damping: float, armature: Vector) -> tuple[Fused | None]:
+    """Those of a set with pinocchio's rows on a tree whose derivatives pinocchio knows; (None,) for another.
+
+    Args:
+        constraint_set, damping, armature: as of `Fused`.
+    """
+    on = [owner for owner, is_on in zip(constraint_set.stack, constraint_set.active.tolist(), strict=True) if is_on]
+    tree, model = constraint_set.robot.space.elementary, constraint_set.robot.model
+    fits = tree.is_exact and tree.model is model and is_depth_first(model) and bool(on)
+    fits = fits and all(isinstance(owner, FrameRows) and (is_its_own(owner) or _is_turned(owner)) for owner in on)
+    return (Fused(constraint_set, damping, armature) if fits else None,)
+
+
+def _is_turned(owner: FrameRows) -> bool:
+    """Whether the rows are pinocchio's in LOCAL axes, those of positions too, turned into the axes of the world."""
+    moving, placed = owner.moving.pose_map, owner.function.pose_map
+    if owner.predecessor.joint or owner.target is not None or not isinstance(owner, PointContact | SurfaceContact):
+        return False
+    if type(moving) is TwistRows:
+        return moving.turn is not None and moving.spatial and (not owner.has_position or type(placed) is TurnedLog)
+    whole = type(moving) is Split and moving.rotation is None and placed is moving
+    return whole and isinstance(owner, PointContact) and owner.normal is None and owner.mask is None

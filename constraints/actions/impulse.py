@@ -1,0 +1,300 @@
+"""Impacts as a discrete action: the velocity jumps, the configuration stays."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self, final
+
+import numpy as np
+
+from liegroups.arguments import expect
+from liegroups.arrays import ArrayLike, Indices, Matrix, Vector
+from liegroups.frozen import read_only
+
+from ..dynamics import DerivativeStatus, DynamicsStatus
+from ..dynamics.derivatives import Balance, SolutionSlopes, balance_at
+from ..dynamics.impact import restitutions
+from ..dynamics.multipliers import Body, wrench_of
+from ..dynamics.row_space import RowSpace
+from ..dynamics.saddle_point import solve_direct
+from ..dynamics.system import status_of
+from ..errors import UnknownOptionError
+from ..loops import Axes, ConstraintSet
+from ..loops.set_slopes import set_slopes
+from ..robot import Frame, Robot
+from ..robot.arguments import as_robot
+from ..robot.pinocchio import pin
+from ..rows.row_owner import RowOwner
+from .action import Calculation, Derivatives, DiscreteAction, StageSlopes, own
+from .costs import Cost
+from .equations import armature_of, damping_of, quick_solution, rows_on, slopes_at, spread
+from .stage_constraints import StageConstraint
+from .state_space import StateSpace, of_one_robot
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class ImpulseCalculation(Calculation):
+    """An impact.
+
+    Attributes:
+        next_state: (nx,), q and the velocity after; that is NaN where it is not unique.
+        impulses: Lambda (size,) [N s, N m s], of the sign of multipliers; zero where a contact is off.
+        status: how it was solved.
+        action: whose.
+        row_space: rank and redundant rows, where it was asked for.
+        mass_matrix: (nv, nv) with armature.
+    """
+
+    next_state: Vector
+    impulses: Vector
+    status: DynamicsStatus
+    action: ImpulseDynamics
+    row_space: RowSpace | None
+    mass_matrix: Matrix
+
+    @property
+    def success(self) -> bool:
+        """Whether both equations hold and the cost is a number."""
+        return bool(np.isfinite(self.cost)) and self.status.is_success
+
+    @property
+    def reason(self) -> str:
+        """How the impact was solved, in words."""
+        return "the cost is not finite" if self.status.is_success and not self.success else str(self.status)
+
+    def impulses_of(self, which: RowOwner | str | int) -> Vector:
+        """Impulses (k,) of one constraint: the object, its position, or its name. Raises UnknownNameError."""
+        return self.impulses[self.action.constraint_set.slice_of(which)]
+
+    def wrench(
+        self,
+        which: RowOwner | str | int,
+        on: Body = "successor",
+        axes: Axes = Axes.LOCAL,
+        frame: Frame | str | None = None,
+    ) -> Vector:
+        """Impulsive wrench (6,) of a contact or closure on one of its bodies [N s, N m s]; as `Impact.wrench`."""
+        q = self.x[: self.action.state.nq]
+        return wrench_of(self.action.constraint_set, which, q, self.impulses, on, axes, frame)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class ImpulseDerivatives(Derivatives):
+    """Derivatives of an impact.
+
+    Attributes:
+        impulses_x: (size, ndx); NaN where there are no derivatives.
+        by_differences: names of constraints that have no formulas: their part is good to about 1e-9.
+    """
+
+    impulses_x: Matrix | None = None
+    by_differences: tuple[str, ...] = ()
+
+
+@final
+class ImpulseDynamics(DiscreteAction):
+    r"""An impact: :math:`(M + A)(v^+ - v) = J^T \Lambda`, :math:`J v^+ + \mu \Lambda = -e\,J v`.
+
+    There are no controls: `calc(x)` and `calc(x, [])` are the same, and no node of it is terminal.
+
+    Args:
+        robot: the robot.
+        constraint_set: the contacts that come to hold, and the loops that hold.
+        restitution: e in [0, 1] of contacts, one number or by contact (as the key the object, its position, or its
+            name); closures and other constraints have 0.
+        costs: terms of the cost; functions of forces see the impulses.
+        constraints: rows of inequalities and equalities.
+        damping: mu >= 0.
+        armature: A >= 0, added to the diagonal of M, (nv,) or one number.
+
+    Attributes:
+        robot, constraint_set, restitution, damping, armature: as given; the restitution by row (size,).
+
+    Raises:
+        RobotMismatchError: a set of another robot.
+        OptionError, WrongObjectError, SizeError: what is wrong with an argument.
+
+    Source: `ActionModelImpulseFwdDynamics` of Crocoddyl, whose derivatives leave the restitution out.
+    """
+
+    robot: Robot
+    constraint_set: ConstraintSet
+    restitution: Vector
+    damping: float
+    armature: Vector
+
+    def __init__(
+        self,
+        robot: Robot,
+        constraint_set: ConstraintSet,
+        restitution: float | Mapping[Any, float] = 0.0,
+        costs: Iterable[Cost] = (),
+        constraints: Iterable[StageConstraint] = (),
+        damping: float = 0.0,
+        armature: ArrayLike | float = 0.0,
+    ) -> None:
+        self.robot = as_robot(robot, "robot of an impact")
+        self._set(constraint_set=constraint_set, restitution=restitution, damping=damping, armature=armature)
+        super().__init__(StateSpace(self.robot).with_controls(0, self.constraint_set), costs, constraints)
+
+    def _set(self, **given: Any) -> None:
+        """Check and take what may change without building anything."""
+        if "constraint_set" in given:
+            found = given["constraint_set"]
+            self.constraint_set = expect(found, ConstraintSet, "constraint set of an impact", "a ConstraintSet")
+            of_one_robot(self.robot, self.constraint_set.robot, "constraint set")
+        if "restitution" in given:
+            self._given = given["restitution"]
+            self.restitution = read_only(restitutions(self.constraint_set, self._given))
+        if "damping" in given:
+            self.damping = damping_of(given["damping"], "an impact")
+        if "armature" in given:
+            self.armature = armature_of(given["armature"], self.robot.nv)
+
+    def replace(self, **changes: Any) -> Self:
+        """The same action with other arguments of the constructor, as `ContactForwardDynamics.replace`."""
+        arguments: dict[str, Any] = {
+            "robot": self.robot,
+            "constraint_set": self.constraint_set,
+            "restitution": self._given,
+            "costs": self.costs.costs,
+            "constraints": self.constraints.constraints,
+            "damping": self.damping,
+            "armature": self.armature,
+        }
+        for name in changes:
+            if name not in arguments:
+                raise UnknownOptionError(name, tuple(arguments))
+        rows = getattr(changes.get("constraint_set", self.constraint_set), "stack", None)
+        if changes.keys() <= _LIGHT and rows is self.constraint_set.stack:
+            other = copy.copy(self)
+            vars(other).pop("_on", None)
+            other._set(**changes)
+            return other
+        return type(self)(**{**arguments, **changes})
+
+    def switched(
+        self, on: Sequence[RowOwner | str | int] | None = None, off: Sequence[RowOwner | str | int] = ()
+    ) -> Self:
+        """The same action with some contacts on and others off, as `ConstraintSet.switched`; nothing is built."""
+        return self.replace(constraint_set=self.constraint_set.switched(on, off))
+
+    @property
+    def u_lower(self) -> Vector:
+        """There are no controls: (0,)."""
+        return np.zeros(0)
+
+    @property
+    def u_upper(self) -> Vector:
+        """There are no controls: (0,)."""
+        return np.zeros(0)
+
+    @cached_property
+    def _on(self) -> Indices | None:
+        return rows_on(self.constraint_set)
+
+    def calc(self, x: ArrayLike, u: ArrayLike | None = None) -> ImpulseCalculation:
+        """As `Action.calc`; there are no controls, so that both calls are the same."""
+        state, _ = self._checked(x, np.zeros(0) if u is None else u)
+        nq, on, rows_of = self.state.nq, self._on, self.constraint_set
+        v = state[nq:]
+        motion = self.robot.at(state[:nq], v)
+        M = motion.mass_matrix()
+        M.flat[:: len(M) + 1] += self.armature
+        rows = rows_of.rows_at(motion)
+        asked = np.where(rows_of.counts_in(rows), -(1.0 + self.restitution) * (rows.jacobian @ v), 0.0)
+        J, some = (rows.jacobian, asked) if on is None else (rows.jacobian[on], asked[on])
+        still, status, row_space = np.zeros(v.size), DynamicsStatus.SOLVED, None
+        quick = quick_solution(M, J, still, some, self.damping)
+        if quick is not None:
+            jump, impulses = quick[0], spread(quick[1], on, rows_of.size)
+        elif self.damping:
+            jump, impulses, status = still, asked, DynamicsStatus.SINGULAR_MASS
+        else:
+            found = solve_direct(M, rows.jacobian, still, asked, size=float(np.sqrt(v @ v)))
+            jump, impulses, row_space = found.acceleration, found.multipliers, found.row_space
+            status = status_of(found, rows_of, rows)
+        if not (status.is_success or status is DynamicsStatus.INCONSISTENT):
+            jump, impulses = np.full(v.size, np.nan), np.full(rows_of.size, np.nan)
+        after = np.concatenate((state[:nq], v + jump))
+        node = self._node(state, np.zeros(0), impulses)
+        return ImpulseCalculation(*node, after, impulses, status, self, row_space, M)
+
+    def calc_diff(self, calculation: Any) -> ImpulseDerivatives:
+        """As `Action.calc_diff`."""
+        done: ImpulseCalculation = own(calculation, ImpulseCalculation, self)
+        n = self.state.nv
+        Fu = np.zeros((2 * n, 0))
+        found: SolutionSlopes | None = None
+        names, status = (), DerivativeStatus.NOT_SOLVED
+        if done.success:
+            found, names = self._own_slopes(done)
+            is_rank_deficient = done.status is DynamicsStatus.RANK_DEFICIENT
+            status = DerivativeStatus.RANK_DEFICIENT if is_rank_deficient else DerivativeStatus.SOLVED
+            if found is None or not np.isfinite(found.a_q).all():
+                found, status = None, DerivativeStatus.SINGULAR
+        if found is None:
+            none, no_impulses = np.full((2 * n, 2 * n), np.nan), np.full((self.constraint_set.size, 2 * n), np.nan)
+            return ImpulseDerivatives(none, Fu, *self._slopes(done, done.impulses), status, no_impulses, names)
+        Fx = np.eye(2 * n)
+        Fx[n:, :n] = found.a_q
+        Fx[n:, n:] += found.a_v
+        by_x = np.concatenate((found.l_q, found.l_v), axis=1)
+        slopes = self._slopes(done, done.impulses, StageSlopes(by_x, np.zeros((len(by_x), 0))))
+        return ImpulseDerivatives(Fx, Fu, *slopes, status, by_x, names)
+
+    def _own_slopes(self, done: ImpulseCalculation) -> tuple[SolutionSlopes | None, tuple[str, ...]]:
+        r"""Derivatives of the jump and of the impulses, and the names of constraints that have no formulas.
+
+        With :math:`\delta = v^+ - v`: :math:`M\delta = J^T\Lambda`, :math:`J\delta + \mu\Lambda = -(1 + e) J v`.
+        """
+        n, nq, rows_of = self.state.nv, self.state.nq, self.constraint_set
+        q, v, after = done.x[:nq], done.x[nq:], done.next_state[nq:]
+        still, tree, e = np.zeros(n), self.robot.space.elementary, self.restitution[:, None]
+        data = tree.datas.take()
+        rows = set_slopes(rows_of, q, after, still, done.impulses, tree, data)
+        if self.restitution.any():
+            rate = rows.rate + e * set_slopes(rows_of, q, v, still, done.impulses, tree, data).rate
+        else:
+            rate = rows.rate
+        if tree.is_exact:
+            force = pin.computeRNEADerivatives(tree.model, data, q, still, after - v, rows.wrenches)[0] - rows.force
+            force -= pin.computeGeneralizedGravityDerivatives(tree.model, data, q)
+        else:
+            none = np.zeros(rows_of.size)
+            force = balance_at(rows_of, q, still, after - v, done.impulses, tree, data).force_q
+            force = force - balance_at(rows_of, q, still, still, none, tree, data).force_q
+        M = done.mass_matrix
+        balance = Balance(rows, force, np.zeros((n, n)), rate, (1.0 + e) * rows.jacobian)
+        found = slopes_at(
+            rows_of, self._on, q, M, balance, done.impulses, data, self.damping, None, done.row_space is None
+        )
+        tree.datas.give(data)
+        return found, (() if tree.is_exact else ("inertia of ellipsoid joints",)) + rows.by_differences
+
+    def describe(self) -> str:
+        """The action in words: contacts and loops with their restitution, costs, constraints."""
+        rows = self.constraint_set
+        lines = [f"impact of '{self.robot.name}': nx {self.state.nx}, ndx {self.state.ndx}, damping {self.damping:g}"]
+        for name, kind, on, s in zip(rows.names, rows.kinds, rows.active, rows.stack.slices, strict=True):
+            e = self.restitution[s].max(initial=0.0)
+            lines.append(f"  {kind} '{name}', restitution {e:g}{'' if on else ', off'}")
+        lines += [f"  cost '{cost.label}', weight {cost.weight:g}" for cost in self.costs.costs]
+        lines += [f"  constraint '{one.label}'" for one in self.constraints.constraints]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def __repr__(self) -> str:
+        e = self.restitution.max(initial=0.0)
+        return f"ImpulseDynamics({self.robot.name!r}, {self.constraint_set!r}, restitution {e:g})"
+
+
+_LIGHT = frozenset(("constraint_set", "restitution", "damping", "armature"))
+"""What `replace` changes without building anything."""
