@@ -185,7 +185,8 @@ def test_every_joint_type() -> None:
     )
     found = check(rows, q, v, tau, 1e-6)
     assert found.has_exact_derivatives
-    plain = pin.computeABADerivatives(robot.model, robot.model.createData(), q, v, tau)[0]
+    data = robot.model.createData()  # what comes next is a view of it
+    plain = pin.computeABADerivatives(robot.model, data, q, v, tau)[0].copy()
     free = forward_dynamics(ConstraintSet(robot, []), robot.at(q, v), tau, method="direct").derivatives()
     truth = slope(
         lambda d: pin.aba(robot.model, robot.model.createData(), robot.space.integrate(q, d), v, tau), robot.nv
