@@ -21,7 +21,7 @@ import numpy as np
 import pinocchio as pin
 
 from constraints import Robot
-from constraints.dynamics import PointSpring, simulate
+from constraints.dynamics import Forces, PointSpring, simulate
 from constraints.loops import Closure, ConstraintSet, Hinge
 from constraints.models import mechanisms
 from constraints.reduced import Equilibrium, MinimalCoordinates, Mode, Unknown, equilibrium, minimal_coordinates
@@ -64,7 +64,7 @@ def simulated_frequency(found: Equilibrium, mode: Mode) -> float:
         np.zeros(rows.robot.nv),
         1.4 * period,
         period / 200.0,
-        forces=lambda t, motion: pull.generalised(motion),
+        forces=Forces(rows.robot, [pull]),
     ).or_raise()
     away = np.array([q[0] for q in record.qs]) - found.q[0]
     down = np.flatnonzero((away[:-1] > 0.0) & (away[1:] <= 0.0))

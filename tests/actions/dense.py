@@ -91,7 +91,7 @@ class Dense:
         n, k = self.model.nv, len(J)
         K = np.block([[M, -J.T], [J, self.damping * np.eye(k)]])
         x = np.linalg.lstsq(K, np.concatenate([self.B @ u - h, -a0]), rcond=1e-13)[0]
-        return x[:n], x[n:]
+        return np.array(x[:n], dtype=np.float64), np.array(x[n:], dtype=np.float64)
 
     def slopes(self, q: Array, v: Array, u: Array) -> dict[str, Array]:
         """Central differences of both, by state and control."""

@@ -5,6 +5,9 @@ Case 8 of the acceptance list of contact dynamics (sizes, rows and bounds of the
 differences of values; of second derivatives: R^T a''(r) R with R by differences.
 """
 
+# pyright: reportOptionalMemberAccess=false, reportOptionalSubscript=false, reportOptionalOperand=false
+# pyright: reportOptionalCall=false, reportCallIssue=false, reportArgumentType=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 from typing import Any

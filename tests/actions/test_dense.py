@@ -4,6 +4,9 @@ Oracle: a dense saddle point by numpy and plain pinocchio, with central differen
 the library. Cases 2 (all of Talos), 3, 4, 9, 10, 12 and 13 of the acceptance list of contact dynamics.
 """
 
+# pyright: reportOptionalMemberAccess=false, reportOptionalSubscript=false, reportOptionalOperand=false
+# pyright: reportOptionalCall=false, reportCallIssue=false, reportArgumentType=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -4,6 +4,9 @@ Case 16 of the acceptance list of contact dynamics (case 6 is in `test_stored.py
 equation of balance.
 """
 
+# pyright: reportOptionalMemberAccess=false, reportOptionalSubscript=false, reportOptionalOperand=false
+# pyright: reportOptionalCall=false, reportCallIssue=false, reportArgumentType=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 from typing import Any

@@ -5,6 +5,9 @@ the action's own values, which `test_dense.py` and `test_stored.py` know from el
 rows.
 """
 
+# pyright: reportOptionalMemberAccess=false, reportOptionalSubscript=false, reportOptionalOperand=false
+# pyright: reportOptionalCall=false, reportCallIssue=false, reportArgumentType=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 from typing import Any

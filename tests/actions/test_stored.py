@@ -4,6 +4,9 @@ Cases 1, 2, 5, 6, 7 and 11 of the acceptance list of contact dynamics. Where Cro
 central differences count.
 """
 
+# pyright: reportOptionalMemberAccess=false, reportOptionalSubscript=false, reportOptionalOperand=false
+# pyright: reportOptionalCall=false, reportCallIssue=false, reportArgumentType=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 import json

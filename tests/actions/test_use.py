@@ -3,6 +3,9 @@
 Cases 17 and 18 of the acceptance list of contact dynamics at the level of actions. Oracle: closed forms, and numpy.
 """
 
+# pyright: reportOptionalMemberAccess=false, reportOptionalSubscript=false, reportOptionalOperand=false
+# pyright: reportOptionalCall=false, reportCallIssue=false, reportArgumentType=false, reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 import pickle
