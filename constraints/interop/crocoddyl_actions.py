@@ -1,0 +1,237 @@
+"""Actions for the solvers of crocoddyl: its abstract classes, derived in Python. Extra `crocoddyl`."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from liegroups.arguments import expect
+from liegroups.arrays import Matrix, Vector
+
+from ..actions import Action, Calculation, Derivatives, DifferentialAction, StateSpace
+from ..errors import UndefinedError
+from ..exports import from_extra
+from .crocoddyl_wheels import look
+
+
+def as_crocoddyl_state(space: StateSpace) -> Any:
+    """A state space as a `crocoddyl.StateAbstract`.
+
+    Limits are those of the robot: `lb`, `ub` (nx,), positions of joints and velocities, infinite where there are none.
+
+    Args:
+        space: the states.
+
+    Raises:
+        WrongObjectError: something else.
+        MissingExtraError: crocoddyl is not installed.
+    """
+    return _classes().state(expect(space, StateSpace, "state space for crocoddyl", "a StateSpace"))
+
+
+def as_crocoddyl_action(action: Action) -> Any:
+    """An action as a model of crocoddyl, for its shooting problems and solvers.
+
+    A differential action is a `crocoddyl.DifferentialActionModelAbstract`, which crocoddyl's integrated actions take; a
+    discrete one a `crocoddyl.ActionModelAbstract`, which its shooting problems take. crocoddyl gets numbers only, no
+    model of Pinocchio: the wheels need not belong together. Where they do not, the log says so (logger
+    `constraints.interop.crocoddyl_wheels`), once, when crocoddyl is first asked for.
+
+    Numbers are those of the action. Where `calc` has none (a singular state, a number that is not finite, a function
+    that is undefined), acceleration or next state and cost are NaN: crocoddyl's line searches then try a shorter step.
+    `calcDiff` has nothing to answer there, and raises. It takes the state of its arguments, never one of before.
+
+    Rows g and h of terminal nodes come first in arrays of the larger of both sizes, the rest is zero; `g_lb`, `g_ub`
+    are those of running nodes. Solvers of crocoddyl 3.2: FDDP, BoxFDDP and Intro are tested; only Intro looks at h,
+    none at g.
+
+    Args:
+        action: the action.
+
+    Returns:
+        The model; its `action` is the action, and `calculation` of its data what `calc` gave last.
+
+    Raises:
+        WrongObjectError: no action.
+        MissingExtraError: crocoddyl is not installed.
+        NoCalculationError, NoSlopesError: by `calcDiff`, where there are no derivatives; crocoddyl hands it on.
+        SizeError, NotNormalizedError: by `calc`, what is wrong with a state that a user gave.
+
+    Example:
+        >>> problem = crocoddyl.ShootingProblem(x0, [as_crocoddyl_action(step)] * 20, as_crocoddyl_action(last))
+        ... # doctest: +SKIP
+    """
+    given = expect(action, Action, "action for crocoddyl", "a DifferentialAction or a DiscreteAction")
+    made = _classes()
+    return (made.differential if isinstance(given, DifferentialAction) else made.discrete)(given)
+
+
+class _Classes(NamedTuple):
+    """Classes derived from crocoddyl's."""
+
+    state: Any
+    differential: Any
+    discrete: Any
+
+
+def _crocoddyl() -> Any:
+    crocoddyl = from_extra("crocoddyl", "crocoddyl")
+    look()
+    return crocoddyl
+
+
+@cache
+def _classes() -> _Classes:
+    """The classes, made when crocoddyl is first asked for."""
+    return _Classes(_state_class(), _model_class("DifferentialAction", "xout"), _model_class("Action", "xnext"))
+
+
+def _state_class() -> Any:
+    crocoddyl = _crocoddyl()
+    base: Any = crocoddyl.StateAbstract
+    which: Any = crocoddyl.Jcomponent
+
+    def asked(first: Matrix, second: Matrix, component: Any) -> Matrix | list[Matrix]:
+        """The derivatives that crocoddyl asked for: both in a list, one as it is."""
+        if component == which.both:
+            return [first, second]
+        return first if component == which.first else second
+
+    class State(base):
+        """States as a state of crocoddyl."""
+
+        def __init__(self, space: StateSpace) -> None:
+            base.__init__(self, space.nx, space.ndx)
+            self.space = space
+            self._rng = np.random.default_rng(0)
+            model, bounds = space.robot.model, space.robot.bounds
+            self.lb = np.concatenate([bounds.lower, -model.upperVelocityLimit])
+            self.ub = np.concatenate([bounds.upper, model.upperVelocityLimit])
+
+        def zero(self) -> Vector:
+            return self.space.zero
+
+        def rand(self) -> Vector:
+            return self.space.integrate(self.space.zero, self._rng.uniform(-1.0, 1.0, self.space.ndx))
+
+        def diff(self, x0: Vector, x1: Vector) -> Vector:
+            return self.space.difference(x0, x1)
+
+        def integrate(self, x: Vector, dx: Vector) -> Vector:
+            return self.space.integrate(x, dx)
+
+        def Jdiff(self, x0: Vector, x1: Vector, firstsecond: Any = which.both) -> Any:
+            return asked(*self.space.difference_jacobians(x0, x1), firstsecond)
+
+        def Jintegrate(self, x: Vector, dx: Vector, firstsecond: Any = which.both) -> Any:
+            del x
+            return asked(*self.space.integrate_jacobians(dx), firstsecond)
+
+        def JintegrateTransport(self, x: Vector, dx: Vector, Jin: Matrix, firstsecond: Any) -> Matrix:
+            del x
+            by_x, by_dx = self.space.integrate_jacobians(dx)
+            return (by_x if firstsecond == which.first else by_dx) @ Jin
+
+        def __repr__(self) -> str:
+            return f"crocoddyl state of {self.space!r}"
+
+        __str__ = __repr__
+
+    return State
+
+
+def _model_class(kind: str, result: str) -> Any:
+    """A model class of crocoddyl over an action.
+
+    Args:
+        kind: what crocoddyl calls it.
+        result: where its data keep what the dynamics give.
+    """
+    crocoddyl = _crocoddyl()
+    model_base: Any = getattr(crocoddyl, f"{kind}ModelAbstract")
+    data_base: Any = getattr(crocoddyl, f"{kind}DataAbstract")
+
+    class Data(data_base):
+        """Memory of crocoddyl, with the calculation that filled it."""
+
+        def __init__(self, model: Any) -> None:
+            data_base.__init__(self, model)
+            self.calculation: Calculation | None = None
+
+    class Model(model_base):
+        """An action as a model of crocoddyl."""
+
+        def __init__(self, action: Action) -> None:
+            sizes = action.nr, action.ng, action.nh, action.ng_terminal, action.nh_terminal
+            model_base.__init__(self, as_crocoddyl_state(action.state), action.nu, *sizes)
+            self.action = action
+            if action.nu:
+                self.u_lb, self.u_ub = action.u_lower, action.u_upper
+            if action.ng:
+                self.g_lb, self.g_ub = action.g_lower, action.g_upper
+
+        def createData(self) -> Any:
+            return Data(self)
+
+        def calc(self, data: Any, x: Vector, u: Vector | None = None) -> None:
+            data.calculation = done = _calculated(self.action, x, u)
+            if done is None or not done.success:
+                data.cost = np.nan
+                setattr(data, result, np.full(np.size(getattr(data, result)), np.nan))
+                return
+            data.cost = done.cost
+            data.r[:] = done.residuals
+            _fill(data.g, done.g)
+            _fill(data.h, done.h)
+            following: Any = getattr(done, "next_state" if result == "xnext" else "acceleration")
+            if following is not None:
+                setattr(data, result, following)
+
+        def calcDiff(self, data: Any, x: Vector, u: Vector | None = None) -> None:
+            done = data.calculation
+            if done is None or not _same(done, x, u):
+                done = data.calculation = self.action.calc(x, u)
+            d = self.action.calc_diff(done.or_raise()).or_raise()
+            _write(data, d)
+
+        def __repr__(self) -> str:
+            return f"crocoddyl model of {self.action!r}"
+
+        __str__ = __repr__
+
+    return Model
+
+
+def _calculated(action: Action, x: Vector, u: Vector | None) -> Calculation | None:
+    """What an action calculates; None where there is nothing to calculate."""
+    if not (np.isfinite(x).all() and (u is None or np.isfinite(u).all())):
+        return None
+    try:
+        return action.calc(x, u)
+    except UndefinedError:
+        return None
+
+
+def _same(done: Calculation, x: Vector, u: Vector | None) -> bool:
+    """Whether a calculation is of these numbers, exactly."""
+    if (u is None) != done.is_terminal or not np.array_equal(done.x, x):
+        return False
+    return u is None or np.array_equal(np.asarray(done.u), u)
+
+
+def _fill(to: Any, rows: Any) -> None:
+    """Write rows into an array of crocoddyl that may have more of them; the rest is zero."""
+    to[len(rows) :] = 0.0
+    to[: len(rows)] = rows
+
+
+def _write(data: Any, d: Derivatives) -> None:
+    """Write derivatives into data of crocoddyl."""
+    if d.Fx is not None and d.Fu is not None:
+        data.Fx[:], data.Fu[:] = d.Fx, d.Fu
+    data.Lx[:], data.Lu[:] = d.Lx, d.Lu
+    data.Lxx[:], data.Lxu[:], data.Luu[:] = d.Lxx, d.Lxu, d.Luu
+    for name in ("Gx", "Gu", "Hx", "Hu"):
+        _fill(getattr(data, name), getattr(d, name))
