@@ -106,7 +106,8 @@ def _state_class() -> Any:
             base.__init__(self, space.nx, space.ndx)
             self.space = space
             self._rng = np.random.default_rng(0)
-            model, bounds = space.robot.model, space.robot.bounds
+            model: Any = space.robot.model
+            bounds = space.robot.bounds
             self.lb = np.concatenate([bounds.lower, -model.upperVelocityLimit])
             self.ub = np.concatenate([bounds.upper, model.upperVelocityLimit])
 

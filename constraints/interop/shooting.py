@@ -96,7 +96,7 @@ class MultipleShooting:
             if not action.state.robot.space.same_robot(self.state.robot.space):
                 own, other = self.state.robot.name, action.state.robot.name
                 raise RobotMismatchError(
-                    f"action {k} of a shooting problem is of another robot ('{other}' not '{own}')"
+                    f"action {k} of a shooting problem is of robot '{other}', the first of '{own}'"
                 )
         self._lay_out()
         self.base = self._trajectory_of(self.state.check(x0, "start"), xs, us)
@@ -271,7 +271,8 @@ class MultipleShooting:
         def no_curvature(z: Vector, multipliers: Vector) -> Any:
             return csr_array((self.n, self.n))
 
-        return NonlinearConstraint(self.rows, self.lower, self.upper, jac=self.jacobian, hess=no_curvature)
+        hess: Any = no_curvature  # SciPy's stubs know no callable of both
+        return NonlinearConstraint(self.rows, self.lower, self.upper, jac=self.jacobian, hess=hess)
 
     def minimize(
         self,

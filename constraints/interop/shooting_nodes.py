@@ -72,9 +72,11 @@ class Nodes:
     def defects(self) -> tuple[Vector, ...]:
         r""":math:`x_{k+1} \ominus f(x_k, u_k)`, (ndx,) for each step; zero where a step has no next state."""
         found: list[Vector] = []
-        for action, done, x in zip(self._actions, self.calculations, self.trajectory.xs[1:], strict=False):
-            fails = done is None or not done.success
-            found.append(np.zeros(action.state.ndx) if fails else action.state.difference(done.next_state, x))
+        for action, done, x in zip(self._actions[:-1], self.calculations[:-1], self.trajectory.xs[1:], strict=True):
+            if done is None or not done.success:
+                found.append(np.zeros(action.state.ndx))
+            else:
+                found.append(action.state.difference(done.next_state, x))
         return tuple(found)
 
     @cached_property

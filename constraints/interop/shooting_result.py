@@ -192,7 +192,7 @@ def _status(found: Any) -> ShootingStatus:
         ShootingStatus.STALLED,
         ShootingStatus.INTERRUPTED,
     )
-    return kinds[found.status] if found.status in range(4) else ShootingStatus.STALLED
+    return kinds[int(found.status)]
 
 
 def _reason(program: MultipleShooting, z: Vector) -> str:
