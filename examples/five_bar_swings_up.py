@@ -40,7 +40,7 @@ from constraints.models import mechanisms
 SIZES = {"ground": 0.1, "inner": 0.25, "outer": 0.35}  # [m]
 MOTORS = ("left_inner", "right_inner")
 DRIVEN = [0, 2, 4, 6]  # positions and speeds of the motors, in a state
-STRENGTH = 3.0  # [N m]; lifting the linkage slowly takes 4
+STRENGTH = 3.0  # [N m]; less than it takes to hold the linkage wherever it is on the way
 KNOTS, DURATION = 50, 1.0  # [s]
 TOLERANCE = 1e-5
 
@@ -81,6 +81,14 @@ def swing(rows: ConstraintSet, guess: np.ndarray, closed_knots: bool = False) ->
     return MultipleShooting([step] * KNOTS, end, guess[0], guess)
 
 
+def holding(rows: ConstraintSet, guess: np.ndarray) -> float:
+    """The strongest torque that holds the linkage at a knot of the guess [N m]."""
+    run = ContactForwardDynamics(rows.robot, Actuators.joints(rows.robot, MOTORS), rows)
+    at_rest = np.array(guess)
+    at_rest[:, 4:] = 0.0
+    return max(float(np.abs(run.quasi_static(x).or_raise().u).max()) for x in at_rest)
+
+
 def gap(stage: StageSpace) -> Function:
     """Between the ends that the pin joins (2,) [m]."""
     robot = stage.state.robot
@@ -104,29 +112,31 @@ def openings(rows: ConstraintSet, trajectory: Trajectory) -> np.ndarray:
 
 def draw(rows: ConstraintSet, found: ShootingResult, path: str) -> None:
     """The linkage at every fifth knot with the path of its tip, and the torques of its motors."""
-    from matplotlib import colormaps
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10.5, 4.6), layout="constrained")
-    left, right = figure.subplots(1, 2)
+    figure = Figure(figsize=(10.5, 6.4), layout="constrained")
+    upper, lower = figure.subplots(2, 1, height_ratios=[3, 2])
+    colours = dict(zip(MOTORS, ("#1f77b4", "#ff7f0e"), strict=True))
     xs, us = found.trajectory.xs, np.array(found.trajectory.us)
-    for k in range(0, KNOTS + 1, 5):
-        at = rows.robot.at(xs[k][:4])
-        bars = [at.placement(name).translation[:2] for name in ("left_inner", "left_outer", "left_outer_end")]
-        bars += [at.placement(name).translation[:2] for name in ("right_outer", "right_inner")]
-        label = {0: "start", KNOTS: "end"}.get(k)
-        left.plot(*np.array(bars).T, "o-", color=colormaps["viridis"](0.9 * k / KNOTS), markersize=3, label=label)
     tips = np.array([rows.robot.at(x[:4]).placement("left_outer_end").translation[:2] for x in xs])
-    left.plot(*tips.T, color="#ff7f0e", linewidth=1.0, label="tip")
-    left.set(aspect="equal", title="every tenth of a second", xlabel="x [m]", ylabel="y [m]")
-    left.legend(loc="center left")
+    for column, k in enumerate(range(0, KNOTS + 1, KNOTS // 10)):
+        aside = np.array([0.42 * column, 0.0])
+        at = rows.robot.at(xs[k][:4])
+        for motor, colour in colours.items():
+            names = (motor, motor.replace("inner", "outer"), motor.replace("inner", "outer_end"))
+            bars = np.array([at.placement(name).translation[:2] for name in names]) + aside
+            upper.plot(*bars.T, "o-", color=colour, markersize=3)
+        upper.plot(*(tips[: k + 1] + aside).T, color="#888888", linewidth=0.8)
+        upper.text(aside[0], -0.72, f"{k * DURATION / KNOTS:.1f} s", ha="center")
+    upper.set(aspect="equal", title="every tenth of a second, with the path of the tip", ylim=(-0.8, 0.65))
+    upper.axis("off")
     times = np.linspace(0.0, DURATION, KNOTS + 1)
-    for name, u in zip(MOTORS, us.T, strict=True):
-        right.stairs(u, times, baseline=None, label=name.replace("_", " "), linewidth=1.5)
+    for (motor, colour), u in zip(colours.items(), us.T, strict=True):
+        lower.stairs(u, times, baseline=None, label=f"{motor.partition('_')[0]} motor", linewidth=1.5, color=colour)
     for side in (-STRENGTH, STRENGTH):
-        right.axhline(side, color="k", linewidth=0.8, linestyle="--", label="limit" if side > 0 else None)
-    right.set(title="torques", xlabel="time [s]", ylabel="[N m]")
-    right.legend(loc="lower left")
+        lower.axhline(side, color="k", linewidth=0.8, linestyle="--", label="limit" if side > 0 else None)
+    lower.set(title="torques", xlabel="time [s]", ylabel="[N m]")
+    lower.legend(loc="upper right", bbox_to_anchor=(1.0, 0.93))
     figure.savefig(path, dpi=110)
 
 
@@ -139,7 +149,8 @@ def main() -> None:
     rows, q = hanging()
     guess = half_turn(rows, q)
     program = swing(rows, guess)
-    print(f"1. {rows.robot}, {rows}\n")
+    needed = holding(rows, guess)
+    print(f"1. {rows.robot}, {rows}; to hold it takes {needed:.2f} N m, its motors have {STRENGTH:g}\n")
 
     print(f"2. {program}")
     found = program.minimize(tolerance=TOLERANCE).or_raise()
@@ -155,6 +166,7 @@ def main() -> None:
     if options.plot is not None:
         draw(rows, found, options.plot)
     if options.check:
+        assert needed > STRENGTH
         assert found.defect < TOLERANCE
         assert found.missed < TOLERANCE
         assert found.gradient < TOLERANCE

@@ -14,6 +14,7 @@ from ..actions import Action, Calculation, Derivatives, DifferentialAction, Stat
 from ..errors import UndefinedError
 from ..exports import from_extra
 from .crocoddyl_wheels import look
+from .shooting_nodes import unlimited
 
 
 def as_crocoddyl_state(space: StateSpace) -> Any:
@@ -108,8 +109,9 @@ def _state_class() -> Any:
             self._rng = np.random.default_rng(0)
             model: Any = space.robot.model
             bounds = space.robot.bounds
-            self.lb = np.concatenate([bounds.lower, -model.upperVelocityLimit])
-            self.ub = np.concatenate([bounds.upper, model.upperVelocityLimit])
+            fastest = unlimited(model.upperVelocityLimit)
+            self.lb = np.concatenate([bounds.lower, -fastest])
+            self.ub = np.concatenate([bounds.upper, fastest])
 
         def zero(self) -> Vector:
             return self.space.zero
@@ -169,7 +171,7 @@ def _model_class(kind: str, result: str) -> Any:
             model_base.__init__(self, as_crocoddyl_state(action.state), action.nu, *sizes)
             self.action = action
             if action.nu:
-                self.u_lb, self.u_ub = action.u_lower, action.u_upper
+                self.u_lb, self.u_ub = unlimited(action.u_lower), unlimited(action.u_upper)
             if action.ng:
                 self.g_lb, self.g_ub = action.g_lower, action.g_upper
 
