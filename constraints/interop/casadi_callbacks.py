@@ -27,7 +27,7 @@ class CasadiProgram(NamedTuple):
     Example:
         >>> made = as_casadi(program)  # doctest: +SKIP
         >>> solver = casadi.nlpsol("swing", "ipopt", made.nlp, dict(made.options))  # doctest: +SKIP
-        >>> found = program.trajectory(np.ravel(solver(**made.arguments)["x"]))  # doctest: +SKIP
+        >>> found = program.trajectory(solver(**made.arguments)["x"].full().ravel())  # doctest: +SKIP
     """
 
     nlp: Any
@@ -47,6 +47,8 @@ def as_casadi(program: MultipleShooting) -> CasadiProgram:
     Raises:
         WrongObjectError: something else.
         MissingExtraError: casadi is not installed.
+        NoCalculationError, NoSlopesError, UndefinedError: a node of the base, from which the sparsity is read, has no
+            dynamics or no derivatives.
     """
     given = expect(program, MultipleShooting, "program for CasADi", "a MultipleShooting")
     casadi, n, m = from_extra("casadi", "casadi"), given.n, given.lower.size
@@ -118,7 +120,7 @@ def _callback_class() -> Any:
             return self._outputs[i][1]
 
         def eval(self, arguments: Any) -> Any:
-            return self._function(*(np.array(each).ravel() for each in arguments))
+            return self._function(*(each.full().ravel() for each in arguments))
 
     return Numbers
 

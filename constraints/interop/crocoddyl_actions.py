@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -11,10 +12,12 @@ from liegroups.arguments import expect
 from liegroups.arrays import Matrix, Vector
 
 from ..actions import Action, Calculation, Derivatives, DifferentialAction, StateSpace
-from ..errors import UndefinedError
+from ..errors import ConstraintError
 from ..exports import from_extra
 from .crocoddyl_wheels import look
 from .shooting_nodes import unlimited
+
+_log = logging.getLogger(__name__)
 
 
 def as_crocoddyl_state(space: StateSpace) -> Any:
@@ -41,8 +44,10 @@ def as_crocoddyl_action(action: Action) -> Any:
     `constraints.interop.crocoddyl_wheels`), once, when crocoddyl is first asked for.
 
     Numbers are those of the action. Where `calc` has none (a singular state, a number that is not finite, a function
-    that is undefined), acceleration or next state and cost are NaN: crocoddyl's line searches then try a shorter step.
-    `calcDiff` has nothing to answer there, and raises. It takes the state of its arguments, never one of before.
+    that is undefined, a quaternion that is not a unit one), acceleration or next state and cost are NaN, and line
+    searches of crocoddyl try a shorter step; where `calcDiff` has none the derivatives are NaN, and a warning is in the
+    log. Why is in `said` of the data. Nothing is raised there: solvers of crocoddyl call from parallel regions, where
+    an exception of Python ends the process. `calcDiff` takes the state of its arguments, never one of before.
 
     Rows g and h of terminal nodes come first in arrays of the larger of both sizes, the rest is zero; `g_lb`, `g_ub`
     are those of running nodes. Solvers of crocoddyl 3.2: FDDP, BoxFDDP and Intro are tested; only Intro looks at h,
@@ -52,13 +57,11 @@ def as_crocoddyl_action(action: Action) -> Any:
         action: the action.
 
     Returns:
-        The model; its `action` is the action, and `calculation` of its data what `calc` gave last.
+        The model; its `action` is the action, and `calculation` of its data what `calc` gave last, if it gave anything.
 
     Raises:
         WrongObjectError: no action.
         MissingExtraError: crocoddyl is not installed.
-        NoCalculationError, NoSlopesError: by `calcDiff`, where there are no derivatives; crocoddyl hands it on.
-        SizeError, NotNormalizedError: by `calc`, what is wrong with a state that a user gave.
 
     Example:
         >>> problem = crocoddyl.ShootingProblem(x0, [as_crocoddyl_action(step)] * 20, as_crocoddyl_action(last))
@@ -162,6 +165,7 @@ def _model_class(kind: str, result: str) -> Any:
         def __init__(self, model: Any) -> None:
             data_base.__init__(self, model)
             self.calculation: Calculation | None = None
+            self.said = ""
 
     class Model(model_base):
         """An action as a model of crocoddyl."""
@@ -179,24 +183,32 @@ def _model_class(kind: str, result: str) -> Any:
             return Data(self)
 
         def calc(self, data: Any, x: Vector, u: Vector | None = None) -> None:
-            data.calculation = done = _calculated(self.action, x, u)
+            done, said = _calculated(self.action, x, u)
+            data.calculation, data.said = done, said
             if done is None or not done.success:
                 data.cost = np.nan
                 setattr(data, result, np.full(np.size(getattr(data, result)), np.nan))
                 return
             data.cost = done.cost
-            data.r[:] = done.residuals
-            _fill(data.g, done.g)
-            _fill(data.h, done.h)
+            data.r = done.residuals
+            data.g, data.h = _padded(done.g, np.size(data.g)), _padded(done.h, np.size(data.h))
             following: Any = getattr(done, "next_state" if result == "xnext" else "acceleration")
             if following is not None:
                 setattr(data, result, following)
 
         def calcDiff(self, data: Any, x: Vector, u: Vector | None = None) -> None:
+            if data.calculation is None or not _same(data.calculation, x, u):
+                data.calculation, data.said = _calculated(self.action, x, u)
             done = data.calculation
-            if done is None or not _same(done, x, u):
-                done = data.calculation = self.action.calc(x, u)
-            d = self.action.calc_diff(done.or_raise()).or_raise()
+            try:
+                d = None if done is None else self.action.calc_diff(done.or_raise()).or_raise()
+            except ConstraintError as error:
+                d, data.said = None, str(error)
+            if d is None:
+                _log.warning("no derivatives of %r: %s", self.action, data.said)
+                for name in ("Fx", "Fu", "Lx", "Lu", "Lxx", "Lxu", "Luu"):
+                    getattr(data, name)[...] = np.nan
+                return
             _write(data, d)
 
         def __repr__(self) -> str:
@@ -207,14 +219,13 @@ def _model_class(kind: str, result: str) -> Any:
     return Model
 
 
-def _calculated(action: Action, x: Vector, u: Vector | None) -> Calculation | None:
-    """What an action calculates; None where there is nothing to calculate."""
-    if not (np.isfinite(x).all() and (u is None or np.isfinite(u).all())):
-        return None
+def _calculated(action: Action, x: Vector, u: Vector | None) -> tuple[Calculation | None, str]:
+    """What an action calculates, or None and the reason: an exception would end crocoddyl's process."""
     try:
-        return action.calc(x, u)
-    except UndefinedError:
-        return None
+        done: Calculation = action.calc(x, u)
+    except ConstraintError as error:
+        return None, str(error)
+    return done, "" if done.success else str(done)
 
 
 def _same(done: Calculation, x: Vector, u: Vector | None) -> bool:
@@ -224,17 +235,19 @@ def _same(done: Calculation, x: Vector, u: Vector | None) -> bool:
     return u is None or np.array_equal(np.asarray(done.u), u)
 
 
-def _fill(to: Any, rows: Any) -> None:
-    """Write rows into an array of crocoddyl that may have more of them; the rest is zero."""
-    to[len(rows) :] = 0.0
-    to[: len(rows)] = rows
+def _padded(rows: Any, size: int) -> Any:
+    """Rows for an array of crocoddyl that may have more of them; the rest is zero."""
+    whole = np.zeros((size, *rows.shape[1:]))
+    whole[: len(rows)] = rows
+    return whole
 
 
 def _write(data: Any, d: Derivatives) -> None:
-    """Write derivatives into data of crocoddyl."""
+    """Write derivatives into data of crocoddyl, by its setters: arrays it hands out have no axis of one entry."""
     if d.Fx is not None and d.Fu is not None:
-        data.Fx[:], data.Fu[:] = d.Fx, d.Fu
-    data.Lx[:], data.Lu[:] = d.Lx, d.Lu
-    data.Lxx[:], data.Lxu[:], data.Luu[:] = d.Lxx, d.Lxu, d.Luu
-    for name in ("Gx", "Gu", "Hx", "Hu"):
-        _fill(getattr(data, name), getattr(d, name))
+        data.Fx, data.Fu = d.Fx, d.Fu
+    data.Lx, data.Lu = d.Lx, d.Lu
+    data.Lxx, data.Lxu, data.Luu = d.Lxx, d.Lxu, d.Luu
+    ng, nh = np.size(data.g), np.size(data.h)
+    data.Gx, data.Gu = _padded(d.Gx, ng), _padded(d.Gu, ng)
+    data.Hx, data.Hu = _padded(d.Hx, nh), _padded(d.Hu, nh)

@@ -237,7 +237,7 @@ def test_rows_of_the_start_that_nothing_changes_are_left_out():
     program = MultipleShooting([run] * 3, run, state.zero)
     assert program.lower.size == 3 * state.ndx + 2 + 4 + 4 + 2
     assert np.count_nonzero(program.are_defects) == 3 * state.ndx
-    with pytest.raises(OptionError, match="no control can change is missed by 0.5"):
+    with pytest.raises(OptionError, match=r"no control can change is missed by 0\.5"):
         MultipleShooting([run] * 3, run, [0.0, 0.0, 1.5, 0.0])
 
 
@@ -262,8 +262,9 @@ class NoSlopes(DiscreteAction):
     def calc_diff(self, calculation: Any) -> Derivatives:
         found = self.step.calc_diff(calculation)
         far = np.abs(calculation.x).max() > 0.05
-        nothing = [getattr(found, n) for n in ("Fx", "Fu", "Lx", "Lu", "Lxx", "Lxu", "Luu", "Gx", "Gu", "Hx", "Hu")]
-        return Derivatives(*nothing, DerivativeStatus.SINGULAR) if far else found
+        names = ("Fx", "Fu", "Lx", "Lu", "Lxx", "Lxu", "Luu", "Gx", "Gu", "Hx", "Hu")
+        parts: dict[str, Any] = {name: getattr(found, name) for name in names}
+        return Derivatives(**parts, status=DerivativeStatus.SINGULAR) if far else found
 
 
 def test_failures_are_values():
@@ -303,11 +304,11 @@ def test_bad_input_is_named():
     step = SemiImplicitEuler(run, 0.1)
     with pytest.raises(EmptyProblemError, match="one action or more"):
         MultipleShooting([], run, state.zero)
-    with pytest.raises(WrongObjectError, match="action 1 of a shooting problem.*DiscreteAction"):
+    with pytest.raises(WrongObjectError, match=r"action 1 of a shooting problem.*DiscreteAction"):
         MultipleShooting([step, run], run, state.zero)  # type: ignore[list-item]
     with pytest.raises(WrongObjectError, match="terminal action"):
         MultipleShooting([step], "end", state.zero)  # type: ignore[arg-type]
-    with pytest.raises(RobotMismatchError, match="action 1 of a shooting problem is of .*'cart'"):
+    with pytest.raises(RobotMismatchError, match=r"action 1 of a shooting problem is of .*'cart'"):
         MultipleShooting([step], ContactForwardDynamics(cart()), state.zero)
     with pytest.raises(SizeError, match="start"):
         MultipleShooting([step], run, np.zeros(3))
@@ -317,9 +318,9 @@ def test_bad_input_is_named():
         MultipleShooting([step], run, state.zero, xs=np.zeros((4, 4)))
     with pytest.raises(NotFiniteError, match="control 0"):
         MultipleShooting([step], run, state.zero, us=[[np.nan, 0.0]])
+    free = free_body()
+    one = SemiImplicitEuler(ContactForwardDynamics(free), 0.1)
     with pytest.raises(NotNormalizedError, match="state 1"):
-        free = free_body()
-        one = SemiImplicitEuler(ContactForwardDynamics(free), 0.1)
         MultipleShooting([one], one, StateSpace(free).zero, xs=np.ones((1, 13)))
     program = MultipleShooting([step], run, state.zero)
     with pytest.raises(SizeError, match="step of a trajectory"):
