@@ -81,6 +81,7 @@ def as_casadi(program: MultipleShooting) -> CasadiProgram:
             [("x", x), ("p", none), ("lam_f", f), ("lam_g", g)],
             [("triu_hess_gamma_x_x", square)],
         ),
+        "no_nlp_grad": True,  # CasADi would differentiate the callbacks itself
     }
     box = given.bounds
     arguments = {"x0": start, "lbx": box.lb, "ubx": box.ub, "lbg": given.lower, "ubg": given.upper}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -24,6 +25,8 @@ def as_crocoddyl_state(space: StateSpace) -> Any:
     """A state space as a `crocoddyl.StateAbstract`.
 
     Limits are those of the robot: `lb`, `ub` (nx,), positions of joints and velocities, infinite where there are none.
+    What the state space refuses (a number that is not finite, a quaternion that is not a unit one) gives NaN and a
+    warning in the log: an exception of Python would end crocoddyl's process.
 
     Args:
         space: the states.
@@ -97,8 +100,9 @@ def _state_class() -> Any:
     base: Any = crocoddyl.StateAbstract
     which: Any = crocoddyl.Jcomponent
 
-    def asked(first: Matrix, second: Matrix, component: Any) -> Matrix | list[Matrix]:
+    def asked(pair: Any, component: Any) -> Matrix | list[Matrix]:
         """The derivatives that crocoddyl asked for: both in a list, one as it is."""
+        first, second = pair
         if component == which.both:
             return [first, second]
         return first if component == which.first else second
@@ -123,22 +127,26 @@ def _state_class() -> Any:
             return self.space.integrate(self.space.zero, self._rng.uniform(-1.0, 1.0, self.space.ndx))
 
         def diff(self, x0: Vector, x1: Vector) -> Vector:
-            return self.space.difference(x0, x1)
+            return _or_nan(lambda: self.space.difference(x0, x1), self.space.ndx)
 
         def integrate(self, x: Vector, dx: Vector) -> Vector:
-            return self.space.integrate(x, dx)
+            return _or_nan(lambda: self.space.integrate(x, dx), self.space.nx)
 
         def Jdiff(self, x0: Vector, x1: Vector, firstsecond: Any = which.both) -> Any:
-            return asked(*self.space.difference_jacobians(x0, x1), firstsecond)
+            return asked(_or_nan(lambda: self.space.difference_jacobians(x0, x1), self._pair), firstsecond)
 
         def Jintegrate(self, x: Vector, dx: Vector, firstsecond: Any = which.both) -> Any:
             del x
-            return asked(*self.space.integrate_jacobians(dx), firstsecond)
+            return asked(_or_nan(lambda: self.space.integrate_jacobians(dx), self._pair), firstsecond)
 
         def JintegrateTransport(self, x: Vector, dx: Vector, Jin: Matrix, firstsecond: Any) -> Matrix:
             del x
-            by_x, by_dx = self.space.integrate_jacobians(dx)
+            by_x, by_dx = _or_nan(lambda: self.space.integrate_jacobians(dx), self._pair)
             return (by_x if firstsecond == which.first else by_dx) @ Jin
+
+        @property
+        def _pair(self) -> tuple[int, int, int]:
+            return 2, self.space.ndx, self.space.ndx
 
         def __repr__(self) -> str:
             return f"crocoddyl state of {self.space!r}"
@@ -217,6 +225,15 @@ def _model_class(kind: str, result: str) -> Any:
         __str__ = __repr__
 
     return Model
+
+
+def _or_nan(computed: Callable[[], Any], shape: Any) -> Any:
+    """Numbers of the state space, or NaN where it refuses what it got, which the log then says."""
+    try:
+        return computed()
+    except ConstraintError as error:
+        _log.warning("no numbers of a state: %s", error)
+        return np.full(shape, np.nan)
 
 
 def _calculated(action: Action, x: Vector, u: Vector | None) -> tuple[Calculation | None, str]:
