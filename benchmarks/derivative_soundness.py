@@ -10,9 +10,10 @@ constraints that are off (`dynamics_blocks.py`).
 
 A finding is: a derivative of accelerations, multipliers or a wrench, by q, v or tau, that misses five-point differences
 of dense solutions (`derivative_oracle.py`) by more than 1e-7 of the largest entry (1e-5 where it is by differences
-itself, which it says), and by more than ten times what two steps of the differences are apart; a state without
-derivatives beside which the rank of the rows is the same; one with derivatives beside which it is not; an exception.
-States at which two steps are further apart than 1e-8 are counted apart. The exit code is 1 when there are findings.
+itself, which it says), by more than ten times what two steps of the differences are apart, and by more than multipliers
+that are known to 1e-12 tell of light bodies; a state without derivatives beside which the rank of the rows is the same;
+one with derivatives beside which it is not; an exception. States at which two steps are further apart than 1e-8, and
+those near a loss of rank, are counted apart. The exit code is 1 when there are findings.
 """
 
 # ruff: noqa: E402  # the number of threads is set before numpy is imported
@@ -67,8 +68,11 @@ LIMIT, ROUGH, APART = 1e-7, 1e-5, 1e-8
 PART = 1e-3
 """Derivatives that are next to nothing are judged by this part of the others, or of what is differentiated."""
 
+SOLVED = 1e-12
+"""Multipliers are known to this part: forces that are large beside the inertia of a light body leave it less."""
+
 NEAR = 1e-4
-"""Singular values of unit rows below this part of the largest cost digits, of differences too."""
+"""Singular values of the rows that count, below this part of the largest: there differences have other lengths."""
 
 KINDS = ("anymal", "talos_legs", "cassie", "trees")
 
@@ -151,7 +155,7 @@ def check(name: str, some: ConstraintSet, state: State, rng: Random) -> tuple[st
     found = result.derivatives()
     if not result.success:
         return f"no solution {result.status.name}", [], 0.0
-    sizes = result.row_space.singular_values
+    sizes = np.linalg.svd(result.system.jacobian, compute_uv=False)
     if sizes.size and (sizes[: result.rank][-1:] < NEAR * sizes[0]).any():
         return "near a loss of rank", [], 0.0
     here = len(oracle.ranks_nearby(rng) | {result.rank}) == 1
@@ -161,6 +165,8 @@ def check(name: str, some: ConstraintSet, state: State, rng: Random) -> tuple[st
         return "wrong", [f"{found.status.name}, but the rank is another one nearby"], 0.0
     faults, worst, rough = list[str](), 0.0, False
     limit = LIMIT if found.has_exact_derivatives else ROUGH
+    pushed = largest(result.multipliers) * largest(result.system.jacobian)
+    shaken = SOLVED * pushed * largest(found.acceleration_dtau)
     for what, mine, truth, apart, floor in comparisons(oracle, result, found, rng):
         size = max(largest(truth), floor, 1e-300)
         error = largest(mine - truth) / size if mine.shape == truth.shape else np.inf
@@ -168,7 +174,7 @@ def check(name: str, some: ConstraintSet, state: State, rng: Random) -> tuple[st
             rough = True
         else:
             worst = max(worst, error)
-        if not error <= max(limit, 10.0 * apart):
+        if not error <= max(limit, 10.0 * apart, shaken / size if what.startswith("acceleration") else 0.0):
             faults.append(f"{what} misses by {error:.2g} (differences: {apart:.1g}; {found})")
     return f"{found.status.name}{' (rough)' if rough else ''}", faults, worst
 

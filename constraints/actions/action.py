@@ -186,10 +186,15 @@ class Action(ABC):
         costs, constraints: the stacks.
     """
 
+    state: StateSpace
+    stage: StageSpace
+    costs: CostStack
+    constraints: ConstraintStack
+
     def __init__(
         self, stage: StageSpace, costs: Iterable[Cost] = (), constraints: Iterable[StageConstraint] = ()
     ) -> None:
-        self.state: StateSpace = stage.state
+        self.state = stage.state
         self.stage = stage
         self.costs = CostStack(stage, costs)
         self.constraints = ConstraintStack(stage, constraints)

@@ -78,6 +78,14 @@ class ContactForwardDynamics(DifferentialAction):
     Source: `DifferentialActionModelContactFwdDynamics` of Crocoddyl.
     """
 
+    robot: Robot
+    actuators: Actuators
+    constraint_set: ConstraintSet
+    damping: float
+    armature: Vector
+    with_force_derivatives: bool
+    rhs: RightHandSide | None
+
     def __init__(
         self,
         robot: Robot,
@@ -115,10 +123,11 @@ class ContactForwardDynamics(DifferentialAction):
             self.damping = damping_of(given["damping"], "contact dynamics")
         if "armature" in given:
             self.armature = armature_of(given["armature"], self.robot.nv)
+            self._has_armature = bool(self.armature.any())
         if "with_force_derivatives" in given:
             self.with_force_derivatives = as_flag(given["with_force_derivatives"], "with_force_derivatives")
         if "rhs" in given:
-            self.rhs: RightHandSide | None = given["rhs"]
+            self.rhs = given["rhs"]
         if self.rhs is not None:
             check_sides(self.constraint_set.stack, expect(self.rhs, RightHandSide, "rhs of contact dynamics"))
 
@@ -210,7 +219,8 @@ class ContactForwardDynamics(DifferentialAction):
         workspace = self._memory.take()
         motion = cast(Motion, place_motion(self.robot.space, x[: self.state.nq], v, workspace))
         M = motion.mass_matrix()
-        M.flat[:: len(M) + 1] += self.armature
+        if self._has_armature:
+            M.flat[:: len(M) + 1] += self.armature
         force = tau - motion.bias_force()
         rows = rows_of.rows_at(motion, self.rhs)
         if not workspace.is_crowded:
@@ -295,8 +305,7 @@ class ContactForwardDynamics(DifferentialAction):
         """The action in words: state, actuators, contacts and loops with their stabilisation, costs, constraints."""
         lines = [
             f"contact dynamics of '{self.robot.name}': nx {self.state.nx}, ndx {self.state.ndx}, nu {self.nu}",
-            f"  damping {self.damping:g}, armature {'none' if not self.armature.any() else 'up to'} "
-            f"{largest(self.armature) or ''}".rstrip(),
+            f"  damping {self.damping:g}, armature up to {largest(self.armature):g}",
         ]
         rows = self.constraint_set
         for name, kind, on, gains, s in zip(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
@@ -39,7 +39,7 @@ class Cost:
     reference: Any = None
     weight: float = 1.0
     activation: Activation | ArrayLike | None = None
-    name: str = ""
+    name: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         """Check what can be checked without the stage."""

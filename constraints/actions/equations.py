@@ -126,7 +126,7 @@ def quick_solution(M: Matrix, J: Matrix, force: Vector, gamma: Vector, damping: 
 
 def _is_even(pivots: Vector) -> bool:
     """Whether the least pivot, as a part of its diagonal entry, is far from zero."""
-    return bool(pivots.min() > EVEN**2)
+    return min(pivots.tolist(), default=1.0) > EVEN**2
 
 
 def slopes_at(

@@ -122,6 +122,12 @@ class ImpulseDynamics(DiscreteAction):
     Source: `ActionModelImpulseFwdDynamics` of Crocoddyl, whose derivatives leave the restitution out.
     """
 
+    robot: Robot
+    constraint_set: ConstraintSet
+    restitution: Vector
+    damping: float
+    armature: Vector
+
     def __init__(
         self,
         robot: Robot,

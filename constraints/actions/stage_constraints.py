@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
@@ -37,7 +37,7 @@ class StageConstraint:
     lower: ArrayLike | None = None
     upper: ArrayLike | None = None
     reference: Any = None
-    name: str = ""
+    name: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         """Check what can be checked without the stage."""

@@ -30,6 +30,14 @@ CHANGES = 1e-7
 """What redundant rows change by in a motion that all rows leave, above which their rank is another one beside it."""
 
 
+WELL = 1e10
+"""Condition of J M^-1 J^T up to which the rows are independent, and nobody asks for their singular values."""
+
+
+ROUGH = 1e8
+"""Condition above which derivatives are corrected by what the equations miss."""
+
+
 class Balance(NamedTuple):
     r"""What both equations change by at a solution, with acceleration and multipliers kept.
 
@@ -121,8 +129,6 @@ def slopes_of_balance(
     data: Any,
     damping: float = 0.0,
     rhs: RightHandSide | None = None,
-    *,
-    independent: bool = False,
 ) -> SolutionSlopes | None:
     """As `solution_slopes`, from what the equations change by.
 
@@ -130,12 +136,10 @@ def slopes_of_balance(
         constraint_set, q, M, multipliers, damping, rhs: as there.
         balance: at the solution.
         data: of pinocchio, for the elementary tree; overwritten.
-        independent: whether it is known that all rows are, but for those of zeros.
     """
-    if damping or independent:
-        found = damped_slopes(M, balance, damping)
-        if damping or found is not None:
-            return found
+    found = damped_slopes(M, balance, damping, np.inf if damping else WELL)
+    if damping or found is not None:
+        return found
     space = RowSpace(balance.rows.jacobian)
     if space.is_full and space.rank == constraint_set.size:
         return damped_slopes(M, balance, 0.0) or saddle_slopes(M, balance)
@@ -175,7 +179,7 @@ def balance_at(
     return Balance(rows, by_q, by_v, row_q, row_v)
 
 
-def damped_slopes(M: Matrix, balance: Balance, damping: float) -> SolutionSlopes | None:
+def damped_slopes(M: Matrix, balance: Balance, damping: float, most: float = np.inf) -> SolutionSlopes | None:
     r"""Derivatives where the rows are independent, or damped: by :math:`S = J M^{-1} J^T + \mu I`.
 
     With :math:`M = L L^T`, :math:`S = C C^T`, :math:`Y = L^{-1} J^T` and :math:`A = C^{-1} Y^T L^{-1}`,
@@ -188,9 +192,10 @@ def damped_slopes(M: Matrix, balance: Balance, damping: float) -> SolutionSlopes
         M: mass matrix (nv, nv), with armature.
         balance: at the solution.
         damping: mu.
+        most: condition of S that is allowed.
 
     Returns:
-        None where a factorisation fails.
+        None where a factorisation fails, or the condition is greater.
     """
     J = balance.rows.jacobian
     k = len(J)
@@ -204,12 +209,15 @@ def damped_slopes(M: Matrix, balance: Balance, damping: float) -> SolutionSlopes
     S = Y.T.dot(Y)
     if damping:
         S.flat[:: k + 1] += damping
+    size = float(S.trace())
     inner = _inverse_factor(S)
-    if inner is None:
+    if inner is None or not size * float(np.vdot(inner, inner)) <= most:  # a bound of the condition
         return None
     A = inner.dot(Y.T.dot(half))
     a_tau -= A.T.dot(A)
-    return _by_state(balance, a_tau, -inner.T.dot(A), inner.T.dot(inner))
+    l_gamma = inner.T.dot(inner)
+    rough = size * float(l_gamma.trace()) > ROUGH or float(M.trace()) * float(np.vdot(half, half)) > ROUGH
+    return _by_state(balance, a_tau, -inner.T.dot(A), l_gamma, _saddle_point(M, J, damping) if rough else None)
 
 
 def _inverse_factor(M: Matrix) -> Matrix | None:
@@ -221,8 +229,23 @@ def _inverse_factor(M: Matrix) -> Matrix | None:
     return None if inverted[1] else inverted[0]
 
 
-def _by_state(balance: Balance, a_tau: Matrix, l_tau: Matrix, l_gamma: Matrix) -> SolutionSlopes:
-    """Derivatives by q and v, from those by forces and by what the rows are asked for."""
+def _saddle_point(M: Matrix, J: Matrix, damping: float) -> Matrix:
+    """The matrix of both equations, of (a, lambda)."""
+    n, k = len(M), len(J)
+    K = np.zeros((n + k, n + k))
+    K[:n, :n], K[:n, n:], K[n:, :n] = M, -J.T, J
+    K[n:, n:].flat[:: k + 1] = damping
+    return K
+
+
+def _by_state(
+    balance: Balance, a_tau: Matrix, l_tau: Matrix, l_gamma: Matrix, K: Matrix | None = None
+) -> SolutionSlopes:
+    """Derivatives by q and v, from those by forces and by what the rows are asked for.
+
+    Corrected once by what the equations miss, where the saddle point K is given: inertias of very different sizes cost
+    digits.
+    """
     _, force_q, force_v, row_q, row_v = balance
     a_gamma = -l_tau.T
     n = len(a_tau)
@@ -231,6 +254,8 @@ def _by_state(balance: Balance, a_tau: Matrix, l_tau: Matrix, l_gamma: Matrix) -
     changes = np.empty((len(whole), 2 * n))
     changes[:n, :n], changes[:n, n:], changes[n:, :n], changes[n:, n:] = force_q, force_v, row_q, row_v
     moved: Matrix = whole.dot(changes)
+    if K is not None:
+        moved += whole.dot(changes - K.dot(moved))
     np.negative(moved, moved)
     return SolutionSlopes(moved[:n, :n], moved[:n, n:], a_tau, moved[n:, :n], moved[n:, n:], l_tau, a_gamma, l_gamma)
 
@@ -247,8 +272,7 @@ def saddle_slopes(M: Matrix, balance: Balance) -> SolutionSlopes | None:
     """
     J = balance.rows.jacobian
     n, k = len(M), len(J)
-    K = np.zeros((n + k, n + k))
-    K[:n, :n], K[:n, n:], K[n:, :n] = M, -J.T, J
+    K = _saddle_point(M, J, 0.0)
     lu, pivots, failed = lapack.dgetrf(K)
     if failed:
         return None
@@ -256,7 +280,7 @@ def saddle_slopes(M: Matrix, balance: Balance) -> SolutionSlopes | None:
     if condition < SINGULAR:
         return None
     whole = lapack.dgetrs(lu, pivots, np.eye(n + k))[0]
-    return _by_state(balance, whole[:n, :n], whole[n:, :n], whole[n:, n:])
+    return _by_state(balance, whole[:n, :n], whole[n:, :n], whole[n:, n:], K)
 
 
 SINGULAR = 1e-13

@@ -269,8 +269,7 @@ def _by_rows(result: ForwardDynamics, motion: Motion) -> tuple[SolutionSlopes | 
         by_q, by_v, rough = force_slopes(asked.external, motion)
         balance = balance._replace(force_q=balance.force_q - by_q, force_v=balance.force_v - by_v)
         names += rough
-    M, whole = motion.mass_matrix(), result.status is DynamicsStatus.SOLVED
-    found = slopes_of_balance(constraint_set, q, M, balance, multipliers, data, 0.0, asked.rhs, independent=whole)
+    found = slopes_of_balance(constraint_set, q, motion.mass_matrix(), balance, multipliers, data, 0.0, asked.rhs)
     tree.datas.give(data)
     return found, names if tree.is_exact else ("inertia of ellipsoid joints", *names)
 

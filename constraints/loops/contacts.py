@@ -271,22 +271,25 @@ class PointRates(PoseMap):
         directions: N, (k, 3), in the axes of the body.
     """
 
-    __slots__ = ("directions", "in_own_axes", "size")
+    __slots__ = ("_rows", "directions", "in_own_axes", "size")
 
     def __init__(self, directions: Matrix) -> None:
         self.directions, self.size = directions, directions.shape[0]
+        self._rows = np.hstack([directions, np.zeros((self.size, 3))])
         self.in_own_axes = directions.shape == (3, 3) and bool((directions == np.eye(3)).all())
 
     def value(self, pose: Any, out: Vector, D: Matrix | None = None) -> None:
         """As `PoseMap.value`."""
-        out[:] = 0.0
+        out.fill(0.0)
         if D is not None:
-            D[:, :3] = self.directions
+            D[...] = self._rows
 
     def second(self, pose: Any, twist: Vector, acceleration: Vector, out: Vector) -> None:
         """As `PoseMap.second`."""
-        classical = acceleration[:3] + cross(twist[3:], twist[:3])
-        out[:] = classical if self.in_own_axes else self.directions @ classical
+        u, v, w, x, y, z = twist.tolist()  # written out: half of the time
+        a, b, c, *_ = acceleration.tolist()
+        classical = (a + y * w - z * v, b + z * u - x * w, c + x * v - y * u)
+        out[:] = classical if self.in_own_axes else self.directions.dot(classical)
 
     def slopes(self, pose: Any, twist: Vector, acceleration: Vector, multipliers: Vector) -> Slopes:
         """As `PoseMap.slopes`."""

@@ -149,6 +149,11 @@ class Split(PoseMap):
             found.force[3:, 3:] = own.force
         return found
 
+    @property
+    def has_exact_slopes(self) -> bool:
+        """As of `PoseMap`: whether the rows of the rotation have a formula."""
+        return self.rotation is None or self.rotation.has_exact_slopes
+
 
 @final
 class LogPose(PoseMap):

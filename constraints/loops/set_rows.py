@@ -22,6 +22,7 @@ from ..robot.posture import Kinematics
 from ..rows.right_hand_side import RightHandSide
 from ..rows.row_owner import Reference, RowOwner
 from ..rows.stack import Stack
+from .contacts import PointRates
 from .frame_rows import FrameRows
 from .pose_map import Split
 
@@ -60,7 +61,7 @@ class TogetherRows:
     def __init__(self, robot: Robot, stack: Stack) -> None:
         self._nv, self._size = robot.nv, stack.size
         points: list[tuple[FrameRows, slice]] = []
-        self._poses: list[_Pose] = []
+        self._poses: list[_Pose | _OwnPoint] = []
         self._others: list[_Other] = []
         self._targets: list[tuple[FrameRows, slice, slice]] = []
         self._signs = np.zeros((stack.size, robot.nv))
@@ -77,6 +78,8 @@ class TogetherRows:
                 continue
             if _is_world_point(owner):
                 points.append((owner, s))
+            elif _is_own_point(owner):
+                self._poses.append(_OwnPoint(owner, s))
             else:
                 self._poses.append(_Pose(owner, s))
         self._points = _WorldPoints(points) if points else None
@@ -170,6 +173,32 @@ class _Pose:
         W[s] = D.dot(frames.to_b())
         if function is not self._function and self._has_position:
             self._function.pose_map.value(pose, position[s])
+
+
+@final
+class _OwnPoint:
+    """A contact that holds a point, three rows in the axes of its frame, with rates of the frame."""
+
+    def __init__(self, owner: FrameRows, rows: slice) -> None:
+        self._rows = rows
+        self._joint, self._placement = owner.successor.joint, owner.successor.placement
+        self._pose_map = owner.function.pose_map if owner.has_position else None
+        self._anchor: Any = owner.predecessor.placement
+
+    def write(self, motion: Motion, k: Kinematics, position: Vector, drift: Vector, W: Matrix) -> None:
+        """Fill the rows of this owner."""
+        s, placed = self._rows, k.oMi[self._joint].act(self._placement)
+        p, across = placed.translation, placed.rotation.T
+        W[s, :3], W[s, 3:] = across, across.dot(pin.skew(-p))
+        drift[s] = _classical(k.model, k.data, self._joint, self._placement, _LOCAL).linear
+        if self._pose_map is not None:
+            self._pose_map.value(self._anchor.actInv(placed), position[s])
+
+
+def _is_own_point(owner: FrameRows) -> bool:
+    """Whether velocity rows are those of a point, all three in the axes of its frame."""
+    pose_map = owner.moving.pose_map
+    return owner.predecessor.joint == 0 and type(pose_map) is PointRates and pose_map.in_own_axes
 
 
 def _is_world_point(owner: FrameRows) -> bool:

@@ -129,13 +129,11 @@ def _of_contact(owner: FrameRows, s: slice, multipliers: Vector, frames: MovingF
         owner.function.pose_map.value(pose, np.empty(len(multipliers)), D)
         J: Matrix = _jacobian(model, data, joint, placement, _LOCAL).reshape(6, -1) if of_point else rows
         D.dot(J, found.position[s])
-    wrench = multipliers
-    if of_point:
-        wrench = np.zeros(6)
-        wrench[:3] = multipliers
-    found.wrenches[joint] += placement.act(pin.Force(wrench))
+    pushed = pin.Force(multipliers, _NO_MOMENT) if of_point else pin.Force(multipliers)
+    found.wrenches[joint] += placement.act(pushed)
 
 
+_NO_MOMENT = np.zeros(3)
 _LOCAL: Any = pin.LOCAL
 _of_point: Any = pin.getPointClassicAccelerationDerivatives
 _of_body: Any = pin.getFrameAccelerationDerivatives

@@ -464,3 +464,32 @@ class TestWords:
         assert "SOLVED" in repr(action.calc_diff(action.calc(x, u)))
         with pytest.raises(ConstraintError, match="success"):
             bool(action.calc(x, u))
+
+
+@pytest.mark.parametrize("mask", [None, (True, False, True, False, True, False)])
+@pytest.mark.parametrize("axes", list(Axes))
+def test_one_contact_has_three_levels(axes: Axes, mask: Any) -> None:
+    """Case 17: errors, rates and accelerations of six rows, 1.5 rad from the anchor, with a target that moves."""
+    robot, rng = arm(), RNG(5)
+    q, v, a = robot.random(rng), rng.standard_normal(7), rng.standard_normal(7)
+    there: Any = robot.at(q).placement("tool")
+    anchor = there * pin.exp6(np.array([0.3, -0.2, 0.1, 0.9, -1.0, 0.7]))
+    size = 6 if mask is None else sum(mask)
+    drive = Target(lambda t: np.full(size, 0.1 * t * t), lambda t: np.full(size, 0.2 * t), lambda t: np.full(size, 0.2))
+    rows = ConstraintSet(robot, [SurfaceContact(robot, "tool", anchor, axes=axes, mask=mask, target=drive)])
+    space, sides = robot.space, rows.rhs_at(0.5)
+    by_q = differences(lambda d: rows.position_error(space.integrate(q, d), sides), 7)
+    assert error(rows.jacobian(q, sides), by_q) < 1e-7
+
+    def moved(t: Any) -> Any:
+        """Errors along a motion with that velocity and acceleration at time zero."""
+        at = space.integrate(q, t[0] * v + 0.5 * t[0] ** 2 * a)
+        return rows.position_error(at, rows.rhs_at(0.5 + t[0]))
+
+    h = 1e-3
+    rate = differences(moved, 1, h)[:, 0]
+    steps = [-3, -2, -1, 0, 1, 2, 3]
+    weights = np.array([1 / 90, -3 / 20, 3 / 2, -49 / 18, 3 / 2, -3 / 20, 1 / 90])
+    second = weights @ np.array([moved([k * h]) for k in steps]) / h**2
+    assert error(rows.velocity_error(q, v, sides), rate) < 1e-8
+    assert error(rows.jacobian(q, sides) @ a + rows.drift(q, v, sides), second) < 1e-7

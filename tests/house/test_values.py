@@ -23,7 +23,8 @@ BY_VALUE = {
 
 BY_NAME = {
     "CenterOfMass": {"reference"}, "Closure": {"target", "form"}, "PointClosure": {"target"},
-    "PointContact": {"axes", "form", "target"}, "SurfaceContact": {"axes", "form", "target"},
+    "PointContact": {"axes", "error_axes", "form", "mask", "target"},
+    "SurfaceContact": {"axes", "form", "mask", "target"},
     "ConstraintGraphFactory": {"preplacement_distance", "margin", "preplace_guide", "empty_level_sets", "margins",
                                "options", "attempts", "engine"},
     "Explicit": {"whole", "exact_parts"}, "Piece": {"projector"}, "Transition": {"condition", "parameters"},

@@ -6,6 +6,7 @@ import importlib
 import pickle
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -377,3 +378,58 @@ def test_the_proof_at_scale_finds_what_it_looks_for(monkeypatch: pytest.MonkeyPa
     right = found.acceleration_dq.fget
     monkeypatch.setattr(found, "acceleration_dq", property(lambda self: right(self) * (1.0 + 1e-5)))
     assert all("acceleration by q" in proof.run(3, index)["findings"][0][1] for index in (0, 5))
+
+
+@pytest.mark.usefixtures("on_path")
+def test_the_two_ways_of_the_benchmark_agree() -> None:
+    """Case 20: the benchmark compares what it times, and has a figure for each."""
+    benchmark = importlib.import_module("contact_dynamics")
+    case = next(case for case in benchmark.cases() if case.name.startswith("Talos legs"))
+    assert 0.0 < benchmark.apart(case) < 1e-10
+    assert {"clock", "fast", "general", "core"} <= benchmark.times(case, 1).keys()
+
+
+def test_nobody_elses_memory_is_written_to() -> None:
+    """Velocities, drifts and inertia of a motion are the same bits after derivatives at its state, and of functions."""
+    robot, rng = two_arms_frames(), np.random.default_rng(13)
+    motion = robot.at(robot.random(rng), rng.standard_normal(robot.nv))
+    some = ConstraintSet(robot, [PointContact(robot, "b", name="point"), Implicit.zero(Position(robot, "a"))])
+
+    def seen() -> list[Any]:
+        return [motion.velocity("b"), motion.drift_acceleration("b"), motion.mass_matrix(), motion.bias_force()]
+
+    before = seen()
+    forward_dynamics(some, motion).derivatives().or_raise()
+    f = Transformation(robot, "b", reference="a")
+    f.drift_derivatives(motion, np.ones(robot.nv), *np.zeros((2, 6, robot.nv)))
+    f.force_derivative(motion.point, np.ones(6), np.zeros((robot.nv, robot.nv)))
+    assert all((x == y).all() for x, y in zip(before, seen(), strict=True))
+
+
+def test_threads_share_the_elementary_tree() -> None:
+    """Derivatives of many states in four threads are the bits of one after the other."""
+    robot, rng = joints_of_several_kinds(), np.random.default_rng(14)
+    some = ConstraintSet(robot, [Closure(robot, "composite", "zyx", Hinge.ball(), name="ball")])
+    states = [(robot.random(rng), rng.standard_normal(robot.nv)) for _ in range(40)]
+
+    def slopes(state: Any) -> Any:
+        found = forward_dynamics(some, robot.at(*state), method="direct").derivatives()
+        return np.hstack([found.acceleration_dq, found.acceleration_dv, found.multipliers_dq.T])
+
+    alone = [slopes(state) for state in states]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(slopes, states))
+    assert all((x == y).all() for x, y in zip(alone, together, strict=True))
+
+
+def test_a_massless_joint_that_rows_hold() -> None:
+    """The direct method solves where the mass matrix is singular; so do its derivatives."""
+    model = pin.Model()
+    for i, joint in enumerate((pin.JointModelRY(), pin.JointModelRY(), pin.JointModelPZ())):
+        parent = model.addJoint(i, joint, placement(90 + i), f"j{i}")
+        if i < 2:
+            model.appendBodyToJoint(parent, pin.Inertia.FromBox(1.0 + i, 0.1, 0.2, 0.3), placement(95 + i))
+    robot, rng = Robot(model), np.random.default_rng(15)
+    some = ConstraintSet(robot, [PointContact(robot, "j2", [0.0, 0.6, 0.8], name="point")])
+    found = check(some, rng.standard_normal(3), rng.standard_normal(3), rng.standard_normal(3), 1e-6)
+    assert found.status is DerivativeStatus.SOLVED

@@ -134,6 +134,28 @@ def test_slopes_of_rotation_rows(name: str) -> None:
         assert near(found.rate @ omega, second(R, omega, np.zeros(3)), 1e-9)
 
 
+def test_rows_of_ones_own_are_by_differences() -> None:
+    """A rotation row without slopes has them by differences, and the map that holds it says so."""
+
+    class Tilt(RotationRows):
+        size = 2
+
+        def value(self, R: Any, out: Any, D: Any = None) -> None:
+            Swing(A).value(R, out, D)
+
+        def second(self, R: Any, omega: Any, alpha: Any, out: Any) -> None:
+            Swing(A).second(R, omega, alpha, out)
+
+    rng = np.random.default_rng(7)
+    pose, omega, alpha, y = poses(rng, (0.6,))[0], *rng.standard_normal((2, 3)), rng.standard_normal(2)
+    for own, theirs in zip(
+        Tilt().slopes(pose.rotation, omega, alpha, y), Swing(A).slopes(pose.rotation, omega, alpha, y), strict=True
+    ):
+        assert near(own, theirs, 1e-9)
+    assert not Split(SOME, Tilt()).has_exact_slopes
+    assert Split(SOME, Swing(A)).has_exact_slopes
+
+
 @pytest.mark.parametrize("group", [SE3, SO3, SE2, SO2, R3xSO3, SE2 * SO3 * Rn(1)], ids=lambda group: group.name)
 def test_slopes_of_logarithms(group: Space) -> None:
     """On every group, against differences of its own maps, near zero and near half a turn."""
