@@ -120,7 +120,7 @@ def draw(rows: ConstraintSet, found: ShootingResult, path: str) -> None:
     xs, us = found.trajectory.xs, np.array(found.trajectory.us)
     tips = np.array([rows.robot.at(x[:4]).placement("left_outer_end").translation[:2] for x in xs])
     for column, k in enumerate(range(0, KNOTS + 1, KNOTS // 10)):
-        aside = np.array([0.42 * column, 0.0])
+        aside = np.array([0.5 * column, 0.0])
         at = rows.robot.at(xs[k][:4])
         for motor, colour in colours.items():
             names = (motor, motor.replace("inner", "outer"), motor.replace("inner", "outer_end"))
