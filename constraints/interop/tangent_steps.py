@@ -102,7 +102,7 @@ class TangentSteps:
         walls = [
             (leaf, i)
             for leaf in problem.space.leaves()
-            for i in range(_translations(leaf.space))
+            for i in range(translations_of(leaf.space))
             if np.isfinite([bounds.lower[leaf.q][i], bounds.upper[leaf.q][i]]).any()
         ]
         at = [leaf.q.start + i for leaf, i in walls]
@@ -141,7 +141,7 @@ class TangentSteps:
         J = self._stacked(q, jacobian=True).jacobian
         walls = np.zeros((len(self._walls), space.nv))
         for wall, (leaf, i) in zip(walls, self._walls, strict=True):
-            n = _translations(leaf.space)  # the rotation is the corner of the adjoint
+            n = translations_of(leaf.space)  # the rotation is the corner of the adjoint
             wall[leaf.v.start : leaf.v.start + n] = leaf.space.adjoint(q[leaf.q])[i, :n]
         return np.concatenate([J, walls]) @ space.integrate_dv(self.q0, np.asarray(z, dtype=np.float64))
 
@@ -211,6 +211,6 @@ def _interval(owner: RowOwner, side: str) -> Vector:
     return np.where(rows.one_sided, (rows.lower if side == "lower" else rows.upper) * rows.scale, 0.0)
 
 
-def _translations(space: Space) -> int:
+def translations_of(space: Space) -> int:
     """How many coordinates of a group are a translation in front of a rotation."""
     return 3 if space == SE3 else 2 if space == SE2 else 0

@@ -114,7 +114,9 @@ def owners() -> dict[str, RowOwner]:
         "point, error in the world": PointContact(
             robot, tip, axes=Axes.LOCAL, form=Form.RATES, error_axes=Axes.LOCAL_WORLD_ALIGNED
         ).anchored(q),
-        "surface, masked": SurfaceContact(robot, tip, mask=[True, True, False, False, True, False], form=Form.RATES).anchored(q),
+        "surface, masked": SurfaceContact(
+            robot, tip, mask=[True, True, False, False, True, False], form=Form.RATES
+        ).anchored(q),
     }  # fmt: skip
 
 

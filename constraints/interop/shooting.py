@@ -1,0 +1,355 @@
+"""Optimal control as a sparse nonlinear program: direct multiple shooting with tangent steps, for SciPy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, final
+
+import numpy as np
+from scipy.optimize import Bounds, NonlinearConstraint
+from scipy.sparse import csr_array
+
+from liegroups.arguments import as_tuple, expect, finite_vector
+from liegroups.arrays import ArrayLike, BoolVector, Matrix, Vector
+from liegroups.frozen import read_only
+
+from ..actions import Action, DiscreteAction
+from ..errors import EmptyProblemError, OptionError, RobotMismatchError, SizeError
+from ..words import counted
+from ..workspace import Kept
+from .shooting_nodes import Nodes, Trajectory, unlimited
+from .shooting_result import ShootingResult, minimised
+from .tangent_steps import translations_of
+
+EVALUATIONS = 4
+"""Trajectories whose nodes are kept: an optimiser asks for cost, rows and derivatives of one point apart."""
+
+MISSED = 1e-6
+"""By how much a row that no control can change may be missed at the start."""
+
+
+@final
+class MultipleShooting:
+    r"""Steps in time as a sparse nonlinear program, whose variables z are a tangent step from a base trajectory.
+
+    .. math::
+        \min_z \sum_k \ell_k(x_k, u_k) + \ell_N(x_N) \quad \text{such that} \quad
+        x_{k+1} \ominus f_k(x_k, u_k) = 0, \; h_k = 0, \; \underline g_k \le g_k \le \bar g_k, \;
+        \underline u_k \le u_k \le \bar u_k
+
+    with :math:`x_k = \bar x_k \oplus dx_k` and :math:`u_k = \bar u_k + du_k`. The start :math:`x_0` is given. The order
+    of z is :math:`(du_0, dx_1, du_1, dx_2, \dots, dx_N)`; that of the rows is, step by step, defects, equalities and
+    inequalities, then those of the terminal node.
+
+    The Hessian of the cost is that of Gauss and Newton, with no curvature of the constraints. Derivatives are those of
+    the actions, exact, and those of the charts.
+
+    **Closed chains and contacts.** Dynamics keep the rows of their constraint set. A row that asks for closure at each
+    knot is then redundant, the Jacobian of the program loses rank, and optimisers fail or crawl. Start closed, give
+    the set a stabilisation (`ConstraintSet.stabilised`) that undoes what steps in time lose, and ask for nothing after
+    that; or describe the mechanism in reduced coordinates. The same holds of a goal: ask for as many numbers as the
+    mechanism has degrees of freedom (of the driven joints, for one), not for a whole state.
+
+    Rows of the first node that see neither controls nor forces are constants: they are left out.
+
+    A chart covers rotations of less than half a turn from the base: `around` gives the same program about another
+    trajectory, and `minimize` takes a new one on its way.
+
+    Args:
+        actions: of the steps, N of them; one that repeats may be the same object.
+        terminal: cost and constraints of the last state.
+        x0: where the motion starts (nx,).
+        xs: states of the base trajectory, (N + 1, nx) or (N, nx) without the start; x0 at every knot by default.
+        us: controls of the base trajectory, (nu,) each; zero by default, put within their bounds.
+
+    Attributes:
+        actions, terminal: as given.
+        base: the trajectory at z = 0.
+        n: number of variables.
+        lower, upper: bounds of the rows.
+        are_defects: which rows are defects.
+
+    Raises:
+        WrongObjectError, EmptyProblemError: no discrete actions; none at all.
+        RobotMismatchError: actions of several robots.
+        SizeError, NotFiniteError, NotNormalizedError: states or controls that do not fit.
+        OptionError: a start that breaks a row which no control can change.
+    """
+
+    def __init__(
+        self,
+        actions: Iterable[DiscreteAction],
+        terminal: Action,
+        x0: ArrayLike,
+        xs: ArrayLike | None = None,
+        us: Sequence[ArrayLike] | None = None,
+    ) -> None:
+        self.actions: tuple[DiscreteAction, ...] = as_tuple(actions, "actions of a shooting problem", "actions")
+        if not self.actions:
+            raise EmptyProblemError("shooting problem: expected one action or more, got none")
+        for k, action in enumerate(self.actions):
+            expect(action, DiscreteAction, f"action {k} of a shooting problem", "a DiscreteAction")
+        self.terminal = expect(terminal, Action, "terminal action of a shooting problem", "an Action")
+        self._all: tuple[Action, ...] = (*self.actions, self.terminal)
+        self.state = self.actions[0].state
+        for k, action in enumerate(self._all):
+            if not action.state.robot.space.same_robot(self.state.robot.space):
+                own, other = self.state.robot.name, action.state.robot.name
+                raise RobotMismatchError(
+                    f"action {k} of a shooting problem is of robot '{other}', the first of '{own}'"
+                )
+        self._lay_out()
+        self.base = self._trajectory_of(self.state.check(x0, "start"), xs, us)
+        self._kept: Kept[Nodes] = Kept(EVALUATIONS)
+        self._check_start()
+
+    def _lay_out(self) -> None:
+        """Columns of the variables, rows, and bounds of the rows."""
+        ndx, at = self.state.ndx, 0
+        self._u: list[slice] = []
+        self._x: list[slice] = []
+        for action in self.actions:
+            self._u.append(slice(at, at + action.nu))
+            self._x.append(slice(at + action.nu, at + action.nu + ndx))
+            at += action.nu + ndx
+        self.n = at
+        self._changeable = tuple(_changeable(action, k, len(self.actions)) for k, action in enumerate(self._all))
+        lower: list[Vector] = []
+        upper: list[Vector] = []
+        defects: list[BoolVector] = []
+        for k, (action, (h, g)) in enumerate(zip(self._all, self._changeable, strict=True)):
+            rows = action.constraints
+            which = rows.terminal_inequalities if k == len(self.actions) else rows.inequalities
+            zeros = np.zeros(ndx if k < len(self.actions) else 0)
+            equal = np.zeros(np.count_nonzero(h))
+            lower += [zeros, equal, rows.lower[which][g]]
+            upper += [zeros, equal, rows.upper[which][g]]
+            defects.append(np.arange(zeros.size + equal.size + np.count_nonzero(g)) < zeros.size)
+        self.lower, self.upper = read_only(np.concatenate(lower)), read_only(np.concatenate(upper))
+        self.are_defects = read_only(np.concatenate(defects))
+
+    def _trajectory_of(self, x0: Vector, xs: Any, us: Any) -> Trajectory:
+        N = len(self.actions)
+        states = np.tile(x0, (N + 1, 1))
+        if xs is not None:
+            given = list(xs)
+            if len(given) not in (N, N + 1):
+                raise SizeError("states of a base trajectory", f"{N + 1} states", len(given))
+            states[1:] = [self.state.check(x, f"state {k + 1}") for k, x in enumerate(given[-N:])]
+        if us is not None and len(us) != N:
+            raise SizeError("controls of a base trajectory", f"{N} controls", len(us))
+        controls: list[Vector] = []
+        for k, action in enumerate(self.actions):
+            u = np.zeros(action.nu) if us is None else finite_vector(us[k], action.nu, f"control {k}")
+            controls.append(np.clip(u, action.u_lower, action.u_upper))
+        return Trajectory(read_only(states), tuple(controls))
+
+    def _check_start(self) -> None:
+        """Refuse a start that breaks rows which nothing can change."""
+        done = self.actions[0].calc(self.base.xs[0], self.base.us[0])
+        h, g = self._changeable[0]
+        low, high = self.actions[0].g_lower, self.actions[0].g_upper
+        outside = np.maximum(low - done.g, done.g - high)[~g]
+        for words, rows in (("an equality", np.abs(done.h[~h])), ("an inequality", outside)):
+            if rows.size and rows.max() > MISSED:
+                raise OptionError(
+                    f"start of a shooting problem: {words} of the first action that no control can change is missed "
+                    f"by {rows.max():.3g}"
+                )
+
+    # Trajectories.
+
+    def trajectory(self, z: ArrayLike) -> Trajectory:
+        """The trajectory of a step z (n,) from the base."""
+        step = finite_vector(z, self.n, "step of a trajectory")
+        states = np.array(self.base.xs)
+        for k, s in enumerate(self._x):
+            states[k + 1] = self.state.space.integrate(self.base.xs[k + 1], step[s])
+        us = tuple(u + step[s] for u, s in zip(self.base.us, self._u, strict=True))
+        return Trajectory(states, us)
+
+    def step(self, trajectory: Trajectory) -> Vector:
+        """The shortest step (n,) from the base to a trajectory. Raises SizeError."""
+        given = expect(trajectory, Trajectory, "trajectory")
+        other = self._trajectory_of(self.base.xs[0], given.xs, given.us)
+        z = np.zeros(self.n)
+        for k in range(len(self.actions)):
+            z[self._u[k]] = other.us[k] - self.base.us[k]
+            z[self._x[k]] = self.state.space.difference(self.base.xs[k + 1], other.xs[k + 1])
+        return z
+
+    def around(self, trajectory: Trajectory) -> MultipleShooting:
+        """The same program about another trajectory, which is its z = 0."""
+        given = expect(trajectory, Trajectory, "trajectory")
+        return MultipleShooting(self.actions, self.terminal, self.base.xs[0], given.xs, given.us)
+
+    def nodes(self, z: ArrayLike) -> Nodes:
+        """What all nodes are at z."""
+        step = finite_vector(z, self.n, "step of a trajectory")
+        return self._kept.get(step.tobytes(), lambda: Nodes(self._all, self.trajectory(step)))
+
+    # The program.
+
+    def cost(self, z: ArrayLike) -> float:
+        """The sum of the costs; infinite where a node has none: optimisers then take a shorter step."""
+        return self.nodes(z).cost
+
+    def gradient(self, z: ArrayLike) -> Vector:
+        """Of the cost, (n,). Raises NoCalculationError, NoSlopesError."""
+        slopes, charts = self.nodes(z).slopes, self._charts(z)
+        found = np.zeros(self.n)
+        for k, d in enumerate(slopes):
+            if k < len(self._u):
+                found[self._u[k]] = d.Lu
+            if k:
+                found[self._x[k - 1]] = d.Lx @ charts[k - 1]
+        return found
+
+    def hessian(self, z: ArrayLike) -> Any:
+        """Of the cost, by Gauss and Newton: sparse (n, n). Raises NoCalculationError, NoSlopesError."""
+        slopes, charts = self.nodes(z).slopes, self._charts(z)
+        parts = _Blocks()
+        for k, d in enumerate(slopes):
+            if k:
+                x, T = self._x[k - 1], charts[k - 1]
+                parts.add(x.start, x, T.T @ d.Lxx @ T)
+            if k < len(self._u):
+                parts.add(self._u[k].start, self._u[k], d.Luu)
+            if k and k < len(self._u):
+                x, xu = self._x[k - 1], charts[k - 1].T @ d.Lxu
+                parts.add(x.start, self._u[k], xu)
+                parts.add(self._u[k].start, x, xu.T)
+        return parts.matrix((self.n, self.n))
+
+    def rows(self, z: ArrayLike) -> Vector:
+        """Defects, equalities and inequalities; defects are zero where a step has no next state."""
+        nodes = self.nodes(z)
+        found: list[Vector] = []
+        for k, (done, (h, g)) in enumerate(zip(nodes.calculations, self._changeable, strict=True)):
+            if k < len(self.actions):
+                found.append(nodes.defects[k])
+            rows = (np.zeros(h.size), np.zeros(g.size)) if done is None else (done.h, done.g)
+            found += [rows[0][h], rows[1][g]]
+        return np.concatenate(found)
+
+    def jacobian(self, z: ArrayLike) -> Any:
+        """Of the rows: sparse (rows, n). Raises NoCalculationError, NoSlopesError."""
+        nodes, charts = self.nodes(z), self._charts(z)
+        slopes, xs = nodes.slopes, nodes.trajectory.xs
+        parts = _Blocks()
+        for k, (d, (h, g)) in enumerate(zip(slopes, self._changeable, strict=True)):
+            by_x, by_u = np.concatenate([d.Hx[h], d.Gx[g]]), np.concatenate([d.Hu[h], d.Gu[g]])
+            if k < len(self.actions):
+                Fx: Any = d.Fx
+                Fu: Any = d.Fu
+                start, end = self.state.difference_jacobians(nodes.calculations[k].next_state, xs[k + 1])
+                parts.add(0, self._x[k], end @ charts[k])
+                by_x, by_u = np.concatenate([start @ Fx, by_x]), np.concatenate([start @ Fu, by_u])
+                parts.add(0, self._u[k], by_u)
+            if k:
+                parts.add(0, self._x[k - 1], by_x @ charts[k - 1])
+            parts.down(len(by_x))
+        return parts.matrix((self.lower.size, self.n))
+
+    def _charts(self, z: ArrayLike) -> list[Matrix]:
+        """Derivative of each state by its part of z."""
+        step = finite_vector(z, self.n, "step of a trajectory")
+        return [self.state.space.exp_jacobian(step[s]) for s in self._x]
+
+    @property
+    def bounds(self) -> Bounds:
+        """The box of z: bounds of the controls less those of the base."""
+        lower, upper = np.full(self.n, -np.inf), np.full(self.n, np.inf)
+        for action, u, s in zip(self.actions, self.base.us, self._u, strict=True):
+            lower[s], upper[s] = unlimited(action.u_lower) - u, unlimited(action.u_upper) - u
+        return Bounds(lower, upper)
+
+    @property
+    def constraint(self) -> NonlinearConstraint:
+        """All rows, for `trust-constr`, with a sparse Jacobian and no curvature."""
+
+        def no_curvature(z: Vector, multipliers: Vector) -> Any:
+            return csr_array((self.n, self.n))
+
+        hess: Any = no_curvature  # SciPy's stubs know no callable of both
+        return NonlinearConstraint(self.rows, self.lower, self.upper, jac=self.jacobian, hess=hess)
+
+    def minimize(
+        self,
+        tolerance: float = 1e-6,
+        max_iterations: int = 500,
+        trust_radius: float = 10.0,
+        penalty: float = 1.0,
+        turn: float = 1.5,
+        callback: Callable[[Vector, Any], object] | None = None,
+    ) -> ShootingResult:
+        """A stationary trajectory by `scipy.optimize.minimize`, method `trust-constr`, from the base.
+
+        Where a rotation has left the base of its chart by more than `turn` the charts are put about the trajectory
+        reached, and SciPy goes on from there with its trust region and its penalty. A node without dynamics on the way
+        costs infinitely much: SciPy takes a shorter step.
+
+        Args:
+            tolerance: of the gradient of the Lagrangian, of the defects and all other rows: the largest entry.
+            max_iterations: of SciPy, over all charts.
+            trust_radius, penalty: what SciPy begins with.
+            turn: how far a rotation may leave its chart [rad], less than pi.
+            callback: SciPy's, called after each iteration; stops where it returns true.
+
+        Returns:
+            A value, whatever came out of it: `success`, `status`, `or_raise()`.
+
+        Raises:
+            OptionError: a turn that is no angle of a chart.
+        """
+        return minimised(self, tolerance, max_iterations, trust_radius, penalty, turn, callback)
+
+    def turned(self, z: ArrayLike) -> float:
+        """The largest rotation in z [rad], by which it leaves the base of its chart; zero where there are none."""
+        step = finite_vector(z, self.n, "step of a trajectory")
+        found = 0.0
+        for leaf in self.state.space.leaves():
+            if not leaf.space.is_flat:
+                first = leaf.v.start + translations_of(leaf.space)
+                found = max(found, *(float(np.linalg.norm(step[s][first : leaf.v.stop])) for s in self._x))
+        return found
+
+    def __repr__(self) -> str:
+        N = len(self.actions)
+        return f"MultipleShooting({counted(N, 'step')}, {self.n} variables, {counted(self.lower.size, 'row')})"
+
+
+class _Blocks:
+    """A sparse matrix from dense blocks, row by row."""
+
+    def __init__(self) -> None:
+        self._row = 0
+        self._i: list[Any] = []
+        self._j: list[Any] = []
+        self._v: list[Any] = []
+
+    def add(self, row: int, columns: slice, block: Matrix) -> None:
+        i, j = np.indices(block.shape)
+        self._i.append((i + self._row + row).ravel())
+        self._j.append((j + columns.start).ravel())
+        self._v.append(block.ravel())
+
+    def down(self, rows: int) -> None:
+        self._row += rows
+
+    def matrix(self, shape: tuple[int, int]) -> Any:
+        i, j, v = (np.concatenate(each) for each in (self._i, self._j, self._v))
+        return csr_array((v, (i, j)), shape=shape)
+
+
+def _changeable(action: Action, k: int, last: int) -> tuple[BoolVector, BoolVector]:
+    """Which equalities and inequalities of a node count: at the first one those that see controls or forces."""
+    rows = action.constraints
+    if k == last:
+        return np.ones(action.nh_terminal, dtype=np.bool_), np.ones(action.ng_terminal, dtype=np.bool_)
+    if k:
+        return np.ones(action.nh, dtype=np.bool_), np.ones(action.ng, dtype=np.bool_)
+    return (
+        ~np.isin(rows.equalities, rows.terminal_equalities),
+        ~np.isin(rows.inequalities, rows.terminal_inequalities),
+    )

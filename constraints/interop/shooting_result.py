@@ -1,0 +1,220 @@
+"""SciPy's `trust-constr` on a shooting problem, and what came out of it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from scipy.optimize import minimize
+
+from liegroups.arguments import as_callable, as_tolerance, finite_number, natural_number
+from liegroups.arrays import Vector
+
+from ..actions import NoCalculationError, NoSlopesError
+from ..errors import ConstraintError, OptionError, UndefinedError
+from ..linear_algebra import largest
+from ..solvers.result import Result
+from ..solvers.status import StatusEnum
+from .shooting_nodes import Trajectory
+
+if TYPE_CHECKING:
+    from .shooting import MultipleShooting
+
+SHORTEST = 1e-12
+"""Radius of the trust region at which SciPy gives up."""
+
+
+@final
+class ShootingStatus(StatusEnum):
+    """Why an optimisation of a trajectory ended."""
+
+    CONVERGED = "The trajectory is stationary and all rows hold, within the tolerance."
+    STALLED = "SciPy's steps became too short before the trajectory was stationary and all rows held."
+    MAX_ITERATIONS = "There were no iterations left."
+    INTERRUPTED = "The callback stopped it."
+    NO_DYNAMICS = "A node of the trajectory to start from has no dynamics, or no finite cost."
+    NO_DERIVATIVES = "A node on the way has dynamics but no derivatives."
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the trajectory is a solution."""
+        return self is ShootingStatus.CONVERGED
+
+
+class NoTrajectoryError(ConstraintError):
+    """No solution of a shooting problem was found; carries the result: `result`."""
+
+    def __init__(self, result: ShootingResult) -> None:
+        self.result = result
+        super().__init__(str(result))
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class ShootingResult(Result):
+    """The trajectory that an optimisation ended with, and how good it is.
+
+    Attributes:
+        trajectory: the last one.
+        status: why it ended.
+        cost: of all nodes.
+        defect: largest entry of the defects, in the tangent of the states.
+        missed: by how much the worst of all other rows and bounds is outside its interval.
+        gradient: largest entry of the gradient of the Lagrangian, by SciPy's multipliers; NaN where there is none.
+        iterations: of SciPy.
+        charts: about how many trajectories there were charts.
+        said: by SciPy, or by the node that failed.
+    """
+
+    trajectory: Trajectory
+    status: ShootingStatus
+    cost: float
+    defect: float
+    missed: float
+    gradient: float
+    iterations: int
+    charts: int
+    said: str
+
+    @property
+    def success(self) -> bool:
+        """Whether the trajectory is a solution within the tolerance."""
+        return self.status.is_success
+
+    def or_raise(self) -> ShootingResult:
+        """The result itself if it is a solution. Raises NoTrajectoryError, which carries it."""
+        if not self.success:
+            raise NoTrajectoryError(self)
+        return self
+
+    def __str__(self) -> str:
+        return (
+            f"{self.status}\n  cost {self.cost:.6g}, defect {self.defect:.1e}, other rows {self.missed:.1e}, "
+            f"gradient {self.gradient:.1e}, {self.iterations} iterations\n  {self.said}"
+        )
+
+    def __repr__(self) -> str:
+        return f"ShootingResult({self.status.name}, cost {self.cost:.6g}, {self.iterations} iterations)"
+
+
+def minimised(
+    program: MultipleShooting,
+    tolerance: float,
+    max_iterations: int,
+    trust_radius: float,
+    penalty: float,
+    turn: float,
+    callback: Callable[[Vector, Any], object] | None,
+) -> ShootingResult:
+    """What `MultipleShooting.minimize` gives; its arguments."""
+    close, left = as_tolerance(tolerance, "tolerance of a shooting problem"), natural_number(max_iterations, "steps")
+    most = finite_number(turn, "turn of a chart")
+    if not 0.0 < most < np.pi:
+        raise OptionError(f"turn of a chart: expected an angle between 0 and pi, got {most:g}")
+    if callback is not None:
+        as_callable(callback, "callback of a shooting problem", "a function of z and SciPy's state")
+    begin = {
+        "initial_tr_radius": finite_number(trust_radius, "trust radius"),
+        "initial_constr_penalty": finite_number(penalty, "penalty"),
+    }
+    here, used, charts, last = program, 0, 1, np.zeros(program.n)
+    if not here.nodes(last).success:
+        return _result(here, last, ShootingStatus.NO_DYNAMICS, None, 0, 1, _reason(here, last))
+    while True:
+        watch = _Watch(here, most, callback)
+        options = {"gtol": close, "xtol": SHORTEST, "barrier_tol": close, "maxiter": left - used, **begin}
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "delta_grad == 0.0")
+                found: Any = _call(here, last, watch, options)
+        except (NoCalculationError, NoSlopesError, UndefinedError) as error:
+            said = f"{type(error).__name__}: {error}"
+            done = used + watch.iterations
+            return _result(here, watch.z, ShootingStatus.NO_DERIVATIVES, None, done, charts, said)
+        used += int(found.nit)
+        if not watch.far or used >= left:
+            break
+        here, last, charts = here.around(here.trajectory(found.x)), np.zeros(here.n), charts + 1
+        begin["initial_tr_radius"], begin["initial_constr_penalty"] = (
+            float(found.tr_radius),
+            float(found.constr_penalty),
+        )
+        if "barrier_parameter" in found:
+            begin["initial_barrier_parameter"] = float(found.barrier_parameter)
+            begin["initial_barrier_tolerance"] = float(found.barrier_tolerance)
+    result = _result(here, found.x, _status(found), found, used, charts, str(found.message))
+    if result.success and not max(result.defect, result.missed) <= close:
+        return _result(here, found.x, ShootingStatus.STALLED, found, used, charts, str(found.message))
+    return result
+
+
+@final
+class _Watch:
+    """SciPy's callback: remembers where it is, and stops at the edge of the charts, or where the user says so."""
+
+    def __init__(self, program: MultipleShooting, turn: float, callback: Callable[[Vector, Any], object] | None):
+        self._program, self._turn, self._callback = program, turn, callback
+        self.z, self.iterations, self.far = np.zeros(program.n), 0, False
+
+    def __call__(self, z: Vector, state: Any) -> bool:
+        self.z, self.iterations = np.array(z), int(state.nit)
+        self.far = self._program.turned(z) > self._turn
+        stops = self._callback is not None and bool(self._callback(z, state))
+        self.far = self.far and not stops
+        return stops or self.far
+
+
+def _call(program: MultipleShooting, z: Vector, watch: _Watch, options: dict[str, Any]) -> Any:
+    box = program.bounds
+    bounded = bool(np.isfinite(np.concatenate([box.lb, box.ub])).any())
+    call: Any = minimize  # its stubs know no sparse Hessian
+    return call(
+        program.cost,
+        z,
+        jac=program.gradient,
+        hess=program.hessian,
+        bounds=box if bounded else None,
+        constraints=[program.constraint],
+        method="trust-constr",
+        callback=watch,
+        options=options,
+    )
+
+
+def _status(found: Any) -> ShootingStatus:
+    """SciPy's status: 0 no iterations left, 1 stationary, 2 short steps, 3 stopped by the callback."""
+    kinds = (
+        ShootingStatus.MAX_ITERATIONS,
+        ShootingStatus.CONVERGED,
+        ShootingStatus.STALLED,
+        ShootingStatus.INTERRUPTED,
+    )
+    return kinds[int(found.status)]
+
+
+def _reason(program: MultipleShooting, z: Vector) -> str:
+    for k, done in enumerate(program.nodes(z).calculations):
+        if done is None or not done.success:
+            return f"node {k}: {'a function is undefined' if done is None else done.reason}"
+    return ""
+
+
+def _result(
+    program: MultipleShooting,
+    z: Vector,
+    status: ShootingStatus,
+    found: Any,
+    iterations: int,
+    charts: int,
+    said: str,
+) -> ShootingResult:
+    nodes, rows, box = program.nodes(z), program.rows(z), program.bounds
+    outside = np.maximum(program.lower - rows, rows - program.upper)[~program.are_defects]
+    beyond = np.maximum(box.lb - z, z - box.ub)
+    missed = max(largest(np.maximum(outside, 0.0)), largest(np.maximum(beyond, 0.0)))
+    gradient = np.nan if found is None else float(found.optimality)
+    defect = largest(np.concatenate(nodes.defects))
+    return ShootingResult(nodes.trajectory, status, nodes.cost, defect, missed, gradient, iterations, charts, said)

@@ -1,0 +1,50 @@
+"""Solvers that are not installed are asked for by the name of their extra."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from constraints.actions import ContactForwardDynamics, SemiImplicitEuler, StateSpace
+from constraints.errors import MissingExtraError
+from constraints.interop import (
+    MultipleShooting,
+    as_casadi,
+    as_crocoddyl_action,
+    as_crocoddyl_state,
+    crocoddyl_actions,
+    crocoddyl_wheels,
+)
+from constraints.models import sample_arm
+
+
+def test_absent_solvers_are_named_with_their_extra(monkeypatch: pytest.MonkeyPatch):
+    """Issue 17, item 7: crocoddyl and CasADi are imported on use only."""
+    robot = sample_arm()
+    action, state = ContactForwardDynamics(robot), StateSpace(robot)
+    program = MultipleShooting([SemiImplicitEuler(action, 0.1)], action, state.zero)
+    for library in ("crocoddyl", "casadi"):
+        monkeypatch.setitem(sys.modules, library, None)
+    crocoddyl_actions._classes.cache_clear()  # pyright: ignore[reportPrivateUsage]
+    for call in (lambda: as_crocoddyl_action(action), lambda: as_crocoddyl_state(state), crocoddyl_wheels.difference):
+        with pytest.raises(MissingExtraError, match=r"lie-constraints\[crocoddyl\]"):
+            call()
+    with pytest.raises(MissingExtraError, match=r"lie-constraints\[casadi\]"):
+        as_casadi(program)
+
+
+@pytest.mark.parametrize(
+    ("code", "printed", "said"),
+    [(0, "3e-15\n", ""), (0, "2.98\n", r"wrong by 2.98 rad/s\^2"), (-11, "", "ended with exit code -11")],
+)
+def test_a_comparison_of_wheels_ends_in_a_sentence(code: int, printed: str, said: str, monkeypatch: pytest.MonkeyPatch):
+    """An agreement, a wrong number, a crash."""
+    monkeypatch.setattr(crocoddyl_wheels, "from_extra", lambda *_: type("crocoddyl", (), {"__version__": "3.2.1"}))
+    found = crocoddyl_wheels._verdict(code, printed)  # pyright: ignore[reportPrivateUsage]
+    if said:
+        assert "crocoddyl 3.2.1" in found
+        assert said.replace("\\", "") in found
+        assert "do not belong together" in found
+    else:
+        assert found == ""

@@ -1,0 +1,335 @@
+"""Multiple shooting for SciPy: derivatives, solutions known otherwise, charts, failures as values, named errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from constraints import Position, Robot
+from constraints.actions import (
+    Actuators,
+    ContactForwardDynamics,
+    Cost,
+    Derivatives,
+    DiscreteAction,
+    ImpulseDynamics,
+    RungeKutta4,
+    SemiImplicitEuler,
+    StageConstraint,
+    StateSpace,
+)
+from constraints.dynamics import DerivativeStatus
+from constraints.errors import (
+    EmptyProblemError,
+    NotFiniteError,
+    NotNormalizedError,
+    OptionError,
+    RobotMismatchError,
+    SizeError,
+    WrongObjectError,
+)
+from constraints.interop import MultipleShooting, NoTrajectoryError, ShootingStatus, Trajectory
+from constraints.loops import Closure, ConstraintSet, Hinge, PointContact
+from constraints.models import mechanisms
+
+
+def cart() -> Robot:
+    """A mass of 2 kg on a rail."""
+    model = pin.Model()
+    joint = model.addJoint(0, pin.JointModelPX(), pin.SE3.Identity(), "rail")
+    model.appendBodyToJoint(joint, pin.Inertia(2.0, np.zeros(3), np.eye(3)), pin.SE3.Identity())
+    return Robot(model, "cart")
+
+
+def pendulum() -> Robot:
+    model = pin.Model()
+    for i in range(2):
+        joint = model.addJoint(i, pin.JointModelRY(), pin.SE3(np.eye(3), np.array([0.0, 0.0, -1.0 * i])), f"joint_{i}")
+        bar = pin.Inertia(1.0, np.array([0.0, 0.0, -0.5]), 0.1 * np.eye(3))
+        model.appendBodyToJoint(joint, bar, pin.SE3.Identity())
+    return Robot(model, "pendulum")
+
+
+def hopper() -> Robot:
+    """A free body with a leg of two joints and a foot."""
+    model = pin.Model()
+    body = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root_joint")
+    model.appendBodyToJoint(body, pin.Inertia(4.0, np.array([0.1, 0.0, 0.0]), 0.3 * np.eye(3)), pin.SE3.Identity())
+    hip = model.addJoint(body, pin.JointModelSpherical(), pin.SE3(np.eye(3), np.array([0.2, 0.0, 0.0])), "hip")
+    model.appendBodyToJoint(hip, pin.Inertia(1.0, np.array([0.0, 0.0, -0.2]), 0.05 * np.eye(3)), pin.SE3.Identity())
+    knee = model.addJoint(hip, pin.JointModelRY(), pin.SE3(np.eye(3), np.array([0.0, 0.0, -0.5])), "knee")
+    model.appendBodyToJoint(knee, pin.Inertia(0.5, np.array([0.0, 0.0, -0.2]), 0.02 * np.eye(3)), pin.SE3.Identity())
+    return Robot(model, "hopper").with_frame("foot", "knee", pin.SE3(np.eye(3), np.array([0.0, 0.0, -0.5])))
+
+
+def free_body() -> Robot:
+    model = pin.Model()
+    model.gravity = pin.Motion.Zero()
+    body = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "root_joint")
+    model.appendBodyToJoint(body, pin.Inertia(1.0, np.zeros(3), np.diag([0.1, 0.2, 0.3])), pin.SE3.Identity())
+    return Robot(model, "satellite")
+
+
+def reach(robot: Robot, goal: Any, steps: int = 20, h: float = 0.05, end: float = 1.0) -> MultipleShooting:
+    """Little torque, and at the end near a state."""
+    state = StateSpace(robot)
+    stage = state.with_controls(robot.nv)
+    run = ContactForwardDynamics(robot, costs=[Cost(stage.control(), weight=0.1, name="torque")])
+    last = ContactForwardDynamics(robot, costs=[Cost(stage.states(), goal, end)])
+    return MultipleShooting([SemiImplicitEuler(run, h)] * steps, last, state.zero)
+
+
+def hop(seed: int = 0) -> MultipleShooting:
+    """All there is: contacts, an impulse without controls, equalities, inequalities, costs of forces, two schemes."""
+    robot, rng = hopper(), np.random.default_rng(seed)
+    state = StateSpace(robot)
+    q = state.integrate(state.zero, 0.3 * rng.normal(size=state.ndx))[: robot.nq]
+    rows = ConstraintSet(robot, [PointContact(robot, "foot", name="foot").anchored(q)]).stabilised(0.1)
+    legs = Actuators.floating_base(robot)
+    stage = state.with_controls(legs.nu, rows)
+    costs = [
+        Cost(stage.control(), weight=0.1),
+        Cost(stage.force("foot"), weight=0.01),
+        Cost(stage.states(), weight=1.0),
+    ]
+    limits = [
+        StageConstraint(stage.lift(Position(robot, "foot")), lower=-5.0, upper=5.0),
+        StageConstraint(stage.force("foot"), lower=-500.0, name="push"),
+        StageConstraint(stage.control().restricted([0]), name="idle"),
+    ]
+    stance = ContactForwardDynamics(robot, legs, rows, costs, limits)
+    flight = stance.switched(off=["foot"])
+    hit = ImpulseDynamics(robot, rows)
+    end = ContactForwardDynamics(robot, legs, rows, [Cost(stage.states())], [StageConstraint(stage.velocity())])
+    actions: list[DiscreteAction] = [SemiImplicitEuler(stance, 0.02), RungeKutta4(flight, 0.02), hit]
+    return MultipleShooting([*actions, SemiImplicitEuler(stance, 0.02)], end, state.join(q))
+
+
+def test_rows_and_cost_have_the_derivatives_they_are_given():
+    """Issue 17, item 7: against central differences along z, away from the base of the charts."""
+    program, rng = hop(), np.random.default_rng(1)
+    z = 0.3 * rng.normal(size=program.n)
+    J, g, step = program.jacobian(z).toarray(), program.gradient(z), 1e-6
+    assert J.shape == (program.lower.size, program.n)
+    for i, e in enumerate(step * np.eye(program.n)):
+        ahead, behind = z + e, z - e
+        column = (program.rows(ahead) - program.rows(behind)) / (2.0 * step)
+        assert np.abs(column - J[:, i]).max() < 1e-6 * max(1.0, np.abs(J).max())
+        slope = (program.cost(ahead) - program.cost(behind)) / (2.0 * step)
+        assert abs(slope - g[i]) < 1e-6 * max(1.0, np.abs(g).max())
+
+
+def test_hessian_is_that_of_the_cost_where_residuals_are_straight():
+    """Of speeds and torques the Gauss-Newton Hessian is the Hessian."""
+    robot, rng = hopper(), np.random.default_rng(2)
+    state = StateSpace(robot)
+    stage = state.with_controls(robot.nv)
+    costs = [Cost(stage.control(), weight=0.3), Cost(stage.velocity(), weight=2.0)]
+    run = ContactForwardDynamics(robot, costs=costs)
+    program = MultipleShooting([SemiImplicitEuler(run, 0.02)] * 3, run, state.zero)
+    z, step = 0.2 * rng.normal(size=program.n), 1e-5
+    H = program.hessian(z).toarray()
+    for i, e in enumerate(step * np.eye(program.n)):
+        column = (program.gradient(z + e) - program.gradient(z - e)) / (2.0 * step)
+        assert np.abs(column - H[:, i]).max() < 1e-7
+
+
+def test_linear_motion_is_solved_as_its_riccati_equation_says():
+    """Issue 17, item 7: a mass on a rail, against the recursion of linear-quadratic control."""
+    robot, h, N = cart(), 0.1, 30
+    state = StateSpace(robot)
+    stage = state.with_controls(1)
+    run = ContactForwardDynamics(robot, costs=[Cost(stage.control(), weight=0.1), Cost(stage.states(), weight=1.0)])
+    end = ContactForwardDynamics(robot, costs=[Cost(stage.states(), weight=10.0)])
+    x0 = np.array([1.0, -0.5])
+    found = MultipleShooting([SemiImplicitEuler(run, h)] * N, end, x0).minimize(tolerance=1e-9).or_raise()
+    A, B = np.array([[1.0, h], [0.0, 1.0]]), np.array([[h * h / 2.0], [h / 2.0]])  # of 2 kg
+    P = 10.0 * np.eye(2)
+    for _ in range(N):
+        S = 0.1 * h * np.eye(1) + B.T @ P @ B
+        P = h * np.eye(2) + A.T @ P @ A - A.T @ P @ B @ np.linalg.solve(S, B.T @ P @ A)
+    assert found.cost == pytest.approx(0.5 * x0 @ P @ x0, rel=1e-9)
+    assert found.defect < 1e-9
+
+
+def test_bounds_of_controls_hold_at_the_solution():
+    robot = cart()
+    model = pin.Model(robot.model)
+    model.upperEffortLimit, model.lowerEffortLimit = np.array([3.0]), np.array([-3.0])
+    weak = Robot(model)
+    free, bound = (reach(one, [1.0, 0.0], end=100.0).minimize(tolerance=1e-6).or_raise() for one in (robot, weak))
+    assert max(np.abs(u).max() for u in free.trajectory.us) > 5.0
+    assert max(np.abs(u).max() for u in bound.trajectory.us) == pytest.approx(3.0, abs=1e-3)
+    assert bound.missed <= 1e-6
+    assert bound.cost > free.cost
+
+
+def test_inequalities_and_equalities_hold_at_the_solution():
+    robot = pendulum()
+    state = StateSpace(robot)
+    stage = state.with_controls(2)
+    slow = StageConstraint(stage.velocity(), lower=-2.0, upper=2.0, name="slow")
+    goal = StageConstraint(stage.states(), reference=[1.0, 0.5, 0.0, 0.0], name="goal")
+    run = ContactForwardDynamics(robot, costs=[Cost(stage.control())], constraints=[slow])
+    end = ContactForwardDynamics(robot, constraints=[goal])
+    program = MultipleShooting([SemiImplicitEuler(run, 0.04)] * 15, end, state.zero)
+    found = program.minimize(tolerance=1e-6).or_raise()
+    assert np.abs(found.trajectory.xs[-1] - [1.0, 0.5, 0.0, 0.0]).max() < 1e-6
+    assert np.abs(found.trajectory.xs[:, 2:]).max() == pytest.approx(2.0, abs=1e-3)
+    run_free = ContactForwardDynamics(robot, costs=[Cost(stage.control())])
+    free = MultipleShooting([SemiImplicitEuler(run_free, 0.04)] * 15, end, state.zero).minimize().or_raise()
+    assert np.abs(free.trajectory.xs[:, 2:]).max() > 2.2
+    assert free.cost < found.cost
+
+
+def test_charts_follow_a_long_turn():
+    """A free body turns by 2.8 rad about a skew axis: further than `turn`, so the charts are renewed."""
+    robot = free_body()
+    state = StateSpace(robot)
+    axis = np.array([1.0, 2.0, -2.0]) / 3.0
+    goal = state.integrate(state.zero, np.r_[0.5, 0.0, 0.0, 2.8 * axis, np.zeros(6)])
+    found = reach(robot, goal, steps=10, h=0.1, end=100.0).minimize(tolerance=1e-6, turn=0.5).or_raise()
+    assert found.charts > 1
+    assert np.linalg.norm(state.difference(state.zero, found.trajectory.xs[-1])[3:6]) > 2.5
+    other = reach(robot, goal, steps=10, h=0.1, end=100.0).around(found.trajectory)
+    again = other.minimize(tolerance=1e-6).or_raise()
+    assert again.charts == 1
+    assert again.cost == pytest.approx(found.cost, rel=1e-8)
+
+
+def test_steps_and_trajectories_are_inverse():
+    program, rng = hop(), np.random.default_rng(3)
+    z = 0.4 * rng.normal(size=program.n)
+    assert np.abs(program.step(program.trajectory(z)) - z).max() < 1e-9
+    moved = program.around(program.trajectory(z))
+    assert np.abs(moved.rows(np.zeros(program.n)) - program.rows(z)).max() < 1e-12
+    assert moved.turned(np.zeros(program.n)) == 0.0
+    assert program.turned(z) > 0.4
+
+
+@pytest.mark.parametrize("closed_knots", [False, True])
+def test_closure_at_every_knot_makes_the_rows_dependent(closed_knots: bool):
+    """Issue 17, item 7: dynamics keep the loop closed, so rows that ask for it again are redundant."""
+    made = mechanisms.five_bar()
+    robot = made.robot
+    tip = Closure(robot, "left_outer_end", "right_outer_end", Hinge.pin([0, 0, 1]), name="tip")
+    rows, state = ConstraintSet(robot, [tip]).stabilised(0.02), StateSpace(robot)
+    motors = Actuators.joints(robot, ["left_inner", "right_inner"])
+    stage = state.with_controls(2)
+    gap = stage.lift((Position(robot, "left_outer_end") - Position(robot, "right_outer_end")).restricted([0, 1]))
+    closure = [StageConstraint(gap)] if closed_knots else []
+    run = ContactForwardDynamics(robot, motors, rows, constraints=closure)
+    program = MultipleShooting([SemiImplicitEuler(run, 0.01)] * 8, run, state.join(made.posture("closed")))
+    J = program.jacobian(np.zeros(program.n)).toarray()
+    J = J / np.linalg.norm(J, axis=1, keepdims=True)
+    assert (np.linalg.svd(J, compute_uv=False)[-1] < 1e-4) == closed_knots
+
+
+def test_rows_of_the_start_that_nothing_changes_are_left_out():
+    robot = pendulum()
+    state = StateSpace(robot)
+    stage = state.with_controls(2)
+    slow, weak = (StageConstraint(f, lower=-1.0, upper=1.0) for f in (stage.velocity(), stage.control()))
+    run = SemiImplicitEuler(ContactForwardDynamics(robot, constraints=[slow, weak]), 0.1)
+    program = MultipleShooting([run] * 3, run, state.zero)
+    assert program.lower.size == 3 * state.ndx + 2 + 4 + 4 + 2
+    assert np.count_nonzero(program.are_defects) == 3 * state.ndx
+    with pytest.raises(OptionError, match=r"no control can change is missed by 0\.5"):
+        MultipleShooting([run] * 3, run, [0.0, 0.0, 1.5, 0.0])
+
+
+class NoSlopes(DiscreteAction):
+    """A step that has derivatives only near its start."""
+
+    def __init__(self, step: SemiImplicitEuler) -> None:
+        self.step = step
+        self.state, self.stage, self.costs, self.constraints = step.state, step.stage, step.costs, step.constraints
+
+    @property
+    def u_lower(self) -> Any:
+        return self.step.u_lower
+
+    @property
+    def u_upper(self) -> Any:
+        return self.step.u_upper
+
+    def calc(self, x: Any, u: Any = None) -> Any:
+        return self.step.calc(x, u)
+
+    def calc_diff(self, calculation: Any) -> Derivatives:
+        found = self.step.calc_diff(calculation)
+        far = np.abs(calculation.x).max() > 0.05
+        names = ("Fx", "Fu", "Lx", "Lu", "Lxx", "Lxu", "Luu", "Gx", "Gu", "Hx", "Hu")
+        parts: dict[str, Any] = {name: getattr(found, name) for name in names}
+        return Derivatives(**parts, status=DerivativeStatus.SINGULAR) if far else found
+
+
+def test_failures_are_values():
+    program = reach(pendulum(), [1.0, 0.0, 0.0, 0.0])
+    short = program.minimize(max_iterations=2)
+    assert short.status is ShootingStatus.MAX_ITERATIONS
+    assert short.iterations == 2
+    with pytest.raises(NoTrajectoryError, match="MAX_ITERATIONS") as raised:
+        short.or_raise()
+    assert raised.value.result is short
+    stopped = program.minimize(callback=lambda z, state: state.nit >= 3)
+    assert stopped.status is ShootingStatus.INTERRUPTED
+    steps = [NoSlopes(step) for step in program.actions]  # type: ignore[arg-type]
+    lost = MultipleShooting(steps, program.terminal, program.base.xs[0]).minimize()
+    assert lost.status is ShootingStatus.NO_DERIVATIVES
+    assert "NoSlopesError" in lost.said
+    assert not lost.success
+
+
+def test_a_node_without_dynamics_costs_infinitely_much():
+    """The massless end of a chain has no acceleration: the start says so, with the node that fails."""
+    model = pin.Model(pendulum().model)
+    model.inertias[2] = pin.Inertia.Zero()
+    program = reach(Robot(model), [1.0, 0.0, 0.0, 0.0], steps=3)
+    z = np.zeros(program.n)
+    assert program.cost(z) == np.inf
+    assert np.isfinite(program.rows(z)).all()
+    found = program.minimize()
+    assert found.status is ShootingStatus.NO_DYNAMICS
+    assert found.said.startswith("node 0: ")
+
+
+def test_bad_input_is_named():
+    robot = pendulum()
+    state = StateSpace(robot)
+    run = ContactForwardDynamics(robot)
+    step = SemiImplicitEuler(run, 0.1)
+    with pytest.raises(EmptyProblemError, match="one action or more"):
+        MultipleShooting([], run, state.zero)
+    with pytest.raises(WrongObjectError, match=r"action 1 of a shooting problem.*DiscreteAction"):
+        MultipleShooting([step, run], run, state.zero)  # type: ignore[list-item]
+    with pytest.raises(WrongObjectError, match="terminal action"):
+        MultipleShooting([step], "end", state.zero)  # type: ignore[arg-type]
+    with pytest.raises(RobotMismatchError, match=r"action 1 of a shooting problem is of .*'cart'"):
+        MultipleShooting([step], ContactForwardDynamics(cart()), state.zero)
+    with pytest.raises(SizeError, match="start"):
+        MultipleShooting([step], run, np.zeros(3))
+    with pytest.raises(SizeError, match="controls of a base trajectory"):
+        MultipleShooting([step], run, state.zero, us=[np.zeros(2)] * 2)
+    with pytest.raises(SizeError, match="states of a base trajectory"):
+        MultipleShooting([step], run, state.zero, xs=np.zeros((4, 4)))
+    with pytest.raises(NotFiniteError, match="control 0"):
+        MultipleShooting([step], run, state.zero, us=[[np.nan, 0.0]])
+    free = free_body()
+    one = SemiImplicitEuler(ContactForwardDynamics(free), 0.1)
+    with pytest.raises(NotNormalizedError, match="state 1"):
+        MultipleShooting([one], one, StateSpace(free).zero, xs=np.ones((1, 13)))
+    program = MultipleShooting([step], run, state.zero)
+    with pytest.raises(SizeError, match="step of a trajectory"):
+        program.cost(np.zeros(3))
+    with pytest.raises(WrongObjectError, match="trajectory"):
+        program.around(np.zeros(3))  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="turn of a chart"):
+        program.minimize(turn=4.0)
+    with pytest.raises(WrongObjectError, match="callback"):
+        program.minimize(callback=3)  # type: ignore[arg-type]
+    with pytest.raises(SizeError, match="states of a base trajectory"):
+        program.step(Trajectory(np.zeros((9, 4)), (np.zeros(2),)))
