@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -165,10 +166,8 @@ def _draw_measure(axes: Any, sweep: Sweep, way: _Way) -> None:
 def _measures(sweep: Sweep, way: _Way) -> list[tuple[str, Vector, str]]:
     coordinates = sweep.coordinates
     if not sweep.actuated:
-        try:
+        with suppress(OptionError):  # there is one of four-pivot loops alone; every mechanism has singular values
             return [("transmission angle [deg]", np.degrees(transmission_angles(pivots_of(coordinates), way.qs)), "k")]
-        except OptionError:
-            pass
     least = least_values(coordinates, coordinates.partition.dependent, sweep.rhs, way.qs)
     found = [("of J_v" if sweep.actuated else "least singular value of J_v", least, "k")]
     if sweep.actuated:
