@@ -13,7 +13,7 @@ from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ..linear_algebra import norm, numerical_rank, pivots
 
-NO_ROW = 1e-7
+NO_ROW = 5e-8
 """Rows below this part of the longest one are rounding: they count as rows of zeros. A loop that is planar but for the
 digits of its file, as Cassie's, has rows of 1e-12 to 2e-8 across the plane; at unit length they would hold noise. What
 such rows ask for is noise up to the same part; a row that is zero to the bit is judged as the others are."""
