@@ -234,7 +234,7 @@ class ContactForwardDynamics(DifferentialAction):
         elif self.damping:
             a, push, status = _NONE, _NONE, DynamicsStatus.SINGULAR_MASS
         else:
-            found = solve_direct(M, rows.jacobian, force, gamma, size=float(v @ v))
+            found = solve_direct(M, rows.jacobian, force, gamma, size=float(v @ v), rounding=rows_of.rounding)
             a, push, row_space = found.acceleration, found.multipliers, found.row_space
             status = status_of(found, rows_of, rows)
         if not (status.is_success or status is DynamicsStatus.INCONSISTENT):

@@ -163,7 +163,7 @@ def slopes_at(
     if on is not None:
         rows = balance.rows._replace(jacobian=balance.rows.jacobian[on])
         part = balance._replace(rows=rows, row_q=balance.row_q[on], row_v=balance.row_v[on])
-        space = None if damping or is_independent else RowSpace(rows.jacobian)
+        space = None if damping or is_independent else RowSpace(rows.jacobian, constraint_set.rounding)
         if space is None or (space.is_full and space.rank == len(on)):
             some = damped_slopes(M, part, damping) or (None if damping else saddle_slopes(M, part))
             return None if some is None else _spread_slopes(some, on, constraint_set.size)

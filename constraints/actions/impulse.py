@@ -216,7 +216,7 @@ class ImpulseDynamics(DiscreteAction):
         elif self.damping:
             jump, impulses, status = still, asked, DynamicsStatus.SINGULAR_MASS
         else:
-            found = solve_direct(M, rows.jacobian, still, asked, size=float(np.sqrt(v @ v)))
+            found = solve_direct(M, rows.jacobian, still, asked, size=float(np.sqrt(v @ v)), rounding=rows_of.rounding)
             jump, impulses, row_space = found.acceleration, found.multipliers, found.row_space
             status = status_of(found, rows_of, rows)
         if not (status.is_success or status is DynamicsStatus.INCONSISTENT):

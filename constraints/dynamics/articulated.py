@@ -16,7 +16,7 @@ from liegroups.arrays import Matrix, Vector
 
 from ..linear_algebra import is_finite, norm
 from ..robot import Motion
-from .row_space import BALANCED, Independent, RowSpace
+from .row_space import BALANCED, NO_ROW, Independent, RowSpace
 from .saddle_point import Solution, solved, unsolved
 from .status import DynamicsStatus
 
@@ -31,7 +31,9 @@ REFINED = 10
 and each correction wins back as many as are left."""
 
 
-def solve_test_forces(motion: Motion, force: Vector, G: Matrix, gamma: Vector, size: float = 0.0) -> Solution:
+def solve_test_forces(
+    motion: Motion, force: Vector, G: Matrix, gamma: Vector, size: float = 0.0, rounding: float = NO_ROW
+) -> Solution:
     """Solve with one run of articulated bodies, and a factorisation of as many rows as are independent.
 
     Args:
@@ -40,8 +42,9 @@ def solve_test_forces(motion: Motion, force: Vector, G: Matrix, gamma: Vector, s
         G: rows of contacts (k, nv).
         gamma: what they are asked for (k,).
         size: of the accelerations that gamma was computed from.
+        rounding: rows below this part of the longest one count as zero.
     """
-    space, n = RowSpace(G), len(force)
+    space, n = RowSpace(G, rounding), len(force)
     if not (space.is_finite and is_finite(gamma)):
         return unsolved(space, DynamicsStatus.NOT_FINITE, n)
     answers: Matrix = motion.inverse_mass_matrix().T  # symmetric: by columns, as BLAS has it

@@ -140,7 +140,7 @@ def slopes_of_balance(
     found = damped_slopes(M, balance, damping, np.inf if damping else WELL)
     if damping or found is not None:
         return found
-    space = RowSpace(balance.rows.jacobian)
+    space = RowSpace(balance.rows.jacobian, constraint_set.rounding)
     if space.is_full and space.rank == constraint_set.size:
         return damped_slopes(M, balance, 0.0) or saddle_slopes(M, balance)
     return redundant_slopes(M, balance, space, RowChanges(constraint_set, q, data, rhs), multipliers)

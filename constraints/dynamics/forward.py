@@ -206,7 +206,7 @@ def _by_test_forces(question: Question, motion: Motion) -> ForwardDynamics:
         force += generalised(question.external, motion)
     rows = constraint_set.rows_at(motion, question.rhs)
     gamma = wanted(constraint_set, rows, question.acceleration)
-    found = solve_test_forces(motion, force, rows.jacobian, gamma, dot(motion.v, motion.v))
+    found = solve_test_forces(motion, force, rows.jacobian, gamma, dot(motion.v, motion.v), constraint_set.rounding)
     status = status_of(found, constraint_set, rows)
     return ForwardDynamics(found.acceleration, found.multipliers, status, Method.TEST_FORCES, question, found)
 
@@ -240,16 +240,17 @@ def _solve(question: Question, motion: Motion, how: Method, by: Factorisation) -
     if not (is_finite(c) and isfinite(inertia)):  # the diagonal of a mass matrix bounds all of it
         return _refused(question, how, DynamicsStatus.NOT_FINITE)
     size = float(system.v @ system.v) + in_balance(inertia, system.bias)
+    rounding = question.constraint_set.rounding
     found: Solution | None = None
     if how is Method.PROXIMAL:
         found = solve_proximal(question.constraint_set, motion, c + motion.bias_force(), system.rows, gamma, size)
         how = Method.PROXIMAL if found is not None else Method.DIRECT
     if how is Method.RANGE_SPACE:
-        found = solve_range_space(H, G, c, gamma, by, branches=branches_at(motion), size=size)
+        found = solve_range_space(H, G, c, gamma, by, branches=branches_at(motion), size=size, rounding=rounding)
     elif how is Method.NULL_SPACE:
-        found = solve_null_space(H, G, c, gamma, by, size=size)
+        found = solve_null_space(H, G, c, gamma, by, size=size, rounding=rounding)
     elif found is None:
-        found = solve_direct(H, G, c, gamma, by, size=size)
+        found = solve_direct(H, G, c, gamma, by, size=size, rounding=rounding)
     status = status_of(found, question.constraint_set, system.rows)
     return ForwardDynamics(found.acceleration, found.multipliers, status, how, question, found, system)
 

@@ -163,9 +163,9 @@ def _solve(
     constraint_set: ConstraintSet, motion: Motion, rows: Any, jump: Vector, how: Method, by: Factorisation
 ) -> tuple[Solution, Method]:
     H, G, none = motion.mass_matrix(), rows.jacobian, np.zeros(motion.v.size)
-    size = float(np.sqrt(motion.v @ motion.v))
+    size, rounding = float(np.sqrt(motion.v @ motion.v)), constraint_set.rounding
     if how is Method.TEST_FORCES:
-        return solve_test_forces(motion, none, G, jump, size), how
+        return solve_test_forces(motion, none, G, jump, size, rounding), how
     if how is Method.PROXIMAL:  # at rest, with the forces that keep it there
         rest = constraint_set.robot.at(motion.q, none)
         found = solve_proximal(constraint_set, rest, rest.bias_force(), rows, jump, size)
@@ -173,10 +173,10 @@ def _solve(
             return found, how
         how = Method.DIRECT
     if how is Method.RANGE_SPACE:
-        return solve_range_space(H, G, none, jump, by, branches=branches_at(motion), size=size), how
+        return solve_range_space(H, G, none, jump, by, branches=branches_at(motion), size=size, rounding=rounding), how
     if how is Method.NULL_SPACE:
-        return solve_null_space(H, G, none, jump, by, size=size), how
-    return solve_direct(H, G, none, jump, by, size=size), Method.DIRECT
+        return solve_null_space(H, G, none, jump, by, size=size, rounding=rounding), how
+    return solve_direct(H, G, none, jump, by, size=size, rounding=rounding), Method.DIRECT
 
 
 def restitutions(constraint_set: ConstraintSet, restitution: float | Mapping[Any, float]) -> Vector:

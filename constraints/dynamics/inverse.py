@@ -201,9 +201,19 @@ def inverse_dynamics(
     system = question.system(motion)
     G, gamma = system.jacobian, system.gamma
     speed = float(system.v @ system.v) + in_balance(float(system.mass_matrix.trace()), system.bias)
-    target = values if named.all() or not np.isfinite(gamma).all() else completed(G, gamma, named, values[named], speed)
+    rounding = constraint_set.rounding
+    is_known = named.all() or not np.isfinite(gamma).all()
+    target = values if is_known else completed(G, gamma, named, values[named], speed, rounding)
     found = solve_inverse(
-        system.mass_matrix, G, system.force, gamma, actuators.matrix, target, size=speed, tolerance=close
+        system.mass_matrix,
+        G,
+        system.force,
+        gamma,
+        actuators.matrix,
+        target,
+        size=speed,
+        rounding=rounding,
+        tolerance=close,
     )
     is_full = not found.unactuated.shape[1] and found.solution.status is not DynamicsStatus.NOT_FINITE
     return InverseDynamics(

@@ -62,6 +62,7 @@ def solve_inverse(
     target: Vector,
     *,
     size: float = 0.0,
+    rounding: float = NO_ROW,
     tolerance: float = 1e-6,
 ) -> InverseSolution:
     r"""Solve for the acceleration nearest to a target in the metric of H, with what gives it.
@@ -74,13 +75,14 @@ def solve_inverse(
         B: (n, na).
         target: a* (n,).
         size: size of the accelerations that gamma was computed from, by which rounding is judged.
+        rounding: rows below this part of the longest one count as zero.
         tolerance: up to this part of 1 + |a*| a deviation from the target is none.
     """
     n, na = len(c), int(B.shape[1])
     if not all(np.isfinite(x).all() for x in (H, G, c, gamma, B, target)):
         none = unsolved(RowSpace(np.zeros(G.shape)), DynamicsStatus.NOT_FINITE, n)
         return InverseSolution(none, np.zeros(na), np.zeros(n), np.zeros((n, 0)), 0)
-    space = RowSpace(G)
+    space = RowSpace(G, rounding)
     rows = space.independent(gamma, size if space.is_full else size + in_balance(float(H.trace()), c))
     Y, N = bases_of(rows.rows)
     square = rows.rows @ Y
@@ -108,7 +110,9 @@ def solve_inverse(
     return InverseSolution(found, u, nearest, N @ left, surplus)
 
 
-def completed(G: Matrix, gamma: Vector, named: BoolVector, values: Vector, size: float = 0.0) -> Vector:
+def completed(
+    G: Matrix, gamma: Vector, named: BoolVector, values: Vector, size: float = 0.0, rounding: float = NO_ROW
+) -> Vector:
     r"""A target (n,) of which some entries are given: the others follow from :math:`G\,a = \gamma`.
 
     What the rows leave open is as small as can be. Where the given entries contradict the rows they stay as they are.
@@ -118,9 +122,9 @@ def completed(G: Matrix, gamma: Vector, named: BoolVector, values: Vector, size:
         gamma: (k,).
         named: (n,) true for the entries that are given.
         values: their values.
-        size: as of `solve_inverse`.
+        size, rounding: as of `solve_inverse`.
     """
-    rows: Independent = RowSpace(G).independent(gamma, size)
+    rows: Independent = RowSpace(G, rounding).independent(gamma, size)
     Y, N = bases_of(rows.rows)
     a: Vector = Y @ np.linalg.solve(rows.rows @ Y, rows.wanted)
     U, sizes, Vt = np.linalg.svd(N[named])

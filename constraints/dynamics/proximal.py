@@ -220,7 +220,7 @@ def solve_proximal(
         size: of the accelerations that gamma was computed from.
     """
     n, G = len(force), rows.jacobian
-    space = RowSpace(G)
+    space = RowSpace(G, constraint_set.rounding)
     if not (space.is_finite and np.isfinite(gamma).all() and np.isfinite(force).all()):
         return unsolved(space, DynamicsStatus.NOT_FINITE, n)
     if not space.is_full:

@@ -51,7 +51,9 @@ class RowForces(Result):
     @cached_property
     def row_space(self) -> RowSpace:
         """The rows brought to unit length, with rank and singular values."""
-        return RowSpace(self.system.jacobian) if self.solution is None else self.solution.row_space
+        if self.solution is not None:
+            return self.solution.row_space
+        return RowSpace(self.system.jacobian, self.question.constraint_set.rounding)
 
     # Rank.
 

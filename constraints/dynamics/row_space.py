@@ -13,10 +13,10 @@ from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ..linear_algebra import norm, numerical_rank, pivots
 
-NO_ROW = 5e-8
-"""Rows below this part of the longest one are rounding: they count as rows of zeros. A loop that is planar but for the
-digits of its file, as Cassie's, has rows of 1e-12 to 2e-8 across the plane; at unit length they would hold noise. What
-such rows ask for is noise up to the same part; a row that is zero to the bit is judged as the others are."""
+NO_ROW = 1e-8
+"""Rows below this part of the longest one are rounding: they count as rows of zeros; at unit length they would hold
+noise. What such rows ask for is noise up to the same part; a row that is zero to the bit is judged as the others are.
+Those of a constraint set are judged by its own part (`ConstraintSet.rounding`)."""
 
 CLEARLY_INDEPENDENT = 1e-4
 """A lower bound of the least singular value of unit rows from which on no decomposition is asked for their rank."""
@@ -75,6 +75,7 @@ class RowSpace:
 
     Args:
         G: (k, nv).
+        rounding: rows below this part of the longest one count as zero.
 
     Attributes:
         rank: how many rows are independent.
@@ -82,14 +83,14 @@ class RowSpace:
         is_finite: whether G is; otherwise its rows count as zero.
     """
 
-    def __init__(self, G: Matrix) -> None:
+    def __init__(self, G: Matrix, rounding: float = NO_ROW) -> None:
         gram: Matrix = blas.dgemm(1.0, G.T, G.T, trans_a=1) if G.size else np.zeros((len(G), len(G)))
         lengths = np.sqrt(gram.diagonal())
         sizes: list[float] = lengths.tolist()
         longest, shortest = max(sizes, default=0.0), min(sizes, default=0.0)
         self.is_finite = isfinite(sum(sizes))
         self.G = G if self.is_finite else np.zeros_like(G)
-        self._all = self.is_finite and shortest > NO_ROW * longest
+        self._all = self.is_finite and shortest > rounding * longest
         self._on: Any = slice(None)
         self._lengths: Vector = lengths
         self.is_full = self._all and _are_clearly_independent(gram, lengths, G.shape[1])
@@ -97,10 +98,10 @@ class RowSpace:
             self.rank = len(G)
             return
         if not self._all:
-            self._on = np.flatnonzero(lengths > NO_ROW * longest if self.is_finite else np.zeros(len(G), np.bool_))
+            self._on = np.flatnonzero(lengths > rounding * longest if self.is_finite else np.zeros(len(G), np.bool_))
             self._lengths = lengths[self._on]
             short = lengths[np.delete(np.arange(len(G)), self._on)]
-            self._judged_by = np.where(short == 0.0, CONSISTENT, NO_ROW)
+            self._judged_by = np.where(short == 0.0, CONSISTENT, rounding)
         self.rank = numerical_rank(self._svd[1])
         self.is_full = self.rank == len(self._lengths)
 

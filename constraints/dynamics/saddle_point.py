@@ -24,7 +24,7 @@ from ..linear_algebra import is_finite
 from .branches import Branches, dense_branches
 from .dense import DEFINITE, GRAM, SQUARE, lightest
 from .matrices import fitting, own_bases
-from .row_space import Independent, RowSpace, in_balance
+from .row_space import NO_ROW, Independent, RowSpace, in_balance
 from .status import DynamicsStatus, Factorisation
 
 NO_MOTION: Matrix = read_only(np.zeros((0, 0)))
@@ -70,6 +70,7 @@ def solve_direct(
     factorisation: Factorisation = Factorisation.CHOLESKY,
     *,
     size: float = 0.0,
+    rounding: float = NO_ROW,
 ) -> Solution:
     r"""Solve by one factorisation of the whole saddle point (n + rank unknowns).
 
@@ -81,6 +82,7 @@ def solve_direct(
         factorisation: of the saddle point.
         size: size of the accelerations that gamma was computed from, by which rounding is judged; that of c comes on
             top.
+        rounding: rows below this part of the longest one count as zero.
     """
 
     def solve(H: Matrix, c: Vector, space: RowSpace, rows: Independent) -> Solution:
@@ -93,9 +95,9 @@ def solve_direct(
             return solved(space, rows, *found)
         if free.shape[1]:
             return unsolved(space, DynamicsStatus.SINGULAR_SYSTEM, len(c), free)
-        return solve_null_space(H, G, c, gamma, factorisation, size=size)
+        return solve_null_space(H, G, c, gamma, factorisation, size=size, rounding=rounding)
 
-    return _with_rows(H, G, c, gamma, size, solve)
+    return _with_rows(H, G, c, gamma, size, rounding, solve)
 
 
 def _by_blocks(H: Matrix, B: Matrix, c: Vector, beta: Vector) -> tuple[Vector, Vector] | None:
@@ -174,12 +176,13 @@ def solve_range_space(
     *,
     branches: Branches | None = None,
     size: float = 0.0,
+    rounding: float = NO_ROW,
 ) -> Solution:
     r"""Solve by :math:`H = L^T L` along the branches, and :math:`K = Y^T Y` with :math:`Y = L^{-T} G^T`, k x k.
 
     Args:
         H: (n, n), positive definite, zero outside the branches.
-        G, c, gamma, size: as of `solve_direct`.
+        G, c, gamma, size, rounding: as of `solve_direct`.
         factorisation: of K, or (QR) of Y.
         branches: which entries of H may differ from zero; all by default.
     """
@@ -207,7 +210,7 @@ def solve_range_space(
         found = by_factors(z, rows.wanted)
         return solved(space, rows, *_corrected(H, rows.rows, c, rows.wanted, found, again))
 
-    return _with_rows(H, G, c, gamma, size, solve)
+    return _with_rows(H, G, c, gamma, size, rounding, solve)
 
 
 def solve_null_space(
@@ -219,6 +222,7 @@ def solve_null_space(
     *,
     bases: tuple[Matrix, Matrix] | None = None,
     size: float = 0.0,
+    rounding: float = NO_ROW,
 ) -> Solution:
     r"""Solve by :math:`a = Y y + Z z`, with Y a basis of the rows and Z one of what they leave.
 
@@ -226,7 +230,7 @@ def solve_null_space(
 
     Args:
         H: (n, n); may be singular, but not on the motions that G leaves.
-        G, c, gamma, size: as of `solve_direct`.
+        G, c, gamma, size, rounding: as of `solve_direct`.
         factorisation: of Z^T H Z.
         bases: Y (n, k) and Z (n, n - k) of one's own, for a G of full rank; orthonormal ones by QR by default.
     """
@@ -250,7 +254,7 @@ def solve_null_space(
         mu = np.linalg.solve(square.T, Y.T @ (A @ a - push))
         return solved(space, rows, a * scale, np.asarray(mu, dtype=np.float64))
 
-    return _with_rows(H, G, c, gamma, size, solve)
+    return _with_rows(H, G, c, gamma, size, rounding, solve)
 
 
 def bases_of(B: Matrix) -> tuple[Matrix, Matrix]:
@@ -265,12 +269,13 @@ def _with_rows(
     c: Vector,
     gamma: Vector,
     size: float,
+    rounding: float,
     solve: Callable[[Matrix, Vector, RowSpace, Independent], Solution],
 ) -> Solution:
     """Bring the rows to full rank, and solve."""
     mass, rows, force, asked = fitting(H, G, c, gamma)
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is NOT_FINITE
-        space = RowSpace(rows)
+        space = RowSpace(rows, rounding)
         if not (space.is_finite and is_finite(asked) and is_finite(force) and is_finite(mass.ravel(order="K"))):
             return unsolved(space, DynamicsStatus.NOT_FINITE, len(force))
         known = size if space.is_full else size + in_balance(float(mass.trace()), force)

@@ -20,7 +20,7 @@ every_factorisation = pytest.mark.parametrize("by", Factorisation, ids=lambda by
 
 
 @pytest.mark.parametrize("solve", [solve_direct, solve_range_space, solve_null_space])
-@pytest.mark.parametrize("short", [1e-2, 1e-5, 3e-7])
+@pytest.mark.parametrize("short", [1e-2, 1e-5, 1e-7])
 def test_short_rows_among_redundant_ones_push_as_they_should(solve: Any, short: float) -> None:
     """Multipliers of least norm came from normal equations: the force they give was wrong by 1e-7 and more."""
     for seed in range(10):

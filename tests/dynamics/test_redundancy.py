@@ -9,9 +9,10 @@ import pytest
 from closed_mechanisms import closed_mechanism
 from rbdl_models import LINKAGE_CLOSED, contacts_of, dynamics, frames_of, linkage, robot_of, set_of
 
-from constraints import Implicit, Position
+from constraints import Affine, ConstraintError, Implicit, Position
 from constraints.dynamics import DynamicsStatus, Factorisation, Method, MethodError, forward_dynamics, impact
-from constraints.loops import Closure, ConstraintSet, Hinge
+from constraints.loops import Baumgarte, Closure, ConstraintSet, Hinge
+from constraints.models import sample_arm
 from constraints.reduced import minimal_coordinates, reduced_forward_dynamics
 
 ANY = (Method.AUTOMATIC, Method.DIRECT, Method.RANGE_SPACE, Method.NULL_SPACE)
@@ -190,3 +191,21 @@ def test_rows_that_only_the_digits_of_a_file_make_hold_nothing() -> None:
         assert found.rank == 10
         other = reduced_forward_dynamics(state).or_raise().acceleration
         np.testing.assert_allclose(found.acceleration, other, atol=1e-9 * np.abs(other).max())
+
+
+def test_a_set_says_below_which_part_rows_are_rounding() -> None:
+    """A row of 2e-8 beside one of 1: rounding by default, a row where the set says so; copies keep what was said."""
+    robot = sample_arm()
+    A = np.zeros((2, robot.nv))
+    A[0, 0], A[1, 1] = 1.0, 2e-8
+    rows, q, v = [Implicit.zero(Affine(A, input=robot.space), name="rows")], robot.neutral, np.zeros(robot.nv)
+    for limit, rank in ((None, 1), (1e-8, 2), (3e-8, 1)):
+        some = ConstraintSet(robot, rows) if limit is None else ConstraintSet(robot, rows, rounding=limit)
+        for each in (some, some.switched(off=[]), some.stabilised(Baumgarte(1.0, 1.0))):
+            for method in ANY:
+                found = forward_dynamics(each, robot.at(q, v), method=method)
+                assert found.rank == rank
+                assert found.status is (DynamicsStatus.SOLVED if rank == 2 else DynamicsStatus.RANK_DEFICIENT)
+    for wrong in (-1.0, np.nan, "small"):
+        with pytest.raises(ConstraintError, match="rounding of a constraint set"):
+            ConstraintSet(robot, rows, rounding=wrong)  # type: ignore[arg-type]

@@ -12,7 +12,6 @@ from ...loops import ConstraintSet
 from ...loops.set_rows import SetRows
 from ...robot import Motion
 from ...rows.right_hand_side import RightHandSide
-from ..row_space import NO_ROW
 from ..saddle_point import solve_direct
 
 MOST_STEPS = 20
@@ -97,7 +96,7 @@ class MetricProjection:
                 return errors
             last = errors.position
             M, J = motion.mass_matrix(), rows.jacobian[self._placed]
-            dq = _least(M, J, self._none, -rows.position[self._placed])
+            dq = self._least(M, J, -rows.position[self._placed])
             if not np.isfinite(dq).all():
                 return errors
             motion = robot.at(robot.space.integrate(motion.q, dq), v)
@@ -109,19 +108,18 @@ class MetricProjection:
         size = 1.0 + float(np.abs(motion.v).max(initial=0.0))
         if float(np.abs(rows.velocity).max(initial=0.0)) <= ROUNDING * size:
             return motion
-        dv = _least(motion.mass_matrix(), rows.jacobian, self._none, -rows.velocity)
+        dv = self._least(motion.mass_matrix(), rows.jacobian, -rows.velocity)
         lengths = np.sqrt(np.einsum("ij,ij->i", rows.jacobian, rows.jacobian))
-        holds = lengths > NO_ROW * lengths.max()  # the others are rows of zeros to the dynamics, too
+        holds = lengths > self._set.rounding * lengths.max()  # the others are rows of zeros to the dynamics, too
         left = rows._replace(velocity=np.where(holds, rows.velocity + rows.jacobian @ dv, 0.0))
         errors = self.errors(left)
         if not errors.velocity <= max(RATES * self._tolerance, LEAST_RATE) * size:
             return errors
         return self._set.robot.at(motion.q, motion.v + dv)
 
-
-def _least(M: Matrix, J: Matrix, none: Vector, wanted: Vector) -> Vector:
-    """The least motion in the metric M with J x = wanted; what the rows cannot meet, by least squares."""
-    return solve_direct(M, J, none, wanted).acceleration
+    def _least(self, M: Matrix, J: Matrix, wanted: Vector) -> Vector:
+        """The least motion in the metric M with J x = wanted; what the rows cannot meet, by least squares."""
+        return solve_direct(M, J, self._none, wanted, rounding=self._set.rounding).acceleration
 
 
 def _norm(x: Any) -> float:
