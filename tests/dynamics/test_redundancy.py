@@ -198,7 +198,7 @@ def test_a_set_says_below_which_part_rows_are_rounding() -> None:
     robot = sample_arm()
     A = np.zeros((2, robot.nv))
     A[0, 0], A[1, 1] = 1.0, 2e-8
-    rows, q, v = [Implicit.zero(Affine(A, input=robot.space), name="rows")], robot.neutral, np.zeros(robot.nv)
+    rows, q, v = [Implicit.zero(Affine(A, inputs=robot.space), name="rows")], robot.neutral, np.zeros(robot.nv)
     for limit, rank in ((None, 1), (1e-8, 2), (3e-8, 1)):
         some = ConstraintSet(robot, rows) if limit is None else ConstraintSet(robot, rows, rounding=limit)
         for each in (some, some.switched(off=[]), some.stabilised(Baumgarte(1.0, 1.0))):
