@@ -290,7 +290,8 @@ class ConstraintGraph:
             GraphError: the start is not in the source state, or a leaf for a transition that chooses none.
         """
         found = self.transition(transition)
-        pair = self.robot.check(q_start, "q_start"), self.robot.check(q, "q")
+        check = self.robot.space.check
+        pair = check(q_start, "q_start"), check(q, "q")
         return from_starts(self._plans, self._selector, found, [pair], self.attempts, leaf)[0]
 
     def targets(

@@ -112,15 +112,15 @@ class TransitionPlan:
         self.steps = tuple(steps)
         self._ends = _ends_on(problems, parts[-1], asked)
 
-    def is_on_leaf(self, q: Vector, leaf: Vector | None, memory: GraphMemory) -> bool:
-        """Whether the end of the transition is on the leaf that was chosen; true where none is.
+    def is_on_leaf(self, q: Vector, leaf: Vector, memory: GraphMemory) -> bool:
+        """Whether the end of the transition is on the leaf that was chosen; true where it ends on none.
 
         Args:
             q: its end (nq,).
             leaf: a configuration (nq,) on the leaf.
             memory: memory of the call.
         """
-        if leaf is None or not self._ends:
+        if not self._ends:
             return True
         here = leaf_at(self._ends, memory.at(q))
         return here.same_as(leaf_at(self._ends, memory.at(leaf)), self._threshold)

@@ -178,7 +178,7 @@ class Search:
 
     def succeeds(self, plan: TransitionPlan, attempts: int, memory: GraphMemory) -> bool:
         """Whether the last attempt has found the target. Keeps what has got furthest; where two did, the first."""
-        on_leaf = plan.is_on_leaf(self.here, self.leaf, memory)
+        on_leaf = self.leaf is None or plan.is_on_leaf(self.here, self.leaf, memory)
         succeeds = on_leaf and self.goes_on and len(self.done) == len(plan.steps)
         if attempts == 1 or succeeds or len(self.done) > len(self.best.projections):
             self.best = TargetConfiguration(plan.transition, self.start, tuple(self.done), attempts, on_leaf)

@@ -99,11 +99,15 @@ class ComputedBodies:
         """Right-hand sides of that problem, from those of the one given; made once while these stay the same."""
         seen: _Sides = workspace.resource(self, "rhs", _Sides)
         if seen.theirs is not rhs:
-            own, rows = self.problem.rhs, self._rows
-            points = [(own if owner in rows else rhs).of(owner) for owner in self.problem.constraints]
-            seen.ours = RightHandSide(self.problem.constraints, np.concatenate(points))
+            seen.ours = self.problem.rhs.taken_from(rhs, self._given)
             seen.theirs = rhs
         return seen.ours
+
+    @cached_property
+    def _given(self) -> list[int]:
+        """Positions of the constraints that the problem without the rows has too."""
+        rows = {id(row) for row in self._rows}
+        return [i for i, owner in enumerate(self.problem.constraints) if id(owner) not in rows]
 
     @cached_property
     def _rows(self) -> list[Implicit]:
