@@ -24,13 +24,22 @@ def _add_column(W: Floats, m: int, J: int, N: int, scale2: float) -> None:
 
 
 @kernel
+def _are_zero(W: Floats, m: int, a: int) -> bool:
+    """Whether four columns have no number in a row."""
+    return W[a] == 0.0 and W[a + m] == 0.0 and W[a + 2 * m] == 0.0 and W[a + 3 * m] == 0.0
+
+
+@kernel
 def _add_columns(W: Floats, m: int, J: int, N: int) -> None:
     """Upper half of N + J J^T, of four columns of J: N is read and written a quarter as often as column by column."""
-    for i in range(m):
+    last = m  # rows of loops that these columns do not move are zeros
+    while last > 0 and _are_zero(W, m, J + last - 1):
+        last -= 1
+    for i in range(last):
         a, b, c, d = W[J + i], W[J + m + i], W[J + 2 * m + i], W[J + 3 * m + i]
         if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
             row = N + i * m
-            for j in range(i, m):
+            for j in range(i, last):
                 more = a * W[J + j] + b * W[J + m + j]
                 W[row + j] += more + (c * W[J + 2 * m + j] + d * W[J + 3 * m + j])
 
@@ -70,12 +79,14 @@ def cholesky_solved(W: Floats, N: int, m: int, y: int) -> bool:
         top = N + k * m
         if not W[top + k] > 0.0:
             return False
-        inverse = 1.0 / W[top + k]
+        inverse, last = 1.0 / W[top + k], m
         W[top + k] = inverse
-        for i in range(k + 1, m):
+        while W[top + last - 1] == 0.0:
+            last -= 1
+        for i in range(k + 1, last):
             a, row = W[top + i] * inverse, N + i * m
             if a != 0.0:  # rows of two loops without a common joint
-                for j in range(i, m):
+                for j in range(i, last):
                     W[row + j] -= a * W[top + j]
                 W[y + i] -= a * W[y + k]
     for k in range(m - 1, -1, -1):
