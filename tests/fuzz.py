@@ -1672,7 +1672,9 @@ def _(c: Chaos) -> Made:
         return given("row 1 of targets", reach_batch, _arm(), "tool", c.pick(points, points.tolist()))
     if way == "starts":
         culprits = ("starts of", "starts:", "reference posture")
-        return given(culprits, reach_batch, _arm(), "tool", _REACHED, c.vector(7))
+        wrong = c.vector(7)
+        rows = isinstance(wrong, np.ndarray) and wrong.ndim == 2
+        return given(culprits, reach_batch, _arm(), "tool", _REACHED, c.say("cut", wrong[:, :6]) if rows else wrong)
     if way == "counts":
         starts = c.say("as many rows as there are no targets", np.zeros((c.pick(1, 2, 3, 5), 7)))
         return given("starts of reach_batch", reach_batch, _arm(), "tool", points, starts)

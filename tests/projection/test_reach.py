@@ -252,7 +252,7 @@ def test_a_floating_base_stays() -> None:
     flown = reach(robot, hand, far, start, joints=robot.joint_names)
     assert flown.success
     assert np.linalg.norm(placed(robot, flown.q, hand).translation - far) <= CLOSE
-    with pytest.raises(EmptyProblemError, match=rf"are held: {free}; joints=\['{free}'\] lets"):
+    with pytest.raises(EmptyProblemError, match=rf"are held: {free}; give joints=\['{free}'\]"):
         reach(robot, free, far)
 
 

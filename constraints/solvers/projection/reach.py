@@ -280,8 +280,8 @@ def _refuse_unmoved(robot: Robot, function: FrameOfRobot, held: Sequence[str]) -
     between = [joint.name for joint in robot.space.factors if joint.name in held and function.columns[joint.v].any()]
     if not between:
         raise EmptyProblemError(f"{frame} cannot be moved: no joint is between it and {other}")
-    alone = f"the joints between {frame} and {other} are held"
-    raise EmptyProblemError(f"{alone}: {first_names(between)}; joints={between[:1]} lets that one move")
+    held_ones = f"the joints between {frame} and {other} are held: {first_names(between)}"
+    raise EmptyProblemError(f"{held_ones}; give joints={between[:1]}, or more of them, to let them move")
 
 
 def _posture(robot: Robot, q: Any, what: str) -> Vector:
