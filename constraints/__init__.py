@@ -1,6 +1,7 @@
 """Constraint solvers on Lie groups: put configurations of robots onto constraints.
 
 robot = Robot.from_urdf("arm.urdf")
+result = reach(robot, "hand", target)  # inverse kinematics; and with more constraints:
 hand = Implicit.equal(Pose(robot, "hand"), target)
 result = project(robot, [hand], robot.random(rng))
 
@@ -70,6 +71,8 @@ from .solvers import (
     Projector as Projector,
     Status as Status,
     project as project,
+    reach as reach,
+    reach_batch as reach_batch,
 )
 from .workspace import Workspace as Workspace
 

@@ -60,6 +60,8 @@ from constraints import (
     locked_joint,
     mimic_constraints,
     project,
+    reach,
+    reach_batch,
     rigid_transform,
 )
 from constraints.errors import ConstraintError
@@ -1636,6 +1638,49 @@ def _(c: Chaos) -> Made:
     return given("options", project, _arm(), [hand], q, c.thing(type(None)))
 
 
+_REACHED = [0.4, 0.1, 0.3]
+
+
+@entry("reach")
+def _(c: Chaos) -> Made:
+    way = c.pick("robot", "frame", "target", "start", "near", "reference", "joints", "options")
+    if way == "robot":
+        return given("robot of reach", reach, c.thing(), "tool", _REACHED)
+    if way == "frame":
+        return given("frame", reach, _arm(), c.name(["tool"]), _REACHED)
+    if way == "target":
+        not_finite = c.say("not finite", c.pick([np.nan, 0.0, 0.3], [0.0] * 6 + [np.inf], np.full((4, 4), np.nan)))
+        sizes = c.say("another size", np.zeros(c.pick((0,), 2, 5, 6, 8, (3, 1), (2, 7), (4, 3))))
+        return given("target of reach", reach, _arm(), "tool", c.pick(not_finite, sizes, c.thing(np.ndarray)))
+    if way in ("start", "near"):
+        culprits = (f"{way} of", f"{way}:", "reference posture")
+        return given(culprits, reach, _arm(), "tool", _REACHED, **{way: c.vector(7)})
+    if way == "reference":
+        return given("reference of reach", reach, _arm(), "tool", _REACHED, reference=c.placement())
+    wrong = c.thing(type(None))
+    return given(("options", "joints"), reach, _arm(), "tool", _REACHED, **{way: wrong})
+
+
+@entry("reach_batch")
+def _(c: Chaos) -> Made:
+    way, points = c.pick("targets", "row", "starts", "counts", "executor"), np.tile(_REACHED, (4, 1))
+    if way == "targets":
+        sizes = c.say("another size", np.zeros(c.pick((0,), 2, 5, 6, 8, (5, 4), (2, 6), (2, 3, 4))))
+        return given("targets of reach_batch", reach_batch, _arm(), "tool", c.pick(sizes, c.thing(np.ndarray)))
+    if way == "row":
+        points[1, 2] = c.say("a row that is not finite", c.pick(np.nan, np.inf, -np.inf))
+        return given("row 1 of targets", reach_batch, _arm(), "tool", c.pick(points, points.tolist()))
+    if way == "starts":
+        culprits = ("starts of", "starts:", "reference posture")
+        wrong = c.vector(7)
+        rows = isinstance(wrong, np.ndarray) and wrong.ndim == 2
+        return given(culprits, reach_batch, _arm(), "tool", _REACHED, c.say("cut", wrong[:, :6]) if rows else wrong)
+    if way == "counts":
+        starts = c.say("as many rows as there are no targets", np.zeros((c.pick(1, 2, 3, 5), 7)))
+        return given("starts of reach_batch", reach_batch, _arm(), "tool", points, starts)
+    return given("executor", reach_batch, _arm(), "tool", points, executor=c.thing(type(None)))
+
+
 # Contact
 
 
@@ -1957,7 +2002,7 @@ def _(c: Chaos) -> Made:
     rhs = _problem().rhs
     way = c.pick("first", "last", "function", "window", "none", "both", "only", "others")
     if way in ("first", "last", "function"):
-        wrong = c.thing(type(None), type, type(print))
+        wrong = c.thing(type(None), type, type(print), Space)  # which can be called
         return given(f"{way}", MovingRightHandSide, **({"first": rhs} if way == "last" else {}), **{way: wrong})
     if way == "window":
         wrong = c.say(

@@ -15,7 +15,6 @@ from .placement import (
     HasMatrix,
     as_placement,
     as_rotation,
-    has_matrix,
     matrix_of,
     pose_vector,
     quaternion_of,
@@ -79,21 +78,24 @@ def point_numbers(candidate: Any, space: Space, what: str = "point") -> Any:
             raise SpaceMismatchError(what, space.name, candidate.space.name)
         return candidate.q
     refuse_posture(candidate, what, space)
-    turns, moves = has_matrix(candidate, 3), has_matrix(candidate, 4)
+    numbers = matrix_of(candidate)
+    shape = shape_of(numbers)
+    turns, moves = shape == (3, 3), shape == (4, 4)
     if space in _POSES and moves:
-        return pose_vector(as_placement(candidate, what))
+        return pose_vector(as_placement(numbers, what))
     if space == SO3 and (turns or moves):
-        return quaternion_of(as_rotation(candidate, what))
-    shape = shape_of(candidate)
+        return quaternion_of(as_rotation(numbers, what))
+    if numbers is not candidate:
+        shape = shape_of(candidate)
     if space in _POSES and shape is None:
         as_placement(candidate, what)  # rows of several lengths: says what to write instead
     if (space in _POSES or space == SO3) and shape is not None and len(shape) == 1 and way_from(shape[0]):
         raise SizeError(f"{what} of {space.name}", space.nq, shape[0], way_from(shape[0]))
     if space in _POSES and turns:
         raise WrongObjectError(what, "a pose, rigid_transform(translation, rotation)", "a rotation alone")
-    if (turns or moves) and matrix_of(candidate) is not candidate:
+    if (turns or moves) and numbers is not candidate:
         came = f"a {type(candidate).__name__}, which has " + ("a rotation" if turns else "a translation and a rotation")
         raise WrongObjectError(what, f"{space.nq} numbers", came)
     if space.nq == 1 and isinstance(candidate, int | float) and not isinstance(candidate, bool):
         return [candidate]
-    return matrix_of(candidate)
+    return numbers

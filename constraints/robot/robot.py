@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import NoneType
-from typing import Self, final, overload
+from typing import Any, Self, final, overload
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from liegroups.arrays import ArrayLike, Vector
 
 from ..errors import UnknownJointError, UnknownNameError
 from ..keywords import FieldOf, absent, names_checked, unchanging
-from ..workspace import Workspace
+from ..workspace import Kept, Workspace
 from .bounds import Bounds
 from .configuration import checked_postures, configured, merged, random_configuration
 from .description import configuration_table, description
@@ -32,6 +32,9 @@ from .space import RobotSpace
 from .srdf import read_srdf
 from .system import Part, join
 from .urdf import Base, read_urdf
+
+KEPT = 32
+"""So many things made ready a robot keeps."""
 
 
 @final
@@ -53,6 +56,7 @@ class Robot:
 
     Attributes:
         space: configuration space, a product whose factors are the joints.
+        kept: what others made ready for this robot, as `constraints.reach` its projectors.
 
     Raises:
         WrongObjectError: `model` is no `pinocchio.Model`.
@@ -74,6 +78,7 @@ class Robot:
     references: Mapping[str, Vector]
     mimics: tuple[Mimic, ...]
     disabled_collisions: tuple[DisabledCollision, ...]
+    kept: Kept[Any]
     _frames: FrameTable
 
     def __init__(
@@ -97,6 +102,7 @@ class Robot:
             references=checked_postures(space, values, {} if references is None else references),
             mimics=as_mimics(mimics, space),
             disabled_collisions=as_disabled(disabled_collisions, link_names(own)),
+            kept=Kept(KEPT),
             _frames=frames,
         )
 
@@ -170,7 +176,7 @@ class Robot:
     def _with(self, **changes: object) -> Self:
         """A robot that differs in some fields and shares the others, the space above all."""
         other = copy.copy(self)
-        other.__dict__.update(changes)
+        other.__dict__.update(kept=Kept(KEPT), **changes)
         return other
 
     # Sizes and names

@@ -24,6 +24,7 @@ from ..functions.translation import RightTranslation
 from ..robot import Frame, Robot, pose_vector
 from ..robot.arguments import as_robot
 from ..robot.configuration import joint_value
+from ..robot.mimic import Mimic
 from .comparison import Comparison
 from .explicit import Explicit
 
@@ -165,10 +166,18 @@ def mimic_constraints(robot: Robot) -> tuple[Explicit, ...]:
     Raises:
         WrongObjectError: a tag on a joint that is not one number, as a continuous one.
     """
-    return tuple(
-        linear_coupling(robot, m.joint, {m.source: m.multiplier}, m.offset, name=f"{m.joint} mimics {m.source}")
-        for m in as_robot(robot, "robot of mimic constraints").mimics
-    )
+    return tuple(mimic_constraint(robot, m) for m in as_robot(robot, "robot of mimic constraints").mimics)
+
+
+def mimic_constraint(robot: Robot, mimic: Mimic) -> Explicit:
+    """One of them.
+
+    Args:
+        robot: the robot.
+        mimic: one of `robot.mimics`.
+    """
+    name = f"{mimic.joint} mimics {mimic.source}"
+    return linear_coupling(robot, mimic.joint, {mimic.source: mimic.multiplier}, mimic.offset, name=name)
 
 
 def locked_joint(where: Robot | Space, joint: str | Segments, value: object = None, *, name: str = "") -> Explicit:

@@ -10,6 +10,7 @@ from .options import Options as Options
 from .projection.batch import ProjectionBatch as ProjectionBatch
 from .projection.projection import Projection as Projection
 from .projection.projector import Projector as Projector, project as project
+from .projection.reach import reach as reach, reach_batch as reach_batch
 from .status import Refined as Refined, Status as Status, Step as Step
 from .step_control import (
     Backtracking as Backtracking,

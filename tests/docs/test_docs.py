@@ -175,9 +175,13 @@ PINK = """
     Configuration task FrameTask RelativeFrameTask PostureTask ComTask set_target cost gain lm_damping limits barriers
     solve_ik EqualityConstraintTask
 """
+IKINE = (
+    "ikine_LM inverse_kinematics Tep target_position q0 initial_position mask orientation_mode active_links_mask tol"
+)
 JAXLIE = "identity exp log multiply adjoint apply jlog rplus rminus normalize sample_uniform wxyz from_rpy_radians"
 SECTIONS = {"HPP": HPP, "RBDL": RBDL, "Crocoddyl": CROCODDYL, "Robotran": ROBOTRAN, "Karana": KARANA}
 SECTIONS |= {"Drake": DRAKE, "MuJoCo": MUJOCO, "pink and mink": PINK, "jaxlie": JAXLIE}
+SECTIONS |= {"Robotics Toolbox and ikpy": IKINE}
 
 
 def rows_of(section: str) -> list[list[str]]:
