@@ -22,8 +22,10 @@ myst_enable_extensions = ["dollarmath", "amsmath", "deflist"]
 myst_heading_anchors = 3
 nb_execution_mode = "force"  # what a notebook shows is what this library prints now
 nb_execution_in_temp = True
-nb_execution_raise_on_error = True
+nb_execution_show_tb = True  # a cell that fails is a warning with its traceback, and -W makes it an error
 nb_execution_timeout = 120  # [s] a cell
+nb_merge_streams = True
+nb_code_prompt_show, nb_code_prompt_hide = "Show the solution", "Hide the solution"
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
