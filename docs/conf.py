@@ -9,7 +9,7 @@ author = "the lie-constraints founders"
 version = release = constraints.__version__
 
 extensions = [
-    "myst_parser",
+    "myst_nb",  # pages of MyST, and those of docs/notebooks with the output of their code
     "sphinx.ext.autodoc",
     "sphinx.ext.mathjax",
     "sphinx.ext.napoleon",
@@ -20,6 +20,12 @@ html_title = f"lie-constraints {version}"
 
 myst_enable_extensions = ["dollarmath", "amsmath", "deflist"]
 myst_heading_anchors = 3
+nb_execution_mode = "force"  # what a notebook shows is what this library prints now
+nb_execution_in_temp = True
+nb_execution_show_tb = True  # a cell that fails is a warning with its traceback, and -W makes it an error
+nb_execution_timeout = 120  # [s] a cell
+nb_merge_streams = True
+nb_code_prompt_show, nb_code_prompt_hide = "Show the solution", "Hide the solution"
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"

@@ -51,16 +51,16 @@ def joint_kinds(space: RobotSpace) -> tuple[str, ...]:
 def _leaf(leaf: Factor, q: Vector, radians: BoolVector) -> str:
     """Entries of one group of a joint with their units; an angle in degrees too."""
     values: list[float] = q[leaf.q].tolist()
-    words = [f"{x: .4f}" for x in values]
+    words = [f"{x: z.4f}" for x in values]
     if leaf.space.is_flat:
         return ", ".join(
-            f"{word} rad ({math.degrees(x):.1f} deg)" if angle else f"{word} m"
+            f"{word} rad ({math.degrees(x):z.1f} deg)" if angle else f"{word} m"
             for word, x, angle in zip(words, values, radians[leaf.v], strict=True)
         )
     n = 2 if leaf.space == SE2 else 3 if leaf.space == SE3 else 0
     start = f"{', '.join(words[:n])} m, " if n else ""
     if leaf.space in (SO2, SE2):
-        return f"{start}{', '.join(words[n:])} cos, sin ({math.degrees(math.atan2(values[-1], values[-2])):.1f} deg)"
+        return f"{start}{', '.join(words[n:])} cos, sin ({math.degrees(math.atan2(values[-1], values[-2])):z.1f} deg)"
     return f"{start}{', '.join(words[n:])} quaternion xyzw"
 
 

@@ -114,11 +114,18 @@ def joint_space(joint: Any, name: str) -> Space:
 
 
 def joint_kind(joint: Any) -> str:
-    """Words for the type of a pinocchio joint model: "revolute z", "composite (translation, spherical)"."""
+    """Words for the type of a pinocchio joint model: "revolute z", "revolute -y", "prismatic (0.6, 0, 0.8)"."""
     if type_name(joint) == COMPOSITE:
         return f"composite ({', '.join(joint_kind(part) for part in joint_whole(joint).joints)})"
     kind = JOINT_TYPES[type_name(joint)]
-    return f"{kind.word} {kind.axis.lower()}".rstrip()
+    return f"{kind.word} {_axis_word(joint) if 'axis' in kind.numbers else kind.axis.lower()}".rstrip()
+
+
+def _axis_word(joint: Any) -> str:
+    """The axis of a joint along any: "-y", or its three numbers."""
+    axis = joint_axis(joint_whole(joint))
+    opposite = next((letter for letter, along in _AXES.items() if np.array_equal(-axis, along)), "")
+    return f"-{opposite.lower()}" if opposite else f"({', '.join(f'{x:z.3g}' for x in axis.tolist())})"
 
 
 def joint_along(word: str, direction: Vector, *pitch: float) -> Any:

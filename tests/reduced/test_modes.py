@@ -236,6 +236,19 @@ def test_sleeping_top() -> None:
     assert max(m.rate for m in slow) == pytest.approx(np.abs(w.imag).max(), rel=1e-7)
 
 
+def test_a_mode_that_grows_or_decays_has_no_frequency_not_even_a_negative_zero() -> None:
+    """Issue 18: a pendulum upright, s = -+sqrt(m g l / I); its decaying mode was printed with -0.0000 Hz."""
+    model = pin.Model()
+    joint = model.addJoint(0, pin.JointModelRX(), pin.SE3.Identity(), "pivot")
+    model.appendBodyToJoint(joint, pin.Inertia(2.0, np.array([0.0, 0.0, 0.5]), 0.1 * np.eye(3)), pin.SE3.Identity())
+    rows = ConstraintSet(Robot(model), [])
+    upright_modes = equilibrium(minimal_coordinates(rows, [0.0]), [0.0]).or_raise().modes().or_raise()
+    rate = np.sqrt(2.0 * 9.81 * 0.5 / (0.1 + 2.0 * 0.25))
+    np.testing.assert_allclose([mode.rate for mode in upright_modes], [-rate, rate], rtol=1e-9)
+    assert [np.copysign(1.0, mode.frequency) for mode in upright_modes] == [1.0, 1.0]
+    assert "-0.0000" not in upright_modes.describe()
+
+
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_free_rotor(axis: int) -> None:
     """Euler: spinning at s about a principal axis, s^2 (I3 - I1)(I3 - I2) / (I1 I2) = w^2; the middle one grows."""

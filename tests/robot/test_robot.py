@@ -455,6 +455,27 @@ def test_printing():
     assert "mixed" in str(robot)
 
 
+@pytest.mark.parametrize("axis", ["0 -1 0", "0.6 0 0.8", "0 0 -1"])
+@pytest.mark.parametrize("kind", ["revolute", "continuous", "prismatic"])
+def test_printing_says_the_axis_of_a_joint_along_any(kind, axis):
+    """Issue 18, a four-bar in an upright plane: pins about -y were "revolute", and nobody could see about what."""
+    robot = Robot.from_urdf(
+        f"""<robot name="one"><link name="a"/><link name="b"/><joint name="pin" type="{kind}"><parent link="a"/>
+        <child link="b"/><axis xyz="{axis}"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+    )
+    words = {"0 -1 0": "-y", "0.6 0 0.8": "(0.6, 0, 0.8)", "0 0 -1": "-z"}[axis]
+    assert f"pin  {kind} {words}, " in robot.describe()
+    assert robot.format(robot.neutral).startswith(f"pin  {kind} {words}  ")
+
+
+def test_printing_has_no_negative_zero():
+    """Issue 18: an angle of -1e-17 rad was "-0.0000 rad (-0.0 deg)"."""
+    robot = mixed_tree()
+    q = robot.configuration(rx=-1e-17, ry=-0.0, translation=[-1e-9, 0.0, 0.0])
+    assert " 0.0000 rad (0.0 deg)" in robot.format(q).splitlines()[0]
+    assert "-0.0" not in robot.format(q)
+
+
 # Systems
 
 

@@ -125,7 +125,8 @@ def _undamped(unit: _Unit) -> list[Root]:
         error = 0.5 * square_error / abs(s)
         if abs(complex(square).imag) <= square_error:  # s squared is real
             s = complex(0.0, abs(s.imag)) if complex(square).real > 0.0 else complex(abs(s.real), 0.0)
-        found += [Root(root, error, shape) for root in (s, -s) if root.imag > 0.0 or s.imag == 0.0]
+        opposite = complex(-s.real, 0.0 - s.imag)  # of a real root real too, without a negative zero
+        found += [Root(root, error, shape) for root in (s, opposite) if root.imag > 0.0 or s.imag == 0.0]
     return found
 
 
