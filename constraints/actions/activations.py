@@ -54,7 +54,7 @@ class Quadratic(Activation):
         if self.weights is not None:
             w = np.array(real_numbers(self.weights, "weights of an activation", finite=True)).reshape(-1)
             if (w < 0.0).any():
-                raise OptionError(f"weights of an activation: expected no negative ones, got {w.min():g}")
+                raise OptionError(f"weights of an activation: expected no negative weights, got {w.min():g}")
             set_fields(self, weights=w)
 
     def check(self, size: int, what: str) -> None:

@@ -62,7 +62,7 @@ class Actuators:
             raise OptionError(f"actuators of a floating base: '{owner.name}' has no joints")
         first = owner.space.factors[0]
         if first.v.stop - first.v.start != 6:
-            raise OptionError(f"actuators of a floating base: the first joint, '{first.name}', is no free joint")
+            raise OptionError(f"actuators of a floating base: the first joint, '{first.name}', is not a free joint")
         return cls(owner, np.eye(owner.nv)[:, 6:], coordinate_names(owner)[6:])
 
     @classmethod

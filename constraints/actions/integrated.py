@@ -59,7 +59,7 @@ class IntegratedAction(DiscreteAction):
     """
 
     def __init__(self, differential: DifferentialAction, step: float) -> None:
-        expected = "a DifferentialAction, as ContactForwardDynamics"
+        expected = "a DifferentialAction, such as ContactForwardDynamics"
         self.differential = expect(differential, DifferentialAction, "action to be integrated", expected)
         self.step = finite_number(step, "step of an integrated action")
         if not self.step > 0.0:

@@ -49,7 +49,7 @@ class StageConstraint:
         equal = lower == upper
         if equal.any() and not equal.all():
             raise OptionError(
-                f"bounds of '{self.label}': some rows are equalities; give them a constraint of their own"
+                f"bounds of '{self.label}': some rows are equalities; put them into a separate constraint"
             )
 
     @property

@@ -194,7 +194,7 @@ class StageSpace:
             SpaceMismatchError: a function of something else.
         """
         if self.constraint_set is None:
-            raise OptionError("forces of a stage: it has no constraint set; `with_controls(nu, constraint_set)`")
+            raise OptionError("forces of a stage: it has no constraint set; use `with_controls(nu, constraint_set)`")
         columns = self._columns["force"]
         s = slice(0, self.nf) if which is None else self.constraint_set.slice_of(which)
         label = "force" if which is None else f"force of {self.constraint_set[which].name}"

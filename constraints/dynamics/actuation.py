@@ -77,7 +77,7 @@ def actuation_at(constraint_set: ConstraintSet, motion: Motion, actuated: Any, m
         got = "none" if actuated is None else "both"
         raise OptionError(
             f"actuators of inverse dynamics: give `actuated` ({_WORDS}) or `actuation` (a matrix (nv, na)), got {got}; "
-            "`actuated=robot.joint_names` are all joints"
+            "`actuated=robot.joint_names` actuates all joints"
         )
     if matrix is not None:
         return _of_matrix(matrix, motion.v.size)

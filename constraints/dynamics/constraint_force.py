@@ -145,8 +145,8 @@ def rod_length(rod: RodClosure, q: Vector) -> float:
     length = float(np.sqrt(x @ x))
     if length < COINCIDENT:
         raise UndefinedError(
-            f"rod '{rod.name}': its ends coincide, the line between them has no direction, and no multiplier gives a "
-            "force along it"
+            f"rod '{rod.name}': its ends coincide, so the line between them has no direction, and no multiplier gives "
+            "a force along it"
         )
     return length
 

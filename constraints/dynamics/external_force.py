@@ -135,7 +135,7 @@ def _single(given: tuple[Any, ...], what: str) -> Iterator[Force]:
     """Forces one by one, those inside others too."""
     for i, candidate in enumerate(given):
         if isinstance(candidate, type) or not callable(getattr(candidate, "generalised", None)):
-            words = "an ExternalForce(frame, wrench), a HingeForce, a spring, or what has generalised(motion)"
+            words = "an ExternalForce(frame, wrench), a HingeForce, a spring, or an object with generalised(motion)"
             raise WrongObjectError(f"{what} {i}", words, candidate)
         if hasattr(candidate, "__iter__"):
             yield from _single(tuple(candidate), f"{what} {i}, force")

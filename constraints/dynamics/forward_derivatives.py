@@ -42,8 +42,8 @@ class DerivativeStatus(StatusEnum):
         "states nearby."
     )
     SINGULAR = (
-        "There are no derivatives: the rank of the rows is another one at states beside this one (a dead point, or a "
-        "mechanism that moves by its special lengths), or a matrix is singular."
+        "There are no derivatives: the rank of the rows is different at neighbouring states (a dead point, or a "
+        "mechanism that moves only by its special lengths), or a matrix is singular."
     )
     NOT_SOLVED = "There is no solution of the dynamics to differentiate."
 

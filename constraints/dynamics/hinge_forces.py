@@ -19,7 +19,7 @@ from ..loops.hinge_fit import fitted, rate_matrix
 from ..robot import Frame, Motion, Posture
 from .law import InTime, Law, is_function, numbers_of, plain
 
-CLOSURE = "a Closure, the cut that a hinge types"
+CLOSURE = "a Closure (a cut joint with a hinge)"
 """What the closure of a hinge force is, in messages."""
 
 

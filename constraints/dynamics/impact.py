@@ -149,7 +149,7 @@ def impact(
         wished = target - restitutions(constraint_set, restitution) * rows.velocity
     else:
         if restitution != 0.0:
-            raise OptionError("impact: `after` says the velocities of the rows; leave `restitution` out")
+            raise OptionError("impact: `after` already gives the velocities of the rows; leave `restitution` out")
         target = wished = finite_vector(after, constraint_set.size, "velocity of the rows after an impact")
     wished = np.where(constraint_set.counts_in(rows), wished, 0.0)
     found, how = _solve(constraint_set, motion, rows, wished - np.where(rows.jacobian.any(axis=1), seen, 0.0), how, by)
@@ -186,7 +186,7 @@ def restitutions(constraint_set: ConstraintSet, restitution: float | Mapping[Any
         for which, number in restitution.items():
             owner = constraint_set[which]
             if not isinstance(owner, PointContact | SurfaceContact) and number != 0.0:
-                raise OptionError(f"restitution of '{owner.name}': expected 0 (it is no contact), got {number}")
+                raise OptionError(f"restitution of '{owner.name}': expected 0 (it is not a contact), got {number}")
             e[constraint_set.slice_of(which)] = _coefficient(number, owner.name)
         return e
     number = _coefficient(restitution, "contacts")

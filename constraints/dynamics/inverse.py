@@ -120,7 +120,7 @@ class InverseDynamics(RowForces):
 
     def describe(self) -> str:
         """The result in words: status, actuation, deviation, and what is left without an actuator."""
-        full = "full on the constraints" if self.is_fully_actuated else "not full on the constraints"
+        full = "full" if self.is_fully_actuated else "too few for the motions that the constraints leave free"
         lines = [str(self.status), f"  actuation: {counted(len(self.effort), 'number')}, {full}"]
         lines += [f"  without actuator: {first_names(self.unactuated)}"] if self.unactuated else []
         lines += [f"  {self.surplus} more than needed: effort of least norm"] if self.surplus else []
@@ -129,7 +129,7 @@ class InverseDynamics(RowForces):
         far = np.linalg.norm(self.deviation)
         if self.status in (DynamicsStatus.UNDERACTUATED, DynamicsStatus.OFF_CONSTRAINTS):
             off = np.linalg.norm(self.nearest - self.target)
-            lines += [f"  deviation: norm {far:.3g}, of which {off:.3g} since the target contradicts the constraints"]
+            lines += [f"  deviation: norm {far:.3g}, of which {off:.3g} because the target contradicts the constraints"]
         return "\n".join(lines)
 
     def __str__(self) -> str:

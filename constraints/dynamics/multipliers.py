@@ -29,7 +29,7 @@ class NoWrenchError(ConstraintError):
     def __init__(self, name: str) -> None:
         self.name = name
         super().__init__(
-            f"'{name}' is neither a contact nor a closure: its force is no wrench between two frames; "
+            f"'{name}' is neither a contact nor a closure: its force is not a wrench between two frames; "
             "`generalised_force(name)` gives it as joint forces"
         )
 

@@ -174,5 +174,5 @@ def check_state(constraint_set: object, motion: object) -> None:
     state = expect(motion, Motion, "state of dynamics", "a Motion: robot.at(q, v)")
     if not whole.robot.space.same_robot(state.posture.space):
         raise RobotMismatchError(
-            "motion of another robot than the constraint set; give one of its own, `constraint_set.robot.at(q, v)`"
+            "the motion and the constraint set are of different robots; give `constraint_set.robot.at(q, v)`"
         )

@@ -44,7 +44,7 @@ class NoCounterpartError(ConstraintError):
 
     def __init__(self, what: str, reason: str) -> None:
         self.what, self.reason = what, reason
-        super().__init__(f"{what} does not mean the same on the other side: {reason}")
+        super().__init__(f"{what} has no equivalent in the other library: {reason}")
 
 
 def from_constraint_model(robot: Robot, model: Any, *, name: str = "") -> Implicit:
@@ -85,7 +85,7 @@ def from_constraint_model(robot: Robot, model: Any, *, name: str = "") -> Implic
             raise NoCounterpartError(what, "pinocchio stores its desired offset and does not read it")
         _still(what, inner.desired_constraint_velocity)
     elif "ConstraintModel" in kind and type(inner).__module__.startswith("pinocchio"):
-        raise NoCounterpartError(what, f"it is no equality of two frames; expected {_TAKEN}")
+        raise NoCounterpartError(what, f"it is not an equality of two frames; expected {_TAKEN}")
     else:
         raise WrongObjectError("constraint model", _TAKEN, model)
     a, b = _frame(robot, inner, 1), _frame(robot, inner, 2)

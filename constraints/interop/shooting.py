@@ -153,7 +153,7 @@ class MultipleShooting:
         for words, rows in (("an equality", np.abs(done.h[~h])), ("an inequality", outside)):
             if rows.size and rows.max() > MISSED:
                 raise OptionError(
-                    f"start of a shooting problem: {words} of the first action that no control can change is missed "
+                    f"start of a shooting problem: {words} of the first action that no control can change is violated "
                     f"by {rows.max():.3g}"
                 )
 

@@ -36,7 +36,7 @@ class ShootingStatus(StatusEnum):
     MAX_ITERATIONS = "There were no iterations left."
     INTERRUPTED = "The callback stopped it."
     NO_DYNAMICS = "A node of the trajectory to start from has no dynamics, or no finite cost."
-    NO_DERIVATIVES = "A node on the way has dynamics but no derivatives."
+    NO_DERIVATIVES = "A node of an iterate has dynamics but no derivatives."
 
     @property
     def is_success(self) -> bool:

@@ -180,7 +180,7 @@ class Assembly(Result):
             used = (
                 f"{used} used; `max_iterations` raises it" if spent else f"{self.iterations} of {most} iterations used"
             )
-            used += "; `projection.diagnose()` tells hard from impossible"
+            used += "; `projection.diagnose()` tells whether it is only hard or impossible"
         kept = self.projection.problem.bounds
         bounded = bool((np.isfinite(kept.lower) | np.isfinite(kept.upper)).any())
         said = str(self.status) if bounded or not self.success else UNBOUNDED
@@ -311,7 +311,8 @@ def assemble_velocity(
     error = constraint_set.velocity_error(q, v, rhs)
     J = constraint_set.jacobian(q, rhs)[:, moving]
     change = least_change(J, error, W[moving])
-    _warn_if_left(constraint_set, error - J @ change, "driven joints and constraints contradict: '%s' is off by %.3g")
+    contradiction = "driven joints and constraints contradict each other: '%s' is off by %.3g"
+    _warn_if_left(constraint_set, error - J @ change, contradiction)
     v[moving] -= change
     return v
 

@@ -247,6 +247,6 @@ class FixedClosureError(ConstraintError):
     def __init__(self, closure: str, where: str) -> None:
         self.closure, self.where = closure, where
         super().__init__(
-            f"'{closure}': predecessor and successor are both {where}, where nothing moves one against the other: "
+            f"'{closure}': predecessor and successor are both {where}, so they never move relative to each other: "
             "give frames on two joints"
         )

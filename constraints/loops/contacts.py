@@ -48,8 +48,8 @@ def as_axes(axes: object, what: str) -> Axes:
     """
     if not isinstance(axes, Axes) and str(axes).rpartition(".")[2].upper() == "WORLD":
         raise OptionError(
-            f"axes of {what}: WORLD is refused, it means two things: Crocoddyl takes it for LOCAL_WORLD_ALIGNED, "
-            "pinocchio for spatial rows at the origin of the world; use Axes.LOCAL_WORLD_ALIGNED, or Axes.LOCAL"
+            f"axes of {what}: WORLD is ambiguous: Crocoddyl reads it as LOCAL_WORLD_ALIGNED, "
+            "pinocchio as spatial rows at the origin of the world; use Axes.LOCAL_WORLD_ALIGNED, or Axes.LOCAL"
         )
     return expect(axes, Axes, f"axes of {what}", "Axes.LOCAL or Axes.LOCAL_WORLD_ALIGNED")
 
@@ -120,7 +120,7 @@ class PointContact(FrameRows):
         if self.error_axes not in (None, self.axes):
             as_axes(self.error_axes, f"the error of '{name}'")
             if rates is None:
-                raise OptionError(f"'{name}': error axes of their own are for LOCAL rows in Form.RATES")
+                raise OptionError(f"'{name}': error_axes are only for LOCAL rows in Form.RATES")
             pose_map = pose_map if at is None else Split(N, None)
         _hold(self, frame, None if at is None else pin.SE3(np.eye(3), at), pose_map, name, rates)
 

@@ -26,8 +26,8 @@ class Form(Enum):
 
     DERIVATIVE = "first and second time derivative of the position rows"
     RATES = (
-        "velocity and acceleration of the frame, as pinocchio, Crocoddyl and TSID have them: spatial accelerations in "
-        "six rows, classical ones of points; the position error serves stabilisation only"
+        "velocity and acceleration of the frame, as in pinocchio, Crocoddyl and TSID: spatial accelerations in "
+        "six rows, classical ones of points; the position error is used for stabilisation only"
     )
 
     def __repr__(self) -> str:

@@ -146,7 +146,7 @@ def _refuse(closure: Closure, parent: Frame, child: Frame) -> None:
             f"{'' if child is closure.predecessor else ' (try reverse=True)'}",
         )
     if parent.joint in list(model.subtrees[child.joint]):
-        raise NotAJointError(closure.name, f"its {word} carries the other side: the tree would close on itself")
+        raise NotAJointError(closure.name, f"its {word} carries the other body: the tree would contain a loop")
 
 
 class _Rebuilt:

@@ -81,7 +81,7 @@ def _of_a_part_alone(a: str, b: str) -> str:
     short, long = sorted((a, b), key=len)
     if not long.endswith(f"/{short}"):
         return ""
-    return f": joint '{short}' is that of a part alone, frames are of the robot of the whole scene, which has '{long}'"
+    return f": joint '{short}' is of a part alone; take frames from the robot of the whole scene, where it is '{long}'"
 
 
 DOWN = -0.5
@@ -163,11 +163,11 @@ class ConstraintGraphFactory:
         for thing in self.objects:
             if placed.setdefault(thing.joint, thing.name) != thing.name:
                 raise GraphError(
-                    f"objects '{placed[thing.joint]}' and '{thing.name}' are on one joint: they would be placed twice; "
+                    f"objects '{placed[thing.joint]}' and '{thing.name}' are on one joint: it would be placed twice; "
                     "give one object with the handles and surfaces of both"
                 )
             if thing.surfaces and not self.floors:
-                raise GraphError(f"object '{thing.name}' has surfaces, but there are no floors on which they are put")
+                raise GraphError(f"object '{thing.name}' has surfaces, but there are no floors to put it on")
         self._say_which_look_wrong()
         check_rules(self.rules, [gripper.name for gripper in self.grippers], handles)
 
@@ -176,8 +176,8 @@ class ConstraintGraphFactory:
         for floor in self.floors:
             if floor.joint == 0 and floor.normal[2] < DOWN:
                 _log.warning(
-                    "%s: it looks down, so that objects hang below it; seen from above the vertices of a table go "
-                    "counter-clockwise", floor.describe(),
+                    "%s: its normal points down, so objects hang below it; the vertices of a table must be "
+                    "counter-clockwise seen from above", floor.describe(),
                 )  # fmt: skip
         for thing in self.objects:
             inertia = self.robot.model.inertias[thing.joint]
@@ -185,9 +185,9 @@ class ConstraintGraphFactory:
             for surface in thing.surfaces:
                 if surface.normal @ (surface.outward.translation - middle) < -SAME_SIDE:
                     _log.warning(
-                        "%s: it looks into object '%s', whose %s is on that side, so that the object stands on its "
-                        "head; seen from outside the vertices go counter-clockwise", surface.describe(), thing.name,
-                        "centre of mass" if inertia.mass > 0.0 else "origin",
+                        "%s: its normal points into object '%s', whose %s is on that side, so the object stands on its "
+                        "head; the vertices must be counter-clockwise seen from outside", surface.describe(),
+                        thing.name, "centre of mass" if inertia.mass > 0.0 else "origin",
                     )  # fmt: skip
 
     @classmethod
@@ -240,7 +240,7 @@ class ConstraintGraphFactory:
         parts = Parts(self)
         sets = [s for s in _grasp_sets(len(names), len(parts.handles)) if is_allowed(self.rules, names, parts.held(s))]
         if not sets:
-            raise GraphError("the rules allow no set of grasps, not even that nothing is held")
+            raise GraphError("the rules allow no set of grasps, not even the empty one")
         states = {held: State(parts.name_of(held), parts.constraints_of(held), _priority(held)) for held in sets}
         transitions: list[Transition] = []
         waypoints: list[State] = []

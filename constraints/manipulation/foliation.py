@@ -156,8 +156,8 @@ def refuse_free_rows(owner: RowOwner, who: str) -> None:
     free = np.flatnonzero(owner.rows.free_rhs & owner.rows.mask)
     if free.size:
         raise GraphError(
-            f"{who}: row {int(free[0])} of {owner.name!r} is EQUALITY, whose right-hand side may vary; only what is "
-            "the same for all configurations belongs here (put the constraint on transitions, as a complement)"
+            f"{who}: row {int(free[0])} of {owner.name!r} is EQUALITY, whose right-hand side may vary; only rows "
+            "that are the same for all configurations belong here (put the constraint on transitions, as a complement)"
         )
 
 
@@ -193,7 +193,7 @@ def one_placement_each(foliations: Sequence[Foliation]) -> None:
                 if placed.setdefault(joint, foliation.name) != foliation.name:
                     name = owner.function.robot.joint_names[joint - 1] if joint else "universe"
                     raise GraphError(
-                        f"'{placed[joint]}' and '{foliation.name}' both place '{name}': one placement each"
+                        f"'{placed[joint]}' and '{foliation.name}' both place '{name}': give one placement only"
                     )
 
 

@@ -263,7 +263,9 @@ class ConstraintGraph:
         found = self.transition(transition)
         if found.inner:
             parts = ", ".join(f"'{part}'" for part in found.inner)
-            raise GraphError(f"transition '{found}' leads through waypoints, each part has its own paths: {parts}")
+            raise GraphError(
+                f"transition '{found}' leads through waypoints, and each part has its own paths; give a part: {parts}"
+            )
         return self._problems.path(found, self.robot.check(q_start, "q_start"))
 
     def target(

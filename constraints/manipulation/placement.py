@@ -100,8 +100,8 @@ def _check_moves(name: str, objects: Surface | Sequence[Surface]) -> None:
     for surface in surfaces_of:
         if isinstance(surface, Surface) and surface.frame.joint == 0:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise OptionError(
-                f"objects of '{name}': surface '{surface.name}' is fixed in the world, expected surfaces of what is "
-                "placed (the floors come after them)"
+                f"objects of '{name}': surface '{surface.name}' is fixed in the world, expected surfaces of the "
+                "object (the floors are the next argument)"
             )
 
 

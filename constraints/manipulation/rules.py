@@ -46,7 +46,7 @@ class Rule:
                 try:
                     re.compile(pattern)
                 except re.error as error:
-                    raise OptionError(f"{what} of a rule: '{pattern}' is no pattern, expected one ({error})") from None
+                    raise OptionError(f"{what} of a rule: '{pattern}' is not a regular expression ({error})") from None
             set_fields(self, **{what: patterns})
         if len(self.grippers) != len(self.handles):
             raise SizeError("handles of a rule", len(self.grippers), len(self.handles))
@@ -85,4 +85,4 @@ def check_rules(rules: Sequence[Rule], grippers: Sequence[str], handles: Sequenc
             for pattern in patterns:
                 if not any(re.fullmatch(pattern, name) for name in names):
                     known = ", ".join(name for name in names if name)
-                    raise GraphError(f"rule {i}: '{pattern}' matches no {what} as a whole; there are {known}")
+                    raise GraphError(f"rule {i}: '{pattern}' matches no whole {what} name; there are {known}")

@@ -125,7 +125,7 @@ class Transition(_Named):
         for what in ("constraints", "parameters", *(("condition",) if self.condition is not None else ())):
             set_fields(self, **{what: as_owners(getattr(self, what), f"{what} of {who}")})
         if self.parameters and self.condition is None:
-            raise GraphError(f"{who} has parameters of a leaf to choose; it needs a condition too, or an empty one")
+            raise GraphError(f"{who} has parameters of a leaf to choose, so it needs a condition too (it may be empty)")
         whole_number(self.weight, f"weight of {who}")
         set_fields(self, inner=_chain(self.inner, self))
 

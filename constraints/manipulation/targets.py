@@ -341,5 +341,5 @@ def configurations(robot: Robot, Q_start: ArrayLike, Q: ArrayLike) -> list[tuple
         found.append([robot.check(row, f"{what}[{i}]") for i, row in enumerate(rows)])
     starts, guesses = found
     if len(starts) != len(guesses):
-        raise GraphError(f"starts and guesses must be as many: there are {len(starts)} and {len(guesses)}")
+        raise GraphError(f"expected as many guesses as starts, got {len(starts)} starts and {len(guesses)} guesses")
     return list(zip(starts, guesses, strict=True))

@@ -87,7 +87,7 @@ class Validation(Result):
         for name, rate in self.transitions.items():
             where = ", ".join(f"{count} at '{part}'" for part, count in self.failed_at.get(name, {}).items())
             lines.append(f"transition '{name}': {rate.of('target')}" + (f"; failed {where}" if where else ""))
-        return "\n".join([*lines, *(self.problems or ("nothing is wrong",))])
+        return "\n".join([*lines, *(self.problems or ("no problem was found",))])
 
     __repr__ = __str__
 

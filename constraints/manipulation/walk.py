@@ -76,7 +76,7 @@ class Walk(Result):
         """The whole path.
 
         Raises:
-            PathError: the walk did not come to its end; says how far, and why. It carries the walk.
+            PathError: the walk did not reached its end; says how far, and why. It carries the walk.
         """
         if self.path is None or not self.success:
             raise PathError(str(self), self)
@@ -98,15 +98,15 @@ class Walk(Result):
 
     def _summary(self) -> Iterator[str]:
         """Transitions by how they went, reasons, and a case of the first."""
-        parts = {"walked": slice(0, self.done), "not walked": slice(self.done, self.done + 1)}
-        for word, part in (parts | {"not come to": slice(self.done + 1, None)}).items():
+        parts = {"walked": slice(0, self.done), "failed": slice(self.done, self.done + 1)}
+        for word, part in (parts | {"not reached": slice(self.done + 1, None)}).items():
             names = [f"'{step}'" for step in self.transitions[part]]
             yield from [f"  {word}: {', '.join(names)}"] if names else []
         for reason, count in self.refusals.most_common(SHOWN):
-            yield f"  given up {_times(count)}: {reason}"
+            yield f"  failed {_times(count)}: {reason}"
         others = [count for _, count in self.refusals.most_common()[SHOWN:]]
         if others:
-            yield f"  given up {_times(sum(others))}: {counted(len(others), 'other reason')} (describe(details=True))"
+            yield f"  failed {_times(sum(others))}: {counted(len(others), 'other reason')} (describe(details=True))"
         for reason, _ in self.refusals.most_common(1) if not self.success else ():
             if reason in self.cases:
                 yield f"  the last time: {self.cases[reason]}"
@@ -114,9 +114,9 @@ class Walk(Result):
     def _details(self) -> Iterator[str]:
         """Each transition, each reason, each case."""
         for i, step in enumerate(self.transitions):
-            yield f"  '{step}': {'walked' if i < self.done else 'not walked' if i == self.done else 'not come to'}"
+            yield f"  '{step}': {'walked' if i < self.done else 'failed' if i == self.done else 'not reached'}"
         for reason, count in self.refusals.most_common():
-            yield f"  given up {_times(count)}: {reason}"
+            yield f"  failed {_times(count)}: {reason}"
         for reason, _ in self.refusals.most_common() if not self.success else ():
             if reason in self.cases:
                 yield f"  {reason}, the last time:"
@@ -124,7 +124,7 @@ class Walk(Result):
 
     def _hindrances(self) -> list[str]:
         """What collides whatever the walk does."""
-        met = [f"{pair.a} meets {pair.b}" for pair in self.start_collisions]
+        met = [f"{pair.a} collides with {pair.b}" for pair in self.start_collisions]
         return [
             *([f"the start is in collision: {', '.join(met)}"] if met else []),
             *([always_in_words(self.always_colliding)] if self.always_colliding else []),
@@ -276,7 +276,7 @@ class _Walker:
         guess = self._graph.robot.check(self._guess(step, q, self._rng), "guess of a walk")
         target = self._graph.target(step, q, guess)
         if not target.success:
-            return self._refused(f"no target of '{target.failed_at}'", target)
+            return self._refused(f"no target found for '{target.failed_at}'", target)
         motions: list[Path] = []
         for part, point in zip(step.inner or (step,), target.waypoints, strict=True):
             motion = self._motion(part, q, point)
@@ -339,7 +339,7 @@ class _Walker:
                 return self._refused(f"{PathStatus.NOT_PROJECTED.name} on '{part}'")
             if met is not None:
                 self._collided = True
-                return self._refused(f"{met.a} meets {met.b} on '{part}'")
+                return self._refused(f"{met.a} collides with {met.b} on '{part}'")
         return path
 
     def _model(self, part: Transition, model: CollisionModel) -> CollisionModel:

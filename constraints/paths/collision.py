@@ -63,7 +63,7 @@ class Collision(NamedTuple):
 _NOT_HERE = {
     **dict.fromkeys(
         ("in_collision", "is_in_collision", "is_colliding", "check_collision", "check_collisions"),
-        "`not is_free(q)`; `collisions(q)` names what meets",
+        "`not is_free(q)`; `collisions(q)` names the pairs",
     ),
     **dict.fromkeys(("is_valid", "is_collision_free"), "`is_free(q)`; of a path, `first_collision(path) is None`"),
     "sample": "`random_free(rng)`",
@@ -194,8 +194,8 @@ class CollisionModel:
         why = f"left out: {in_words(self._out.values(), True)}; `left_out` names them"
         if len(self.names) < 2:
             has = f"only one shape, '{self.names[0]}'" if self.names else "no shape"
-            why = f"it has {has}; a Robot brings none, they are given by shapes= and urdfs="
-        words = "collision model of %s: no pair of shapes is looked at, so that every configuration is free (%s)"
+            why = f"it has {has}; a Robot brings no shapes, give them by shapes= and urdfs="
+        words = "collision model of %s: no pair of shapes is checked, so every configuration is free (%s)"
         _log.warning(words, self.robot.name, why)
 
     def _called(self, pattern: str) -> list[int]:
@@ -339,7 +339,7 @@ class CollisionModel:
 
     def describe(self) -> str:
         """The model in words: shapes, pairs that are looked at, and how many are left out for which reason."""
-        lines = [f"{len(self.names)} shapes on {len(set(self.joints))} joints, {len(self.pairs)} pairs are looked at"]
+        lines = [f"{len(self.names)} shapes on {len(set(self.joints))} joints, {len(self.pairs)} pairs are checked"]
         lines.append(f"  left out: {in_words(self._out.values(), True) or 'none'}")
         if self.robot.disabled_collisions:
             used = "" if self._srdf else ", not used (srdf=False)"

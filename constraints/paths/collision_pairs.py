@@ -21,7 +21,7 @@ class LeftOutReason(Enum):
     SAME_JOINT = "on one joint"
     NEIGHBOURS = "on neighbouring joints"
     BY_HAND = "left out by hand"
-    NOT_ASKED = "not among the pairs of joints that were asked for"
+    NOT_ASKED = "not among the given pairs of joints"
 
 
 class LeftOut(NamedTuple):

@@ -55,7 +55,7 @@ class Shape:
         if as_name(self.kind, f"kind of shape '{self.name}'") not in _SIZES:
             raise OptionError(f"kind of shape '{self.name}': expected one of {', '.join(_SIZES)}, got {self.kind!r}")
         measures: Any = (self.size,) if is_finite_number(self.size) else self.size
-        wanted = f"expected {_SIZES[self.kind]} positive measures of a {self.kind}, got {self.size!r}"
+        wanted = f"expected {_SIZES[self.kind]} positive sizes of a {self.kind}, got {self.size!r}"
         try:
             size = finite_vector(measures, _SIZES[self.kind], f"measures of shape '{self.name}'")
         except ConstraintError as error:

@@ -46,7 +46,7 @@ class PathStatus(StatusEnum):
     COMPLETE = "The path reaches its end, on the constraints, without a jump."
     START = "The first configuration does not satisfy the constraints within its bounds."
     END = "The last configuration does not satisfy the constraints within its bounds."
-    NOT_PROJECTED = "A configuration between two others does not reach the constraints."
+    NOT_PROJECTED = "A configuration between two others could not be projected onto the constraints."
     JUMP = "Configurations that should be neighbours stay apart: the ends lie on different branches."
 
 
@@ -181,7 +181,9 @@ def interpolate(
     elif options is None:
         projector, problem = problem, problem.problem
     else:
-        raise OptionError("options of an interpolation: the projector has its own; give it these, or the problem here")
+        raise OptionError(
+            "options of an interpolation: the projector has its own; give these to the projector, or the problem here"
+        )
     bisection = _Bisection(projector, MovingRightHandSide.of(problem, rhs), max_angle, max_length)
     return bisection.run(np.array(problem.check(q0, "q0")), np.array(problem.check(q1, "q1")))
 

@@ -32,7 +32,7 @@ MEANT = {
     **dict.fromkeys(("waypoints", "configurations"), "`samples`"),
     "reverse": "`reversed()`",
     **dict.fromkeys(("concatenate", "append"), "`path + other`"),
-    **dict.fromkeys(("success", "or_raise"), "that of the interpolation; a Path is whole"),
+    **dict.fromkeys(("success", "or_raise"), "an attribute of the interpolation; a Path is always whole"),
 }
 """Names that people try on paths, and how the same is said here."""
 
@@ -234,10 +234,10 @@ class Path(NamesChecked):
             raise PathError("pieces of a path: expected at least one, got none")
         for piece in pieces:
             expect(piece, Piece, "piece of a path", "a Piece of another path (path.pieces)")
-        seconds = as_tuple(self.durations, "durations of a path", "one number a piece") or (1.0,) * len(pieces)
+        seconds = as_tuple(self.durations, "durations of a path", "one number per piece") or (1.0,) * len(pieces)
         if len(seconds) != len(pieces) or not all(is_finite_number(d) and d > 0.0 for d in seconds):
             raise PathError(
-                f"durations of {counted(len(pieces), 'piece')} must be as many positive numbers, got {seconds}"
+                f"durations of {counted(len(pieces), 'piece')} must be one positive number per piece, got {seconds}"
             )
         durations = tuple(float(d) for d in seconds)
         space = pieces[0].problem.space
@@ -290,7 +290,7 @@ class Path(NamesChecked):
         left, slack = float(time), 1e-9 * self.duration
         if not -slack <= left <= self.duration + slack:
             raise OptionError(
-                f"time on a path: {left:g} s is outside [0, {self.duration:g}]; max(0, min(t, path.duration))"
+                f"time on a path: {left:g} s is outside [0, {self.duration:g}]; give max(0, min(t, path.duration))"
             )
         for piece, duration in zip(self.pieces, self.durations, strict=True):
             if left <= duration or piece is self.pieces[-1]:

@@ -32,7 +32,7 @@ FARTHEST = 1e6
 """A step that is longer [rad or m] leads to where float64 has no digits left for a residual."""
 
 ADVICE = (
-    "a start that is nearer, smaller moves of what is held, other independent coordinates, or "
+    "a start that is nearer, smaller changes of the held coordinates, other independent coordinates, or "
     "assemble_position(constraint_set, q, driven=...), whose steps are limited"
 )
 """What may help a closing that failed."""
@@ -43,10 +43,10 @@ class ClosingStatus(StatusEnum):
 
     CONVERGED = "All rows hold."
     MAX_ITERATIONS = "The iteration limit was reached before the rows hold."
-    SINGULAR = "J_v is singular on the way: a dead point; other coordinates must be independent there."
-    REDUNDANT_ROWS_OPEN = "The rows that count hold, but redundant ones do not: it is another way of closing these."
-    UNDEFINED = "A function has no value on the way."
-    DIVERGED = "The iterates left what can be computed with."
+    SINGULAR = "An iterate is a dead point (J_v is singular); other coordinates must be independent there."
+    REDUNDANT_ROWS_OPEN = "The independent rows hold, but redundant ones do not: the loops are on another branch."
+    UNDEFINED = "A function has no value at an iterate."
+    DIVERGED = "The iterates became too large to compute with."
 
     @property
     def is_success(self) -> bool:

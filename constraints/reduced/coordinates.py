@@ -168,7 +168,7 @@ class MinimalCoordinates(NamesChecked):
             return found
         if lu.is_singular:
             raise DeadPointError(lu.rcond, self.dependent)
-        raise UndefinedError("step of a closing: from here it is longer than 1e6 rad or m, and leads nowhere")
+        raise UndefinedError("step of a closing: from here it is longer than 1e6 rad or m, which is useless")
 
     @names_checked("options are named: t=, close=, rhs=")
     def at(
@@ -319,4 +319,4 @@ def _only_equalities(constraint_set: ConstraintSet) -> None:
         if not owner.has_position:
             raise OptionError(f"minimal coordinates: '{owner.name}' has no position rows; give it an anchor")
         if (owner.rows.one_sided & owner.rows.mask).any():
-            raise OptionError(f"minimal coordinates: '{owner.name}' has inequalities; they leave no set of coordinates")
+            raise OptionError(f"minimal coordinates: '{owner.name}' has inequalities, which do not define coordinates")

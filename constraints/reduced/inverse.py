@@ -50,7 +50,7 @@ class UnderactuatedError(ConstraintError):
         coordinates = f"{needed} {kind} coordinate{'s' * (needed != 1)}"
         super().__init__(
             f"reduced inverse dynamics: {counted(actuators, 'actuator')} for {coordinates}: {first_names(without)} "
-            f"{'has' if len(without) == 1 else 'have'} none; actuate more, or drive those that shall follow a motion"
+            f"{'has' if len(without) == 1 else 'have'} none; actuate more, or drive those that must follow a motion"
         )
 
 

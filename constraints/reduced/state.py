@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 SAME_RANK = 1e-5
 """Part of J by which a row judged redundant may differ from what the others give, before the rank is another one."""
 
-CLOSE_IT = "say close=True, or close it first: assemble_position"
-CLOSE_ITS_VELOCITY = "say close=True, or close it first: assemble_velocity"
+CLOSE_IT = "pass close=True, or close it first: assemble_position"
+CLOSE_ITS_VELOCITY = "pass close=True, or close it first: assemble_velocity"
 
 
 class RankError(ConstraintError):
@@ -41,7 +41,7 @@ class RankError(ConstraintError):
     def __init__(self, rows: tuple[str, ...]) -> None:
         self.rows = rows
         super().__init__(
-            f"the rank is higher here than where the coordinates were judged: {first_names(rows)} "
+            f"the rank is higher here than where the coordinates were chosen: {first_names(rows)} "
             f"{'is' if len(rows) == 1 else 'are'} not redundant (that was a singular configuration, or this one is "
             "on another branch); make new coordinates here, `minimal_coordinates(constraint_set, q)`"
         )
@@ -225,7 +225,7 @@ def _check_driven(coordinates: MinimalCoordinates, q: Vector, v: Vector, t: floa
         if not values.max(initial=0.0) <= most:
             sizes = [(joint, largest(values[robot.velocity_slice_of(joint)])) for joint in coordinates.targets]
             raise OpenMechanismError.of(
-                sizes, f"the {word} that its motion has at t = {t:g}", "say close=True to move it there"
+                sizes, f"the {word} that its motion has at t = {t:g}", "pass close=True to move it there"
             )
 
 

@@ -140,7 +140,7 @@ def check_partition(
         why = f"{counted(driven.size, 'coordinate')} cannot be driven" if driven.size > free else "a dead centre"
         raise PartitionError(
             f"driven joints: the rows leave {counted(free, 'degree')} of freedom, and {first_names(blocked)} cannot be "
-            f"driven beside the others ({why}); possible: {first_names(could) or 'none'}",
+            f"driven together with the others ({why}); possible: {first_names(could) or 'none'}",
             blocked,
             whole,
         )
@@ -149,10 +149,10 @@ def check_partition(
         return
     left = parts.independent.size
     if len(wished) > left:
-        why = f"{len(wished)} are wished, and the rows leave {left} free"
+        why = f"{len(wished)} were given, but the rows leave only {left} free"
     else:
-        why = "J_v would be singular, for the rows tie them to the other wishes or hold them still"
-    beside = " beside those driven" if driven.size else ""
+        why = "J_v would be singular: the rows tie them to the other ones that were given, or hold them still"
+    beside = " besides the driven ones" if driven.size else ""
     raise PartitionError(
         f"independent coordinates{beside}: not {first_names(wrong)}: {why}; "
         f"possible: {first_names(_named(names, parts.independent)) or 'none'}",

@@ -38,7 +38,7 @@ class CheckFailed(AssertionError):
         head = self.seen or f"does not hold: {self.law}"
         points = "".join(f"\n  {name} = {_words(value)}" for name, value in self.where.items())
         law = f"\n  law: {self.law}" if self.seen else ""
-        return f"{head}{size}{points}{law}\n  mend: {self.mend}"
+        return f"{head}{size}{points}{law}\n  fix: {self.mend}"
 
 
 def within(law: str, amount: float, tolerance: float, mend: str, seen: str = "", **where: Any) -> None:

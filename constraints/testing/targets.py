@@ -48,5 +48,5 @@ def check_target(target: Target, times: ArrayLike, space: Space | None = None, t
     group = Rn(target.at(instants[0]).size) if space is None else as_space(space, "space of a target")
     for t in instants:
         seen = target.disagreement(t, group, tolerance)
-        mend = "look at signs and units of the derivative, or leave it out: differences are taken then"
+        mend = "check signs and units of the derivative, or leave it out: differences are then used"
         require("velocity and acceleration are derivatives, in the body frame", not seen, mend, seen, t=t)

@@ -495,25 +495,25 @@ def test_a_walk_says_what_it_could_not_do() -> None:
     asked = [TAKE, RELEASE, TAKE, RELEASE]
     tried = (walk(graph, q, asked, np.random.default_rng(k), tries=4, patience=2, detours=0) for k in range(50))
     found = next(each for each in tried if (each.done, len(each.refusals)) == (2, 1))
-    assert dict(found.refusals) == {f"no target of '{TAKE}_01'": 2}
+    assert dict(found.refusals) == {f"no target found for '{TAKE}_01'": 2}
     (case,) = found.cases.values()
     assert not case.success
     assert found.describe().splitlines() == [
         "2 of 4 transitions after 4 targets",
         f"  walked: '{TAKE}', '{RELEASE}'",
-        f"  not walked: '{TAKE}'",
-        f"  not come to: '{RELEASE}'",
-        f"  given up 2 times: no target of '{TAKE}_01'",
+        f"  failed: '{TAKE}'",
+        f"  not reached: '{RELEASE}'",
+        f"  failed 2 times: no target found for '{TAKE}_01'",
         f"  the last time: {case}",
     ]
     assert found.describe(details=True).splitlines() == [
         "2 of 4 transitions after 4 targets",
         f"  '{TAKE}': walked",
         f"  '{RELEASE}': walked",
-        f"  '{TAKE}': not walked",
-        f"  '{RELEASE}': not come to",
-        f"  given up 2 times: no target of '{TAKE}_01'",
-        f"  no target of '{TAKE}_01', the last time:",
+        f"  '{TAKE}': failed",
+        f"  '{RELEASE}': not reached",
+        f"  failed 2 times: no target found for '{TAKE}_01'",
+        f"  no target found for '{TAKE}_01', the last time:",
         *(f"    {line}" for line in case.describe().splitlines()),
     ]
     with pytest.raises(PathError) as caught:

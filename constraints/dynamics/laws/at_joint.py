@@ -123,7 +123,7 @@ class JointLaw(InTime, AtJoint):
             NoEnergyError: no potential was given.
         """
         if self._energy is None:
-            raise NoEnergyError(self._what, "give `potential=`, a function of q_j, where the law has one")
+            raise NoEnergyError(self._what, "give `potential=`, a function of q_j, if the law has one")
         factor = self._factor
         at = plain(self.robot.check(q)[factor.q], np.zeros(factor.space.nv))[0]
         return finite_number(self._energy(at), self._energy.what)

@@ -163,7 +163,7 @@ class Forces:
         for i, law in enumerate(self._laws):
             own: Any = getattr(law, "energy", None)
             if not callable(own):
-                raise NoEnergyError(f"force {i} ({type(law).__name__})", "make `Forces` of those that have one")
+                raise NoEnergyError(f"force {i} ({type(law).__name__})", "build `Forces` from the laws that have one")
             given: Any = own(at)
             total += finite_number(given, f"energy of force {i} ({type(law).__name__})")
         return total

@@ -109,7 +109,7 @@ class FrameLink(InTime):
             NoEnergyError: no potential was given.
         """
         if self._energy is None:
-            raise NoEnergyError(self._what, "give `potential=`, a function of the pose, where its law has one")
+            raise NoEnergyError(self._what, "give `potential=`, a function of the pose, if its law has one")
         return finite_number(self._energy(self.pose(q)), self._energy.what)
 
     def _across(self, motion: Motion) -> tuple[Any, Vector]:

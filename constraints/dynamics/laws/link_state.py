@@ -18,8 +18,8 @@ class LinkStatus(StatusEnum):
     """Whether the force of a link has a direction: each value is a sentence for humans."""
 
     DEFINED = "The ends are apart, and the force is along the line between them."
-    LIMIT = "The ends coincide: the force is the limit that a spring of zero length has there."
-    UNTESTED = "The length was not tested: where it is zero the force is what the division gives."
+    LIMIT = "The ends coincide: the force is the limit for a spring of zero length."
+    UNTESTED = "The length was not tested: if it is zero, the force is whatever the division gives."
     COINCIDENT = "The ends are closer than the threshold: the line has no direction, and the force is infinite."
 
 

@@ -295,7 +295,7 @@ class PointLink(InTime, Link):
         if self._energy is not None:
             return finite_number(self._energy(x), self._energy.what)
         if callable(given):
-            raise NoEnergyError(self._what, "give `potential=`, a function of the length, where its law has one")
+            raise NoEnergyError(self._what, "give `potential=`, a function of the length, if its law has one")
         return given * x
 
     @property

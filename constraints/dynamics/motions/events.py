@@ -94,7 +94,7 @@ def of_time_and_state(function: Callable[..., Any], what: str, gives: str) -> No
     Raises:
         WrongObjectError: it is no function, or one of other arguments.
     """
-    words = f"a function of time and state, called as f(t, motion), that gives a {gives}"
+    words = f"a function of time and state, called as f(t, motion), that returns a {gives}"
     as_callable(function, what, words)
     if not can_be_called(function, 0.0, None):
         raise WrongObjectError(what, words, getattr(function, "__name__", type(function).__name__))
@@ -239,7 +239,7 @@ def restarted(event: Event, t: float, motion: Motion, constraint_set: Constraint
     right = "a motion, robot.at(q, v), or (motion, constraint set)"
     state, holds = (given, constraint_set) if isinstance(given, Motion) else _pair(given, words, right)
     if holds.stack is not constraint_set.stack:
-        raise WrongObjectError(words, "another switching of the set that is simulated (set.switched)", repr(holds))
+        raise WrongObjectError(words, "the simulated set with other constraints on or off (set.switched)", repr(holds))
     check_state(holds, state)
     return state, holds
 

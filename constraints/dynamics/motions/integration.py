@@ -30,7 +30,7 @@ from .stepping import Correction, Halt, InTime, Scheme, State, Stepper
 
 _log = logging.getLogger(__package__)
 
-CLOSE_IT = "close it (assemble_position, assemble_velocity), or say open_start=True"
+CLOSE_IT = "close it (assemble_position, assemble_velocity), or pass open_start=True"
 
 ROUNDING = 1e-9
 """Part of a step that is no step of its own: durations come from divisions and sums."""
@@ -216,7 +216,7 @@ class _Run:
                 beyond = watch.beyond(values)
                 watch.saw(values)
                 if beyond:
-                    raise Halt(MotionStatus.BEYOND_BARRIER, f"At {end:.6g} s it was that of '{beyond}'")
+                    raise Halt(MotionStatus.BEYOND_BARRIER, f"At {end:.6g} s it was the function of '{beyond}'")
                 continue
             event, there = acting
             if event.terminal:

@@ -25,10 +25,12 @@ class MotionStatus(StatusEnum):
     FINISHED = "The motion was integrated over the whole duration."
     EVENT = "A terminal event ended the motion."
     NOT_PROJECTED = "A step could not be projected back onto the constraints; the motion ends before it."
-    NO_ACCELERATION = "The accelerations of a state are not determined, or its rows contradict; the motion ends there."
-    NOT_FINITE = "Numbers overflow: the motion ends before."
-    BEYOND_BARRIER = "The function of a barrier went below zero unseen; smaller steps may see it."
-    ENDLESS_EVENTS = "Resets follow one another without end, as bounces do that become ever shorter."
+    NO_ACCELERATION = (
+        "The accelerations of a state are not determined, or its rows contradict each other; the motion ends there."
+    )
+    NOT_FINITE = "Numbers overflow: the motion ends before that."
+    BEYOND_BARRIER = "The function of a barrier went below zero undetected; smaller steps may detect it."
+    ENDLESS_EVENTS = "Resets follow one another without end, like bounces that become ever shorter."
 
     @property
     def is_success(self) -> bool:

@@ -327,7 +327,9 @@ def _places(coordinates: MinimalCoordinates, wished: Any, what: str) -> Indices:
     places: list[int] = []
     for column in columns_of(coordinates.constraint_set.robot, wished, what):
         if column not in u:
-            raise OptionError(f"{what}: {wished} is not independent; these are: {', '.join(coordinates.independent)}")
+            raise OptionError(
+                f"{what}: {wished} is not independent; independent are: {', '.join(coordinates.independent)}"
+            )
         places.append(u.index(column))
     return np.array(places, dtype=np.intp)
 

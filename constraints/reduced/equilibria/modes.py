@@ -32,7 +32,7 @@ class ModesStatus(StatusEnum):
     """How a modal analysis ended: each value is a sentence for humans."""
 
     FOUND = "All modes were found."
-    NO_EQUILIBRIUM = "The state is no equilibrium: forces are missing there."
+    NO_EQUILIBRIUM = "The state is not an equilibrium: the forces do not balance."
     SINGULAR_MASS = "M_r is singular: a coordinate moves nothing that has mass."
     NOT_FINITE = "A matrix of the linearised motion is not finite."
 
@@ -237,7 +237,7 @@ class Modes(Result, Sequence[Mode]):
 
     def __str__(self) -> str:
         if self.status is ModesStatus.NO_EQUILIBRIUM:
-            advice = "find one by `equilibrium`, or say at_any_state=True"
+            advice = "find one by `equilibrium`, or pass at_any_state=True"
             return f"{self.status} R_u is {self.missing:.3g}; {advice}"
         return f"{self.status} {len(self.found)} of {self.linearisation.state.coordinates!r}"
 
@@ -335,7 +335,7 @@ def _held(linear: Linearisation, ignored: Wished) -> Indices:
     for column in columns_of(coordinates.constraint_set.robot, ignored, "ignored coordinates"):
         if column not in u:
             names = ", ".join(coordinates.independent)
-            raise OptionError(f"ignored coordinates: {ignored} are not all independent; these are: {names}")
+            raise OptionError(f"ignored coordinates: {ignored} are not all independent; independent are: {names}")
         places.append(u.index(column))
     return np.array(places, dtype=np.intp)
 

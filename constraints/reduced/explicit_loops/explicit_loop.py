@@ -108,7 +108,8 @@ class ExplicitLoop:
         wanted = expect(branch, LoopBranch, f"branch of '{self.name}'", "a LoopBranch, or its name")
         if isinstance(self.function, LoopFunction):
             raise OptionError(
-                f"branch of '{self.name}': without a closed form it stays on the branch of q: give a q on the other"
+                f"branch of '{self.name}': without a closed form the loop stays on the branch of q: "
+                "give a q on the other branch"
             )
         function = self.function.on_branch(wanted)
         return replace(self, function=function, explicit=replace(self.explicit, f=function))
@@ -136,7 +137,7 @@ class ExplicitLoop:
         line = f"{self.name!r}: {', '.join(self.dependent)} from {', '.join(self.independent)} ({how})"
         if self.redundant:
             line += f"; redundant: {', '.join(self.redundant)}"
-        return line + "".join(f"; no row sees the spin of {ball}, which is held" for ball in self.held)
+        return line + "".join(f"; no row depends on the spin of {ball}, which is held" for ball in self.held)
 
     def __repr__(self) -> str:
         return f"ExplicitLoop({self.name!r}: {counted(len(self.explicit.outputs), 'dof')})"
@@ -214,9 +215,9 @@ class ExplicitLoops:
 
     def describe(self) -> str:
         """A line for each loop, and for each constraint that stays as it is with the reason."""
-        lines = [f"{counted(len(self.loops), 'explicit loop')}; left as they are: {len(self.implicit)}"]
+        lines = [f"{counted(len(self.loops), 'explicit loop')}; kept implicit: {len(self.implicit)}"]
         lines += [f"  explicit {loop.describe()}" for loop in self.loops]
-        lines += [f"  as it is {kept.describe()}" for kept in self.implicit]
+        lines += [f"  implicit {kept.describe()}" for kept in self.implicit]
         return "\n".join(lines)
 
     def __str__(self) -> str:

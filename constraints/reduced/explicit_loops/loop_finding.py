@@ -121,7 +121,7 @@ class _Finder:
         """The explicit constraint of a local loop; None where there is none, and the reason is kept."""
         for closure in parts.closures:
             if closure.target is not None:
-                reason = f"'{closure.name}' follows a target, and the right-hand side of an explicit loop is zero"
+                reason = f"'{closure.name}' follows a target, but the right-hand side of an explicit loop must be zero"
                 self._kept.append(KeptImplicit(parts.closures, reason))
                 return None
         try:
@@ -138,7 +138,7 @@ class _Finder:
         try:
             newton = LoopFunction(loop, choice, q, name=loop.name)
         except UndefinedError as error:
-            raise NotExplicitError(loop.name, "q is a dead point of it, where nothing follows uniquely") from error
+            raise NotExplicitError(loop.name, "q is a dead point of it, where no joint follows uniquely") from error
         _refuse_changing_rank(newton)
         function = planar_loop(newton) or newton
         names = [f.name for f in loop.robot.space.factors for _ in range(f.v.start, f.v.stop)]
@@ -175,10 +175,10 @@ class _Finder:
 def _why_no_loop(owner: RowOwner) -> str:
     if isinstance(owner, Explicit):
         refusal = owner.refusal()
-        return "it is explicit already" if refusal is None else f"it is no closure, and not explicit: {refusal}"
+        return "it is explicit already" if refusal is None else f"it is not a closure, and not explicit: {refusal}"
     if isinstance(owner, PointContact | SurfaceContact):
-        return "a contact, which does not close a loop for good"
-    return "it is no closure between two bodies"
+        return "a contact, which does not close a loop permanently"
+    return "it is not a closure between two bodies"
 
 
 def _refuse_changing_rank(function: LoopFunction) -> None:
@@ -198,11 +198,11 @@ def _refuse_changing_rank(function: LoopFunction) -> None:
             rows = loop.at(point)
             there = numerical_rank(singular_values(rows.jacobian))
             if there != rank:
-                reason = f"its rank is not constant: {rank} at the given configuration, {there} close by"
+                reason = f"its rank is not constant: {rank} at the given configuration, {there} nearby"
                 raise NotExplicitError(loop.name, reason)
             break
     if not found:
-        reason = "its rank is not constant: at the given configuration other ways branch off, as at a dead point"
+        reason = "its rank is not constant: at the given configuration other branches begin, as at a dead point"
         raise NotExplicitError(loop.name, reason)
 
 

@@ -178,7 +178,7 @@ class PlanarLoop(Function):
         limit = FLAT_TRIANGLE * max(a * b, b * c, c * a)
         if not square > limit * limit:
             raise UndefinedError(
-                f"{self.name}: sides of {a:.4g}, {b:.4g} and {c:.4g} m close no triangle, or a flat one (a dead point)"
+                f"{self.name}: sides of {a:.4g}, {b:.4g} and {c:.4g} m form no triangle, or a flat one (a dead point)"
             )
         side = -1.0 if self.branch is LoopBranch.OPEN else 1.0
         D = sqrt(square)

@@ -94,8 +94,8 @@ class Branches:
             lines.append(f"  {i}: sign {sign}, least singular value {way.least:.3g}, found {way.found} times; {where}")
         singular = sum(way.sign == 0.0 for way in self.ways)
         if singular:
-            lines.append(f"  {singular} of these are singular, and may belong to infinitely many")
-        more = f", and {self.once} of these by one restart alone" if self.once else ""
+            lines.append(f"  {singular} of these are singular; each may be one of infinitely many")
+        more = f"; {self.once} of these were found by only one restart" if self.once else ""
         lines.append(f"  restarts do not prove that there are no others{more}")
         return "\n".join(lines)
 
@@ -189,7 +189,7 @@ def _check_closed(parts: MinimalCoordinates, q: Vector, rhs: Any) -> None:
     error = parts.constraint_set.position_error(q, rhs)
     if largest(error) > CLOSED:
         name, size = max(parts.constraint_set.stack.norms(error), key=lambda entry: entry[1])
-        raise OpenMechanismError(name, size, "position", "say close=True, or close it first: assemble_position")
+        raise OpenMechanismError(name, size, "position", "pass close=True, or close it first: assemble_position")
 
 
 def _held(parts: MinimalCoordinates) -> Segments | None:

@@ -127,6 +127,6 @@ def driver_of(coordinates: MinimalCoordinates) -> Driver:
     if others and not driver.is_number:
         raise OptionError(
             f"driver of a sweep: '{driver.name}' is a part of a rotation whose other parts, {first_names(others)}, "
-            "follow from it, so that it has no value of its own; drive another joint, or hold those (independent=)"
+            "follow from it, so it has no independent value; drive another joint, or hold those (independent=)"
         )
     return driver

@@ -29,8 +29,8 @@ class SingularityKind(Enum):
     """What is singular: each value is a sentence for humans."""
 
     DEAD_POINT = "The driver stands still while the others may move: J_v is singular, J_w is not."
-    BRANCH_POINT = "Two ways of closing meet: J_w itself loses rank."
-    ACTUATORS = "The actuated coordinates, all locked, leave the others a motion."
+    BRANCH_POINT = "Two branches meet: J_w itself loses rank."
+    ACTUATORS = "With all actuated coordinates locked, the others can still move."
 
     def __str__(self) -> str:
         return self.name.lower().replace("_", " ")
