@@ -73,7 +73,7 @@ class ContactForwardDynamics(DifferentialAction):
 
     Raises:
         RobotMismatchError: parts of another robot.
-        WrongObjectError, SizeError, OptionError: what is wrong with an argument: a negative damping or armature, ...
+        WrongObjectError, SizeError, OptionError: an invalid argument, such as a negative damping or armature.
 
     Source: `DifferentialActionModelContactFwdDynamics` of Crocoddyl.
     """

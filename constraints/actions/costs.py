@@ -109,7 +109,7 @@ class CostStack:
         """Gradients Lx (ndx,), Lu (nu,), and Gauss-Newton second derivatives Lxx, Lxu, Luu.
 
         Args:
-            at: as of `value`.
+            at: as in `value`.
         """
         ndx, size = self._stage.state.ndx, self._stage.state.ndx + self._stage.nu
         value, R = self._residuals.slopes(at)

@@ -117,7 +117,7 @@ class ImpulseDynamics(DiscreteAction):
 
     Raises:
         RobotMismatchError: a set of another robot.
-        OptionError, WrongObjectError, SizeError: what is wrong with an argument.
+        OptionError, WrongObjectError, SizeError: an invalid argument.
 
     Source: `ActionModelImpulseFwdDynamics` of Crocoddyl, whose derivatives leave the restitution out.
     """

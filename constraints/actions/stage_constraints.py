@@ -151,7 +151,7 @@ class ConstraintStack:
         """Gx (ng, ndx), Gu (ng, nu), Hx (nh, ndx), Hu (nh, nu).
 
         Args:
-            at: as of `values`.
+            at: as in `values`.
         """
         (_, J), (g, h), n = self._residuals.slopes(at), self._rows_at(at), self._ndx
         return J[g, :n], J[g, n:], J[h, :n], J[h, n:]

@@ -124,7 +124,7 @@ class StageSpace:
         space: the group, with the factors "configuration", "velocity", "control" and, with a set, "force".
 
     Raises:
-        WrongObjectError, SizeError: what is wrong with an argument.
+        WrongObjectError, SizeError: an invalid argument.
         RobotMismatchError: a constraint set of another robot.
     """
 

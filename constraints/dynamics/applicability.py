@@ -24,7 +24,7 @@ OUT_OF_ORDER = (
 
 
 class MethodError(ConstraintError):
-    """A method that does not take a constraint set: `method`, `constraint`, `reason`."""
+    """A method that does not support a constraint set: `method`, `constraint`, `reason`."""
 
     def __init__(self, method: Method, constraint: str, reason: str) -> None:
         self.method, self.constraint, self.reason = method, constraint, reason

@@ -22,7 +22,7 @@ TIME = ("t", "time")
 
 
 class NoTimeError(ConstraintError):
-    """A law depends on the time, and none was given: `law`."""
+    """A law depends on time, and no time was given: `law`."""
 
     def __init__(self, law: str) -> None:
         self.law = law

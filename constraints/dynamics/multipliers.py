@@ -24,7 +24,7 @@ Body = Literal["successor", "predecessor"]
 
 
 class NoWrenchError(ConstraintError):
-    """A constraint that is no contact and no closure: its force is not a wrench between two frames."""
+    """A constraint that is neither a contact nor a closure: its force is not a wrench between two frames."""
 
     def __init__(self, name: str) -> None:
         self.name = name

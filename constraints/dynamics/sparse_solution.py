@@ -149,7 +149,7 @@ def solve_sparse(
 
     Raises:
         MethodError: a set that it does not take.
-        SizeError, NotFiniteError: what is wrong with an argument.
+        SizeError, NotFiniteError: an invalid argument.
         WrongObjectError, RobotMismatchError: no motion, or one of another robot.
         OtherConstraintsError: right-hand sides of other constraints.
     """

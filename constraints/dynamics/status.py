@@ -44,7 +44,7 @@ class DynamicsStatus(StatusEnum):
 
     @property
     def is_success(self) -> bool:
-        """Whether both equations are solved, of inverse dynamics for the acceleration that was wanted."""
+        """Whether both equations are solved; in inverse dynamics, for the wanted acceleration."""
         return self is DynamicsStatus.SOLVED or self is DynamicsStatus.RANK_DEFICIENT
 
 

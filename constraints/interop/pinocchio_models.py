@@ -118,7 +118,7 @@ def as_rigid_constraint_model(constraint: Implicit, rhs: Any = None) -> Any:
     """The `RigidConstraintModel` (CONTACT_3D or CONTACT_6D, LOCAL) of an Implicit constraint: minus its rows.
 
     Args:
-        constraint, rhs: as of `as_anchor_constraint_model`.
+        constraint, rhs: as in `as_anchor_constraint_model`.
 
     Raises:
         NoCounterpartError: as `as_anchor_constraint_model`.

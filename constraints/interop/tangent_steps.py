@@ -199,7 +199,7 @@ def as_nonlinear_constraint(
     """All rows of a problem as one `scipy.optimize.NonlinearConstraint` on steps z (nv,) from q0.
 
     Args:
-        problem, q0, rhs: as of `TangentSteps`, which has the box of z too, and turns z into configurations.
+        problem, q0, rhs: as in `TangentSteps`, which has the box of z too, and turns z into configurations.
     """
     expect(problem, Problem, "problem of tangent steps")
     return TangentSteps(problem, problem.check(q0, "q0"), problem.check_rhs(rhs)).constraint

@@ -22,7 +22,7 @@ from .pose_map import OfRelativePose, PoseMap
 
 
 class Form(Enum):
-    """What the velocity and acceleration rows of a contact or a closure are."""
+    """Meaning of the velocity and acceleration rows of a contact or a closure."""
 
     DERIVATIVE = "first and second time derivative of the position rows"
     RATES = (

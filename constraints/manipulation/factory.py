@@ -45,7 +45,7 @@ class MovableObject:
 
     Raises:
         GraphError: no handle, or handles and surfaces on several joints.
-        WrongObjectError, DuplicateNameError: what else is wrong.
+        WrongObjectError, DuplicateNameError: other invalid arguments.
     """
 
     name: str
@@ -123,7 +123,7 @@ class ConstraintGraphFactory:
     Raises:
         GraphError: a rule that matches nothing, an object given twice, surfaces without a floor.
         DuplicateNameError: two grippers, handles or objects of one name.
-        WrongObjectError, OptionError: what else is wrong.
+        WrongObjectError, OptionError: other invalid arguments.
 
     `ConstraintGraphFactory(robot, [gripper], [box], [table]).generate()` is the graph of the simplest scene;
     `examples/pick_and_place.py` tells a whole story.

@@ -68,7 +68,7 @@ class ConstraintGraph:
         DuplicateNameError: two states or transitions of one name.
         GraphError: a transition between states that are not among these, or two placements of one object.
         UnknownJointError: margins of a joint that the robot does not have.
-        WrongObjectError, OptionError, UnknownNameError: what else is wrong.
+        WrongObjectError, OptionError, UnknownNameError: other invalid arguments.
 
     Source: `Graph` of hpp-manipulation.
     """

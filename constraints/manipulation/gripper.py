@@ -57,7 +57,7 @@ class Handle:
 
     Raises:
         OptionError: the mask fixes exactly one rotation row: the two left have no common axis.
-        SizeError, WrongObjectError, OptionError: what else is wrong, with the name.
+        SizeError, WrongObjectError, OptionError: other invalid arguments, with the name.
 
     Source: `Handle` of hpp-manipulation.
     """

@@ -52,7 +52,7 @@ class State(_Named):
     Raises:
         GraphError: a row with a free right-hand side; it is named.
         DuplicateError: one constraint twice.
-        WrongObjectError, OptionError: what else is wrong.
+        WrongObjectError, OptionError: other invalid arguments.
 
     Source: `State` of hpp-manipulation.
     """
@@ -100,7 +100,7 @@ class Transition(_Named):
     Raises:
         GraphError: inner transitions that do not follow each other.
         DuplicateError: one constraint twice.
-        WrongObjectError, OptionError: what else is wrong.
+        WrongObjectError, OptionError: other invalid arguments.
 
     Source: `Edge`, `WaypointEdge` and `LevelSetEdge` of hpp-manipulation.
     """

@@ -266,8 +266,8 @@ def close_position(
         A value with the iterates; failure is a status, never an exception.
 
     Raises:
-        SizeError, NotFiniteError, NotNormalizedError, OptionError: what is wrong with an argument, or with the motion
-            of a driven joint.
+        SizeError, NotFiniteError, NotNormalizedError, OptionError: an invalid argument, or an invalid motion of a
+            driven joint.
 
     Source: `mbs_close_geo` of Robotran.
     """

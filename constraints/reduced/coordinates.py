@@ -155,7 +155,7 @@ class MinimalCoordinates(NamesChecked):
         Raises:
             DeadPointError: J_v is singular at q.
             UndefinedError: a function has no value at q, or the step is longer than 1e6.
-            SizeError, NotFiniteError, NotNormalizedError: what is wrong with an argument.
+            SizeError, NotFiniteError, NotNormalizedError: an invalid argument.
 
         Source: `mbs_step_close_geo` of Robotran.
         """
@@ -278,8 +278,7 @@ def minimal_coordinates(
     Raises:
         OpenMechanismError: q is open and `close` was not asked for, or it does not close.
         PartitionError: a wish, or a driven joint, that the rows do not leave free: names it, and what would do.
-        UnknownNameError, UnknownJointError, OverlapError, WrongObjectError, OptionError: what is wrong with an
-            argument.
+        UnknownNameError, UnknownJointError, OverlapError, WrongObjectError, OptionError: an invalid argument.
 
     Example:
         >>> from constraints.models import mechanisms

@@ -150,7 +150,7 @@ def reduced_residual(
         external: what else acts.
 
     Raises:
-        SizeError, NotFiniteError, WrongObjectError: what is wrong with an argument.
+        SizeError, NotFiniteError, WrongObjectError: an invalid argument.
 
     Source: `mbs_Rred_core` of Robotran; with a state that was closed for it (`coordinates.at(q, v, close=True)`),
     `mbs_Rred`.
@@ -196,7 +196,7 @@ def reduced_forward_dynamics(
         A value; failure is a status, never an exception.
 
     Raises:
-        SizeError, NotFiniteError, WrongObjectError: what is wrong with an argument.
+        SizeError, NotFiniteError, WrongObjectError: an invalid argument.
 
     Source: `dirdynared` of Robotran, with the term :math:`B_{vc} \ddot c` that its published source leaves out.
     """

@@ -157,7 +157,7 @@ def reduced_inverse_dynamics(
         state: closed.
         acceleration: of the independent coordinates (nu,) [m/s2, rad/s2]; zero by default.
         driven_acceleration: of the driven ones (nc,); by default those of their targets, else zero.
-        actuated: names of joints, Segments, or closures whose cut hinge is driven, as of `inverse_dynamics`: dependent
+        actuated: names of joints, Segments, or closures whose cut hinge is driven, as in `inverse_dynamics`: dependent
             ones too. Empty: the drives do all, where all is driven.
         actuation: or A (nv, na), of one's own.
         tau: other joint forces (nv,), as of passive springs; zero by default.
@@ -170,7 +170,7 @@ def reduced_inverse_dynamics(
         UnderactuatedError: fewer actuators than independent coordinates: counts them, names those without one.
         OptionError: both or none of `actuated` and `actuation`; something twice; a driven joint that is actuated too.
         UnknownNameError: no joint or closure of that name.
-        SizeError, NotFiniteError, WrongObjectError: what is wrong with an argument.
+        SizeError, NotFiniteError, WrongObjectError: an invalid argument.
 
     Source: `invdynared` of Robotran, its four cases; there driven joints are actuated only where all are driven.
     """

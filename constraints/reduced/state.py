@@ -87,7 +87,7 @@ class ClosedState:
         """Velocity (nv,) whose dependent part is that of the rows at this configuration and time.
 
         Args:
-            v: (nv,), of which the independent and driven parts count, as of `coordinates.spread`.
+            v: (nv,), of which the independent and driven parts count, as in `coordinates.spread`.
 
         Source: `mbs_close_kin` of Robotran.
         """
@@ -101,7 +101,7 @@ class ClosedState:
         """Acceleration (nv,) whose dependent part is that of the rows.
 
         Args:
-            a: (nv,), of which the independent and driven parts count, as of `coordinates.spread`.
+            a: (nv,), of which the independent and driven parts count, as in `coordinates.spread`.
         """
         whole = self._tangent(a, "a")
         whole[self.coordinates.partition.dependent] = self.B @ whole[self.coordinates.held] + self.drift
@@ -140,7 +140,7 @@ def closed_state(
         NotClosedError: `close` was asked for, and Newton's iteration failed; carries it.
         DeadPointError: J_v is singular there.
         RankError: rows that are redundant for the coordinates are not there.
-        SizeError, NotFiniteError, NotNormalizedError: what is wrong with an argument.
+        SizeError, NotFiniteError, NotNormalizedError: an invalid argument.
 
     Source: `mbs_close_geo`, `mbs_close_kin` and `mbs_calc_jdqd` of Robotran.
     """

@@ -53,7 +53,7 @@ def columns_of(robot: Robot, wished: Any, what: str) -> list[int]:
 
     Raises:
         UnknownNameError: lists the joints and coordinates that come closest.
-        WrongObjectError, SizeError: what else is wrong.
+        WrongObjectError, SizeError: other invalid arguments.
     """
     if isinstance(wished, str):
         expected = "a sequence of names of joints or coordinates, or Segments"
@@ -83,7 +83,7 @@ def driven_columns(robot: Robot, driven: Any) -> tuple[BoolVector, dict[str, Tar
     Raises:
         UnknownJointError: lists the joints that come closest.
         OverlapError: a part of a joint, which is driven as a whole.
-        WrongObjectError, SizeError: what else is wrong.
+        WrongObjectError, SizeError: other invalid arguments.
     """
     motions: dict[str, Target] = {}
     entries: Any = driven

@@ -210,7 +210,7 @@ def test_driven_velocities_that_contradict_are_said_to_by_how_much(
         assert np.abs(rows.velocity_error(start.q, v)).max() < 1e-12
     else:
         assert len(said) == 1
-        assert f"contradict: 'rod' is off by {left:.3g}" in said[0]
+        assert f"contradict each other: 'rod' is off by {left:.3g}" in said[0]
         np.testing.assert_array_equal(v, wanted)
 
 

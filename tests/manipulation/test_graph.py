@@ -249,7 +249,7 @@ def test_targets_in_batch_are_those_one_by_one():
             for target, one in zip(batch, ones, strict=True):
                 assert [w.tobytes() for w in target.waypoints] == [w.tobytes() for w in one.waypoints]
                 assert target.success == one.success
-    with pytest.raises(GraphError, match="5 and 4"):
+    with pytest.raises(GraphError, match="got 5 starts and 4 guesses"):
         graph.targets(TAKE, starts(FREE)[:5], guesses()[:4])
     with pytest.raises(WrongObjectError, match="Q_start"):
         graph.targets(TAKE, starts(FREE)[0], guesses()[:1])

@@ -262,7 +262,7 @@ def test_bad_rules_are_refused():
         factory(rules=(Rule(["r2/gripper"], [".*"]),))
     with pytest.raises(GraphError, match="'box9/h0' matches no whole handle name"):
         factory(rules=(Rule([".*"], [".*"], False), Rule(["r0/gripper"], ["box9/h0"])))
-    with pytest.raises(OptionError, match=r"'\[' is no pattern"):
+    with pytest.raises(OptionError, match=r"'\[' is not a regular expression"):
         Rule(["["], [".*"])
     with pytest.raises(SizeError, match="handles of a rule"):
         Rule(["a", "b"], ["c"])

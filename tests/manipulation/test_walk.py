@@ -122,7 +122,7 @@ class Plain:
             met = model.first_collision(whole)
             if met is not None:
                 self.collided = True
-                self.why[f"{met.a} meets {met.b} on '{part}'"] += 1
+                self.why[f"{met.a} collides with {met.b} on '{part}'"] += 1
                 return None
         return whole
 

@@ -349,7 +349,7 @@ def test_why_loops_stay_implicit() -> None:
     reasons = {kept.constraints[0].name: kept.reason for kept in loops.implicit}
     assert "follows a target" in reasons["moving"]
     assert "contact" in reasons["touch"]
-    assert "no closure" in reasons["placed"]
+    assert "not a closure" in reasons["placed"]
     assert not loops.loops
 
 

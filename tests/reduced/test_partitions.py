@@ -222,7 +222,7 @@ def test_open_configurations_are_refused_or_closed_on_request() -> None:
     """Case 3, open start: named with its size and the remedy; judged only where it is closed."""
     mechanism, q = closed_mechanism("four_bar")
     opened = mechanism.robot.configuration({"crank": 1.3}, start=q)
-    with pytest.raises(OpenMechanismError, match="say close=True") as caught:
+    with pytest.raises(OpenMechanismError, match="pass close=True") as caught:
         mechanism.minimal_coordinates(opened)
     error = mechanism.constraint_set().position_error(opened)
     assert caught.value.worst == mechanism.closures[0].name

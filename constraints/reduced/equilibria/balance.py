@@ -43,7 +43,7 @@ class Unknown:
         step: of differences; 1e-6 of 1 + abs(start) by default.
 
     Raises:
-        WrongObjectError, NotFiniteError, OptionError: what is wrong with an argument.
+        WrongObjectError, NotFiniteError, OptionError: an invalid argument.
     """
 
     name: str

@@ -235,7 +235,7 @@ def equilibrium(
 
     Raises:
         OpenMechanismError: q is open, and `close` was not asked for.
-        OptionError, UnknownNameError, WrongObjectError, SizeError, DuplicateNameError: what is wrong with an argument.
+        OptionError, UnknownNameError, WrongObjectError, SizeError, DuplicateNameError: an invalid argument.
 
     Source: `mbs_equil` of Robotran, with `mbs_Rred` as its function.
     """
@@ -328,7 +328,7 @@ def _places(coordinates: MinimalCoordinates, wished: Any, what: str) -> Indices:
     for column in columns_of(coordinates.constraint_set.robot, wished, what):
         if column not in u:
             raise OptionError(
-                f"{what}: {wished} is not independent; independent are: {', '.join(coordinates.independent)}"
+                f"{what}: {wished} is not independent; the independent ones are: {', '.join(coordinates.independent)}"
             )
         places.append(u.index(column))
     return np.array(places, dtype=np.intp)

@@ -165,7 +165,7 @@ def linearisation(
     estimate is the change by the last extrapolation, with the rounding of the residual.
 
     Args:
-        state: closed, as of `coordinates.at`, or that of an `Equilibrium`.
+        state: closed, as in `coordinates.at`, or that of an `Equilibrium`.
         acceleration: of the independent coordinates (nu,); zero by default.
         driven_acceleration: of the driven ones (nc,); by default those of their targets, else zero.
         tau: joint forces (nv,); zero by default.
@@ -173,7 +173,7 @@ def linearisation(
 
     Raises:
         NoLinearisationError: no neighbour along a coordinate closes, or a force has no value there.
-        WrongObjectError, SizeError, NotFiniteError: what is wrong with an argument.
+        WrongObjectError, SizeError, NotFiniteError: an invalid argument.
     """
     expect(state, ClosedState, "state to be linearised", "a ClosedState, coordinates.at(q, v)")
     driven = state.coordinates.partition.driven

@@ -271,7 +271,7 @@ def modes(
         A value; a state that is no equilibrium, and a singular M_r, are a status.
 
     Raises:
-        UnknownNameError, OptionError, WrongObjectError: what is wrong with an argument.
+        UnknownNameError, OptionError, WrongObjectError: an invalid argument.
 
     Source: modal analysis of Robotran, `mbs_modal`.
     """
@@ -335,7 +335,9 @@ def _held(linear: Linearisation, ignored: Wished) -> Indices:
     for column in columns_of(coordinates.constraint_set.robot, ignored, "ignored coordinates"):
         if column not in u:
             names = ", ".join(coordinates.independent)
-            raise OptionError(f"ignored coordinates: {ignored} are not all independent; independent are: {names}")
+            raise OptionError(
+                f"ignored coordinates: {ignored} are not all independent; the independent ones are: {names}"
+            )
         places.append(u.index(column))
     return np.array(places, dtype=np.intp)
 

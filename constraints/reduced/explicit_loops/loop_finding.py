@@ -99,7 +99,7 @@ class _Finder:
     """Makes loops explicit, and keeps what could not be.
 
     Args:
-        constraint_set, q, preferred: as of `explicit_loops`.
+        constraint_set, q, preferred: as in `explicit_loops`.
     """
 
     def __init__(self, constraint_set: ConstraintSet, q: Vector, preferred: Sequence[str]) -> None:

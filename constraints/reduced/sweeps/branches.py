@@ -137,14 +137,14 @@ def branches(
         tries: number of restarts.
         seed: of the random generator.
         bounds: to be kept by the ways that are looked for; none by default.
-        tolerance: of each closing, as of `assemble_position`.
+        tolerance: of each closing, as in `assemble_position`.
         t: time of driven joints and of targets of rows [s].
         close: close q first by the dependent coordinates, where it is open.
 
     Raises:
         OpenMechanismError: q is open, and `close` was not asked for.
         NotClosedError: q does not close.
-        OptionError, SizeError, NotFiniteError, WrongObjectError, SpaceMismatchError: what is wrong with an argument.
+        OptionError, SizeError, NotFiniteError, WrongObjectError, SpaceMismatchError: an invalid argument.
     """
     parts = expect(coordinates, MinimalCoordinates, "coordinates of branches", "MinimalCoordinates")
     count, start = whole_number(tries, "tries of branches", 0), whole_number(seed, "seed of branches", 0)

@@ -98,7 +98,7 @@ def coordinates_with(
         q: closed configuration (nq,).
         wished: tangent columns that must be independent.
         preferred: coordinates that are independent rather than others, where that is possible.
-        t, close: as of `minimal_coordinates`.
+        t, close: as in `minimal_coordinates`.
     """
     at = closed_configuration(constraint_set, q, finite_number(t, "time of a closing"), as_flag(close, "close"))
     J = constraint_set.jacobian(at, constraint_set.rhs_at(t))

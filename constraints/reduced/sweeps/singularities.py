@@ -178,7 +178,7 @@ def actuator_point(curve: Curve, others: Indices, a: Place, b: Place) -> Place |
 
 
 def is_actuator_point(curve: Curve, others: Indices, place: Place) -> bool:
-    """Whether the actuated coordinates leave the others a motion at a place; `others` as of `actuator_point`."""
+    """Whether the actuated coordinates leave the others a motion at a place; `others` as in `actuator_point`."""
     sizes = singular_values(curve.jacobian(place.q)[:, others])
     return bool(sizes[curve.rank - 1] <= CROSSED * sizes[0])
 

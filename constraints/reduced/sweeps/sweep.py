@@ -83,7 +83,7 @@ def sweep(
     Raises:
         OpenMechanismError: q is open and `close` was not asked for, or it does not close.
         PartitionError: the driver cannot be driven, or what is to be held follows from it: names them.
-        UnknownNameError, OptionError, SizeError, WrongObjectError, NotFiniteError: what is wrong with an argument.
+        UnknownNameError, OptionError, SizeError, WrongObjectError, NotFiniteError: an invalid argument.
 
     Source: Allgower and Georg, Introduction to numerical continuation methods, 2003, chapters 2, 6 and 8.
     """

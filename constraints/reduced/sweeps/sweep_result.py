@@ -142,7 +142,7 @@ class Sweep(Result):
             held: as many as the mobility; motors, for instance. Where the value is 0 they do not hold the mechanism.
 
         Raises:
-            SizeError, UnknownNameError: as of `actuated` of `sweep`.
+            SizeError, UnknownNameError: as in `actuated` of `sweep`.
         """
         return least_values(self.coordinates, passive_columns(self.coordinates, held), self.rhs, self.qs)
 
