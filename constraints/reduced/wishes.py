@@ -30,12 +30,12 @@ DRIVEN = "driven joints"
 
 
 class PartitionError(ConstraintError):
-    """Coordinates cannot be split as it was wished.
+    """Coordinates cannot be split as requested.
 
     Args:
-        message: what cannot be, why, and what would do.
-        names: of the coordinates that cannot be what was wished.
-        partition: the nearest one that is possible.
+        message: what is not possible, why, and what is.
+        names: of the coordinates that cannot be as requested.
+        partition: the nearest possible one.
     """
 
     def __init__(self, message: str, names: tuple[str, ...], partition: Partition) -> None:

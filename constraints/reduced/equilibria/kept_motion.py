@@ -21,7 +21,7 @@ from .balance import Given
 
 
 class EquilibriumKind(Enum):
-    """What of the motion an equilibrium keeps."""
+    """The part of the motion that an equilibrium keeps."""
 
     STATIC = "all velocities and accelerations are zero, also of joints that are driven in time"
     QUASI_STATIC = "velocities are kept, accelerations are zero"

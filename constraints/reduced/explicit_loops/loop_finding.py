@@ -46,24 +46,25 @@ def explicit_loops(
 ) -> ExplicitLoops:
     r"""Find the local loops of a mechanism, and make them explicit constraints: :math:`q_{dep} = g(q_{ind})`.
 
-    Each enters the dependency graph of a `Problem` like any explicit constraint; in the words of Jain (2012) and of
-    Chignoli et al. (2023) it is a constraint embedding. A local loop is a biconnected part of the graph whose nodes are
-    bodies and whose edges are joints and closures; the closures of one part are solved together. Planar loops that one
-    closure closes are `PlanarLoop`, in closed form; the others `LoopFunction`, by Newton, on the branch of q. What
-    stays implicit is listed with the reason.
+    Each enters the dependency graph of a `Problem` like any explicit constraint; Jain (2012) and Chignoli et al. (2023)
+    call it a constraint embedding. A local loop is a biconnected part of the graph whose nodes are bodies and whose
+    edges are joints and closures; the closures of one part are solved together. Planar loops with one closure become a
+    `PlanarLoop`, in closed form; the others a `LoopFunction`, by Newton, on the branch of q. Constraints that stay
+    implicit are listed with the reason.
 
-    The twin of each has all rows of its closures, redundant ones too: errors and satisfaction are theirs, and what
-    becomes implicit (in a cycle, say) is what it was.
+    The twin of each has all rows of its closures, also redundant ones: errors and satisfaction are the same as before,
+    and a loop that becomes implicit again (in a cycle, say) has its original rows.
 
     Args:
-        constraint_set: the closures, with couplers and other constraints. What is off is left out.
+        constraint_set: the closures, with couplers and other constraints. Constraints that are off are left out.
         q: closed configuration (nq,): the branch, and where the spins of rods are held.
-        preferred: joints that shall be independent where the rank allows, the most important first: the motors.
-        branches: name of a loop in closed form, or of its closure -> LoopBranch, or its name; that of q elsewhere.
+        preferred: joints that should be independent if the rank allows, the most important first: the motors.
+        branches: name of a loop in closed form, or of its closure -> LoopBranch, or its name; by default the branch of
+            q.
 
     Raises:
-        OpenMechanismError: q is open; says by how much, and the remedy.
-        UnknownJointError, UnknownNameError, OptionError: what is wrong with the preferred joints or the branches.
+        OpenMechanismError: q is open; says by how much, and what to do.
+        UnknownJointError, UnknownNameError, OptionError: invalid preferred joints or branches.
         SizeError, NotFiniteError, NotNormalizedError: what is wrong with q.
 
     Example:

@@ -40,12 +40,14 @@ class Singularity(NamedTuple):
     """A closed configuration at which the driver does not determine the others.
 
     Attributes:
-        kind: dead point, branch point, or one of actuated coordinates that are not the driver.
+        kind: dead point, branch point, or singularity of the actuated coordinates.
         value: of the driver [rad or m].
         q: (nq,).
-        joints: coordinates that may move there, to first order, while the driver stands (or all that is actuated).
-        least: the least singular value of what lost its rank, J_v or J_w, or the columns that are not actuated.
-        before: how many of the values that were reached come before it.
+        joints: coordinates that can move there, to first order, while the driver (or all actuated coordinates) is
+            fixed.
+        least: the least singular value of the matrix that lost its rank: J_v, J_w, or the columns that are not
+            actuated.
+        before: number of reached values before it.
     """
 
     kind: SingularityKind

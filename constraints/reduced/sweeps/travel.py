@@ -44,7 +44,7 @@ class SweepStatus(StatusEnum):
 
     @property
     def is_success(self) -> bool:
-        """Whether all was done that was asked for."""
+        """Whether all requested values were reached."""
         return self in (SweepStatus.COMPLETED, SweepStatus.TURNED_BACK)
 
 
