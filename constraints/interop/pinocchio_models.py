@@ -40,7 +40,7 @@ _TAKEN = "a pinocchio RigidConstraintModel, PointAnchorConstraintModel or FrameA
 
 
 class NoCounterpartError(ConstraintError):
-    """A constraint has no counterpart on the other side that means the same; the message says what differs."""
+    """A constraint has no equivalent in the other library; the message says what differs."""
 
     def __init__(self, what: str, reason: str) -> None:
         self.what, self.reason = what, reason
@@ -51,13 +51,13 @@ def from_constraint_model(robot: Robot, model: Any, *, name: str = "") -> Implic
     """A constraint model of Pinocchio as an equality: the relative position or pose of its two frames.
 
     Args:
-        robot: the robot whose joints the model's indices mean.
+        robot: the robot to which the joint indices of the model refer.
         model: a `RigidConstraintModel` in LOCAL axes, a `PointAnchorConstraintModel`, a `FrameAnchorConstraintModel`,
             or a `ConstraintModel` that holds one of the last two.
         name: name in messages; the model's, or its kind and joints, by default.
 
     Raises:
-        WrongObjectError: another object.
+        WrongObjectError: not one of these models.
         NoCounterpartError: other axes than LOCAL, a desired velocity, a desired placement or offset that Pinocchio
             does not read itself, another kind of constraint.
         ModelError: a joint that the robot does not have.
@@ -98,10 +98,10 @@ def from_constraint_model(robot: Robot, model: Any, *, name: str = "") -> Implic
 def as_anchor_constraint_model(constraint: Implicit, rhs: Any = None) -> Any:
     """The `PointAnchorConstraintModel` or `FrameAnchorConstraintModel` with the rows of an Implicit constraint.
 
-    The right-hand side goes into the placement of frame 1, where both kinds read it.
+    The right-hand side is put into the placement of frame 1, where both kinds read it.
 
     Args:
-        constraint: an equality of a `Position`, or of a `Pose` in SE3; all rows.
+        constraint: an equality on a `Position`, or on a `Pose` in SE3, with all rows.
         rhs: right-hand side, as `Implicit` takes it; the constraint's default if absent.
 
     Raises:

@@ -17,21 +17,21 @@ from .arguments import all_of
 @final
 @dataclass(frozen=True)
 class Rule:
-    """Says of some sets of grasps whether they are allowed.
+    """Allows or forbids some sets of grasps.
 
     A rule is about a set of grasps if for each of its patterns that matches a gripper, the pattern beside it matches
-    the handle that this gripper holds; the empty pattern stands for an empty gripper. Patterns are regular expressions
-    for whole names. Grippers that no pattern matches are not looked at.
+    the handle that this gripper holds; the empty pattern means an empty gripper. Patterns are regular expressions for
+    whole names. Grippers that no pattern matches are ignored.
 
     Args:
         grippers: patterns of grippers.
-        handles: patterns of handles, as many.
-        allowed: what the rule says.
+        handles: patterns of handles, one for each pattern of grippers.
+        allowed: whether the rule allows these sets.
 
     Raises:
-        SizeError, OptionError, WrongObjectError: what is wrong with the patterns.
+        SizeError, OptionError, WrongObjectError: invalid patterns.
 
-    Source: `Rule` of hpp-manipulation, whose patterns need to match only the beginning of a name in Python.
+    Source: `Rule` of hpp-manipulation, whose patterns in Python need to match only the beginning of a name.
     """
 
     grippers: Sequence[str]

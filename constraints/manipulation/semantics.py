@@ -52,12 +52,12 @@ TRUTH = {"1": True, "true": True, "0": False, "false": False}
 
 @dataclass(frozen=True, eq=False)
 class Semantics:
-    """What can be grasped, by what, and what can stand where: by name.
+    """Grippers, handles and contact surfaces by name.
 
     Attributes:
         grippers, handles: by name.
         surfaces: polygons of a `contact` tag, by its name; several are called "name 0", "name 1", ...
-        notes: what in the files was passed over or repaired, a sentence each; the log has them too.
+        notes: what was ignored or repaired in the files, one sentence each; also in the log.
     """
 
     grippers: Mapping[str, Gripper]
@@ -84,22 +84,23 @@ def read_semantics(
     """Read `gripper`, `handle` and `contact` tags.
 
     - `position`: seven numbers as text are x y z and the quaternion **w x y z** (HPP's order in text); the attributes
-      `xyz` with one of `xyzw`, `wxyz` and `rpy` say their order. It is the placement on the link.
+    `xyz` with one of `xyzw`, `wxyz` and `rpy` name their order. It is the placement on the link.
     - `link`: name of a body, without the prefix.
     - `clearance`: attribute [m], 0 by default. `mask`, `mask_complement`: six of 0, 1, true, false.
       `approaching_direction`: attribute or tag, three numbers, 1 0 0 by default.
-    - `contact`: `point` (numbers, three a vertex, in the axes of the link) and `shape` (n, then n indices, as often as
+    - `contact`: `point` (numbers, three per vertex, in the axes of the link) and `shape` (n, then n indices, as often
+    as
       there are polygons) or `triangle` (three indices each), seen counter-clockwise from outside. Repeated vertices are
-      left out, vertices up to a hundredth of the polygon's size off their plane are moved onto it.
+      left out; vertices up to a hundredth of the polygon's size off their plane are moved onto it.
 
-    Other tags directly under the root are passed over, but for those that look like a misspelt one of these. What is
-    passed over or repaired is in `notes` of the result, and in the log.
+    Other tags directly under the root are ignored, unless they look like a misspelt tag of these. What was ignored or
+    repaired is in `notes` of the result, and in the log.
 
     Args:
         robot: robot whose links the tags name.
         source: path, `package://` address, or the XML text itself.
         prefix: put in front of all names with a slash, as `Robot.system` does ("box" gives "box/handle").
-        packages: folders in which packages are looked for.
+        packages: folders in which packages are searched.
 
     Raises:
         FileError: a part, attribute or number that is not understood, a link that the robot does not have; the tag is

@@ -15,7 +15,7 @@ IndexPair = tuple[int, int]
 
 
 class LeftOutReason(Enum):
-    """Why a pair of shapes is not looked at; of several reasons the first counts."""
+    """Why a pair of shapes is not checked; of several reasons the first is given."""
 
     DISABLED = "disabled in the SRDF"
     SAME_JOINT = "on one joint"
@@ -25,12 +25,12 @@ class LeftOutReason(Enum):
 
 
 class LeftOut(NamedTuple):
-    """A pair of shapes that is not looked at.
+    """A pair of shapes that is not checked.
 
     Attributes:
         a, b: their names.
         reason: why.
-        said: what the SRDF says of the pair ("Adjacent", "Never"); empty for other reasons.
+        said: reason in the SRDF ("Adjacent", "Never"); else empty.
     """
 
     a: str

@@ -35,12 +35,12 @@ class Shape:
     Args:
         name: of the shape.
         kind: "Box" (x, y, z), "Sphere" (radius), "Cylinder" or "Capsule" (radius, length along z).
-        size: its measures [m], all positive.
+        size: its dimensions [m], all positive.
         frame: the frame that carries it; the world by default.
         placement: of its centre on that frame (`pinocchio.SE3`, 4 x 4 matrix, or seven numbers).
 
     Raises:
-        OptionError: a kind that is none, or measures that do not suit it.
+        OptionError: an unknown kind, or sizes that do not fit it.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Shape:
         )
 
     def solid(self) -> Any:
-        """The solid of coal."""
+        """The solid as an object of coal."""
         return getattr(import_module("coal"), self.kind)(*self.size)
 
 

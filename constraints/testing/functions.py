@@ -35,14 +35,14 @@ def check_function(
     tolerance: float = 1e-6,
     pickles: bool = True,
 ) -> None:
-    """Check every law of `Function`, and say which one fails, where, by how much, and what to mend.
+    """Check every law of `Function`, and say which one fails, where, by how much, and what to fix.
 
-    The laws: all of the value and of the declared columns of the Jacobian is written and nothing else; the value is a
-    point of the outputs; the same bits come with and without Jacobian, twice, in a used workspace, after pickling and
-    from a deep copy; q and the function stay as they are; the Jacobian agrees with central differences along the
-    manifold, by value and by slope (their error falls like the square of the step); the value depends on declared
-    columns alone; a drift of one's own, and derivatives of it, agree with differences; whole turns of revolute joints
-    declared periodic leave the value.
+    The laws: the whole value and the declared columns of the Jacobian are written, and nothing else; the value is a
+    point of the outputs; the result is the same to the last bit with and without Jacobian, twice, in a used workspace,
+    after pickling and from a deep copy; q and the function are not changed; the Jacobian agrees with central
+    differences along the manifold, by value and by slope (their error falls like the square of the step); the value
+    depends on declared columns alone; your own drift and its derivatives agree with differences; whole turns of
+    revolute joints declared periodic do not change the value.
 
     Args:
         function: any function, your own included.
@@ -50,13 +50,13 @@ def check_function(
             function's `robot` if it has one.
         rng_seed: seed of the configurations and velocities.
         samples: number of random configurations. Those where the function is undefined are drawn again.
-        tolerance: largest distance of a derivative to its difference, relative to 1 + the largest entry.
-        pickles: False for a function of lambdas, which cannot be pickled.
+        tolerance: largest error of a derivative against differences, relative to 1 + the largest entry.
+        pickles: False for a function with lambdas, which cannot be pickled.
 
     Raises:
         CheckFailed: a law does not hold.
-        WrongObjectError: it is no function; a class is none, an object of it is.
-        SizeError, NotFiniteError, NotNormalizedError: what is wrong with a configuration.
+        WrongObjectError: not a function, or a class instead of an object.
+        SizeError, NotFiniteError, NotNormalizedError: an invalid configuration.
     """
     try:
         _check_laws(

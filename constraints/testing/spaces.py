@@ -34,24 +34,24 @@ class _Sample:
 def check_space(
     space: Space, rng_seed: int = 0, samples: int = 20, twins: float = 1e-12, *, pickles: bool = True
 ) -> None:
-    """Check every law of `Space` on random points, and say which one fails, where, by how much, and what to mend.
+    """Check every law of `Space` on random points, and say which one fails, where, by how much, and what to fix.
 
     Points are drawn with ``space.random``; each comes with a tangent vector of ordinary size, or with one of size 1e-7,
-    as many formulas fail only near zero. The laws: group axioms, integration against difference, adjoint, Jacobians
-    against central differences along the space (value and slope), brackets and second derivatives of the logarithm, the
-    in-place error, each map of one vector and over leading axes, products, interpolation, random points in bounds, the
-    reading of what users give, and copies.
+    because many formulas fail only near zero. The laws: group axioms, integration against difference, adjoint,
+    Jacobians against central differences along the space (value and slope), brackets and second derivatives of the
+    logarithm, the in-place error, each map for one vector and over leading axes, products, interpolation, random
+    points in bounds, checks of user input, and copies.
 
     Args:
         space: any space, your own included.
         rng_seed: seed of the points.
         samples: number of points.
-        twins: largest relative distance of a row of a batch to the same map on one vector.
-        pickles: False for a group of lambdas, which cannot be pickled.
+        twins: largest relative difference between a row of a batch and the same map on one vector.
+        pickles: False for a group with lambdas, which cannot be pickled.
 
     Raises:
         CheckFailed: a law does not hold.
-        WrongObjectError: it is no space; a class is none, an object of it is.
+        WrongObjectError: not a space, or a class instead of an object.
     """
     as_space(space, "space to be checked")
     _check_structure(space)
