@@ -88,9 +88,8 @@ def read_semantics(
     - `link`: name of a body, without the prefix.
     - `clearance`: attribute [m], 0 by default. `mask`, `mask_complement`: six of 0, 1, true, false.
       `approaching_direction`: attribute or tag, three numbers, 1 0 0 by default.
-    - `contact`: `point` (numbers, three per vertex, in the axes of the link) and `shape` (n, then n indices, as often
-    as
-      there are polygons) or `triangle` (three indices each), seen counter-clockwise from outside. Repeated vertices are
+    - `contact`: `point` (numbers, three per vertex, in the axes of the link) and `shape` (n, then n indices, once
+      per polygon) or `triangle` (three indices each), seen counter-clockwise from outside. Repeated vertices are
       left out; vertices up to a hundredth of the polygon's size off their plane are moved onto it.
 
     Other tags directly under the root are ignored, unless they look like a misspelt tag of these. What was ignored or
