@@ -180,7 +180,7 @@ class Assembly(Result):
             used = (
                 f"{used} used; `max_iterations` raises it" if spent else f"{self.iterations} of {most} iterations used"
             )
-            used += "; `projection.diagnose()` tells whether it is only hard or impossible"
+            used += "; `projection.diagnose()` tells hard from impossible"
         kept = self.projection.problem.bounds
         bounded = bool((np.isfinite(kept.lower) | np.isfinite(kept.upper)).any())
         said = str(self.status) if bounded or not self.success else UNBOUNDED

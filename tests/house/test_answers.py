@@ -290,7 +290,7 @@ def test_a_group_of_lambdas_is_checked_before_it_is_pickled() -> None:
     def made(adjoint: Any) -> Any:
         return Group(Layout.group("plane", neutral=[0.0, 0.0], nv=2), MAPS(**maps, adjoint=adjoint))
 
-    with pytest.raises(CheckFailed, match=r"mend: maps.adjoint"):
+    with pytest.raises(CheckFailed, match=r"fix: maps.adjoint"):
         check_space(made(lambda q: -np.eye(2)))
     with pytest.raises(CheckFailed, match=r"a space can be pickled[\s\S]*for lambdas pass pickles=False"):
         check_space(made(lambda q: np.eye(2)))
@@ -413,7 +413,7 @@ def test_a_status_is_compared_kept_and_sent() -> None:
     ("shapes", "why"),
     [
         ([], "it has no shape; a Robot brings no shapes, give them by shapes= and urdfs="),
-        ([Shape("hand", "Sphere", (0.1,), "tool")], "only one shape, 'hand'; a Robot brings none"),
+        ([Shape("hand", "Sphere", (0.1,), "tool")], "only one shape, 'hand'; a Robot brings no shapes"),
         (
             [Shape("hand", "Sphere", (0.1,), "tool"), Shape("wrist", "Sphere", (0.1,), "wrist_roll")],
             "left out: 1 on one joint; `left_out` names them",
@@ -426,7 +426,7 @@ def test_a_collision_model_that_looks_at_nothing_says_so(
     """Mend: the sixth list, numbers 93, 189: once, when it is made, so that no check and no walk passes in silence."""
     model = CollisionModel(ARM, shapes)
     [said] = caplog.messages
-    assert said.startswith("collision model of sample_arm: no pair of shapes is looked at, so that every configuration")
+    assert said.startswith("collision model of sample_arm: no pair of shapes is checked, so every configuration")
     assert why in said
     assert model.is_free(HOME)
     assert len(caplog.messages) == 1
@@ -503,7 +503,7 @@ def test_a_surface_that_looks_into_its_object_is_named(caplog: pytest.LogCapture
     made(BOTTOM[::-1])
     [said] = caplog.messages
     assert said.startswith(
-        "surface 'box/bottom' on joint 'box/root_joint': 4 vertices, normal [0, 0, 1]: it looks into"
+        "surface 'box/bottom' on joint 'box/root_joint': 4 vertices, normal [0, 0, 1]: its normal points into"
     )
     assert "object 'box', whose origin is on that side" in said
 
@@ -645,9 +645,9 @@ def test_a_function_on_the_right_of_an_array_is_asked() -> None:
             70,
             lambda: MovableObject("box", [HANDLE_OF_BOX], [Surface("bottom", scene()[0].frame("box/middle"), BOTTOM)]),
             GraphError,
-            r"first handle 'top': joint 'root_joint' is that of a part alone, .*, which has 'box/root_joint'",
+            r"first handle 'top': joint 'root_joint' is of a part alone; .*, where it is 'box/root_joint'",
         ),
-        (92, lambda: check_space(scale_group(0.0)), CheckFailed, "mend: neutral of the Layout, or maps.difference"),
+        (92, lambda: check_space(scale_group(0.0)), CheckFailed, "fix: neutral of the Layout, or maps.difference"),
         (
             96,
             lambda: FOUR.judge(FOUR.posture("closed"), driven="crank"),

@@ -152,7 +152,7 @@ def test_check_space_finds_a_wrong_map(broken: str) -> None:
     assert caught.value.tolerance is not None
     assert caught.value.amount > caught.value.tolerance
     assert "off by" in str(caught.value)
-    assert "mend: " in str(caught.value)
+    assert "fix: " in str(caught.value)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 

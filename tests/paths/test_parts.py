@@ -133,7 +133,7 @@ def test_times_of_a_path_of_several_pieces() -> None:
         with pytest.raises(PathError, match="duration of a path: expected a positive number"):
             path.lasting(wrong)  # type: ignore[arg-type]
     for wrong in ((1.0,), (1.0, 0.0), (1.0, -1.0), (1.0, np.inf)):
-        with pytest.raises(PathError, match="durations of 2 pieces must be as many positive numbers"):
+        with pytest.raises(PathError, match="durations of 2 pieces must be one positive number per piece"):
             Path((first, second), wrong)
     with pytest.raises(PathError, match=r"piece 1 must start where piece 0 ends, it starts 4 rad or m away"):
         Path((second, second))
