@@ -75,6 +75,14 @@ def test_differences_are_seen():
     assert blocks.differences("rank 3, 0.2 off\n", "rank 4, 0.2 off\n", roughly=True) != []
 
 
+def test_a_page_is_run_up_to_a_neighbour_that_is_not_installed(tmp_path, monkeypatch):
+    """Welcome: the page on OMPL, which no extra brings, is checked where OMPL is, and its first half everywhere."""
+    page = tmp_path / "page.md"
+    page.write_text("```python\nprint(1)\n```\n\n```python\nfrom ompl import base\n```\n\n```python\nprint(2)\n```\n")
+    monkeypatch.setattr(blocks, "find_spec", lambda name: None)
+    assert [printed for _, printed in blocks.run(page)] == ["1\n"]
+
+
 def test_every_page_is_in_a_table_of_contents_and_every_link_leads_somewhere():
     linked: set[Path] = set()
     for path in DOCS.rglob("*.md"):
