@@ -81,7 +81,9 @@ def test_commands_of_the_page_on_sidecars_print_what_it_says(tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     blocks.run(DOCS / "howto/loop_sidecar.md")
     page = text_of("howto/loop_sidecar")
-    (command, said), *_ = re.findall(r"^```sh\npython -m constraints ([^\n]*)\n```\n```text\n(.*?)^```", page, re.M | re.S)
+    (command, said), *_ = re.findall(
+        r"^```sh\npython -m constraints ([^\n]*)\n```\n```text\n(.*?)^```", page, re.M | re.S
+    )
     capsys.readouterr()
     assert main(command.split()) == 0
     assert blocks.differences(said, capsys.readouterr().out) == []
