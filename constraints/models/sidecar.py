@@ -23,6 +23,7 @@ from liegroups.arguments import expect
 
 from ..errors import FileError, UnknownNameError, WrongObjectError
 from ..exports import from_extra
+from ..words import counted
 from .mechanism import Unread
 
 KEYS = ("closed_loop", "type", "name_mot", "joint_name", "joint_type")
@@ -101,11 +102,11 @@ def read_sidecar(source: str | os.PathLike[str]) -> Sidecar:
     types = _words(entries, "type", path)
     also = "".join(f"; {entry}" for entry in unread)
     if len(types) != len(pairs):
-        counts = f"closed_loop has {len(pairs)} pairs, type has {len(types)} entries"
+        counts = f"closed_loop has {counted(len(pairs), 'pair')}, type has {counted(len(types), 'entry')}"
         raise FileError(path, f"{counts}: there must be one for each pair{also}")
     joints, kinds = _words(entries, "joint_name", path), _words(entries, "joint_type", path)
     if len(joints) != len(kinds):
-        counts = f"joint_name has {len(joints)} entries, joint_type has {len(kinds)}"
+        counts = f"joint_name has {counted(len(joints), 'entry')}, joint_type has {len(kinds)}"
         raise FileError(path, f"{counts}: there must be one for each joint{also}")
     return Sidecar(
         path,

@@ -123,8 +123,10 @@ def _key(picture: Picture) -> list[tuple[str, str, str]]:
     arrows = picture.arrows
     if any(arrow.level_set for arrow in arrows):
         key.append(("level set: chooses the leaf where it ends", "#333333", "--"))
-    if any(arrow.inner for arrow in arrows):
-        key.append(("inner transition, by the numbers of its ends", GREY, "-"))
+    inner = [arrow.label for arrow in arrows if arrow.inner]
+    if inner:
+        numbers = ", by the numbers of its ends" if all(label[:2].isdigit() for label in inner) else ""
+        key.append((f"inner transition{numbers}", GREY, "-"))
     if any(arrow.inner and arrow.short for arrow in arrows):
         key.append(("short inner transition", GREY, ":"))
     return key

@@ -26,7 +26,7 @@ from .frame import Frame
 from .frame_table import FrameKind, FrameTable
 from .joints import radian_columns
 from .mimic import Mimic, as_mimics
-from .pinocchio import Model, pin
+from .pinocchio import Model, model_for, pin
 from .posture import OF_ROBOTS, Motion, Posture
 from .space import RobotSpace
 from .srdf import read_srdf
@@ -90,7 +90,7 @@ class Robot:
         mimics: Iterable[Mimic] = (),
         disabled_collisions: Iterable[DisabledCollision] = (),
     ) -> None:
-        own: Model = pin.Model(expect(model, pin.Model, "model", "a pinocchio.Model (for a file: Robot.from_urdf)"))
+        own: Model = pin.Model(expect(model, pin.Model, "model", model_for(model)))
         expect(bounds, (Bounds, NoneType), "bounds", "a Bounds")
         frames = FrameTable.of(own)
         space = RobotSpace(own)

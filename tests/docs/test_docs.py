@@ -17,6 +17,7 @@ from samples import SAMPLES
 
 import constraints
 from constraints import Function, Options, Projector
+from constraints.__main__ import main
 from constraints.rows.row_owner import RowOwner
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -73,6 +74,32 @@ def test_differences_are_seen():
     assert blocks.differences("a 0.1\nb 0.1\n", "b 0.1\na 0.1\n") != []
     assert blocks.differences("a 0.1\nb 0.1\n", "b 0.1\na 0.1\n", roughly=True) == []
     assert blocks.differences("rank 3, 0.2 off\n", "rank 4, 0.2 off\n", roughly=True) != []
+
+
+def test_commands_of_the_page_on_sidecars_print_what_it_says(tmp_path, monkeypatch, capsys):
+    """Welcome: the command on the page, and what it says of a pair that is welded instead of pinned."""
+    monkeypatch.chdir(tmp_path)
+    blocks.run(DOCS / "howto/loop_sidecar.md")
+    page = text_of("howto/loop_sidecar")
+    (command, said), *_ = re.findall(
+        r"^```sh\npython -m constraints ([^\n]*)\n```\n```text\n(.*?)^```", page, re.M | re.S
+    )
+    capsys.readouterr()
+    assert main(command.split()) == 0
+    assert blocks.differences(said, capsys.readouterr().out) == []
+    Path("welded.yaml").write_text(Path("fourbar.yaml").read_text().replace("[3d]", "[6d]"))
+    assert main(["assemble", "fourbar.urdf", "--loops", "welded.yaml"]) == 1
+    printed = capsys.readouterr().out.splitlines()
+    lines = page[page.index("closed 0\n") :].partition("```")[0].splitlines()
+    assert [line for line in printed if line in lines] == lines
+
+
+def test_a_page_is_run_up_to_a_neighbour_that_is_not_installed(tmp_path, monkeypatch):
+    """Welcome: the page on OMPL, which no extra brings, is checked where OMPL is, and its first half everywhere."""
+    page = tmp_path / "page.md"
+    page.write_text("```python\nprint(1)\n```\n\n```python\nfrom ompl import base\n```\n\n```python\nprint(2)\n```\n")
+    monkeypatch.setattr(blocks, "find_spec", lambda name: None)
+    assert [printed for _, printed in blocks.run(page)] == ["1\n"]
 
 
 def test_every_page_is_in_a_table_of_contents_and_every_link_leads_somewhere():

@@ -172,7 +172,7 @@ def test_joints_are_replaced_in_either_case(tmp_path: Path) -> None:
     [
         ("[1, 2]", "mapping"),
         ("{joints: 3}", "closed_loop"),
-        ("closed_loop: [[a, b]]", "1 pairs, type has 0"),
+        ("closed_loop: [[a, b]]", "1 pair, type has 0 entries"),
         ("{closed_loop: [[a]], type: [6d]}", "pair of frame names"),
         ("{closed_loop: [[a, 3]], type: [6d]}", "pair of frame names"),
         ("{closed_loop: 3, type: []}", "must be a list"),

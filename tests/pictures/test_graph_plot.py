@@ -137,6 +137,27 @@ def test_graph_made_by_hand_is_drawn() -> None:
     assert isinstance(empty.plot(), Figure)
 
 
+def test_names_given_by_hand_are_readable() -> None:
+    """Welcome: "take-ball-up" on "take" was written "ball-up", and waypoints covered the names between them."""
+    robot = factory().robot
+    placed, held = State("placement"), State("grasp", priority=1)
+    ready, lifted = State("gripper-above-ball", waypoint=True), State("ball-above-ground", waypoint=True)
+    parts = [
+        Transition("approach-ball", placed, ready, placed), Transition("take-ball-up", ready, lifted, placed),
+        Transition("take-ball-away", lifted, held, held),
+    ]  # fmt: skip
+    take = Transition("take", placed, held, placed, inner=parts)
+    figure = ConstraintGraph(robot, [placed, held, ready, lifted], [take]).plot()
+    axes = figure.axes[0]
+    said = {text.get_text(): text for text in axes.texts}
+    assert {part.name for part in parts} <= set(said)
+    assert "inner transition" in said
+    figure.canvas.draw()
+    boxes = [patch.get_window_extent() for patch in axes.patches if isinstance(patch, FancyBboxPatch)]
+    for part in parts:
+        assert not any(said[part.name].get_window_extent().overlaps(box) for box in boxes), part.name
+
+
 def test_graph_is_drawn_to_files_and_axes(tmp_path: Path) -> None:
     graph = recorded_graph()
     for ending in ("png", "svg"):

@@ -246,6 +246,17 @@ class Projector:
 
     # Evaluation, for planners: what the methods of the problem say, by the engine.
 
+    def error(
+        self, q: ArrayLike, constraint: RowOwner | str | int | None = None, rhs: RightHandSide | ArrayLike | None = None
+    ) -> Vector:
+        """As `problem.error(q, constraint, rhs)`: signed, scaled errors of the rows that count; of all, or of one."""
+        if constraint is not None:
+            return self.problem.error(q, constraint, rhs)
+        q, sides, workspace = self.problem.check(q), self.problem.check_rhs(rhs), self._pool.take()
+        error = self._evaluation.rows(q, sides, workspace, jacobian=False).error.copy()
+        self._pool.give(workspace)
+        return error
+
     def residual(self, q: ArrayLike, rhs: RightHandSide | ArrayLike | None = None) -> float:
         """As `problem.residual(q, rhs)`: largest norm over the constraints of their errors, q as it is."""
         q, sides, workspace = self.problem.check(q), self.problem.check_rhs(rhs), self._pool.take()
