@@ -212,11 +212,13 @@ def truth_values(values: object, what: str, words: str) -> BoolVector:
 
 
 def integers(values: Any, what: str, words: str = "a sequence of integers") -> list[int]:
-    """Read a sequence of integers; truth values are none.
+    """Read a sequence of integers; truth values are none, and a mapping is no sequence.
 
     Raises:
         WrongObjectError: anything else; the words say what is expected.
     """
+    if isinstance(values, Mapping):
+        raise WrongObjectError(what, words, repr(values))
     try:
         entries = list(values)
         numbers = [index(entry) for entry in entries]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from liegroups import SE3, ProductSpace, Space, WrongObjectError
-from liegroups.arguments import as_tolerance, expect, is_finite_number
+from liegroups.arguments import as_tolerance, expect, integers, is_finite_number
 
 
 def test_expect_returns_the_object_itself() -> None:
@@ -57,3 +57,10 @@ def test_a_tolerance_is_zero_or_more() -> None:
     for candidate in wrong:
         with pytest.raises(WrongObjectError, match="tolerance of all"):
             as_tolerance(candidate, "tolerance of all")
+
+
+@pytest.mark.parametrize("rows", [{}, {2: "z"}])
+def test_a_mapping_is_no_sequence_of_row_numbers(rows: object) -> None:
+    """Welcome: `function.restricted({})` was accepted silently, as a function without rows; of {2: "z"} the keys were."""
+    with pytest.raises(WrongObjectError, match="rows of a test"):
+        integers(rows, "rows of a test")
