@@ -3,42 +3,24 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import inspect
 import pkgutil
 import re
-import sys
 from dataclasses import fields
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from docs.pages import DOCS, ROOT, blocks, text_of
 from samples import SAMPLES
 
 import constraints
 from constraints import Function, Options, Projector
 from constraints.rows.row_owner import RowOwner
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-DOCS = ROOT / "docs"
-PAGES = ("tutorial", "concepts", "options", *(f"howto/{p.stem}" for p in sorted((DOCS / "howto").glob("*.md"))))
-
-
-def load_blocks() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docs_blocks", DOCS / "blocks.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["docs_blocks"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-blocks = load_blocks()
-
-
-def text_of(page: str) -> str:
-    return (DOCS / f"{page}.md").read_text(encoding="utf-8")
+PAGES = (
+    *("../README", "index", "tutorial", "concepts", "options", "statuses", "choosing", "command_line"),
+    *(f"howto/{p.stem}" for p in sorted((DOCS / "howto").glob("*.md"))),
+)
 
 
 @pytest.mark.parametrize("page", PAGES)
