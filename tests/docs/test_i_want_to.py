@@ -48,7 +48,15 @@ def names() -> dict[str, Any]:
     given = dict(vars(constraints)) | {name: getattr(liegroups, name) for name in ("SE3", "SO3", "R3xSO3", "Rn")}
     return given | {
         **{"np": np, "pickle": pickle, "constraints": constraints, "robot": robot, "model": robot.model},
-        **{"q": result.q, "v": np.ones(robot.nv), "q_ref": q, "Q": [q, q], "pool": None, "q0": result.q, "q1": result.q},
+        **{
+            "q": result.q,
+            "v": np.ones(robot.nv),
+            "q_ref": q,
+            "Q": [q, q],
+            "pool": None,
+            "q0": result.q,
+            "q1": result.q,
+        },
         **{"hand": hand, "elbow": elbow, "problem": problem, "other": Problem(robot, [elbow]), "projector": projector},
         **{"result": Projector(problem, Options(nearest=True, threshold=1e-8, trace=True)).project(q)},
         **{"target": [0.4, 0.1, 0.5, 0.0, 1.0, 0.0, 0.0], "there": [0.9, 0.3, 0.2, 0.0, 0.0, 0.0, 1.0]},
