@@ -61,6 +61,7 @@ class Space(Structure):
     """
 
     if not TYPE_CHECKING:
+        _refuses_calls = True  # see `arguments.is_function`
 
         def __call__(self, *_: object) -> NoReturn:
             """Refused: a space makes no points of its own type."""

@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.add_argument("--output", default="demo.png", metavar="FILE.png", help="the picture (default: %(default)s)")
     parser.add_argument(
-        "--starts", type=positive, default=500, metavar="N", help="configurations a robot (%(default)s)"
+        "--starts", type=positive, default=500, metavar="N", help="configurations for each robot (%(default)s)"
     )
     parser.add_argument("--seed", type=natural, default=0, metavar="S", help="of the random generator (%(default)s)")
 

@@ -14,10 +14,10 @@ from typing import final
 
 import numpy as np
 
-from liegroups.arguments import as_tuple, expect
+from liegroups.arguments import as_callable, as_tuple, expect
 from liegroups.arrays import ArrayLike, Vector
 
-from ..errors import GraphError, PathError, WrongObjectError
+from ..errors import GraphError, PathError
 from ..paths.collision import Collision, CollisionModel, always_in_words
 from ..paths.interpolation import Interpolation, PathStatus, interpolate
 from ..paths.path import Path
@@ -191,8 +191,8 @@ def walk(
     expect(graph, ConstraintGraph, "graph of a walk")
     expect(rng, np.random.Generator, "generator of a walk", "a numpy.random.Generator")
     expect(collisions, (CollisionModel, NoneType), "collisions of a walk", "a CollisionModel")
-    if guess is not None and not callable(guess):
-        raise WrongObjectError("guess of a walk", "a function of transition, configuration and generator", guess)
+    if guess is not None:
+        as_callable(guess, "guess of a walk", "a function of transition, configuration and generator")
     for name, least, value in (("tries", 1, tries), ("patience", 1, patience), ("detours", 0, detours)):
         whole_number(value, f"{name} of a walk", least)
     names = as_tuple(transitions, "transitions of a walk", "transitions or their names")

@@ -178,7 +178,9 @@ def own_options(
 ) -> dict[str, Any]:
     """What else a problem is made of, by name: what the caller may change later is copied, for it is pickled."""
     if as_flag(optional_last, "optional_last of a problem") and len(levels) < 2:
-        what = "optional_last of a problem: it wants two levels or more, [[must hold], [wish]]; all constraints given"
+        what = (
+            "optional_last of a problem: it needs two levels or more, [[must hold], [optional]]; all constraints given"
+        )
         raise OptionError(f"{what} are in one level, so that nothing would have to hold")
     if isinstance(weights, Mapping):
         named: dict[Any, Any] = {**weights}

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import inspect
 import pkgutil
 import re
-import sys
 from dataclasses import fields
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from docs.pages import DOCS, ROOT, blocks, text_of
 from samples import SAMPLES
 
 import constraints
@@ -20,26 +18,10 @@ from constraints import Function, Options, Projector
 from constraints.__main__ import main
 from constraints.rows.row_owner import RowOwner
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-DOCS = ROOT / "docs"
-PAGES = ("tutorial", "concepts", "options", *(f"howto/{p.stem}" for p in sorted((DOCS / "howto").glob("*.md"))))
-
-
-def load_blocks() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docs_blocks", DOCS / "blocks.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["docs_blocks"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-blocks = load_blocks()
-
-
-def text_of(page: str) -> str:
-    return (DOCS / f"{page}.md").read_text(encoding="utf-8")
+PAGES = (
+    *("../README", "index", "tutorial", "concepts", "options", "statuses", "choosing", "command_line"),
+    *(f"howto/{p.stem}" for p in sorted((DOCS / "howto").glob("*.md"))),
+)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -107,7 +89,8 @@ def test_every_page_is_in_a_table_of_contents_and_every_link_leads_somewhere():
     for path in DOCS.rglob("*.md"):
         text = path.read_text(encoding="utf-8")
         for tree in re.findall(r"^```\{toctree\}\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
-            linked |= {(path.parent / name).resolve() for name in tree.split() if not name.startswith(":")}
+            names = [re.sub(r"^.*<(.*)>$", r"\1", line.strip()) for line in tree.splitlines() if line.strip()]
+            linked |= {(path.parent / name).resolve() for name in names if not name.startswith(":")}
         for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
             assert "://" in target or (path.parent / target).exists(), f"{path.name} links to {target}"
     pages = {path.with_suffix("").resolve() for path in DOCS.rglob("*.md")} - {(DOCS / "index").resolve()}

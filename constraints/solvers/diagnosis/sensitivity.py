@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from liegroups.arguments import expect
+from liegroups.arguments import as_callable, expect
 from liegroups.arrays import ArrayLike, BoolVector, Indices, Matrix, Vector
 
-from ...errors import ConstraintError, WrongObjectError
+from ...errors import ConstraintError
 from ...linear_algebra import KktSystem, largest, numerical_rank, row_lengths, singular_values
 from ...problem.problem import Problem
 from ...rows.right_hand_side import RightHandSide
@@ -259,8 +259,7 @@ class Sensitivity:
             SpaceMismatchError, WrongObjectError: what `problem_at` gives is another problem, or none.
             SizeError, DtypeError, NotFiniteError: `value` is no number and no vector.
         """
-        if not callable(problem_at):
-            raise WrongObjectError("problem_at of a parameter", "a function from parameters to a Problem", problem_at)
+        as_callable(problem_at, "problem_at of a parameter", "a function from parameters to a Problem")
         numbers, single = parameters_of(value)
 
         def seen(there: Vector) -> FeasibleSetAt:
