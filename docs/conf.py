@@ -56,7 +56,8 @@ autodoc_preserve_defaults = True
 autodoc_default_options = {
     "members": True,
     "inherited-members": "object, Action, BaseException, Calculation, ConstraintError, Derivatives, Enum, Exception, "
-    "Function, Generic, Group, Motion, NamedTuple, Posture, Protocol, Result, RowOwner, Sequence, Space, int, str, tuple",
+    "Function, Generic, Group, Motion, NamedTuple, Posture, Protocol, Result, RowOwner, Sequence, Space, int, str, "
+    "tuple",
 }
 autosummary_generate = False
 default_role = "py:obj"

@@ -1,8 +1,8 @@
 """Sphinx extension: the docstrings of this project as pages of the site, and formulas without a network.
 
-What Sphinx does not know by itself: the section `Shapes:`; that signatures keep the names of types (`ArrayLike`, not what
-it stands for); which bases of a class a reader knows; that a name between single backticks may be any public name of the
-library, wherever it is documented; and where the script is that draws formulas.
+What Sphinx does not know by itself: the section `Shapes:`; that signatures keep the names of types (`ArrayLike`, not
+what it stands for); which bases of a class a reader knows; that a name between single backticks may be any public name
+of the library, wherever it is documented; and where the script is that draws formulas.
 """
 
 from __future__ import annotations

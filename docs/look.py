@@ -5,8 +5,8 @@
     python docs/look.py SITE --views all         # 1400, 1000 and 400 pixels, light and dark
     python docs/look.py SITE --views all --screenshots DIR    # and a sheet of small pictures of all pages for each view
 
-SITE is what `sphinx-build docs SITE` wrote. It ends with 1 where something is wrong. Chromium and selenium are needed for
-views only; where they are not there, `--views` says how to get them and ends with 2.
+SITE is what `sphinx-build docs SITE` wrote. It ends with 1 where something is wrong. Chromium and selenium are needed
+for views only; where they are not there, `--views` says how to get them and ends with 2.
 """
 
 from __future__ import annotations
@@ -128,8 +128,9 @@ def is_remote(address: str) -> bool:
 
 def public_things() -> dict[str, Any]:
     """Every public name of the library, with the package that offers it, and what it is."""
-    import constraints
     from house.doors import offered
+
+    import constraints
 
     rooms = [f"constraints.{room.name}" for room in pkgutil.iter_modules(constraints.__path__) if room.ispkg]
     found: dict[str, Any] = {}
