@@ -52,12 +52,13 @@ autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 autodoc_class_signature = "mixed"
 autodoc_preserve_defaults = True
-# What a class takes from a base that has an entry of its own is shown there; bases without one are not seen.
+# What a class takes from a base that has an entry of its own is shown there, and so is what functions say to the
+# solvers in their own bases; of other bases without an entry the members are shown with the class.
 autodoc_default_options = {
     "members": True,
     "inherited-members": "object, Action, BaseException, Calculation, ConstraintError, Derivatives, Enum, Exception, "
-    "Function, Generic, Group, Motion, NamedTuple, Posture, Protocol, Result, RowOwner, Sequence, Space, int, str, "
-    "tuple",
+    "FrameFunction, Framed, Function, Generic, Group, MassFunction, Motion, NamedTuple, Posture, Protocol, Result, "
+    "RowOwner, Sequence, Space, Straight, int, str, tuple, _PairFunction",
 }
 autosummary_generate = False
 default_role = "py:obj"

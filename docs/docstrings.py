@@ -71,6 +71,13 @@ def bases_in_words(app: Sphinx, what: str, name: str, thing: Any, options: objec
         lines[end:end] = ["", "A kind of " + " and ".join(f"`{base}`" for base in bases) + "."]
 
 
+def short_types(app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]) -> None:
+    """Types of attributes by their last names, as in signatures."""
+    for i, line in enumerate(lines):
+        if line.startswith(":vartype "):
+            lines[i] = re.sub(r"\b(?:constraints|liegroups)\.(?:\w+\.)*(?=\w)", "", line)
+
+
 def known_bases(thing: type) -> list[str]:
     """Names of the next classes above one that a reader may look up."""
     found: list[str] = []
@@ -139,6 +146,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     TypeAliasForwardRef.__repr__ = lambda self: self.name  # type: ignore[method-assign]
     app.connect("autodoc-process-docstring", shapes_as_a_field, priority=400)
     app.connect("autodoc-process-docstring", bases_in_words, priority=600)
+    app.connect("autodoc-process-docstring", short_types, priority=600)
     app.connect("autodoc-process-signature", signature_as_written)
     app.connect("missing-reference", public_name)
     app.connect("build-finished", bring_formulas)
