@@ -16,7 +16,7 @@ from ..errors import OptionError
 from ..rows.stacking import stack_rows
 from .figures import BAD, GOOD, TEXT, save_figure
 from .films import film
-from .panels import LINE, panels
+from .panels import LINE, in_a_row, panels
 from .scenes import Scene
 from .views import Wanted
 
@@ -143,14 +143,15 @@ def plot_iterates(result: Iterated, path: str | os.PathLike[str] | None, poses: 
         axes.clear()
         scene.show(axes)
         shut = scene.draw(axes, iterates[i])
-        axes.set_title(f"{i}: {residuals[i]:.1e}", fontsize=10, color=GOOD if shut else BAD, pad=4.0)
+        axes.set_title(f"{i}: {residuals[i]:.1e}", fontsize=10, color=GOOD if shut else BAD, pad=4.0, y=scene.top)
 
     last, count = len(iterates) - 1, min(poses, len(iterates))
     chosen = [round(i * last / max(count - 1, 1)) for i in range(count)]
     words = "" if result.success or not result.worst else f", worst: {result.worst}"
     heading = f"{result.status.name}{words}"
+    columns = in_a_row(count)
     figure, pictures = panels(
-        scene, [" "] * count, path is None, side=3.0, columns=6, heading=heading, above=0.35, least=4.0
+        scene, [" "] * count, path is None, side=3.0, columns=columns, heading=heading, above=0.35, least=4.0
     )
     for axes, i in zip(pictures, chosen, strict=True):
         show(axes, i)

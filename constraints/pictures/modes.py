@@ -30,7 +30,6 @@ LARGEST, SMALLEST = 0.6, 1e-4
 """Amplitudes that are drawn at most, and at least [rad or m]."""
 SWING = 1.6
 """How long a period is shown [s]."""
-IN_A_ROW = 4
 LISTED = 12
 """Lines of the table."""
 WIDE = 30.0
@@ -69,7 +68,7 @@ def plot_modes(modes: Modes, path: str | os.PathLike[str] | None = None, most: i
     table = _table(modes)
     top = max(2.45, 0.6 + SMALL * len(table))
     titles = [f"{i}: {_words(mode)}" for i, mode in enumerate(shown)]
-    figure, pictures = panels(scene, titles, path is None, side=3.0, columns=IN_A_ROW, above=top, least=10.4)
+    figure, pictures = panels(scene, titles, path is None, side=3.0, above=top, least=10.4)
     width, height = figure.get_size_inches()
     _spectrum(figure.add_axes((0.9 / width, 1.0 - 1.8 / height, 2.5 / width, 1.6 / height)), modes)
     figure.text(3.8 / width, 1.0 - 0.2 / height, "\n".join(table), family="monospace", fontsize=8.5, va="top")

@@ -16,6 +16,7 @@ FOOT = 0.34
 """Height of the line at the bottom, which says the distance of grid lines, and of a line of the legend [inch]."""
 LETTER = 0.1
 """Mean width of a letter of a title [inch]."""
+MOST_IN_A_ROW = 4
 KEYS = 2.2
 """Width of an entry of the legend [inch]."""
 SCALES = (0.75, 0.55, 0.2, 0.15)
@@ -34,13 +35,18 @@ class Panels(NamedTuple):
     axes: list[Any]
 
 
+def in_a_row(count: int) -> int:
+    """How many of so many pictures of a strip are side by side."""
+    return -(-count // -(-count // MOST_IN_A_ROW))
+
+
 def panels(
     scene: Scene,
     titles: Sequence[str],
     shown: bool,
     *,
     side: float = 4.0,
-    columns: int = 4,
+    columns: int = MOST_IN_A_ROW,
     heading: str = "",
     above: float = 0.0,
     below: float = 0.0,

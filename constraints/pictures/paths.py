@@ -19,13 +19,12 @@ from ..robot import Frame, Robot
 from .configurations import configurations_of
 from .figures import QUIET, save_figure
 from .films import as_rate, check_film, film, has_window
-from .panels import panels
+from .panels import in_a_row, panels
 from .scenes import Extras, Scene, Thing
 from .views import Wanted
 
 TRACE = "#56b4e9"
 """Colour of the lines along which objects came."""
-MOST_IN_A_ROW = 6
 MOST_FRAMES = 10_000
 SIDE = 4.6
 """Of a moving picture [inch]."""
@@ -71,8 +70,7 @@ def plot_path(
     times, Q = _sampled(motion, count)
     traces = _traces(scene, motion.samples)
     _look(scene, Q, traces, view)
-    rows = -(-count // MOST_IN_A_ROW)
-    figure, pictures = panels(scene, [""] * count, path is None, side=3.0, columns=-(-count // rows))
+    figure, pictures = panels(scene, [""] * count, path is None, side=3.0, columns=in_a_row(count))
     for axes, time, q in zip(pictures, times, Q, strict=True):
         scene.show(axes)
         _draw(axes, scene, q, [trace[motion.times <= time] for trace in traces], f"{time:.2f} s")

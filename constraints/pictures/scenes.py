@@ -117,6 +117,11 @@ class Scene:
             points += [oMf.act(long * axis) for q in Q for oMf in self.arrows(q) for axis in np.eye(3)]
             self.region = Region.around(points, least)
 
+    @property
+    def top(self) -> float:
+        """Where what is shown ends above, in parts of the height of its axes, which are square in space."""
+        return 1.0 if self.view.flat else 0.5 + 0.5 * min(1.0, self.region.ratio(self.view))
+
     def points(self, q: Vector) -> list[Vector]:
         """All that is to be seen of a configuration [m]."""
         posture = self.robot.at(q)
