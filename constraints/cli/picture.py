@@ -15,7 +15,7 @@ from ..rows.right_hand_side import RightHandSide
 from ..solvers import Projector
 from ..solvers.projection.batch import ProjectionBatch
 
-TRACES, SHOWN = 40, 7
+TRACES, SHOWN = 40, 6
 """How many starts have their residuals drawn, and how many configurations are shown."""
 
 

@@ -65,21 +65,22 @@ def plot_assembly(
     errors = [_errors(mechanism, q) for q in Q]
     lines = min(len(errors[0]), NAMED + 1)
     room = SMALL * lines + 0.15
-    figure, pictures = panels(scene, ["", ""], path is None, side=4.8, above=0.55 + 2 * LINE, below=room, least=8.0)
+    figure, pictures, feet = panels(
+        scene, ["", ""], path is None, side=4.8, above=0.55 + 2 * LINE, below=room, least=8.0
+    )
     height = figure.get_size_inches()[1]
     figure.text(0.5, 1.0 - 0.4 / height, mechanism.name, ha="center", fontsize=15, fontweight="bold")
-    for axes, q, found, word in zip(pictures, Q, errors, ("before", "after"), strict=True):
+    for axes, (middle, low), q, found, word in zip(pictures, feet, Q, errors, ("before", "after"), strict=True):
         scene.show(axes)
         scene.draw(axes, q)
         worst = max(found.values(), default=0.0)
-        box = axes.get_position(original=True)
-        middle, colour = 0.5 * (box.x0 + box.x1), BAD if worst > 1e-6 else GOOD
+        colour = BAD if worst > 1e-6 else GOOD
         place = (middle, 1.0 - (0.5 + LINE) / height)
         figure.text(*place, f"{word}: residual {worst:.2g}", ha="center", va="center", fontsize=13, color=colour)
         named = [f"{name}: {error:.1e}" for name, error in sorted(found.items(), key=lambda e: -e[1])[:NAMED]]
         if len(found) > NAMED:
             named.append(f"and {len(found) - NAMED} more")
-        below = box.y0 - 0.08 / height
+        below = low - 0.08 / height
         figure.text(middle, below, "\n".join(named), ha="center", va="top", fontsize=9, color=TEXT)
     return save_figure(figure, path)
 
@@ -150,13 +151,13 @@ def plot_iterates(result: Iterated, path: str | os.PathLike[str] | None, poses: 
     words = "" if result.success or not result.worst else f", worst: {result.worst}"
     heading = f"{result.status.name}{words}"
     columns = in_a_row(count)
-    figure, pictures = panels(
+    figure, pictures, _ = panels(
         scene, [" "] * count, path is None, side=3.0, columns=columns, heading=heading, above=0.35, least=4.0
     )
     for axes, i in zip(pictures, chosen, strict=True):
         show(axes, i)
     if path is not None and os.fspath(path).lower().endswith(".gif"):
-        moving, (axes,) = panels(scene, [" "], False)
+        moving, (axes,), _ = panels(scene, [" "], False)
         film(moving, lambda i: show(axes, i), len(iterates), path, 1.0 / FRAME_TIME)
         return figure
     return save_figure(figure, path)

@@ -71,7 +71,7 @@ def plot_robot(
     Q = configurations_of(scene.robot, [resting(robot)] if q is None else q)
     scene.look(Q, view, 0.05)
     if ax is None:
-        figure, (axes,) = panels(scene, [""], path is None, side=5.0, scales=True, colour=colour)
+        figure, (axes,), _ = panels(scene, [""], path is None, side=5.0, scales=True, colour=colour)
     else:
         scene.on_axes(ax)
         figure, axes = ax.figure, ax
@@ -116,7 +116,7 @@ def plot_configurations(
     if not drawn or not all(drawn.values()):
         raise WrongObjectError("groups of configurations", "at least one, with configurations in each", groups)
     scene.look([q for Q in drawn.values() for q in Q], view, 0.05)
-    figure, pictures = panels(scene, [*drawn], path is None)
+    figure, pictures, _ = panels(scene, [*drawn], path is None)
     for axes, Q in zip(pictures, drawn.values(), strict=True):
         scene.show(axes)
         _draw_over(scene, axes, Q)

@@ -15,7 +15,7 @@ from ..errors import FileError, WrongObjectError
 from ..exports import from_extra
 from ..files.writing import as_path, write_file
 
-PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#7f4f24", "#505050")
+PALETTE = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#000000")
 """Colours that people with any colour vision can tell apart (Okabe and Ito, without those kept for good and bad)."""
 GOOD, BAD = "#007a5a", "#d55e00"
 """Of what is closed or found, and of what is open or failed."""
@@ -49,9 +49,10 @@ def new_figure(width: float, height: float, layout: str = "constrained", *, show
 
 
 def _display_once(figure: Any) -> None:
-    """What IPython calls for a figure that is the value of a cell; NotImplementedError means: show it as usual."""
-    if not (in_notebook() and importlib.import_module("matplotlib.pyplot").fignum_exists(figure.number)):
-        raise NotImplementedError
+    """What IPython calls when it shows a figure: pyplot, which shows what is open at the end of a cell, forgets it."""
+    if in_notebook():
+        importlib.import_module("matplotlib.pyplot").close(figure)
+    raise NotImplementedError  # which means: show it as usual
 
 
 def in_notebook() -> bool:

@@ -42,10 +42,15 @@ def check_film(path: str | os.PathLike[str] | None) -> None:
     """Refuse a file that no animation can be written to, before anything is drawn.
 
     Raises:
-        FileError: its ending is none of those.
+        FileError: its ending is none of those, or needs a program that is not there.
     """
-    if path is not None and as_path(path).suffix.lower() not in KINDS:
-        raise FileError(os.fspath(path), f"an animation is written to a name that ends in {', '.join(KINDS)}")
+    if path is None:
+        return
+    kind, name = as_path(path).suffix.lower(), os.fspath(path)
+    if kind not in KINDS:
+        raise FileError(name, f"an animation is written to a name that ends in {', '.join(KINDS)}")
+    if kind == ".mp4" and not from_extra("matplotlib.animation", "plot").writers.is_available("ffmpeg"):
+        raise FileError(name, "an .mp4 needs the program ffmpeg, which is not there; .gif and .html do not")
 
 
 def has_window(path: str | os.PathLike[str] | None) -> bool:
@@ -99,19 +104,15 @@ def write_film(animation: Any, path: str | os.PathLike[str], rate: float) -> Non
 
     Args:
         animation: matplotlib's.
-        path: the file.
+        path: the file, which `check_film` took.
         rate: pictures a second.
 
     Raises:
         FileError: the file cannot be written, with the reason.
     """
-    check_film(path)
     kind = as_path(path).suffix.lower()
     if kind == ".html":
         return write_file(path, page_of(animation, rate).encode())
-    writers: Any = from_extra("matplotlib.animation", "plot").writers
-    if kind == ".mp4" and not writers.is_available("ffmpeg"):
-        raise FileError(os.fspath(path), "an .mp4 needs the program ffmpeg, which is not there; .gif and .html do not")
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / f"film{kind}"
         animation.save(made, writer="pillow" if kind == ".gif" else "ffmpeg", fps=rate, dpi=80)

@@ -68,7 +68,7 @@ def plot_modes(modes: Modes, path: str | os.PathLike[str] | None = None, most: i
     table = _table(modes)
     top = max(2.45, 0.6 + SMALL * len(table))
     titles = [f"{i}: {_words(mode)}" for i, mode in enumerate(shown)]
-    figure, pictures = panels(scene, titles, path is None, side=3.0, above=top, least=10.4)
+    figure, pictures, _ = panels(scene, titles, path is None, side=3.0, above=top, least=10.4)
     width, height = figure.get_size_inches()
     _spectrum(figure.add_axes((0.9 / width, 1.0 - 1.8 / height, 2.5 / width, 1.6 / height)), modes)
     figure.text(3.8 / width, 1.0 - 0.2 / height, "\n".join(table), family="monospace", fontsize=8.5, va="top")
@@ -109,7 +109,7 @@ def animate_mode(
     count, scene = natural_number(frames, "frames of a mode"), _scene(mode)
     swing = _swing(scene, mode, count) if amplitude is None else mode.configurations(count, amplitude=amplitude)
     scene.look([mode.state.q, *swing], view)
-    figure, (axes,) = panels(scene, [_words(mode)], has_window(path))
+    figure, (axes,), _ = panels(scene, [_words(mode)], has_window(path))
 
     def draw(i: int) -> None:
         axes.clear()

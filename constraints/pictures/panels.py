@@ -29,10 +29,12 @@ class Panels(NamedTuple):
     Attributes:
         figure: matplotlib's.
         axes: of the pictures, row by row.
+        feet: where each picture ends below: its middle, and its lower end, as parts of the figure.
     """
 
     figure: Any
     axes: list[Any]
+    feet: list[tuple[float, float]]
 
 
 def in_a_row(count: int) -> int:
@@ -85,7 +87,7 @@ def panels(
     figure = new_figure(width, height, "none", shown=shown)
     if heading:
         figure.text(0.5, 1.0 - 0.12 / height, heading, ha="center", va="top", fontsize=12)
-    axes: list[Any] = []
+    axes, feet = list[Any](), list[tuple[float, float]]()
     for i, text in enumerate(lines):
         row, column = divmod(i, columns)
         top = height - above - row * down
@@ -93,6 +95,7 @@ def panels(
         place = (x / width, (top - head - over - high) / height, wide / width, high / height)
         axes.append(new_axes(figure, place, scene.view))
         middle = (x + 0.5 * wide) / width
+        feet.append((middle, place[1]))
         if text != [""]:
             figure.text(middle, (top - head + 0.02) / height, "\n".join(text), ha="center", va="bottom", fontsize=12)
     if foot and not (scales and scene.view.flat):
@@ -100,4 +103,4 @@ def panels(
         figure.text(0.5, (foot - 0.24) / height, words, ha="center", fontsize=9, color=QUIET)
     if key:
         figure.legend(handles=key, loc="lower center", ncols=keys, frameon=False, fontsize=10, borderaxespad=0.2)
-    return Panels(figure, axes)
+    return Panels(figure, axes, feet)

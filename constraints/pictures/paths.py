@@ -70,7 +70,7 @@ def plot_path(
     times, Q = _sampled(motion, count)
     traces = _traces(scene, motion.samples)
     _look(scene, Q, traces, view)
-    figure, pictures = panels(scene, [""] * count, path is None, side=3.0, columns=in_a_row(count))
+    figure, pictures, _ = panels(scene, [""] * count, path is None, side=3.0, columns=in_a_row(count))
     for axes, time, q in zip(pictures, times, Q, strict=True):
         scene.show(axes)
         _draw(axes, scene, q, [trace[motion.times <= time] for trace in traces], f"{time:.2f} s")
@@ -133,7 +133,7 @@ def animate(
         words, traces = [""] * len(drawn), _traces(scene, drawn)
         marks = [np.arange(len(drawn)) <= i for i in range(len(drawn))]
     _look(scene, drawn, traces, view)
-    figure, (axes,) = panels(scene, [""], has_window(path), side=SIDE)
+    figure, (axes,), _ = panels(scene, [""], has_window(path), side=SIDE)
 
     def draw(i: int) -> None:
         axes.clear()

@@ -109,8 +109,8 @@ class Scene:
             more: points that are to be seen too.
         """
         Q = [*configurations]
-        self.view = View.of(view, self.robot, Q[0])
         points = [*more, *(point for q in Q for point in self.points(q))]
+        self.view = View.of(view, self.robot, Q[0], points if self.closures else ())
         self.region = Region.around(points, least)
         if self.frames or self.placements:
             long = ARROW * self.region.width

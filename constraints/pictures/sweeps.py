@@ -28,7 +28,7 @@ COLOURS = {
 }
 HIDDEN = "_nolegend_"
 """A label that matplotlib leaves out of legends."""
-LINES = (*PALETTE, BAD)
+LINES = (*PALETTE, BAD, "#8a8a8a")
 MOST = len(LINES)
 """So many coordinates are drawn, those that move most; more lines nobody can tell apart."""
 

@@ -44,14 +44,17 @@ class View(NamedTuple):
     angles: tuple[float, float] = USUAL
 
     @staticmethod
-    def of(view: object, robot: Robot | None = None, q: ArrayLike | None = None) -> View:
+    def of(
+        view: object, robot: Robot | None = None, q: ArrayLike | None = None, points: Iterable[ArrayLike] = ()
+    ) -> View:
         """The view that a user wants.
 
         Args:
             view: "xy", "xz", "yz", "3d", or (elevation, azimuth) [deg]. None is the plane in which all joints of the
-                robot move, where there is one, and "3d" otherwise.
+                robot move, where there is one; then that of the points, and "3d" otherwise.
             robot: what is to be seen.
             q: a configuration of it (nq,).
+            points: (3,) what is seen of a mechanism that closures keep in a plane, in all its configurations.
 
         Raises:
             UnknownNameError: a name that is none of them.
@@ -59,6 +62,7 @@ class View(NamedTuple):
         """
         if view is None:
             normal = None if robot is None or q is None else plane_of_motion(robot, q)
+            normal = plane_of(points) if normal is None else normal
             return View.space(USUAL) if normal is None else View.along(normal)
         if isinstance(view, str):
             if view not in NAMES:
@@ -118,6 +122,15 @@ def plane_of_motion(robot: Robot, q: ArrayLike) -> Vector | None:
     if not turns and (len(sizes) < 2 or sizes[1] < PARALLEL):
         return None  # all slide along one line, or nothing moves
     return n if np.abs(n @ v).max() < PARALLEL * max(1.0, float(np.abs(v).max())) else None
+
+
+def plane_of(points: Iterable[ArrayLike]) -> Vector | None:
+    """Normal (3,) of the plane in which points (3,) lie, or None where they lie in space, or on a line."""
+    seen = np.array([*points], dtype=np.float64).reshape(-1, 3)
+    if len(seen) < 3:
+        return None
+    _, sizes, directions = np.linalg.svd(seen - seen.mean(axis=0))
+    return directions[2] if sizes[2] < PARALLEL * sizes[0] < sizes[1] else None
 
 
 def _words(direction: Vector) -> str:
