@@ -14,7 +14,7 @@ from liegroups.arrays import BoolVector, Indices, Matrix, Vector
 
 from ..pictures.figures import PALETTE, new_figure, save_figure
 from ..pictures.robots import draw_box, draw_configuration, draw_frame, stick_figure
-from ..pictures.views import Region, View, show_region
+from ..pictures.views import Region, View, new_axes, show_region
 from ..solvers import Options, Projector
 from ..solvers.projection import engines
 from .demo_scenes import FOOT, Scene, placement_by_hand
@@ -157,7 +157,7 @@ def _draw_scene(figure: Any, outcome: Outcome, left: float, top: float) -> None:
         x = left + column * PANEL
         figure.text((x + 0.5 * PANEL) / width, (top - 0.47) / height, text.format(len(shown)), ha="center", fontsize=12)
         place = (x / width, (top - HEAD - PANEL) / height, PANEL / width, PANEL / height)
-        axes: Any = figure.add_axes(place, projection="3d", computed_zorder=False)
+        axes = new_axes(figure, place, view)
         show_region(axes, region, view, grid=GRID)
         for oMf in scene.ground:
             draw_box(axes, oMf, FOOT, colour="#404040", width=2.0)
@@ -187,7 +187,7 @@ def _draw_one(axes: Any, scene: Scene, q: Vector, colour: str, bar: bool) -> Non
 
 
 def _region(outcome: Outcome, shown: Indices) -> Region:
-    """The part of the world around the tips and the foot of the robot, or around all of it."""
+    """The part of the world around what is drawn of a scene."""
     scene = outcome.scene
     configurations = np.concatenate([outcome.starts[shown], outcome.ends[shown]])
     around = dict.fromkeys(scene.tips, 0.0) | {frame: 0.5 * math.hypot(*size) for frame, size in scene.boxes.items()}
@@ -196,6 +196,5 @@ def _region(outcome: Outcome, shown: Indices) -> Region:
         for frame, radius in around.items():
             middle = np.asarray(placement_by_hand(scene.robot, frame, q).translation)
             points += [middle - radius, middle + radius]
-        if scene.ground:
-            points += [end for _, end in stick_figure(scene.robot, q)]
+        points += [end for stick in stick_figure(scene.robot, q, scene.tips) for end in stick]
     return Region.around(points, 0.5)

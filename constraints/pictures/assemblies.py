@@ -144,7 +144,9 @@ def plot_iterates(result: Iterated, path: str | os.PathLike[str] | None, poses: 
         axes.clear()
         scene.show(axes)
         shut = scene.draw(axes, iterates[i])
-        axes.set_title(f"{i}: {residuals[i]:.1e}", fontsize=10, color=GOOD if shut else BAD, pad=4.0, y=scene.top)
+        axes.set_title(
+            f"{i}: {residuals[i]:.1e}", fontsize=10, color=GOOD if shut else BAD, pad=4.0, y=0.5 + scene.reach[1]
+        )
 
     last, count = len(iterates) - 1, min(poses, len(iterates))
     chosen = [round(i * last / max(count - 1, 1)) for i in range(count)]

@@ -17,8 +17,8 @@ FOOT = 0.34
 LETTER = 0.1
 """Mean width of a letter of a title [inch]."""
 MOST_IN_A_ROW = 4
-KEYS = 2.2
-"""Width of an entry of the legend [inch]."""
+KEY = 0.75
+"""Width of an entry of the legend without its letters [inch]."""
 SCALES = (0.75, 0.55, 0.2, 0.15)
 """Room for the scales of a flat picture: left, below, right, above [inch]."""
 
@@ -80,7 +80,8 @@ def panels(
     lines = [textwrap.wrap(title, max(int(across / LETTER), 8)) or [""] for title in titles]
     head = LINE * max(len(text) for text in lines) + 0.1 if any(titles) else 0.0
     key = scene.key(colour)
-    keys = min(len(key), max(int(width / KEYS), 1))
+    longest = max((len(line.get_label()) for line in key), default=0)
+    keys = min(len(key), max(int(width / (KEY + 0.085 * longest)), 1))
     foot = (0.0 if scales and scene.view.flat else FOOT) + (FOOT * -(-len(key) // keys) if key else 0.0)
     down, rows = head + over + high + under + below, -(-len(titles) // columns)
     height = above + rows * down + foot

@@ -174,4 +174,5 @@ def _draw(axes: Any, scene: Scene, q: Vector, traces: Sequence[Matrix], words: s
     scene.draw(axes, q)
     if words:
         write = axes.text if scene.view.flat else axes.text2D
-        write(0.04, 0.04, words, transform=axes.transAxes, fontsize=9, color=QUIET)
+        right, up = scene.reach
+        write(0.54 - right, 0.54 - up, words, transform=axes.transAxes, fontsize=9, color=QUIET)

@@ -118,9 +118,13 @@ class Scene:
             self.region = Region.around(points, least)
 
     @property
-    def top(self) -> float:
-        """Where what is shown ends above, in parts of the height of its axes, which are square in space."""
-        return 1.0 if self.view.flat else 0.5 + 0.5 * min(1.0, self.region.ratio(self.view))
+    def reach(self) -> tuple[float, float]:
+        """How far what is shown reaches from the middle of its axes, right and up, in parts of their size.
+
+        Axes in space are square, whatever the picture.
+        """
+        ratio = 1.0 if self.view.flat or self.on_users_axes else self.region.ratio(self.view)
+        return 0.5 * min(1.0, 1.0 / ratio), 0.5 * min(1.0, ratio)
 
     def points(self, q: Vector) -> list[Vector]:
         """All that is to be seen of a configuration [m]."""

@@ -287,7 +287,7 @@ def _show_space(ax: Any, view: View, sides: Vector, ratio: float) -> None:
         places = transform(seen[:, :2] / seen[:, 3:])
         frame = ax.bbox.extents.reshape(2, 2)
         filled = np.array([min(1.0, 1.0 / ratio), min(1.0, ratio)])
-        letters = 0.14 * ax.figure.dpi  # which stand outside of the box
+        letters = 0.2 * ax.figure.dpi  # which stand outside of the box
         middle, room = frame.mean(axis=0), 0.5 * filled * np.ptp(frame, axis=0) - letters
         zoom *= float((np.maximum(room, 20.0) / np.abs(places - middle).max(axis=0)).min())
     ax.set_box_aspect(sides, zoom=zoom)

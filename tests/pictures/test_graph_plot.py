@@ -195,7 +195,9 @@ def test_strip_shows_the_path_at_equal_times(motion: Motion, tmp_path: Path) -> 
         assert min(np.abs(line - corner[:, None]).max(axis=0).min() for line in lines) < 1e-9
         lids = [solid for solid in axes.collections if isinstance(solid, Poly3DCollection)]
         assert len(lids) == 1  # of the box that is moved
-        assert f"{time:.2f} s" in [text.get_text() for text in axes.texts]
+        (words,) = [text for text in axes.texts if text.get_text() == f"{time:.2f} s"]
+        box, (width, height) = words.get_window_extent(), figure.get_size_inches() * figure.dpi
+        assert min(box.x0, box.y0, width - box.x1, height - box.y1) > 0.0
     limits = {(*axes.get_xlim(), *axes.get_ylim(), *axes.get_zlim()) for axes in figure.axes}
     assert len(limits) == 1
 
