@@ -37,7 +37,7 @@ from ..reduced.sweeps.driver import coordinates_with
 from ..reduced.wishes import Driven, Wished, columns_of
 from ..robot import Robot
 from ..robot.arguments import as_robot
-from ..robot.drawn import Drawn
+from ..robot.description import Drawn
 from ..robot.urdf_graph import Fault
 from ..rows.explicit import Explicit
 from ..rows.explicit_forms import linear_coupling

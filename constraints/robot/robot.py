@@ -20,9 +20,8 @@ from ..keywords import FieldOf, absent, names_checked, unchanging
 from ..workspace import Workspace
 from .bounds import Bounds
 from .configuration import checked_postures, configured, merged, random_configuration
-from .description import configuration_table, description
+from .description import Drawn, configuration_table, description
 from .disabled_collisions import DisabledCollision, as_disabled, link_names
-from .drawn import Drawn
 from .frame import Frame
 from .frame_table import FrameKind, FrameTable
 from .joints import radian_columns
