@@ -70,11 +70,11 @@ def plot_path(
     times, Q = _sampled(motion, count)
     traces = _traces(scene, motion.samples)
     _look(scene, Q, traces, view)
-    figure, pictures, _ = panels(scene, [""] * count, path is None, side=3.0, columns=in_a_row(count))
+    figure, pictures, _ = panels(scene, [""] * count, path is None, side=2.4, columns=in_a_row(count))
     for axes, time, q in zip(pictures, times, Q, strict=True):
         scene.show(axes)
         _draw(axes, scene, q, [trace[motion.times <= time] for trace in traces], f"{time:.2f} s")
-    return save_figure(figure, path, 110)
+    return save_figure(figure, path)
 
 
 def animate(
