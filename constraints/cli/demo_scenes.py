@@ -70,7 +70,7 @@ class Scene:
     ground: tuple[Any, ...] = ()
     center: Callable[[Vector], Vector] | None = None
     loose: Loose | None = None
-    shown: int = 7
+    shown: int = 6
 
     def starts(self, count: int, seed: int) -> Matrix:
         """Random configurations (count, nq)."""

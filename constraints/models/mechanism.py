@@ -37,6 +37,7 @@ from ..reduced.sweeps.driver import coordinates_with
 from ..reduced.wishes import Driven, Wished, columns_of
 from ..robot import Robot
 from ..robot.arguments import as_robot
+from ..robot.description import Drawn
 from ..robot.urdf_graph import Fault
 from ..rows.explicit import Explicit
 from ..rows.explicit_forms import linear_coupling
@@ -93,7 +94,7 @@ def grouped(unread: Iterable[Unread], details: bool = False) -> list[str]:
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Mechanism:
+class Mechanism(Drawn):
     """A robot whose tree is closed to loops: what a model file, or a maker of `models.mechanisms`, gives. Immutable.
 
     Args:

@@ -56,7 +56,8 @@ def plot_graph(
     right = max(max(x + w for x, _, w, _ in corners), 4.5)
     right = max([right, *(x for arrow in picture.arrows for x, _ in arrow.points)])
     low, high = min(y - h for _, y, _, h in corners), max(y + h for _, y, _, h in corners)
-    axes = bare_axes(ax, (-MARGIN, right + MARGIN), (low - BELOW * (len(key) + 1) - MARGIN, high + MARGIN + 0.4))
+    across, up = (-MARGIN, right + MARGIN), (low - BELOW * (len(key) + 1) - MARGIN, high + MARGIN + 0.4)
+    axes = bare_axes(ax, across, up, path is None)
     for box in picture.boxes.values():
         _draw_box(axes, box)
     colours = _colours(picture)

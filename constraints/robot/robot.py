@@ -20,7 +20,7 @@ from ..keywords import FieldOf, absent, names_checked, unchanging
 from ..workspace import Kept, Workspace
 from .bounds import Bounds
 from .configuration import checked_postures, configured, merged, random_configuration
-from .description import configuration_table, description
+from .description import Drawn, configuration_table, description
 from .disabled_collisions import DisabledCollision, as_disabled, link_names
 from .frame import Frame
 from .frame_table import FrameKind, FrameTable
@@ -41,7 +41,7 @@ KEPT = 32
 @absent(OF_ROBOTS)
 @unchanging("with_bounds, with_references, with_frame, with_srdf give another one")
 @dataclass(frozen=True, eq=False, init=False)
-class Robot:
+class Robot(Drawn):
     """A robot: a model, its configuration space, named frames, bounds and reference postures. Immutable.
 
     It works on its own copy of the model. Two robots are the same one when `robot.space.same_robot(other.space)`.

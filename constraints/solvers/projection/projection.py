@@ -249,11 +249,12 @@ class Projection(Solved, Result):
 
         save_report(self, path)
 
-    def plot(self, path: str | None = None) -> Any:
+    def plot(self, path: str | os.PathLike[str] | None = None, ax: Any = None) -> Any:
         """Figure of the trace: residual by iteration, restarts and the threshold marked.
 
         Args:
             path: also write it there.
+            ax: matplotlib axes to draw in; a new figure by default.
 
         Returns:
             The matplotlib figure (extra `plot`).
@@ -263,7 +264,7 @@ class Projection(Solved, Result):
         """
         from ...pictures import plot_trace
 
-        return plot_trace(self, path, self.options.threshold)
+        return plot_trace(self, path, self.options.threshold, ax)
 
     def __iter__(self) -> Never:
         """Refused: a projection is one value, not a pair as of other solvers.
