@@ -179,6 +179,8 @@ def _resolved(url: str, path: str, file: VisualFile) -> str:
     """
     scheme = next((scheme for scheme in SCHEMES if url.startswith(scheme)), "")
     rest = unquote(url.removeprefix(scheme))
+    if scheme.startswith(("package", "model")):
+        rest = rest.lstrip("/")  # some write three slashes, and pinocchio minds as little
     folder = Path(path).parent if not path.endswith(" text") else Path.cwd()
     if scheme in ("", "file://"):
         return str(find_resource(folder / rest))
