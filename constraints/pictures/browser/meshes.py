@@ -25,11 +25,13 @@ class Painted(NamedTuple):
 
     Attributes:
         glb: the mesh as a binary glTF.
+        bounds: (2, 3) its least and largest coordinates, before it is scaled [m].
         scale: along x, y, z.
     """
 
     glb: bytes
-    scale: tuple[float, float, float]
+    bounds: Matrix
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
 
 
 class Meshes:
@@ -37,10 +39,10 @@ class Meshes:
 
     def __init__(self) -> None:
         self._trimesh = from_extra("trimesh", "view")
-        self._read: dict[str, bytes | Triangles] = {}
+        self._read: dict[str, Painted | Triangles] = {}
 
-    def add(self, scene: Any, name: str, placement: Placement, form: Form, colour: Colour | None) -> Any:
-        """Add a shape to a scene of viser; the handle of its node.
+    def add(self, scene: Any, name: str, placement: Placement, form: Form, colour: Colour | None) -> Matrix:
+        """Add a shape to a scene of viser; the corners (8, 3) of the box around it, where it is on the node above [m].
 
         Args:
             scene: of a viser server.
@@ -55,10 +57,11 @@ class Meshes:
         seat = at(placement)
         made = self._made(form)
         if isinstance(made, Painted):
-            return scene.add_glb(name, made.glb, scale=made.scale, **seat)
+            scene.add_glb(name, made.glb, scale=made.scale, **seat)
+            return _corners(made.bounds * np.array(made.scale), placement)
         r, g, b, a = PLAIN if colour is None else colour
         round_solid = isinstance(form, Solid) and form.kind in ("sphere", "capsule", "ellipsoid")
-        return scene.add_mesh_simple(
+        scene.add_mesh_simple(
             name,
             made.vertices.astype(np.float32),
             made.faces.astype(np.uint32),
@@ -68,6 +71,7 @@ class Meshes:
             side="double",
             **seat,
         )
+        return _corners(np.array([made.vertices.min(axis=0), made.vertices.max(axis=0)]), placement)
 
     def _made(self, form: Form) -> Triangles | Painted:
         if isinstance(form, Triangles):
@@ -77,11 +81,11 @@ class Meshes:
         read = self._read.get(form.path)
         if read is None:
             read = self._read[form.path] = self._loaded(form)
-        if isinstance(read, bytes):
-            return Painted(read, form.scale)
+        if isinstance(read, Painted):
+            return read._replace(scale=form.scale)
         return Triangles(read.vertices * np.array(form.scale), read.faces)
 
-    def _loaded(self, mesh: Mesh) -> bytes | Triangles:
+    def _loaded(self, mesh: Mesh) -> Painted | Triangles:
         """A file: as a glTF where it has colours, as triangles where it has none."""
         ending = os.path.splitext(mesh.path)[1].lower()
         if ending == ".dae":
@@ -93,7 +97,7 @@ class Meshes:
                 if not scene.geometry:
                     raise FileError(mesh.path, "it has no triangles")
                 if any(_has_colours(part) for part in scene.geometry.values()):
-                    return _painted(scene)
+                    return Painted(_painted(scene), np.array(scene.bounds))
                 whole = scene.to_mesh()
             except FileError:
                 raise
@@ -134,6 +138,12 @@ def _painted(scene: Any) -> bytes:
             paint.metallicFactor, paint.roughnessFactor = 0.0, 0.6
             part.visual.material = paint
     return scene.export(file_type="glb")
+
+
+def _corners(bounds: Matrix, placement: Placement) -> Matrix:
+    """The corners (8, 3) of a box between two corners, on what it is placed on."""
+    corners = np.array([[bounds[i, 0], bounds[j, 1], bounds[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+    return corners @ np.asarray(placement.rotation).T + np.asarray(placement.translation)
 
 
 def at(placement: Placement) -> dict[str, Any]:

@@ -28,7 +28,7 @@ MOVED, STANDS = (217 / 255, 115 / 255, 13 / 255, 1.0), (0.6, 0.6, 0.6, 1.0)
 """Of shapes on joints, and of those on the world."""
 SEEN_APART = 1e-3
 """Ends of a closure that are further apart than this part of the picture are joined by a rod."""
-THICK = 0.018
+THICK = 0.024
 """Radius of a stick, as a part of the width of what is shown."""
 SAMPLED = 25
 """Configurations from which the camera finds its place."""
@@ -36,7 +36,8 @@ LOOK = np.array([0.62, -1.0, 0.42])
 """Direction from what is shown to the camera."""
 FRONTS = (np.array([1.0, 0.0, 0.12]), np.array([0.0, -1.0, 0.12]), np.array([0.0, -0.05, 1.0]))
 """The same of what is flat, across x, y and z."""
-FLAT = 1e-6
+FLAT, FLAT_MECHANISM = 1e-6, 0.15
+"""What is thinner than this part of its width is seen from its front; a mechanism has links in layers."""
 FIELD = 0.75
 """Vertical field of view of the camera [rad]."""
 
@@ -60,6 +61,7 @@ class Stage:
     def __init__(self, server: Any, film: Film, frames: Sequence[Frame], visuals: Sequence[VisualFile]) -> None:
         self._scene, self._film, self._meshes = server.scene, film, Meshes()
         self._carriers: dict[int, Any] = {}
+        self._corners: list[tuple[int, Matrix]] = []
         self.missing: list[str] = []
         seen = self._add_visuals(visuals)
         self._add_shapes()
@@ -115,7 +117,9 @@ class Stage:
         try:
             frame = robot.frame(prefix + visual.link, kind=FrameKind.BODY)
             name = f"{self._carrier(frame.joint)}/{plain(prefix + visual.link)} {i}"
-            self._meshes.add(self._scene, name, frame.placement * visual.placement, visual.form, visual.colour)
+            placement = frame.placement * visual.placement
+            corners = self._meshes.add(self._scene, name, placement, visual.form, visual.colour)
+            self._corners.append((frame.joint, corners))
         except ConstraintError as error:
             self.missing.append(f"link '{prefix}{visual.link}': {error}")
             return False
@@ -127,7 +131,8 @@ class Stage:
             frame = robot.frame(shape.frame)
             name = f"{self._carrier(frame.joint)}/shape {i} {plain(shape.name)}"
             solid, colour = Solid(shape.kind.lower(), shape.size), MOVED if frame.joint else STANDS
-            self._meshes.add(self._scene, name, frame.placement * shape.placement, solid, colour)
+            corners = self._meshes.add(self._scene, name, frame.placement * shape.placement, solid, colour)
+            self._corners.append((frame.joint, corners))
 
     def _add_sticks(self, sticks: Sticks) -> list[Any]:
         """Bars from joint to joint, and a ball at each end."""
@@ -170,7 +175,14 @@ class Stage:
         position = np.array([*cube.middle[:2], height])
         width, cell = 6.0 * cube.reach, 0.5 * cube.grid
         self._scene.add_grid(
-            "/world/floor", width, width, cell_size=cell, section_size=cube.grid, position=position, plane="xy"
+            "/world/floor",
+            width,
+            width,
+            cell_size=cell,
+            section_size=cube.grid,
+            cell_color=(228, 228, 228),
+            section_color=(205, 205, 205),
+            position=position,
         )
 
     # Where it is.
@@ -185,17 +197,14 @@ class Stage:
         )
 
     def _points(self, q: Vector) -> Matrix:
-        """What is to be in the picture: joints, ends of sticks and closures, corners of shapes (n, 3) [m]."""
-        placed, origins, axes = self._joints(q)
+        """What is to be in the picture: joints, ends of sticks and closures, corners of what is seen (n, 3) [m]."""
+        _, origins, axes = self._joints(q)
         film = self._film
         shown = [joint for joint in range(1, len(origins))]
         fixed = [np.array(frame.placement.translation) for pair in film.closures for frame in pair if not frame.joint]
         points = [*origins[shown], *self._sticks.start.placed(origins, axes), *self._sticks.end.placed(origins, axes)]
-        for shape in film.shapes:
-            frame = film.robot.frame(shape.frame)
-            oMs = placed[frame.joint] * frame.placement * shape.placement
-            half = 0.5 * float(max(shape.size))
-            points += [np.array(oMs.translation) + half * np.array(side) for side in ((1, 1, 1), (-1, -1, -1))]
+        for joint, corners in self._corners:
+            points += [*(corners @ axes[joint].T + origins[joint])]
         return np.array([*points, *fixed] or [np.zeros(3)])
 
     def _cube(self) -> Cube:
@@ -206,7 +215,8 @@ class Stage:
     def _look(self) -> Vector:
         """Direction to the camera: in front of what is flat, above the side of everything else."""
         size = np.ptp(self._points(self._film.configurations[0]), axis=0)
-        thin = np.flatnonzero(size < FLAT * max(float(size.max()), 1e-9))
+        part = FLAT_MECHANISM if self._film.closures else FLAT
+        thin = np.flatnonzero(size < part * max(float(size.max()), 1e-9))
         look = FRONTS[int(thin[0])] if len(thin) == 1 else LOOK
         return look / np.linalg.norm(look)
 
@@ -248,7 +258,7 @@ def stretch(bars: Sequence[Any], a: Matrix, b: Matrix) -> Vector:
 def light(scene: Any) -> None:
     """Light from above and below. An environment that is mirrored takes a computer without a graphics card long."""
     scene.configure_environment_map(None)
-    scene.add_light_hemisphere("/world/light", sky_color=(255, 255, 255), ground_color=(190, 190, 200), intensity=1.6)
+    scene.add_light_hemisphere("/world/light", sky_color=(255, 255, 255), ground_color=(190, 190, 200), intensity=2.6)
 
 
 def place_camera(camera: Any, cube: Cube, look: Vector) -> None:
@@ -259,7 +269,7 @@ def place_camera(camera: Any, cube: Cube, look: Vector) -> None:
         cube: what is shown.
         look: unit vector to the camera.
     """
-    away = 1.3 * cube.reach / np.tan(0.5 * FIELD)
+    away = 1.2 * cube.reach / np.tan(0.5 * FIELD)
     camera.fov, camera.near, camera.far = FIELD, 0.01 * away, 20.0 * away
     camera.look_at, camera.position = cube.middle, cube.middle + away * look
 
