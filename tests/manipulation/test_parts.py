@@ -606,7 +606,9 @@ def test_a_walk_says_which_transition_each_piece_of_its_path_is_on() -> None:
     by_state = film_of(found, graph=graph)
     assert by_state.label(0) == "a"
     assert by_state.label(-1) == graph.state_of(path.end).name
-    back = walk(graph, path.end, ["b to a"], np.random.default_rng(7), goal=q)
+    other = path.end.copy()
+    other[0] = 0.4
+    back = walk(graph, other, ["b to a"], np.random.default_rng(7), goal=q)
     assert len(back.on) == len(back.or_raise().pieces)
 
 

@@ -108,7 +108,8 @@ def test_a_path_is_seen_and_its_slider_moves_the_robot(driver: Any, tmp_path: Pa
         page = tmp_path / "arm.html"
         view.save(page)
         driver.get("about:blank")
-    requested(driver), console(driver)
+    requested(driver)
+    console(driver)
     driver.get(page.as_uri())
     seen(driver, lambda p: coloured(p) > 0.02)
     assert requested(driver) == [page.as_uri()]
