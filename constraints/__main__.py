@@ -27,6 +27,7 @@ COMMANDS = {
     "info": "print versions, linear algebra and threads, extras",
     "describe": "print the problem of a file in words",
     "project": "project random configurations onto the problem of a file; or do a reported case again",
+    "show": "show the robot of a file in a browser, or write the page to a file",
     "warm-up": "compile the kernels of the compiled engine, once on a machine",
 }
 """Name of each command, which is that of its module in `constraints.cli` (with _ for -), and what it does."""

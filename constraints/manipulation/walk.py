@@ -56,6 +56,8 @@ class Walk(Result):
         start_collisions: after a failure for collisions, the pairs that meet at the start already.
         always_colliding: after such a failure, the pairs that meet wherever the robot is
             (`CollisionModel.always_colliding`).
+        on: for each piece of the path the transition that it is a part of; where that leads through waypoint states,
+            its inner transition.
     """
 
     path: Path | None
@@ -66,6 +68,7 @@ class Walk(Result):
     cases: Mapping[str, TargetConfiguration | Interpolation] = field(default_factory=lambda: {}, repr=False)
     start_collisions: tuple[Collision, ...] = ()
     always_colliding: tuple[tuple[str, str], ...] = ()
+    on: tuple[Transition, ...] = ()
 
     @property
     def success(self) -> bool:
@@ -254,7 +257,10 @@ class _Walker:
                 break
             elif paths:
                 paths.pop()
-        found = Walk(_joined(longest), self._steps, len(longest), self._tries, self._refusals, self._cases)
+        whole = _joined(longest)
+        of = {id(projector): part for (part, _), projector in self._projectors.items()}
+        on = tuple(of[id(piece.projector)] for piece in whole.pieces) if whole is not None else ()
+        found = Walk(whole, self._steps, len(longest), self._tries, self._refusals, self._cases, on=on)
         if found.success or self._collisions is None or not self._collided:
             return found
         at_start, always = self._collisions.collisions(q), self._collisions.always_colliding()

@@ -15,6 +15,7 @@ from liegroups.arrays import Vector
 from ..errors import FileError
 from ..exports import from_extra
 from ..robot import Robot
+from ..robot.packages import VisualFile, as_folders
 from ..robot.xml import read_xml
 from .mechanism import Mechanism, Unread, or_unread
 from .mjcf_equalities import read_equalities
@@ -52,10 +53,11 @@ def mechanism_from_mjcf(
         FileError: the file is missing, or MuJoCo cannot compile it; the message has its reason.
         MissingExtraError: mujoco is not installed.
     """
+    packages = as_folders(packages)
     _, path = read_xml(source, "mujoco", "MJCF", packages)
-    mj = _compiled(source, path)
+    mj = compiled(source, path)
     tree = read_tree(mj)
-    robot = Robot(tree.tree.model)
+    robot = Robot(tree.tree.model, visuals=[VisualFile.of(source, "MJCF", packages)])
     unread = list(tree.unread)
     postures = _postures(mj, robot, unread)
     equalities = read_equalities(mj, robot, tree, inactive)
@@ -73,7 +75,17 @@ def mechanism_from_mjcf(
     )
 
 
-def _compiled(source: Any, path: str) -> Any:
+def compiled(source: Any, path: str) -> Any:
+    """A file as MuJoCo compiles it, a `mujoco.MjModel`; its remarks go to the log.
+
+    Args:
+        source: the XML text, where the path ends in " text".
+        path: of the file, or how messages call the text.
+
+    Raises:
+        FileError: MuJoCo cannot compile it; the message has its reason.
+        MissingExtraError: mujoco is not installed.
+    """
     mujoco = from_extra("mujoco", "mjcf")
 
     def remark(said: str) -> None:

@@ -15,6 +15,7 @@ from ..errors import OptionError, UnknownNameError
 from ..loops import Closure, PointClosure
 from ..robot import Base, Frame, Robot, pose_vector
 from ..robot.mimic import Mimic
+from ..robot.packages import VisualFile, as_folders
 from ..robot.pinocchio import pin
 from ..robot.urdf import as_base
 from ..robot.xml import in_file
@@ -56,6 +57,7 @@ def mechanism_from_sdf(
         UnknownJointError: a joint to cut that the file does not have.
         OptionError: a base that the file contradicts.
     """
+    packages = as_folders(packages)
     sdf = read_sdf(source, packages)
     wanted = cut_names(cut, sdf.joints)
     joints = [joint for joint in sdf.joints.values() if joint.kind != "gearbox"]
@@ -67,7 +69,8 @@ def mechanism_from_sdf(
     places, tree, postures = _tree(sdf, branches, sdf.is_static or base is Base.FIXED)
     unread = [*sdf.unread, *loose(cuts, joints)]
     with in_file(sdf.path):
-        robot = Robot(tree.model, mimics=_mimics(sdf, tree, unread))
+        seen = VisualFile.of(source, "SDF", packages)
+        robot = Robot(tree.model, mimics=_mimics(sdf, tree, unread), visuals=[seen])
     for new, wanted in tree.renamed.items():
         unread.append(Unread(f"name of joint '{wanted}'", f"it is taken: called '{new}' here"))
     q = robot.neutral

@@ -167,7 +167,7 @@ def read_sdf(source: str | os.PathLike[str], packages: Iterable[str | os.PathLik
             unread.append(Unread(f"frame '{name}'", "it is attached to no link", is_mistake=True))
         else:
             frames[name] = (link, places.of(name))
-    placement, relative_to = _pose(model.find("pose"), path, "pose of the model")
+    placement, relative_to = pose_of(model.find("pose"), path, "pose of the model")
     if relative_to not in (None, "world"):
         unread.append(Unread(f"pose of the model relative to '{relative_to}'", "it is taken as one in the world"))
     placement = placement * places.of(model.get("placement_frame", "")).inverse()
@@ -207,7 +207,7 @@ class _Places:
             raise FileError(self.path, str(UnknownNameError("frame", name, valid)))
         self._open.append(name)
         element = self.named[tag][name]
-        placement, relative_to = _pose(element.find("pose"), self.path, f"pose of {tag} '{name}'")
+        placement, relative_to = pose_of(element.find("pose"), self.path, f"pose of {tag} '{name}'")
         if relative_to is None:
             meant = {"joint": element.findtext("child", "").strip(), "frame": element.get("attached_to", "")}
             relative_to = meant.get(tag, "")
@@ -233,8 +233,17 @@ class _Places:
         return name
 
 
-def _pose(element: Element | None, path: str, what: str) -> tuple[Any, str | None]:
-    """A pose, and the frame to which it says it is relative."""
+def pose_of(element: Element | None, path: str, what: str) -> tuple[Any, str | None]:
+    """A pose, and the frame to which it says it is relative.
+
+    Args:
+        element: a `<pose>`; the identity if None.
+        path: of the file.
+        what: which pose, for messages.
+
+    Raises:
+        FileError: it has not six numbers, or a quaternion that is none.
+    """
     if element is None:
         return pin.SE3.Identity(), None
     values = numbers(element.text, path, what)
@@ -269,7 +278,7 @@ def _link(places: _Places, name: str, element: Element) -> SdfLink:
     mass = _number(inertial, "mass", 1.0, path, what)
     if mass < 0.0:
         raise FileError(path, f"{what}: its mass must not be negative, it is {mass:g}")
-    inner = _pose(None if inertial is None else inertial.find("pose"), path, f"inertial pose of {what}")[0]
+    inner = pose_of(None if inertial is None else inertial.find("pose"), path, f"inertial pose of {what}")[0]
     tensor = None if inertial is None else inertial.find("inertia")
     xx, yy, zz = (_number(tensor, tag, 1.0, path, what) for tag in ("ixx", "iyy", "izz"))
     xy, xz, yz = (_number(tensor, tag, 0.0, path, what) for tag in ("ixy", "ixz", "iyz"))

@@ -14,6 +14,7 @@ from ..loops import Closure, PointClosure
 from ..robot import Base, Robot
 from ..robot.frame_table import AmbiguousFrameError
 from ..robot.joints import copied_joint
+from ..robot.packages import VisualFile
 from ..robot.pinocchio import Model, pin
 from ..robot.urdf import urdf_model
 from ..robot.urdf_graph import misspelt, urdf_graph
@@ -71,7 +72,8 @@ def mechanism_from_urdf(
     with in_file(path):
         model = _with_replaced_joints(model, sidecar, unread)
         names = set(model.names)
-        robot = Robot(model, mimics=[m for m in mimics if m.joint in names and m.source in names])
+        kept = [m for m in mimics if m.joint in names and m.source in names]
+        robot = Robot(model, mimics=kept, visuals=[VisualFile.of(source, "URDF", packages)])
     unread += mimics_of_loops(graph, {joint.name for joint in tree.cuts})
     gone = [m for m in mimics if m not in robot.mimics]
     unread += [Unread(f"mimic tag of joint '{m.joint}'", "one of its joints is fixed by the sidecar") for m in gone]

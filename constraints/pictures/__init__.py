@@ -1,4 +1,4 @@
-"""Pictures: the one room that draws, with matplotlib, imported on use."""
+"""Pictures: the one room that draws, with matplotlib, and with viser in a browser; both are imported on use."""
 
 from typing import TYPE_CHECKING
 
@@ -7,6 +7,7 @@ from ..exports import on_use as _on_use
 if TYPE_CHECKING:
     from .assemblies import plot_assembly as plot_assembly, plot_iterates as plot_iterates
     from .configurations import plot_configurations as plot_configurations, plot_robot as plot_robot
+    from .browser import View as View, show as show
     from .dependencies import plot_dependencies as plot_dependencies
     from .graph import plot_graph as plot_graph
     from .modes import animate_mode as animate_mode, plot_modes as plot_modes
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = _on_use(
     __name__,
     {
+        "browser": "View show",
         "assemblies": "plot_assembly plot_iterates",
         "configurations": "plot_configurations plot_robot",
         "dependencies": "plot_dependencies",

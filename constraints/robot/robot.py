@@ -26,6 +26,7 @@ from .frame import Frame
 from .frame_table import FrameKind, FrameTable
 from .joints import radian_columns
 from .mimic import Mimic, as_mimics
+from .packages import VisualFile, as_folders, as_visuals
 from .pinocchio import Model, model_for, pin
 from .posture import OF_ROBOTS, Motion, Posture
 from .space import RobotSpace
@@ -53,6 +54,7 @@ class Robot(Drawn):
         references: named reference postures (nq,); those of the model are kept beside them.
         mimics: what the model's file says of joints that follow others (not enforced).
         disabled_collisions: pairs of links whose collisions do not count, by name; those of an SRDF.
+        visuals: files with the visual geometry of its links, for drawings (`pictures.show`); loaders say theirs.
 
     Attributes:
         space: configuration space, a product whose factors are the joints.
@@ -79,6 +81,7 @@ class Robot(Drawn):
     mimics: tuple[Mimic, ...]
     disabled_collisions: tuple[DisabledCollision, ...]
     kept: Kept[Any]
+    visuals: tuple[VisualFile, ...]
     _frames: FrameTable
 
     def __init__(
@@ -89,6 +92,7 @@ class Robot(Drawn):
         references: Mapping[str, ArrayLike] | None = None,
         mimics: Iterable[Mimic] = (),
         disabled_collisions: Iterable[DisabledCollision] = (),
+        visuals: Iterable[VisualFile] = (),
     ) -> None:
         own: Model = pin.Model(expect(model, pin.Model, "model", model_for(model)))
         expect(bounds, (Bounds, NoneType), "bounds", "a Bounds")
@@ -103,6 +107,7 @@ class Robot(Drawn):
             mimics=as_mimics(mimics, space),
             disabled_collisions=as_disabled(disabled_collisions, link_names(own)),
             kept=Kept(KEPT),
+            visuals=as_visuals(visuals),
             _frames=frames,
         )
 
@@ -116,7 +121,7 @@ class Robot(Drawn):
         base: Base = Base.FIXED,
         name: str | None = None,
     ) -> Robot:
-        """A robot from a URDF file; only its kinematic tree is read, no geometry.
+        """A robot from a URDF file; only its kinematic tree is read, geometry when somebody draws it.
 
         Crossed limits, and those without `lower` and `upper`, are no bounds; the log (warnings) says what was odd.
 
@@ -135,8 +140,9 @@ class Robot(Drawn):
             >>> print(Robot.from_urdf(text, base=Base.FREE_FLYER))
             Robot box (nq 7, nv 6)
         """
+        packages = as_folders(packages)
         model, mimics = read_urdf(source, packages, base)
-        robot = cls(model, name, mimics=mimics)
+        robot = cls(model, name, mimics=mimics, visuals=[VisualFile.of(source, "URDF", packages)])
         return robot if srdf is None else robot.with_srdf(srdf, packages)
 
     @classmethod
@@ -154,8 +160,8 @@ class Robot(Drawn):
             DuplicateNameError: two parts have one name.
             UnknownFrameError: a part stands on a frame that no earlier part has.
         """
-        model, mimics, disabled = join(parts, name, cls)
-        return cls(model, mimics=mimics, disabled_collisions=disabled)
+        model, mimics, disabled, visuals = join(parts, name, cls)
+        return cls(model, mimics=mimics, disabled_collisions=disabled, visuals=visuals)
 
     def with_srdf(self, source: str | os.PathLike[str], packages: Iterable[str | os.PathLike[str]] = ()) -> Self:
         """The same robot with what an SRDF file says of it; it shares the space.
