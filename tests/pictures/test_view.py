@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ from numpy.testing import assert_allclose
 
 from constraints import Implicit, Pose, Position, Problem, Projector, Robot, rigid_transform
 from constraints.__main__ import main
-from constraints.dynamics import simulate
+from constraints.dynamics import PointSpring, simulate
 from constraints.errors import FileError, MissingExtraError, OptionError, WrongObjectError
-from constraints.manipulation import Shape, interpolate
+from constraints.loops import assemble_position
+from constraints.manipulation import Shape, interpolate, read_scene
 from constraints.models import load, mechanisms, sample_arm
 from constraints.models.visual_shapes import Mesh, Solid, Triangles
 from constraints.models.visuals import visuals_of
@@ -23,11 +25,13 @@ from constraints.pictures import View, show
 from constraints.pictures.browser.films import Film, film_of
 from constraints.pictures.browser.meshes import between
 from constraints.pictures.browser.sticks import Ends, sticks_of
+from constraints.reduced import equilibrium
 from constraints.robot import Part
 from constraints.robot.packages import VisualFile
 
-viser = pytest.importorskip("viser", reason='no viser: pip install "lie-constraints[view]"')
+pytest.importorskip("viser", reason='no viser: pip install "lie-constraints[view]"')
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 ARM = """<robot name='crane'>
   <material name='orange'><color rgba='1 0.5 0 1'/></material>
   <link name='base'>
@@ -376,6 +380,45 @@ def test_results_bring_their_configurations() -> None:
     assert_allclose(film.configurations[1], projection.q)
     batch = projector.project_batch(np.array([robot.reference("home")] * 3))
     assert film_of(batch).labels == tuple(f"row {i}: CONVERGED" for i in range(3))
+
+
+def test_iterates_modes_and_scenes_are_shown() -> None:
+    linkage = mechanisms.four_bar()
+    q = linkage.posture("closed")
+    rows = linkage.constraint_set()
+    assembly = assemble_position(rows, q + 0.05)
+    film = film_of(assembly)
+    assert_allclose(film.configurations[-1], assembly.q)
+    assert film.labels[0].startswith("iterate 0: ")
+    assert len(film) == len(assembly.iterates) > 2
+    system = linkage.minimal_coordinates(q)
+    spring = PointSpring(linkage.robot, "crank_end", rigid_transform([0.2, 0.55, 0.0]), 120.0, length=0.2)
+    modes = equilibrium(system, q, external=[spring]).or_raise().modes()
+    swing = film_of(modes.or_raise()[0])
+    assert (len(swing), swing.timed, len(swing.closures)) == (50, True, 1)
+    closing = linkage.minimal_coordinates(q).close(q)
+    assert_allclose(film_of(closing).configurations[-1], closing.q)
+    scene = read_scene(ROOT / "examples" / "scenes" / "two_tables.json")
+    shown = film_of(scene)
+    assert shown.shapes == scene.shapes
+    assert len(shown) == 1
+
+
+def test_a_film_plays_until_it_is_told_to_stand() -> None:
+    robot = sample_arm()
+    with show(robot, robot.random(np.random.default_rng(0), 3), port=0) as view:
+        seen = {view.step}
+        view.play()
+        end = time.monotonic() + 20.0
+        while len(seen) < 3 and time.monotonic() < end:
+            seen.add(view.step)
+            time.sleep(0.01)
+        view.pause()
+        assert seen == {0, 1, 2}
+        time.sleep(0.3)
+        before = view.step
+        time.sleep(0.3)
+        assert view.step == before
 
 
 def test_what_cannot_be_shown_is_refused() -> None:

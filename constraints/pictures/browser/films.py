@@ -265,7 +265,7 @@ def _(what: Mode, q: Any, most: int) -> Film:
 @_film.register(Closing)
 def _(what: Assembly | Closing, q: Any, most: int) -> Film:
     rows = what.constraint_set
-    if not what.iterates:  # kept where it was asked to: trace=True
+    if not what.iterates:
         return Film.of(rows.robot, [what.q], None, [what.status.name], rows.stack)
     labels = [f"iterate {i}: {residual:.1e}" for i, residual in enumerate(what.residuals)]
     return Film.of(rows.robot, what.iterates, None, labels, rows.stack)
