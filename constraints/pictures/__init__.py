@@ -6,8 +6,8 @@ from ..exports import on_use as _on_use
 
 if TYPE_CHECKING:
     from .assemblies import plot_assembly as plot_assembly, plot_iterates as plot_iterates
-    from .configurations import plot_configurations as plot_configurations, plot_robot as plot_robot
     from .browser import View as View, show as show
+    from .configurations import plot_configurations as plot_configurations, plot_robot as plot_robot
     from .dependencies import plot_dependencies as plot_dependencies
     from .graph import plot_graph as plot_graph
     from .modes import animate_mode as animate_mode, plot_modes as plot_modes

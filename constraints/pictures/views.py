@@ -169,6 +169,16 @@ class Region(NamedTuple):
         return Region(middle - half, middle + half)
 
     @property
+    def middle(self) -> Vector:
+        """Its middle (3,) [m]."""
+        return 0.5 * (self.low + self.high)
+
+    @property
+    def reach(self) -> float:
+        """Half of its largest side [m]."""
+        return 0.5 * self.width
+
+    @property
     def width(self) -> float:
         """Its largest side [m]."""
         return float((self.high - self.low).max())
@@ -182,8 +192,7 @@ class Region(NamedTuple):
     def shown(self, flat: bool) -> Region:
         """The same where it is not too thin to be seen."""
         half = np.maximum(0.5 * (self.high - self.low), 0.5 * THIN[flat] * self.width)
-        middle = 0.5 * (self.low + self.high)
-        return Region(middle - half, middle + half)
+        return Region(self.middle - half, self.middle + half)
 
     def limits(self, view: View) -> Matrix:
         """Low and high ends (2, k) along the axes of a picture [m]: of a flat one, of what its corners span."""

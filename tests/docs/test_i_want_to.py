@@ -18,6 +18,7 @@ import constraints.interop
 import constraints.loops
 import constraints.manipulation
 import constraints.models
+import constraints.pictures
 import constraints.testing
 import liegroups
 from constraints import Base, Implicit, Options, Part, Position, Problem, Projector, Robot, Status

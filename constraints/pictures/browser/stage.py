@@ -17,7 +17,7 @@ from ...models.visuals import visuals_of
 from ...robot import Frame, FrameKind, Robot
 from ...robot.packages import VisualFile
 from ...words import first_names
-from ..figures import Cube
+from ..views import Region
 from .films import Film
 from .meshes import Meshes, at, between
 from .sticks import Ends, Sticks, sticks_of
@@ -67,21 +67,21 @@ class Stage:
         self._add_shapes()
         ends = [frame for pair in film.closures for frame in pair]
         self._sticks = sticks_of(film.robot, seen, ends)
-        self.cube = self._cube()
-        self._radius = THICK * 2.0 * self.cube.reach
+        self.region = self._seen()
+        self._radius = THICK * 2.0 * self.region.reach
         self._lines = self._add_sticks(self._sticks)
         self._rods = self._add_closures()
         for frame in frames:
             name = f"{self._carrier(frame.joint)}/frame {plain(frame.name)}"
-            length, radius = 0.25 * self.cube.reach, 0.25 * self._radius
+            length, radius = 0.25 * self.region.reach, 0.25 * self._radius
             self._scene.add_frame(name, axes_length=length, axes_radius=radius, **at(frame.placement))
         self._add_floor()
         up = np.array([0.0, 0.0, 1.0]) if self._look()[2] < 0.9 else np.array([0.0, 1.0, 0.0])
-        above = self.cube.middle + 1.05 * self.cube.reach * up
+        above = self.region.middle + 1.05 * self.region.reach * up
         self.label = self._scene.add_label("/label", "", position=above, anchor="bottom-center")
         self.label.visible = False
         light(server.scene)
-        place_camera(server.initial_camera, self.cube, self._look())
+        place_camera(server.initial_camera, self.region, self._look())
 
     # What is there.
 
@@ -169,17 +169,17 @@ class Stage:
         return self._scene.add_mesh_simple(name, vertices, faces, color=colour, flat_shading=flat, position=position)
 
     def _add_floor(self) -> None:
-        cube = self.cube
-        low = float(cube.middle[2] - cube.reach)
-        height = 0.0 if low < 0.0 < float(cube.middle[2] + cube.reach) and low > -0.1 * cube.reach else low
-        position = np.array([*cube.middle[:2], height])
-        width, cell = 6.0 * cube.reach, 0.5 * cube.grid
+        region = self.region
+        low = float(region.middle[2] - region.reach)
+        height = 0.0 if low < 0.0 < float(region.middle[2] + region.reach) and low > -0.1 * region.reach else low
+        position = np.array([*region.middle[:2], height])
+        width, cell = 6.0 * region.reach, 0.5 * region.grid
         self._scene.add_grid(
             "/world/floor",
             width,
             width,
             cell_size=cell,
-            section_size=cube.grid,
+            section_size=region.grid,
             cell_color=(228, 228, 228),
             section_color=(205, 205, 205),
             position=position,
@@ -207,10 +207,10 @@ class Stage:
             points += [*(corners @ axes[joint].T + origins[joint])]
         return np.array([*points, *fixed] or [np.zeros(3)])
 
-    def _cube(self) -> Cube:
+    def _seen(self) -> Region:
         film = self._film
         some = np.unique(np.linspace(0, len(film) - 1, min(len(film), SAMPLED)).round().astype(int))
-        return Cube.around([point for i in some for point in self._points(film.configurations[i])], 1e-3)
+        return Region.around([point for i in some for point in self._points(film.configurations[i])], 1e-3)
 
     def _look(self) -> Vector:
         """Direction to the camera: in front of what is flat, above the side of everything else."""
@@ -235,7 +235,7 @@ class Stage:
             )
             lengths = stretch(self._rods, first.placed(origins, axes), second.placed(origins, axes))
             for rod, length in zip(self._rods, lengths.tolist(), strict=True):
-                rod.visible = length > SEEN_APART * self.cube.reach
+                rod.visible = length > SEEN_APART * self.region.reach
         if self.label.text != label:
             self.label.text = label
         self.label.visible = bool(label)
@@ -261,17 +261,17 @@ def light(scene: Any) -> None:
     scene.add_light_hemisphere("/world/light", sky_color=(255, 255, 255), ground_color=(190, 190, 200), intensity=2.6)
 
 
-def place_camera(camera: Any, cube: Cube, look: Vector) -> None:
-    """Let new pages see the whole cube.
+def place_camera(camera: Any, region: Region, look: Vector) -> None:
+    """Let new pages see the whole region.
 
     Args:
         camera: the first one of a server.
-        cube: what is shown.
+        region: what is shown.
         look: unit vector to the camera.
     """
-    away = 1.2 * cube.reach / np.tan(0.5 * FIELD)
+    away = 1.2 * region.reach / np.tan(0.5 * FIELD)
     camera.fov, camera.near, camera.far = FIELD, 0.01 * away, 20.0 * away
-    camera.look_at, camera.position = cube.middle, cube.middle + away * look
+    camera.look_at, camera.position = region.middle, region.middle + away * look
 
 
 def plain(name: str) -> str:
